@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs'
+import * as v from 'valibot'
+import { oneLine, StartError } from '../lifecycle/start-error.ts'
+import { readConfigFile, type FileSettings } from './config-file.ts'
+import {
+  flagOf,
+  keyOf,
+  optionNames,
+  optionRow,
+  variablesOf,
+  type OptionName,
+  type OptionValue,
+} from './options.ts'
+import type { Route } from './routes.ts'
+
+/** Every setting, checked and frozen. */
+export type Config = { readonly [Name in OptionName]: OptionValue<Name> } & {
+  /** By function name. */
+  readonly routes: ReadonlyMap<string, Route>
+}
+
+export interface ConfigSources {
+  /** What the command line gave, as text. */
+  readonly flags: Readonly<Partial<Record<OptionName, string>>>
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+interface Given {
+  /** How the error line names the place. */
+  readonly from: string
+  readonly value: unknown
+}
+
+/**
+ * Settles every option: a flag wins over the environment, that over the file, that over the default.
+ * A variable that is set but empty counts as unset.
+ *
+ * @throws StartError (code 2) for a value, key or file that cannot be used.
+ */
+export function loadConfig(sources: ConfigSources): Config {
+  const path = settle('config', given('config', sources, undefined)) as string | undefined
+  const file = path === undefined ? undefined : readConfigFile(path)
+  const settings = optionNames.map((name): [OptionName, unknown] => {
+    return [name, settle(name, given(name, sources, file && { path: path ?? '', ...file }))]
+  })
+  return Object.freeze({
+    ...(Object.fromEntries(settings) as unknown as Config),
+    routes: file?.routes ?? new Map<string, Route>(),
+  })
+}
+
+function given(
+  name: OptionName,
+  { flags, env }: ConfigSources,
+  file: (FileSettings & { path: string }) | undefined,
+): Given | undefined {
+  const flag = flags[name]
+  if (flag !== undefined) return { from: flagOf(name), value: flag }
+  for (const variable of variablesOf(name)) {
+    if (env[variable]) return { from: variable, value: env[variable] }
+  }
+  if (!file?.values.has(name)) return undefined
+  return { from: `${String(keyOf(name))} in ${file.path}`, value: file.values.get(name) }
+}
+
+function settle(name: OptionName, source: Given | undefined): unknown {
+  const { value: kind, fallback, readsFile } = optionRow(name)
+  if (!source) return fallback
+  const result = v.safeParse(kind.schema, source.value)
+  if (!result.success) {
+    const shown =
+      kind.show && typeof source.value === 'string'
+        ? JSON.stringify(kind.show(source.value))
+        : JSON.stringify(source.value)
+    throw new StartError(`${source.from} is ${shown}: give ${kind.expected}.`, 2)
+  }
+  if (readsFile && typeof result.output === 'string' && result.output.startsWith('/')) {
+    return readSecret(source.from, result.output)
+  }
+  return result.output
+}
+
+function readSecret(from: string, path: string): string {
+  let content: string
+  try {
+    content = readFileSync(path, 'utf8').trimEnd()
+  } catch (error) {
+    const advice = 'a value that begins with / must be a file that can be read'
+    throw new StartError(`${from} names ${path}: ${advice} (${oneLine(error)}).`, 2, {
+      cause: error,
+    })
+  }
+  if (content === '') {
+    throw new StartError(`${from} names ${path}, which is empty: write the secret into it.`, 2)
+  }
+  return content
+}

@@ -1,0 +1,250 @@
+import { hostname } from 'node:os'
+import { maskStoreUrl, parseStoreUrl } from '../stores/store-address.ts'
+import {
+  checkedText,
+  oneOf,
+  optional,
+  portOr,
+  secret,
+  text,
+  wholeNumber,
+  type ValueKind,
+} from './value-kinds.ts'
+
+/** One setting. Its flag, its variables and its key in the file follow from its name in the table. */
+export interface OptionRow<T> {
+  readonly group: 'Doors' | 'Store' | 'Jobs' | 'Limits' | 'Output'
+  /** Stands for the value in `--help`. */
+  readonly argument: string
+  readonly help: string
+  readonly value: ValueKind<T>
+  readonly fallback: T
+  /** Shown in `--help` in the place of a fallback that is computed or unset. */
+  readonly shownFallback?: string
+  /** Key in the TOML file, where it is not the name in snake case; null: not in the file. */
+  readonly key?: string | null
+  /** Variables read besides CROSSGEAR_<NAME>, which wins over them. */
+  readonly alsoEnv?: readonly string[]
+  /** A value that begins with `/` names a file that holds the value. */
+  readonly readsFile?: true
+}
+
+function row<T>(definition: OptionRow<T>): OptionRow<T> {
+  return definition
+}
+
+const MIB = 1024 * 1024
+const YEAR_SECONDS = 365 * 24 * 3600
+
+/**
+ * A handle is `<prefix>:<lane number>:<id>`, at most 63 bytes. 38 for the prefix leave 6 digits of
+ * base 36 (two thousand million lanes) and ids up to 2^53.
+ */
+const MAX_PREFIX_BYTES = 38
+const hostPrefix = `H:${hostname()}`.replaceAll(/[^!-~]/g, '-').slice(0, MAX_PREFIX_BYTES)
+
+/** Every setting of the gateway, in the order of `--help`. */
+export const options = {
+  host: row({
+    group: 'Doors',
+    argument: 'address',
+    help: 'address that every door listens on',
+    value: text('an address of this machine, such as 127.0.0.1 or 0.0.0.0', /^[\w.:%-]+$/),
+    fallback: '127.0.0.1',
+  }),
+  gearmanPort: row({
+    group: 'Doors',
+    argument: 'port',
+    help: 'port for Gearman clients and workers; off closes the door, 0 takes a free port',
+    value: portOr('off'),
+    fallback: 4730,
+  }),
+  faktoryPort: row({
+    group: 'Doors',
+    argument: 'port',
+    help: 'port for Faktory producers and consumers, or off',
+    value: portOr('off'),
+    fallback: 7419,
+  }),
+  webPort: row({
+    group: 'Doors',
+    argument: 'port',
+    help: 'port for /metrics, /healthz and /readyz, or off',
+    value: portOr('off'),
+    fallback: 7420,
+  }),
+  faktoryPassword: row({
+    group: 'Doors',
+    argument: 'password',
+    help: 'password that Faktory clients must know; /path names a file that holds it',
+    value: optional(secret('a password, or the path of a file that holds it')),
+    fallback: undefined,
+    shownFallback: 'none',
+    alsoEnv: ['FAKTORY_PASSWORD'],
+    readsFile: true,
+  }),
+  handlePrefix: row({
+    group: 'Doors',
+    argument: 'text',
+    help: 'what the handles of Gearman jobs begin with',
+    value: text(
+      `1 to ${String(MAX_PREFIX_BYTES)} printable ASCII characters without blanks`,
+      new RegExp(`^[!-~]{1,${String(MAX_PREFIX_BYTES)}}$`),
+    ),
+    fallback: hostPrefix,
+    shownFallback: 'H:<host name>',
+  }),
+
+  redisUrl: row({
+    group: 'Store',
+    argument: 'url',
+    help: 'Redis or Valkey to keep the jobs in: redis://[user:password@]host[:port][/db], rediss://... or unix:///path[?db=n&password=...]',
+    value: optional(
+      checkedText(
+        'redis://host:port/db, rediss://host:port/db or unix:///path?db=n',
+        (url) => parseStoreUrl(url) !== undefined,
+        maskStoreUrl,
+      ),
+    ),
+    fallback: undefined,
+    shownFallback:
+      'a private redis-server or valkey-server where one is installed, else an embedded store without persistence',
+  }),
+  dataDir: row({
+    group: 'Store',
+    argument: 'path',
+    help: 'where the private store keeps its data',
+    value: text('the path of a folder'),
+    fallback: './crossgear-data',
+  }),
+  storePort: row({
+    group: 'Store',
+    argument: 'port',
+    help: 'loopback port of the private or embedded store, for native GearMonkey programs; auto is 6379 if that is free, else another',
+    value: portOr('auto'),
+    fallback: 'auto',
+  }),
+
+  jobRetries: row({
+    group: 'Jobs',
+    argument: 'n',
+    help: 'how many lost workers a job survives; 0: any number',
+    value: wholeNumber(0, 1_000_000),
+    fallback: 0,
+  }),
+  drainSeconds: row({
+    group: 'Jobs',
+    argument: 'seconds',
+    help: 'how long a gateway that was told to stop still takes outcomes of running jobs',
+    value: wholeNumber(0, YEAR_SECONDS),
+    fallback: 10,
+  }),
+  bridgeFaktory: row({
+    group: 'Jobs',
+    argument: 'rule',
+    help: 'which jobs of other doors Faktory consumers get: auto (where no worker asked for the function by name) or routed (routes of the file alone)',
+    value: oneOf(['auto', 'routed']),
+    fallback: 'auto',
+    key: 'bridge.faktory',
+  }),
+
+  maxConnections: row({
+    group: 'Limits',
+    argument: 'n',
+    help: 'connections at a time, for each door',
+    value: wholeNumber(1, 1_000_000),
+    fallback: 20_000,
+  }),
+  maxPacketBytes: row({
+    group: 'Limits',
+    argument: 'bytes',
+    help: 'longest Gearman packet and longest Faktory line',
+    value: wholeNumber(1024, 1024 * MIB),
+    fallback: 64 * MIB,
+  }),
+  maxFunctionBytes: row({
+    group: 'Limits',
+    argument: 'bytes',
+    help: 'longest function name and job type',
+    value: wholeNumber(1, 65_536),
+    fallback: 512,
+  }),
+  maxBufferedBytes: row({
+    group: 'Limits',
+    argument: 'bytes',
+    help: 'packets that have half arrived, over all connections of a door',
+    value: wholeNumber(MIB, 64 * 1024 * MIB),
+    fallback: 512 * MIB,
+  }),
+  maxUnsentBytes: row({
+    group: 'Limits',
+    argument: 'bytes',
+    help: 'what waits for a peer that does not read, before the connection is closed',
+    value: wholeNumber(65_536, 64 * 1024 * MIB),
+    fallback: 128 * MIB,
+  }),
+  handshakeSeconds: row({
+    group: 'Limits',
+    argument: 'seconds',
+    help: 'how long a Faktory client may take to say HELLO',
+    value: wholeNumber(1, 3600),
+    fallback: 2,
+  }),
+
+  logLevel: row({
+    group: 'Output',
+    argument: 'level',
+    help: 'trace, debug, info, warn, error, fatal or silent',
+    value: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    fallback: 'info',
+  }),
+  logFormat: row({
+    group: 'Output',
+    argument: 'format',
+    help: 'text, json, or auto: text on a terminal, JSON lines otherwise',
+    value: oneOf(['auto', 'text', 'json']),
+    fallback: 'auto',
+  }),
+  config: row({
+    group: 'Output',
+    argument: 'file',
+    help: 'TOML file with any of these settings, and the routes',
+    value: optional(text('the path of a TOML file')),
+    fallback: undefined,
+    shownFallback: 'none',
+    key: null,
+  }),
+} as const satisfies Record<string, unknown>
+
+export type OptionName = keyof typeof options
+
+export type OptionValue<Name extends OptionName> =
+  (typeof options)[Name] extends OptionRow<infer T> ? T : never
+
+export const optionNames = Object.keys(options) as OptionName[]
+
+/** The row of one option, whatever its type of value. */
+export function optionRow(name: OptionName): OptionRow<unknown> {
+  return options[name] as OptionRow<unknown>
+}
+
+function separated(name: string, separator: string): string {
+  return name.replaceAll(/[A-Z]/g, (capital) => separator + capital.toLowerCase())
+}
+
+/** `gearmanPort` is `--gearman-port`. */
+export function flagOf(name: OptionName): string {
+  return `--${separated(name, '-')}`
+}
+
+/** `gearmanPort` is `CROSSGEAR_GEARMAN_PORT`; the first that is set counts. */
+export function variablesOf(name: OptionName): readonly string[] {
+  const own = `CROSSGEAR_${separated(name, '_').toUpperCase()}`
+  return [own, ...(optionRow(name).alsoEnv ?? [])]
+}
+
+/** `gearmanPort` is `gearman_port`; null: not in the file. */
+export function keyOf(name: OptionName): string | null {
+  const { key } = optionRow(name)
+  return key === undefined ? separated(name, '_') : key
+}

@@ -1,0 +1,81 @@
+import * as v from 'valibot'
+import { StartError } from '../lifecycle/start-error.ts'
+import { closest } from './closest.ts'
+
+/** How a payload is translated between a workload and the arguments of a Faktory job. */
+export type PayloadRule = 'auto' | 'string' | 'json' | 'base64'
+
+/** What the configuration says of one function. */
+export interface Route {
+  /** The home queue: Faktory consumers of this queue get the function's jobs. */
+  readonly queue?: string
+  /** Tries after the first, whatever the door by which the job came. */
+  readonly retries?: number
+  /** How long a finished job stays readable. */
+  readonly retentionSeconds?: number
+  readonly payload?: PayloadRule
+}
+
+const wholeNumber = (max: number) =>
+  v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max))
+
+const fields: Record<string, { readonly expected: string; readonly schema: v.GenericSchema }> = {
+  queue: {
+    expected: 'a queue name of letters, digits, dot, underscore and hyphen',
+    schema: v.pipe(v.string(), v.regex(/^[\w.-]+$/)),
+  },
+  retries: { expected: 'a whole number from 0 to 1000000', schema: wholeNumber(1_000_000) },
+  retention_seconds: {
+    expected: 'a whole number of seconds',
+    schema: wholeNumber(Number.MAX_SAFE_INTEGER),
+  },
+  payload: {
+    expected: 'auto, string, json, base64',
+    schema: v.picklist(['auto', 'string', 'json', 'base64']),
+  },
+}
+
+type Table = Readonly<Record<string, unknown>>
+
+export function isTable(value: unknown): value is Table {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+  )
+}
+
+/**
+ * Reads the table `[routes]` of the file: `[routes.<function>]`, each with any of `queue`, `retries`,
+ * `retention_seconds` and `payload`.
+ */
+export function readRoutes(routes: unknown, file: string): ReadonlyMap<string, Route> {
+  if (routes === undefined) return new Map()
+  if (!isTable(routes)) {
+    throw new StartError(`routes in ${file} is no table: write [routes.<function>].`, 2)
+  }
+  return new Map(
+    Object.entries(routes).map(([name, route]) => [name, readRoute(name, route, file)]),
+  )
+}
+
+function readRoute(name: string, route: unknown, file: string): Route {
+  const place = `routes.${name}`
+  if (!isTable(route)) {
+    throw new StartError(`${place} in ${file} is no table: write [${place}].`, 2)
+  }
+  for (const [key, value] of Object.entries(route)) {
+    const field = Object.hasOwn(fields, key) ? fields[key] : undefined
+    if (!field) {
+      const advice = closest(key, Object.keys(fields)) ?? Object.keys(fields).join(', ')
+      throw new StartError(`${place}.${key} in ${file} is unknown: use ${advice}.`, 2)
+    }
+    if (!v.is(field.schema, value)) {
+      const shown = JSON.stringify(value)
+      throw new StartError(`${place}.${key} in ${file} is ${shown}: give ${field.expected}.`, 2)
+    }
+  }
+  const { retention_seconds: retentionSeconds, ...rest } = route
+  return Object.freeze({
+    ...(rest as Route),
+    ...(retentionSeconds === undefined ? {} : { retentionSeconds: retentionSeconds as number }),
+  })
+}

@@ -1,0 +1,67 @@
+import * as v from 'valibot'
+
+/** How the text of a flag or a variable, or a value of the file, becomes a setting. */
+export interface ValueKind<T> {
+  /** Ends the sentence "give ..." of the error line. */
+  readonly expected: string
+  readonly schema: v.GenericSchema<unknown, T>
+  /** What of a wrong value may be shown; a secret stays out of logs. */
+  readonly show?: (value: string) => string
+}
+
+/** `off` closes a door; 0 takes a port that is free. */
+export type PortSetting = number | 'off'
+
+const MAX_PORT = 65_535
+
+function integer(min: number, max: number) {
+  const inRange = v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max))
+  const fromText = v.pipe(
+    v.string(),
+    v.regex(/^\d{1,16}$/),
+    v.transform((text) => Number(text)),
+  )
+  return v.pipe(v.union([v.number(), fromText]), inRange)
+}
+
+export function wholeNumber(min: number, max: number): ValueKind<number> {
+  return {
+    expected: `a whole number from ${String(min)} to ${String(max)}`,
+    schema: integer(min, max),
+  }
+}
+
+export function portOr<Word extends string>(word: Word): ValueKind<number | Word> {
+  return {
+    expected: `a port from 0 to ${String(MAX_PORT)} (0 takes a free one), or ${word}`,
+    schema: v.union([integer(0, MAX_PORT), v.literal(word)]),
+  }
+}
+
+export function oneOf<const Words extends readonly string[]>(
+  words: Words,
+): ValueKind<Words[number]> {
+  return { expected: words.join(', '), schema: v.picklist(words) }
+}
+
+export function text(expected: string, pattern = /^\P{Cc}+$/u): ValueKind<string> {
+  return { expected, schema: v.pipe(v.string(), v.regex(pattern)) }
+}
+
+export function secret(expected: string): ValueKind<string> {
+  return { ...text(expected), show: () => '***' }
+}
+
+/** Text that `accepts` must approve of. */
+export function checkedText(
+  expected: string,
+  accepts: (value: string) => boolean,
+  show: (value: string) => string,
+): ValueKind<string> {
+  return { expected, schema: v.pipe(v.string(), v.check(accepts)), show }
+}
+
+/** An option that may be left unset. */
+export function optional<T>(kind: ValueKind<T>): ValueKind<T | undefined> {
+  return kind
+}

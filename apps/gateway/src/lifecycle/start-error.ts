@@ -1,0 +1,26 @@
+/** 1: the surroundings are at fault (port, store, disk). 2: what the user wrote is. */
+export type FailureCode = 1 | 2
+
+/**
+ * A reason not to start that the user can act on: one line that says what is wrong and what to do.
+ * It is printed as it stands, without a stack.
+ */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+  readonly exitCode: FailureCode
+
+  constructor(message: string, exitCode: FailureCode, options?: ErrorOptions) {
+    super(message, options)
+    this.exitCode = exitCode
+  }
+}
+
+/** The system's own word for a failure (`EADDRINUSE`), or the empty string. */
+export function systemCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+/** What an error says, on one line. */
+export function oneLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ')
+}

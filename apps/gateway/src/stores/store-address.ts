@@ -1,0 +1,104 @@
+interface Login {
+  readonly username?: string
+  readonly password?: string
+  /** Database number. */
+  readonly db: number
+}
+
+export interface TcpStoreAddress extends Login {
+  readonly host: string
+  readonly port: number
+  readonly tls: boolean
+}
+
+export interface UnixStoreAddress extends Login {
+  readonly path: string
+}
+
+/** Where a Redis or Valkey server is, and how to log in. */
+export type StoreAddress = TcpStoreAddress | UnixStoreAddress
+
+const DEFAULT_PORT = 6379
+
+const readers: Readonly<Record<string, (url: URL) => StoreAddress | undefined>> = {
+  'redis:': (url) => tcpAddress(url, false),
+  'rediss:': (url) => tcpAddress(url, true),
+  'unix:': unixAddress,
+}
+
+/**
+ * Reads `redis://[user:password@]host[:port][/db]`, `rediss://...` (TLS) or
+ * `unix:///path[?db=n&username=u&password=p]`. Anything else is undefined.
+ */
+export function parseStoreUrl(text: string): StoreAddress | undefined {
+  try {
+    const url = new URL(text)
+    return readers[url.protocol]?.(url)
+  } catch {
+    return undefined // not a URL, or a broken percent sign in one
+  }
+}
+
+/** A store URL fit for logs: the password is not in it. */
+export function maskStoreUrl(text: string): string {
+  return text.replace(/^(\w+:\/\/[^@:]*:).*@/, '$1***@').replace(/([?&]password=)[^&]*/, '$1***')
+}
+
+/** The address as a URL that a person can read or paste; a password shows as `***`. */
+export function printStoreAddress(address: StoreAddress): string {
+  if ('path' in address) {
+    const query = address.db === 0 ? '' : `?db=${String(address.db)}`
+    return `unix://${encodeURI(address.path)}${query}`
+  }
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host
+  const scheme = address.tls ? 'rediss' : 'redis'
+  const login =
+    address.password === undefined ? '' : `${encodeURIComponent(address.username ?? '')}:***@`
+  const db = address.db === 0 ? '' : `/${String(address.db)}`
+  return `${scheme}://${login}${host}:${String(address.port)}${db}`
+}
+
+function tcpAddress(url: URL, tls: boolean): StoreAddress | undefined {
+  const db = databaseNumber(url.pathname.slice(1))
+  if (db === undefined || url.hostname === '' || url.search !== '' || url.hash !== '') {
+    return undefined
+  }
+  return {
+    host: decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? DEFAULT_PORT : Number(url.port),
+    tls,
+    ...login(url.username, url.password),
+    db,
+  }
+}
+
+const unixParameters = new Set(['db', 'username', 'password'])
+
+function unixAddress(url: URL): StoreAddress | undefined {
+  const query = url.searchParams
+  const db = databaseNumber(query.get('db') ?? '')
+  const known = [...query.keys()].every((name) => unixParameters.has(name))
+  if (db === undefined || !known || url.host !== '' || url.pathname.length < 2 || url.hash !== '') {
+    return undefined
+  }
+  return {
+    path: decodeURIComponent(url.pathname),
+    ...login(
+      encodeURIComponent(query.get('username') ?? ''),
+      encodeURIComponent(query.get('password') ?? ''),
+    ),
+    db,
+  }
+}
+
+function login(username: string, password: string): Partial<Login> {
+  return {
+    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
+    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+  }
+}
+
+function databaseNumber(text: string): number | undefined {
+  if (text === '') return 0
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}

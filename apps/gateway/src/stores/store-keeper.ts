@@ -1,0 +1,67 @@
+import { RespConnection } from './resp-connection.ts'
+import { nameServer } from './readiness.ts'
+import type { StoreFolder } from './store-folder.ts'
+
+/** Every gateway that uses a private store holds one connection of this name: the store knows its users. */
+const KEEPER_NAME = 'crossgear-keeper'
+const TIMEOUT_MS = 3000
+/** An append-only file may have to be written to a slow disk first. */
+const SHUTDOWN_MS = 15_000
+
+/** A gateway's hold on the private store of a folder. */
+export class StoreKeeper {
+  readonly connection: RespConnection
+  /** `Redis 7.0.15` */
+  readonly server: string
+
+  private constructor(connection: RespConnection, server: string) {
+    this.connection = connection
+    this.server = server
+  }
+
+  /** Undefined if what answers is the store of another folder. */
+  static async connect(folder: StoreFolder, port: number): Promise<StoreKeeper | undefined> {
+    const connection = await RespConnection.open(folder.address(port), TIMEOUT_MS)
+    try {
+      if (folder.socketPath === undefined && !(await servesFolder(connection, folder.path))) {
+        connection.end()
+        return undefined
+      }
+      await connection.command('CLIENT', 'SETNAME', KEEPER_NAME)
+      return new StoreKeeper(connection, await nameServer(connection))
+    } catch (error) {
+      connection.end()
+      throw error
+    }
+  }
+
+  /** Whether another gateway holds the store too. */
+  async isShared(): Promise<boolean> {
+    const list = await this.connection.command('CLIENT', 'LIST', 'TYPE', 'normal')
+    return String(list).split(` name=${KEEPER_NAME} `).length - 1 > 1
+  }
+
+  /** Lets go of the store, once the server has noticed. */
+  async leave(): Promise<void> {
+    await this.connection.command('QUIT')
+    await this.connection.closed
+  }
+
+  /** Ends the server; what it accepted is on disk then. False if it is still there. */
+  async shutDown(): Promise<boolean> {
+    const timer = new Promise<boolean>((resolve) => {
+      setTimeout(resolve, SHUTDOWN_MS, false).unref()
+    })
+    // No answer comes but the end of the connection, and that only once all is written.
+    const refusal = this.connection.command('SHUTDOWN', 'NOSAVE').then(
+      () => false,
+      () => this.connection.closed.then(() => true),
+    )
+    return await Promise.race([refusal, timer])
+  }
+}
+
+async function servesFolder(connection: RespConnection, path: string): Promise<boolean> {
+  const answer = await connection.command('CONFIG', 'GET', 'dir')
+  return Array.isArray(answer) && answer[1] === path
+}

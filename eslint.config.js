@@ -1,0 +1,67 @@
+import nx from '@nx/eslint-plugin'
+import tseslint from 'typescript-eslint'
+
+/** Modules that do I/O: codecs and the scheduler must not reach for them. */
+const ioModules = ['net', 'fs', 'fs/promises', 'http', 'https', 'tls', 'dgram', 'child_process', 'dns']
+const withoutIo = ioModules.flatMap((name) => [name, `node:${name}`])
+
+export default tseslint.config(
+  { ignores: ['**/dist', '**/out-tsc', '**/node_modules', '.nx', '**/coverage'] },
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.strictTypeChecked],
+    plugins: { '@nx': nx },
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      '@nx/enforce-module-boundaries': [
+        'error',
+        {
+          enforceBuildableLibDependency: true,
+          allow: [],
+          depConstraints: [
+            { sourceTag: 'type:codec', onlyDependOnLibsWithTags: [] },
+            { sourceTag: 'type:core', onlyDependOnLibsWithTags: [] },
+            { sourceTag: 'type:store', onlyDependOnLibsWithTags: ['type:core'] },
+            {
+              sourceTag: 'type:app',
+              onlyDependOnLibsWithTags: ['type:codec', 'type:core', 'type:store'],
+            },
+            {
+              sourceTag: 'type:tools',
+              onlyDependOnLibsWithTags: ['type:codec', 'type:core', 'type:store', 'type:app'],
+            },
+          ],
+        },
+      ],
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+    },
+  },
+  {
+    files: ['packages/{gearman-codec,fwp-codec,core-scheduler}/src/**/*.ts'],
+    rules: {
+      'no-restricted-imports': ['error', { paths: withoutIo }],
+      'no-restricted-globals': ['error', 'process', 'console', 'setTimeout', 'setInterval'],
+      'no-restricted-properties': ['error', { object: 'Date', property: 'now' }],
+    },
+  },
+  {
+    files: ['apps/**/src/**/*.ts'],
+    rules: { 'no-restricted-imports': ['error', { paths: ['ioredis'] }] },
+  },
+  {
+    files: ['**/test/**/*.ts', '**/*.config.ts'],
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/require-await': 'off',
+    },
+  },
+)

@@ -1,0 +1,78 @@
+import type { LaneRegistry } from './lane-registry.ts'
+import type { Clock, Observer, Store } from './ports.ts'
+import type { Assignment, Claimant } from './requests.ts'
+import { toStoreError } from './store-errors.ts'
+import { TurnBatch } from './turn-batch.ts'
+
+interface Parts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  readonly registry: LaneRegistry
+  readonly arm: () => void
+  readonly putBack: (assignment: Assignment) => void
+}
+
+/** Hands jobs out: workers that want the same share one call per turn, first come first served. */
+export class Claims {
+  readonly #parts: Parts
+  readonly #batch: TurnBatch<Claimant>
+  #stopped = false
+  #handedOut = 0
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#batch = new TurnBatch(parts.arm, (_key, claimants) => void this.#send(claimants))
+  }
+
+  /** Jobs handed out since the start. */
+  get handedOut(): number {
+    return this.#handedOut
+  }
+
+  stop(): void {
+    this.#stopped = true
+  }
+
+  add(claimant: Claimant): void {
+    if (this.#stopped || claimant.interest.idleKeys.length === 0) claimant.nothing()
+    else this.#batch.add(claimant.interest.key, claimant)
+  }
+
+  flush(): void {
+    this.#batch.flush()
+  }
+
+  async #send(all: readonly Claimant[]): Promise<void> {
+    const claimants = all.filter((claimant) => !claimant.gone)
+    const [first] = claimants
+    if (!first) return
+    const { store, clock, registry } = this.#parts
+    try {
+      const { interest } = first
+      const jobs = await store.claim({
+        by: interest.by,
+        groups: interest.groups(registry),
+        max: claimants.length,
+      })
+      const sinceMs = clock.nowMs()
+      const left = claimants.filter((claimant) => !claimant.gone)
+      for (const job of jobs) this.#assign({ job, sinceMs }, left.shift())
+      for (const claimant of left) claimant.nothing()
+    } catch (error) {
+      const refusal = toStoreError(error)
+      for (const claimant of claimants) claimant.refused(refusal)
+    }
+  }
+
+  #assign(assignment: Assignment, claimant: Claimant | undefined): void {
+    this.#handedOut += 1
+    if (!claimant) {
+      this.#parts.putBack(assignment)
+      return
+    }
+    const { job } = assignment
+    this.#parts.observer.assigned(job.door, job.waitedMs)
+    claimant.assigned(assignment)
+  }
+}

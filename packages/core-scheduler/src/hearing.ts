@@ -1,0 +1,224 @@
+import type { IdleWorker, IdleWorkers } from './idle-workers.ts'
+import { idleKeysOf } from './interest.ts'
+import type { Job, JobEvent, JobRef, Outcome } from './job.ts'
+import type { LaneRegistry } from './lane-registry.ts'
+import { failureEvent } from './outcomes.ts'
+import type { Clock, Observer, Store, StoreListener } from './ports.ts'
+import type { FailureReport } from './retry.ts'
+import type { Submissions } from './submissions.ts'
+import type { Waiters } from './waiters.ts'
+import type { WorkerCounts } from './worker-counts.ts'
+
+/** When to look for a job that was announced before it was pushed, milliseconds after the news. */
+const looksAfterMs = [0, 2, 20, 200]
+/** How long the answer of this node's own worker may lag behind the news of it, milliseconds. */
+const ownAnswerMs = 2
+/** Clients in one look at what became of their jobs; the rest have the next one. */
+const maxLookedAt = 500
+
+export interface HearingParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  readonly registry: LaneRegistry
+  readonly idle: IdleWorkers
+  readonly waiters: Waiters
+  readonly counts: WorkerCounts
+  readonly submissions: Submissions
+  readonly wake: (lane: string, jobs: number) => void
+  readonly tell: (ref: JobRef, event: JobEvent) => void
+  /** Settles what a native worker wrote. */
+  readonly settle: (outcome: Outcome) => void
+  readonly outcomeOf: (job: Job & { readonly token: string }, report: FailureReport) => Outcome
+}
+
+/** What other nodes and native programs do, as far as it concerns workers and clients of this node. */
+export class Hearing implements StoreListener {
+  readonly #parts: HearingParts
+  readonly #toLook = new Map<string, number>()
+  #looking = false
+
+  constructor(parts: HearingParts) {
+    this.#parts = parts
+  }
+
+  created(lane: string, _id: number): void {
+    if (this.#parts.registry.numberOf(lane) === undefined) {
+      this.#parts.submissions.laneNumber(lane).then(
+        () => this.#lookSoon(lane, 0),
+        (error: unknown) => this.#parts.observer.trouble('new lane', error),
+      )
+    } else this.#lookSoon(lane, 0)
+  }
+
+  finished(lane: string, id: number): void {
+    this.#parts.submissions.settled(lane, () => {
+      if (!this.#parts.waiters.has(lane, id)) return
+      this.#parts.clock.after(ownAnswerMs, () => {
+        if (this.#parts.waiters.has(lane, id)) void this.verify(lane, [id])
+      })
+    })
+  }
+
+  relayed(ref: JobRef, event: JobEvent | 'finish'): void {
+    this.#parts.submissions.settled(ref.lane, () => {
+      if (event !== 'finish') this.#parts.tell(ref, event)
+      else if (this.#parts.waiters.has(ref.lane, ref.id)) void this.verify(ref.lane, [ref.id])
+    })
+  }
+
+  woken(lane: string, jobs: number): void {
+    this.#parts.wake(lane, jobs)
+  }
+
+  laneAdded(lane: string, number: number): void {
+    if (this.#parts.registry.add(lane, number)) this.#parts.counts.laneAdded(lane)
+  }
+
+  up(): void {
+    this.#parts.observer.store(true)
+    void this.#guard('look after reconnecting', async () => {
+      await this.loadLanes()
+      this.#parts.counts.retell()
+      await this.catchUp('all')
+    })
+  }
+
+  down(reason: string): void {
+    this.#parts.observer.store(false, reason)
+  }
+
+  async loadLanes(): Promise<void> {
+    for (const [lane, number] of await this.#parts.store.lanes()) this.laneAdded(lane, number)
+  }
+
+  /** Looks at what may have happened in lanes while nobody listened. */
+  async catchUp(fresh: ReadonlySet<string> | 'all'): Promise<void> {
+    await this.#guard('catch up', async () => {
+      const lanes = fresh === 'all' ? [...this.#parts.registry.all()] : [...fresh]
+      await this.#wakeFor(lanes, () => 1)
+      for (const lane of lanes) {
+        if (this.#parts.waiters.hasLane(lane)) await this.#verifyOld(lane, 0)
+      }
+    })
+  }
+
+  /** The safety net: queued jobs beside idle workers, clients whose outcome went unheard. */
+  async sweep(): Promise<void> {
+    await this.#guard('sweep', async () => {
+      const { registry, waiters } = this.#parts
+      await this.#wakeFor(
+        [...registry.all()].filter((lane) => this.#hasIdle(lane)),
+        () => 1,
+      )
+      for (const lane of [...waiters.lanes()]) await this.#verifyOld(lane, 1_000)
+    })
+  }
+
+  /** Wakes a worker that has just fallen asleep if it overlooked a job. */
+  async lookFor(worker: IdleWorker): Promise<void> {
+    await this.#guard('look for a job', async () => {
+      const lanes = worker.interest.groups(this.#parts.registry).flatMap((group) => group.lanes)
+      const [found] = await this.#parts.store.nonEmpty(lanes)
+      if (found === undefined || !this.#parts.idle.has(worker)) return
+      this.#parts.idle.remove(worker)
+      worker.wake()
+    })
+  }
+
+  /** Reads jobs that clients wait for and tells them what they missed. */
+  async verify(lane: string, ids: readonly number[], goneIsLost = false): Promise<void> {
+    await this.#guard('look at a job', async () => {
+      const jobs = await this.#parts.store.read(lane, ids)
+      for (const [at, id] of ids.entries()) {
+        const job = jobs[at]
+        if (job) this.#tellOf(job)
+        else if (goneIsLost) this.#parts.tell({ lane, id }, { kind: 'fail' })
+      }
+    })
+  }
+
+  #tellOf(job: Job): void {
+    const { tell, settle, outcomeOf, waiters } = this.#parts
+    if (job.status === 'idle' || job.status === 'busy') {
+      const { dividend, divisor } = job
+      if (dividend && divisor && waiters.isNews(job, dividend, divisor)) {
+        tell(job, { kind: 'status', dividend, divisor })
+      }
+      return
+    }
+    const output = job.output ?? Buffer.alloc(0)
+    if (job.settled) {
+      tell(job, job.status === 'success' ? { kind: 'complete', output } : failureEvent(output))
+      return
+    }
+    const token = 'native'
+    if (job.status === 'success') {
+      settle({ lane: job.lane, id: job.id, token, kind: 'complete', output })
+    } else settle(outcomeOf({ ...job, token }, { message: output.toString() }))
+  }
+
+  async #verifyOld(lane: string, ageMs: number): Promise<void> {
+    const beforeMs = this.#parts.clock.nowMs() - ageMs
+    const ids = this.#parts.waiters.olderThan(lane, beforeMs, maxLookedAt)
+    if (ids.length > 0) await this.verify(lane, ids, ageMs > 0)
+  }
+
+  #hasIdle(lane: string): boolean {
+    const { idle, registry } = this.#parts
+    const { byName, byQueue } = idleKeysOf(lane, registry)
+    return idle.hasKey(byQueue) || byName.some((key) => idle.hasKey(key))
+  }
+
+  /** Looks at a lane at the end of this turn, and again later while nothing is found. */
+  #lookSoon(lane: string, attempt: number): void {
+    const waitMs = looksAfterMs[attempt]
+    if (waitMs === undefined) {
+      void this.#guard('heal', () => this.#parts.store.heal([lane]))
+      return
+    }
+    if (!this.#hasIdle(lane)) return
+    if (waitMs > 0) {
+      this.#parts.clock.after(waitMs, () => {
+        void this.#guard('look', async () => {
+          const found = await this.#wakeFor([lane], () => 1)
+          if (found === 0) this.#lookSoon(lane, attempt + 1)
+        })
+      })
+      return
+    }
+    this.#toLook.set(lane, (this.#toLook.get(lane) ?? 0) + 1)
+    if (this.#looking) return
+    this.#looking = true
+    this.#parts.clock.endOfTurn(() => void this.#lookNow())
+  }
+
+  async #lookNow(): Promise<void> {
+    this.#looking = false
+    const created = new Map(this.#toLook)
+    this.#toLook.clear()
+    await this.#guard('look', async () => {
+      const found = new Set(await this.#parts.store.nonEmpty([...created.keys()]))
+      for (const [lane, jobs] of created) {
+        if (found.has(lane)) this.#parts.wake(lane, jobs)
+        else this.#lookSoon(lane, 1)
+      }
+    })
+  }
+
+  async #wakeFor(lanes: readonly string[], jobs: (lane: string) => number): Promise<number> {
+    const { idle, store, wake } = this.#parts
+    if (idle.size === 0 || lanes.length === 0) return 0
+    const found = await store.nonEmpty(lanes)
+    for (const lane of found) wake(lane, jobs(lane))
+    return found.length
+  }
+
+  async #guard(task: string, run: () => Promise<unknown>): Promise<void> {
+    try {
+      await run()
+    } catch (error) {
+      this.#parts.observer.trouble(task, error)
+    }
+  }
+}

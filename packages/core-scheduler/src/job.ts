@@ -1,0 +1,147 @@
+/** The protocol by which a job entered. `native` is a GearMonkey client that wrote to Redis itself. */
+export type Door = 'gearman' | 'faktory' | 'http' | 'native'
+
+/** FWP priority, 1 (least urgent) to 9. Gearman HIGH, normal and LOW are 8, 5 and 2. */
+export type Level = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
+
+/**
+ * Who asks for jobs. `named`: a worker that named the functions. `consumer`: a Faktory consumer,
+ * which is given jobs of open lanes only, each for its own `reserve_for`.
+ */
+export type ClaimBy = 'named' | 'consumer'
+
+/** GearMonkey `status` of a job hash. */
+export type Status = 'idle' | 'busy' | 'success' | 'error'
+
+/** A job's name in the store: the lane it is kept in and its number from `uid:{lane}`. */
+export interface JobRef {
+  readonly lane: string
+  readonly id: number
+}
+
+/** What one Faktory worker or route said about retries. */
+export interface RetryPolicy {
+  /** Retries after the first run: 0 forgets the job at its first failure, negative kills it. */
+  readonly retries: number
+}
+
+/** A job as it enters the store. Only `input` is needed for a job of the GearMonkey spec. */
+export interface NewJob {
+  /** The stored payload, as it came. */
+  readonly input: Uint8Array
+  readonly door: Exclude<Door, 'native'>
+  readonly level: Level
+  /** True where a client of this node waits for the outcome. */
+  readonly foreground: boolean
+  /** Coalescing key inside the lane: a queued or running job with the same key is joined. */
+  readonly unique?: Uint8Array
+  /** When the job is due, milliseconds since 1970 on the store's clock; absent or past is now. */
+  readonly dueAtMs?: number
+  /** Gearman's reducer, handed to the worker that asks for it. */
+  readonly reducer?: Uint8Array
+  /** The id that a Faktory producer gave; indexed, so that any node can resolve it. */
+  readonly jid?: string
+  /** The Faktory job as pushed, JSON text without `args`. */
+  readonly envelope?: string
+  /** Retries after a failure that a worker reports; absent: a reported failure is final. */
+  readonly retries?: number
+  /** How long a Faktory worker may hold it, seconds. */
+  readonly reserveForSeconds?: number
+  /** How long the finished hash stays, seconds; 0 or absent: not at all. */
+  readonly retentionSeconds?: number
+}
+
+/** A job as it is read from the store. */
+export interface Job extends JobRef {
+  readonly status: Status
+  readonly door: Door
+  readonly level: Level
+  readonly input: Buffer
+  readonly output?: Buffer
+  /** When it was last put in a queue, milliseconds; absent for a job that a native client wrote. */
+  readonly enqueuedAtMs?: number
+  readonly unique?: Buffer
+  readonly reducer?: Buffer
+  readonly jid?: string
+  readonly envelope?: string
+  /** Faktory's `failure`, JSON text. */
+  readonly failure?: string
+  readonly retries?: number
+  readonly retentionSeconds?: number
+  readonly reserveForSeconds?: number
+  /** How many workers vanished while they had it. */
+  readonly losses: number
+  /** `status:dividend` and `status:divisor`, as the worker wrote them. */
+  readonly dividend?: Buffer
+  readonly divisor?: Buffer
+  /** The reservation that holds it, while status is busy and the worker is behind a gateway. */
+  readonly token?: string
+  /** Finished, and what follows from that is done; false for what a native worker wrote. */
+  readonly settled: boolean
+  /** How many foreground clients wait for it, over all nodes. */
+  readonly waiting: number
+}
+
+/** A job with its reservation: what a worker is given. */
+export interface Reservation extends Job {
+  readonly token: string
+  /** How long it stood in the queue, milliseconds; absent where nobody noted when it came. */
+  readonly waitedMs?: number
+  /** Who holds it: a worker that named the function, or a Faktory consumer. */
+  readonly heldBy: ClaimBy
+}
+
+/** What becomes of submitted job. `full`: the function's maxqueue is reached. */
+export type Submitted =
+  | { readonly kind: 'created'; readonly id: number }
+  | { readonly kind: 'joined'; readonly id: number }
+  | { readonly kind: 'full' }
+
+/**
+ * The end, or the interruption, of one reservation. `token` is the reservation's; an outcome with
+ * an old token changes nothing. The token `native` settles what a native worker wrote in the hash.
+ */
+export type Outcome = JobRef & { readonly token: string } & (
+    | { readonly kind: 'complete'; readonly output: Uint8Array }
+    /** Final failure that leaves nothing but what retention keeps. */
+    | { readonly kind: 'fail'; readonly message: Uint8Array }
+    /** Failed, and due again after a delay on the store's clock. */
+    | {
+        readonly kind: 'retry'
+        readonly message: Uint8Array
+        readonly delayMs: number
+        readonly failure: string
+      }
+    /** Failed for good, kept in the lane's dead set. */
+    | { readonly kind: 'dead'; readonly message: Uint8Array; readonly failure: string }
+    /** The worker is gone or gave it up: to the back of its level. */
+    | {
+        readonly kind: 'release'
+        /** Whether this counts as a worker lost. */
+        readonly lost: boolean
+        /** Give the job up at this many losses; 0: never. */
+        readonly maxLosses: number
+      }
+  )
+
+/**
+ * What the store made of an outcome. `unknown`: no such reservation. `dropped`: a released job that
+ * nobody waits for any more, or whose losses reached the limit; waiters are told that it failed.
+ */
+export type Settled = 'done' | 'released' | 'dropped' | 'unknown'
+
+/** What a running job says on its way: passed to the waiting clients, `status` stored as well. */
+export type Report = JobRef & { readonly token: string } & (
+    | { readonly kind: 'data'; readonly data: Uint8Array }
+    | { readonly kind: 'warning'; readonly data: Uint8Array }
+    | { readonly kind: 'status'; readonly dividend: Uint8Array; readonly divisor: Uint8Array }
+  )
+
+/** What a waiting client hears of its job. The last three end the wait. */
+export type JobEvent =
+  | { readonly kind: 'data'; readonly data: Uint8Array }
+  | { readonly kind: 'warning'; readonly data: Uint8Array }
+  | { readonly kind: 'status'; readonly dividend: Uint8Array; readonly divisor: Uint8Array }
+  | { readonly kind: 'complete'; readonly output: Uint8Array }
+  | { readonly kind: 'exception'; readonly message: Uint8Array }
+  | { readonly kind: 'fail' }

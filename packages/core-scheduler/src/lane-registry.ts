@@ -1,0 +1,71 @@
+import type { LaneNames } from './lanes.ts'
+
+/** Lanes that the store takes; each costs about 200 bytes in every node. */
+export const maxLanes = 65_536
+
+/**
+ * A node's copy of the lanes that the store knows: their numbers (the second part of a Gearman
+ * handle), and which of them belong to a function or to a Faktory queue.
+ */
+export class LaneRegistry {
+  readonly names: LaneNames
+  readonly #numbers = new Map<string, number>()
+  readonly #lanes = new Map<number, string>()
+  readonly #byFunction = new Map<string, string[]>()
+  readonly #byQueue = new Map<string, string[]>()
+  #version = 0
+
+  constructor(names: LaneNames) {
+    this.names = names
+  }
+
+  /** Grows with every lane that is added, so that what is derived from the lanes can be kept. */
+  get version(): number {
+    return this.#version
+  }
+
+  add(lane: string, number: number): boolean {
+    if (this.#numbers.has(lane)) return false
+    const { fn, queue } = this.names.parse(lane)
+    this.#numbers.set(lane, number)
+    this.#lanes.set(number, lane)
+    append(this.#byFunction, fn, lane)
+    append(this.#byQueue, queue, lane)
+    this.#version += 1
+    return true
+  }
+
+  all(): Iterable<string> {
+    return this.#numbers.keys()
+  }
+
+  get size(): number {
+    return this.#numbers.size
+  }
+
+  numberOf(lane: string): number | undefined {
+    return this.#numbers.get(lane)
+  }
+
+  laneOf(number: number): string | undefined {
+    return this.#lanes.get(number)
+  }
+
+  ofFunction(fn: string): readonly string[] {
+    return this.#byFunction.get(fn) ?? []
+  }
+
+  ofQueue(queue: string): readonly string[] {
+    return this.#byQueue.get(queue) ?? []
+  }
+
+  queues(): Iterable<string> {
+    return this.#byQueue.keys()
+  }
+}
+
+function append(lists: Map<string, string[]>, key: string, value: string): void {
+  const list = lists.get(key)
+  if (list) list.push(value)
+  else lists.set(key, [value])
+}

@@ -1,0 +1,18 @@
+import type { Level } from './job.ts'
+
+/** The three lists of a GearMonkey function. */
+export type Band = 'high' | 'normal' | 'low'
+
+/** Bands in the order in which workers empty them. */
+export const bands: readonly Band[] = ['high', 'normal', 'low']
+
+/** The level of a job that says nothing of its priority. */
+export const defaultLevel: Level = 5
+
+/** The level that Gearman's three priorities stand for, and that most jobs of a band have. */
+export const bandLevel: Readonly<Record<Band, Level>> = { high: 8, normal: 5, low: 2 }
+
+/** The band in which a job of this level is queued: 7-9 high, 4-6 normal, 1-3 low. */
+export function bandOf(level: Level): Band {
+  return level >= 7 ? 'high' : level >= 4 ? 'normal' : 'low'
+}

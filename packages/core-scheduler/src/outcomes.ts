@@ -1,0 +1,135 @@
+import type { JobEvent, JobRef, Outcome, Report, Settled } from './job.ts'
+import type { Clock, Observer, Store } from './ports.ts'
+import type { Assignment, Reporting, Settlement } from './requests.ts'
+import { toStoreError } from './store-errors.ts'
+import { TurnBatch } from './turn-batch.ts'
+
+interface PendingOutcome {
+  readonly outcome: Outcome
+  readonly assignment: Assignment | undefined
+  readonly settlement: Settlement | undefined
+}
+
+interface PendingReport {
+  readonly report: Report
+  readonly reporting: Reporting
+}
+
+interface Parts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  readonly arm: () => void
+  readonly wake: (lane: string, jobs: number) => void
+  readonly tell: (ref: JobRef, event: JobEvent) => void
+}
+
+/** Takes outcomes and reports: a batch per lane and turn; told on when the store has it. */
+export class Outcomes {
+  readonly #parts: Parts
+  readonly #outcomes: TurnBatch<PendingOutcome>
+  readonly #reports: TurnBatch<PendingReport>
+  #settledCount = 0
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#outcomes = new TurnBatch(parts.arm, (lane, items) => void this.#send(lane, items))
+    this.#reports = new TurnBatch(parts.arm, (lane, items) => void this.#sendReports(lane, items))
+  }
+
+  /** Jobs that this node handed out and that it has an answer for. */
+  get settledCount(): number {
+    return this.#settledCount
+  }
+
+  /** `assignment` is absent for a job that no worker of this node held. */
+  add(assignment: Assignment | undefined, outcome: Outcome, settlement?: Settlement): void {
+    const bytes = outcome.kind === 'complete' ? outcome.output.length : 0
+    this.#outcomes.add(outcome.lane, { assignment, outcome, settlement }, bytes)
+  }
+
+  addReport(report: Report, reporting: Reporting): void {
+    const bytes = report.kind === 'status' ? 0 : report.data.length
+    this.#reports.add(report.lane, { report, reporting }, bytes)
+  }
+
+  /** Reports first: a worker's last words precede its outcome. */
+  flush(): void {
+    this.#reports.flush()
+    this.#outcomes.flush()
+  }
+
+  async #send(lane: string, items: readonly PendingOutcome[]): Promise<void> {
+    try {
+      const results = await this.#parts.store.finish(
+        lane,
+        items.map(({ outcome }) => outcome),
+      )
+      let released = 0
+      for (const [at, item] of items.entries()) {
+        const result = results[at] ?? 'unknown'
+        if (result === 'released') released += 1
+        this.#answer(item, result)
+      }
+      if (released > 0) this.#parts.wake(lane, released)
+    } catch (error) {
+      const refusal = toStoreError(error)
+      for (const { settlement } of items) settlement?.refused(refusal)
+    }
+  }
+
+  #answer({ outcome, assignment, settlement }: PendingOutcome, result: Settled): void {
+    if (assignment) this.#settledCount += 1
+    if (result !== 'unknown') {
+      const event = eventOf(outcome, result)
+      if (event) this.#parts.tell(outcome, event)
+      if (assignment) this.#observe(outcome, assignment)
+    }
+    settlement?.settled(result)
+  }
+
+  #observe(outcome: Outcome, { job, sinceMs }: Assignment): void {
+    const { observer, clock } = this.#parts
+    const runMs = clock.nowMs() - sinceMs
+    if (outcome.kind === 'complete') observer.completed(job.door, runMs)
+    else if (outcome.kind === 'fail' || outcome.kind === 'dead') observer.failed(job.door, runMs)
+    else observer.retried(job.door, runMs)
+  }
+
+  async #sendReports(lane: string, items: readonly PendingReport[]): Promise<void> {
+    try {
+      const results = await this.#parts.store.report(
+        lane,
+        items.map(({ report }) => report),
+      )
+      for (const [at, { report, reporting }] of items.entries()) {
+        const known = results[at] ?? false
+        if (known) this.#parts.tell(report, report)
+        reporting.reported(known)
+      }
+    } catch (error) {
+      const refusal = toStoreError(error)
+      for (const { reporting } of items) reporting.refused(refusal)
+    }
+  }
+}
+
+/** What those who wait hear of an outcome; nothing while the job will run again. */
+function eventOf(outcome: Outcome, result: Settled): JobEvent | undefined {
+  if (result === 'dropped') return { kind: 'fail' }
+  switch (outcome.kind) {
+    case 'complete':
+      return { kind: 'complete', output: outcome.output }
+    case 'fail':
+    case 'dead':
+      return failureEvent(outcome.message)
+    case 'retry':
+    case 'release':
+      return undefined
+  }
+}
+
+/** A failure that says something is an exception to those who asked for exceptions. */
+export function failureEvent(message: Uint8Array): JobEvent {
+  return message.length > 0 ? { kind: 'exception', message } : { kind: 'fail' }
+}

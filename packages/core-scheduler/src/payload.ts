@@ -1,0 +1,95 @@
+/** How a route wants a function's payload turned into Faktory arguments. */
+export type PayloadRule = 'auto' | 'string' | 'json' | 'base64'
+
+/** Faktory arguments: the JSON text of the array, and how its one string is encoded, if at all. */
+export interface FaktoryArgs {
+  readonly args: string
+  readonly encoding?: 'base64'
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * The arguments that a Faktory worker is shown for a stored payload. By the rule `auto` a JSON array
+ * is the arguments, a JSON object is the one argument, other text is one string, and bytes that are
+ * no UTF-8 are one base64 string. JSON is carried as text, so no number or key order changes.
+ */
+export function argsOfInput(input: Uint8Array, rule: PayloadRule = 'auto'): FaktoryArgs {
+  if (rule === 'base64') return base64Args(input)
+  const text = decode(input)
+  if (text === undefined) return base64Args(input)
+  if (rule === 'json') return { args: isJson(text) ? `[${text}]` : oneString(text) }
+  if (rule === 'auto') {
+    const first = firstCharacter(text)
+    if (first === '[' && isJson(text)) return { args: text }
+    if (first === '{' && isJson(text)) return { args: `[${text}]` }
+  }
+  return { args: oneString(text) }
+}
+
+/**
+ * The stored payload for the arguments of a Faktory job, the inverse of {@link argsOfInput}: one
+ * string that would come back as that string is stored as it is, one object as its JSON, anything
+ * else as the JSON of the whole array. `args` must be the text of a JSON array.
+ */
+export function inputOfArgs(args: string, rule: PayloadRule = 'auto'): Buffer {
+  const inner = args.trim().slice(1, -1).trim()
+  const first = inner[0]
+  if (first === '"') {
+    const values = JSON.parse(args) as unknown[]
+    const value = values[0]
+    if (values.length === 1 && typeof value === 'string') {
+      const stored = inputOfString(value, rule)
+      if (stored) return stored
+    }
+  } else if (first === '{' && (JSON.parse(args) as unknown[]).length === 1) {
+    return Buffer.from(inner)
+  }
+  return Buffer.from(args)
+}
+
+function inputOfString(value: string, rule: PayloadRule): Buffer | undefined {
+  if (rule === 'base64') {
+    const bytes = Buffer.from(value, 'base64')
+    return bytes.toString('base64') === value ? bytes : undefined
+  }
+  if (!value.isWellFormed()) return undefined
+  const stored = Buffer.from(value)
+  const back = JSON.parse(argsOfInput(stored, rule).args) as unknown[]
+  return back.length === 1 && back[0] === value ? stored : undefined
+}
+
+function base64Args(input: Uint8Array): FaktoryArgs {
+  return {
+    args: oneString(Buffer.from(input.buffer, input.byteOffset, input.length).toString('base64')),
+    encoding: 'base64',
+  }
+}
+
+function oneString(text: string): string {
+  return `[${JSON.stringify(text)}]`
+}
+
+function decode(input: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(input)
+  } catch {
+    return undefined
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function firstCharacter(text: string): string {
+  for (const character of text) {
+    if (!' \t\r\n'.includes(character)) return character
+  }
+  return ''
+}

@@ -1,0 +1,166 @@
+import type {
+  ClaimBy,
+  Door,
+  Job,
+  JobEvent,
+  JobRef,
+  NewJob,
+  Outcome,
+  Report,
+  Reservation,
+  Settled,
+  Submitted,
+} from './job.ts'
+
+/** Lanes that one request takes from, as one line: highest level first, there the oldest job. */
+export interface LaneGroup {
+  readonly lanes: readonly string[]
+  /** The Faktory queue whose lanes these are, where a consumer asks for a queue. */
+  readonly queue?: string
+  /** How long the worker may hold a job, milliseconds; absent: while it is connected. */
+  readonly leaseMs?: number
+}
+
+export interface ClaimRequest {
+  readonly by: ClaimBy
+  /** Taken from in this order. */
+  readonly groups: readonly LaneGroup[]
+  readonly max: number
+}
+
+/** What stands in one lane now. */
+export interface LaneCounts {
+  readonly lane: string
+  readonly high: number
+  readonly normal: number
+  readonly low: number
+  readonly running: number
+  readonly scheduled: number
+  readonly dead: number
+  /** `count:{lane}`: workers of all nodes and native ones. */
+  readonly workers: number
+  readonly submitted: number
+  readonly completed: number
+  readonly failed: number
+  readonly retried: number
+}
+
+/** How many workers behind one node a lane has. */
+export interface WorkerCount {
+  /** Workers that named the function. */
+  readonly named: number
+  /** Faktory consumers of the lane's queue. */
+  readonly consumers: number
+}
+
+/** What a heartbeat brings back. */
+export interface Pulse {
+  /** The store's clock, milliseconds since 1970. */
+  readonly nowMs: number
+  /** Nodes that stopped beating. */
+  readonly dead: readonly string[]
+  /** True where another node had taken this one for dead: its worker counts are gone. */
+  readonly forgotten: boolean
+}
+
+/** What the store tells a node unasked. */
+export interface StoreListener {
+  /** A job was written in a watched lane; a native client pushes it a moment later. */
+  created(lane: string, id: number): void
+  /** A job of a watched lane was finished by somebody. */
+  finished(lane: string, id: number): void
+  /** A waiting client of this node is owed this event of a job that ran elsewhere. */
+  relayed(ref: JobRef, event: JobEvent | 'finish'): void
+  /** Jobs may have come into this lane by another way than a submission. */
+  woken(lane: string, jobs: number): void
+  laneAdded(lane: string, number: number): void
+  /** The store answers again: what was heard before may have gaps. */
+  up(): void
+  down(reason: string): void
+}
+
+/**
+ * The store of jobs. Each method is one atomic step per lane; batches keep their order. All throw
+ * a {@link StoreError} where the store cannot be reached or refuses.
+ */
+export interface Store {
+  /** This node's name: part of its reservations' tokens, never used twice. */
+  readonly node: string
+
+  registerLane(lane: string): Promise<number>
+  lanes(): Promise<ReadonlyMap<string, number>>
+
+  submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]>
+  claim(request: ClaimRequest): Promise<readonly Reservation[]>
+  finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]>
+  /** False for a report whose reservation is gone. */
+  report(lane: string, reports: readonly Report[]): Promise<readonly boolean[]>
+  /** One foreground client of this node, per id, waits no longer. */
+  abandon(lane: string, ids: readonly number[]): Promise<void>
+
+  read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]>
+  findJid(jid: string, lanes: readonly string[]): Promise<JobRef | undefined>
+  findUnique(unique: Uint8Array, lanes: readonly string[]): Promise<readonly JobRef[]>
+  counts(lanes: readonly string[]): Promise<readonly LaneCounts[]>
+  /** Those of the lanes that have queued jobs. */
+  nonEmpty(lanes: readonly string[]): Promise<readonly string[]>
+
+  /** Opens a lane to Faktory consumers for good. */
+  openLane(lane: string): Promise<void>
+  setWorkers(lane: string, count: WorkerCount): Promise<void>
+
+  /** Moves due jobs into their queues; returns the lanes that got some. */
+  promote(): Promise<readonly { readonly lane: string; readonly jobs: number }[]>
+  /** Looks for scheduled jobs and queued lanes that native programs wrote unheard. */
+  heal(lanes: readonly string[]): Promise<void>
+  /** Reservations past their deadline, at most `max` a lane; they stand until an outcome ends them. */
+  expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]>
+  beat(deadAfterMs: number): Promise<Pulse>
+  /** Puts back the Gearman reservations of a dead node and takes away its worker counts. */
+  bury(node: string, lanes: readonly string[]): Promise<readonly string[]>
+  /** Leaves the nodes: worker counts go, and what is still reserved goes back. */
+  leave(lanes: readonly string[]): Promise<void>
+
+  /** Hear {@link StoreListener.created} and finished of exactly these lanes, or of all. */
+  watch(lanes: ReadonlySet<string> | 'all'): Promise<void>
+  listen(listener: StoreListener): void
+  /** Resolves when the store answers; throws what keeps it from it. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Why the store did not do what was asked. */
+export type StoreErrorCode = 'UNREACHABLE' | 'TIMEOUT' | 'REFUSED' | 'TOO_MANY_LANES'
+
+export class StoreError extends Error {
+  readonly code: StoreErrorCode
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StoreError'
+    this.code = code
+  }
+}
+
+/** Timers, so that tests can move time by hand. */
+export interface Clock {
+  /** Milliseconds that only grow; differences of it are meaningful, nothing else. */
+  nowMs(): number
+  /** Runs `task` after `ms`; the returned function takes it back. */
+  after(ms: number, task: () => void): () => void
+  /** Runs `task` when this turn of the event loop has brought all that it brings. */
+  endOfTurn(task: () => void): void
+}
+
+/** Hears what happens, for metrics and logs. Called once per batch where a batch is at hand. */
+export interface Observer {
+  submitted(door: Door, jobs: number): void
+  /** `waitMs` from queue to worker; absent where the job does not know when it was queued. */
+  assigned(door: Door, waitMs: number | undefined): void
+  completed(door: Door, runMs: number): void
+  failed(door: Door, runMs: number): void
+  retried(door: Door, runMs: number): void
+  store(up: boolean, reason?: string): void
+  /** A background task met an error; it goes on. */
+  trouble(task: string, error: unknown): void
+}

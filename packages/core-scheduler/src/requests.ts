@@ -1,0 +1,45 @@
+import type { NewJob, Reservation, Settled, Submitted } from './job.ts'
+import type { Interest } from './interest.ts'
+import type { StoreError } from './ports.ts'
+import type { Waiter } from './waiters.ts'
+
+/** A job that somebody hands in, and how to answer. One object per job, no closure, no promise. */
+export interface Submission {
+  readonly job: NewJob
+  /** Who hears the outcome; given exactly for a foreground job. */
+  readonly waiter?: Waiter
+  /** True once the peer has left: a foreground job of it is abandoned as soon as it exists. */
+  readonly gone: boolean
+  /** The store has the job. `laneNumber` is the second part of its handle. */
+  submitted(result: Submitted, laneNumber: number): void
+  refused(error: StoreError): void
+}
+
+/** A job in a worker's hands. */
+export interface Assignment {
+  readonly job: Reservation
+  /** When it was handed out, on the node's own clock in milliseconds. */
+  readonly sinceMs: number
+}
+
+/** A worker's request for one job, and how to answer. */
+export interface Claimant {
+  readonly interest: Interest
+  /** True once the worker has left: what was claimed for it goes back at once. */
+  readonly gone: boolean
+  assigned(assignment: Assignment): void
+  nothing(): void
+  refused(error: StoreError): void
+}
+
+/** How to answer a worker's outcome. */
+export interface Settlement {
+  settled(result: Settled): void
+  refused(error: StoreError): void
+}
+
+/** How to answer a worker's report on a running job; `known` is false where it lost the job. */
+export interface Reporting {
+  reported(known: boolean): void
+  refused(error: StoreError): void
+}

@@ -1,0 +1,55 @@
+import type { Job, Outcome } from './job.ts'
+
+/** What a worker said of a failure. Bounds are the door's. */
+export interface FailureReport {
+  readonly message: string
+  readonly errtype?: string
+  readonly backtrace?: readonly string[]
+}
+
+/** Retries of a Faktory job that does not say how many. */
+export const defaultFaktoryRetries = 25
+
+interface FailureRecord {
+  readonly retry_count?: unknown
+}
+
+/**
+ * What a reported failure makes of a job, by the policy it carries: gone, due again or dead.
+ * `random` is in [0, 1). The delay is the Faktory server's: count^4 + 15 + rand(0..29) * (count + 1)
+ * seconds.
+ */
+export function outcomeOfFailure(
+  job: Job & { readonly token: string },
+  report: FailureReport,
+  nowMs: number,
+  random: number,
+): Outcome {
+  const { lane, id, token } = job
+  const message = Buffer.from(report.message)
+  const retries = job.retries ?? (job.door === 'faktory' ? defaultFaktoryRetries : 0)
+  if (retries === 0) return { lane, id, token, kind: 'fail', message }
+
+  const count = failuresBefore(job)
+  const dead = retries < 0 || count >= retries
+  const delayMs = 1000 * (count ** 4 + 15 + Math.floor(random * 30) * (count + 1))
+  const failure = JSON.stringify({
+    retry_count: count,
+    failed_at: new Date(nowMs).toISOString(),
+    ...(dead ? {} : { next_at: new Date(nowMs + delayMs).toISOString() }),
+    message: report.message,
+    errtype: report.errtype ?? 'unknown',
+    ...(report.backtrace?.length ? { backtrace: report.backtrace } : {}),
+    remaining: dead ? 0 : retries - count - 1,
+  })
+  return dead
+    ? { lane, id, token, kind: 'dead', message, failure }
+    : { lane, id, token, kind: 'retry', message, delayMs, failure }
+}
+
+/** How many times the job failed before this time. */
+function failuresBefore(job: Job): number {
+  if (job.failure === undefined) return 0
+  const record = JSON.parse(job.failure) as FailureRecord
+  return typeof record.retry_count === 'number' ? record.retry_count + 1 : 0
+}

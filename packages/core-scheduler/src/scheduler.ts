@@ -1,0 +1,306 @@
+import { IdleWorkers, type IdleWorker } from './idle-workers.ts'
+import { consumerInterest, idleKeysOf, namedInterest } from './interest.ts'
+import type { Ability, Interest } from './interest.ts'
+import type { Job, JobEvent, JobRef, Outcome, Report } from './job.ts'
+import { LaneRegistry } from './lane-registry.ts'
+import { LaneNames } from './lanes.ts'
+import { Outcomes } from './outcomes.ts'
+import { Claims } from './claims.ts'
+import { Submissions } from './submissions.ts'
+import type { Clock, LaneCounts, Observer, Store } from './ports.ts'
+import type { Assignment, Claimant, Reporting, Settlement, Submission } from './requests.ts'
+import { outcomeOfFailure, type FailureReport } from './retry.ts'
+import { Upkeep } from './upkeep.ts'
+import { Waiters, type Waiter } from './waiters.ts'
+import { WatchList } from './watch-list.ts'
+import { WorkerCounts } from './worker-counts.ts'
+
+/** What the operator decides. Defaults at the end of each line. */
+export interface SchedulerOptions {
+  /** Home queue by function, where it is not `default`. None. */
+  readonly homes?: ReadonlyMap<string, string>
+  /** Functions that are open to Faktory consumers whoever else works on them. None. */
+  readonly routed?: ReadonlySet<string>
+  /** Retries by function, over what the door says. None. */
+  readonly retries?: ReadonlyMap<string, number>
+  /** Seconds that a finished job stays, by function. None. */
+  readonly retentionSeconds?: ReadonlyMap<string, number>
+  /** Workers that a job may lose before it is given up; 0 is no limit. 0. */
+  readonly maxLosses?: number
+  /** Idle workers woken per job; 0 wakes all of the function. 1. */
+  readonly wakeups?: number
+  /** In [0, 1), for retry delays. Math.random. */
+  readonly random?: () => number
+}
+
+/**
+ * The meaning between doors and store: who gets which job, who is woken, who hears the outcome. It
+ * knows no protocol and holds nothing that another node needs.
+ */
+export class Scheduler {
+  readonly registry: LaneRegistry
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #observer: Observer
+  readonly #options: SchedulerOptions
+  readonly #idle = new IdleWorkers()
+  readonly #waiters = new Waiters()
+  readonly #submissions: Submissions
+  readonly #claims: Claims
+  readonly #outcomes: Outcomes
+  readonly #counts: WorkerCounts
+  readonly #watch: WatchList
+  readonly #upkeep: Upkeep
+  readonly #stirs = new Map<string, number>()
+  #armed = false
+
+  constructor(store: Store, clock: Clock, observer: Observer, options: SchedulerOptions = {}) {
+    this.#store = store
+    this.#clock = clock
+    this.#observer = observer
+    this.#options = options
+    this.registry = new LaneRegistry(new LaneNames(options.homes))
+    const arm = (): void => this.#arm()
+    const wake = (lane: string, jobs: number): void => this.#wake(lane, jobs)
+    const tell = (ref: JobRef, event: JobEvent): void => this.#waiters.tell(ref, event)
+    this.#submissions = new Submissions({
+      store,
+      clock,
+      observer,
+      arm,
+      wake,
+      registry: this.registry,
+      waiters: this.#waiters,
+    })
+    this.#outcomes = new Outcomes({ store, clock, observer, arm, wake, tell })
+    this.#claims = new Claims({
+      store,
+      clock,
+      observer,
+      arm,
+      registry: this.registry,
+      putBack: (assignment) => this.release(assignment, false),
+    })
+    this.#watch = new WatchList(
+      clock,
+      () => this.#upkeep.wantedLanes(),
+      (lanes) => store.watch(lanes),
+      (fresh) => this.#upkeep.catchUp(fresh),
+    )
+    this.#counts = new WorkerCounts(store, this.registry, (task, error) =>
+      observer.trouble(task, error),
+    )
+    this.#upkeep = new Upkeep({
+      store,
+      clock,
+      observer,
+      wake,
+      tell,
+      registry: this.registry,
+      idle: this.#idle,
+      waiters: this.#waiters,
+      watch: this.#watch,
+      counts: this.#counts,
+      submissions: this.#submissions,
+      settle: (outcome) => this.#outcomes.add(undefined, outcome),
+      outcomeOf: (job, report) => this.#outcomeOf(job, report),
+      maxLosses: options.maxLosses ?? 0,
+    })
+  }
+
+  /** Learns the lanes and joins the nodes. Throws where the store cannot be reached. */
+  async start(): Promise<void> {
+    await this.#upkeep.start()
+    for (const fn of this.#options.routed ?? []) await this.openLane(fn)
+  }
+
+  /** From now on no worker is given a job; outcomes of those handed out are taken. */
+  drain(): void {
+    this.#claims.stop()
+  }
+
+  /** Jobs in the hands of this node's workers. */
+  get running(): number {
+    return this.#claims.handedOut - this.#outcomes.settledCount
+  }
+
+  /** Leaves the nodes; what is still held by Gearman workers of this node goes back. */
+  async stop(): Promise<void> {
+    await this.#upkeep.stop()
+  }
+
+  /** Hands in a job for a lane. The answer comes when the store has it. */
+  submit(lane: string, submission: Submission): void {
+    const { fn } = this.registry.names.parse(lane)
+    this.#submissions.add(lane, submission, {
+      retries: this.#options.retries?.get(fn),
+      retentionSeconds: this.#options.retentionSeconds?.get(fn),
+    })
+    if (submission.waiter) this.#watch.touch()
+  }
+
+  /** Asks for one job. The answer comes at once, with a job or without. */
+  claim(claimant: Claimant): void {
+    this.#claims.add(claimant)
+  }
+
+  complete(assignment: Assignment, output: Uint8Array, settlement?: Settlement): void {
+    const { lane, id, token } = assignment.job
+    this.#outcomes.add(assignment, { lane, id, token, kind: 'complete', output }, settlement)
+  }
+
+  /** A failure that the worker reports: final, due again or dead by the job's policy. */
+  fail(assignment: Assignment, report: FailureReport, settlement?: Settlement): void {
+    this.#outcomes.add(assignment, this.#outcomeOf(assignment.job, report), settlement)
+  }
+
+  /** The worker will not finish it. `lost` says that it vanished or ran out of time. */
+  release(assignment: Assignment, lost: boolean, settlement?: Settlement): void {
+    const { lane, id, token } = assignment.job
+    const maxLosses = this.#options.maxLosses ?? 0
+    this.#outcomes.add(
+      assignment,
+      { lane, id, token, kind: 'release', lost, maxLosses },
+      settlement,
+    )
+  }
+
+  /** Passes what a running job says to those who wait for it. */
+  report(report: Report, reporting: Reporting): void {
+    this.#outcomes.addReport(report, reporting)
+  }
+
+  /**
+   * A worker goes idle and is woken when there may be a job; with `look` at once if there is one
+   * now. A worker that knows of its own that there was none (see {@link stirs}) need not look.
+   */
+  sleep(worker: IdleWorker, look: boolean): void {
+    this.#idle.add(worker)
+    if (look) this.#upkeep.lookFor(worker)
+    this.#watch.touch()
+  }
+
+  /** Grows with each wake-up for what an interest covers: the same figure means nothing came. */
+  stirs(interest: Interest): number {
+    let sum = 0
+    for (const key of interest.idleKeys) sum += this.#stirs.get(key) ?? 0
+    return sum
+  }
+
+  /** The worker is idle no more, or gone. */
+  rouse(worker: IdleWorker): void {
+    this.#idle.remove(worker)
+  }
+
+  namedInterest(abilities: readonly Ability[]): Interest {
+    return namedInterest(abilities, this.registry)
+  }
+
+  consumerInterest(queues: readonly string[], functions?: ReadonlySet<string>): Interest {
+    return consumerInterest(queues, this.registry, functions)
+  }
+
+  /** A by-name worker came for a function or lane (+1), or left (-1). */
+  countNamed(fn: string, change: 1 | -1): void {
+    const lane = this.registry.names.canonical(fn)
+    this.#counts.named(lane, change)
+    if (change === 1) {
+      this.#submissions
+        .laneNumber(lane)
+        .catch((error: unknown) => this.#observer.trouble('new lane', error))
+    }
+  }
+
+  /** A Faktory consumer came for a queue (+1), or left (-1). */
+  countConsumer(queue: string, change: 1 | -1): void {
+    this.#counts.consumer(queue, change)
+  }
+
+  /** Opens a lane to Faktory consumers for good: a producer pushed such jobs, or a route says so. */
+  async openLane(lane: string): Promise<void> {
+    await this.#submissions.laneNumber(lane)
+    await this.#store.openLane(lane)
+  }
+
+  /** The client waits no longer for these jobs. */
+  abandon(waiter: Waiter, refs: Iterable<JobRef>): void {
+    const byLane = new Map<string, number[]>()
+    for (const { lane, id } of refs) {
+      if (!this.#waiters.remove(lane, id, waiter)) continue
+      const ids = byLane.get(lane)
+      if (ids) ids.push(id)
+      else byLane.set(lane, [id])
+    }
+    for (const [lane, ids] of byLane) this.#submissions.abandon(lane, ids)
+  }
+
+  async read(ref: JobRef): Promise<Job | undefined> {
+    const [job] = await this.#store.read(ref.lane, [ref.id])
+    return job
+  }
+
+  /** The job that a Faktory producer named so, whichever node took it. */
+  async findJid(jid: string): Promise<Job | undefined> {
+    const ref = await this.#store.findJid(jid, [...this.registry.all()])
+    return ref && this.read(ref)
+  }
+
+  /** Jobs of all functions with this unique id. */
+  async findUnique(unique: Uint8Array): Promise<readonly JobRef[]> {
+    return this.#store.findUnique(unique, [...this.registry.all()])
+  }
+
+  async counts(lanes: Iterable<string> = this.registry.all()): Promise<readonly LaneCounts[]> {
+    return this.#store.counts([...lanes])
+  }
+
+  /** A reservation that this node did not hand out, as one that it did: for outcomes by jid. */
+  adopt(job: Job): Assignment | undefined {
+    if (job.token === undefined) return undefined
+    return { job: { ...job, token: job.token, heldBy: 'consumer' }, sinceMs: this.#clock.nowMs() }
+  }
+
+  /** The store's clock, milliseconds since 1970, as of the last heartbeat. */
+  storeNowMs(): number {
+    return this.#upkeep.storeNowMs()
+  }
+
+  check(): Promise<void> {
+    return this.#store.check()
+  }
+
+  #outcomeOf(job: Job & { readonly token: string }, report: FailureReport): Outcome {
+    const routed = this.#options.retries?.get(this.registry.names.parse(job.lane).fn)
+    const policy = job.retries ?? routed
+    const random = this.#options.random ?? Math.random
+    return outcomeOfFailure(
+      policy === undefined ? job : { ...job, retries: policy },
+      report,
+      this.storeNowMs(),
+      random(),
+    )
+  }
+
+  /** Workers by name and consumers are woken alike: the lane may be closed to the latter. */
+  #wake(lane: string, jobs: number): void {
+    const { byName, byQueue } = idleKeysOf(lane, this.registry)
+    this.#stirs.set(byQueue, (this.#stirs.get(byQueue) ?? 0) + 1)
+    if (this.#idle.size === 0) return
+    const { wakeups = 1 } = this.#options
+    const count = wakeups === 0 ? Infinity : jobs * wakeups
+    this.#idle.wake(byName, count)
+    this.#idle.wake([byQueue], count)
+  }
+
+  /** One end of turn for all, in the order in which a connection may have asked. */
+  #arm(): void {
+    if (this.#armed) return
+    this.#armed = true
+    this.#clock.endOfTurn(() => {
+      this.#armed = false
+      this.#outcomes.flush()
+      this.#submissions.flush()
+      this.#claims.flush()
+    })
+  }
+}

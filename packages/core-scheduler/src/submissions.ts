@@ -1,0 +1,171 @@
+import type { NewJob } from './job.ts'
+import type { LaneRegistry } from './lane-registry.ts'
+import { maxLanes } from './lane-registry.ts'
+import { StoreError, type Clock, type Observer, type Store } from './ports.ts'
+import type { Submission } from './requests.ts'
+import { toStoreError } from './store-errors.ts'
+import { TurnBatch } from './turn-batch.ts'
+import type { Waiters } from './waiters.ts'
+
+interface Pending {
+  readonly submission: Submission
+  readonly job: NewJob
+}
+
+/** What a route adds to a job, over what the door says. */
+export interface RoutePolicy {
+  readonly retries: number | undefined
+  readonly retentionSeconds: number | undefined
+}
+
+interface Parts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  readonly registry: LaneRegistry
+  readonly waiters: Waiters
+  readonly arm: () => void
+  readonly wake: (lane: string, jobs: number) => void
+}
+
+/** Takes jobs in: a batch per lane and turn, answered when the store has it. */
+export class Submissions {
+  readonly #parts: Parts
+  readonly #batch: TurnBatch<Pending>
+  readonly #abandoned: TurnBatch<number>
+  readonly #registering = new Map<string, Promise<number>>()
+  readonly #inFlight = new Map<string, number>()
+  readonly #afterFlight = new Map<string, (() => void)[]>()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#batch = new TurnBatch(parts.arm, (lane, items) => void this.#send(lane, items))
+    this.#abandoned = new TurnBatch(parts.arm, (lane, ids) => void this.#sendAbandoned(lane, ids))
+  }
+
+  add(lane: string, submission: Submission, route: RoutePolicy): void {
+    const job = routedJob(submission.job, route)
+    const pending = { submission, job }
+    if (this.#parts.registry.numberOf(lane) !== undefined) {
+      this.#batch.add(lane, pending, job.input.length)
+      return
+    }
+    this.laneNumber(lane).then(
+      () => this.#batch.add(lane, pending, job.input.length),
+      (error: unknown) => submission.refused(toStoreError(error)),
+    )
+  }
+
+  abandon(lane: string, ids: readonly number[]): void {
+    for (const id of ids) this.#abandoned.add(lane, id)
+  }
+
+  flush(): void {
+    this.#batch.flush()
+    this.#abandoned.flush()
+  }
+
+  /** The lane's number; a new lane is registered first. */
+  laneNumber(lane: string): Promise<number> {
+    const { registry, store } = this.#parts
+    const known = registry.numberOf(lane)
+    if (known !== undefined) return Promise.resolve(known)
+    const pending = this.#registering.get(lane)
+    if (pending) return pending
+    if (registry.size >= maxLanes) {
+      return Promise.reject(new StoreError('TOO_MANY_LANES', `more than ${maxLanes} functions`))
+    }
+    const registering = store
+      .registerLane(lane)
+      .then((number) => {
+        registry.add(lane, number)
+        return number
+      })
+      .finally(() => this.#registering.delete(lane))
+    this.#registering.set(lane, registering)
+    return registering
+  }
+
+  /**
+   * Runs `task` when no submission of the lane is under way, now if none is: an event may overtake
+   * the answer that makes its job known here.
+   */
+  settled(lane: string, task: () => void): void {
+    if (!this.#inFlight.has(lane)) {
+      task()
+      return
+    }
+    const tasks = this.#afterFlight.get(lane)
+    if (tasks) tasks.push(task)
+    else this.#afterFlight.set(lane, [task])
+  }
+
+  async #send(lane: string, items: readonly Pending[]): Promise<void> {
+    this.#inFlight.set(lane, (this.#inFlight.get(lane) ?? 0) + 1)
+    try {
+      const results = await this.#parts.store.submit(
+        lane,
+        items.map(({ job }) => job),
+      )
+      this.#answer(lane, items, results)
+    } catch (error) {
+      const refusal = toStoreError(error)
+      for (const { submission } of items) submission.refused(refusal)
+    } finally {
+      this.#land(lane)
+    }
+  }
+
+  #answer(
+    lane: string,
+    items: readonly Pending[],
+    results: Awaited<ReturnType<Store['submit']>>,
+  ): void {
+    const { registry, waiters, clock, wake, observer } = this.#parts
+    const number = registry.numberOf(lane) ?? 0
+    const nowMs = clock.nowMs()
+    let created = 0
+    for (const [at, { submission, job }] of items.entries()) {
+      const result = results[at] ?? { kind: 'full' }
+      if (result.kind !== 'full' && submission.waiter) {
+        if (submission.gone) this.abandon(lane, [result.id])
+        else waiters.add(lane, result.id, submission.waiter, nowMs)
+      }
+      if (result.kind === 'created') {
+        observer.submitted(job.door, 1)
+        if (job.dueAtMs === undefined) created += 1
+      }
+      submission.submitted(result, number)
+    }
+    if (created > 0) wake(lane, created)
+  }
+
+  #land(lane: string): void {
+    const left = (this.#inFlight.get(lane) ?? 1) - 1
+    if (left > 0) {
+      this.#inFlight.set(lane, left)
+      return
+    }
+    this.#inFlight.delete(lane)
+    const tasks = this.#afterFlight.get(lane)
+    this.#afterFlight.delete(lane)
+    for (const task of tasks ?? []) task()
+  }
+
+  async #sendAbandoned(lane: string, ids: readonly number[]): Promise<void> {
+    try {
+      await this.#parts.store.abandon(lane, ids)
+    } catch (error) {
+      this.#parts.observer.trouble('abandon', error)
+    }
+  }
+}
+
+function routedJob(job: NewJob, route: RoutePolicy): NewJob {
+  if (route.retries === undefined && route.retentionSeconds === undefined) return job
+  return {
+    ...job,
+    ...(route.retries === undefined || job.retries !== undefined ? {} : { retries: route.retries }),
+    ...(route.retentionSeconds === undefined ? {} : { retentionSeconds: route.retentionSeconds }),
+  }
+}

@@ -1,0 +1,137 @@
+import { Hearing, type HearingParts } from './hearing.ts'
+import type { IdleWorker } from './idle-workers.ts'
+import type { Reservation } from './job.ts'
+import type { WatchList } from './watch-list.ts'
+
+/** How often a node says that it lives, and looks after what others left, milliseconds. */
+const beatEveryMs = 1_000
+/** A node that has not beaten for so long is dead to the others, milliseconds. */
+const deadAfterMs = 3_500
+/** How often due jobs are moved into their queues, milliseconds. */
+const promoteEveryMs = 200
+/** How often lanes are searched for what native programs wrote unheard, in beats. */
+const healEveryBeats = 5
+/** A client that waits so long may wait for a native worker, whose events are heard from then on. */
+const watchWaitersAfterMs = 100
+/** Expired reservations that one beat takes on, per lane. */
+const maxExpired = 500
+
+export interface UpkeepParts extends HearingParts {
+  readonly watch: WatchList
+  readonly maxLosses: number
+}
+
+/** What a node does unasked: beats, promotes, reaps, buries, and hears what others do. */
+export class Upkeep {
+  readonly #parts: UpkeepParts
+  readonly #hearing: Hearing
+  #offsetMs = 0
+  #beats = 0
+  #stopped = false
+  readonly #cancels = new Map<string, () => void>()
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts
+    this.#hearing = new Hearing(parts)
+  }
+
+  async start(): Promise<void> {
+    this.#parts.store.listen(this.#hearing)
+    await this.#beat()
+    await this.#hearing.loadLanes()
+    this.#every('beat', beatEveryMs, () => this.#beat())
+    this.#every('promote', promoteEveryMs, () => this.#promote())
+    this.#every('waiters', watchWaitersAfterMs, () => this.#watchWaiters())
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#parts.watch.stop()
+    for (const cancel of this.#cancels.values()) cancel()
+    await this.#parts.store.leave([...this.#parts.registry.all()])
+  }
+
+  storeNowMs(): number {
+    return this.#parts.clock.nowMs() + this.#offsetMs
+  }
+
+  catchUp(fresh: ReadonlySet<string> | 'all'): void {
+    void this.#hearing.catchUp(fresh)
+  }
+
+  lookFor(worker: IdleWorker): void {
+    void this.#hearing.lookFor(worker)
+  }
+
+  /** The lanes whose events this node needs: where somebody idles, or has waited for a while. */
+  wantedLanes(): Iterable<string> | 'all' {
+    const { idle, registry, waiters, clock } = this.#parts
+    const wanted = new Set<string>()
+    for (const key of idle.keys()) {
+      const name = key.slice(1)
+      if (key.startsWith('q')) return 'all'
+      wanted.add(name)
+      if (key.startsWith('f')) for (const lane of registry.ofFunction(name)) wanted.add(lane)
+    }
+    const beforeMs = clock.nowMs() - watchWaitersAfterMs
+    for (const lane of waiters.lanes()) {
+      if (waiters.olderThan(lane, beforeMs, 1).length > 0) wanted.add(lane)
+    }
+    return wanted
+  }
+
+  async #beat(): Promise<void> {
+    const { store, clock, counts, registry, wake, watch } = this.#parts
+    const pulse = await store.beat(deadAfterMs)
+    this.#offsetMs = pulse.nowMs - clock.nowMs()
+    if (pulse.forgotten) counts.retell()
+    for (const node of pulse.dead) {
+      for (const lane of await store.bury(node, [...registry.all()])) wake(lane, 1)
+    }
+    await this.#reap()
+    if (this.#beats % healEveryBeats === 0) await store.heal([...registry.all()])
+    this.#beats += 1
+    watch.touch()
+    await this.#hearing.sweep()
+  }
+
+  async #reap(): Promise<void> {
+    const { store, registry } = this.#parts
+    for (const job of await store.expired([...registry.all()], maxExpired)) this.#expire(job)
+  }
+
+  /** A by-name worker that ran out of time has lost the job; a consumer's reservation has failed. */
+  #expire(job: Reservation): void {
+    const { settle, outcomeOf, maxLosses } = this.#parts
+    const { lane, id, token } = job
+    if (job.heldBy === 'named') settle({ lane, id, token, kind: 'release', lost: true, maxLosses })
+    else settle(outcomeOf(job, { errtype: 'ReservationExpired', message: 'reservation expired' }))
+  }
+
+  async #promote(): Promise<void> {
+    for (const { lane, jobs } of await this.#parts.store.promote()) this.#parts.wake(lane, jobs)
+  }
+
+  #watchWaiters(): Promise<void> {
+    const { waiters, watch, clock } = this.#parts
+    const beforeMs = clock.nowMs() - watchWaitersAfterMs
+    for (const lane of waiters.lanes()) {
+      if (!watch.covers(lane) && waiters.olderThan(lane, beforeMs, 1).length > 0) watch.touch()
+    }
+    return Promise.resolve()
+  }
+
+  /** Runs a task again and again, never twice at once; trouble is told and does not end it. */
+  #every(task: string, everyMs: number, run: () => Promise<void>): void {
+    const again = (): void => {
+      if (this.#stopped) return
+      const cancel = this.#parts.clock.after(everyMs, () => {
+        run()
+          .catch((error: unknown) => this.#parts.observer.trouble(task, error))
+          .finally(again)
+      })
+      this.#cancels.set(task, cancel)
+    }
+    again()
+  }
+}

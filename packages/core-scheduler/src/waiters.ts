@@ -1,0 +1,90 @@
+import type { JobEvent, JobRef } from './job.ts'
+
+/** A connected client that is owed the outcome of a job. */
+export interface Waiter {
+  hear(ref: JobRef, event: JobEvent): void
+}
+
+interface Wait {
+  readonly waiters: Waiter[]
+  readonly sinceMs: number
+  /** What was last heard of its progress, so that a look finds only news. */
+  progress?: string
+}
+
+/** Events after which nothing more comes. */
+export function isFinal(event: JobEvent): boolean {
+  return event.kind === 'complete' || event.kind === 'exception' || event.kind === 'fail'
+}
+
+/** The clients of this node that wait, by job. */
+export class Waiters {
+  readonly #byLane = new Map<string, Map<number, Wait>>()
+
+  lanes(): Iterable<string> {
+    return this.#byLane.keys()
+  }
+
+  hasLane(lane: string): boolean {
+    return this.#byLane.has(lane)
+  }
+
+  has(lane: string, id: number): boolean {
+    return this.#byLane.get(lane)?.has(id) ?? false
+  }
+
+  count(lane: string, id: number): number {
+    return this.#byLane.get(lane)?.get(id)?.waiters.length ?? 0
+  }
+
+  add(lane: string, id: number, waiter: Waiter, nowMs: number): void {
+    let waits = this.#byLane.get(lane)
+    if (!waits) this.#byLane.set(lane, (waits = new Map()))
+    const wait = waits.get(id)
+    if (wait) wait.waiters.push(waiter)
+    else waits.set(id, { waiters: [waiter], sinceMs: nowMs })
+  }
+
+  remove(lane: string, id: number, waiter: Waiter): boolean {
+    const wait = this.#byLane.get(lane)?.get(id)
+    const at = wait?.waiters.indexOf(waiter) ?? -1
+    if (!wait || at < 0) return false
+    wait.waiters.splice(at, 1)
+    if (wait.waiters.length === 0) this.#forget(lane, id)
+    return true
+  }
+
+  /** Tells all that wait for the job; a final event ends their wait. */
+  tell(ref: JobRef, event: JobEvent): void {
+    const wait = this.#byLane.get(ref.lane)?.get(ref.id)
+    if (!wait) return
+    if (isFinal(event)) this.#forget(ref.lane, ref.id)
+    else if (event.kind === 'status') wait.progress = progressOf(event.dividend, event.divisor)
+    for (const waiter of [...wait.waiters]) waiter.hear(ref, event)
+  }
+
+  /** Whether this progress was not told yet. */
+  isNews(ref: JobRef, dividend: Uint8Array, divisor: Uint8Array): boolean {
+    const wait = this.#byLane.get(ref.lane)?.get(ref.id)
+    return wait !== undefined && wait.progress !== progressOf(dividend, divisor)
+  }
+
+  /** The jobs of a lane that have been waited for since before, the oldest first. */
+  olderThan(lane: string, beforeMs: number, max: number): number[] {
+    const ids: number[] = []
+    for (const [id, wait] of this.#byLane.get(lane) ?? []) {
+      if (wait.sinceMs > beforeMs || ids.length >= max) break
+      ids.push(id)
+    }
+    return ids
+  }
+
+  #forget(lane: string, id: number): void {
+    const waits = this.#byLane.get(lane)
+    if (waits?.delete(id) && waits.size === 0) this.#byLane.delete(lane)
+  }
+}
+
+function progressOf(dividend: Uint8Array, divisor: Uint8Array): string {
+  return `${Buffer.from(dividend).toString('latin1')}/${Buffer.from(divisor).toString('latin1')}`
+}

@@ -1,0 +1,91 @@
+import { FwpError } from './errors.ts'
+import { scanObject } from './json-scan.ts'
+import { readInteger, readString, readStrings } from './raw-values.ts'
+import { decodeText, exceedsBytes } from './text.ts'
+
+/** How a server that has a password wants it hashed. */
+export interface PasswordChallenge {
+  readonly iterations: number
+  /** Hexadecimal. */
+  readonly salt: string
+}
+
+/** What a client says of itself. A field that was missing, null or empty is undefined. */
+export interface Hello {
+  /** The protocol version; clients of version 1 or none hash their password once only. */
+  readonly v?: number
+  /** Present where the client is a consumer. At most 255 bytes, as hostname and labels. */
+  readonly wid?: string
+  readonly hostname?: string
+  readonly pid?: number
+  /** At most 255. */
+  readonly labels: readonly string[]
+  readonly pwdhash?: string
+  readonly username?: string
+  /** Every field, name to raw JSON text. */
+  readonly fields: ReadonlyMap<string, string>
+}
+
+const PREFIX = Buffer.from('HELLO {')
+const MAX_VERSION = 255
+const MAX_TEXT_BYTES = 255
+const MAX_LABELS = 255
+
+/** The greeting, `+HI {"v":2}`, with `i` and `s` where a password is wanted. */
+export function formatHi(challenge?: PasswordChallenge): Buffer {
+  const body =
+    challenge === undefined ? { v: 2 } : { v: 2, i: challenge.iterations, s: challenge.salt }
+  return Buffer.from(`+HI ${JSON.stringify(body)}\r\n`)
+}
+
+/**
+ * The first line of a connection, `HELLO {...}`, whole. Throws `INVALID_HELLO` for any other
+ * line, for bad JSON and for a field of the wrong type or over its bound.
+ */
+export function parseHello(line: Buffer): Hello {
+  if (!line.subarray(0, PREFIX.length).equals(PREFIX)) {
+    throw new FwpError('INVALID_HELLO', 'the first command must be HELLO {...}')
+  }
+  try {
+    return readHello(scanObject(decodeText(line.subarray(PREFIX.length - 1))))
+  } catch (error) {
+    if (!(error instanceof FwpError)) throw error
+    throw new FwpError('INVALID_HELLO', `invalid HELLO: ${error.message}`, { cause: error })
+  }
+}
+
+function readHello(fields: ReadonlyMap<string, string>): Hello {
+  const v = readInteger('v', fields.get('v'))
+  const pid = readInteger('pid', fields.get('pid'))
+  const labels = readStrings('labels', fields.get('labels'), MAX_LABELS + 1) ?? []
+  if (v !== undefined && (v < 0 || v > MAX_VERSION)) throw wrong('v')
+  if (labels.length > MAX_LABELS) throw wrong('labels')
+  for (const label of labels) bounded('labels', label)
+  return {
+    ...(v === undefined ? {} : { v }),
+    ...text(fields, 'wid'),
+    ...text(fields, 'hostname'),
+    ...(pid === undefined ? {} : { pid }),
+    labels,
+    ...text(fields, 'pwdhash'),
+    ...text(fields, 'username'),
+    fields,
+  }
+}
+
+function text<Name extends 'wid' | 'hostname' | 'pwdhash' | 'username'>(
+  fields: ReadonlyMap<string, string>,
+  name: Name,
+): { readonly [Key in Name]?: string } {
+  const value = readString(name, fields.get(name)) ?? ''
+  bounded(name, value)
+  return value === '' ? {} : ({ [name]: value } as { readonly [Key in Name]: string })
+}
+
+function bounded(name: string, value: string): void {
+  if (exceedsBytes(value, MAX_TEXT_BYTES)) throw wrong(name)
+}
+
+function wrong(name: string): FwpError {
+  return new FwpError('INVALID_HELLO', `${name} is out of bounds`)
+}

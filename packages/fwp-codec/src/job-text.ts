@@ -1,0 +1,62 @@
+import { scanFields } from './json-scan.ts'
+import type { FwpJob } from './job.ts'
+
+/** The order in which a server prints the fields it knows. */
+const PRINTED_FIRST = [
+  'retry',
+  'failure',
+  'custom',
+  'jid',
+  'queue',
+  'jobtype',
+  'created_at',
+  'enqueued_at',
+  'at',
+  'args',
+  'reserve_for',
+  'backtrace',
+] as const
+
+const IS_PRINTED_FIRST: ReadonlySet<string> = new Set(PRINTED_FIRST)
+
+/** The job without its `args`: every field as written, in order. For `renderJob` to read. */
+export function writeEnvelope(job: FwpJob): string {
+  let text = '{'
+  for (const { rawKey, value } of job.fields) {
+    text += text === '{' ? `${rawKey}:${value}` : `,${rawKey}:${value}`
+  }
+  return `${text}}`
+}
+
+/**
+ * The job as a worker gets it. `overrides` (name to raw JSON text) replace fields of the
+ * envelope or add to them; `args` is the raw text of a JSON array. Known fields come first in
+ * the customary order, then `priority` and unknown ones in their own order, then added unknown
+ * ones. A queue that is missing, null or empty is printed as `default`. Nothing else changes.
+ * `args` and `overrides` must be valid JSON: they are not read. Throws `INVALID_JSON` where the
+ * envelope is no JSON object.
+ */
+export function renderJob(
+  envelope: string,
+  overrides: ReadonlyMap<string, string>,
+  args: string,
+): string {
+  const fields = scanFields(envelope)
+  let text = ''
+  for (const name of PRINTED_FIRST) {
+    const raw = name === 'args' ? args : (overrides.get(name) ?? fields.get(name)?.value)
+    const shown = name === 'queue' ? namedQueue(raw) : raw
+    if (shown !== undefined) text += `,"${name}":${shown}`
+  }
+  for (const { key, rawKey, value } of fields.values()) {
+    if (!IS_PRINTED_FIRST.has(key)) text += `,${rawKey}:${overrides.get(key) ?? value}`
+  }
+  for (const [name, raw] of overrides) {
+    if (!IS_PRINTED_FIRST.has(name) && !fields.has(name)) text += `,${JSON.stringify(name)}:${raw}`
+  }
+  return `{${text.slice(1)}}`
+}
+
+function namedQueue(raw: string | undefined): string {
+  return raw === undefined || raw === 'null' || raw === '""' ? '"default"' : raw
+}

@@ -1,0 +1,258 @@
+import { FwpError } from './errors.ts'
+import { decodeString, scanArray, scanFields, type RawField } from './json-scan.ts'
+import { readArray, readInteger, readObject, readString, wrongType } from './raw-values.ts'
+import { cutBytes, decodeText, detach, exceedsBytes } from './text.ts'
+import { parseRfc3339 } from './timestamp.ts'
+
+/** 1 is the lowest, 9 the highest. */
+export type FwpPriority = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
+
+/**
+ * A work unit as its producer sent it: what is needed to place it, and the raw text of all the
+ * rest. A field that was missing or null is undefined here.
+ */
+export interface FwpJob {
+  /** 8 to 255 bytes. */
+  readonly jid: string
+  /** 1 to 255 bytes. */
+  readonly jobtype: string
+  /** The raw text of a JSON array. */
+  readonly args: string
+  /** `default` where the job names none; at most 255 bytes of `[a-zA-Z0-9._-]`. */
+  readonly queue: string
+  /** 5 where the job names none. */
+  readonly priority: FwpPriority
+  /** Seconds, at most 86400; may be less than the 60 that a server grants, or negative. */
+  readonly reserveForSeconds?: number
+  /** The timestamp as written. */
+  readonly at?: string
+  /** `at` in Unix milliseconds. */
+  readonly atMs?: number
+  readonly retry?: number
+  /** Lines of a failure's backtrace to keep. */
+  readonly backtrace?: number
+  /** The timestamp as written, unchecked. */
+  readonly createdAt?: string
+  /** The raw text of a JSON object. */
+  readonly custom?: string
+  /** Every field but `args`, in order, as written. */
+  readonly fields: readonly RawField[]
+}
+
+/** One job of a PUSHB: taken, or refused with the text that the reply gives for its jid. */
+export type ParsedJob =
+  | { readonly state: 'parsed'; readonly job: FwpJob }
+  | {
+      readonly state: 'rejected'
+      /** Empty where the job has no readable jid. */
+      readonly jid: string
+      readonly error: FwpError
+    }
+
+/** The most jobs in one PUSHB unless told otherwise. */
+export const DEFAULT_MAX_JOBS = 100_000
+
+const MIN_JID_BYTES = 8
+const MAX_NAME_BYTES = 255
+const MAX_RESERVE_FOR_SECONDS = 86_400
+const DEFAULT_PRIORITY = 5
+
+type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
+
+/** A job while its fields are read, before the checks. */
+type Draft = Mutable<Partial<Omit<FwpJob, 'priority' | 'fields'>>> & {
+  rawPriority?: string
+  readonly fields: RawField[]
+}
+
+/**
+ * The argument of `PUSH {job}`. Throws `INVALID_JSON`, then in this order `INVALID_JID`,
+ * `INVALID_JOBTYPE`, `MISSING_ARGS`, `INVALID_RESERVE_FOR`, `INVALID_AT`, `INVALID_QUEUE`,
+ * `INVALID_PRIORITY`.
+ */
+export function parseJob(argument: Buffer): FwpJob {
+  return parseJobText(decodeText(argument))
+}
+
+/** `parseJob` for a job that is text already. */
+export function parseJobText(text: string): FwpJob {
+  return checkJob(readFields(scanFields(text), text))
+}
+
+/**
+ * The argument of `PUSHB [job, ...]`, each job parsed by itself, in order. Throws `INVALID_JSON`
+ * where the whole is no JSON array and `TOO_MANY_JOBS` above `maxJobs` (default 100000).
+ */
+export function parseJobs(
+  argument: Buffer,
+  options: { readonly maxJobs?: number } = {},
+): ParsedJob[] {
+  const maxJobs = options.maxJobs ?? DEFAULT_MAX_JOBS
+  const texts = scanArray(decodeText(argument), maxJobs + 1)
+  if (texts.length > maxJobs) {
+    throw new FwpError('TOO_MANY_JOBS', `too many jobs in one PUSHB: at most ${maxJobs}`)
+  }
+  return texts.map(parseEach)
+}
+
+/** Whether a name is a queue's: 1 to 255 bytes of `[a-zA-Z0-9._-]`. */
+export function isQueueName(name: string): boolean {
+  return name.length <= MAX_NAME_BYTES && /^[a-zA-Z0-9._-]+$/.test(name)
+}
+
+function parseEach(text: string): ParsedJob {
+  let jid = ''
+  try {
+    const fields = scanFields(text)
+    jid = readableJid(fields)
+    return { state: 'parsed', job: checkJob(readFields(fields, text)) }
+  } catch (error) {
+    if (!(error instanceof FwpError)) throw error
+    return { state: 'rejected', jid, error }
+  }
+}
+
+/** The jid of a job that may yet be refused, as far as it can be told. */
+function readableJid(fields: ReadonlyMap<string, RawField>): string {
+  const raw = fields.get('jid')?.value ?? ''
+  return raw.startsWith('"') ? cutBytes(decodeString(raw), MAX_NAME_BYTES) : ''
+}
+
+function readFields(fields: ReadonlyMap<string, RawField>, text: string): Draft {
+  const draft: Draft = { fields: [] }
+  for (const field of fields.values()) {
+    if (field.key !== 'args') draft.fields.push(field)
+    readField(draft, field.key, field.value, text)
+  }
+  return draft
+}
+
+function readField(draft: Draft, key: string, raw: string, text: string): void {
+  // null is the same as absent for every known field.
+  if (raw === 'null') return
+  switch (key) {
+    case 'jid':
+      draft.jid = readName(key, raw, text)
+      return
+    case 'jobtype':
+      draft.jobtype = readName(key, raw, text)
+      return
+    case 'queue': {
+      const queue = readName(key, raw, text)
+      if (queue !== '') draft.queue = queue
+      return
+    }
+    case 'args':
+      draft.args = readArray(key, raw) ?? raw
+      return
+    case 'custom':
+      draft.custom = readObject(key, raw) ?? raw
+      return
+    case 'failure':
+      readObject(key, raw)
+      return
+    case 'at': {
+      const at = readName(key, raw, text)
+      if (at !== '') draft.at = at
+      return
+    }
+    case 'created_at': {
+      const createdAt = readName(key, raw, text)
+      if (createdAt !== '') draft.createdAt = createdAt
+      return
+    }
+    case 'enqueued_at':
+      readString(key, raw)
+      return
+    case 'retry':
+      draft.retry = readInteger(key, raw) ?? 0
+      return
+    case 'backtrace':
+      draft.backtrace = readInteger(key, raw) ?? 0
+      return
+    case 'reserve_for': {
+      const seconds = readInteger(key, raw) ?? 0
+      // 0 is how some clients write "the default".
+      if (seconds !== 0) draft.reserveForSeconds = seconds
+      return
+    }
+    case 'priority':
+      if (!/^[-0-9]/.test(raw)) throw wrongType(key, 'an integer')
+      draft.rawPriority = raw
+  }
+}
+
+function readName(key: string, raw: string, text: string): string {
+  return detach(readString(key, raw) ?? '', text)
+}
+
+function checkJob(draft: Draft): FwpJob {
+  const jid = checkJid(draft.jid)
+  const jobtype = checkJobtype(draft.jobtype)
+  const { args, reserveForSeconds, at, retry, backtrace, createdAt, custom, fields } = draft
+  if (args === undefined) {
+    throw new FwpError('MISSING_ARGS', 'jobs must have an args parameter')
+  }
+  if (reserveForSeconds !== undefined && reserveForSeconds > MAX_RESERVE_FOR_SECONDS) {
+    throw new FwpError('INVALID_RESERVE_FOR', 'jobs cannot be reserved for more than one day')
+  }
+  const atMs = at === undefined ? undefined : checkAt(at)
+  const queue = checkQueue(draft.queue ?? 'default')
+  const priority = checkPriority(draft.rawPriority)
+  const job: Mutable<FwpJob> = { jid, jobtype, args, queue, priority, fields }
+  if (reserveForSeconds !== undefined) job.reserveForSeconds = reserveForSeconds
+  if (at !== undefined) job.at = at
+  if (atMs !== undefined) job.atMs = atMs
+  if (retry !== undefined) job.retry = retry
+  if (backtrace !== undefined) job.backtrace = backtrace
+  if (createdAt !== undefined) job.createdAt = createdAt
+  if (custom !== undefined) job.custom = custom
+  return job
+}
+
+function checkJid(jid = ''): string {
+  const isShort = jid.length < MIN_JID_BYTES && Buffer.byteLength(jid) < MIN_JID_BYTES
+  if (isShort || exceedsBytes(jid, MAX_NAME_BYTES)) {
+    throw new FwpError('INVALID_JID', 'jobs must have a reasonable jid parameter')
+  }
+  return jid
+}
+
+function checkJobtype(jobtype = ''): string {
+  if (jobtype === '') {
+    throw new FwpError('INVALID_JOBTYPE', 'jobs must have a jobtype parameter')
+  }
+  if (exceedsBytes(jobtype, MAX_NAME_BYTES)) {
+    throw new FwpError('INVALID_JOBTYPE', `jobtype must be at most ${MAX_NAME_BYTES} bytes`)
+  }
+  return jobtype
+}
+
+function checkAt(at: string): number {
+  const ms = parseRfc3339(at)
+  if (ms !== undefined) return ms
+  const shown = JSON.stringify(cutBytes(at, MAX_NAME_BYTES))
+  const text = `invalid timestamp for 'at': ${shown}: must be RFC 3339 with a time zone`
+  throw new FwpError('INVALID_AT', text)
+}
+
+function checkQueue(queue: string): string {
+  if (isQueueName(queue)) return queue
+  const shown = JSON.stringify(cutBytes(queue, MAX_NAME_BYTES))
+  const rule =
+    queue.length > MAX_NAME_BYTES
+      ? `must be at most ${MAX_NAME_BYTES} bytes`
+      : 'must match \\A[a-zA-Z0-9._-]+\\z'
+  throw new FwpError('INVALID_QUEUE', `cannot get ${shown} queue: queue names ${rule}`)
+}
+
+function checkPriority(raw: string | undefined): FwpPriority {
+  if (raw === undefined) return DEFAULT_PRIORITY
+  const value = Number(raw)
+  if (isPriority(value)) return value
+  throw new FwpError('INVALID_PRIORITY', 'priority must be between 1 and 9')
+}
+
+function isPriority(value: number): value is FwpPriority {
+  return Number.isInteger(value) && value >= 1 && value <= 9
+}

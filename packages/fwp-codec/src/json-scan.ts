@@ -1,0 +1,240 @@
+import { FwpError } from './errors.ts'
+
+/** How deep arrays and objects may nest, the outermost counted. */
+export const MAX_JSON_DEPTH = 512
+
+/** How many members an object may have that is taken apart; objects inside it have no bound. */
+export const MAX_JSON_FIELDS = 10_000
+
+/** One member of a JSON object, as it was written. */
+export interface RawField {
+  /** The name, unescaped. */
+  readonly key: string
+  /** The name as written, with its quotes. */
+  readonly rawKey: string
+  /** The value's text as written, without the white space around it. */
+  readonly value: string
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const COLON = 0x3a
+const MINUS = 0x2d
+const PLUS = 0x2b
+const DOT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/**
+ * The members of the one JSON object in `text`, in their order, by unescaped name. Strict
+ * RFC 8259; of members with one name the last counts, in the place of the first. Throws
+ * `INVALID_JSON`.
+ */
+export function scanFields(text: string): Map<string, RawField> {
+  const fields = new Map<string, RawField>()
+  let at = skipSpace(text, 0)
+  if (text.charCodeAt(at) !== OPEN_OBJECT) throw notA('object', text, at)
+  at = skipSpace(text, at + 1)
+  if (text.charCodeAt(at) === CLOSE_OBJECT) {
+    expectEnd(text, at + 1)
+    return fields
+  }
+  for (;;) {
+    const keyEnd = scanString(text, at)
+    const rawKey = text.slice(at, keyEnd)
+    const key = decodeString(rawKey)
+    const valueAt = afterColon(text, keyEnd)
+    const valueEnd = scanValue(text, valueAt, 1)
+    if (fields.size >= MAX_JSON_FIELDS) {
+      throw new FwpError('INVALID_JSON', 'invalid JSON: too many fields')
+    }
+    fields.set(key, { key, rawKey, value: text.slice(valueAt, valueEnd) })
+    at = skipSpace(text, valueEnd)
+    const code = text.charCodeAt(at)
+    if (code === CLOSE_OBJECT) break
+    if (code !== COMMA) throw unexpected(text, at)
+    at = skipSpace(text, at + 1)
+  }
+  expectEnd(text, at + 1)
+  return fields
+}
+
+/**
+ * The values of the one JSON object in `text`: unescaped name to raw value text, in order.
+ * Strict RFC 8259, at most `MAX_JSON_DEPTH` deep and `MAX_JSON_FIELDS` wide, the last of equal
+ * names counts. No value is
+ * parsed or printed anew. Throws `INVALID_JSON`.
+ */
+export function scanObject(text: string): Map<string, string> {
+  const values = new Map<string, string>()
+  for (const field of scanFields(text).values()) values.set(field.key, field.value)
+  return values
+}
+
+/**
+ * The raw texts of the elements of the one JSON array in `text`, of the first `maxElements` where
+ * there are more: the rest is checked and left out. Throws `INVALID_JSON`.
+ */
+export function scanArray(text: string, maxElements = Infinity): string[] {
+  const elements: string[] = []
+  let at = skipSpace(text, 0)
+  if (text.charCodeAt(at) !== OPEN_ARRAY) throw notA('array', text, at)
+  at = skipSpace(text, at + 1)
+  if (text.charCodeAt(at) === CLOSE_ARRAY) {
+    expectEnd(text, at + 1)
+    return elements
+  }
+  for (;;) {
+    const end = scanValue(text, at, 1)
+    if (elements.length < maxElements) elements.push(text.slice(at, end))
+    at = skipSpace(text, end)
+    const code = text.charCodeAt(at)
+    if (code === CLOSE_ARRAY) break
+    if (code !== COMMA) throw unexpected(text, at)
+    at = skipSpace(text, at + 1)
+  }
+  expectEnd(text, at + 1)
+  return elements
+}
+
+/**
+ * The text of a raw JSON string (quotes included, already scanned). Half a surrogate pair
+ * becomes U+FFFD, so that the text has one form in UTF-8.
+ */
+export function decodeString(raw: string): string {
+  if (!raw.includes('\\')) return raw.slice(1, -1)
+  return Buffer.from(JSON.parse(raw) as string, 'utf8').toString('utf8')
+}
+
+/** The index behind the value that starts at `at`, inside `depth` arrays and objects. */
+function scanValue(text: string, at: number, depth: number): number {
+  const code = text.charCodeAt(at)
+  switch (code) {
+    case QUOTE:
+      return scanString(text, at)
+    case OPEN_ARRAY:
+      return scanNested(text, at, depth + 1, CLOSE_ARRAY)
+    case OPEN_OBJECT:
+      return scanNested(text, at, depth + 1, CLOSE_OBJECT)
+    case 0x74:
+      return scanWord(text, at, 'true')
+    case 0x66:
+      return scanWord(text, at, 'false')
+    case 0x6e:
+      return scanWord(text, at, 'null')
+    default:
+      return scanNumber(text, at)
+  }
+}
+
+function scanNested(text: string, from: number, depth: number, close: number): number {
+  if (depth > MAX_JSON_DEPTH) throw new FwpError('INVALID_JSON', 'invalid JSON: nested too deep')
+  let at = skipSpace(text, from + 1)
+  if (text.charCodeAt(at) === close) return at + 1
+  for (;;) {
+    if (close === CLOSE_OBJECT) at = afterColon(text, scanString(text, at))
+    at = skipSpace(text, scanValue(text, at, depth))
+    const code = text.charCodeAt(at)
+    if (code === close) return at + 1
+    if (code !== COMMA) throw unexpected(text, at)
+    at = skipSpace(text, at + 1)
+  }
+}
+
+function scanString(text: string, from: number): number {
+  if (text.charCodeAt(from) !== QUOTE) throw unexpected(text, from)
+  let at = from + 1
+  for (;;) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) return at + 1
+    if (code === BACKSLASH) at = scanEscape(text, at + 1)
+    // Behind the end the code is NaN, which is not >= either.
+    else if (code >= 0x20) at++
+    else throw unexpected(text, at)
+  }
+}
+
+function scanEscape(text: string, at: number): number {
+  const letter = text.charAt(at)
+  if (letter !== 'u') {
+    if (letter === '' || !'"\\/bfnrt'.includes(letter)) throw unexpected(text, at)
+    return at + 1
+  }
+  for (let digit = at + 1; digit <= at + 4; digit++) {
+    const code = text.charCodeAt(digit)
+    const lower = code | 0x20
+    const isHex = (code >= ZERO && code <= NINE) || (lower >= 0x61 && lower <= 0x66)
+    if (!isHex) throw unexpected(text, digit)
+  }
+  return at + 5
+}
+
+function scanNumber(text: string, from: number): number {
+  let at = from
+  if (text.charCodeAt(at) === MINUS) at++
+  // No digit may follow a leading zero; the caller then meets it where it wants a comma.
+  at = text.charCodeAt(at) === ZERO ? at + 1 : scanDigits(text, at)
+  if (text.charCodeAt(at) === DOT) at = scanDigits(text, at + 1)
+  if ((text.charCodeAt(at) | 0x20) === 0x65) {
+    at++
+    const sign = text.charCodeAt(at)
+    if (sign === PLUS || sign === MINUS) at++
+    at = scanDigits(text, at)
+  }
+  return at
+}
+
+function scanDigits(text: string, from: number): number {
+  let at = from
+  for (;;) {
+    const code = text.charCodeAt(at)
+    if (!(code >= ZERO && code <= NINE)) break
+    at++
+  }
+  if (at === from) throw unexpected(text, at)
+  return at
+}
+
+function scanWord(text: string, at: number, word: string): number {
+  if (!text.startsWith(word, at)) throw unexpected(text, at)
+  return at + word.length
+}
+
+function afterColon(text: string, from: number): number {
+  const at = skipSpace(text, from)
+  if (text.charCodeAt(at) !== COLON) throw unexpected(text, at)
+  return skipSpace(text, at + 1)
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from
+  for (;;) {
+    const code = text.charCodeAt(at)
+    if (code !== 0x20 && code !== 0x09 && code !== 0x0a && code !== 0x0d) return at
+    at++
+  }
+}
+
+function expectEnd(text: string, from: number): void {
+  if (from === text.length) return
+  const at = skipSpace(text, from)
+  if (at < text.length) throw unexpected(text, at)
+}
+
+function notA(what: string, text: string, at: number): FwpError {
+  if (at >= text.length) return unexpected(text, at)
+  return new FwpError('INVALID_JSON', `invalid JSON: expected an ${what} at character ${at}`)
+}
+
+function unexpected(text: string, at: number): FwpError {
+  if (at >= text.length) {
+    return new FwpError('INVALID_JSON', 'invalid JSON: unexpected end of JSON input')
+  }
+  const found = JSON.stringify(text.charAt(at))
+  return new FwpError('INVALID_JSON', `invalid JSON: unexpected ${found} at character ${at}`)
+}

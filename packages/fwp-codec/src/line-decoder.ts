@@ -1,0 +1,117 @@
+import { FwpError } from './errors.ts'
+
+const LF = 0x0a
+const CR = 0x0d
+const NOTHING = Buffer.alloc(0)
+
+/** The longest line a decoder takes unless told otherwise: 64 MiB, its end not counted. */
+export const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024
+
+/**
+ * Cuts a stream of bytes into lines that end with CRLF or LF. Push a chunk, then call `next`
+ * until it gives nothing. A line that lies within one chunk is a view of that chunk; one that
+ * spans chunks is copied once into a buffer that doubles, so that a peer which sends byte by
+ * byte costs neither quadratic time nor an object per byte.
+ */
+export class LineDecoder {
+  /** The longest line, in bytes, its end not counted. May be raised once a peer is trusted. */
+  maxLineBytes: number
+
+  #chunk: Buffer = NOTHING
+  #offset = 0
+  #queue: Buffer[] = []
+  #head = 0
+  #partial: Buffer = NOTHING
+  #partialBytes = 0
+  #failure: FwpError | undefined
+
+  /** Default for `maxLineBytes`: 64 MiB. */
+  constructor(options: { readonly maxLineBytes?: number } = {}) {
+    this.maxLineBytes = options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES
+  }
+
+  /** Adds bytes, which must not change afterwards. Throws `LINE_TOO_LONG` once failed. */
+  push(chunk: Buffer): void {
+    if (this.#failure !== undefined) throw this.#failure
+    if (chunk.length > 0) this.#queue.push(chunk)
+  }
+
+  /**
+   * The next whole line without its end, or nothing while it is incomplete. Throws
+   * `LINE_TOO_LONG` as soon as a line cannot fit, and from then on.
+   */
+  next(): Buffer | undefined {
+    if (this.#failure !== undefined) throw this.#failure
+    while (this.#advance()) {
+      const chunk = this.#chunk
+      const from = this.#offset
+      const end = chunk.indexOf(LF, from)
+      if (end === -1) {
+        this.#keep(chunk, from, chunk.length)
+        this.#offset = chunk.length
+        continue
+      }
+      this.#offset = end + 1
+      return this.#partialBytes === 0
+        ? this.#line(chunk, from, end)
+        : this.#joinedLine(chunk, from, end)
+    }
+    return undefined
+  }
+
+  /** Whether there are bytes to read; lets go of a chunk that has been read. */
+  #advance(): boolean {
+    if (this.#offset < this.#chunk.length) return true
+    const next = this.#queue[this.#head]
+    this.#offset = 0
+    if (next === undefined) {
+      this.#chunk = NOTHING
+      return false
+    }
+    this.#chunk = next
+    this.#head++
+    if (this.#head === this.#queue.length) {
+      this.#queue = []
+      this.#head = 0
+    }
+    return true
+  }
+
+  #line(bytes: Buffer, from: number, end: number): Buffer {
+    const lineEnd = end > from && bytes[end - 1] === CR ? end - 1 : end
+    if (lineEnd - from > this.maxLineBytes) throw this.#fail()
+    return bytes.subarray(from, lineEnd)
+  }
+
+  #joinedLine(chunk: Buffer, from: number, end: number): Buffer {
+    this.#keep(chunk, from, end)
+    const line = this.#line(this.#partial, 0, this.#partialBytes)
+    this.#partial = NOTHING
+    this.#partialBytes = 0
+    return line
+  }
+
+  #keep(chunk: Buffer, from: number, end: number): void {
+    const needed = this.#partialBytes + end - from
+    // One byte more than the longest line may be the CR of its end.
+    const longest = this.maxLineBytes + 1
+    if (needed > longest) throw this.#fail()
+    if (needed > this.#partial.length) {
+      const grown = Buffer.allocUnsafe(Math.min(Math.max(256, needed * 2), longest))
+      this.#partial.copy(grown, 0, 0, this.#partialBytes)
+      this.#partial = grown
+    }
+    chunk.copy(this.#partial, this.#partialBytes, from, end)
+    this.#partialBytes = needed
+    if (needed === longest && this.#partial[needed - 1] !== CR) throw this.#fail()
+  }
+
+  #fail(): FwpError {
+    const limit = this.maxLineBytes
+    this.#failure = new FwpError('LINE_TOO_LONG', `line too long: at most ${limit} bytes`)
+    this.#chunk = NOTHING
+    this.#queue = []
+    this.#partial = NOTHING
+    return this.#failure
+  }
+}

@@ -1,0 +1,73 @@
+import { readArgument, refused } from './argument.ts'
+import { FwpError } from './errors.ts'
+import { scanObject } from './json-scan.ts'
+import { readObject, readString, readStrings } from './raw-values.ts'
+
+/** `MUTATE {"cmd", "target", "filter": {"jids", "regexp", "jobtype"}}` */
+export interface Mutate {
+  readonly operation: MutateOperation
+  readonly target: MutateTarget
+  readonly filter: MutateFilter
+}
+
+export type MutateOperation = 'clear' | 'kill' | 'discard' | 'requeue'
+export type MutateTarget = 'scheduled' | 'retries' | 'dead'
+
+/** Which jobs: all without a filter, and by jid regardless of the others where jids are given. */
+export type MutateFilter =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'jids'; /** At most 100000. */ readonly jids: readonly string[] }
+  | {
+      readonly kind: 'match'
+      /** A Redis glob over the job's JSON. */
+      readonly glob?: string
+      readonly jobtype?: string
+    }
+
+const FAILURE = { code: 'INVALID_MUTATE', text: 'invalid format', echoes: false } as const
+const MAX_JIDS = 100_000
+const OPERATIONS: ReadonlySet<string> = new Set(['clear', 'kill', 'discard', 'requeue'])
+const TARGETS: ReadonlySet<string> = new Set(['scheduled', 'retries', 'dead'])
+
+/**
+ * The argument of MUTATE. `clear` has no filter. Throws `INVALID_MUTATE`, then
+ * `UNKNOWN_MUTATE_OPERATION`, then `UNKNOWN_MUTATE_TARGET`.
+ */
+export function parseMutate(argument: Buffer): Mutate {
+  return readArgument(argument, FAILURE, (fields) => {
+    const operation = readString('cmd', fields.get('cmd')) ?? ''
+    const target = readString('target', fields.get('target')) ?? ''
+    const filter = readFilter(readObject('filter', fields.get('filter')))
+    if (!isOperation(operation)) {
+      throw new FwpError('UNKNOWN_MUTATE_OPERATION', 'unknown mutate operation')
+    }
+    if (!isTarget(target)) {
+      throw new FwpError('UNKNOWN_MUTATE_TARGET', 'invalid target for mutation command')
+    }
+    return { operation, target, filter: operation === 'clear' ? { kind: 'all' } : filter }
+  })
+}
+
+function readFilter(raw: string | undefined): MutateFilter {
+  if (raw === undefined) return { kind: 'all' }
+  const fields = scanObject(raw)
+  const jids = readStrings('jids', fields.get('jids'), MAX_JIDS + 1) ?? []
+  const glob = readString('regexp', fields.get('regexp')) ?? ''
+  const jobtype = readString('jobtype', fields.get('jobtype')) ?? ''
+  if (jids.length > MAX_JIDS) throw refused('too many jids')
+  if (jids.length > 0) return { kind: 'jids', jids }
+  if (glob === '' && jobtype === '') return { kind: 'all' }
+  return {
+    kind: 'match',
+    ...(glob === '' ? {} : { glob }),
+    ...(jobtype === '' ? {} : { jobtype }),
+  }
+}
+
+function isOperation(text: string): text is MutateOperation {
+  return OPERATIONS.has(text)
+}
+
+function isTarget(text: string): text is MutateTarget {
+  return TARGETS.has(text)
+}

@@ -1,0 +1,32 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+
+/**
+ * The hash that stands for a password in HELLO: SHA-256 of password and salt, hashed again until
+ * `iterations` hashes are done, in lower-case hexadecimal. A thousand take about a millisecond,
+ * so a server that keeps one challenge does well to keep its hash too. Throws a RangeError below
+ * one iteration.
+ */
+export function hashPassword(password: string, salt: string, iterations: number): string {
+  if (!Number.isInteger(iterations) || iterations < 1) {
+    throw new RangeError(`iterations must be at least 1, not ${iterations}`)
+  }
+  let digest = hash('sha256', password + salt, 'buffer')
+  for (let done = 1; done < iterations; done++) digest = hash('sha256', digest, 'buffer')
+  return digest.toString('hex')
+}
+
+/** Whether `pwdhash` is the hash of the password. The comparison takes constant time. */
+export function verifyPassword(
+  pwdhash: string | undefined,
+  password: string,
+  salt: string,
+  iterations: number,
+): boolean {
+  return isSameHash(pwdhash, hashPassword(password, salt, iterations))
+}
+
+/** Compares a hash with the right one in constant time, whatever the length of either. */
+export function isSameHash(pwdhash: string | undefined, expected: string): boolean {
+  const given = hash('sha256', pwdhash ?? '', 'buffer')
+  return timingSafeEqual(given, hash('sha256', expected, 'buffer')) && pwdhash !== undefined
+}

@@ -1,0 +1,41 @@
+import { isUtf8 } from 'node:buffer'
+import { FwpError } from './errors.ts'
+
+/** The most bytes of a peer's input that an error text repeats. */
+const MAX_ECHO_BYTES = 1024
+
+/** A line longer than this is worth a copy, lest a kept jid keep the whole line alive. */
+const LONG_TEXT = 1024
+
+/** The text of a JSON argument. Throws `INVALID_JSON` where the bytes are no UTF-8. */
+export function decodeText(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new FwpError('INVALID_JSON', 'invalid JSON: not valid UTF-8')
+  return bytes.toString('utf8')
+}
+
+/** The first `maxBytes` bytes of a text, never half a character. */
+export function cutBytes(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text
+  // One character is at least one byte: what lies behind `maxBytes` characters cannot count.
+  const bytes = Buffer.from(text.slice(0, maxBytes + 1), 'utf8')
+  if (bytes.length <= maxBytes) return bytes.toString('utf8')
+  let end = maxBytes
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
+  return bytes.toString('utf8', 0, end)
+}
+
+/** What an error text repeats of a peer's argument. */
+export function echo(bytes: Buffer): string {
+  return cutBytes(bytes.toString('utf8', 0, MAX_ECHO_BYTES), MAX_ECHO_BYTES)
+}
+
+/** Whether a text has more than `maxBytes` bytes in UTF-8; counts only where it may. */
+export function exceedsBytes(text: string, maxBytes: number): boolean {
+  if (text.length * 3 <= maxBytes) return false
+  return text.length > maxBytes || Buffer.byteLength(text) > maxBytes
+}
+
+/** A short text cut from a long one, as a string of its own. */
+export function detach(text: string, from: string): string {
+  return from.length <= LONG_TEXT ? text : Buffer.from(text, 'utf8').toString('utf8')
+}

@@ -1,0 +1,50 @@
+/** The verbs, as they stand on the wire: case counts. */
+const VERBS = [
+  'HELLO',
+  'END',
+  'PUSH',
+  'PUSHB',
+  'FETCH',
+  'ACK',
+  'FAIL',
+  'BEAT',
+  'INFO',
+  'FLUSH',
+  'MUTATE',
+  'QUEUE',
+  'TRACK',
+  'BATCH',
+] as const
+
+/** A verb of the protocol. */
+export type Verb = (typeof VERBS)[number]
+
+/** A line, cut at its first space. */
+export type Command =
+  | { readonly verb: Verb; /** A view of the line. */ readonly argument: Buffer }
+  | { readonly verb: 'UNKNOWN'; /** At most 64 bytes of it. */ readonly word: string }
+
+const SPACE = 0x20
+const MAX_WORD_BYTES = 64
+const LONGEST_VERB = Math.max(...VERBS.map((verb) => verb.length))
+const NO_ARGUMENT = Buffer.alloc(0)
+const BY_WORD: ReadonlyMap<string, Verb> = new Map(VERBS.map((verb) => [verb, verb]))
+
+/** Cuts a line into verb and argument: `VERB[ argument]`. Never throws. */
+export function parseCommand(line: Buffer): Command {
+  const end = wordEnd(line)
+  if (end <= LONGEST_VERB) {
+    const verb = BY_WORD.get(line.toString('latin1', 0, end))
+    if (verb !== undefined) {
+      return { verb, argument: end < line.length ? line.subarray(end + 1) : NO_ARGUMENT }
+    }
+  }
+  return { verb: 'UNKNOWN', word: line.toString('utf8', 0, end) }
+}
+
+/** Where the first word ends, looking no further than the longest word that is repeated. */
+function wordEnd(line: Buffer): number {
+  const last = Math.min(line.length, MAX_WORD_BYTES)
+  for (let at = 0; at < last; at++) if (line[at] === SPACE) return at
+  return last
+}

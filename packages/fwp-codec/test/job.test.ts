@@ -1,0 +1,234 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { DEFAULT_MAX_JOBS, FwpError, parseJob, parseJobs } from '@crossgear/fwp-codec'
+
+const MINIMAL = '"jid":"12345678","jobtype":"mail","args":[]'
+
+function job(more = ''): Buffer {
+  return Buffer.from(`{${MINIMAL}${more === '' ? '' : `,${more}`}}`)
+}
+
+function messageOf(argument: string | Buffer): string {
+  try {
+    parseJob(Buffer.from(argument))
+  } catch (error) {
+    if (error instanceof FwpError) return error.message
+    throw error
+  }
+  return 'no error'
+}
+
+describe('parseJob', () => {
+  test('a job with the three required fields gets the defaults', () => {
+    const parsed = parseJob(job())
+    expect(parsed).toEqual({
+      jid: '12345678',
+      jobtype: 'mail',
+      args: '[]',
+      queue: 'default',
+      priority: 5,
+      fields: [
+        { key: 'jid', rawKey: '"jid"', value: '"12345678"' },
+        { key: 'jobtype', rawKey: '"jobtype"', value: '"mail"' },
+      ],
+    })
+  })
+
+  test('every known field is read', () => {
+    const more =
+      '"queue":"bulk","priority":9,"reserve_for":600,"at":"2026-01-02T03:04:05.5+01:00",' +
+      '"retry":-1,"backtrace":10,"created_at":"2026-01-01T00:00:00Z","custom":{"a" : 1}'
+    expect(parseJob(job(more))).toMatchObject({
+      queue: 'bulk',
+      priority: 9,
+      reserveForSeconds: 600,
+      at: '2026-01-02T03:04:05.5+01:00',
+      atMs: Date.UTC(2026, 0, 2, 2, 4, 5, 500),
+      retry: -1,
+      backtrace: 10,
+      createdAt: '2026-01-01T00:00:00Z',
+      custom: '{"a" : 1}',
+    })
+  })
+
+  test('null in any optional field is the same as no field', () => {
+    const names = ['queue', 'priority', 'reserve_for', 'at', 'retry', 'backtrace', 'created_at']
+    const more = [...names, 'custom', 'failure', 'enqueued_at'].map((name) => `"${name}":null`)
+    const parsed = parseJob(job(more.join(',')))
+    expect(parsed).toEqual({ ...parseJob(job()), fields: expect.any(Array) })
+    expect(parsed.fields).toHaveLength(2 + more.length)
+  })
+
+  test('an empty queue is default and an empty at is now', () => {
+    expect(parseJob(job('"queue":"","at":"","created_at":"","reserve_for":0'))).toEqual({
+      ...parseJob(job()),
+      fields: expect.any(Array),
+    })
+  })
+
+  test('a retry of zero is kept', () => {
+    expect(parseJob(job('"retry":0')).retry).toBe(0)
+    expect(parseJob(job('"retry":-0')).retry).toBe(0)
+  })
+
+  test.each([
+    ['{}', 'jobs must have a reasonable jid parameter'],
+    ['{"jid":"1234567"}', 'jobs must have a reasonable jid parameter'],
+    ['{"jid":null}', 'jobs must have a reasonable jid parameter'],
+    [`{"jid":"${'x'.repeat(256)}"}`, 'jobs must have a reasonable jid parameter'],
+    ['{"jid":"12345678"}', 'jobs must have a jobtype parameter'],
+    ['{"jid":"12345678","jobtype":""}', 'jobs must have a jobtype parameter'],
+    [`{"jid":"12345678","jobtype":"${'é'.repeat(128)}"}`, 'jobtype must be at most 255 bytes'],
+    ['{"jid":"12345678","jobtype":"a"}', 'jobs must have an args parameter'],
+    ['{"jid":"12345678","jobtype":"a","args":null}', 'jobs must have an args parameter'],
+    [job('"reserve_for":86401'), 'jobs cannot be reserved for more than one day'],
+    [job('"at":"x"'), 'invalid timestamp for \'at\': "x": must be RFC 3339 with a time zone'],
+    [job('"queue":"a b"'), 'cannot get "a b" queue: queue names must match \\A[a-zA-Z0-9._-]+\\z'],
+    [
+      job(`"queue":"${'q'.repeat(256)}"`),
+      `cannot get "${'q'.repeat(255)}" queue: queue names must be at most 255 bytes`,
+    ],
+    [job('"priority":0'), 'priority must be between 1 and 9'],
+    [job('"priority":10'), 'priority must be between 1 and 9'],
+    [job('"priority":5.5'), 'priority must be between 1 and 9'],
+    [job('"priority":1e400'), 'priority must be between 1 and 9'],
+  ])('%s is refused', (argument, message) => {
+    expect(messageOf(argument)).toBe(message)
+  })
+
+  test('the checks come in a fixed order', () => {
+    const faults = [
+      ['"jid":"1"', '"jid":"12345678"', 'jid'],
+      ['"jobtype":""', '"jobtype":"a"', 'jobtype'],
+      ['"args":null', '"args":[]', 'args'],
+      ['"reserve_for":90000', '"reserve_for":60', 'reserved'],
+      ['"at":"x"', '"at":"2026-01-01T00:00:00Z"', 'timestamp'],
+      ['"queue":"a b"', '"queue":"a"', 'queue'],
+      ['"priority":0', '"priority":1', 'priority'],
+    ] as const
+    for (let mended = 0; mended < faults.length; mended++) {
+      const fields = faults.map(([bad, good], index) => (index < mended ? good : bad))
+      expect(messageOf(`{${fields.toReversed().join(',')}}`)).toContain(faults[mended]![2])
+    }
+    expect(messageOf('{"jid":"1","retry":"x"}')).toBe('invalid JSON: retry must be an integer')
+  })
+
+  test.each([
+    '"jid":1',
+    '"jobtype":[]',
+    '"args":{}',
+    '"args":"x"',
+    '"queue":1',
+    '"priority":"5"',
+    '"reserve_for":"60"',
+    '"reserve_for":1.0',
+    '"retry":1e2',
+    '"retry":12345678901234567890',
+    '"backtrace":true',
+    '"at":1767225600',
+    '"created_at":{}',
+    '"enqueued_at":0',
+    '"custom":[]',
+    '"failure":"x"',
+  ])('a field of the wrong type is invalid JSON: %s', (field) => {
+    const name = field.slice(1, field.indexOf('"', 1))
+    expect(messageOf(`{${MINIMAL},${field}}`)).toMatch(new RegExp(`^invalid JSON: ${name} must be`))
+  })
+
+  test.each(['', ' ', '{', '[]', 'null', '{"jid":"12345678",}', '{"jid":"1234\n5678"}'])(
+    'what is no JSON object is invalid JSON: %j',
+    (text) => {
+      expect(messageOf(text)).toMatch(/^invalid JSON: /)
+    },
+  )
+
+  test('bytes that are no UTF-8 are invalid JSON', () => {
+    const bytes = Buffer.concat([job().subarray(0, -1), Buffer.from(',"x":"\xff"}', 'latin1')])
+    expect(messageOf(bytes)).toBe('invalid JSON: not valid UTF-8')
+  })
+
+  test('a jid is measured in bytes', () => {
+    expect(messageOf(`{"jid":"éééé","jobtype":"a","args":[]}`)).toBe('no error')
+    expect(messageOf(`{"jid":"${'é'.repeat(127)}x","jobtype":"a","args":[]}`)).toBe('no error')
+    expect(messageOf(`{"jid":"${'é'.repeat(128)}","jobtype":"a","args":[]}`)).toContain('jid')
+  })
+
+  test('a name with half a surrogate pair has one form only', () => {
+    const parsed = parseJob(Buffer.from('{"jid":"\\ud83d-12345678","jobtype":"a","args":[]}'))
+    expect(parsed.jid).toBe('\ufffd-12345678')
+    expect(Buffer.from(parsed.jid).toString()).toBe(parsed.jid)
+    expect(parsed.fields[0]?.value).toBe('"\\ud83d-12345678"')
+  })
+
+  test('an error text repeats little of what was sent', () => {
+    expect(messageOf(job(`"at":"${'x'.repeat(100_000)}"`)).length).toBeLessThan(400)
+    expect(messageOf(job(`"queue":"${'é'.repeat(100_000)}"`)).length).toBeLessThan(400)
+  })
+
+  test('giant numbers in the arguments and deep arguments are carried, not read', () => {
+    const digits = '9'.repeat(100_000)
+    const argument = `{"jid":"12345678","jobtype":"a","args":[${digits}, 1.0, 1e400]}`
+    expect(parseJob(Buffer.from(argument)).args).toBe(`[${digits}, 1.0, 1e400]`)
+    const deep = `{"jid":"12345678","jobtype":"a","args":${'['.repeat(1_000_000)}`
+    expect(messageOf(deep)).toBe('invalid JSON: nested too deep')
+  })
+
+  test('random bytes give a coded error or a job, nothing else', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.nat(), (noise, position) => {
+        const valid = job('"queue":"q","at":"2026-01-01T00:00:00Z","custom":{"a":[1,2]}')
+        const at = position % valid.length
+        const bytes = Buffer.concat([valid.subarray(0, at), noise, valid.subarray(at)])
+        for (const input of [bytes, Buffer.from(noise)]) {
+          try {
+            parseJob(input)
+          } catch (error) {
+            expect(error).toBeInstanceOf(FwpError)
+          }
+        }
+      }),
+    )
+  })
+})
+
+describe('parseJobs', () => {
+  test('each job is taken or refused by itself, in order', () => {
+    const argument = `[{${MINIMAL}},{"jid":"aaaaaaaa","args":[]}, 7 ,{"jid":"b"},{${MINIMAL},"retry":"x"}]`
+    const results = parseJobs(Buffer.from(argument)).map((parsed) =>
+      parsed.state === 'parsed' ? parsed.job.jid : [parsed.jid, parsed.error.message],
+    )
+    expect(results).toEqual([
+      '12345678',
+      ['aaaaaaaa', 'jobs must have a jobtype parameter'],
+      ['', 'invalid JSON: expected an object at character 0'],
+      ['b', 'jobs must have a reasonable jid parameter'],
+      ['12345678', 'invalid JSON: retry must be an integer'],
+    ])
+  })
+
+  test('an empty list is no jobs', () => {
+    expect(parseJobs(Buffer.from('[]'))).toEqual([])
+  })
+
+  test.each(['', '{}', '[{}', '[{"a":}]', '[{}] x', '[\xff]'])(
+    'what is no JSON array fails as a whole: %j',
+    (text) => {
+      expect(() => parseJobs(Buffer.from(text, 'latin1'))).toThrow(/^invalid JSON: /)
+    },
+  )
+
+  test('the number of jobs is bounded', () => {
+    const argument = Buffer.from('[{},{},{}]')
+    expect(parseJobs(argument, { maxJobs: 3 })).toHaveLength(3)
+    expect(() => parseJobs(argument, { maxJobs: 2 })).toThrow(
+      'too many jobs in one PUSHB: at most 2',
+    )
+    expect(DEFAULT_MAX_JOBS).toBe(100_000)
+  })
+
+  test('a job with more fields than allowed is refused alone', () => {
+    const wide = Array.from({ length: 10_001 }, (_, index) => `"k${index}":0`).join(',')
+    const results = parseJobs(Buffer.from(`[{${wide}},{${MINIMAL}}]`))
+    expect(results.map(({ state }) => state)).toEqual(['rejected', 'parsed'])
+  })
+})

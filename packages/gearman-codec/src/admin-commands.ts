@@ -1,0 +1,134 @@
+import { adminReplies, formatInvalidArguments, formatUnknownCommand } from './admin-replies.ts'
+
+/** A `maxqueue` limit for jobs of each priority; 0 is no limit. */
+export interface MaxQueueSizes {
+  readonly high: number
+  readonly normal: number
+  readonly low: number
+}
+
+/** What one text line asks for. */
+export type AdminCommand =
+  | { readonly command: PlainCommand }
+  | { readonly command: 'cancel job'; readonly handle: string }
+  | ({ readonly command: 'maxqueue'; readonly function: string } & MaxQueueSizes)
+  | { readonly command: 'create function'; readonly function: string }
+  | { readonly command: 'drop function'; readonly function: string }
+  | { readonly command: 'shutdown'; readonly graceful: boolean }
+  | { readonly command: 'error'; readonly reply: string }
+
+/** Commands without arguments. */
+export type PlainCommand =
+  | 'version'
+  | 'verbose'
+  | 'getpid'
+  | 'status'
+  | 'prioritystatus'
+  | 'workers'
+  | 'show jobs'
+  | 'show unique jobs'
+
+/** Reads the words behind a command; `typed` is the command as the peer spelt it, for the reply. */
+type ArgumentReader = (args: readonly string[], typed: string) => AdminCommand
+
+/** The commands by their first word. */
+const commands = new Map<string, ArgumentReader>([
+  ['version', plain('version')],
+  ['verbose', plain('verbose')],
+  ['getpid', plain('getpid')],
+  ['status', plain('status')],
+  ['prioritystatus', plain('prioritystatus')],
+  ['workers', plain('workers')],
+  ['show', readShow],
+  ['cancel', readCancel],
+  ['maxqueue', readMaxQueue],
+  ['create', functionCommand('create function')],
+  ['drop', functionCommand('drop function')],
+  ['shutdown', readShutdown],
+])
+
+/**
+ * What a text line asks for. It never throws: a line that asks for nothing known is a command `error` with
+ * the reply to send.
+ *
+ * Words are separated by spaces (a tab is part of a word), commands are read in any case, and a NUL ends
+ * the line. Arguments beyond those of a plain command are ignored.
+ */
+export function parseAdminLine(line: string): AdminCommand {
+  const nul = line.indexOf('\0')
+  const words = (nul < 0 ? line : line.slice(0, nul)).split(' ')
+  // A leading space makes the command empty, and so unknown.
+  const typed = words[0] ?? ''
+  const args = words.slice(1).filter((word) => word !== '')
+  const read = commands.get(typed.toLowerCase())
+  return read === undefined ? error(formatUnknownCommand(typed)) : read(args, typed)
+}
+
+function plain(command: PlainCommand): ArgumentReader {
+  return () => ({ command })
+}
+
+/** `show jobs` or `show unique jobs`, and nothing behind. */
+function readShow(args: readonly string[], typed: string): AdminCommand {
+  if (args.length === 0) return error(formatUnknownCommand(typed))
+  const what = args.join(' ').toLowerCase()
+  if (what === 'jobs') return { command: 'show jobs' }
+  if (what === 'unique jobs') return { command: 'show unique jobs' }
+  return error(adminReplies.unknownShowArguments)
+}
+
+/** `cancel job HANDLE`, and nothing behind. */
+function readCancel(args: readonly string[], typed: string): AdminCommand {
+  const [what, handle] = args
+  if (what === undefined || handle === undefined) return error(formatUnknownCommand(typed))
+  if (args.length > 2 || what.toLowerCase() !== 'job') return error(adminReplies.unknownError)
+  return { command: 'cancel job', handle }
+}
+
+/** `maxqueue FUNCTION [SIZE | HIGH NORMAL LOW]`; two sizes are as good as none. */
+function readMaxQueue(args: readonly string[], typed: string): AdminCommand {
+  const [name, first, second, third] = args
+  if (name === undefined) return error(formatInvalidArguments(typed))
+  const high = queueSize(first)
+  if (second === undefined) {
+    return { command: 'maxqueue', function: name, high, normal: high, low: high }
+  }
+  if (third === undefined)
+    return { command: 'maxqueue', function: name, high: 0, normal: 0, low: 0 }
+  return {
+    command: 'maxqueue',
+    function: name,
+    high,
+    normal: queueSize(second),
+    low: queueSize(third),
+  }
+}
+
+/** `create function NAME` or `drop function NAME`, and nothing behind. */
+function functionCommand(command: 'create function' | 'drop function'): ArgumentReader {
+  return (args, typed) => {
+    const [what, name] = args
+    if (args.length !== 2 || name === undefined || what?.toLowerCase() !== 'function') {
+      return error(formatInvalidArguments(typed))
+    }
+    return { command, function: name }
+  }
+}
+
+/** `shutdown [graceful]`; any other argument must not stop a server. */
+function readShutdown(args: readonly string[], typed: string): AdminCommand {
+  const [how] = args
+  if (how === undefined) return { command: 'shutdown', graceful: false }
+  if (how.toLowerCase() === 'graceful') return { command: 'shutdown', graceful: true }
+  return error(formatInvalidArguments(typed))
+}
+
+/** Leading digits count; nothing, no number, zero and negative are all 0, no limit. */
+function queueSize(text = ''): number {
+  const size = Number.parseInt(text, 10)
+  return size > 0 ? Math.min(size, Number.MAX_SAFE_INTEGER) : 0
+}
+
+function error(reply: string): AdminCommand {
+  return { command: 'error', reply }
+}

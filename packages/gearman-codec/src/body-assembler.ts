@@ -1,0 +1,54 @@
+import { Buffer } from 'node:buffer'
+
+/** Bytes reserved at a time: what a peer can make us hold beyond what it has sent. */
+const SEGMENT_BYTES = 64 * 1024
+
+const nothing = Buffer.alloc(0)
+
+/**
+ * Collects the data part of a packet that came in pieces. Each byte is copied at most twice however small
+ * the pieces are, and memory follows what has arrived, not what the header promised.
+ */
+export class BodyAssembler {
+  readonly #full: Buffer[] = []
+  readonly #totalBytes: number
+  #segment: Buffer = nothing
+  #used = 0
+  #missing: number
+
+  constructor(totalBytes: number) {
+    this.#totalBytes = totalBytes
+    this.#missing = totalBytes
+  }
+
+  /** Bytes that are still to come. */
+  get missing(): number {
+    return this.#missing
+  }
+
+  /** Takes what it needs of `source` from `start` on; returns how many bytes it took. */
+  write(source: Buffer, start: number): number {
+    const end = Math.min(source.length, start + this.#missing)
+    for (let at = start; at < end;) {
+      if (this.#used === this.#segment.length) this.#reserve()
+      const copied = source.copy(this.#segment, this.#used, at, end)
+      this.#used += copied
+      this.#missing -= copied
+      at += copied
+    }
+    return end - start
+  }
+
+  /** The whole data part; call it once, when nothing is missing. */
+  finish(): Buffer {
+    if (this.#full.length === 0) return this.#segment
+    this.#full.push(this.#segment)
+    return Buffer.concat(this.#full, this.#totalBytes)
+  }
+
+  #reserve(): void {
+    if (this.#used > 0) this.#full.push(this.#segment)
+    this.#segment = Buffer.allocUnsafe(Math.min(this.#missing, SEGMENT_BYTES))
+    this.#used = 0
+  }
+}

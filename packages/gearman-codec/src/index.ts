@@ -1,0 +1,25 @@
+export { type AdminCommand, type MaxQueueSizes, parseAdminLine } from './admin-commands.ts'
+export type { PlainCommand } from './admin-commands.ts'
+export * from './admin-replies.ts'
+export { Decoder, type DecoderOptions } from './decoder.ts'
+export { encode, encodeRequest, encodeResponse, NO_JOB, NOOP } from './encoder.ts'
+export {
+  encodeError,
+  type ErrorPacket,
+  type ErrorPacketKey,
+  errorPackets,
+} from './error-packets.ts'
+export { type CodecErrorCode, GearmanCodecError } from './errors.ts'
+export * from './limits.ts'
+export {
+  type Magic,
+  MAX_PACKET_CODE,
+  type PacketName,
+  type PacketType,
+  packetTypes,
+  type RequestName,
+  type ResponseName,
+} from './packet-types.ts'
+export type { Packet, TextLine } from './packet.ts'
+export { ResponseBatch } from './response-batch.ts'
+export type { Argument } from './write-packet.ts'

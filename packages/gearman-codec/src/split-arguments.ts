@@ -1,0 +1,37 @@
+import type { Buffer } from 'node:buffer'
+import type { PacketType } from './packet-types.ts'
+
+const noArguments: readonly Buffer[] = Object.freeze([])
+
+/**
+ * Cuts the data part `body[start, end)` into the arguments of a packet type, without copying.
+ *
+ * A last argument that is no blob ends at its first NUL if it has one: some peers terminate the last
+ * argument too. Data behind a packet without arguments is passed over.
+ *
+ * @returns `undefined` when the data ends before its arguments do.
+ */
+export function splitArguments(
+  type: PacketType,
+  body: Buffer,
+  start: number,
+  end: number,
+): readonly Buffer[] | undefined {
+  const last = type.args.length - 1
+  if (last < 0) return noArguments
+  const args: Buffer[] = []
+  let at = start
+  for (let index = 0; index < last; index++) {
+    const nul = body.indexOf(0, at)
+    if (nul < 0 || nul >= end) return undefined
+    args.push(body.subarray(at, nul))
+    at = nul + 1
+  }
+  let stop = end
+  if (!type.blob) {
+    const nul = body.indexOf(0, at)
+    if (nul >= 0 && nul < end) stop = nul
+  }
+  args.push(body.subarray(at, stop))
+  return args
+}

@@ -1,0 +1,83 @@
+import { Buffer } from 'node:buffer'
+import { GearmanCodecError } from './errors.ts'
+import { HEADER_BYTES, MAX_LENGTH_FIELD } from './limits.ts'
+import { MAGIC_REQ, MAGIC_RES } from './magic.ts'
+import type { KnownPacketType, Magic } from './packet-types.ts'
+
+/** Bytes as they are, or text that goes out as UTF-8. */
+export type Argument = Uint8Array | string
+
+/** Up to this many characters a loop beats the call into native code. */
+const SHORT_TEXT = 48
+
+/**
+ * Checks the arguments against the packet type.
+ *
+ * @returns the size of the packet in bytes, header included.
+ * @throws GearmanCodecError WRONG_ARGUMENT_COUNT, NUL_IN_ARGUMENT or PACKET_TOO_LARGE.
+ */
+export function measurePacket(type: KnownPacketType, args: readonly Argument[]): number {
+  const count = type.args.length
+  if (args.length !== count) {
+    throw new GearmanCodecError(
+      'WRONG_ARGUMENT_COUNT',
+      `${type.name} takes ${count} arguments, not ${args.length}`,
+    )
+  }
+  const blobAt = type.blob ? count - 1 : count
+  let bytes = count > 1 ? count - 1 : 0
+  for (let index = 0; index < count; index++) {
+    const arg = args[index] ?? ''
+    if (index < blobAt && hasNul(arg)) {
+      throw new GearmanCodecError(
+        'NUL_IN_ARGUMENT',
+        `argument ${type.args[index] ?? ''} of ${type.name} contains a NUL`,
+      )
+    }
+    bytes += typeof arg === 'string' ? Buffer.byteLength(arg) : arg.length
+  }
+  if (bytes > MAX_LENGTH_FIELD) {
+    throw new GearmanCodecError('PACKET_TOO_LARGE', `${type.name} of ${bytes} bytes`)
+  }
+  return HEADER_BYTES + bytes
+}
+
+/** Writes a measured packet of `bytes` bytes to `out` from `start` on. */
+export function writePacket(
+  out: Buffer,
+  start: number,
+  magic: Magic,
+  type: KnownPacketType,
+  args: readonly Argument[],
+  bytes: number,
+): void {
+  out.writeUInt32BE(magic === 'REQ' ? MAGIC_REQ : MAGIC_RES, start)
+  out.writeUInt32BE(type.code, start + 4)
+  out.writeUInt32BE(bytes - HEADER_BYTES, start + 8)
+  let at = start + HEADER_BYTES
+  for (let index = 0; index < args.length; index++) {
+    if (index > 0) out[at++] = 0
+    const arg = args[index] ?? ''
+    if (typeof arg === 'string') {
+      at += writeText(out, at, arg)
+    } else {
+      out.set(arg, at)
+      at += arg.length
+    }
+  }
+}
+
+function hasNul(arg: Argument): boolean {
+  return typeof arg === 'string' ? arg.includes('\0') : arg.includes(0)
+}
+
+function writeText(out: Buffer, at: number, text: string): number {
+  const length = text.length
+  if (length > SHORT_TEXT) return out.write(text, at)
+  for (let index = 0; index < length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit > 0x7f) return out.write(text, at)
+    out[at + index] = unit
+  }
+  return length
+}

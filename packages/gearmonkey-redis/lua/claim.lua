@@ -1,0 +1,141 @@
+-- Reserves up to `max` jobs, group after group.
+-- KEYS: the queue list of the first lane (for routing). ARGV: open, close, by (n: named, c: consumer),
+-- token prefix, first token number, max, default reserve_for of consumers (ms), number of groups, then
+-- per group: lease (ms, empty for none), queue (its hint index, empty for none), number of lanes, lanes.
+-- Returns per job: { lane, id, token, fields and values of its hash as they were }.
+--#include keys
+--#include levels
+--#include jobs
+local by, prefix, sequence, max = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
+local defaultReserveMs = tonumber(ARGV[7])
+local now, jobs = nowMs(), {}
+
+-- A consumer is given jobs of a lane that is open for good, or that no by-name worker serves.
+local function isOpen(lane)
+  if by == 'n' then return true end
+  local meta = redis.call('HMGET', metaKey(lane), 'open', 'consumers')
+  if meta[1] then return true end
+  local workers = tonumber(redis.call('GET', laneKey('count', lane)) or 0) or 0
+  return workers - tonumber(meta[2] or 0) <= 0
+end
+
+local function fieldsOf(pairs)
+  local fields = {}
+  for at = 1, #pairs, 2 do fields[pairs[at]] = pairs[at + 1] end
+  return fields
+end
+
+-- Takes a popped job into a reservation; false for one that nobody waits for any more.
+local function reserve(lane, id, leaseMs)
+  local key = jobKey(lane, id)
+  local stored = redis.call('HGETALL', key)
+  local fields = fieldsOf(stored)
+  if fields.level then tookLevel(lane, tonumber(fields.level)) end
+  if not fields.status then return false end
+  if fields.fg and not fields.wait then
+    forgetIndexes(lane, id, fields.unique, fields.jid)
+    redis.call('DEL', key)
+    return false
+  end
+  local token = prefix .. sequence
+  sequence = sequence + 1
+  local deadline = '+inf'
+  if leaseMs then
+    deadline = now + leaseMs
+  elseif by == 'c' then
+    deadline = now + (fields.reserve_for and tonumber(fields.reserve_for) * 1000 or defaultReserveMs)
+  end
+  redis.call('HSET', key, 'status', 'busy', 'token', token)
+  redis.call('ZADD', busyKey(lane), deadline, id)
+  redis.call('PUBLISH', channelOf(lane), 'start:' .. id)
+  jobs[#jobs + 1] = { lane, id, token, stored }
+  return true
+end
+
+local function takeFromBand(lane, band, leaseMs)
+  while #jobs < max do
+    local ids = redis.call('RPOP', queueKey(lane, band), max - #jobs)
+    if not ids then return end
+    for _, id in ipairs(ids) do reserve(lane, id, leaseMs) end
+  end
+end
+
+local function takeFromLane(lane, leaseMs)
+  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+    if #jobs >= max then return end
+    takeFromBand(lane, band, leaseMs)
+  end
+end
+
+-- The band and rank of the next job of a lane.
+local function headOf(lane)
+  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+    local id = redis.call('LINDEX', queueKey(lane, band), -1)
+    if id then
+      local job = redis.call('HMGET', jobKey(lane, id), 'level', 'enqueued')
+      return band, rank(tonumber(job[1] or usual[band]), tonumber(job[2] or now))
+    end
+  end
+end
+
+-- Takes from several lanes as from one line. The heads are looked up once and then one by one.
+local function takeInOrder(lanes, leaseMs, ready)
+  local heads = {}
+  for _, lane in ipairs(lanes) do
+    if isOpen(lane) then
+      local band, rankOfHead = headOf(lane)
+      if band then heads[#heads + 1] = { lane, band, rankOfHead } end
+    end
+  end
+  while #jobs < max and #heads > 0 do
+    local best = 1
+    for at = 2, #heads do
+      if heads[at][3] < heads[best][3] then best = at end
+    end
+    local head = heads[best]
+    reserve(head[1], redis.call('RPOP', queueKey(head[1], head[2])), leaseMs)
+    head[2], head[3] = headOf(head[1])
+    if ready then
+      if head[2] then redis.call('ZADD', ready, head[3], head[1]) else redis.call('ZREM', ready, head[1]) end
+    end
+    if not head[2] then table.remove(heads, best) end
+  end
+end
+
+-- Takes from the lanes of a queue by its hint index, which holds each lane at the rank of its head or
+-- earlier: a lane's hint is corrected when it is met, so the first that is true is the first of all.
+local function takeByHint(queue, leaseMs)
+  local ready, skipped = readyKey(queue), 0
+  while #jobs < max do
+    local hint = redis.call('ZRANGE', ready, skipped, skipped, 'WITHSCORES')
+    local lane = hint[1]
+    if not lane then return end
+    local band, rankOfHead = headOf(lane)
+    if not band then
+      redis.call('ZREM', ready, lane)
+    elseif not isOpen(lane) then
+      skipped = skipped + 1
+    elseif rankOfHead > tonumber(hint[2]) then
+      redis.call('ZADD', ready, rankOfHead, lane)
+    else
+      reserve(lane, redis.call('RPOP', queueKey(lane, band)), leaseMs)
+    end
+  end
+end
+
+local at = 9
+for _ = 1, tonumber(ARGV[8]) do
+  local leaseMs, queue, count = tonumber(ARGV[at]), ARGV[at + 1], tonumber(ARGV[at + 2])
+  local first = at + 3
+  at = first + count
+  if #jobs < max then
+    if queue ~= '' and count > 1 then
+      takeByHint(queue, leaseMs)
+    elseif count == 1 then
+      if isOpen(ARGV[first]) then takeFromLane(ARGV[first], leaseMs) end
+    else
+      takeInOrder({ unpack(ARGV, first, at - 1) }, leaseMs)
+    end
+  end
+end
+return jobs

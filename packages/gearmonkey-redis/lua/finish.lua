@@ -1,0 +1,110 @@
+-- Ends or interrupts reservations of one lane.
+-- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, dead set's most, dead seconds, count, then per
+-- outcome: kind, id, token, and three strings:
+--   complete: output, -, -        fail: message, -, -
+--   retry: message, delay (ms), failure JSON      dead: message, -, failure JSON
+--   release: 1 if lost, most losses (0: no limit), -
+-- The token `native` stands for what a native worker wrote: a final status that is not settled yet.
+-- Returns per outcome: 1 done, 2 released, 3 dropped, 0 unknown.
+--#include keys
+--#include levels
+--#include jobs
+local lane, node, deadMost, deadSeconds = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
+local meta, now, results, back = metaKey(lane), nowMs(), {}, {}
+local counts = { completed = 0, failed = 0, retried = 0 }
+
+local function isHeld(job, token)
+  if token == 'native' then
+    return job.door and not job.token and not job.settled and (job.status == 'success' or job.status == 'error')
+  end
+  return job.token == token
+end
+
+local function schedule(job, message, delayMs, failure)
+  local due = now + delayMs
+  local key = jobKey(lane, job.id)
+  redis.call('HSET', key, 'status', 'idle', 'output', message, 'failure', failure)
+  redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
+  redis.call('PERSIST', key)
+  redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, job.id)
+  if open == '' then redis.call('ZADD', dueKey, 'LT', due, lane) end
+  return 1
+end
+
+local function bury(job, message, failure)
+  local key, dead = jobKey(lane, job.id), deadKey(lane)
+  redis.call('HSET', key, 'status', 'error', 'output', message, 'failure', failure, 'settled', 1)
+  redis.call('HDEL', key, 'token')
+  redis.call('PERSIST', key)
+  relay(lane, job.id, job.waiting, node, 'finish', '')
+  redis.call('HDEL', key, 'wait')
+  if job.unique and redis.call('HGET', uniqueKey(lane), job.unique) == job.id then
+    redis.call('HDEL', uniqueKey(lane), job.unique)
+  end
+  redis.call('ZADD', dead, now + deadSeconds * 1000, job.id)
+  local surplus = redis.call('ZCARD', dead) - deadMost
+  if surplus > 0 then
+    for _, id in ipairs(redis.call('ZPOPMIN', dead, surplus)) do
+      local jid = redis.call('HGET', jobKey(lane, id), 'jid')
+      forgetIndexes(lane, id, nil, jid)
+      redis.call('DEL', jobKey(lane, id))
+    end
+  end
+  redis.call('PUBLISH', channelOf(lane), 'finish:' .. job.id)
+  return 1
+end
+
+local function release(job, lost, mostLosses)
+  local losses = tonumber(job.losses or 0) + (lost and 1 or 0)
+  local abandoned = job.fg and not job.waiting
+  if abandoned or (lost and mostLosses > 0 and losses >= mostLosses) then
+    finishJob(lane, job, node, 'error', '')
+    return 3
+  end
+  local key = jobKey(lane, job.id)
+  redis.call('HSET', key, 'status', 'idle', 'enqueued', integer(now))
+  if losses > 0 then redis.call('HSET', key, 'losses', losses) end
+  redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
+  back[#back + 1] = { job.id, tonumber(job.level or 5) }
+  return 2
+end
+
+local at = 8
+for index = 1, tonumber(ARGV[7]) do
+  local kind, id, token, a, b, c = unpack(ARGV, at, at + 5)
+  at = at + 6
+  local v = redis.call('HMGET', jobKey(lane, id), 'token', 'door', 'unique', 'jid', 'wait', 'keep', 'level',
+    'losses', 'fg', 'status', 'settled')
+  local job = { id = id, token = v[1], door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6],
+    level = v[7], losses = v[8], fg = v[9], status = v[10], settled = v[11] }
+  local result = 0
+  if isHeld(job, token) then
+    redis.call('ZREM', KEYS[1], id)
+    if kind == 'complete' then
+      finishJob(lane, job, node, 'success', a)
+      counts.completed, result = counts.completed + 1, 1
+    elseif kind == 'fail' then
+      finishJob(lane, job, node, 'error', a)
+      counts.failed, result = counts.failed + 1, 1
+    elseif kind == 'retry' then
+      result = schedule(job, a, tonumber(b), c)
+      counts.retried = counts.retried + 1
+    elseif kind == 'dead' then
+      result = bury(job, a, c)
+      counts.failed = counts.failed + 1
+    else
+      result = release(job, a == '1', tonumber(b))
+      if result == 3 then counts.failed = counts.failed + 1 end
+    end
+  end
+  results[index] = result
+end
+
+if #back > 0 then
+  enqueue(lane, back)
+  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back)
+end
+for name, count in pairs(counts) do
+  if count > 0 then redis.call('HINCRBY', meta, name, count) end
+end
+return results

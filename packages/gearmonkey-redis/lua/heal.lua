@@ -1,0 +1,21 @@
+-- Puts lanes into the indexes that native programs filled unheard.
+-- KEYS: queue:{lane}:scheduled of the first. ARGV: open, close, then per lane: lane, queue.
+--#include keys
+--#include levels
+local now = nowMs()
+for at = 3, #ARGV, 2 do
+  local lane, queue = ARGV[at], ARGV[at + 1]
+  local following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2]
+  if following then redis.call('ZADD', dueKey, 'LT', math.ceil(tonumber(following) * 1000), lane) end
+  if not redis.call('ZSCORE', readyKey(queue), lane) then
+    for _, band in ipairs({ 'high', 'normal', 'low' }) do
+      local id = redis.call('LINDEX', queueKey(lane, band), -1)
+      if id then
+        local job = redis.call('HMGET', jobKey(lane, id), 'level', 'enqueued')
+        redis.call('ZADD', readyKey(queue), rank(tonumber(job[1] or usual[band]), tonumber(job[2] or now)), lane)
+        break
+      end
+    end
+  end
+end
+return 1

@@ -1,0 +1,49 @@
+-- What follows from the end of jobs. Needs keys.lua.
+local nativeRetention, lockSeconds, relaySeconds = 90000, 10, 60
+
+local function forgetIndexes(lane, id, unique, jid)
+  if unique and redis.call('HGET', uniqueKey(lane), unique) == id then
+    redis.call('HDEL', uniqueKey(lane), unique)
+  end
+  if jid and redis.call('HGET', jidKey(lane), jid) == id then
+    redis.call('HDEL', jidKey(lane), jid)
+  end
+end
+
+-- Tells the other nodes whose clients wait for the job, each once. True if there are any.
+local function relay(lane, id, waiting, node, kind, data)
+  if not waiting then return false end
+  local told, any = {}, false
+  for other in string.gmatch(waiting, '[^,]+') do
+    if other ~= node and not told[other] then
+      told[other], any = true, true
+      redis.call('PUBLISH', nodeChannel(other), kind .. '\0' .. lane .. '\0' .. id .. '\0' .. data)
+    end
+  end
+  return any
+end
+
+-- Ends a job. `job` = { id, door, unique, jid, waiting, keep }. A native client's job is kept as its
+-- protocol says and its lock is released; another is kept as long as it asks for, or as clients on
+-- other nodes need to read the outcome.
+local function finishJob(lane, job, node, status, output)
+  local key, id = jobKey(lane, job.id), job.id
+  forgetIndexes(lane, id, job.unique, job.jid)
+  local elsewhere = relay(lane, id, job.waiting, node, 'finish', '')
+  local keep = tonumber(job.keep or 0)
+  if not job.door then keep = job.keep and keep or nativeRetention end
+  if elsewhere and keep < relaySeconds then keep = relaySeconds end
+  if keep > 0 then
+    redis.call('HSET', key, 'status', status, 'output', output, 'settled', 1)
+    redis.call('HDEL', key, 'token')
+    redis.call('EXPIRE', key, keep)
+  else
+    redis.call('DEL', key)
+  end
+  redis.call('PUBLISH', channelOf(lane), 'finish:' .. id)
+  if not job.door then
+    local lock = laneKey('lock', lane) .. ':' .. id
+    redis.call('LPUSH', lock, 'OK')
+    redis.call('EXPIRE', lock, lockSeconds)
+  end
+end

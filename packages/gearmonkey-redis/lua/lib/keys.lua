@@ -1,0 +1,23 @@
+-- Keys of a lane. ARGV[1] and ARGV[2] are the braces around a lane's name: empty, or { and } in a
+-- cluster. The twin of keys.ts.
+local open, close = ARGV[1], ARGV[2]
+local function laneKey(kind, lane) return kind .. ':' .. open .. lane .. close end
+local function jobKey(lane, id) return laneKey('job', lane) .. ':' .. id end
+local function queueKey(lane, place) return laneKey('queue', lane) .. ':' .. place end
+local function channelOf(lane) return laneKey('channel', lane) end
+local function busyKey(lane) return laneKey('xg:busy', lane) end
+local function deadKey(lane) return laneKey('xg:dead', lane) end
+local function uniqueKey(lane) return laneKey('xg:unique', lane) end
+local function jidKey(lane) return laneKey('xg:jid', lane) end
+local function metaKey(lane) return laneKey('xg:lane', lane) end
+local function readyKey(queue) return 'xg:ready:' .. queue end
+local function nodeChannel(node) return 'xg:node:' .. node end
+local dueKey, nodesKey, lanesKey, eventsChannel = 'xg:due', 'xg:nodes', 'xg:lanes', 'xg:events'
+
+local function nowMs()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+-- 1700000000000 and not 1.7e+12.
+local function integer(number) return string.format('%.0f', number) end

@@ -1,0 +1,85 @@
+-- Queues of a lane. A band is one list, next job at the right end. Where its jobs have levels other
+-- than the usual one (8, 5, 2) they stand in the order of their levels; the lane's hash counts them
+-- as lv<level>, a hint that is checked against the list whenever it is used.
+local usual = { high = 8, normal = 5, low = 2 }
+
+local function bandOf(level)
+  if level >= 7 then return 'high' elseif level >= 4 then return 'normal' end
+  return 'low'
+end
+
+local function levelOf(lane, id)
+  return tonumber(redis.call('HGET', jobKey(lane, id), 'level') or 5)
+end
+
+local function pushAll(command, key, ids)
+  for first = 1, #ids, 1000 do
+    redis.call(command, key, unpack(ids, first, math.min(first + 999, #ids)))
+  end
+end
+
+local function reversed(ids)
+  local turned = {}
+  for at = #ids, 1, -1 do turned[#turned + 1] = ids[at] end
+  return turned
+end
+
+-- Takes the `count` jobs at one end that the hint says are of `level`, and puts back what is not.
+local function takeLevel(lane, key, level, count, pop, push)
+  local ids = redis.call(pop, key, count) or {}
+  while #ids > 0 and levelOf(lane, ids[#ids]) ~= level do
+    redis.call(push, key, table.remove(ids))
+  end
+  return ids
+end
+
+-- Puts ids of one level behind those of the same or a higher level in their band.
+local function enqueueLevel(lane, level, ids)
+  local band = bandOf(level)
+  local key, meta, middle = queueKey(lane, band), metaKey(lane), usual[band]
+  if level == middle then
+    local lower = tonumber(redis.call('HGET', meta, 'lv' .. level - 1) or 0)
+    if lower <= 0 then
+      pushAll('LPUSH', key, ids)
+      return
+    end
+    local taken = takeLevel(lane, key, level - 1, lower, 'LPOP', 'LPUSH')
+    pushAll('LPUSH', key, ids)
+    pushAll('LPUSH', key, reversed(taken))
+    redis.call('HSET', meta, 'lv' .. level - 1, #taken)
+    return
+  end
+  if level < middle then
+    pushAll('LPUSH', key, ids)
+    redis.call('HINCRBY', meta, 'lv' .. level, #ids)
+    return
+  end
+  local upper = tonumber(redis.call('HGET', meta, 'lv' .. level) or 0)
+  local taken = upper > 0 and takeLevel(lane, key, level, upper, 'RPOP', 'RPUSH') or {}
+  pushAll('RPUSH', key, reversed(ids))
+  pushAll('RPUSH', key, reversed(taken))
+  redis.call('HSET', meta, 'lv' .. level, #taken + #ids)
+end
+
+-- Puts jobs ({ id, level } in order of arrival) into the queues of their lane.
+local function enqueue(lane, jobs)
+  local byLevel = {}
+  for _, job in ipairs(jobs) do
+    local ids = byLevel[job[2]]
+    if ids then ids[#ids + 1] = job[1] else byLevel[job[2]] = { job[1] } end
+  end
+  for level = 9, 1, -1 do
+    if byLevel[level] then enqueueLevel(lane, level, byLevel[level]) end
+  end
+end
+
+-- A job of this level has left its list.
+local function tookLevel(lane, level)
+  if level == usual[bandOf(level)] then return end
+  if redis.call('HINCRBY', metaKey(lane), 'lv' .. level, -1) <= 0 then
+    redis.call('HDEL', metaKey(lane), 'lv' .. level)
+  end
+end
+
+-- Order among the lanes of a queue: the higher level first, then the older job.
+local function rank(level, enqueuedMs) return (9 - level) * 1e13 + enqueuedMs end

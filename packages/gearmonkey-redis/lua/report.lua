@@ -1,0 +1,24 @@
+-- Takes what running jobs say; stores their progress and tells the other nodes whose clients wait.
+-- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, count, then per report: kind (data, warning,
+-- status), id, token, and two strings: data and -, or dividend and divisor.
+-- Returns per report: 1, or 0 where the token is not the job's.
+--#include keys
+--#include jobs
+local lane, node, results, at = ARGV[3], ARGV[4], {}, 6
+for index = 1, tonumber(ARGV[5]) do
+  local kind, id, token, a, b = unpack(ARGV, at, at + 4)
+  at = at + 5
+  local key = jobKey(lane, id)
+  local job = redis.call('HMGET', key, 'token', 'wait')
+  results[index] = 0
+  if job[1] == token then
+    results[index] = 1
+    if kind == 'status' then
+      redis.call('HSET', key, 'status:dividend', a, 'status:divisor', b)
+      relay(lane, id, job[2], node, kind, a .. '\0' .. b)
+    else
+      relay(lane, id, job[2], node, kind, a)
+    end
+  end
+end
+return results

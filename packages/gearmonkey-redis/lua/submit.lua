@@ -1,0 +1,79 @@
+-- Stores jobs of one lane and queues those that are due.
+-- KEYS: uid:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none), count, then
+-- per job: level, due (ms, empty for now), unique (empty for none), foreground (1 or empty), jid (empty
+-- for none), number of field strings, the field strings.
+-- Returns per job: its id; minus the id of the job that it joined; 0 where the queue is full.
+--#include keys
+--#include levels
+local lane, node, queue, count = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local meta, channel, now = metaKey(lane), channelOf(lane), nowMs()
+local limits = redis.call('HMGET', meta, 'max:high', 'max:normal', 'max:low')
+local limited, total = limits[1] or limits[2] or limits[3], 0
+if limited then
+  total = redis.call('ZCARD', busyKey(lane))
+  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+    total = total + redis.call('LLEN', queueKey(lane, band))
+  end
+end
+
+-- Joins a job that is queued or runs under the same unique id.
+local function join(unique, foreground)
+  local id = redis.call('HGET', uniqueKey(lane), unique)
+  if not id then return nil end
+  local key = jobKey(lane, id)
+  local job = redis.call('HMGET', key, 'status', 'wait')
+  if job[1] ~= 'idle' and job[1] ~= 'busy' then return nil end
+  if foreground then
+    redis.call('HSET', key, 'wait', job[2] and job[2] .. ',' .. node or node)
+  else
+    redis.call('HDEL', key, 'fg')
+  end
+  return id
+end
+
+local function isFull(level)
+  if not limited then return false end
+  local limit = tonumber(limits[level >= 7 and 1 or level >= 4 and 2 or 3] or 0)
+  return limit > 0 and total >= limit
+end
+
+local last = redis.call('INCRBY', KEYS[1], count)
+local nextId, results, queued, best = last - count, {}, {}, nil
+local earliestDue, at = nil, 7
+for index = 1, count do
+  local level, due, unique = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2]
+  local foreground, jid, fields = ARGV[at + 3] == '1', ARGV[at + 4], tonumber(ARGV[at + 5])
+  local first = at + 6
+  at = first + fields
+  local joined = unique ~= '' and join(unique, foreground) or nil
+  if joined then
+    results[index] = -joined
+  elseif isFull(level) then
+    results[index] = 0
+  else
+    nextId = nextId + 1
+    local id = integer(nextId)
+    redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', integer(now), unpack(ARGV, first, at - 1))
+    if unique ~= '' then redis.call('HSET', uniqueKey(lane), unique, id) end
+    if jid ~= '' then redis.call('HSET', jidKey(lane), jid, id) end
+    redis.call('PUBLISH', channel, 'create:' .. id)
+    if due ~= '' and tonumber(due) > now then
+      redis.call('ZADD', queueKey(lane, 'scheduled'), tonumber(due) / 1000, id)
+      if not earliestDue or tonumber(due) < earliestDue then earliestDue = tonumber(due) end
+    else
+      queued[#queued + 1] = { id, level }
+      if not best or level > best then best = level end
+      total = total + 1
+    end
+    results[index] = nextId
+  end
+end
+
+if #queued > 0 then
+  enqueue(lane, queued)
+  if queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rank(best, now), lane) end
+end
+if earliestDue then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
+local created = nextId - (last - count)
+if created > 0 then redis.call('HINCRBY', meta, 'submitted', created) end
+return results

@@ -1,0 +1,15 @@
+import { StoreError } from '@crossgear/core-scheduler'
+
+/** What Redis says when it is there and will not do it. */
+const refusals = /^(OOM|READONLY|MISCONF|LOADING|NOAUTH|WRONGPASS|NOPERM|CLUSTERDOWN|NOREPLICAS)/
+
+/** An ioredis error as the store port's error, the cause kept. */
+export function storeErrorOf(error: unknown): StoreError {
+  if (error instanceof StoreError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  if (refusals.test(message) || message.includes('user_script')) {
+    return new StoreError('REFUSED', message, { cause: error })
+  }
+  const code = message.includes('timed out') ? 'TIMEOUT' : 'UNREACHABLE'
+  return new StoreError(code, message, { cause: error })
+}

@@ -1,0 +1,105 @@
+import type { Redis } from 'ioredis'
+import type { JobEvent, StoreListener } from '@crossgear/core-scheduler'
+import type { Keys } from './keys.ts'
+
+const laneEvent = /^(create|start|finish):(\d+)$/
+
+/** Listens on the store's channels: this node's own, everybody's, and those of watched lanes. */
+export class Events {
+  readonly #redis: Redis
+  readonly #keys: Keys
+  readonly #nodeChannel: string
+  #watched: ReadonlySet<string> | 'all' = new Set()
+  #listener: StoreListener | undefined
+
+  constructor(redis: Redis, keys: Keys, node: string) {
+    this.#redis = redis
+    this.#keys = keys
+    this.#nodeChannel = keys.nodeChannel(node)
+    redis.on('messageBuffer', (channel: Buffer, message: Buffer) => {
+      this.#heard(channel.toString(), message)
+    })
+    redis.on('pmessageBuffer', (_pattern: string, channel: Buffer, message: Buffer) => {
+      this.#heard(channel.toString(), message)
+    })
+  }
+
+  listen(listener: StoreListener): void {
+    this.#listener = listener
+  }
+
+  async start(): Promise<void> {
+    await this.#redis.subscribe(this.#keys.events, this.#nodeChannel)
+  }
+
+  /** Subscribes before it unsubscribes, so that what stays watched is never unheard. */
+  async watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
+    const before = this.#watched
+    this.#watched = lanes
+    const names = lanes === 'all' ? new Set<string>() : lanes
+    const namesBefore = before === 'all' ? new Set<string>() : before
+    const pattern = this.#keys.channel('*')
+    const more = [...names].filter((lane) => !namesBefore.has(lane))
+    const fewer = [...namesBefore].filter((lane) => !names.has(lane))
+    const channels = (some: readonly string[]): string[] =>
+      some.map((lane) => this.#keys.channel(lane))
+    if (lanes === 'all' && before !== 'all') await this.#redis.psubscribe(pattern)
+    if (more.length > 0) await this.#redis.subscribe(...channels(more))
+    if (fewer.length > 0) await this.#redis.unsubscribe(...channels(fewer))
+    if (lanes !== 'all' && before === 'all') await this.#redis.punsubscribe(pattern)
+  }
+
+  #heard(channel: string, message: Buffer): void {
+    const listener = this.#listener
+    if (!listener) return
+    if (channel === this.#nodeChannel) relayed(listener, message)
+    else if (channel === this.#keys.events) announced(listener, message.toString())
+    else {
+      const lane = this.#keys.laneOfChannel(channel)
+      if (lane !== undefined) happened(listener, lane, message.toString('latin1'))
+    }
+  }
+}
+
+function happened(listener: StoreListener, lane: string, message: string): void {
+  const [, kind, id] = laneEvent.exec(message) ?? []
+  if (kind === 'create') listener.created(lane, Number(id))
+  else if (kind === 'finish') listener.finished(lane, Number(id))
+}
+
+function announced(listener: StoreListener, message: string): void {
+  const [kind, lane, figure] = message.split('\0')
+  if (lane === undefined) return
+  if (kind === 'lane') listener.laneAdded(lane, Number(figure))
+  else if (kind === 'wake') listener.woken(lane, Number(figure))
+}
+
+/** `kind NUL lane NUL id NUL data`, as `relay` in lua/lib/jobs.lua writes it. */
+function relayed(listener: StoreListener, message: Buffer): void {
+  const kindEnd = message.indexOf(0)
+  const laneEnd = message.indexOf(0, kindEnd + 1)
+  const idEnd = message.indexOf(0, laneEnd + 1)
+  if (kindEnd < 0 || laneEnd < 0 || idEnd < 0) return
+  const ref = {
+    lane: message.toString('utf8', kindEnd + 1, laneEnd),
+    id: Number(message.toString('latin1', laneEnd + 1, idEnd)),
+  }
+  const event = relayedEvent(message.toString('latin1', 0, kindEnd), message.subarray(idEnd + 1))
+  if (event) listener.relayed(ref, event)
+}
+
+function relayedEvent(kind: string, data: Buffer): JobEvent | 'finish' | undefined {
+  switch (kind) {
+    case 'finish':
+      return 'finish'
+    case 'data':
+    case 'warning':
+      return { kind, data }
+    case 'status': {
+      const split = data.indexOf(0)
+      return { kind, dividend: data.subarray(0, split), divisor: data.subarray(split + 1) }
+    }
+    default:
+      return undefined
+  }
+}

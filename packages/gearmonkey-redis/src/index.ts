@@ -1,0 +1,3 @@
+export { RedisStore, type RedisStoreOptions } from './redis-store.ts'
+export type { StoreAddress } from './connection.ts'
+export { Keys, type Place } from './keys.ts'

@@ -1,0 +1,96 @@
+/** The places of a job's id that a GearMonkey client or worker uses. */
+export type Place = 'high' | 'normal' | 'low' | 'scheduled'
+
+/**
+ * Key names, the only place in TypeScript that writes them; `lua/lib/keys.lua` is the twin. In a
+ * cluster the braces of the GearMonkey text are written as they stand, which makes a function's name
+ * the hash tag of all its keys.
+ */
+export class Keys {
+  readonly open: '' | '{'
+  readonly close: '' | '}'
+
+  constructor(cluster = false) {
+    this.open = cluster ? '{' : ''
+    this.close = cluster ? '}' : ''
+  }
+
+  uid(lane: string): string {
+    return this.#of('uid', lane)
+  }
+
+  job(lane: string, id: number | string): string {
+    return `${this.#of('job', lane)}:${id}`
+  }
+
+  queue(lane: string, place: Place): string {
+    return `${this.#of('queue', lane)}:${place}`
+  }
+
+  channel(lane: string): string {
+    return this.#of('channel', lane)
+  }
+
+  /** The lane of a channel name, if it is one. */
+  laneOfChannel(channel: string): string | undefined {
+    const prefix = `channel:${this.open}`
+    if (!channel.startsWith(prefix) || !channel.endsWith(this.close)) return undefined
+    return channel.slice(prefix.length, channel.length - this.close.length)
+  }
+
+  lock(lane: string, id: number | string): string {
+    return `${this.#of('lock', lane)}:${id}`
+  }
+
+  count(lane: string): string {
+    return this.#of('count', lane)
+  }
+
+  /** Reservations: ids by deadline, milliseconds. */
+  busy(lane: string): string {
+    return this.#of('xg:busy', lane)
+  }
+
+  /** Dead jobs: ids by the time at which they are forgotten, milliseconds. */
+  dead(lane: string): string {
+    return this.#of('xg:dead', lane)
+  }
+
+  /** Coalescing key to id, of queued and running jobs. */
+  unique(lane: string): string {
+    return this.#of('xg:unique', lane)
+  }
+
+  /** Faktory jid to id, of jobs that are not finished. */
+  jid(lane: string): string {
+    return this.#of('xg:jid', lane)
+  }
+
+  /** The lane's counters, limits and worker counts. */
+  meta(lane: string): string {
+    return this.#of('xg:lane', lane)
+  }
+
+  /** Lanes of a Faktory queue believed not empty, by the rank of their next job. */
+  ready(queue: string): string {
+    return `xg:ready:${queue}`
+  }
+
+  /** Lane to number. */
+  readonly lanes = 'xg:lanes'
+  /** Node to its last heartbeat, milliseconds. */
+  readonly nodes = 'xg:nodes'
+  /** Lane to the time at which its next scheduled job is due, milliseconds. */
+  readonly due = 'xg:due'
+  /** Channel: new lanes, and lanes that got jobs otherwise than by a submission. */
+  readonly events = 'xg:events'
+
+  /** Channel: what clients of one node are owed. */
+  nodeChannel(node: string): string {
+    return `xg:node:${node}`
+  }
+
+  #of(kind: string, lane: string): string {
+    return `${kind}:${this.open}${lane}${this.close}`
+  }
+}

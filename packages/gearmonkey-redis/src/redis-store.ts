@@ -1,0 +1,387 @@
+import { randomBytes } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import {
+  LaneNames,
+  StoreError,
+  maxLanes,
+  type ClaimRequest,
+  type Job,
+  type JobRef,
+  type LaneCounts,
+  type NewJob,
+  type Outcome,
+  type Pulse,
+  type Report,
+  type Reservation,
+  type Settled,
+  type Store,
+  type StoreListener,
+  type Submitted,
+  type WorkerCount,
+} from '@crossgear/core-scheduler'
+import { commandConnection, eventConnection, type StoreAddress } from './connection.ts'
+import { storeErrorOf } from './errors.ts'
+import { Events } from './events.ts'
+import { fieldsOf, jobOf, reservationOf, type ReservedReply } from './job-hash.ts'
+import { Keys } from './keys.ts'
+import { Scripts, type ScriptArgument, type ScriptName } from './scripts.ts'
+
+/** Bounds of what dead jobs may keep. Defaults at the end of each line. */
+export interface RedisStoreOptions {
+  /** Which Faktory queue is home to a function. `default` for all. */
+  readonly names?: LaneNames
+  /** Dead jobs that a lane keeps, the oldest go first. 10000. */
+  readonly deadPerLane?: number
+  /** How long a dead job is kept, seconds. 180 days. */
+  readonly deadSeconds?: number
+  /** How long a Faktory worker may hold a job that does not say, seconds. 1800. */
+  readonly reserveForSeconds?: number
+}
+
+const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped']
+/** Due jobs moved per lane and call. */
+const promotedPerCall = 1_000
+/** Lanes in one call where a call takes several. */
+const lanesPerCall = 1_000
+/** Times one promotion goes back for more, so that a flood of due jobs does not block the rest. */
+const promotionRounds = 20
+
+/** The store port on one Redis or Valkey server. */
+export class RedisStore implements Store {
+  readonly node = randomBytes(5).toString('hex')
+  readonly #redis: Redis
+  readonly #eventRedis: Redis
+  readonly #scripts: Scripts
+  readonly #events: Events
+  readonly #keys = new Keys()
+  readonly #names: LaneNames
+  readonly #options: RedisStoreOptions
+  #token = 0
+  #offsetMs = 0
+  #up = true
+  #listener: StoreListener | undefined
+
+  constructor(address: StoreAddress, options: RedisStoreOptions = {}) {
+    this.#redis = commandConnection(address, this.node)
+    this.#eventRedis = eventConnection(address, this.node)
+    this.#scripts = new Scripts(this.#redis)
+    this.#events = new Events(this.#eventRedis, this.#keys, this.node)
+    this.#names = options.names ?? new LaneNames()
+    this.#options = options
+    for (const redis of [this.#redis, this.#eventRedis]) {
+      redis.on('error', (error: Error) => this.#isDown(error.message))
+      redis.on('close', () => this.#isDown('connection closed'))
+      redis.on('ready', () => this.#mayBeUp())
+    }
+  }
+
+  /** Connects. Throws a {@link StoreError} where the server cannot be reached. */
+  async open(): Promise<void> {
+    try {
+      await Promise.all([this.#redis.connect(), this.#eventRedis.connect()])
+      await this.#events.start()
+    } catch (error) {
+      throw storeErrorOf(error)
+    }
+  }
+
+  listen(listener: StoreListener): void {
+    this.#listener = listener
+    this.#events.listen(listener)
+  }
+
+  async registerLane(lane: string): Promise<number> {
+    const number = await this.#run('register-lane', [this.#keys.lanes], [lane, maxLanes])
+    if (number === 0) throw new StoreError('TOO_MANY_LANES', `more than ${maxLanes} functions`)
+    return Number(number)
+  }
+
+  async lanes(): Promise<ReadonlyMap<string, number>> {
+    const pairs = Object.entries(await this.#call(() => this.#redis.hgetall(this.#keys.lanes)))
+    return new Map(pairs.map(([lane, number]) => [lane, Number(number)]))
+  }
+
+  async submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
+    const args: ScriptArgument[] = [lane, this.node, this.#names.parse(lane).queue, jobs.length]
+    for (const job of jobs) {
+      const fields = fieldsOf(job)
+      if (job.foreground) fields.push('wait', this.node, 'fg', 1)
+      args.push(
+        job.level,
+        job.dueAtMs ?? '',
+        job.unique ?? '',
+        job.foreground ? '1' : '',
+        job.jid ?? '',
+        fields.length,
+        ...fields,
+      )
+    }
+    const reply = (await this.#run('submit', [this.#keys.uid(lane)], args)) as number[]
+    return reply.map((id) => {
+      if (id === 0) return { kind: 'full' }
+      return id > 0 ? { kind: 'created', id } : { kind: 'joined', id: -id }
+    })
+  }
+
+  async claim(request: ClaimRequest): Promise<readonly Reservation[]> {
+    const { by, groups, max } = request
+    const first = groups.find(({ lanes }) => lanes.length > 0)?.lanes[0]
+    if (first === undefined) return []
+    const letter = by === 'named' ? 'n' : 'c'
+    const reserveMs = 1000 * (this.#options.reserveForSeconds ?? 1800)
+    const args: ScriptArgument[] = [letter, `${letter}${this.node}-`, this.#token, max, reserveMs]
+    args.push(groups.length)
+    for (const { lanes, queue, leaseMs } of groups) {
+      args.push(leaseMs ?? '', queue ?? '', lanes.length, ...lanes)
+    }
+    this.#token += max
+    const reply = await this.#run('claim', [this.#keys.queue(first, 'normal')], args)
+    return this.#reservations(reply)
+  }
+
+  async finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
+    const { deadPerLane = 10_000, deadSeconds = 180 * 24 * 3600 } = this.#options
+    const args: ScriptArgument[] = [lane, this.node, deadPerLane, deadSeconds, outcomes.length]
+    for (const outcome of outcomes) {
+      args.push(outcome.kind, outcome.id, outcome.token, ...outcomeArguments(outcome))
+    }
+    const reply = (await this.#run('finish', [this.#keys.busy(lane)], args)) as number[]
+    return reply.map((result) => settledOf[result] ?? 'unknown')
+  }
+
+  async report(lane: string, reports: readonly Report[]): Promise<readonly boolean[]> {
+    const args: ScriptArgument[] = [lane, this.node, reports.length]
+    for (const report of reports) {
+      args.push(report.kind, report.id, report.token)
+      if (report.kind === 'status') args.push(report.dividend, report.divisor)
+      else args.push(report.data, '')
+    }
+    const reply = (await this.#run('report', [this.#keys.busy(lane)], args)) as number[]
+    return reply.map((known) => known === 1)
+  }
+
+  async abandon(lane: string, ids: readonly number[]): Promise<void> {
+    await this.#run('abandon', [this.#keys.busy(lane)], [lane, this.node, ...ids])
+  }
+
+  async read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
+    const replies = await this.#pipeline((pipeline) => {
+      for (const id of ids) pipeline.hgetallBuffer(this.#keys.job(lane, id))
+    })
+    return ids.map((id, at) => jobOf(lane, id, flat(replies[at])))
+  }
+
+  async findJid(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {
+    const [ref] = await this.#find((lane) => this.#keys.jid(lane), jid, lanes)
+    return ref
+  }
+
+  async findUnique(unique: Uint8Array, lanes: readonly string[]): Promise<readonly JobRef[]> {
+    return this.#find((lane) => this.#keys.unique(lane), Buffer.from(unique), lanes)
+  }
+
+  async counts(lanes: readonly string[]): Promise<readonly LaneCounts[]> {
+    const replies = await Promise.all(
+      lanes.map((lane) => this.#run('counts', [this.#keys.busy(lane)], [lane])),
+    )
+    return lanes.map((lane, at) => countsOf(lane, replies[at] as number[]))
+  }
+
+  async nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
+    const found: string[] = []
+    for (const some of chunks(lanes, lanesPerCall)) {
+      const key = this.#keys.queue(some[0] ?? '', 'normal')
+      const reply = (await this.#run('non-empty', [key], some)) as Buffer[]
+      found.push(...reply.map(String))
+    }
+    return found
+  }
+
+  async openLane(lane: string): Promise<void> {
+    await this.#call(() => this.#redis.hset(this.#keys.meta(lane), 'open', '1'))
+  }
+
+  async setWorkers(lane: string, { named, consumers }: WorkerCount): Promise<void> {
+    const args = [lane, this.node, named, consumers]
+    await this.#run('set-workers', [this.#keys.count(lane)], args)
+  }
+
+  async promote(): Promise<readonly { lane: string; jobs: number }[]> {
+    const promoted: { lane: string; jobs: number }[] = []
+    const due = (await this.#run('due-lanes', [this.#keys.due], [])) as Buffer[]
+    for (const lane of due.map(String)) {
+      let total = 0
+      for (let round = 0; round < promotionRounds; round += 1) {
+        const { queue } = this.#names.parse(lane)
+        const key = this.#keys.queue(lane, 'scheduled')
+        const reply = await this.#run('promote', [key], [lane, queue, promotedPerCall])
+        const [jobs] = reply as [number, Buffer]
+        total += jobs
+        if (jobs < promotedPerCall) break
+      }
+      if (total > 0) promoted.push({ lane, jobs: total })
+    }
+    return promoted
+  }
+
+  async heal(lanes: readonly string[]): Promise<void> {
+    for (const some of chunks(lanes, lanesPerCall)) {
+      const key = this.#keys.queue(some[0] ?? '', 'scheduled')
+      await this.#run(
+        'heal',
+        [key],
+        some.flatMap((lane) => [lane, this.#names.parse(lane).queue]),
+      )
+    }
+  }
+
+  async expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
+    const found: Reservation[] = []
+    for (const some of chunks(lanes, lanesPerCall)) {
+      const key = this.#keys.busy(some[0] ?? '')
+      found.push(...this.#reservations(await this.#run('expired', [key], [max, ...some])))
+    }
+    return found
+  }
+
+  async beat(deadAfterMs: number): Promise<Pulse> {
+    const reply = await this.#run('beat', [this.#keys.nodes], [this.node, deadAfterMs])
+    const [now, isNew, ...dead] = reply as [Buffer, number, ...Buffer[]]
+    const nowMs = Number(now.toString())
+    this.#offsetMs = nowMs - Date.now()
+    return { nowMs, forgotten: isNew === 1, dead: dead.map(String) }
+  }
+
+  async bury(node: string, lanes: readonly string[]): Promise<readonly string[]> {
+    const replies = await Promise.all(
+      lanes.map((lane) => this.#run('bury', [this.#keys.busy(lane)], [lane, node])),
+    )
+    await this.#call(() => this.#redis.zrem(this.#keys.nodes, node))
+    return lanes.filter((_lane, at) => Number(replies[at]) > 0)
+  }
+
+  async leave(lanes: readonly string[]): Promise<void> {
+    await this.bury(this.node, lanes)
+  }
+
+  async watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
+    await this.#call(() => this.#events.watch(lanes))
+  }
+
+  async check(): Promise<void> {
+    await this.#call(() => Promise.all([this.#redis.ping(), this.#eventRedis.ping()]))
+  }
+
+  close(): Promise<void> {
+    this.#listener = undefined
+    this.#redis.disconnect()
+    this.#eventRedis.disconnect()
+    return Promise.resolve()
+  }
+
+  #reservations(reply: unknown): Reservation[] {
+    const nowMs = Date.now() + this.#offsetMs
+    return (reply as ReservedReply[]).map((job) => reservationOf(job, nowMs))
+  }
+
+  async #find(
+    keyOf: (lane: string) => string,
+    member: string | Buffer,
+    lanes: readonly string[],
+  ): Promise<JobRef[]> {
+    const replies = await this.#pipeline((pipeline) => {
+      for (const lane of lanes) pipeline.hgetBuffer(keyOf(lane), member)
+    })
+    return lanes.flatMap((lane, at) => {
+      const id = replies[at]
+      return Buffer.isBuffer(id) ? [{ lane, id: Number(id.toString()) }] : []
+    })
+  }
+
+  #run(
+    name: ScriptName,
+    keys: readonly string[],
+    args: readonly ScriptArgument[],
+  ): Promise<unknown> {
+    const { open, close } = this.#keys
+    return this.#call(() => this.#scripts.run(name, keys, [open, close, ...args]))
+  }
+
+  async #pipeline(fill: (pipeline: ReturnType<Redis['pipeline']>) => void): Promise<unknown[]> {
+    const pipeline = this.#redis.pipeline()
+    fill(pipeline)
+    const replies = (await this.#call(() => pipeline.exec())) ?? []
+    return replies.map(([error, reply]) => {
+      if (error) throw storeErrorOf(error)
+      return reply
+    })
+  }
+
+  async #call<Reply>(send: () => Promise<Reply>): Promise<Reply> {
+    try {
+      return await send()
+    } catch (error) {
+      throw storeErrorOf(error)
+    }
+  }
+
+  #isDown(reason: string): void {
+    if (!this.#up) return
+    this.#up = false
+    this.#listener?.down(reason)
+  }
+
+  #mayBeUp(): void {
+    const ready = this.#redis.status === 'ready' && this.#eventRedis.status === 'ready'
+    if (this.#up || !ready) return
+    this.#up = true
+    this.#listener?.up()
+  }
+}
+
+function outcomeArguments(outcome: Outcome): [ScriptArgument, ScriptArgument, ScriptArgument] {
+  switch (outcome.kind) {
+    case 'complete':
+      return [outcome.output, '', '']
+    case 'fail':
+      return [outcome.message, '', '']
+    case 'retry':
+      return [outcome.message, outcome.delayMs, outcome.failure]
+    case 'dead':
+      return [outcome.message, '', outcome.failure]
+    case 'release':
+      return [outcome.lost ? '1' : '', outcome.maxLosses, '']
+  }
+}
+
+function countsOf(lane: string, figures: readonly number[]): LaneCounts {
+  const [high = 0, normal = 0, low = 0, running = 0, scheduled = 0, dead = 0] = figures
+  const [workers = 0, submitted = 0, completed = 0, failed = 0, retried = 0] = figures.slice(6)
+  return {
+    lane,
+    high,
+    normal,
+    low,
+    running,
+    scheduled,
+    dead,
+    workers,
+    submitted,
+    completed,
+    failed,
+    retried,
+  }
+}
+
+/** ioredis gives a hash's pairs as an object of Buffers or as a flat list, by version and call. */
+function flat(reply: unknown): Buffer[] {
+  if (Array.isArray(reply)) return reply as Buffer[]
+  return Object.entries(reply as Record<string, Buffer>).flatMap(([name, value]) => [
+    Buffer.from(name),
+    value,
+  ])
+}
+
+function* chunks<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size)
+}

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import type { Redis } from 'ioredis'
+
+const names = [
+  'abandon',
+  'beat',
+  'bury',
+  'claim',
+  'counts',
+  'due-lanes',
+  'expired',
+  'finish',
+  'heal',
+  'non-empty',
+  'promote',
+  'register-lane',
+  'report',
+  'set-workers',
+  'submit',
+] as const
+
+/** One atomic step, one file in `lua/`. */
+export type ScriptName = (typeof names)[number]
+
+export type ScriptArgument = string | number | Uint8Array
+
+const folder = new URL('../lua/', import.meta.url)
+
+/** A script with the parts of `lua/lib/` that it names in `--#include` lines. */
+export function readScript(name: ScriptName): string {
+  const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8')
+  return read(`${name}.lua`).replace(/^--#include (\w+)$/gm, (_line, part: string) =>
+    read(`lib/${part}.lua`),
+  )
+}
+
+type Call = (keys: number, ...args: ScriptArgument[]) => Promise<unknown>
+
+/** Typed calls of the scripts over one connection. A script the server has lost is sent again. */
+export class Scripts {
+  readonly #calls: ReadonlyMap<ScriptName, Call>
+
+  constructor(redis: Redis) {
+    const calls = new Map<ScriptName, Call>()
+    for (const name of names) {
+      const command = `xg-${name}`
+      redis.defineCommand(command, { lua: readScript(name) })
+      const defined = redis as unknown as Record<string, Call>
+      const call = defined[`${command}Buffer`]
+      if (call) calls.set(name, call.bind(redis))
+    }
+    this.#calls = calls
+  }
+
+  /** Runs a script. Bulk replies are Buffers, integers numbers, and absent values null. */
+  run(
+    name: ScriptName,
+    keys: readonly string[],
+    args: readonly ScriptArgument[],
+  ): Promise<unknown> {
+    const call = this.#calls.get(name)
+    if (!call) throw new Error(`no script ${name}`)
+    return call(keys.length, ...keys, ...args)
+  }
+}
