@@ -12,7 +12,6 @@ export const FWP_ERRORS = {
   INVALID_RESERVE_FOR: 'reserve_for is more than one day',
   INVALID_AT: 'at is no RFC 3339 timestamp with a zone',
   INVALID_QUEUE: 'a queue name has a forbidden byte or is over 255 bytes',
-  INVALID_PRIORITY: 'priority is a number, but no integer from 1 to 9',
   TOO_MANY_JOBS: 'a PUSHB carries more jobs than allowed',
   TOO_MANY_QUEUES: 'a command names more queues than allowed',
   INVALID_ACK: 'the argument of ACK is wrong',

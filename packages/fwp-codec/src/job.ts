@@ -67,8 +67,7 @@ type Draft = Mutable<Partial<Omit<FwpJob, 'priority' | 'fields'>>> & {
 
 /**
  * The argument of `PUSH {job}`. Throws `INVALID_JSON`, then in this order `INVALID_JID`,
- * `INVALID_JOBTYPE`, `MISSING_ARGS`, `INVALID_RESERVE_FOR`, `INVALID_AT`, `INVALID_QUEUE`,
- * `INVALID_PRIORITY`.
+ * `INVALID_JOBTYPE`, `MISSING_ARGS`, `INVALID_RESERVE_FOR`, `INVALID_AT`, `INVALID_QUEUE`.
  */
 export function parseJob(argument: Buffer): FwpJob {
   return parseJobText(decodeText(argument))
@@ -198,7 +197,7 @@ function checkJob(draft: Draft): FwpJob {
   }
   const atMs = at === undefined ? undefined : checkAt(at)
   const queue = checkQueue(draft.queue ?? 'default')
-  const priority = checkPriority(draft.rawPriority)
+  const priority = priorityOf(draft.rawPriority)
   const job: Mutable<FwpJob> = { jid, jobtype, args, queue, priority, fields }
   if (reserveForSeconds !== undefined) job.reserveForSeconds = reserveForSeconds
   if (at !== undefined) job.at = at
@@ -246,11 +245,10 @@ function checkQueue(queue: string): string {
   throw new FwpError('INVALID_QUEUE', `cannot get ${shown} queue: queue names ${rule}`)
 }
 
-function checkPriority(raw: string | undefined): FwpPriority {
-  if (raw === undefined) return DEFAULT_PRIORITY
+/** A number that is no priority counts as none: servers that know no priorities take it, too. */
+function priorityOf(raw: string | undefined): FwpPriority {
   const value = Number(raw)
-  if (isPriority(value)) return value
-  throw new FwpError('INVALID_PRIORITY', 'priority must be between 1 and 9')
+  return isPriority(value) ? value : DEFAULT_PRIORITY
 }
 
 function isPriority(value: number): value is FwpPriority {

@@ -9,7 +9,7 @@ import {
   parseMutate,
   parseQueueCommand,
   parseTrack,
-} from '@crossgear/fwp-codec'
+} from '../src/index.ts'
 
 function failure(parse: (argument: Buffer) => unknown, text: string): [string, string] {
   try {

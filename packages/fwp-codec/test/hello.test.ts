@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  formatHi,
-  hashPassword,
-  isSameHash,
-  parseHello,
-  verifyPassword,
-} from '@crossgear/fwp-codec'
+import { formatHi, hashPassword, isSameHash, parseHello, verifyPassword } from '../src/index.ts'
 
 /** Worked out apart from this package: SHA-256 of `foobar55104dc76695721d`, 1545 times. */
 const GOLDEN = '6d877f8e5544b1f2598768f817413ab8a357afffa924dedae99eb91472d4ec30'

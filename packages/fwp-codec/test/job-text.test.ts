@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseJob, renderJob, scanObject, writeEnvelope } from '@crossgear/fwp-codec'
+import { parseJob, renderJob, scanObject, writeEnvelope } from '../src/index.ts'
 
 const NONE: ReadonlyMap<string, string> = new Map()
 

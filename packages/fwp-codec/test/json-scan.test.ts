@@ -7,7 +7,7 @@ import {
   scanArray,
   scanFields,
   scanObject,
-} from '@crossgear/fwp-codec'
+} from '../src/index.ts'
 
 const invalid = expect.objectContaining({ code: 'INVALID_JSON' })
 

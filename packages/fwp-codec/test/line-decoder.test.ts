@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { FwpError, LineDecoder } from '@crossgear/fwp-codec'
+import { FwpError, LineDecoder } from '../src/index.ts'
 
 function drain(decoder: LineDecoder): string[] {
   const lines: string[] = []

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bulk, error, NULL_BULK, OK, simple } from '@crossgear/fwp-codec'
+import { bulk, error, NULL_BULK, OK, simple } from '../src/index.ts'
 
 describe('replies', () => {
   test.each([

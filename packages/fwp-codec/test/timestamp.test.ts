@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatRfc3339, parseRfc3339 } from '@crossgear/fwp-codec'
+import { formatRfc3339, parseRfc3339 } from '../src/index.ts'
 
 describe('parseRfc3339', () => {
   test.each([

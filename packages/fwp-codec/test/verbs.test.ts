@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseCommand } from '@crossgear/fwp-codec'
+import { parseCommand } from '../src/index.ts'
 
 const VERBS = [
   ...['HELLO', 'END', 'PUSH', 'PUSHB', 'FETCH', 'ACK', 'FAIL'],

@@ -38,7 +38,7 @@ function parseFile(path: string): Record<string, unknown> {
   } catch (error) {
     if (error instanceof TomlError) {
       const reason = error.message.split('\n')[0]?.replace('Invalid TOML document: ', '')
-      const at = `line ${String(error.line)}, column ${String(error.column)}`
+      const at = `line ${error.line}, column ${error.column}`
       throw new StartError(`${path} is not TOML: ${reason ?? 'unreadable'} (${at}).`, 2, {
         cause: error,
       })

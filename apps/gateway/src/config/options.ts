@@ -18,7 +18,7 @@ export interface OptionRow<T> {
   readonly argument: string
   readonly help: string
   readonly value: ValueKind<T>
-  readonly fallback: T
+  readonly fallback: NoInfer<T>
   /** Shown in `--help` in the place of a fallback that is computed or unset. */
   readonly shownFallback?: string
   /** Key in the TOML file, where it is not the name in snake case; null: not in the file. */
@@ -88,8 +88,8 @@ export const options = {
     argument: 'text',
     help: 'what the handles of Gearman jobs begin with',
     value: text(
-      `1 to ${String(MAX_PREFIX_BYTES)} printable ASCII characters without blanks`,
-      new RegExp(`^[!-~]{1,${String(MAX_PREFIX_BYTES)}}$`),
+      `1 to ${MAX_PREFIX_BYTES} printable ASCII characters without blanks`,
+      new RegExp(`^[!-~]{1,${MAX_PREFIX_BYTES}}$`),
     ),
     fallback: hostPrefix,
     shownFallback: 'H:<host name>',

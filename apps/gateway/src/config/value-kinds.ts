@@ -26,14 +26,14 @@ function integer(min: number, max: number) {
 
 export function wholeNumber(min: number, max: number): ValueKind<number> {
   return {
-    expected: `a whole number from ${String(min)} to ${String(max)}`,
+    expected: `a whole number from ${min} to ${max}`,
     schema: integer(min, max),
   }
 }
 
 export function portOr<Word extends string>(word: Word): ValueKind<number | Word> {
   return {
-    expected: `a port from 0 to ${String(MAX_PORT)} (0 takes a free one), or ${word}`,
+    expected: `a port from 0 to ${MAX_PORT} (0 takes a free one), or ${word}`,
     schema: v.union([integer(0, MAX_PORT), v.literal(word)]),
   }
 }

@@ -28,7 +28,7 @@ export async function findStoreProgram(
       const major = await majorVersion(path)
       if (major === undefined || major >= OLDEST_MAJOR) return { path }
       log.warn(
-        `${path} is version ${String(major)} and not used: Redis ${String(OLDEST_MAJOR)} or Valkey is needed.`,
+        `${path} is version ${major} and not used: Redis ${OLDEST_MAJOR} or Valkey is needed.`,
       )
     }
   }

@@ -13,7 +13,7 @@ export async function chooseStorePort(wish: Config['storePort']): Promise<number
   const port = await tryPort(wish)
   if (port !== undefined) return port
   throw new StartError(
-    `Port ${String(wish)} on ${LOOPBACK} is in use: stop the other program or choose another with --store-port.`,
+    `Port ${wish} on ${LOOPBACK} is in use: stop the other program or choose another with --store-port.`,
     1,
   )
 }

@@ -68,15 +68,20 @@ export class RespConnection {
 
   /** Sends one command; an error reply rejects with RespError. */
   async command(...words: readonly string[]): Promise<RespValue> {
-    const parts = words.map((word) => `$${String(Buffer.byteLength(word))}\r\n${word}\r\n`)
+    return await this.send(words, this.#timeoutMs)
+  }
+
+  /** As `command`, with a time limit of its own. */
+  async send(words: readonly string[], timeoutMs: number): Promise<RespValue> {
+    const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`)
     const value = await new Promise<RespValue>((resolve, reject) => {
       if (this.#failure) {
         reject(this.#failure)
         return
       }
       const timer = setTimeout(() => {
-        this.#fail(new StoreTimeout(`no answer within ${String(this.#timeoutMs)} ms`))
-      }, this.#timeoutMs)
+        this.#fail(new StoreTimeout(`no answer within ${timeoutMs} ms`))
+      }, timeoutMs)
       this.#waiting.push({
         resolve: (reply) => {
           clearTimeout(timer)
@@ -87,7 +92,7 @@ export class RespConnection {
           reject(error)
         },
       })
-      this.#socket.write(`*${String(words.length)}\r\n${parts.join('')}`)
+      this.#socket.write(`*${words.length}\r\n${parts.join('')}`)
     })
     if (value instanceof RespError) throw value
     return value
@@ -127,7 +132,7 @@ async function openSocket(address: StoreAddress, timeoutMs: number): Promise<Soc
   const { socket, readyEvent } = dial(address)
   return await new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      socket.destroy(new StoreTimeout(`no connection within ${String(timeoutMs)} ms`))
+      socket.destroy(new StoreTimeout(`no connection within ${timeoutMs} ms`))
     }, timeoutMs)
     socket.once('error', (error) => {
       clearTimeout(timer)

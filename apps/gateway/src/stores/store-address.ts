@@ -47,15 +47,15 @@ export function maskStoreUrl(text: string): string {
 /** The address as a URL that a person can read or paste; a password shows as `***`. */
 export function printStoreAddress(address: StoreAddress): string {
   if ('path' in address) {
-    const query = address.db === 0 ? '' : `?db=${String(address.db)}`
+    const query = address.db === 0 ? '' : `?db=${address.db}`
     return `unix://${encodeURI(address.path)}${query}`
   }
   const host = address.host.includes(':') ? `[${address.host}]` : address.host
   const scheme = address.tls ? 'rediss' : 'redis'
   const login =
     address.password === undefined ? '' : `${encodeURIComponent(address.username ?? '')}:***@`
-  const db = address.db === 0 ? '' : `/${String(address.db)}`
-  return `${scheme}://${login}${host}:${String(address.port)}${db}`
+  const db = address.db === 0 ? '' : `/${address.db}`
+  return `${scheme}://${login}${host}:${address.port}${db}`
 }
 
 function tcpAddress(url: URL, tls: boolean): StoreAddress | undefined {

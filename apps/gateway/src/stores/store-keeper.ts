@@ -1,5 +1,6 @@
-import { RespConnection } from './resp-connection.ts'
 import { nameServer } from './readiness.ts'
+import { RespConnection, StoreTimeout } from './resp-connection.ts'
+import { RespError } from './resp-reply.ts'
 import type { StoreFolder } from './store-folder.ts'
 
 /** Every gateway that uses a private store holds one connection of this name: the store knows its users. */
@@ -49,15 +50,13 @@ export class StoreKeeper {
 
   /** Ends the server; what it accepted is on disk then. False if it is still there. */
   async shutDown(): Promise<boolean> {
-    const timer = new Promise<boolean>((resolve) => {
-      setTimeout(resolve, SHUTDOWN_MS, false).unref()
-    })
-    // No answer comes but the end of the connection, and that only once all is written.
-    const refusal = this.connection.command('SHUTDOWN', 'NOSAVE').then(
-      () => false,
-      () => this.connection.closed.then(() => true),
-    )
-    return await Promise.race([refusal, timer])
+    try {
+      await this.connection.send(['SHUTDOWN', 'NOSAVE'], SHUTDOWN_MS)
+      return false
+    } catch (error) {
+      // No answer comes but the end of the connection, and that only once all is written.
+      return !(error instanceof StoreTimeout || error instanceof RespError)
+    }
   }
 }
 

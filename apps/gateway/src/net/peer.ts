@@ -1,0 +1,248 @@
+import type { Socket } from 'node:net'
+
+/** Bounds of one connection. Defaults at the end of each line. */
+export interface PeerLimits {
+  /** Bytes that wait for a peer that does not read, before nothing more is read from it. 1 MiB. */
+  readonly holdBackBytes?: number
+  /** Bytes that wait for it, before it is dropped. 256 MiB. */
+  readonly dropBytes?: number
+  /** How long it may take nothing of what waits for it, before it is dropped, ms. 60000. */
+  readonly stallMs?: number
+  /** Requests of one peer that wait for the store, before nothing more is read from it. 10000. */
+  readonly unanswered?: number
+}
+
+/** What a door does with a connection. */
+export interface PeerHandler {
+  /** Bytes came. May throw: the connection is then ended after what was sent before. */
+  data(chunk: Buffer): void
+  /** The connection is gone; called once. */
+  closed(): void
+}
+
+/** Why the gateway itself ended a connection. */
+export type DropReason = 'slow' | 'error'
+
+/** The place of a reply that is not known yet. Replies leave in the order of their places. */
+export interface Place {
+  /** The reply, or nothing where there is none after all. */
+  fill(bytes?: Uint8Array): void
+}
+
+/** Up to this size replies are joined into one write; larger ones go as they are. */
+const joinBytes = 64 * 1024
+
+/**
+ * One connection: what is ready together leaves in one write, replies keep the order of the
+ * requests, and no more is read from a peer than it reads itself.
+ */
+export class Peer {
+  readonly socket: Socket
+  readonly #handler: PeerHandler
+  readonly #limits: Required<PeerLimits>
+  readonly #dropped: (reason: DropReason) => void
+  #ready: Uint8Array[] = []
+  #readyBytes = 0
+  #flushing = false
+  readonly #places = new PlaceQueue()
+  #held = false
+  #ending = false
+  #gone = false
+  #stalled: NodeJS.Timeout | undefined
+
+  constructor(
+    socket: Socket,
+    handlerOf: (peer: Peer) => PeerHandler,
+    limits: PeerLimits = {},
+    dropped: (reason: DropReason) => void = () => undefined,
+  ) {
+    this.socket = socket
+    this.#limits = {
+      holdBackBytes: limits.holdBackBytes ?? 1024 * 1024,
+      dropBytes: limits.dropBytes ?? 256 * 1024 * 1024,
+      stallMs: limits.stallMs ?? 60_000,
+      unanswered: limits.unanswered ?? 10_000,
+    }
+    this.#dropped = dropped
+    this.#handler = handlerOf(this)
+    socket.on('data', (chunk) => this.#data(chunk))
+    socket.on('drain', () => this.#drained())
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => this.#closed())
+  }
+
+  /** True once nothing can be sent any more. */
+  get gone(): boolean {
+    return this.#gone || this.#ending
+  }
+
+  get address(): string {
+    return this.socket.remoteAddress ?? '-'
+  }
+
+  /** Sends bytes behind all replies that have a place before them. */
+  send(bytes: Uint8Array): void {
+    if (this.#gone) return
+    if (this.#places.isEmpty) this.#write(bytes)
+    else this.#places.add().fill(bytes)
+  }
+
+  /** Keeps the place of a reply that the store has to be asked for. */
+  reserve(): Place {
+    const entry = this.#places.add()
+    if (this.#places.size >= this.#limits.unanswered) this.#hold()
+    return {
+      fill: (bytes) => {
+        entry.fill(bytes)
+        this.#advance()
+      },
+    }
+  }
+
+  /** Ends the connection when all that was sent or has a place has left. Nothing more is read. */
+  end(): void {
+    if (this.gone) return
+    this.#ending = true
+    this.socket.pause()
+    if (this.#places.isEmpty) this.#flush()
+  }
+
+  /** Ends the connection now. */
+  destroy(reason?: DropReason): void {
+    if (reason && !this.#gone) this.#dropped(reason)
+    this.socket.destroy()
+  }
+
+  #data(chunk: Buffer): void {
+    if (this.gone) return
+    try {
+      this.#handler.data(chunk)
+    } catch {
+      this.#dropped('error')
+      this.end()
+    }
+  }
+
+  #advance(): void {
+    for (let bytes = this.#places.next(); bytes !== undefined; bytes = this.#places.next()) {
+      this.#write(bytes)
+    }
+    if (this.#places.isEmpty && this.#ending) this.#flushSoon()
+    this.#release()
+  }
+
+  #write(bytes: Uint8Array): void {
+    if (bytes.length === 0 || this.#gone) return
+    this.#ready.push(bytes)
+    this.#readyBytes += bytes.length
+    this.#flushSoon()
+  }
+
+  #flushSoon(): void {
+    if (this.#flushing) return
+    this.#flushing = true
+    setImmediate(() => this.#flush())
+  }
+
+  #flush(): void {
+    this.#flushing = false
+    const { socket } = this
+    if (this.#gone || socket.destroyed) return
+    const ready = this.#ready
+    const bytes = this.#readyBytes
+    this.#ready = []
+    this.#readyBytes = 0
+    if (ready.length === 1 && ready[0]) socket.write(ready[0])
+    else if (ready.length > 1 && bytes <= joinBytes) socket.write(Buffer.concat(ready, bytes))
+    else if (ready.length > 1) {
+      socket.cork()
+      for (const part of ready) socket.write(part)
+      socket.uncork()
+    }
+    if (this.#ending && this.#places.isEmpty) socket.end()
+    else if (socket.writableLength > this.#limits.dropBytes) this.destroy('slow')
+    else if (socket.writableLength > this.#limits.holdBackBytes) this.#hold()
+  }
+
+  #hold(): void {
+    if (this.#held) return
+    this.#held = true
+    this.socket.pause()
+    this.#watchStall()
+  }
+
+  /** Drops a peer that takes nothing: its buffer is as full as it was. */
+  #watchStall(): void {
+    const before = this.socket.bytesWritten - this.socket.writableLength
+    this.#stalled = setTimeout(() => {
+      const { bytesWritten, writableLength } = this.socket
+      if (writableLength > 0 && bytesWritten - writableLength === before) this.destroy('slow')
+      else if (this.#held) this.#watchStall()
+    }, this.#limits.stallMs)
+    this.#stalled.unref()
+  }
+
+  #drained(): void {
+    this.#release()
+  }
+
+  #release(): void {
+    if (!this.#held || this.#ending) return
+    if (this.socket.writableLength > this.#limits.holdBackBytes / 2) return
+    if (this.#places.size >= this.#limits.unanswered / 2) return
+    this.#held = false
+    clearTimeout(this.#stalled)
+    this.socket.resume()
+  }
+
+  #closed(): void {
+    this.#gone = true
+    clearTimeout(this.#stalled)
+    this.#ready = []
+    this.#handler.closed()
+  }
+}
+
+class PlaceEntry {
+  bytes: Uint8Array | undefined
+
+  fill(bytes: Uint8Array = nothing): void {
+    this.bytes ??= bytes
+  }
+}
+
+const nothing = new Uint8Array(0)
+
+/** Places in order; those that are filled leave from the front. */
+class PlaceQueue {
+  #entries: PlaceEntry[] = []
+  #front = 0
+
+  get isEmpty(): boolean {
+    return this.size === 0
+  }
+
+  get size(): number {
+    return this.#entries.length - this.#front
+  }
+
+  add(): PlaceEntry {
+    const entry = new PlaceEntry()
+    this.#entries.push(entry)
+    return entry
+  }
+
+  next(): Uint8Array | undefined {
+    const bytes = this.#entries[this.#front]?.bytes
+    if (bytes === undefined) return undefined
+    this.#front += 1
+    if (this.#front === this.#entries.length) {
+      this.#entries = []
+      this.#front = 0
+    } else if (this.#front > 1024) {
+      this.#entries.splice(0, this.#front)
+      this.#front = 0
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { flagOf } from '../config/options.ts'
+import { listenOn, type ListenAddress } from '../lifecycle/listen.ts'
+import { oneLine } from '../lifecycle/start-error.ts'
+import type { Logger } from '../log/logger.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Whether the gateway can take jobs, and if not, why. */
+export type Readiness =
+  { readonly ready: true } | { readonly ready: false; readonly reason: string }
+
+export interface WebParts {
+  readonly metrics: Metrics
+  /** Asks the store. A rejection, or no answer in time, is not ready. */
+  readonly check: () => Promise<Readiness>
+  readonly log: Logger
+}
+
+export interface WebServer {
+  listen(address: ListenAddress): Promise<ListenAddress>
+  close(): Promise<void>
+}
+
+interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+}
+
+const CHECK_TIMEOUT_MS = 2000
+const METHODS = ['GET', 'HEAD']
+
+/** The port for monitoring: `/metrics`, `/healthz` (the process is alive), `/readyz` (it can take jobs). */
+export function createWebServer({ metrics, check, log }: WebParts): WebServer {
+  const pages: Readonly<Record<string, () => Answer | Promise<Answer>>> = {
+    '/metrics': async () => {
+      const { contentType, body } = await metrics.render()
+      return { status: 200, type: contentType, body }
+    },
+    '/healthz': () => json(200, { status: 'ok' }),
+    '/readyz': async () => {
+      const readiness = await checkInTime(check)
+      return readiness.ready
+        ? json(200, { status: 'ready' })
+        : json(503, { status: 'not ready', reason: readiness.reason })
+    },
+  }
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?', 1)[0] ?? ''
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+    request.resume()
+    if (!page) {
+      const known = Object.keys(pages)
+      write(response, json(404, { error: 'no such page', pages: known }))
+    } else if (!METHODS.includes(request.method ?? '')) {
+      response.setHeader('Allow', METHODS.join(', '))
+      write(response, json(405, { error: `use ${METHODS.join(' or ')}` }))
+    } else {
+      Promise.resolve(page()).then(
+        (answer) => write(response, answer),
+        (error: unknown) => {
+          log.error({ err: error }, `The page ${path} failed.`)
+          write(response, json(500, { error: 'internal error' }))
+        },
+      )
+    }
+  })
+  return {
+    listen: (address) => listenOn(server, address, flagOf('webPort')),
+    close: async () => {
+      if (!server.listening) return
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+function json(status: number, body: object): Answer {
+  return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(body)}\n` }
+}
+
+function write(response: ServerResponse, { status, type, body }: Answer): void {
+  response.writeHead(status, {
+    'Content-Type': type,
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+  })
+  response.end(body) // node leaves the body of a HEAD out
+}
+
+async function checkInTime(check: () => Promise<Readiness>): Promise<Readiness> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<Readiness>((resolve) => {
+    const reason = `the store gave no answer within ${CHECK_TIMEOUT_MS} ms`
+    timer = setTimeout(resolve, CHECK_TIMEOUT_MS, { ready: false, reason })
+  })
+  try {
+    return await Promise.race([check(), tooLate])
+  } catch (error) {
+    return { ready: false, reason: oneLine(error) }
+  } finally {
+    clearTimeout(timer)
+  }
+}
