@@ -42,13 +42,18 @@ export class Hearing implements StoreListener {
     this.#parts = parts
   }
 
-  created(lane: string, _id: number): void {
-    if (this.#parts.registry.numberOf(lane) === undefined) {
-      this.#parts.submissions.laneNumber(lane).then(
+  created(lane: string, id: number): void {
+    const { registry, submissions, observer } = this.#parts
+    if (registry.numberOf(lane) === undefined) {
+      submissions.laneNumber(lane).then(
         () => this.#lookSoon(lane, 0),
-        (error: unknown) => this.#parts.observer.trouble('new lane', error),
+        (error: unknown) => observer.trouble('new lane', error),
       )
-    } else this.#lookSoon(lane, 0)
+      return
+    }
+    submissions.settled(lane, () => {
+      if (!submissions.isOwn(lane, id)) this.#lookSoon(lane, 0)
+    })
   }
 
   finished(lane: string, id: number): void {

@@ -71,6 +71,7 @@ export class Scheduler {
       wake,
       registry: this.registry,
       waiters: this.#waiters,
+      isWatched: (lane) => this.#watch.covers(lane),
     })
     this.#outcomes = new Outcomes({ store, clock, observer, arm, wake, tell })
     this.#claims = new Claims({

@@ -26,7 +26,12 @@ interface Parts {
   readonly waiters: Waiters
   readonly arm: () => void
   readonly wake: (lane: string, jobs: number) => void
+  /** Whether the store tells this node of jobs in the lane, its own among them. */
+  readonly isWatched: (lane: string) => boolean
 }
+
+/** Own jobs that are remembered per lane until the store tells of them. */
+const maxRemembered = 10_000
 
 /** Takes jobs in: a batch per lane and turn, answered when the store has it. */
 export class Submissions {
@@ -36,6 +41,7 @@ export class Submissions {
   readonly #registering = new Map<string, Promise<number>>()
   readonly #inFlight = new Map<string, number>()
   readonly #afterFlight = new Map<string, (() => void)[]>()
+  readonly #own = new Map<string, Set<number>>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -100,6 +106,11 @@ export class Submissions {
     else this.#afterFlight.set(lane, [task])
   }
 
+  /** Whether the store tells of a job that came through this node; asked once per job. */
+  isOwn(lane: string, id: number): boolean {
+    return this.#own.get(lane)?.delete(id) ?? false
+  }
+
   async #send(lane: string, items: readonly Pending[]): Promise<void> {
     this.#inFlight.set(lane, (this.#inFlight.get(lane) ?? 0) + 1)
     try {
@@ -124,6 +135,7 @@ export class Submissions {
     const { registry, waiters, clock, wake, observer } = this.#parts
     const number = registry.numberOf(lane) ?? 0
     const nowMs = clock.nowMs()
+    const isWatched = this.#parts.isWatched(lane)
     let created = 0
     for (const [at, { submission, job }] of items.entries()) {
       const result = results[at] ?? { kind: 'full' }
@@ -132,12 +144,19 @@ export class Submissions {
         else waiters.add(lane, result.id, submission.waiter, nowMs)
       }
       if (result.kind === 'created') {
+        if (isWatched) this.#remember(lane, result.id)
         observer.submitted(job.door, 1)
         if (job.dueAtMs === undefined) created += 1
       }
       submission.submitted(result, number)
     }
     if (created > 0) wake(lane, created)
+  }
+
+  #remember(lane: string, id: number): void {
+    const ids = this.#own.get(lane)
+    if (!ids || ids.size >= maxRemembered) this.#own.set(lane, new Set([id]))
+    else ids.add(id)
   }
 
   #land(lane: string): void {

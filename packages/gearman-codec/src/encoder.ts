@@ -1,5 +1,11 @@
 import { Buffer } from 'node:buffer'
-import { type Magic, type PacketName, packetType, type ResponseName } from './packet-types.ts'
+import {
+  type Magic,
+  type PacketName,
+  packetType,
+  type RequestName,
+  type ResponseName,
+} from './packet-types.ts'
 import { type Argument, measurePacket, writePacket } from './write-packet.ts'
 
 /**
@@ -19,7 +25,7 @@ export function encode(magic: Magic, name: PacketName, args: readonly Argument[]
 }
 
 /** One packet from a client or worker to the server. Errors as of {@link encode}. */
-export function encodeRequest(name: PacketName, ...args: readonly Argument[]): Buffer {
+export function encodeRequest(name: RequestName, ...args: readonly Argument[]): Buffer {
   return encode('REQ', name, args)
 }
 

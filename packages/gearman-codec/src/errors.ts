@@ -1,4 +1,4 @@
-/** What can be wrong with bytes that came in, or with values that are to go out. */
+/** The catalogue of errors, each with the side on which it arises. */
 export const codecErrorCodes = {
   /** The first byte was NUL, the first four were neither `\0REQ` nor `\0RES`. */
   BAD_MAGIC: 'decode',

@@ -9,7 +9,7 @@ export {
   type ErrorPacketKey,
   errorPackets,
 } from './error-packets.ts'
-export { type CodecErrorCode, GearmanCodecError } from './errors.ts'
+export { type CodecErrorCode, codecErrorCodes, GearmanCodecError } from './errors.ts'
 export * from './limits.ts'
 export {
   type Magic,

@@ -25,6 +25,8 @@ export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
+const doorNames = ['gearmanPort', 'faktoryPort', 'webPort'] as const satisfies OptionName[]
+
 interface Given {
   /** How the error line names the place. */
   readonly from: string
@@ -43,10 +45,15 @@ export function loadConfig(sources: ConfigSources): Config {
   const settings = optionNames.map((name): [OptionName, unknown] => {
     return [name, settle(name, given(name, sources, file && { path: path ?? '', ...file }))]
   })
-  return Object.freeze({
+  const config: Config = Object.freeze({
     ...(Object.fromEntries(settings) as unknown as Config),
     routes: file?.routes ?? new Map<string, Route>(),
   })
+  if (doorNames.every((name) => config[name] === 'off')) {
+    const flags = doorNames.map(flagOf).join(', ')
+    throw new StartError(`Every door is off: open at least one of ${flags}.`, 2)
+  }
+  return config
 }
 
 function given(

@@ -225,7 +225,7 @@ export const optionNames = Object.keys(options) as OptionName[]
 
 /** The row of one option, whatever its type of value. */
 export function optionRow(name: OptionName): OptionRow<unknown> {
-  return options[name] as OptionRow<unknown>
+  return options[name]
 }
 
 function separated(name: string, separator: string): string {

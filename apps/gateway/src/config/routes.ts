@@ -16,8 +16,7 @@ export interface Route {
   readonly payload?: PayloadRule
 }
 
-const wholeNumber = (max: number) =>
-  v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max))
+const wholeNumber = (max: number) => v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max))
 
 const fields: Record<string, { readonly expected: string; readonly schema: v.GenericSchema }> = {
   queue: {

@@ -1,9 +1,12 @@
 import { createServer, type Server, type Socket } from 'node:net'
+import { listenOn, type ListenAddress } from '../lifecycle/listen.ts'
 
 export interface ListenerOptions {
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
+  /** The option that chooses the port, for the line that says that it is in use. */
+  readonly portFlag: string
   /** Connections at once; one more is closed, after `refuse` had its say. */
   readonly maxConnections: number
   readonly connected: (socket: Socket) => void
@@ -12,6 +15,8 @@ export interface ListenerOptions {
 
 /** Idle time before TCP asks whether a peer still lives, milliseconds. */
 const keepAliveAfterMs = 60_000
+/** Connections that wait to be accepted. */
+const backlog = 1_024
 
 /** One listening port and its connections. */
 export class Listener {
@@ -28,17 +33,10 @@ export class Listener {
     return this.#sockets.size
   }
 
-  /** Opens the port. Throws the system's error (`EADDRINUSE`, `EACCES`, ...). */
-  listen(): Promise<{ host: string; port: number }> {
-    const { host, port } = this.#options
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen({ host, port, backlog: 1024 }, () => {
-        this.#server.off('error', reject)
-        const address = this.#server.address()
-        resolve({ host, port: typeof address === 'object' && address ? address.port : port })
-      })
-    })
+  /** Opens the port. Throws a StartError that says what to do. */
+  listen(): Promise<ListenAddress> {
+    const { host, port, portFlag } = this.#options
+    return listenOn(this.#server, { host, port }, portFlag, backlog)
   }
 
   /** Takes no more connections; those that stand go on. */

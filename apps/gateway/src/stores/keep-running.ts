@@ -15,6 +15,7 @@ export class KeptStore {
   readonly #stopping = new AbortController()
   readonly #watching: Promise<void>
   #running: RunningStore | undefined
+  #stopped: Promise<void> | undefined
 
   constructor(first: RunningStore, startAgain: () => Promise<RunningStore>, log: Logger) {
     this.#running = first
@@ -23,7 +24,13 @@ export class KeptStore {
     this.#watching = this.#watch(first)
   }
 
-  async stop(): Promise<void> {
+  /** Asked again, it is the same stop. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stopOnce()
+    return this.#stopped
+  }
+
+  async #stopOnce(): Promise<void> {
     this.#stopping.abort()
     await this.#watching
     await this.#running?.stop()

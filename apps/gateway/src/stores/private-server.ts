@@ -18,9 +18,7 @@ export interface ServerProcess {
  */
 function serverSettings(folder: StoreFolder, port: number): Readonly<Record<string, string>> {
   const socket =
-    folder.socketPath === undefined
-      ? {}
-      : { unixsocket: folder.socketPath, unixsocketperm: '700' }
+    folder.socketPath === undefined ? {} : { unixsocket: folder.socketPath, unixsocketperm: '700' }
   return {
     bind: LOOPBACK,
     port: String(port),
@@ -66,7 +64,6 @@ export async function spawnServer(
       })
     })
     await once(child, 'spawn') // rejects if the program cannot be run
-    child.unref()
     return { pid: child.pid ?? 0, exited, hasExited: () => ended }
   } finally {
     await log.close()

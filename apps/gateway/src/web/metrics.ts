@@ -36,9 +36,15 @@ export interface DoorMetrics {
 export class Metrics {
   readonly #registry = new Registry()
   readonly #submitted = this.#doorCounter('submitted', 'Jobs that were accepted, by door')
-  readonly #completed = this.#doorCounter('completed', 'Jobs that succeeded, by the worker\'s door')
-  readonly #failed = this.#doorCounter('failed', 'Failures for good, by the worker\'s door')
-  readonly #retried = this.#doorCounter('retried', 'Failures with a retry, by the worker\'s door')
+  readonly #completed = this.#doorCounter(
+    'completed',
+    'Jobs that succeeded, by the door of the worker',
+  )
+  readonly #failed = this.#doorCounter('failed', 'Failures for good, by the door of the worker')
+  readonly #retried = this.#doorCounter(
+    'retried',
+    'Failures with a retry, by the door of the worker',
+  )
   readonly #wait = this.#doorHistogram('wait', 'Time from due to the start of the run')
   readonly #run = this.#doorHistogram('run', 'Time from the start of the run to its outcome')
   readonly #connections: Gauge<'door'>
@@ -67,7 +73,7 @@ export class Metrics {
       help: '1 while the store answers, else 0',
       registers,
     })
-    const jobs = new Gauge({
+    const jobs: Gauge<'function' | 'state'> = new Gauge({
       name: 'crossgear_jobs',
       help: `Jobs in the store, by function (${MAX_FUNCTION_LABELS} at most, the rest is "other") and state`,
       labelNames: ['function', 'state'],
@@ -76,7 +82,7 @@ export class Metrics {
     })
   }
 
-  /** The figures of one door. Keep the result: it costs a look-up per label. */
+  /** The figures of one door. Ask once and keep it. */
   door(door: string): DoorMetrics {
     return {
       submitted: (n = 1) => this.#submitted.inc({ door }, n),

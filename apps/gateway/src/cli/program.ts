@@ -1,0 +1,100 @@
+import { Command, CommanderError, Help, Option } from 'commander'
+import { loadConfig, type Config, type ConfigSources } from '../config/load-config.ts'
+import { flagOf, optionNames, optionRow, type OptionName } from '../config/options.ts'
+import { StartError } from '../lifecycle/start-error.ts'
+
+export interface CommandLine {
+  readonly version: string
+  readonly env: ConfigSources['env']
+  /** Runs the gateway and returns the exit code. */
+  readonly serve: (config: Config) => Promise<number>
+}
+
+const HELP_AFTER = `
+Every option can also be given in the environment (--gearman-port is CROSSGEAR_GEARMAN_PORT) and in
+the file (gearman_port = 4730). The command line wins over the environment, and that over the file.
+What a function needs of its own is set in the file alone; every key may be left out:
+
+  [routes.mail]
+  queue = "bulk"             # Faktory consumers of this queue get the jobs (default: default)
+  retries = 3                # tries after the first, whatever door the job came by
+  retention_seconds = 3600   # how long a finished job stays readable
+  payload = "auto"           # how workload becomes args: auto, string, json or base64
+
+Examples:
+  crossgear                                          a private store in ./crossgear-data
+  crossgear --redis-url redis://127.0.0.1:6379/2     a Redis that runs already
+  crossgear --faktory-port off --host 0.0.0.0        just the Gearman door, for the network
+`
+
+/**
+ * Runs a command line and returns the exit code.
+ *
+ * @throws StartError
+ */
+export async function runCommandLine(
+  words: readonly string[],
+  { version, env, serve }: CommandLine,
+): Promise<number> {
+  let exitCode = 0
+  const program = createProgram(version, async (flags) => {
+    exitCode = await serve(loadConfig({ flags, env }))
+  })
+  try {
+    await program.parseAsync(words, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode !== 0) throw new StartError(explain(error, words), 2, { cause: error })
+  }
+  return exitCode
+}
+
+function createProgram(
+  version: string,
+  serve: (flags: ConfigSources['flags']) => Promise<void>,
+): Command {
+  const program = new Command('crossgear')
+    .description(
+      'A job broker gateway: Gearman, Faktory and GearMonkey clients and workers share one set of Redis queues.',
+    )
+    .version(version)
+    .usage('[serve] [options]')
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined })
+    .addHelpText('after', HELP_AFTER)
+  const serveCommand = program
+    .command('serve', { isDefault: true })
+    .description('run the gateway (the default command)')
+    .usage('[options]')
+    .allowExcessArguments(false)
+    .addHelpText('after', HELP_AFTER)
+    .action(serve)
+  for (const name of optionNames) serveCommand.addOption(commanderOption(name))
+  // The default command's options are what a person looks for under `crossgear --help`.
+  const help = new Help()
+  program.configureHelp({
+    visibleOptions: (command) => [
+      ...(command === program ? serveCommand.options : []),
+      ...help.visibleOptions(command),
+    ],
+  })
+  return program
+}
+
+/** Without a default: only what the command line itself gives may win over the environment. */
+function commanderOption(name: OptionName): Option {
+  const { argument, help, group, fallback, shownFallback } = optionRow(name)
+  const shown = shownFallback ?? String(fallback)
+  return new Option(`${flagOf(name)} <${argument}>`, `${help} (default: ${shown})`).helpGroup(
+    `${group}:`,
+  )
+}
+
+function explain(error: CommanderError, words: readonly string[]): string {
+  if (error.code === 'commander.excessArguments') {
+    const stray = words.filter((word) => !word.startsWith('-') && word !== 'serve')
+    return `There is no such command or argument (${stray.join(' ')}): see crossgear --help.`
+  }
+  const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}: see crossgear --help.`
+}

@@ -1,0 +1,34 @@
+import type { Clock, Scheduler } from '@crossgear/core-scheduler'
+import type { Greeter } from './greeting.ts'
+import type { Info } from './info.ts'
+import type { Interests } from './interests.ts'
+import type { OpenLanes } from './open-lanes.ts'
+import type { PayloadRuleOf } from './translate.ts'
+import type { Workers } from './workers.ts'
+
+/** Why a connection was turned away. */
+export type Rejection = 'connections' | 'silence' | 'hello' | 'password' | 'line' | 'dead'
+
+/** Counts since the door was opened, and what holds for all its connections. */
+export interface DoorState {
+  commands: number
+  /** No more jobs are handed out. */
+  draining: boolean
+}
+
+/** What the sessions of a door share. */
+export interface FaktoryContext {
+  readonly scheduler: Scheduler
+  readonly clock: Clock
+  readonly greeter: Greeter
+  readonly workers: Workers
+  readonly interests: Interests
+  readonly lanes: OpenLanes
+  readonly info: Info
+  readonly state: DoorState
+  readonly payloadRuleOf: PayloadRuleOf
+  readonly maxLineBytes: number
+  readonly helloWithinMs: number
+  readonly fetchBlocksMs: number
+  readonly rejected: (reason: Rejection) => void
+}

@@ -1,0 +1,58 @@
+import type { Assignment } from '@crossgear/core-scheduler'
+
+/** Jobs that are remembered per worker; older ones are found by way of the store. */
+const maxHeld = 10_000
+
+const noInput = Buffer.alloc(0)
+
+/** A job that was handed to a worker of this node. */
+export interface HeldJob {
+  readonly assignment: Assignment
+  /** The reservation has been lost; what the worker says of it changes nothing. */
+  fenced: boolean
+  /** Another job under the same jid, handed out before. */
+  readonly before: HeldJob | undefined
+}
+
+/**
+ * What a worker has in hand, by jid. A lost reservation stays known, so that a late word about it is
+ * not taken for one about the job's next run.
+ */
+export class HeldJobs {
+  readonly #byJid = new Map<string, HeldJob>()
+
+  get size(): number {
+    return this.#byJid.size
+  }
+
+  find(jid: string): HeldJob | undefined {
+    return this.#byJid.get(jid)
+  }
+
+  hold(jid: string, assignment: Assignment): void {
+    const before = this.#byJid.get(jid)
+    this.#byJid.delete(jid)
+    this.#byJid.set(jid, {
+      assignment: withoutInput(assignment),
+      fenced: false,
+      before: before?.fenced ? undefined : before,
+    })
+    if (this.#byJid.size <= maxHeld) return
+    for (const oldest of this.#byJid.keys()) {
+      this.#byJid.delete(oldest)
+      break
+    }
+  }
+
+  /** The job's outcome is in the store. */
+  drop(jid: string, held: HeldJob): void {
+    if (this.#byJid.get(jid) !== held) return
+    if (held.before) this.#byJid.set(jid, held.before)
+    else this.#byJid.delete(jid)
+  }
+}
+
+/** A payload may pin a large piece of what came from the store; an outcome does not need it. */
+function withoutInput({ job, sinceMs }: Assignment): Assignment {
+  return { job: { ...job, input: noInput }, sinceMs }
+}

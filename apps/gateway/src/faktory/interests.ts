@@ -1,0 +1,34 @@
+import type { Interest, Scheduler } from '@crossgear/core-scheduler'
+import { parseFetch } from '@crossgear/fwp-codec'
+
+/** Different FETCH arguments that are remembered. Clients that shuffle their queues use many. */
+const maxKept = 1_000
+
+/** The queues that a FETCH names, and the interest in them. */
+export interface Wanted {
+  readonly queues: readonly string[]
+  readonly interest: Interest
+}
+
+/** The interests of all consumers, made once for those that want the same. */
+export class Interests {
+  readonly #scheduler: Scheduler
+  readonly #kept = new Map<string, Wanted>()
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler
+  }
+
+  /** `functions` limits the consumer, where its labels do. Throws for an argument that is wrong. */
+  of(argument: Buffer, functions: ReadonlySet<string> | undefined): Wanted {
+    const text = argument.toString('latin1')
+    const key = functions ? `${text}\n${[...functions].sort().join('\n')}` : text
+    const known = this.#kept.get(key)
+    if (known) return known
+    const queues = parseFetch(argument)
+    const wanted = { queues, interest: this.#scheduler.consumerInterest(queues, functions) }
+    if (this.#kept.size >= maxKept) this.#kept.clear()
+    this.#kept.set(key, wanted)
+    return wanted
+  }
+}

@@ -1,0 +1,48 @@
+import { StoreError, type Scheduler, type Submission } from '@crossgear/core-scheduler'
+
+/**
+ * Hands jobs in, and before the first one of a lane opens it: what Faktory producers push is for
+ * Faktory consumers, whoever else works on the function.
+ */
+export class OpenLanes {
+  readonly #scheduler: Scheduler
+  readonly #open = new Set<string>()
+  readonly #opening = new Map<string, Promise<void>>()
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler
+  }
+
+  submit(lane: string, submission: Submission): void {
+    if (this.#open.has(lane)) {
+      this.#scheduler.submit(lane, submission)
+      return
+    }
+    this.#opened(lane).then(
+      () => this.#scheduler.submit(lane, submission),
+      (error: unknown) => submission.refused(asStoreError(error)),
+    )
+  }
+
+  /** The store was emptied: what was opened there is closed. */
+  forget(): void {
+    this.#open.clear()
+  }
+
+  #opened(lane: string): Promise<void> {
+    const pending = this.#opening.get(lane)
+    if (pending) return pending
+    const opening = this.#scheduler
+      .openLane(lane)
+      .then(() => void this.#open.add(lane))
+      .finally(() => this.#opening.delete(lane))
+    this.#opening.set(lane, opening)
+    return opening
+  }
+}
+
+export function asStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new StoreError('REFUSED', message, { cause: error })
+}

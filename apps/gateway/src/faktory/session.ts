@@ -1,0 +1,153 @@
+import {
+  error,
+  FwpError,
+  LineDecoder,
+  OK,
+  parseCommand,
+  parseHello,
+  type Hello,
+} from '@crossgear/fwp-codec'
+import type { Peer, PeerHandler, Place } from '../net/peer.ts'
+import type { FaktoryContext } from './context.ts'
+import type { Fetch } from './fetch.ts'
+import type { Greeting } from './greeting.ts'
+import { handlers } from './handlers/index.ts'
+import type { Worker, WorkerConnection } from './workers.ts'
+
+/** The longest line of a client that has not said who it is. */
+const maxHelloBytes = 64 * 1024
+/** A consumer with labels `fn:<name>` takes jobs of these functions alone. */
+const functionLabel = 'fn:'
+
+/** One connection: greeting, HELLO, then commands, each answered in its turn. */
+export class Session implements PeerHandler, WorkerConnection {
+  readonly context: FaktoryContext
+  /** FETCH commands that are not answered. */
+  readonly fetches = new Set<Fetch>()
+  readonly #peer: Peer
+  readonly #decoder = new LineDecoder({ maxLineBytes: maxHelloBytes })
+  readonly #greeting: Greeting
+  readonly #stopWaiting: () => void
+  #worker: Worker | undefined
+  #functions: ReadonlySet<string> | undefined
+  #closed = false
+
+  constructor(peer: Peer, context: FaktoryContext) {
+    this.#peer = peer
+    this.context = context
+    this.#greeting = context.greeter.greeting()
+    peer.send(this.#greeting.hi)
+    this.#stopWaiting = context.clock.after(context.helloWithinMs, () => {
+      context.rejected('silence')
+      peer.end()
+    })
+  }
+
+  /** True once the client has left. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** Who holds what this connection fetches. Only for sessions that have said HELLO. */
+  get worker(): Worker {
+    if (!this.#worker) throw new Error('no HELLO yet')
+    return this.#worker
+  }
+
+  /** The functions that the consumer's labels limit it to, if they do. */
+  get functions(): ReadonlySet<string> | undefined {
+    return this.#functions
+  }
+
+  /** Whether FETCH may hand out jobs. */
+  get mayFetch(): boolean {
+    return this.worker.state === 'running' && !this.context.state.draining
+  }
+
+  data(chunk: Buffer): void {
+    try {
+      this.#decoder.push(chunk)
+      for (let line = this.#decoder.next(); line !== undefined; line = this.#decoder.next()) {
+        if (this.#worker) this.#command(line)
+        else this.#hello(line)
+        if (this.#peer.gone) return
+      }
+    } catch (problem) {
+      if (!(problem instanceof FwpError)) throw problem
+      this.#turnAway('line', problem.message)
+    }
+  }
+
+  closed_(): void {
+    this.#closed = true
+  }
+
+  send(bytes: Uint8Array): void {
+    this.#peer.send(bytes)
+  }
+
+  reserve(): Place {
+    return this.#peer.reserve()
+  }
+
+  end(): void {
+    this.#peer.end()
+  }
+
+  quieted(): void {
+    for (const fetch of this.fetches) fetch.withdraw()
+  }
+
+  drop(): void {
+    this.context.rejected('dead')
+    this.#peer.destroy()
+  }
+
+  #command(line: Buffer): void {
+    const command = parseCommand(line)
+    this.context.state.commands += 1
+    if (command.verb === 'UNKNOWN') {
+      this.send(error(`unknown command ${command.word}`))
+      return
+    }
+    try {
+      handlers[command.verb](this, command.argument)
+    } catch (problem) {
+      if (!(problem instanceof FwpError)) throw problem
+      this.send(error(problem.message))
+    }
+  }
+
+  /** `HELLO {...}`: `+OK`, or an error and the end. */
+  #hello(line: Buffer): void {
+    this.#stopWaiting()
+    let hello: Hello
+    try {
+      hello = parseHello(line)
+    } catch (problem) {
+      if (!(problem instanceof FwpError)) throw problem
+      this.#turnAway('hello', problem.message)
+      return
+    }
+    if (!this.#greeting.admits(hello)) {
+      this.#turnAway('password', 'Invalid password')
+      return
+    }
+    this.#decoder.maxLineBytes = this.context.maxLineBytes
+    this.#functions = functionsOf(hello)
+    this.#worker = this.context.workers.join(hello.wid, this)
+    this.send(OK)
+  }
+
+  #turnAway(reason: 'hello' | 'password' | 'line', text: string): void {
+    this.context.rejected(reason)
+    this.send(error(text))
+    this.end()
+  }
+}
+
+function functionsOf({ labels }: Hello): ReadonlySet<string> | undefined {
+  const names = labels.filter((label) => label.startsWith(functionLabel))
+  if (names.length === 0) return undefined
+  return new Set(names.map((label) => label.slice(functionLabel.length)))
+}

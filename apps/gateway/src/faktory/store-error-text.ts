@@ -1,0 +1,13 @@
+import type { StoreError, StoreErrorCode } from '@crossgear/core-scheduler'
+
+const texts: Readonly<Record<StoreErrorCode, (message: string) => string>> = {
+  UNREACHABLE: () => 'the job store cannot be reached, try again later',
+  TIMEOUT: () => 'the job store does not answer, try again later',
+  REFUSED: (message) => `the job store refused: ${message}`,
+  TOO_MANY_LANES: (message) => `too many job types: ${message}`,
+}
+
+/** What a client reads after `-ERR ` when the store did not do its part. */
+export function storeErrorText(error: StoreError): string {
+  return texts[error.code](error.message)
+}

@@ -1,0 +1,138 @@
+import type { Clock, Scheduler } from '@crossgear/core-scheduler'
+import { HeldJobs } from './held-jobs.ts'
+
+/** What a worker may do, each state final against those before it. */
+export const workerStates = ['running', 'quiet', 'terminate'] as const
+export type WorkerState = (typeof workerStates)[number]
+
+/** Queues that one worker is counted for; a worker that fetches from more counts no further. */
+const maxCountedQueues = 1_000
+
+/** A worker's connection, as far as the worker is concerned. */
+export interface WorkerConnection {
+  /** The worker takes no more jobs: FETCH commands that wait are answered without one. */
+  quieted(): void
+  /** The worker is taken for dead. */
+  drop(): void
+}
+
+/** Who holds jobs: all connections with one wid, or one connection without. */
+export class Worker {
+  readonly wid: string | undefined
+  readonly held = new HeldJobs()
+  readonly connections = new Set<WorkerConnection>()
+  readonly #scheduler: Scheduler
+  readonly #queues = new Set<string>()
+  #state: WorkerState = 'running'
+  lastBeatMs: number
+  rssKb = 0
+
+  constructor(wid: string | undefined, scheduler: Scheduler, nowMs: number) {
+    this.wid = wid
+    this.#scheduler = scheduler
+    this.lastBeatMs = nowMs
+  }
+
+  get state(): WorkerState {
+    return this.#state
+  }
+
+  /** Goes on to a later state; never back. */
+  advance(state: WorkerState): void {
+    if (workerStates.indexOf(state) <= workerStates.indexOf(this.#state)) return
+    this.#state = state
+    for (const connection of this.connections) connection.quieted()
+  }
+
+  /** Counts the worker once for each queue that it fetches from. */
+  count(queues: readonly string[]): void {
+    for (const queue of queues) {
+      if (this.#queues.has(queue) || this.#queues.size >= maxCountedQueues) continue
+      this.#queues.add(queue)
+      this.#scheduler.countConsumer(queue, 1)
+    }
+  }
+
+  /** The last connection has gone: it counts for no queue until it fetches again. */
+  uncount(): void {
+    for (const queue of this.#queues) this.#scheduler.countConsumer(queue, -1)
+    this.#queues.clear()
+  }
+}
+
+export interface WorkersOptions {
+  readonly scheduler: Scheduler
+  readonly clock: Clock
+  /** A wid that sends no BEAT for so long is dead, milliseconds. */
+  readonly deadAfterMs: number
+  /** How often that is looked at, milliseconds. */
+  readonly reapEveryMs: number
+}
+
+/** The workers of this node by wid. */
+export class Workers {
+  readonly #options: WorkersOptions
+  readonly #byWid = new Map<string, Worker>()
+  #cancel: (() => void) | undefined
+
+  constructor(options: WorkersOptions) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#byWid.size
+  }
+
+  all(): Iterable<Worker> {
+    return this.#byWid.values()
+  }
+
+  find(wid: string): Worker | undefined {
+    return this.#byWid.get(wid)
+  }
+
+  /** A connection has said who it is. */
+  join(wid: string | undefined, connection: WorkerConnection): Worker {
+    const { scheduler, clock } = this.#options
+    const nowMs = clock.nowMs()
+    const known = wid === undefined ? undefined : this.#byWid.get(wid)
+    const worker = known ?? new Worker(wid, scheduler, nowMs)
+    if (worker.connections.size === 0) worker.lastBeatMs = nowMs
+    worker.connections.add(connection)
+    if (wid !== undefined) this.#byWid.set(wid, worker)
+    return worker
+  }
+
+  leave(worker: Worker, connection: WorkerConnection): void {
+    if (!worker.connections.delete(connection) || worker.connections.size > 0) return
+    worker.uncount()
+    if (worker.held.size === 0) this.#forget(worker)
+  }
+
+  /** Looks for the dead from now on. */
+  watch(): void {
+    const { clock, reapEveryMs } = this.#options
+    this.#cancel = clock.after(reapEveryMs, () => {
+      this.#reap()
+      this.watch()
+    })
+  }
+
+  stop(): void {
+    this.#cancel?.()
+  }
+
+  #reap(): void {
+    const { clock, deadAfterMs } = this.#options
+    const beforeMs = clock.nowMs() - deadAfterMs
+    for (const worker of this.#byWid.values()) {
+      if (worker.lastBeatMs > beforeMs) continue
+      this.#forget(worker)
+      for (const connection of worker.connections) connection.drop()
+    }
+  }
+
+  #forget({ wid }: Worker): void {
+    if (wid !== undefined) this.#byWid.delete(wid)
+  }
+}

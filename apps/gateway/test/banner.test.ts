@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { describe as describeGateway, renderBanner, type Announcement } from '../src/log/banner.ts'
+import { recordingLog } from './support/recording-log.ts'
+
+const announcement: Announcement = {
+  version: '1.2.3',
+  doors: [
+    { name: 'gearman', host: '0.0.0.0', port: 4730 },
+    { name: 'faktory', host: '::1', port: 7419 },
+  ],
+  store: { kind: 'private', describe: 'private Redis 7', nativeUrl: 'redis://127.0.0.1:6379' },
+  hasPassword: false,
+  voice: 'text',
+  log: recordingLog().log,
+}
+
+it('the banner names the store and every open door, with a command to try each', () => {
+  expect(renderBanner(announcement)).toBe(String.raw`
+Crossgear 1.2.3 is ready.
+
+  Store       private Redis 7
+  Gearman     0.0.0.0:4730             try: gearman -h 127.0.0.1 -p 4730 -b -f hello world
+  Faktory     [::1]:7419               try: printf 'HELLO {"v":2}\nPUSH {"jid":"hello-0001","jobtype":"hello","args":["world"]}\nEND\n' | curl -s telnet://[::1]:7419
+  GearMonkey  redis://127.0.0.1:6379   try: redis-cli -u 'redis://127.0.0.1:6379' HGETALL job:hello:1
+
+Ctrl-C stops it.
+`)
+})
+
+it('the log line for programs holds the same, and no login of the store', () => {
+  const address = { host: 'h', port: 1, tls: false, db: 0, password: 'secret' }
+  const store = { ...announcement.store, address }
+  const line = JSON.stringify(describeGateway({ ...announcement, store, hasPassword: true }))
+  expect(line).toContain('FAKTORY_URL=tcp://:PASSWORD@[::1]:7419')
+  expect(line).not.toContain('secret')
+})

@@ -1,0 +1,92 @@
+import { createServer } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { listenOn } from '../src/lifecycle/listen.ts'
+import { startGateway } from './support/gateway-process.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const WEB_ALONE = ['--gearman-port', 'off', '--faktory-port', 'off', '--store-port', '0']
+
+describe.concurrent('the command line', () => {
+  it.each([
+    [['--gearman-port', 'abc'], '--gearman-port is "abc": give a port from 0 to 65535'],
+    [
+      ['serve', '--gearmn-port', '1'],
+      "Unknown option '--gearmn-port' (Did you mean --gearman-port?)",
+    ],
+    [['frobnicate'], 'There is no such command or argument (frobnicate): see crossgear --help.'],
+    [['--host'], "Option '--host <address>' argument missing: see crossgear --help."],
+    [['--config', '/no/such.toml'], '/no/such.toml cannot be read (there is no such file)'],
+    [['--redis-url', 'http://x'], '--redis-url is "http://x": give redis://host:port/db'],
+  ])('%j: one line, exit code 2', async (words, line) => {
+    const { code, stdout, stderr } = await startGateway(words).exited
+    expect(stderr).toContain(line)
+    expect([code, stdout, stderr.split('\n').length]).toEqual([2, '', 2])
+  })
+
+  it('a wrong value in the environment: one line, exit code 2', async () => {
+    const { code, stderr } = await startGateway([], { CROSSGEAR_LOG_LEVEL: 'loud' }).exited
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^CROSSGEAR_LOG_LEVEL is "loud": give [^\n]+\n$/)
+  })
+
+  it('an unreachable Redis: one line, exit code 1', async () => {
+    const { code, stderr } = await startGateway(['--redis-url', 'unix:///no/such.sock']).exited
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^The store at unix:\/\/\/no\/such\.sock cannot be reached [^\n]+\n$/)
+  })
+
+  it('--help shows every option of the default command, --version the version', async () => {
+    const [help, version] = await Promise.all([
+      startGateway(['--help']).exited,
+      startGateway(['--version']).exited,
+    ])
+    expect([help.code, version.code]).toEqual([0, 0])
+    expect(help.stdout).toContain('--gearman-port <port>')
+    expect(help.stdout).toContain('[routes.mail]')
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})
+
+describe('a gateway', () => {
+  it('in the way of another program: one line, exit code 1, and its store is gone', async () => {
+    const server = createServer()
+    onTestFinished(() => void server.close())
+    const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '--web-port')
+    const words = [...WEB_ALONE, '--web-port', String(port), '--data-dir', await temporaryFolder()]
+    const { code, stderr } = await startGateway(words).exited
+    expect(stderr).toBe(
+      `Port ${port} on 127.0.0.1 is in use: stop the other program or choose another with --web-port.\n`,
+    )
+    expect(code).toBe(1)
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'that gets %s twice at once stops with 0',
+    async (signal) => {
+      const words = [...WEB_ALONE, '--web-port', '0', '--data-dir', await temporaryFolder()]
+      const gateway = startGateway(words)
+      const { doors } = await gateway.ready
+      const answer = await fetch(`http://127.0.0.1:${doors[0]!.port}/readyz`)
+      expect(answer.status).toBe(200)
+      gateway.child.kill(signal)
+      gateway.child.kill(signal)
+      const { code, stdout, stderr } = await gateway.exited
+      expect([code, stderr]).toEqual([0, ''])
+      expect(stdout.trimEnd().split('\n').at(-1)).toContain('"msg":"Stopped."')
+    },
+  )
+
+  it('speaks JSON lines and nothing else to a program, on the embedded store too', async () => {
+    const words = [...WEB_ALONE, '--web-port', '0', '--data-dir', await temporaryFolder()]
+    const gateway = startGateway(words, { PATH: '' })
+    expect((await gateway.ready).store.kind).toBe('embedded')
+    gateway.child.kill('SIGTERM')
+    const { code, stdout, stderr } = await gateway.exited
+    const messages = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { msg: string }).msg.split(' ')[0])
+    expect(messages).toEqual(['No', 'Ready.', 'Stopping', 'Stopped.'])
+    expect([code, stderr]).toEqual([0, ''])
+  })
+})

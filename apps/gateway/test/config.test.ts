@@ -1,0 +1,191 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { loadConfig, type ConfigSources } from '../src/config/load-config.ts'
+import { flagOf, keyOf, optionNames, optionRow, variablesOf } from '../src/config/options.ts'
+import { StartError } from '../src/lifecycle/start-error.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const load = (sources: Partial<ConfigSources> = {}) =>
+  loadConfig({ flags: {}, env: {}, ...sources })
+
+async function file(text: string): Promise<string> {
+  const path = join(await temporaryFolder(), 'crossgear.toml')
+  await writeFile(path, text)
+  return path
+}
+
+function refusal(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error
+    expect(error.exitCode).toBe(2)
+    expect(error.message).not.toContain('\n')
+    return error.message
+  }
+  throw new Error('it was accepted')
+}
+
+describe('settings', () => {
+  it('have their documented defaults', () => {
+    const config = load()
+    expect(config).toMatchObject({
+      host: '127.0.0.1',
+      gearmanPort: 4730,
+      faktoryPort: 7419,
+      webPort: 7420,
+      redisUrl: undefined,
+      dataDir: './crossgear-data',
+      storePort: 'auto',
+      jobRetries: 0,
+      drainSeconds: 10,
+      bridgeFaktory: 'auto',
+      maxPacketBytes: 67_108_864,
+      maxFunctionBytes: 512,
+      logLevel: 'info',
+      logFormat: 'auto',
+    })
+    expect(config.handlePrefix).toMatch(/^H:[!-~]{1,36}$/)
+    expect(config.routes.size).toBe(0)
+    expect(Object.isFrozen(config)).toBe(true)
+  })
+
+  it('come from the command line before the environment before the file', async () => {
+    const config = await file('gearman_port = 1\nfaktory_port = 2\nweb_port = 3\n')
+    const env = { CROSSGEAR_GEARMAN_PORT: '11', CROSSGEAR_FAKTORY_PORT: '12' }
+    const flags = { config, gearmanPort: '21' }
+    expect(load({ flags, env })).toMatchObject({ gearmanPort: 21, faktoryPort: 12, webPort: 3 })
+  })
+
+  it('may name the file in the environment', async () => {
+    const env = { CROSSGEAR_CONFIG: await file('drain_seconds = 3') }
+    expect(load({ env }).drainSeconds).toBe(3)
+  })
+
+  it('leave an empty variable aside', () => {
+    expect(load({ env: { CROSSGEAR_GEARMAN_PORT: '' } }).gearmanPort).toBe(4730)
+  })
+
+  it('all have a flag, a variable and a default that their own rule accepts', () => {
+    for (const name of optionNames) {
+      const { fallback } = optionRow(name)
+      if (fallback === undefined) continue
+      expect(load({ flags: { [name]: String(fallback) } })[name]).toBe(fallback)
+      expect(load({ env: { [variablesOf(name)[0]!]: String(fallback) } })[name]).toBe(fallback)
+    }
+    expect(flagOf('gearmanPort')).toBe('--gearman-port')
+    expect(variablesOf('gearmanPort')).toEqual(['CROSSGEAR_GEARMAN_PORT'])
+    expect(keyOf('gearmanPort')).toBe('gearman_port')
+  })
+
+  it('read a password from its file, and from FAKTORY_PASSWORD too', async () => {
+    const path = await file('s3cret\n')
+    expect(load({ env: { FAKTORY_PASSWORD: path } }).faktoryPassword).toBe('s3cret')
+    expect(load({ env: { FAKTORY_PASSWORD: 'plain' } }).faktoryPassword).toBe('plain')
+    const env = { FAKTORY_PASSWORD: 'plain', CROSSGEAR_FAKTORY_PASSWORD: 'own' }
+    expect(load({ env }).faktoryPassword).toBe('own')
+  })
+})
+
+describe('a wrong value is refused in one line that says what to give', () => {
+  const port = 'give a port from 0 to 65535 (0 takes a free one), or'
+  it.each([
+    ['gearmanPort', 'abc', `--gearman-port is "abc": ${port} off.`],
+    ['gearmanPort', '65536', `--gearman-port is "65536": ${port} off.`],
+    ['webPort', '-1', `--web-port is "-1": ${port} off.`],
+    ['faktoryPort', '', `--faktory-port is "": ${port} off.`],
+    ['storePort', 'off', `--store-port is "off": ${port} auto.`],
+    [
+      'host',
+      'a b',
+      '--host is "a b": give an address of this machine, such as 127.0.0.1 or 0.0.0.0.',
+    ],
+    ['drainSeconds', '1.5', '--drain-seconds is "1.5": give a whole number from 0 to 31536000.'],
+    [
+      'logLevel',
+      'loud',
+      '--log-level is "loud": give trace, debug, info, warn, error, fatal, silent.',
+    ],
+    ['logFormat', 'xml', '--log-format is "xml": give auto, text, json.'],
+    ['bridgeFaktory', 'no', '--bridge-faktory is "no": give auto, routed.'],
+    [
+      'handlePrefix',
+      'a b',
+      '--handle-prefix is "a b": give 1 to 38 printable ASCII characters without blanks.',
+    ],
+    [
+      'redisUrl',
+      'redis://u:secret@h/x',
+      '--redis-url is "redis://u:***@h/x": give redis://host:port/db, rediss://host:port/db or unix:///path?db=n.',
+    ],
+    [
+      'config',
+      '/no/such',
+      '/no/such cannot be read (there is no such file): give a file with --config.',
+    ],
+  ] as const)('%s %j', (name, value, message) => {
+    expect(refusal(() => load({ flags: { [name]: value } }))).toBe(message)
+  })
+
+  it('from the environment, with the name of the variable', () => {
+    expect(refusal(() => load({ env: { CROSSGEAR_WEB_PORT: 'x' } }))).toContain(
+      'CROSSGEAR_WEB_PORT is "x": give a port',
+    )
+  })
+
+  it('all doors closed', () => {
+    const flags = { gearmanPort: 'off', faktoryPort: 'off', webPort: 'off' }
+    expect(refusal(() => load({ flags }))).toMatch(/^Every door is off: open at least one of/)
+  })
+
+  it('a password file that cannot be read, without a word of the value', () => {
+    const message = refusal(() => load({ flags: { faktoryPassword: '/no/such' } }))
+    expect(message).toMatch(/^--faktory-password names \/no\/such: a value that begins with \//)
+  })
+})
+
+describe('the file', () => {
+  it('sets options, tables and routes', async () => {
+    const config = await file(`
+      gearman_port = "off"
+      [bridge]
+      faktory = "routed"
+      [routes.mail]
+      queue = "bulk"
+      retries = 3
+      retention_seconds = 60
+      payload = "json"
+      [routes."odd name"]
+    `)
+    const loaded = load({ flags: { config } })
+    expect(loaded).toMatchObject({ gearmanPort: 'off', bridgeFaktory: 'routed' })
+    expect([...loaded.routes]).toEqual([
+      ['mail', { queue: 'bulk', retries: 3, retentionSeconds: 60, payload: 'json' }],
+      ['odd name', {}],
+    ])
+  })
+
+  it.each([
+    ['gearmn_port = 1', 'gearmn_port in FILE is no setting: did you mean gearman_port?'],
+    ['gearman-port = 1', 'gearman-port in FILE is no setting: did you mean gearman_port?'],
+    ['config = "x"', 'config in FILE is no setting: see crossgear --help'],
+    [
+      '[bridge]\nfaktry = "auto"',
+      'bridge.faktry in FILE is no setting: did you mean bridge.faktory?',
+    ],
+    ['gearman_port = true', 'gearman_port in FILE is true: give a port'],
+    ['host = 1', 'host in FILE is 1: give an address'],
+    ['drain_seconds = [1]', 'drain_seconds in FILE is [1]: give a whole number'],
+    ['routes = 1', 'routes in FILE is no table: write [routes.<function>].'],
+    ['[routes]\nmail = 1', 'routes.mail in FILE is no table: write [routes.mail].'],
+    ['[routes.mail]\nretrys = 1', 'routes.mail.retrys in FILE is unknown: use retries.'],
+    ['[routes.mail]\nretries = -1', 'routes.mail.retries in FILE is -1: give a whole number'],
+    ['[routes.mail]\nqueue = "a b"', 'routes.mail.queue in FILE is "a b": give a queue name'],
+    ['[routes.mail]\npayload = "xml"', 'routes.mail.payload in FILE is "xml": give auto, string'],
+    ['a = ', 'FILE is not TOML: '],
+  ])('%j is refused', async (text, message) => {
+    const config = await file(text)
+    expect(refusal(() => load({ flags: { config } })).replaceAll(config, 'FILE')).toContain(message)
+  })
+})

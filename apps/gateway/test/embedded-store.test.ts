@@ -1,0 +1,25 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { openStore } from '../src/stores/open-store.ts'
+import { RespConnection } from '../src/stores/resp-connection.ts'
+import { recordingLog } from './support/recording-log.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+it('without a server on PATH an embedded store answers, warns, and ends with the gateway', async () => {
+  const { log, lines } = recordingLog()
+  const dataDir = await temporaryFolder()
+  const store = await openStore({ redisUrl: undefined, dataDir, storePort: 0 }, log, '')
+  onTestFinished(() => store.close())
+  expect(store.kind).toBe('embedded')
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toContain('jobs are kept in memory and do not outlive this gateway')
+
+  const connection = await RespConnection.open(store.address, 2000)
+  expect(await connection.command('PING')).toBe('PONG')
+  expect(await connection.command('EVAL', 'return 1 + 1', '0')).toBe(2)
+  const setting = 'hash-max-listpack-value'
+  expect(await connection.command('CONFIG', 'GET', setting)).toEqual([setting, '1024'])
+
+  await store.close()
+  await connection.closed
+  await expect(RespConnection.open(store.address, 2000)).rejects.toThrow('ECONNREFUSED')
+})

@@ -1,0 +1,64 @@
+import { createServer, type Socket } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { listenOn } from '../src/lifecycle/listen.ts'
+import { openStore } from '../src/stores/open-store.ts'
+import { recordingLog } from './support/recording-log.ts'
+
+/** A server that answers each chunk by what `answer` says of it. */
+async function peer(answer: (sent: string) => string): Promise<number> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('data', (chunk) => socket.write(answer(chunk.toString())))
+    socket.on('error', () => undefined)
+  })
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return (await listenOn(server, { host: '127.0.0.1', port: 0 }, '')).port
+}
+
+const open = (redisUrl: string) =>
+  openStore({ redisUrl, dataDir: '', storePort: 'auto' }, recordingLog().log)
+
+it('a given store is logged into and named, and its password is not shown', async () => {
+  const sent: string[] = []
+  const port = await peer((chunk) => {
+    sent.push(chunk)
+    return chunk.includes('INFO') ? '$21\r\nredis_version:7.0.15\r\n\r\n' : '+OK\r\n'
+  })
+  const store = await open(`redis://me:secret@127.0.0.1:${port}/2`)
+  expect(sent[0]).toBe('*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$6\r\nsecret\r\n')
+  expect(sent[1]).toBe('*2\r\n$6\r\nSELECT\r\n$1\r\n2\r\n')
+  expect(store).toMatchObject({
+    kind: 'redis-url',
+    describe: 'Redis 7.0.15',
+    nativeUrl: `redis://me:***@127.0.0.1:${port}/2`,
+    address: { username: 'me', password: 'secret', db: 2 },
+  })
+})
+
+it('a given store that is reading its data is waited for', async () => {
+  let asked = 0
+  const port = await peer(() => (asked++ < 2 ? '-LOADING it is\r\n' : '+PONG\r\n'))
+  await expect(open(`redis://127.0.0.1:${port}`)).resolves.toMatchObject({ kind: 'redis-url' })
+})
+
+it.each([
+  ['-NOAUTH Authentication required.', /answers "NOAUTH .*": put the right user and password into/],
+  [
+    '-ERR DB index is out of range',
+    /answers "ERR DB index is out of range": correct --redis-url\.$/,
+  ],
+  ['HTTP/1.1 400 Bad Request', /^No Redis speaks at .*: correct --redis-url\.$/],
+])('an answer %j is explained in one line', async (answer, line) => {
+  const port = await peer(() => `${answer}\r\n`)
+  await expect(open(`redis://127.0.0.1:${port}`)).rejects.toThrow(line)
+})
+
+it('a given store that is not there is explained in one line', async () => {
+  await expect(open('unix:///no/such.sock')).rejects.toThrow(
+    'The store at unix:///no/such.sock cannot be reached (ENOENT): start it or correct --redis-url.',
+  )
+})

@@ -1,0 +1,171 @@
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { listenOn } from '../src/lifecycle/listen.ts'
+import { StartError } from '../src/lifecycle/start-error.ts'
+import { findStoreProgram } from '../src/stores/find-server.ts'
+import { openStore, type OpenStore } from '../src/stores/open-store.ts'
+import { RespConnection } from '../src/stores/resp-connection.ts'
+import type { RespValue } from '../src/stores/resp-reply.ts'
+import { startGateway } from './support/gateway-process.ts'
+import { recordingLog, type RecordingLog } from './support/recording-log.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const program = await findStoreProgram(process.env['PATH'], recordingLog().log)
+
+async function open(dataDir: string, to: RecordingLog = recordingLog()): Promise<OpenStore> {
+  const store = await openStore({ redisUrl: undefined, dataDir, storePort: 0 }, to.log)
+  onTestFinished(() => store.close())
+  return store
+}
+
+async function ask(store: OpenStore, ...words: string[]): Promise<RespValue> {
+  const connection = await RespConnection.open(store.address, 2000)
+  try {
+    return await connection.command(...words)
+  } finally {
+    connection.end()
+  }
+}
+
+async function pidOf(store: OpenStore): Promise<number> {
+  return Number(/process_id:(\d+)/.exec(String(await ask(store, 'INFO', 'server')))?.[1])
+}
+
+it.runIf(process.env['CI'] === 'true')('a server for the private store is installed', () => {
+  expect(program).toBeDefined()
+})
+
+describe.skipIf(program === undefined)('the private store (needs redis-server on PATH)', () => {
+  it('writes an append-only file and keeps job hashes compact', async () => {
+    const dataDir = await temporaryFolder()
+    const store = await open(dataDir)
+    expect(store.kind).toBe('private')
+    expect(store.address).toEqual({ path: join(dataDir, 'store.sock'), db: 0 })
+    const settings = {
+      appendonly: 'yes',
+      appendfsync: 'everysec',
+      save: '',
+      'hash-max-listpack-value': '1024',
+      'hash-max-listpack-entries': '128',
+    }
+    for (const [name, value] of Object.entries(settings)) {
+      expect(await ask(store, 'CONFIG', 'GET', name)).toEqual([name, value])
+    }
+  })
+
+  it('also listens on loopback, for native programs', async () => {
+    const store = await open(await temporaryFolder())
+    const { hostname, port } = new URL(store.nativeUrl)
+    const connection = await RespConnection.open(
+      { host: hostname, port: Number(port), tls: false, db: 0 },
+      2000,
+    )
+    expect(await connection.command('PING')).toBe('PONG')
+    connection.end()
+  })
+
+  it('finds its data again at the next start', async () => {
+    const dataDir = await temporaryFolder()
+    const first = await open(dataDir)
+    await ask(first, 'SET', 'kept', 'yes')
+    await first.close()
+    await expect(ask(first, 'PING')).rejects.toThrow(/ENOENT|ECONNREFUSED/)
+    expect(await ask(await open(dataDir), 'GET', 'kept')).toBe('yes')
+  })
+
+  it('is shared by a second gateway on the same folder, and ends with the last', async () => {
+    const dataDir = await temporaryFolder()
+    const log = recordingLog()
+    const [first, second] = await Promise.all([open(dataDir, log), open(dataDir, log)])
+    expect(second.nativeUrl).toBe(first.nativeUrl)
+    expect(log.lines.filter((line) => line.startsWith('Attached'))).toHaveLength(1)
+    await first.close()
+    expect(await ask(second, 'PING')).toBe('PONG')
+    await second.close()
+    await expect(ask(second, 'PING')).rejects.toThrow(/ENOENT|ECONNREFUSED/)
+  })
+
+  it('is started again at the same address when it dies, for every gateway that uses it', async () => {
+    const dataDir = await temporaryFolder()
+    const [logOne, logTwo] = [recordingLog(), recordingLog()]
+    const store = await open(dataDir, logOne)
+    await open(dataDir, logTwo)
+    const pid = await pidOf(store)
+    process.kill(pid, 'SIGKILL')
+    await Promise.all([logOne.said(/The store runs again/), logTwo.said(/The store runs again/)])
+    expect(logOne.lines).toContain('The store ended (signal SIGKILL); starting it again.')
+    expect(await pidOf(store)).not.toBe(pid)
+  })
+
+  it('that outlived a killed gateway is found by the next, which then ends it', async () => {
+    const dataDir = await temporaryFolder()
+    const words = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
+    const gateway = startGateway([...words, '--store-port', '0', '--data-dir', dataDir])
+    const { store: left } = await gateway.ready
+    gateway.child.kill('SIGKILL')
+    await gateway.exited
+    const log = recordingLog()
+    const store = await open(dataDir, log)
+    expect(store.nativeUrl).toBe(left.nativeUrl)
+    expect(await log.said(/^Attached/)).toContain('runs on')
+    await store.close()
+    await expect(ask(store, 'PING')).rejects.toThrow(/ENOENT|ECONNREFUSED/)
+  })
+
+  it('listens on loopback alone where the path is too long for a unix socket', async () => {
+    const dataDir = join(await temporaryFolder(), 'long'.repeat(30))
+    const store = await open(dataDir)
+    expect(store.address).toMatchObject({ host: '127.0.0.1', tls: false })
+    expect(await ask(await open(dataDir), 'CONFIG', 'GET', 'dir')).toEqual(['dir', dataDir])
+  })
+
+  it('does not take the store of another folder for its own', async () => {
+    const other = await open(join(await temporaryFolder(), 'long'.repeat(30)))
+    const dataDir = join(await temporaryFolder(), 'long'.repeat(30))
+    await mkdir(dataDir)
+    const { port } = new URL(other.nativeUrl)
+    await writeFile(join(dataDir, 'store.json'), JSON.stringify({ port: Number(port), pid: 1 }))
+    expect((await open(dataDir)).nativeUrl).not.toBe(other.nativeUrl)
+  })
+
+  it('takes over the lock of a gateway that was killed', async () => {
+    const dataDir = await temporaryFolder()
+    const gone = startGateway(['--version'])
+    await gone.exited
+    await writeFile(join(dataDir, 'store.lock'), String(gone.child.pid))
+    await open(dataDir)
+    await expect(access(join(dataDir, 'store.lock'))).rejects.toThrow('ENOENT')
+  })
+
+  it('refuses a store port that is in use', async () => {
+    const server = createServer()
+    onTestFinished(() => void server.close())
+    const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '--store-port')
+    const dataDir = await temporaryFolder()
+    const opening = openStore({ redisUrl: undefined, dataDir, storePort: port }, recordingLog().log)
+    await expect(opening).rejects.toThrow(
+      new StartError(
+        `Port ${port} on 127.0.0.1 is in use: stop the other program or choose another with --store-port.`,
+        1,
+      ),
+    )
+  })
+
+  it('says in one line why it cannot start on damaged data', async () => {
+    const dataDir = await temporaryFolder()
+    await mkdir(join(dataDir, 'appendonlydir'))
+    await writeFile(join(dataDir, 'appendonlydir/appendonly.aof.manifest'), 'nonsense\n')
+    const failure = await open(dataDir).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(StartError)
+    expect((failure as StartError).message).toMatch(/^.*: see .*store\.log.*$/)
+    expect(await readFile(join(dataDir, 'store.log'), 'utf8')).not.toBe('')
+  })
+
+  it('refuses a folder that cannot be made', async () => {
+    await expect(open('/dev/null/x')).rejects.toThrow(
+      /^The folder \/dev\/null\/x cannot be used \(ENOTDIR\): choose another with --data-dir\.$/,
+    )
+  })
+})

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const LOADER = import.meta.resolve('tsx')
+
+export interface ReadyLine {
+  readonly store: { readonly kind: string; readonly nativeUrl: string }
+  readonly doors: readonly { readonly name: string; readonly port: number }[]
+}
+
+/** A gateway in a process of its own, run from the sources. */
+export function startGateway(words: readonly string[], env: Record<string, string> = {}) {
+  const child = spawn(
+    process.execPath,
+    ['--conditions=@crossgear/source', '--import', LOADER, MAIN, ...words],
+    { env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  let stdout = ''
+  let stderr = ''
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  const exited = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    child.once('close', (code) => resolve({ code, stdout, stderr }))
+  })
+  const ready = new Promise<ReadyLine>((resolve, reject) => {
+    createInterface(child.stdout).on('line', (line) => {
+      stdout += `${line}\n`
+      if (line.includes('"msg":"Ready."')) resolve(JSON.parse(line) as ReadyLine)
+    })
+    void exited.then(() => reject(new Error(`the gateway ended: ${stderr}`)))
+  })
+  ready.catch(() => undefined)
+  return { child, ready, exited }
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Metrics } from '../src/web/metrics.ts'
+import { createWebServer, type Readiness } from '../src/web/web-server.ts'
+import { recordingLog } from './support/recording-log.ts'
+
+async function serveWeb(metrics = new Metrics(), check?: () => Promise<Readiness>) {
+  const web = createWebServer({
+    metrics,
+    check: check ?? (() => Promise.reject(new Error('the store was asked'))),
+    log: recordingLog().log,
+  })
+  onTestFinished(() => web.close())
+  const { port } = await web.listen({ host: '127.0.0.1', port: 0 })
+  return (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method })
+}
+
+describe('the web port', () => {
+  it('says that it is alive without asking the store', async () => {
+    const get = await serveWeb()
+    const answer = await get('/healthz?x=1')
+    expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }])
+  })
+
+  it.each([
+    [{ ready: true } as const, 200, { status: 'ready' }],
+    [{ ready: false, reason: 'frozen' } as const, 503, { status: 'not ready', reason: 'frozen' }],
+  ])('answers for readiness %j', async (readiness, status, body) => {
+    const get = await serveWeb(new Metrics(), () => Promise.resolve(readiness))
+    const answer = await get('/readyz')
+    expect([answer.status, await answer.json()]).toEqual([status, body])
+  })
+
+  it('is not ready when the check fails', async () => {
+    const answer = await (await serveWeb())('/readyz')
+    expect([answer.status, await answer.json()]).toEqual([
+      503,
+      { status: 'not ready', reason: 'the store was asked' },
+    ])
+  })
+
+  it('answers HEAD without a body, other methods with 405, other paths with 404', async () => {
+    const get = await serveWeb()
+    expect(await (await get('/healthz', 'HEAD')).text()).toBe('')
+    const post = await get('/metrics', 'POST')
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    expect((await get('/constructor')).status).toBe(404)
+    expect((await get('/', 'POST')).status).toBe(404)
+  })
+
+  it('shows the figures of each door, the store and the process', async () => {
+    const metrics = new Metrics()
+    const gearman = metrics.door('gearman')
+    gearman.submitted(3)
+    gearman.completed()
+    gearman.failed()
+    gearman.retried()
+    gearman.waited(0.004)
+    gearman.ran(2)
+    gearman.connectionOpened()
+    gearman.connectionOpened()
+    gearman.connectionClosed()
+    gearman.rejected('packet_too_large')
+    metrics.storeUp(true)
+    metrics.countJobsWith(() => Promise.resolve([{ function: 'mail', state: 'enqueued', n: 7 }]))
+    const page = await (await (await serveWeb(metrics))('/metrics')).text()
+    for (const line of [
+      'crossgear_jobs_submitted_total{door="gearman"} 3',
+      'crossgear_jobs_completed_total{door="gearman"} 1',
+      'crossgear_jobs_failed_total{door="gearman"} 1',
+      'crossgear_jobs_retried_total{door="gearman"} 1',
+      'crossgear_job_wait_seconds_bucket{le="0.005",door="gearman"} 1',
+      'crossgear_job_run_seconds_sum{door="gearman"} 2',
+      'crossgear_connections{door="gearman"} 1',
+      'crossgear_rejected_total{door="gearman",reason="packet_too_large"} 1',
+      'crossgear_store_up 1',
+      'crossgear_jobs{function="mail",state="enqueued"} 7',
+    ]) {
+      expect(page.split('\n')).toContain(line)
+    }
+    expect(page).toContain('process_cpu_seconds_total')
+  })
+
+  it('shows its other figures when the store cannot count', async () => {
+    const metrics = new Metrics()
+    metrics.storeUp(false)
+    metrics.countJobsWith(() => Promise.reject(new Error('gone')))
+    const { body } = await metrics.render()
+    expect(body).toContain('crossgear_store_up 0')
+    expect(body).not.toContain('crossgear_jobs{')
+  })
+
+  it('names at most 500 functions, and a name keeps its label', async () => {
+    const metrics = new Metrics()
+    const row = (index: number) => ({ function: `f${index}`, state: 'enqueued', n: 1 })
+    let rows = Array.from({ length: 600 }, (_, index) => row(index))
+    metrics.countJobsWith(() => Promise.resolve(rows))
+    const labels = async () =>
+      [...(await metrics.render()).body.matchAll(/crossgear_jobs\{function="(\w+)".* (\d+)/g)].map(
+        ([, name, n]) => [name, Number(n)] as const,
+      )
+    const first = await labels()
+    expect(first).toHaveLength(501)
+    expect(first.at(-1)).toEqual(['other', 100])
+    rows = rows.toReversed().filter((_, index) => index !== 599)
+    const second = new Map(await labels())
+    expect([second.get('f1'), second.get('f499'), second.get('f0')]).toEqual([1, 1, undefined])
+    expect(second.get('other')).toBe(99)
+  })
+})

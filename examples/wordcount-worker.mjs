@@ -1,0 +1,20 @@
+// A Faktory worker that counts words for whoever asks. It answers with a `result`, so that Gearman
+// clients in the foreground see the count.
+import { Worker } from 'faktory-worker'
+
+const worker = new Worker({ concurrency: 4 })
+const results = new Map()
+
+worker.register('wordcount', (text) => ({ job }) => {
+  const count = text.split(/\s+/).filter(Boolean).length
+  results.set(job.jid, String(count))
+  console.error(`${job.jid}: ${count} words`)
+})
+
+worker.client.ack = (jid) => {
+  const result = results.get(jid)
+  results.delete(jid)
+  return worker.client.sendWithAssert(['ACK', JSON.stringify({ jid, result })], 'OK')
+}
+
+await worker.work()

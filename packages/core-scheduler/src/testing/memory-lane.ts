@@ -1,0 +1,182 @@
+import type { Door, Job, Level, NewJob, Status } from '../job.ts'
+import { bandLevel, bandOf, bands, type Band } from '../levels.ts'
+import type { LaneCounts, WorkerCount } from '../ports.ts'
+
+/** A job's record. A job that a native client wrote has no `level`, `enqueuedAtMs` or `terms`. */
+export interface MemoryJob {
+  readonly id: number
+  readonly door: Door
+  readonly input: Buffer
+  readonly terms: NewJob | undefined
+  status: Status
+  level: Level | undefined
+  output?: Buffer
+  failure?: string
+  enqueuedAtMs?: number | undefined
+  token?: string | undefined
+  dividend?: Buffer | undefined
+  divisor?: Buffer | undefined
+  settled: boolean
+  losses: number
+  /** Nodes whose clients wait, once per client. */
+  waiting: string[]
+  /** Only worth running while somebody waits. */
+  foreground: boolean
+  expiresAtMs?: number | undefined
+}
+
+/** One lane's records and the places of their ids. */
+export class MemoryLane {
+  readonly lane: string
+  readonly #jobs = new Map<number, MemoryJob>()
+  /** Next job first. */
+  readonly queues: Record<Band, number[]> = { high: [], normal: [], low: [] }
+  /** Due time by id, the store's milliseconds. */
+  readonly scheduled = new Map<number, number>()
+  /** Deadline by id. */
+  readonly busy = new Map<number, number>()
+  /** Dead ids, the oldest first. */
+  readonly dead: number[] = []
+  readonly unique = new Map<string, number>()
+  readonly jids = new Map<string, number>()
+  readonly locks = new Map<number, number>()
+  readonly workers = new Map<string, WorkerCount>()
+  readonly counters = { submitted: 0, completed: 0, failed: 0, retried: 0 }
+  limits: Readonly<Partial<Record<Band, number>>> = {}
+  isOpen = false
+  nativeWorkers = 0
+  #lastId = 0
+
+  constructor(lane: string) {
+    this.lane = lane
+  }
+
+  nextId(): number {
+    this.#lastId += 1
+    return this.#lastId
+  }
+
+  add(job: MemoryJob): void {
+    this.#jobs.set(job.id, job)
+  }
+
+  job(id: number, nowMs: number): MemoryJob | undefined {
+    const job = this.#jobs.get(id)
+    if (job?.expiresAtMs === undefined || job.expiresAtMs > nowMs) return job
+    this.#jobs.delete(id)
+    return undefined
+  }
+
+  delete(id: number): void {
+    this.#jobs.delete(id)
+  }
+
+  all(): Iterable<MemoryJob> {
+    return this.#jobs.values()
+  }
+
+  /** Behind the jobs of the same and higher levels in its band. */
+  enqueue(job: MemoryJob): void {
+    const level = job.level ?? 5
+    const queue = this.queues[bandOf(level)]
+    let at = queue.length
+    while (at > 0 && this.#levelIn(bandOf(level), queue[at - 1]) < level) at -= 1
+    queue.splice(at, 0, job.id)
+  }
+
+  /** The next job's band, or none. */
+  head(): { readonly band: Band; readonly id: number } | undefined {
+    for (const band of bands) {
+      const id = this.queues[band][0]
+      if (id !== undefined) return { band, id }
+    }
+    return undefined
+  }
+
+  get queued(): number {
+    return bands.reduce((sum, band) => sum + this.queues[band].length, 0)
+  }
+
+  isFull(level: Level): boolean {
+    const most = this.limits[bandOf(level)] ?? 0
+    return most > 0 && this.queued + this.busy.size >= most
+  }
+
+  /** Workers that named the function, behind nodes or native. */
+  get byName(): number {
+    let sum = this.nativeWorkers
+    for (const { named } of this.workers.values()) sum += named
+    return sum
+  }
+
+  counts(): LaneCounts {
+    let consumers = 0
+    for (const count of this.workers.values()) consumers += count.consumers
+    return {
+      lane: this.lane,
+      high: this.queues.high.length,
+      normal: this.queues.normal.length,
+      low: this.queues.low.length,
+      running: this.busy.size,
+      scheduled: this.scheduled.size,
+      dead: this.dead.length,
+      workers: this.byName + consumers,
+      ...this.counters,
+    }
+  }
+
+  forgetIndexes(job: MemoryJob): void {
+    this.forgetUnique(job)
+    const { jid } = job.terms ?? {}
+    if (jid !== undefined && this.jids.get(jid) === job.id) this.jids.delete(jid)
+  }
+
+  forgetUnique(job: MemoryJob): void {
+    const { unique } = job.terms ?? {}
+    const key = unique && uniqueKey(unique)
+    if (key !== undefined && this.unique.get(key) === job.id) this.unique.delete(key)
+  }
+
+  #levelIn(band: Band, id: number | undefined): Level {
+    const job = id === undefined ? undefined : this.#jobs.get(id)
+    return job?.level ?? bandLevel[band]
+  }
+}
+
+export function uniqueKey(unique: Uint8Array): string {
+  return Buffer.from(unique).toString('latin1')
+}
+
+/** A record as the store port shows it. */
+export function jobOf(lane: string, job: MemoryJob): Job {
+  const { id, status, door, input, settled, losses, terms } = job
+  const record = {
+    lane,
+    id,
+    status,
+    door,
+    level: job.level ?? 5,
+    input,
+    settled,
+    losses,
+    waiting: job.waiting.length,
+    output: job.output,
+    enqueuedAtMs: job.enqueuedAtMs,
+    unique: terms?.unique && Buffer.from(terms.unique),
+    reducer: terms?.reducer && Buffer.from(terms.reducer),
+    jid: terms?.jid,
+    envelope: terms?.envelope,
+    failure: job.failure,
+    retries: terms?.retries,
+    retentionSeconds: terms?.retentionSeconds,
+    reserveForSeconds: terms?.reserveForSeconds,
+    dividend: job.dividend,
+    divisor: job.divisor,
+    token: job.token,
+  }
+  return withoutUndefined(record) as Job
+}
+
+function withoutUndefined(record: Readonly<Record<string, unknown>>): unknown {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,129 @@
+import { LaneNames } from '../lanes.ts'
+import { StoreError, type Store, type StoreErrorCode, type StoreListener } from '../ports.ts'
+import type { ManualClock } from './manual-clock.ts'
+import { MemoryLane } from './memory-lane.ts'
+import { MemoryNative } from './memory-native.ts'
+import { MemoryNode } from './memory-node.ts'
+import type { NativePeer, StoreWorld, WorldOptions } from './store-world.ts'
+import { violationsOf } from './memory-violations.ts'
+
+/** The store's clock is this far ahead of the nodes' clock, milliseconds. */
+const epochMs = 1_700_000_000_000
+
+/** What one node hears of. */
+export interface Subscriber {
+  readonly node: string
+  readonly watched: ReadonlySet<string> | 'all'
+  readonly listener: StoreListener | undefined
+}
+
+/**
+ * A store in memory that several nodes share: a test double for what real stores do, the passing of
+ * time, failing and dying included.
+ */
+export class MemoryWorld implements StoreWorld {
+  readonly clock: ManualClock
+  readonly names: LaneNames
+  readonly options: WorldOptions
+  readonly native: NativePeer = new MemoryNative(this)
+  readonly numbers = new Map<string, number>()
+  /** Node to its last heartbeat. */
+  readonly beats = new Map<string, number>()
+  readonly #lanes = new Map<string, MemoryLane>()
+  readonly #nodes: MemoryNode[] = []
+  #trouble: StoreError | undefined
+
+  constructor(clock: ManualClock, options: WorldOptions = {}) {
+    this.clock = clock
+    this.options = options
+    this.names = options.names ?? new LaneNames()
+  }
+
+  /** The store's clock. */
+  nowMs(): number {
+    return epochMs + this.clock.nowMs()
+  }
+
+  lane(name: string): MemoryLane {
+    let lane = this.#lanes.get(name)
+    if (!lane) this.#lanes.set(name, (lane = new MemoryLane(name)))
+    return lane
+  }
+
+  get lanes(): Iterable<MemoryLane> {
+    return this.#lanes.values()
+  }
+
+  /** A node of that name; a name is good for one life. */
+  join(name = `node${this.#nodes.length + 1}`): MemoryNode {
+    if (this.#nodes.some(({ node }) => node === name)) throw new Error(`${name} has lived before`)
+    const node = new MemoryNode(this, name)
+    this.#nodes.push(node)
+    return node
+  }
+
+  node(name?: string): Promise<Store> {
+    return Promise.resolve(this.join(name))
+  }
+
+  /** From now on the store does nothing and says why. */
+  break(code: StoreErrorCode = 'UNREACHABLE'): void {
+    this.#trouble = new StoreError(code, `the store is ${code.toLowerCase()}`)
+    this.tell(
+      () => true,
+      (listener) => listener.down(code),
+    )
+  }
+
+  /** The store works again. What happened while it did not is lost to those who listen. */
+  mend(): void {
+    this.#trouble = undefined
+    this.tell(
+      () => true,
+      (listener) => listener.up(),
+    )
+  }
+
+  /** Throws where the store is broken. */
+  demand(): void {
+    if (this.#trouble) throw this.#trouble
+  }
+
+  /** Lets those nodes hear something, a little later, as a network would. */
+  tell(who: (node: Subscriber) => boolean, say: (listener: StoreListener) => void): void {
+    for (const node of this.#nodes) {
+      if (!who(node)) continue
+      queueMicrotask(() => {
+        if (node.listener) say(node.listener)
+      })
+    }
+  }
+
+  /** Lets those hear that watch a lane. */
+  tellWatchers(lane: string, say: (listener: StoreListener) => void): void {
+    this.tell(({ watched }) => watched === 'all' || watched.has(lane), say)
+  }
+
+  pass(ms: number): Promise<void> {
+    return this.clock.advance(ms)
+  }
+
+  secondsLeft(lane: string, id: number): Promise<number | undefined> {
+    const job = this.lane(lane).job(id, this.nowMs())
+    const left = (job?.expiresAtMs ?? Infinity) - this.nowMs()
+    return Promise.resolve(job && Math.ceil(left / 1000))
+  }
+
+  limit(lane: string, most: MemoryLane['limits']): Promise<void> {
+    this.lane(lane).limits = most
+    return Promise.resolve()
+  }
+
+  violations(): Promise<readonly string[]> {
+    return Promise.resolve(violationsOf(this.lanes, this.nowMs()))
+  }
+
+  async close(): Promise<void> {
+    for (const node of this.#nodes) await node.close()
+  }
+}

@@ -1,0 +1,56 @@
+import type { Door } from '../job.ts'
+import type { Observer } from '../ports.ts'
+
+/** One call of an observer, with its arguments by name. */
+export type Observation =
+  | { readonly kind: 'submitted'; readonly door: Door; readonly jobs: number }
+  | { readonly kind: 'assigned'; readonly door: Door; readonly waitMs: number | undefined }
+  | {
+      readonly kind: 'completed' | 'failed' | 'retried'
+      readonly door: Door
+      readonly runMs: number
+    }
+  | { readonly kind: 'store'; readonly up: boolean; readonly reason: string | undefined }
+  | { readonly kind: 'trouble'; readonly task: string; readonly error: unknown }
+
+/** Keeps what it is told, in order. */
+export class RecordingObserver implements Observer {
+  readonly seen: Observation[] = []
+
+  /** The troubles alone, each as its task. */
+  get troubles(): readonly string[] {
+    return this.seen.flatMap((one) => (one.kind === 'trouble' ? [one.task] : []))
+  }
+
+  of<Kind extends Observation['kind']>(kind: Kind): Extract<Observation, { kind: Kind }>[] {
+    return this.seen.filter((one): one is Extract<Observation, { kind: Kind }> => one.kind === kind)
+  }
+
+  submitted(door: Door, jobs: number): void {
+    this.seen.push({ kind: 'submitted', door, jobs })
+  }
+
+  assigned(door: Door, waitMs: number | undefined): void {
+    this.seen.push({ kind: 'assigned', door, waitMs })
+  }
+
+  completed(door: Door, runMs: number): void {
+    this.seen.push({ kind: 'completed', door, runMs })
+  }
+
+  failed(door: Door, runMs: number): void {
+    this.seen.push({ kind: 'failed', door, runMs })
+  }
+
+  retried(door: Door, runMs: number): void {
+    this.seen.push({ kind: 'retried', door, runMs })
+  }
+
+  store(up: boolean, reason?: string): void {
+    this.seen.push({ kind: 'store', up, reason })
+  }
+
+  trouble(task: string, error: unknown): void {
+    this.seen.push({ kind: 'trouble', task, error })
+  }
+}

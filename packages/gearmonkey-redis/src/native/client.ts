@@ -1,0 +1,156 @@
+import { Keys } from '../keys.ts'
+import { awaitLock } from './await-lock.ts'
+import { Commands } from './commands.ts'
+import { closeConnection, connectionTo, isCluster } from './connections.ts'
+import type { Connection, GearMonkeyServer } from './connections.ts'
+import { GearMonkeyError, messageOf } from './errors.ts'
+import { isFinished, jobRecordOf, type JobRecord } from './job-record.ts'
+import { checkFunctionName, destinationOf, timeoutOf, valueOf } from './submission.ts'
+import type { Destination, Payload, RunOptions, SubmitOptions } from './submission.ts'
+import { WaitingConnections } from './waiting-connections.ts'
+
+/**
+ * Submits GearMonkey jobs and reads how they stand.
+ *
+ * Its commands are those of the GearMonkey text, in its order. Commands go over the connection that
+ * was given; each blocking call has a connection of its own to the same server.
+ */
+export class GearMonkeyClient {
+  readonly #connection: Connection
+  readonly #isOurs: boolean
+  readonly #keys: Keys
+  readonly #commands: Commands
+  readonly #waiting: WaitingConnections
+
+  /**
+   * @param server an ioredis instance, which stays the caller's to close, or a URL
+   * @throws GearMonkeyError BAD_ARGUMENT
+   */
+  constructor(server: GearMonkeyServer) {
+    this.#isOurs = typeof server === 'string'
+    this.#connection = typeof server === 'string' ? connectionTo(server) : server
+    // Calls that fail say so themselves.
+    if (this.#isOurs) this.#connection.on('error', () => undefined)
+    this.#keys = new Keys(isCluster(this.#connection))
+    this.#commands = new Commands(this.#connection, this.#keys)
+    this.#waiting = new WaitingConnections(this.#connection)
+  }
+
+  /**
+   * Submits a job.
+   * @returns its id, which with `fn` names it; with `blocking` when the job is finished, well or not
+   * @throws GearMonkeyError BAD_ARGUMENT, NO_WORKERS, NO_ID, SUBMIT_FAILED, BLOCKING_TIMEOUT,
+   *   WAIT_LOST, CONNECTION, STOPPED
+   */
+  async run(fn: string, input: Payload, options: RunOptions = {}): Promise<number> {
+    const timeoutSeconds = timeoutOf(options)
+    if (!options.blocking) return this.#submitOne(fn, input, options)
+    checkFunctionName(fn, isCluster(this.#connection))
+    destinationOf(options)
+    return this.#waiting.use(async (connection) => {
+      const id = await this.#submitOne(fn, input, options)
+      await awaitLock(new Commands(connection, this.#keys), {
+        fn,
+        id,
+        timeoutSeconds,
+        isFinished: async () => isFinished(await this.get(fn, id)),
+      })
+      return id
+    })
+  }
+
+  /**
+   * Submits many jobs of one function in three round trips, whatever their number.
+   * @returns their ids, in the order of `inputs`
+   * @throws GearMonkeyError BAD_ARGUMENT, NO_WORKERS, NO_ID, SUBMIT_FAILED
+   */
+  async runMany(
+    fn: string,
+    inputs: readonly Payload[],
+    options: SubmitOptions = {},
+  ): Promise<number[]> {
+    checkFunctionName(fn, isCluster(this.#connection))
+    const destination = destinationOf(options)
+    const values = inputs.map(valueOf)
+    if (options.rollCall) await this.#rollCall(fn)
+    const replies = await this.#idsFor(fn, inputs.length)
+    const ids = replies.map((reply) => idOf(fn, reply))
+    const created = await Promise.allSettled(
+      ids.map((id, i) => this.#commands.create(fn, id, values[i] ?? '')),
+    )
+    const hashed = ids.filter((_id, i) => created[i]?.status === 'fulfilled')
+    const queued = await Promise.allSettled(hashed.map((id) => this.#offer(fn, id, destination)))
+    const failed = [...created, ...queued].find((result) => result.status === 'rejected')
+    if (failed) {
+      const there = hashed.filter((_id, i) => queued[i]?.status === 'fulfilled')
+      throw submitFailed(fn, failed.reason, there)
+    }
+    return ids
+  }
+
+  /**
+   * Reads a job.
+   * @returns the job, or undefined if the server has none of that name: it never had, or the job
+   *   finished more than 25 hours ago
+   * @throws GearMonkeyError BAD_ARGUMENT, READ_FAILED
+   */
+  async get(fn: string, id: number): Promise<JobRecord | undefined> {
+    checkFunctionName(fn, isCluster(this.#connection))
+    try {
+      return jobRecordOf(await this.#commands.read(fn, id))
+    } catch (cause) {
+      throw new GearMonkeyError('READ_FAILED', `${fn} ${id}: ${messageOf(cause)}`, { cause })
+    }
+  }
+
+  /** Ends blocking calls with WAIT_LOST, and closes every connection that the client opened. */
+  close(): void {
+    this.#waiting.close()
+    if (this.#isOurs) closeConnection(this.#connection)
+  }
+
+  async #submitOne(fn: string, input: Payload, options: SubmitOptions): Promise<number> {
+    const [id] = await this.runMany(fn, [input], options)
+    return idOf(fn, id)
+  }
+
+  /** The publication goes out before the push, as the text has it. */
+  async #offer(fn: string, id: number, destination: Destination): Promise<void> {
+    await this.#commands.inOrder([
+      () => this.#commands.publish(fn, 'create', id),
+      () => this.#commands.enqueue(fn, destination, id),
+    ])
+  }
+
+  async #rollCall(fn: string): Promise<void> {
+    let reply: unknown
+    try {
+      reply = await this.#commands.countedWorkers(fn)
+    } catch (cause) {
+      throw new GearMonkeyError('NO_WORKERS', `${fn}: ${messageOf(cause)}`, { cause })
+    }
+    const count = reply === null ? 'no count' : String(reply)
+    if (!/^\d+$/.test(count) || Number(count) < 1) {
+      throw new GearMonkeyError('NO_WORKERS', `${fn}: ${count}`)
+    }
+  }
+
+  async #idsFor(fn: string, many: number): Promise<unknown[]> {
+    try {
+      return await Promise.all(Array.from({ length: many }, () => this.#commands.nextId(fn)))
+    } catch (cause) {
+      throw new GearMonkeyError('NO_ID', `${fn}: ${messageOf(cause)}`, { cause })
+    }
+  }
+}
+
+function idOf(fn: string, reply: unknown): number {
+  // A connection with `stringNumbers` gives a string.
+  const id = Buffer.isBuffer(reply) || typeof reply === 'string' ? Number(String(reply)) : reply
+  if (typeof id === 'number' && Number.isSafeInteger(id)) return id
+  throw new GearMonkeyError('NO_ID', `${fn}: ${String(reply)}`)
+}
+
+function submitFailed(fn: string, cause: unknown, ids: readonly number[]): GearMonkeyError {
+  return new GearMonkeyError('SUBMIT_FAILED', `${fn}: ${messageOf(cause)}`, { cause, ids })
+}

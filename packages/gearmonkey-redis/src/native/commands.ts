@@ -1,0 +1,122 @@
+import type { Keys, Place } from '../keys.ts'
+import { isCluster, type Connection } from './connections.ts'
+
+export type Value = string | number | Buffer
+
+/**
+ * The commands of the GearMonkey text over one connection, a method each, its wire form above it.
+ * Bulk replies are Buffers, integers numbers, absent values null.
+ */
+export class Commands {
+  readonly connection: Connection
+  readonly #keys: Keys
+
+  constructor(connection: Connection, keys: Keys) {
+    this.connection = connection
+    this.#keys = keys
+  }
+
+  // GET count:{FN}
+  countedWorkers(fn: string): Promise<unknown> {
+    return this.send('GET', this.#keys.count(fn))
+  }
+
+  // INCR uid:{FN}
+  nextId(fn: string): Promise<unknown> {
+    return this.send('INCR', this.#keys.uid(fn))
+  }
+
+  // HMSET job:{FN}:{ID} status "idle" input "{INPUT}"
+  create(fn: string, id: number, input: Value): Promise<unknown> {
+    return this.send('HMSET', this.#keys.job(fn, id), 'status', 'idle', 'input', input)
+  }
+
+  // PUBLISH channel:{FN} "create:{ID}", "start:{ID}" or "finish:{ID}"
+  publish(fn: string, event: 'create' | 'start' | 'finish', id: number): Promise<unknown> {
+    return this.send('PUBLISH', this.#keys.channel(fn), `${event}:${id}`)
+  }
+
+  // LPUSH queue:{FN}:{PRIO} {ID}, or ZADD queue:{FN}:scheduled {SCHEDULED} {ID}
+  enqueue(fn: string, place: Exclude<Place, 'scheduled'> | number, id: number): Promise<unknown> {
+    return typeof place === 'number'
+      ? this.send('ZADD', this.#keys.queue(fn, 'scheduled'), place, id)
+      : this.send('LPUSH', this.#keys.queue(fn, place), id)
+  }
+
+  // BRPOP lock:{FN}:{ID} {TIMEOUT}
+  awaitLock(fn: string, id: number, timeoutSeconds: number): Promise<unknown> {
+    return this.send('BRPOP', this.#keys.lock(fn, id), timeoutSeconds)
+  }
+
+  // HGETALL job:{FN}:{ID}
+  read(fn: string, id: number): Promise<unknown> {
+    return this.send('HGETALL', this.#keys.job(fn, id))
+  }
+
+  // INCR count:{FN}
+  countIn(fn: string): Promise<unknown> {
+    return this.send('INCR', this.#keys.count(fn))
+  }
+
+  // DECR count:{FN}
+  countOut(fn: string): Promise<unknown> {
+    return this.send('DECR', this.#keys.count(fn))
+  }
+
+  // EVALSHA {SHA1} 1 queue:{FN}:scheduled {SYSTEM_DATE}
+  takeDue(fn: string, sha1: string, nowSeconds: number): Promise<unknown> {
+    return this.send('EVALSHA', sha1, 1, this.#keys.queue(fn, 'scheduled'), nowSeconds)
+  }
+
+  // BRPOP queue:{FN}:high queue:{FN}:normal queue:{FN}:low 1
+  take(fn: string): Promise<unknown> {
+    const keys = (['high', 'normal', 'low'] as const).map((place) => this.#keys.queue(fn, place))
+    return this.send('BRPOP', ...keys, 1)
+  }
+
+  // HMSET job:{FN}:{ID} status "busy"
+  markBusy(fn: string, id: number): Promise<unknown> {
+    return this.send('HMSET', this.#keys.job(fn, id), 'status', 'busy')
+  }
+
+  // HMSET job:{FN}:{ID} status:dividend "{DIVIDEND}" status:divisor "{DIVISOR}"
+  progress(fn: string, id: number, dividend: number, divisor: number): Promise<unknown> {
+    const key = this.#keys.job(fn, id)
+    return this.send('HMSET', key, 'status:dividend', dividend, 'status:divisor', divisor)
+  }
+
+  // HMSET job:{FN}:{ID} status "{STATUS}" output "{OUTPUT}"
+  outcome(fn: string, id: number, status: string, output: Value): Promise<unknown> {
+    return this.send('HMSET', this.#keys.job(fn, id), 'status', status, 'output', output)
+  }
+
+  // EXPIRE job:{FN}:{ID} 90000
+  expireJob(fn: string, id: number): Promise<unknown> {
+    return this.send('EXPIRE', this.#keys.job(fn, id), 90_000)
+  }
+
+  // LPUSH lock:{FN}:{ID} "OK"
+  unlock(fn: string, id: number): Promise<unknown> {
+    return this.send('LPUSH', this.#keys.lock(fn, id), 'OK')
+  }
+
+  // EXPIRE lock:{FN}:{ID} 10
+  expireLock(fn: string, id: number): Promise<unknown> {
+    return this.send('EXPIRE', this.#keys.lock(fn, id), 10)
+  }
+
+  /**
+   * Runs commands so that the server sees them in this order. On one connection they leave together;
+   * a cluster has a connection per node, so there each waits for the answer to the one before.
+   */
+  async inOrder(steps: readonly (() => Promise<unknown>)[]): Promise<unknown[]> {
+    if (!isCluster(this.connection)) return Promise.all(steps.map((step) => step()))
+    const replies: unknown[] = []
+    for (const step of steps) replies.push(await step())
+    return replies
+  }
+
+  send(command: string, ...args: Value[]): Promise<unknown> {
+    return this.connection.callBuffer(command, args)
+  }
+}

@@ -1,0 +1,114 @@
+import { Redis, type Cluster, type RedisOptions } from 'ioredis'
+import { GearMonkeyError } from './errors.ts'
+
+/** An ioredis connection to one server, to a master found by Sentinel, or to a Cluster. */
+export type Connection = Redis | Cluster
+
+/**
+ * Where the jobs are: an ioredis instance (also one for Sentinel, or a Cluster), or a URL:
+ * `redis://[user:password@]host[:port][/db]`, `rediss://...` (TLS), `unix:///path[?db=n&password=p]`
+ * or the path of a Unix socket.
+ */
+export type GearMonkeyServer = string | Connection
+
+/** A frozen server is noticed after this time, milliseconds. Longer than any BRPOP of a worker. */
+const answerWithinMs = 10_000
+/** The longest pause between two attempts to connect, milliseconds. */
+const longestPauseMs = 1_000
+/** Attempts to connect before a client's call fails; together about two seconds. */
+const clientAttempts = 5
+
+const retryStrategy = (attempt: number): number =>
+  Math.min(50 * 2 ** Math.min(attempt, 10), longestPauseMs)
+
+/** What all connections that the library opens have in common. */
+const common = {
+  lazyConnect: true,
+  enableOfflineQueue: true,
+  enableAutoPipelining: false,
+  disableClientInfo: true,
+  stringNumbers: false,
+  protocol: 2,
+  replyMapping: 'legacy',
+  commandTimeout: undefined,
+  blockingTimeout: undefined,
+  retryStrategy,
+} as const satisfies RedisOptions
+
+/** For a client's own commands: nothing is sent twice, since a second LPUSH would be a second job. */
+const forClient = {
+  ...common,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: clientAttempts,
+  socketTimeout: answerWithinMs,
+} as const satisfies RedisOptions
+
+/** For one blocking call, whose own timeout is the only one. */
+const forWaiting = { ...forClient, socketTimeout: undefined } as const satisfies RedisOptions
+
+/** For a worker: what it has to say waits until the server is there again. */
+const forWorker = {
+  ...common,
+  autoResendUnfulfilledCommands: true,
+  maxRetriesPerRequest: null,
+  socketTimeout: answerWithinMs,
+} as const satisfies RedisOptions
+
+const uses = { client: forClient, waiting: forWaiting, worker: forWorker } as const
+
+export function isCluster(connection: Connection): connection is Cluster {
+  return connection.isCluster
+}
+
+/**
+ * A connection for a URL. It connects with the first command.
+ * @throws GearMonkeyError BAD_ARGUMENT
+ */
+export function connectionTo(url: string): Redis {
+  if (/^rediss?:\/\//i.test(url)) return new Redis(url, forClient)
+  if (url.startsWith('/')) return new Redis(url, forClient)
+  if (/^unix:\/\/\//i.test(url)) {
+    const [path = '', query] = url.slice('unix://'.length).split('?', 2)
+    const file = decodeURIComponent(path)
+    return new Redis(query === undefined ? file : `${file}?${query}`, forClient)
+  }
+  throw new GearMonkeyError('BAD_ARGUMENT', 'the URL starts with none of redis, rediss, unix, /')
+}
+
+/**
+ * One more connection to the server of another, not yet connected. Errors go to `onError`; ioredis
+ * tries again by itself.
+ */
+export function anotherConnection(
+  of: Connection,
+  use: keyof typeof uses,
+  onError: (error: unknown) => void = () => undefined,
+): Connection {
+  const options = uses[use]
+  const other: Connection = isCluster(of)
+    ? of.duplicate([], {
+        lazyConnect: true,
+        enableOfflineQueue: true,
+        enableAutoPipelining: false,
+        redisOptions: options,
+      })
+    : (of.duplicate(options) as Redis)
+  other.on('error', onError)
+  return other
+}
+
+/** Connects, or waits for an attempt that is under way. */
+export async function connected(connection: Connection): Promise<void> {
+  if (connection.status === 'ready') return
+  if (connection.status === 'wait') await connection.connect()
+  else
+    await new Promise<void>((resolve, reject) => {
+      connection.once('ready', resolve)
+      connection.once('end', () => reject(new Error('the connection is closed')))
+    })
+}
+
+/** Closes a connection, whatever state it is in. Commands without an answer fail. */
+export function closeConnection(connection: Connection): void {
+  if (connection.status !== 'end') connection.disconnect()
+}

@@ -1,0 +1,8 @@
+export { GearMonkeyClient } from './client.ts'
+export { GearMonkeyWorker, type StopOptions, type WorkerOptions } from './worker.ts'
+export type { Job, JobHandler } from './job-run.ts'
+export type { JobRecord, JobStatus } from './job-record.ts'
+export type { Payload, Priority, RunOptions, SubmitOptions } from './submission.ts'
+export type { Connection, GearMonkeyServer } from './connections.ts'
+export { GEARMONKEY_ERRORS, GearMonkeyError, type GearMonkeyErrorCode } from './errors.ts'
+export { DUE_SCRIPT, DUE_SCRIPT_SHA1 } from './due-script.ts'

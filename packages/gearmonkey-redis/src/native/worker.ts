@@ -1,0 +1,136 @@
+import { Keys } from '../keys.ts'
+import { AcceptedFunction } from './accepted-function.ts'
+import { Commands } from './commands.ts'
+import { anotherConnection, closeConnection, connectionTo, isCluster } from './connections.ts'
+import type { Connection, GearMonkeyServer } from './connections.ts'
+import { GearMonkeyError, messageOf } from './errors.ts'
+import type { JobHandler } from './job-run.ts'
+import { checkFunctionName } from './submission.ts'
+
+export interface WorkerOptions {
+  /** Jobs of one function that are worked on at once. Default 1. */
+  readonly concurrency?: number
+  /** Hears what goes wrong outside of handlers. Default: a warning of the process. */
+  readonly onError?: (error: GearMonkeyError) => void
+  /** Unix time in seconds, by which scheduled jobs are due. Default: the clock of the machine. */
+  readonly nowSeconds?: () => number
+}
+
+export interface StopOptions {
+  /** Abort the `signal` of the jobs that still run after this time, seconds. Default: never. */
+  readonly abortAfterSeconds?: number
+}
+
+/** What the server must still be told when all handlers are done has this long, milliseconds. */
+const lastWordsMs = 5_000
+
+/**
+ * Works on GearMonkey jobs.
+ *
+ * Its commands are those of the GearMonkey text, in its order; the input of a job is read by the
+ * text's HGETALL. It opens connections of its own to the server that it is given: one to report on,
+ * and one for each function to wait for jobs on. While the server is away the worker waits for it.
+ */
+export class GearMonkeyWorker {
+  readonly #server: Connection
+  readonly #isOurs: boolean
+  readonly #keys: Keys
+  readonly #reports: Commands
+  readonly #concurrency: number
+  readonly #onError: (error: GearMonkeyError) => void
+  readonly #nowSeconds: () => number
+  readonly #accepted = new Map<string, AcceptedFunction>()
+  #stopped: Promise<void> | undefined
+
+  /**
+   * @param server an ioredis instance, used only as the pattern of the worker's own, or a URL
+   * @throws GearMonkeyError BAD_ARGUMENT
+   */
+  constructor(server: GearMonkeyServer, options: WorkerOptions = {}) {
+    this.#concurrency = checkConcurrency(options.concurrency ?? 1)
+    this.#onError = options.onError ?? ((error) => process.emitWarning(error))
+    this.#nowSeconds = options.nowSeconds ?? (() => Math.floor(Date.now() / 1000))
+    this.#isOurs = typeof server === 'string'
+    this.#server = typeof server === 'string' ? connectionTo(server) : server
+    this.#keys = new Keys(isCluster(this.#server))
+    this.#reports = this.#connect()
+  }
+
+  /**
+   * Registers for a function and begins to work on its jobs: due scheduled ones first, then high,
+   * normal and low. What the handler returns is the job's output; what it throws makes the job an
+   * `error` with the message as output.
+   * @returns when the worker is counted
+   * @throws GearMonkeyError BAD_ARGUMENT, ALREADY_ACCEPTED, STOPPED, SCRIPT_MISMATCH, CONNECTION
+   */
+  async accept(
+    fn: string,
+    handler: JobHandler,
+    options: { readonly concurrency?: number } = {},
+  ): Promise<void> {
+    checkFunctionName(fn, isCluster(this.#server))
+    const concurrency = checkConcurrency(options.concurrency ?? this.#concurrency)
+    if (this.#stopped) throw new GearMonkeyError('STOPPED', fn)
+    if (this.#accepted.has(fn)) throw new GearMonkeyError('ALREADY_ACCEPTED', fn)
+    const accepted = new AcceptedFunction({
+      fn,
+      handler,
+      concurrency,
+      reports: this.#reports,
+      polls: this.#connect(),
+      onError: this.#onError,
+      nowSeconds: this.#nowSeconds,
+    })
+    this.#accepted.set(fn, accepted)
+    try {
+      await accepted.start()
+    } catch (cause) {
+      this.#accepted.delete(fn)
+      accepted.close()
+      if (cause instanceof GearMonkeyError) throw cause
+      throw new GearMonkeyError('CONNECTION', messageOf(cause), { cause })
+    }
+  }
+
+  /**
+   * Takes no more jobs, lets the running ones end, reports them, takes the worker out of the counts
+   * and closes its connections. A job that the server hands out in that moment is still done: allow
+   * a second more than the jobs need.
+   */
+  stop(options: StopOptions = {}): Promise<void> {
+    this.#stopped ??= this.#stop(options)
+    return this.#stopped
+  }
+
+  async #stop({ abortAfterSeconds }: StopOptions): Promise<void> {
+    const all = [...this.#accepted.values()]
+    const timer =
+      abortAfterSeconds === undefined
+        ? undefined
+        : setTimeout(() => all.forEach((one) => one.abort()), abortAfterSeconds * 1000)
+    await Promise.all(all.map((one) => one.handOutNoMore()))
+    clearTimeout(timer)
+    const lastWords = setTimeout(() => this.#close(), lastWordsMs)
+    await Promise.all(all.map((one) => one.leave()))
+    clearTimeout(lastWords)
+    this.#close()
+  }
+
+  #close(): void {
+    for (const one of this.#accepted.values()) one.close()
+    closeConnection(this.#reports.connection)
+    if (this.#isOurs) closeConnection(this.#server)
+  }
+
+  #connect(): Commands {
+    const connection = anotherConnection(this.#server, 'worker', (cause) =>
+      this.#onError(new GearMonkeyError('CONNECTION', messageOf(cause), { cause })),
+    )
+    return new Commands(connection, this.#keys)
+  }
+}
+
+function checkConcurrency(value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  throw new GearMonkeyError('BAD_ARGUMENT', `concurrency is ${value}`)
+}
