@@ -69,7 +69,7 @@ describe('settings', () => {
 
   it('all have a flag, a variable and a default that their own rule accepts', () => {
     for (const name of optionNames) {
-      const { fallback } = optionRow(name)
+      const fallback = optionRow(name).fallback as string | number | undefined
       if (fallback === undefined) continue
       expect(load({ flags: { [name]: String(fallback) } })[name]).toBe(fallback)
       expect(load({ env: { [variablesOf(name)[0]!]: String(fallback) } })[name]).toBe(fallback)

@@ -26,7 +26,7 @@ it('a given store is logged into and named, and its password is not shown', asyn
   const sent: string[] = []
   const port = await peer((chunk) => {
     sent.push(chunk)
-    return chunk.includes('INFO') ? '$21\r\nredis_version:7.0.15\r\n\r\n' : '+OK\r\n'
+    return chunk.includes('INFO') ? '$22\r\nredis_version:7.0.15\r\n\r\n' : '+OK\r\n'
   })
   const store = await open(`redis://me:secret@127.0.0.1:${port}/2`)
   expect(sent[0]).toBe('*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$6\r\nsecret\r\n')

@@ -36,6 +36,8 @@ export interface LaneCounts {
   readonly low: number
   readonly running: number
   readonly scheduled: number
+  /** Those of the scheduled jobs that wait for another try. */
+  readonly retrying: number
   readonly dead: number
   /** `count:{lane}`: workers of all nodes and native ones. */
   readonly workers: number

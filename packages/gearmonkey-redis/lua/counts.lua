@@ -1,6 +1,7 @@
 -- What stands in one lane.
 -- KEYS: xg:busy:{lane}. ARGV: open, close, lane.
--- Returns { high, normal, low, running, scheduled, dead, workers, submitted, completed, failed, retried }.
+-- Returns { high, normal, low, running, scheduled, dead, workers, submitted, completed, failed, retried,
+-- retrying }.
 --#include keys
 local lane = ARGV[3]
 local done = redis.call('HMGET', metaKey(lane), 'submitted', 'completed', 'failed', 'retried')
@@ -13,4 +14,5 @@ return {
   redis.call('ZCARD', deadKey(lane)),
   tonumber(redis.call('GET', laneKey('count', lane)) or 0) or 0,
   tonumber(done[1] or 0), tonumber(done[2] or 0), tonumber(done[3] or 0), tonumber(done[4] or 0),
+  redis.call('ZCOUNT', retriesKey(lane), nowMs(), '+inf'),
 }

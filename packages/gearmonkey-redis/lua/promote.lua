@@ -15,6 +15,7 @@ for _, id in ipairs(ids) do
     if redis.call('HEXISTS', key, 'door') == 1 then redis.call('HSET', key, 'enqueued', integer(now)) end
   end
 end
+redis.call('ZREMRANGEBYSCORE', retriesKey(lane), '-inf', now)
 if #jobs > 0 then
   enqueue(lane, jobs)
   if queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rank(best, now), lane) end

@@ -56,6 +56,11 @@ export class Keys {
     return this.#of('xg:dead', lane)
   }
 
+  /** Scheduled jobs that failed before: ids by due time, milliseconds. Those that are due count no more. */
+  retries(lane: string): string {
+    return this.#of('xg:retries', lane)
+  }
+
   /** Coalescing key to id, of queued and running jobs. */
   unique(lane: string): string {
     return this.#of('xg:unique', lane)

@@ -356,7 +356,8 @@ function outcomeArguments(outcome: Outcome): [ScriptArgument, ScriptArgument, Sc
 
 function countsOf(lane: string, figures: readonly number[]): LaneCounts {
   const [high = 0, normal = 0, low = 0, running = 0, scheduled = 0, dead = 0] = figures
-  const [workers = 0, submitted = 0, completed = 0, failed = 0, retried = 0] = figures.slice(6)
+  const [workers = 0, submitted = 0, completed = 0, failed = 0, retried = 0, retrying = 0] =
+    figures.slice(6)
   return {
     lane,
     high,
@@ -370,6 +371,7 @@ function countsOf(lane: string, figures: readonly number[]): LaneCounts {
     completed,
     failed,
     retried,
+    retrying,
   }
 }
 

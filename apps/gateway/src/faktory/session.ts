@@ -30,7 +30,7 @@ export class Session implements PeerHandler, WorkerConnection {
   readonly #stopWaiting: () => void
   #worker: Worker | undefined
   #functions: ReadonlySet<string> | undefined
-  #closed = false
+  #hasLeft = false
 
   constructor(peer: Peer, context: FaktoryContext) {
     this.#peer = peer
@@ -39,13 +39,13 @@ export class Session implements PeerHandler, WorkerConnection {
     peer.send(this.#greeting.hi)
     this.#stopWaiting = context.clock.after(context.helloWithinMs, () => {
       context.rejected('silence')
-      peer.end()
+      peer.destroy()
     })
   }
 
   /** True once the client has left. */
-  get closed(): boolean {
-    return this.#closed
+  get hasLeft(): boolean {
+    return this.#hasLeft
   }
 
   /** Who holds what this connection fetches. Only for sessions that have said HELLO. */
@@ -78,8 +78,11 @@ export class Session implements PeerHandler, WorkerConnection {
     }
   }
 
-  closed_(): void {
-    this.#closed = true
+  closed(): void {
+    this.#hasLeft = true
+    this.#stopWaiting()
+    for (const fetch of this.fetches) fetch.cancel()
+    if (this.#worker) this.context.workers.leave(this.#worker, this)
   }
 
   send(bytes: Uint8Array): void {

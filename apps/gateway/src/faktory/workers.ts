@@ -73,6 +73,7 @@ export interface WorkersOptions {
 export class Workers {
   readonly #options: WorkersOptions
   readonly #byWid = new Map<string, Worker>()
+  readonly #connected = new Set<Worker>()
   #cancel: (() => void) | undefined
 
   constructor(options: WorkersOptions) {
@@ -99,14 +100,23 @@ export class Workers {
     const worker = known ?? new Worker(wid, scheduler, nowMs)
     if (worker.connections.size === 0) worker.lastBeatMs = nowMs
     worker.connections.add(connection)
+    this.#connected.add(worker)
     if (wid !== undefined) this.#byWid.set(wid, worker)
     return worker
   }
 
   leave(worker: Worker, connection: WorkerConnection): void {
     if (!worker.connections.delete(connection) || worker.connections.size > 0) return
+    this.#connected.delete(worker)
     worker.uncount()
     if (worker.held.size === 0) this.#forget(worker)
+  }
+
+  /** No worker is given a job any more. */
+  drained(): void {
+    for (const worker of this.#connected) {
+      for (const connection of worker.connections) connection.quieted()
+    }
   }
 
   /** Looks for the dead from now on. */

@@ -119,6 +119,7 @@ export class MemoryLane {
       low: this.queues.low.length,
       running: this.busy.size,
       scheduled: this.scheduled.size,
+      retrying: this.#retrying(),
       dead: this.dead.length,
       workers: this.byName + consumers,
       ...this.counters,
@@ -135,6 +136,11 @@ export class MemoryLane {
     const { unique } = job.terms ?? {}
     const key = unique && uniqueKey(unique)
     if (key !== undefined && this.unique.get(key) === job.id) this.unique.delete(key)
+  }
+
+  #retrying(): number {
+    const ids = [...this.scheduled.keys()]
+    return ids.filter((id) => this.#jobs.get(id)?.failure !== undefined).length
   }
 
   #levelIn(band: Band, id: number | undefined): Level {

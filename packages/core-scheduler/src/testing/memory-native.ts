@@ -1,4 +1,4 @@
-import { bandLevel, type Band } from '../levels.ts'
+import type { Band } from '../levels.ts'
 import type { MemoryJob } from './memory-lane.ts'
 import type { MemoryWorld } from './memory-world.ts'
 import type { NativePeer } from './store-world.ts'
@@ -84,9 +84,4 @@ export class MemoryNative implements NativePeer {
     if (!job) throw new Error(`no job ${id} in ${lane}`)
     return job
   }
-}
-
-/** The level that a native job has by the band it was pushed to. */
-export function levelOf(job: MemoryJob, band: Band): number {
-  return job.level ?? bandLevel[band]
 }

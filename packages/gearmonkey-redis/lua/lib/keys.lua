@@ -7,6 +7,7 @@ local function queueKey(lane, place) return laneKey('queue', lane) .. ':' .. pla
 local function channelOf(lane) return laneKey('channel', lane) end
 local function busyKey(lane) return laneKey('xg:busy', lane) end
 local function deadKey(lane) return laneKey('xg:dead', lane) end
+local function retriesKey(lane) return laneKey('xg:retries', lane) end
 local function uniqueKey(lane) return laneKey('xg:unique', lane) end
 local function jidKey(lane) return laneKey('xg:jid', lane) end
 local function metaKey(lane) return laneKey('xg:lane', lane) end

@@ -4,6 +4,7 @@ import { closeConnection } from './connections.ts'
 import { loadDueScript, takeDue } from './due-script.ts'
 import { GearMonkeyError, messageOf, type GearMonkeyErrorCode } from './errors.ts'
 import { JobRun, type JobHandler, type JobRunContext } from './job-run.ts'
+import { within } from './within.ts'
 
 /** The pause after something that the server refused, milliseconds. */
 const pauseMs = 500
@@ -31,6 +32,7 @@ export class AcceptedFunction {
   readonly #stopping = new AbortController()
   /** Aborted when the connections are gone. */
   readonly #closed = new AbortController()
+  #registered: Promise<void> = Promise.resolve()
   #loop: Promise<void> = Promise.resolve()
   #isCounted = false
 
@@ -47,21 +49,21 @@ export class AcceptedFunction {
 
   /** Registers, then polls. */
   async start(): Promise<void> {
-    const { fn, polls } = this.#options
-    await loadDueScript(polls)
-    if (this.#stopping.signal.aborted) throw new GearMonkeyError('STOPPED', fn)
-    await polls.countIn(fn)
-    this.#isCounted = true
-    this.#loop = this.#poll()
+    this.#registered = this.#register()
+    await this.#registered
   }
 
   /** Returns when the loop has ended and every handler has come to its end. */
   async handOutNoMore(): Promise<void> {
     this.#stopping.abort()
-    const lost = setTimeout(() => closeConnection(this.#options.polls.connection), pollEndsWithinMs)
+    await within(this.#registered.catch(ignored), pollEndsWithinMs, undefined)
+    await within(this.#loop, pollEndsWithinMs, undefined)
+    closeConnection(this.#options.polls.connection)
     await this.#loop
-    clearTimeout(lost)
-    await Promise.all([...this.#running].map((run) => run.handled))
+    const runs = [...this.#running]
+    // A job that the server does not let begin is not waited for.
+    await within(Promise.all(runs.map((run) => run.begun)), pollEndsWithinMs, undefined)
+    await Promise.all(runs.filter((run) => run.hasBegun).map((run) => run.handled))
   }
 
   /** Returns when every outcome is reported and the worker is no longer counted. */
@@ -87,10 +89,18 @@ export class AcceptedFunction {
     closeConnection(this.#options.polls.connection)
   }
 
+  async #register(): Promise<void> {
+    const { fn, polls } = this.#options
+    await loadDueScript(polls)
+    if (this.#isStopping()) throw new GearMonkeyError('STOPPED', fn)
+    await polls.countIn(fn)
+    this.#isCounted = true
+    this.#loop = this.#poll()
+  }
+
   async #poll(): Promise<void> {
     const { concurrency } = this.#options
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
+    while (!this.#isStopping()) {
       if (this.#running.size >= concurrency) {
         await Promise.race([...this.#running].map((run) => run.done))
         continue
@@ -99,9 +109,9 @@ export class AcceptedFunction {
         const id = await this.#take()
         if (id !== undefined) this.#begin(id)
       } catch (error) {
-        if (signal.aborted) return
+        if (this.#isStopping()) return
         this.#say('POLL_FAILED', error)
-        await pause(signal)
+        await pause(this.#stopping.signal)
       }
     }
   }
@@ -125,18 +135,25 @@ export class AcceptedFunction {
   }
 
   async #persist(report: () => Promise<unknown>): Promise<boolean> {
-    const { signal } = this.#closed
-    while (!signal.aborted) {
+    while (!this.#isClosed()) {
       try {
         await report()
         return true
       } catch (error) {
-        if (signal.aborted) return false
+        if (this.#isClosed()) return false
         this.#say('REPORT_FAILED', error)
-        await pause(signal)
+        await pause(this.#closed.signal)
       }
     }
     return false
+  }
+
+  #isStopping(): boolean {
+    return this.#stopping.signal.aborted
+  }
+
+  #isClosed(): boolean {
+    return this.#closed.signal.aborted
   }
 
   #say(code: GearMonkeyErrorCode, cause: unknown): void {
@@ -146,5 +163,9 @@ export class AcceptedFunction {
 }
 
 async function pause(signal: AbortSignal): Promise<void> {
-  await delay(pauseMs, undefined, { signal }).catch(() => undefined)
+  await delay(pauseMs, undefined, { signal }).catch(ignored)
+}
+
+function ignored(): void {
+  // whoever waits for it hears of it
 }

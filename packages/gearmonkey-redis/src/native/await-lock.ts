@@ -1,5 +1,6 @@
 import type { Commands } from './commands.ts'
 import { GearMonkeyError, isReplyError, messageOf } from './errors.ts'
+import { within } from './within.ts'
 
 /** How much longer than the server the client waits for the end of a blocking call, milliseconds. */
 const graceMs = 5_000
@@ -40,16 +41,7 @@ export async function awaitLock(commands: Commands, job: AwaitedJob): Promise<vo
 /** The answer to a BRPOP, or null when even its own timeout got none: a server that is frozen. */
 async function answerOf(reply: Promise<unknown>, timeoutSeconds: number): Promise<unknown> {
   if (timeoutSeconds === 0) return reply
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), timeoutSeconds * 1000 + graceMs)
-  })
-  try {
-    return await Promise.race([reply, late])
-  } finally {
-    clearTimeout(timer)
-    reply.catch(() => undefined) // it may fail later, when its connection is closed
-  }
+  return within(reply, timeoutSeconds * 1000 + graceMs, null)
 }
 
 /** A lost connection comes back by itself; UNBLOCKED is what a failing master says to a BRPOP. */

@@ -129,7 +129,7 @@ export class GearMonkeyClient {
     } catch (cause) {
       throw new GearMonkeyError('NO_WORKERS', `${fn}: ${messageOf(cause)}`, { cause })
     }
-    const count = reply === null ? 'no count' : String(reply)
+    const count = Buffer.isBuffer(reply) ? reply.toString('latin1') : 'no count'
     if (!/^\d+$/.test(count) || Number(count) < 1) {
       throw new GearMonkeyError('NO_WORKERS', `${fn}: ${count}`)
     }
@@ -145,10 +145,11 @@ export class GearMonkeyClient {
 }
 
 function idOf(fn: string, reply: unknown): number {
-  // A connection with `stringNumbers` gives a string.
-  const id = Buffer.isBuffer(reply) || typeof reply === 'string' ? Number(String(reply)) : reply
+  // A connection with `stringNumbers` gives digits.
+  const text = Buffer.isBuffer(reply) ? reply.toString('latin1') : reply
+  const id = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : text
   if (typeof id === 'number' && Number.isSafeInteger(id)) return id
-  throw new GearMonkeyError('NO_ID', `${fn}: ${String(reply)}`)
+  throw new GearMonkeyError('NO_ID', `${fn}: the server answered ${JSON.stringify(text)}`)
 }
 
 function submitFailed(fn: string, cause: unknown, ids: readonly number[]): GearMonkeyError {

@@ -92,7 +92,7 @@ export function anotherConnection(
         enableAutoPipelining: false,
         redisOptions: options,
       })
-    : (of.duplicate(options) as Redis)
+    : of.duplicate<RedisOptions>(options)
   other.on('error', onError)
   return other
 }

@@ -56,7 +56,8 @@ function fieldsOf(reply: unknown): ReadonlyMap<string, Buffer> {
   const fields = new Map<string, Buffer>()
   if (Array.isArray(reply)) {
     const items = reply as readonly unknown[]
-    for (let i = 0; i + 1 < items.length; i += 2) fields.set(String(items[i]), bytesOf(items[i + 1]))
+    for (let i = 0; i + 1 < items.length; i += 2)
+      fields.set(String(items[i]), bytesOf(items[i + 1]))
   } else if (typeof reply === 'object' && reply !== null) {
     for (const [field, value] of Object.entries(reply)) fields.set(field, bytesOf(value))
   }

@@ -18,9 +18,11 @@ export interface Job {
 }
 
 /** Does a job. What it returns is the output, nothing means no bytes. */
-export type JobHandler = (
-  job: Job,
-) => Payload | null | undefined | void | Promise<Payload | null | undefined | void>
+export type JobHandler = (job: Job) => Output | Promise<Output>
+
+// A handler that returns nothing is one, whether it is written as such or only declared so.
+// eslint-disable-next-line @typescript-eslint/no-invalid-void-type
+type Output = Payload | null | undefined | void
 
 export interface JobRunContext {
   readonly fn: string
@@ -39,6 +41,8 @@ interface Outcome {
 /** One job on its way through a worker. */
 export class JobRun {
   readonly id: number
+  /** Resolves when the server knows that the job is busy, or the worker was closed before. */
+  readonly begun: Promise<void>
   /** Resolves when the handler has come to its end. */
   readonly handled: Promise<void>
   /** Resolves when the outcome is reported too. */
@@ -46,14 +50,24 @@ export class JobRun {
   readonly #context: JobRunContext
   readonly #abort = new AbortController()
   readonly #updates = new Set<Promise<void>>()
+  #hasBegun = false
   #isOver = false
 
   constructor(id: number, context: JobRunContext) {
     this.id = id
     this.#context = context
-    const outcome = this.#work()
+    const input = this.#begin()
+    this.begun = input.then(
+      () => undefined,
+      () => undefined,
+    )
+    const outcome = this.#work(input)
     this.handled = outcome.then(() => undefined)
     this.done = outcome.then((known) => this.#report(known))
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun
   }
 
   abort(): void {
@@ -61,9 +75,9 @@ export class JobRun {
   }
 
   /** Never rejects: whatever is thrown is the outcome. */
-  async #work(): Promise<Outcome> {
+  async #work(begun: Promise<Buffer | undefined>): Promise<Outcome> {
     try {
-      const input = await this.#begin()
+      const input = await begun
       if (!input) return { status: 'error', output: 'the job has no input' }
       const { fn, handler } = this.#context
       const output = await handler({
@@ -93,6 +107,7 @@ export class JobRun {
       hash = replies[2]
     })
     if (!begun) throw new Error('the worker was stopped before the job began')
+    this.#hasBegun = true
     return jobRecordOf(hash)?.input
   }
 
@@ -110,12 +125,15 @@ export class JobRun {
           () => commands.expireLock(fn, this.id),
         ]),
       ))
-    if (!reported) onError(new GearMonkeyError('OUTCOME_LOST', `${fn} ${this.id}`, { ids: [this.id] }))
+    if (!reported)
+      onError(new GearMonkeyError('OUTCOME_LOST', `${fn} ${this.id}`, { ids: [this.id] }))
   }
 
   #update(dividend: number, divisor: number): Promise<void> {
     const update = this.#sendUpdate(dividend, divisor)
     this.#updates.add(update)
+    const settled = (): unknown => this.#updates.delete(update)
+    update.then(settled, settled)
     return update
   }
 

@@ -35,7 +35,7 @@ const priorities: readonly string[] = ['high', 'normal', 'low'] satisfies Priori
 export function destinationOf(options: SubmitOptions): Destination {
   const { priority, scheduledFor } = options
   if (priority !== undefined && !priorities.includes(priority)) {
-    throw new GearMonkeyError('BAD_ARGUMENT', `priority is ${String(priority)}`)
+    throw new GearMonkeyError('BAD_ARGUMENT', `priority is ${priority as string}`)
   }
   if (scheduledFor === undefined) return priority ?? 'normal'
   if (priority !== undefined) {

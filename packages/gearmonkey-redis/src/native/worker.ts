@@ -6,6 +6,7 @@ import type { Connection, GearMonkeyServer } from './connections.ts'
 import { GearMonkeyError, messageOf } from './errors.ts'
 import type { JobHandler } from './job-run.ts'
 import { checkFunctionName } from './submission.ts'
+import { within } from './within.ts'
 
 export interface WorkerOptions {
   /** Jobs of one function that are worked on at once. Default 1. */
@@ -110,10 +111,10 @@ export class GearMonkeyWorker {
         : setTimeout(() => all.forEach((one) => one.abort()), abortAfterSeconds * 1000)
     await Promise.all(all.map((one) => one.handOutNoMore()))
     clearTimeout(timer)
-    const lastWords = setTimeout(() => this.#close(), lastWordsMs)
-    await Promise.all(all.map((one) => one.leave()))
-    clearTimeout(lastWords)
+    const left = Promise.all(all.map((one) => one.leave()))
+    await within(left, lastWordsMs, undefined)
     this.#close()
+    await left
   }
 
   #close(): void {

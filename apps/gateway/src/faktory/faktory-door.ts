@@ -1,0 +1,126 @@
+import type { Clock, PayloadRule, Scheduler } from '@crossgear/core-scheduler'
+import { error } from '@crossgear/fwp-codec'
+import type { Door } from '../lifecycle/door.ts'
+import type { ListenAddress } from '../lifecycle/listen.ts'
+import { Listener } from '../net/listener.ts'
+import { Peer, type DropReason, type PeerLimits } from '../net/peer.ts'
+import type { DoorState, FaktoryContext, Rejection } from './context.ts'
+import { Greeter } from './greeting.ts'
+import { Info } from './info.ts'
+import { Interests } from './interests.ts'
+import { OpenLanes } from './open-lanes.ts'
+import { Session } from './session.ts'
+import { Workers } from './workers.ts'
+
+/** How the door behaves. Defaults at the end of each line. */
+export interface FaktoryDoorOptions {
+  readonly scheduler: Scheduler
+  readonly clock: Clock
+  readonly host: string
+  /** 0 takes a free port. */
+  readonly port: number
+  /** What INFO calls `faktory_version`. */
+  readonly version: string
+  /** Clients must prove that they know it. None. */
+  readonly password?: string
+  /** Connections at once. 2000. */
+  readonly maxConnections?: number
+  /** The longest line of a client that has said HELLO. 64 MiB. */
+  readonly maxLineBytes?: number
+  /** Bounds of a connection's buffers; see PeerLimits. */
+  readonly peerLimits?: PeerLimits
+  /** How a function's payload is translated. `auto` for all. */
+  readonly payloadRuleOf?: (fn: string) => PayloadRule
+  /** How long a client may wait with HELLO, milliseconds. 2000. */
+  readonly helloWithinMs?: number
+  /** How long FETCH waits for a job, milliseconds. 2000. */
+  readonly fetchBlocksMs?: number
+  /** A worker that sends no BEAT for so long loses its connections, milliseconds. 60000. */
+  readonly deadAfterMs?: number
+  /** How often such workers are looked for, milliseconds. 15000. */
+  readonly reapEveryMs?: number
+  /** A connection was turned away. */
+  readonly rejected?: (reason: Rejection) => void
+  /** The gateway itself ended a connection. */
+  readonly dropped?: (reason: DropReason) => void
+}
+
+/** The Faktory Work Protocol on a port. */
+export class FaktoryDoor implements Door {
+  readonly name = 'faktory'
+  readonly workers: Workers
+  readonly #listener: Listener
+  readonly #state: DoorState = { commands: 0, draining: false }
+
+  constructor(options: FaktoryDoorOptions) {
+    const { scheduler, clock, host, port } = options
+    const { maxConnections = 2_000, rejected = () => undefined } = options
+    const openedMs = clock.nowMs()
+    this.workers = new Workers({
+      scheduler,
+      clock,
+      deadAfterMs: options.deadAfterMs ?? 60_000,
+      reapEveryMs: options.reapEveryMs ?? 15_000,
+    })
+    const context: FaktoryContext = {
+      scheduler,
+      clock,
+      rejected,
+      greeter: new Greeter(options.password, clock),
+      workers: this.workers,
+      interests: new Interests(scheduler),
+      lanes: new OpenLanes(scheduler),
+      info: new Info({
+        scheduler,
+        version: options.version,
+        uptimeMs: () => clock.nowMs() - openedMs,
+        connections: () => this.#listener.connections,
+        commands: () => this.#state.commands,
+        workers: () => this.workers.size,
+        memoryBytes: () => process.memoryUsage.rss(),
+      }),
+      state: this.#state,
+      payloadRuleOf: options.payloadRuleOf ?? (() => 'auto'),
+      maxLineBytes: options.maxLineBytes ?? 64 * 1024 * 1024,
+      helloWithinMs: options.helloWithinMs ?? 2_000,
+      fetchBlocksMs: options.fetchBlocksMs ?? 2_000,
+    }
+    this.#listener = new Listener({
+      host,
+      port,
+      portFlag: '--faktory-port',
+      maxConnections,
+      connected: (socket) => {
+        const handlerOf = (peer: Peer): Session => new Session(peer, context)
+        new Peer(socket, handlerOf, options.peerLimits, options.dropped)
+      },
+      refuse: (socket) => {
+        rejected('connections')
+        socket.write(error(`too many connections: ${maxConnections + 1}`))
+      },
+    })
+  }
+
+  get connections(): number {
+    return this.#listener.connections
+  }
+
+  listen(): Promise<ListenAddress> {
+    this.workers.watch()
+    return this.#listener.listen()
+  }
+
+  /**
+   * Hands out no more jobs: FETCH waits its time and is answered without one. Connections are still
+   * taken, for workers bring outcomes on whichever connection of theirs is free.
+   */
+  drain(): void {
+    this.#state.draining = true
+    this.workers.drained()
+  }
+
+  close(): Promise<void> {
+    this.workers.stop()
+    return this.#listener.close()
+  }
+}

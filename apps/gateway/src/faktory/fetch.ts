@@ -1,0 +1,109 @@
+import type { Assignment, Claimant, IdleWorker, Interest, StoreError } from '@crossgear/core-scheduler'
+import { bulk, error, NULL_BULK } from '@crossgear/fwp-codec'
+import type { Place } from '../net/peer.ts'
+import { jidOf } from './jids.ts'
+import type { Session } from './session.ts'
+import { storeErrorText } from './store-error-text.ts'
+import { jobText } from './translate.ts'
+
+/** Claims in a row for jobs that came while the one before was under way. */
+const maxClaimsInARow = 4
+
+/**
+ * One FETCH until it is answered: claims, and where there is nothing sleeps until a job comes or
+ * the time is up. One timer, armed when it first sleeps.
+ */
+export class Fetch implements Claimant, IdleWorker {
+  readonly interest: Interest
+  readonly #session: Session
+  readonly #place: Place
+  #stirs = 0
+  #claims = 0
+  #isClaiming = false
+  #isDue = false
+  #stopTimer: (() => void) | undefined
+
+  constructor(session: Session, interest: Interest) {
+    this.interest = interest
+    this.#session = session
+    this.#place = session.reserve()
+    session.fetches.add(this)
+  }
+
+  get gone(): boolean {
+    return this.#session.hasLeft
+  }
+
+  start(): void {
+    if (this.#session.mayFetch) this.#claim()
+    else this.#armTimer()
+  }
+
+  assigned(assignment: Assignment): void {
+    const { worker, context } = this.#session
+    const { registry } = context.scheduler
+    worker.held.hold(jidOf(assignment.job, registry), assignment)
+    this.#answer(bulk(jobText(assignment.job, registry, context.payloadRuleOf)))
+  }
+
+  nothing(): void {
+    this.#isClaiming = false
+    if (this.#isDue) {
+      this.#answer(NULL_BULK)
+      return
+    }
+    this.#armTimer()
+    if (!this.#session.mayFetch) return
+    const { scheduler } = this.#session.context
+    const hasStirred = scheduler.stirs(this.interest) !== this.#stirs
+    if (hasStirred && this.#claims < maxClaimsInARow) this.#claim()
+    else scheduler.sleep(this, hasStirred)
+  }
+
+  refused(problem: StoreError): void {
+    this.#answer(error(storeErrorText(problem)))
+  }
+
+  wake(): void {
+    this.#claims = 0
+    this.#claim()
+  }
+
+  /** Takes no job any more, but waits as long as it would have. */
+  withdraw(): void {
+    this.#session.context.scheduler.rouse(this)
+  }
+
+  /** The client has left. */
+  cancel(): void {
+    this.#stopTimer?.()
+    this.#session.context.scheduler.rouse(this)
+  }
+
+  #claim(): void {
+    const { scheduler } = this.#session.context
+    this.#stirs = scheduler.stirs(this.interest)
+    this.#claims += 1
+    this.#isClaiming = true
+    scheduler.claim(this)
+  }
+
+  #armTimer(): void {
+    const { clock, fetchBlocksMs } = this.#session.context
+    this.#stopTimer ??= clock.after(fetchBlocksMs, () => this.#timeUp())
+  }
+
+  /** A claim under way is waited for: the job that it may bring is in the store's hands already. */
+  #timeUp(): void {
+    this.#isDue = true
+    if (this.#isClaiming) return
+    this.#session.context.scheduler.rouse(this)
+    this.#answer(NULL_BULK)
+  }
+
+  #answer(reply: Buffer): void {
+    this.#stopTimer?.()
+    this.#session.fetches.delete(this)
+    this.#place.fill(reply)
+  }
+}

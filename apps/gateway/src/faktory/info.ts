@@ -1,0 +1,93 @@
+import type { LaneCounts, Scheduler } from '@crossgear/core-scheduler'
+import { formatRfc3339 } from '@crossgear/fwp-codec'
+
+const bytesPerMb = 1024 * 1024
+
+/** What INFO tells that the scheduler does not know. */
+export interface InfoSources {
+  readonly scheduler: Scheduler
+  readonly version: string
+  readonly uptimeMs: () => number
+  readonly connections: () => number
+  readonly commands: () => number
+  readonly workers: () => number
+  readonly memoryBytes: () => number
+}
+
+/** The figures of INFO. Asked for by many at once, they are gathered once. */
+export class Info {
+  readonly #sources: InfoSources
+  #gathering: Promise<string> | undefined
+
+  constructor(sources: InfoSources) {
+    this.#sources = sources
+  }
+
+  /** JSON text. Throws a StoreError. */
+  json(): Promise<string> {
+    this.#gathering ??= this.#gather().finally(() => {
+      this.#gathering = undefined
+    })
+    return this.#gathering
+  }
+
+  async #gather(): Promise<string> {
+    const { scheduler } = this.#sources
+    const lanes = await scheduler.counts()
+    const nowMs = scheduler.storeNowMs()
+    const now = formatRfc3339(nowMs)
+    return JSON.stringify({
+      now,
+      server_utc_time: `${now.slice(11, 19)} UTC`,
+      faktory: this.#faktory(lanes),
+      server: this.#server(),
+    })
+  }
+
+  #faktory(lanes: readonly LaneCounts[]): object {
+    const { scheduler, workers } = this.#sources
+    const queues: Record<string, number> = {}
+    for (const queue of scheduler.registry.queues()) queues[queue] = 0
+    for (const lane of lanes) {
+      const { queue } = scheduler.registry.names.parse(lane.lane)
+      queues[queue] = (queues[queue] ?? 0) + lane.high + lane.normal + lane.low
+    }
+    const total = (of: (lane: LaneCounts) => number): number =>
+      lanes.reduce((sum, lane) => sum + of(lane), 0)
+    const retries = total(({ retrying }) => retrying)
+    const sets = {
+      scheduled: total(({ scheduled }) => scheduled) - retries,
+      retries,
+      dead: total(({ dead }) => dead),
+      working: total(({ running }) => running),
+    }
+    return {
+      default_size: queues['default'] ?? 0,
+      queues,
+      sets,
+      tasks: {
+        Busy: { size: sets.working },
+        Dead: { size: sets.dead },
+        Retries: { size: sets.retries },
+        Scheduled: { size: sets.scheduled },
+        Workers: { size: workers() },
+      },
+      total_enqueued: Object.values(queues).reduce((sum, size) => sum + size, 0),
+      total_failures: total(({ failed, retried }) => failed + retried),
+      total_processed: total(({ completed, failed, retried }) => completed + failed + retried),
+      total_queues: Object.keys(queues).length,
+    }
+  }
+
+  #server(): object {
+    const { version, uptimeMs, connections, commands, memoryBytes } = this.#sources
+    return {
+      description: 'Crossgear',
+      faktory_version: version,
+      uptime: Math.floor(uptimeMs() / 1000),
+      connections: connections(),
+      command_count: commands(),
+      used_memory_mb: Math.round(memoryBytes() / bytesPerMb),
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/** A moment as SUBMIT_JOB_SCHED names it; absent fields match always. In UTC, on every node alike. */
+export interface Schedule {
+  /** 0 to 59. */
+  readonly minute?: number
+  /** 0 to 23. */
+  readonly hour?: number
+  /** 1 to 31. */
+  readonly dayOfMonth?: number
+  /** 1 to 12. */
+  readonly month?: number
+  /** 0 to 6, from Monday. */
+  readonly dayOfWeek?: number
+}
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+/** A 29 February on one weekday comes within 40 years, the missing one of 2100 counted. */
+const mostDays = 40 * 366
+
+/** The five fields of the packet in their order, with the numbers that each takes. */
+const fields = [
+  { name: 'minute', from: 0, to: 59 },
+  { name: 'hour', from: 0, to: 23 },
+  { name: 'dayOfMonth', from: 1, to: 31 },
+  { name: 'month', from: 1, to: 12 },
+  { name: 'dayOfWeek', from: 0, to: 6 },
+] as const satisfies readonly { name: keyof Schedule; from: number; to: number }[]
+
+/** Reads the five arguments; undefined where one is out of its range. Empty and `*` match always. */
+export function readSchedule(args: readonly Buffer[]): Schedule | undefined {
+  const schedule: { -readonly [Name in keyof Schedule]: number } = {}
+  for (const [at, { name, from, to }] of fields.entries()) {
+    const text = args[at]?.toString('latin1').trim() ?? ''
+    if (text === '' || text === '*') continue
+    const number = /^\d{1,2}$/.test(text) ? Number(text) : -1
+    if (number < from || number > to) return undefined
+    schedule[name] = number
+  }
+  return schedule
+}
+
+/**
+ * The start of the first minute after `afterMs` (milliseconds since 1970) that matches; undefined
+ * for a day that no year has.
+ */
+export function nextMatch(schedule: Schedule, afterMs: number): number | undefined {
+  const firstMs = (Math.floor(afterMs / minuteMs) + 1) * minuteMs
+  let dayStartMs = Math.floor(firstMs / dayMs) * dayMs
+  for (let day = 0; day < mostDays; day += 1, dayStartMs += dayMs) {
+    if (!dayMatches(schedule, dayStartMs)) continue
+    const found = matchWithinDay(schedule, Math.max(0, firstMs - dayStartMs))
+    if (found !== undefined) return dayStartMs + found
+  }
+  return undefined
+}
+
+function dayMatches({ dayOfMonth, month, dayOfWeek }: Schedule, dayStartMs: number): boolean {
+  const day = new Date(dayStartMs)
+  return (
+    (dayOfMonth === undefined || day.getUTCDate() === dayOfMonth) &&
+    (month === undefined || day.getUTCMonth() + 1 === month) &&
+    (dayOfWeek === undefined || (day.getUTCDay() + 6) % 7 === dayOfWeek)
+  )
+}
+
+/** Milliseconds into the day of the first match that is not before `fromMs`. */
+function matchWithinDay({ minute, hour }: Schedule, fromMs: number): number | undefined {
+  const hours = hour === undefined ? Array.from({ length: 24 }, (_, at) => at) : [hour]
+  for (const candidate of hours) {
+    const startMs = candidate * hourMs
+    const earliest = Math.max(0, Math.ceil((fromMs - startMs) / minuteMs))
+    const found = minute === undefined || minute >= earliest ? (minute ?? earliest) : 60
+    if (found < 60) return startMs + found * minuteMs
+  }
+  return undefined
+}

@@ -1,0 +1,24 @@
+import { encodeError, encodeResponse, type ErrorPacketKey } from '@crossgear/gearman-codec'
+
+/** ERROR packets for what gearmand takes and the store cannot keep. */
+const ownErrors = {
+  EMPTY_FUNCTION: { code: 'INVALID_FUNCTION_NAME', text: 'Function name is empty' },
+  FUNCTION_TOO_LARGE: { code: 'ARGUMENT_TOO_LARGE', text: 'Function name is over 512 bytes' },
+  FUNCTION_NOT_UTF8: { code: 'INVALID_FUNCTION_NAME', text: 'Function name is not UTF-8' },
+  NEVER_DUE: { code: 'INVALID_ARGUMENT', text: 'No moment matches the schedule' },
+} as const
+
+export type ErrorKey = ErrorPacketKey | keyof typeof ownErrors
+
+/** An ERROR packet as bytes. */
+export function errorReply(key: ErrorKey): Buffer {
+  if (!(key in ownErrors)) return encodeError(key as ErrorPacketKey)
+  const { code, text } = ownErrors[key as keyof typeof ownErrors]
+  return encodeResponse('ERROR', code, text)
+}
+
+/** Text replies beside those of the codec. */
+export const ownTexts = {
+  notAllowed: 'ERR NOT_ALLOWED This+command+is+not+taken+from+your+address\r\n',
+  storeFailed: 'ERR STORE_UNAVAILABLE The+store+does+not+answer\r\n',
+} as const

@@ -1,0 +1,69 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { FailureReport } from '@crossgear/core-scheduler'
+import { bandLevel } from '@crossgear/core-scheduler'
+
+/** Levels of the three priorities: HIGH, the one without a name, LOW. */
+export const levels = bandLevel
+
+const dash = 0x2d
+/** Starts the key of a job that coalesces by its payload. No unique id of a client contains it. */
+const keyMark = Buffer.from([0])
+const randomKeyBytes = 16
+
+/**
+ * What makes jobs of one function coalesce. An empty unique id never does; `-` stands for the
+ * payload, which an empty one does not; anything else for itself.
+ */
+export function coalescingKey(unique: Buffer, data: Buffer): Buffer | undefined {
+  if (unique.length === 0) return undefined
+  if (unique.length !== 1 || unique[0] !== dash) return unique
+  const own =
+    data.length === 0 ? randomBytes(randomKeyBytes) : createHash('sha256').update(data).digest()
+  return Buffer.concat([keyMark, own])
+}
+
+/** The unique id that a worker is shown for a stored key. */
+export function shownUnique(key: Buffer | undefined): Uint8Array | string {
+  if (!key) return ''
+  return key[0] === 0 ? '-' : untilNul(key)
+}
+
+/** Bytes as an argument that a NUL would end; a native client may have stored any. */
+export function untilNul(bytes: Uint8Array): Uint8Array {
+  const end = bytes.indexOf(0)
+  return end < 0 ? bytes : bytes.subarray(0, end)
+}
+
+/** A number as C's atoi reads it: leading digits, else 0. */
+export function leadingNumber(bytes: Uint8Array): number {
+  const number = Number.parseInt(Buffer.from(bytes).toString('latin1'), 10)
+  return Number.isSafeInteger(number) ? number : 0
+}
+
+/** Progress in a status reply: a number of 32 bits without a sign. */
+export function progressFigure(bytes: Uint8Array | undefined): string {
+  return String(bytes ? leadingNumber(bytes) >>> 0 : 0)
+}
+
+/** Shortest time that a worker can allow itself for a job, milliseconds. */
+const leastLeaseMs = 1_000
+
+/** CAN_DO_TIMEOUT's argument: milliseconds, of which zero and less mean no limit. */
+export function leaseOf(timeoutMs: Uint8Array): number | undefined {
+  const ms = leadingNumber(timeoutMs)
+  return ms > 0 ? Math.max(ms, leastLeaseMs) : undefined
+}
+
+/** SUBMIT_JOB_EPOCH's argument as milliseconds since 1970; what is no number is now. */
+export function dueAt(epochSeconds: Uint8Array): number | undefined {
+  const seconds = leadingNumber(epochSeconds)
+  return seconds > 0 ? Math.min(seconds * 1000, Number.MAX_SAFE_INTEGER) : undefined
+}
+
+/** WORK_FAIL: nothing but that it failed. */
+export const plainFailure: FailureReport = { message: '', errtype: 'WORK_FAIL' }
+
+/** WORK_EXCEPTION: the bytes go to the clients as they came. */
+export function exceptionReport(data: Buffer): FailureReport {
+  return { message: data.toString(), bytes: data, errtype: 'WORK_EXCEPTION' }
+}

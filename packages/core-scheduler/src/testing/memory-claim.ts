@@ -1,0 +1,93 @@
+import type { Reservation } from '../job.ts'
+import type { ClaimRequest } from '../ports.ts'
+import { bandLevel, type Band } from '../levels.ts'
+import { jobOf, type MemoryJob, type MemoryLane } from './memory-lane.ts'
+import type { MemoryWorld } from './memory-world.ts'
+
+const defaultReserveForSeconds = 1800
+
+interface Head {
+  readonly lane: MemoryLane
+  readonly band: Band
+  readonly job: MemoryJob
+}
+
+/** Reserves jobs, group after group. `token` names the next reservation. */
+export function claimJobs(
+  world: MemoryWorld,
+  { by, groups, max }: ClaimRequest,
+  token: () => string,
+): Reservation[] {
+  const claimed: Reservation[] = []
+  for (const { lanes, leaseMs } of groups) {
+    const open = lanes.map((name) => world.lane(name)).filter((lane) => by === 'named' || isOpen(lane))
+    while (claimed.length < max) {
+      const head = bestOf(world, open)
+      if (!head) break
+      const { lane, band, job } = head
+      lane.queues[band].shift()
+      if (job.foreground && job.waiting.length === 0) {
+        lane.forgetIndexes(job)
+        lane.delete(job.id)
+        continue
+      }
+      claimed.push(reserve(world, by, head, leaseMs, token()))
+    }
+  }
+  return claimed
+}
+
+/** A consumer is given jobs of a lane that is open for good, or that no by-name worker serves. */
+function isOpen(lane: MemoryLane): boolean {
+  return lane.isOpen || lane.byName <= 0
+}
+
+function reserve(
+  world: MemoryWorld,
+  by: ClaimRequest['by'],
+  { lane, band, job }: Head,
+  leaseMs: number | undefined,
+  token: string,
+): Reservation {
+  const nowMs = world.nowMs()
+  const waitedMs = job.enqueuedAtMs === undefined ? undefined : nowMs - job.enqueuedAtMs
+  // A native job's level is that of the band it was pushed to; it goes back there.
+  if (job.level === undefined && band !== 'normal') job.level = bandLevel[band]
+  const { token: _none, ...before } = jobOf(lane.lane, job)
+  job.status = 'busy'
+  job.token = token
+  const { reserveForSeconds: ownSeconds } = job.terms ?? {}
+  const consumerSeconds =
+    ownSeconds ?? world.options.reserveForSeconds ?? defaultReserveForSeconds
+  const heldForMs = leaseMs ?? (by === 'consumer' ? consumerSeconds * 1000 : Infinity)
+  lane.busy.set(job.id, nowMs + heldForMs)
+  return { ...before, token, heldBy: by, ...(waitedMs === undefined ? {} : { waitedMs }) }
+}
+
+/** The first of all heads: the highest level, there the oldest. Ids without a record are let go. */
+function bestOf(world: MemoryWorld, lanes: readonly MemoryLane[]): Head | undefined {
+  let best: Head | undefined
+  for (const lane of lanes) {
+    const head = headOf(world, lane)
+    if (head && (!best || isBefore(head, best))) best = head
+  }
+  return best
+}
+
+function headOf(world: MemoryWorld, lane: MemoryLane): Head | undefined {
+  for (let head = lane.head(); head; head = lane.head()) {
+    const job = lane.job(head.id, world.nowMs())
+    // A job that no gateway queued is as old as the first look at it.
+    if (job) {
+      job.enqueuedAtMs ??= world.nowMs()
+      return { lane, band: head.band, job }
+    }
+    lane.queues[head.band].shift()
+  }
+  return undefined
+}
+
+function isBefore(one: Head, other: Head): boolean {
+  const higher = (other.job.level ?? bandLevel[other.band]) - (one.job.level ?? bandLevel[one.band])
+  return (higher || (one.job.enqueuedAtMs ?? 0) - (other.job.enqueuedAtMs ?? 0)) < 0
+}

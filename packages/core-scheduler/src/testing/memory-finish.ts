@@ -1,0 +1,155 @@
+import type { Outcome, Settled, Status } from '../job.ts'
+import type { MemoryJob, MemoryLane } from './memory-lane.ts'
+import { nativeRetentionSeconds } from './memory-native.ts'
+import type { MemoryWorld } from './memory-world.ts'
+
+/** A finished job stays at least so long for clients of other nodes to read, seconds. */
+const relaySeconds = 60
+const defaultDeadPerLane = 10_000
+
+/** Ends or interrupts one reservation. */
+export function finishJob(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  outcome: Outcome,
+): Settled {
+  const job = lane.job(outcome.id, world.nowMs())
+  if (!job || !isHeld(job, outcome.token)) return 'unknown'
+  lane.busy.delete(job.id)
+  switch (outcome.kind) {
+    case 'complete':
+      lane.counters.completed += 1
+      end(world, node, lane, job, 'success', outcome.output)
+      return 'done'
+    case 'fail':
+      lane.counters.failed += 1
+      end(world, node, lane, job, 'error', outcome.message)
+      return 'done'
+    case 'retry':
+      lane.counters.retried += 1
+      job.output = Buffer.from(outcome.message)
+      job.failure = outcome.failure
+      job.expiresAtMs = undefined
+      interrupt(job)
+      lane.scheduled.set(job.id, world.nowMs() + outcome.delayMs)
+      return 'done'
+    case 'dead':
+      lane.counters.failed += 1
+      bury(world, node, lane, job, outcome)
+      return 'done'
+    case 'release':
+      return release(world, node, lane, job, outcome)
+  }
+}
+
+/** Puts a reserved job back to the end of its level. */
+export function putBack(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): void {
+  lane.busy.delete(job.id)
+  interrupt(job)
+  job.enqueuedAtMs = world.nowMs()
+  lane.enqueue(job)
+}
+
+/** Tells the other nodes whose clients wait for the job, each once. */
+export function others(job: MemoryJob, node: string): ReadonlySet<string> {
+  return new Set(job.waiting.filter((other) => other !== node))
+}
+
+function isHeld(job: MemoryJob, token: string): boolean {
+  if (token !== 'native') return job.token === token
+  const isFinal = job.status === 'success' || job.status === 'error'
+  return job.door !== 'native' && job.token === undefined && !job.settled && isFinal
+}
+
+function interrupt(job: MemoryJob): void {
+  job.status = 'idle'
+  job.token = undefined
+  job.dividend = undefined
+  job.divisor = undefined
+}
+
+function end(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  job: MemoryJob,
+  status: Status,
+  output: Uint8Array,
+): void {
+  const isNative = job.door === 'native'
+  lane.forgetIndexes(job)
+  const elsewhere = tellWaiting(world, node, lane, job)
+  const wished = isNative ? nativeRetentionSeconds : (job.terms?.retentionSeconds ?? 0)
+  const keepSeconds = elsewhere ? Math.max(wished, relaySeconds) : wished
+  if (keepSeconds > 0) {
+    job.status = status
+    job.output = Buffer.from(output)
+    job.settled = true
+    job.token = undefined
+    job.expiresAtMs = world.nowMs() + keepSeconds * 1000
+  } else {
+    lane.delete(job.id)
+  }
+  world.tellWatchers(lane.lane, (listener) => listener.finished(lane.lane, job.id))
+  if (isNative) lane.locks.set(job.id, (lane.locks.get(job.id) ?? 0) + 1)
+}
+
+function bury(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  job: MemoryJob,
+  outcome: Outcome & { readonly kind: 'dead' },
+): void {
+  job.status = 'error'
+  job.output = Buffer.from(outcome.message)
+  job.failure = outcome.failure
+  job.settled = true
+  job.token = undefined
+  job.expiresAtMs = undefined
+  tellWaiting(world, node, lane, job)
+  job.waiting = []
+  lane.forgetUnique(job)
+  lane.dead.push(job.id)
+  const surplus = lane.dead.length - (world.options.deadPerLane ?? defaultDeadPerLane)
+  for (const id of surplus > 0 ? lane.dead.splice(0, surplus) : []) {
+    const old = lane.job(id, world.nowMs())
+    if (old) lane.forgetIndexes(old)
+    lane.delete(id)
+  }
+  world.tellWatchers(lane.lane, (listener) => listener.finished(lane.lane, job.id))
+}
+
+function release(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  job: MemoryJob,
+  { lost, maxLosses }: Outcome & { readonly kind: 'release' },
+): Settled {
+  if (lost) job.losses += 1
+  const isAbandoned = job.foreground && job.waiting.length === 0
+  if (isAbandoned || (lost && maxLosses > 0 && job.losses >= maxLosses)) {
+    lane.counters.failed += 1
+    end(world, node, lane, job, 'error', Buffer.alloc(0))
+    return 'dropped'
+  }
+  putBack(world, lane, job)
+  world.tell(() => true, (listener) => listener.woken(lane.lane, 1))
+  return 'released'
+}
+
+function tellWaiting(
+  world: MemoryWorld,
+  node: string,
+  { lane }: MemoryLane,
+  job: MemoryJob,
+): boolean {
+  const nodes = others(job, node)
+  world.tell(
+    (subscriber) => nodes.has(subscriber.node),
+    (listener) => listener.relayed({ lane, id: job.id }, 'finish'),
+  )
+  return nodes.size > 0
+}

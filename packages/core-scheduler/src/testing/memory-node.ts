@@ -1,0 +1,255 @@
+import type { Job, JobRef, NewJob, Outcome, Report, Reservation, Settled } from '../job.ts'
+import type { Submitted } from '../job.ts'
+import { maxLanes } from '../lane-registry.ts'
+import { StoreError } from '../ports.ts'
+import type { ClaimRequest, LaneCounts, Pulse, Store, StoreListener, WorkerCount } from '../ports.ts'
+import { claimJobs } from './memory-claim.ts'
+import { finishJob, others, putBack } from './memory-finish.ts'
+import { jobOf, uniqueKey } from './memory-lane.ts'
+import { submitJob } from './memory-submit.ts'
+import type { MemoryWorld } from './memory-world.ts'
+
+/** One node's store in a {@link MemoryWorld}. */
+export class MemoryNode implements Store {
+  readonly node: string
+  watched: ReadonlySet<string> | 'all' = new Set()
+  listener: StoreListener | undefined
+  readonly #world: MemoryWorld
+  #tokens = 0
+  #crashed = false
+
+  constructor(world: MemoryWorld, node: string) {
+    this.#world = world
+    this.node = node
+  }
+
+  /** The node's process ends without a word: it reaches the store no more, and hears nothing. */
+  crash(): void {
+    this.#crashed = true
+    this.listener = undefined
+  }
+
+  registerLane(lane: string): Promise<number> {
+    return this.#step(({ numbers }) => {
+      const known = numbers.get(lane)
+      if (known !== undefined) return known
+      if (numbers.size >= maxLanes) throw new StoreError('TOO_MANY_LANES', 'too many functions')
+      const number = numbers.size + 1
+      numbers.set(lane, number)
+      this.#world.tell(() => true, (listener) => listener.laneAdded(lane, number))
+      return number
+    })
+  }
+
+  lanes(): Promise<ReadonlyMap<string, number>> {
+    return this.#step((world) => new Map(world.numbers))
+  }
+
+  submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
+    return this.#step((world) =>
+      jobs.map((job) => submitJob(world, this.node, world.lane(lane), job)),
+    )
+  }
+
+  claim(request: ClaimRequest): Promise<readonly Reservation[]> {
+    const letter = request.by === 'named' ? 'n' : 'c'
+    return this.#step((world) =>
+      claimJobs(world, request, () => {
+        this.#tokens += 1
+        return `${letter}${this.node}-${this.#tokens}`
+      }),
+    )
+  }
+
+  finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
+    return this.#step((world) =>
+      outcomes.map((outcome) => finishJob(world, this.node, world.lane(lane), outcome)),
+    )
+  }
+
+  report(lane: string, reports: readonly Report[]): Promise<readonly boolean[]> {
+    return this.#step((world) =>
+      reports.map((report) => {
+        const { id, token, ...event } = report
+        const job = world.lane(lane).job(id, world.nowMs())
+        if (job?.token !== token) return false
+        if (event.kind === 'status') {
+          job.dividend = Buffer.from(event.dividend)
+          job.divisor = Buffer.from(event.divisor)
+        }
+        const nodes = others(job, this.node)
+        world.tell(
+          ({ node }) => nodes.has(node),
+          (listener) => listener.relayed({ lane, id }, event),
+        )
+        return true
+      }),
+    )
+  }
+
+  abandon(lane: string, ids: readonly number[]): Promise<void> {
+    return this.#step((world) => {
+      for (const id of ids) {
+        const job = world.lane(lane).job(id, world.nowMs())
+        const at = job?.waiting.indexOf(this.node) ?? -1
+        if (at >= 0) job?.waiting.splice(at, 1)
+      }
+    })
+  }
+
+  read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
+    return this.#step((world) =>
+      ids.map((id) => {
+        const job = world.lane(lane).job(id, world.nowMs())
+        return job && jobOf(lane, job)
+      }),
+    )
+  }
+
+  findJid(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {
+    return this.#step((world) => {
+      for (const lane of lanes) {
+        const id = world.lane(lane).jids.get(jid)
+        if (id !== undefined) return { lane, id }
+      }
+      return undefined
+    })
+  }
+
+  findUnique(unique: Uint8Array, lanes: readonly string[]): Promise<readonly JobRef[]> {
+    return this.#step((world) =>
+      lanes.flatMap((lane) => {
+        const id = world.lane(lane).unique.get(uniqueKey(unique))
+        return id === undefined ? [] : [{ lane, id }]
+      }),
+    )
+  }
+
+  counts(lanes: readonly string[]): Promise<readonly LaneCounts[]> {
+    return this.#step((world) => lanes.map((lane) => world.lane(lane).counts()))
+  }
+
+  nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
+    return this.#step((world) => lanes.filter((lane) => world.lane(lane).queued > 0))
+  }
+
+  openLane(lane: string): Promise<void> {
+    return this.#step((world) => {
+      world.lane(lane).isOpen = true
+    })
+  }
+
+  setWorkers(lane: string, count: WorkerCount): Promise<void> {
+    return this.#step((world) => {
+      const { workers, queued } = world.lane(lane)
+      const before = workers.get(this.node)
+      workers.set(this.node, count)
+      if (count.named > 0 || !before?.named || queued === 0) return
+      world.tell(() => true, (listener) => listener.woken(lane, queued))
+    })
+  }
+
+  promote(): Promise<readonly { readonly lane: string; readonly jobs: number }[]> {
+    return this.#step((world) => {
+      const promoted: { lane: string; jobs: number }[] = []
+      for (const lane of world.lanes) {
+        const due = [...lane.scheduled].filter(([, dueMs]) => dueMs <= world.nowMs())
+        due.sort(([, one], [, other]) => one - other)
+        for (const [id] of due) {
+          lane.scheduled.delete(id)
+          const job = lane.job(id, world.nowMs())
+          if (!job) continue
+          if (job.door !== 'native') job.enqueuedAtMs = world.nowMs()
+          lane.enqueue(job)
+        }
+        if (due.length === 0) continue
+        promoted.push({ lane: lane.lane, jobs: due.length })
+        world.tell(() => true, (listener) => listener.woken(lane.lane, due.length))
+      }
+      return promoted
+    })
+  }
+
+  /** Has no indexes that could be wrong. */
+  heal(_lanes: readonly string[]): Promise<void> {
+    return this.#step(() => undefined)
+  }
+
+  expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
+    return this.#step((world) =>
+      lanes.flatMap((name) => {
+        const lane = world.lane(name)
+        const late = [...lane.busy].filter(([, deadlineMs]) => deadlineMs <= world.nowMs())
+        return late.slice(0, max).flatMap(([id]) => {
+          const job = lane.job(id, world.nowMs())
+          if (job?.token === undefined) return []
+          const heldBy = job.token.startsWith('c') ? 'consumer' : 'named'
+          return [{ ...jobOf(name, job), token: job.token, heldBy } as const]
+        })
+      }),
+    )
+  }
+
+  beat(deadAfterMs: number): Promise<Pulse> {
+    return this.#step((world) => {
+      const nowMs = world.nowMs()
+      const forgotten = !world.beats.has(this.node)
+      world.beats.set(this.node, nowMs)
+      const dead = [...world.beats].flatMap(([node, at]) => (at <= nowMs - deadAfterMs ? [node] : []))
+      return { nowMs, dead, forgotten }
+    })
+  }
+
+  bury(node: string, lanes: readonly string[]): Promise<readonly string[]> {
+    return this.#step((world) => {
+      const mine = `n${node}-`
+      const touched = lanes.filter((name) => {
+        const lane = world.lane(name)
+        lane.workers.delete(node)
+        const held = [...lane.busy.keys()].flatMap((id) => {
+          const job = lane.job(id, world.nowMs())
+          return job?.token?.startsWith(mine) ? [job] : []
+        })
+        for (const job of held) putBack(world, lane, job)
+        if (held.length > 0) world.tell(() => true, (listener) => listener.woken(name, held.length))
+        return held.length > 0
+      })
+      world.beats.delete(node)
+      return touched
+    })
+  }
+
+  async leave(lanes: readonly string[]): Promise<void> {
+    await this.bury(this.node, lanes)
+  }
+
+  watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
+    return this.#step(() => {
+      this.watched = lanes
+    })
+  }
+
+  listen(listener: StoreListener): void {
+    this.listener = listener
+  }
+
+  check(): Promise<void> {
+    return this.#step(() => undefined)
+  }
+
+  close(): Promise<void> {
+    this.listener = undefined
+    return Promise.resolve()
+  }
+
+  /** One atomic step: done when called, answered a little later. */
+  #step<Result>(run: (world: MemoryWorld) => Result): Promise<Result> {
+    try {
+      if (this.#crashed) throw new StoreError('UNREACHABLE', `${this.node} is no more`)
+      this.#world.demand()
+      return Promise.resolve(run(this.#world))
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+}
