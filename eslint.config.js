@@ -56,7 +56,16 @@ export default tseslint.config(
     rules: { 'no-restricted-imports': ['error', { paths: ['ioredis'] }] },
   },
   {
-    files: ['**/test/**/*.ts', '**/*.config.ts'],
+    files: ['**/test/**/*.ts'],
+    rules: {
+      '@nx/enforce-module-boundaries': [
+        'error',
+        { depConstraints: [{ sourceTag: '*', onlyDependOnLibsWithTags: ['*'] }] },
+      ],
+    },
+  },
+  {
+    files: ['**/test/**/*.ts', '**/*.config.ts', 'tools/**/*.ts'],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

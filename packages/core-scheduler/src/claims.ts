@@ -1,5 +1,5 @@
 import type { LaneRegistry } from './lane-registry.ts'
-import type { Clock, Observer, Store } from './ports.ts'
+import type { Clock, LaneGroup, Observer, Store } from './ports.ts'
 import type { Assignment, Claimant } from './requests.ts'
 import { toStoreError } from './store-errors.ts'
 import { TurnBatch } from './turn-batch.ts'
@@ -11,6 +11,8 @@ interface Parts {
   readonly registry: LaneRegistry
   readonly arm: () => void
   readonly putBack: (assignment: Assignment) => void
+  /** Leaves out what consumers are given nothing from. */
+  readonly unpaused: (groups: readonly LaneGroup[]) => readonly LaneGroup[]
 }
 
 /** Hands jobs out: workers that want the same share one call per turn, first come first served. */
@@ -47,12 +49,17 @@ export class Claims {
     const claimants = all.filter((claimant) => !claimant.gone)
     const [first] = claimants
     if (!first) return
+    if (this.#stopped) {
+      for (const claimant of claimants) claimant.nothing()
+      return
+    }
     const { store, clock, registry } = this.#parts
     try {
       const { interest } = first
+      const groups = interest.groups(registry)
       const jobs = await store.claim({
         by: interest.by,
-        groups: interest.groups(registry),
+        groups: interest.by === 'consumer' ? this.#parts.unpaused(groups) : groups,
         max: claimants.length,
       })
       const sinceMs = clock.nowMs()

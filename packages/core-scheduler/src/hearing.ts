@@ -27,6 +27,7 @@ export interface HearingParts {
   readonly submissions: Submissions
   readonly wake: (lane: string, jobs: number) => void
   readonly tell: (ref: JobRef, event: JobEvent) => void
+  readonly loadPauses: () => Promise<void>
   /** Settles what a native worker wrote. */
   readonly settle: (outcome: Outcome) => void
   readonly outcomeOf: (job: Job & { readonly token: string }, report: FailureReport) => Outcome
@@ -84,6 +85,7 @@ export class Hearing implements StoreListener {
     this.#parts.observer.store(true)
     void this.#guard('look after reconnecting', async () => {
       await this.loadLanes()
+      await this.#parts.loadPauses()
       this.#parts.counts.retell()
       await this.catchUp('all')
     })
@@ -93,6 +95,17 @@ export class Hearing implements StoreListener {
     this.#parts.observer.store(false, reason)
   }
 
+  laneDropped(lane: string): void {
+    this.#parts.registry.remove(lane)
+  }
+
+  pausesChanged(): void {
+    void this.#guard('look at paused queues', async () => {
+      await this.#parts.loadPauses()
+      await this.sweep()
+    })
+  }
+
   async loadLanes(): Promise<void> {
     for (const [lane, number] of await this.#parts.store.lanes()) this.laneAdded(lane, number)
   }
@@ -100,6 +113,7 @@ export class Hearing implements StoreListener {
   /** Looks at what may have happened in lanes while nobody listened. */
   async catchUp(fresh: ReadonlySet<string> | 'all'): Promise<void> {
     await this.#guard('catch up', async () => {
+      if (fresh === 'all') await this.#discover()
       const lanes = fresh === 'all' ? [...this.#parts.registry.all()] : [...fresh]
       await this.#wakeFor(lanes, () => 1)
       for (const lane of lanes) {
@@ -143,6 +157,15 @@ export class Hearing implements StoreListener {
     })
   }
 
+  /** Consumers name no functions: a lane that a native client made has to be found for them. */
+  async #discover(): Promise<void> {
+    const { idle, registry, store, submissions } = this.#parts
+    if (!idle.hasConsumers()) return
+    for (const lane of await store.discover()) {
+      if (registry.numberOf(lane) === undefined) await submissions.laneNumber(lane)
+    }
+  }
+
   #tellOf(job: Job): void {
     const { tell, settle, outcomeOf, waiters } = this.#parts
     if (job.status === 'idle' || job.status === 'busy') {
@@ -160,7 +183,7 @@ export class Hearing implements StoreListener {
     const token = 'native'
     if (job.status === 'success') {
       settle({ lane: job.lane, id: job.id, token, kind: 'complete', output })
-    } else settle(outcomeOf({ ...job, token }, { message: output.toString() }))
+    } else settle(outcomeOf({ ...job, token }, { message: output.toString(), bytes: output }))
   }
 
   async #verifyOld(lane: string, ageMs: number): Promise<void> {

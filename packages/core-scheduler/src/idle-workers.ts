@@ -26,6 +26,11 @@ export class IdleWorkers {
     return this.#byKey.keys()
   }
 
+  hasConsumers(): boolean {
+    for (const key of this.#byKey.keys()) if (key.startsWith('q')) return true
+    return false
+  }
+
   hasKey(key: string): boolean {
     return this.#byKey.has(key)
   }

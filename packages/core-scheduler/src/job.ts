@@ -74,6 +74,9 @@ export interface Job extends JobRef {
   /** `status:dividend` and `status:divisor`, as the worker wrote them. */
   readonly dividend?: Buffer
   readonly divisor?: Buffer
+  /** What its worker noted last, and when, milliseconds since 1970. */
+  readonly note?: string
+  readonly notedAtMs?: number
   /** The reservation that holds it, while status is busy and the worker is behind a gateway. */
   readonly token?: string
   /** Finished, and what follows from that is done; false for what a native worker wrote. */

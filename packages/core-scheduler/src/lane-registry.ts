@@ -19,7 +19,7 @@ export class LaneRegistry {
     this.names = names
   }
 
-  /** Grows with every lane that is added, so that what is derived from the lanes can be kept. */
+  /** Grows with every lane that is added or dropped, so that what is derived from the lanes can be kept. */
   get version(): number {
     return this.#version
   }
@@ -33,6 +33,17 @@ export class LaneRegistry {
     append(this.#byQueue, queue, lane)
     this.#version += 1
     return true
+  }
+
+  remove(lane: string): void {
+    const number = this.#numbers.get(lane)
+    if (number === undefined) return
+    const { fn, queue } = this.names.parse(lane)
+    this.#numbers.delete(lane)
+    this.#lanes.delete(number)
+    withdraw(this.#byFunction, fn, lane)
+    withdraw(this.#byQueue, queue, lane)
+    this.#version += 1
   }
 
   all(): Iterable<string> {
@@ -68,4 +79,10 @@ function append(lists: Map<string, string[]>, key: string, value: string): void 
   const list = lists.get(key)
   if (list) list.push(value)
   else lists.set(key, [value])
+}
+
+function withdraw(lists: Map<string, string[]>, key: string, value: string): void {
+  const left = (lists.get(key) ?? []).filter((other) => other !== value)
+  if (left.length > 0) lists.set(key, left)
+  else lists.delete(key)
 }

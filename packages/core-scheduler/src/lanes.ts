@@ -33,9 +33,13 @@ export class LaneNames {
     return this.#homes.get(fn) ?? defaultQueue
   }
 
-  /** The lane of a function's jobs for a queue. */
+  /**
+   * The lane of a function's jobs for a queue. The queue is named even if it is the home queue where
+   * the function's own name would be read as that of another function's lane.
+   */
   lane(fn: string, queue: string): string {
-    return queue === this.home(fn) ? fn : `${fn}@${queue}`
+    const isPlain = queue === this.home(fn) && this.parse(fn).fn === fn
+    return isPlain ? fn : `${fn}@${queue}`
   }
 
   /** The function and queue that a lane stands for. A last `@` counts where a queue name follows. */

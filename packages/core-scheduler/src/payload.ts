@@ -29,8 +29,9 @@ export function argsOfInput(input: Uint8Array, rule: PayloadRule = 'auto'): Fakt
 
 /**
  * The stored payload for the arguments of a Faktory job, the inverse of {@link argsOfInput}: one
- * string that would come back as that string is stored as it is, one object as its JSON, anything
- * else as the JSON of the whole array. `args` must be the text of a JSON array.
+ * string that would come back as that string is stored as it is, one object (by the rule `json` one
+ * value of any kind) as its JSON, anything else as the JSON of the whole array. `args` must be the text
+ * of a JSON array.
  */
 export function inputOfArgs(args: string, rule: PayloadRule = 'auto'): Buffer {
   const inner = args.trim().slice(1, -1).trim()
@@ -42,8 +43,9 @@ export function inputOfArgs(args: string, rule: PayloadRule = 'auto'): Buffer {
       const stored = inputOfString(value, rule)
       if (stored) return stored
     }
-  } else if (first === '{' && (JSON.parse(args) as unknown[]).length === 1) {
-    return Buffer.from(inner)
+  }
+  if (first === '{' || rule === 'json') {
+    if ((JSON.parse(args) as unknown[]).length === 1) return Buffer.from(inner)
   }
   return Buffer.from(args)
 }

@@ -11,6 +11,8 @@ import type {
   Settled,
   Submitted,
 } from './job.ts'
+import type { QueueStore } from './queue-ports.ts'
+import type { Band } from './levels.ts'
 
 /** Lanes that one request takes from, as one line: highest level first, there the oldest job. */
 export interface LaneGroup {
@@ -55,6 +57,20 @@ export interface WorkerCount {
   readonly consumers: number
 }
 
+/** How many jobs, queued and running, a lane may hold when one of a band is added; 0: any. */
+export type LaneLimits = Readonly<Record<Band, number>>
+
+/** One job in a list. */
+export interface JobSummary extends JobRef {
+  /** How many workers vanished while they had it. */
+  readonly losses: number
+  /** Only worth running while somebody waits. */
+  readonly foreground: boolean
+  /** Nobody waits for it any more, and it will not be run. */
+  readonly abandoned: boolean
+  readonly unique?: Buffer
+}
+
 /** What a heartbeat brings back. */
 export interface Pulse {
   /** The store's clock, milliseconds since 1970. */
@@ -76,6 +92,9 @@ export interface StoreListener {
   /** Jobs may have come into this lane by another way than a submission. */
   woken(lane: string, jobs: number): void
   laneAdded(lane: string, number: number): void
+  laneDropped(lane: string): void
+  /** Faktory queues were paused or resumed. */
+  pausesChanged(): void
   /** The store answers again: what was heard before may have gaps. */
   up(): void
   down(reason: string): void
@@ -104,8 +123,29 @@ export interface Store {
   findJid(jid: string, lanes: readonly string[]): Promise<JobRef | undefined>
   findUnique(unique: Uint8Array, lanes: readonly string[]): Promise<readonly JobRef[]>
   counts(lanes: readonly string[]): Promise<readonly LaneCounts[]>
+  /**
+   * Looks a little further, at each call, for lanes that a native client made; names what it met,
+   * known lanes among them. However large the store, one call is short.
+   */
+  discover(): Promise<readonly string[]>
   /** Those of the lanes that have queued jobs. */
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]>
+
+  setLimits(lane: string, limits: LaneLimits): Promise<void>
+  /** Ends a job that is queued, scheduled or reserved; false for any other. */
+  cancel(lane: string, id: number): Promise<boolean>
+  /** Up to `count` jobs from `from` on of each place where jobs of the lane stand. */
+  listJobs(
+    lane: string,
+    from: number,
+    count: number,
+  ): Promise<{ readonly jobs: readonly JobSummary[]; readonly more: boolean }>
+  /** Ends up to `max` jobs of a lane that do not run; `busy` where it has workers or jobs run. */
+  clearLane(lane: string, max: number): Promise<readonly number[] | 'busy'>
+  /** Takes a lane from the list, so that it gets a new number when it comes again. */
+  unregisterLane(lane: string): Promise<void>
+
+  readonly queues: QueueStore
 
   /** Opens a lane to Faktory consumers for good. */
   openLane(lane: string): Promise<void>

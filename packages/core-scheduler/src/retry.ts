@@ -3,6 +3,8 @@ import type { Job, Outcome } from './job.ts'
 /** What a worker said of a failure. Bounds are the door's. */
 export interface FailureReport {
   readonly message: string
+  /** The message as it came, where it may be no UTF-8: what waiting clients hear. */
+  readonly bytes?: Uint8Array
   readonly errtype?: string
   readonly backtrace?: readonly string[]
 }
@@ -26,7 +28,7 @@ export function outcomeOfFailure(
   random: number,
 ): Outcome {
   const { lane, id, token } = job
-  const message = Buffer.from(report.message)
+  const message = report.bytes ?? Buffer.from(report.message)
   const retries = job.retries ?? (job.door === 'faktory' ? defaultFaktoryRetries : 0)
   if (retries === 0) return { lane, id, token, kind: 'fail', message }
 

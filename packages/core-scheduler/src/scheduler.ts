@@ -1,3 +1,6 @@
+import { Administration } from './administration.ts'
+import { JobSets } from './job-sets.ts'
+import { QueueControl } from './queue-control.ts'
 import { IdleWorkers, type IdleWorker } from './idle-workers.ts'
 import { consumerInterest, idleKeysOf, namedInterest } from './interest.ts'
 import type { Ability, Interest } from './interest.ts'
@@ -8,6 +11,7 @@ import { Outcomes } from './outcomes.ts'
 import { Claims } from './claims.ts'
 import { Submissions } from './submissions.ts'
 import type { Clock, LaneCounts, Observer, Store } from './ports.ts'
+import type { JobNote } from './queue-ports.ts'
 import type { Assignment, Claimant, Reporting, Settlement, Submission } from './requests.ts'
 import { outcomeOfFailure, type FailureReport } from './retry.ts'
 import { Upkeep } from './upkeep.ts'
@@ -39,6 +43,12 @@ export interface SchedulerOptions {
  */
 export class Scheduler {
   readonly registry: LaneRegistry
+  /** What an operator asks for. */
+  readonly admin: Administration
+  /** Faktory queues as wholes. */
+  readonly queues: QueueControl
+  /** Scheduled, retried and dead jobs. */
+  readonly sets: JobSets
   readonly #store: Store
   readonly #clock: Clock
   readonly #observer: Observer
@@ -52,6 +62,7 @@ export class Scheduler {
   readonly #watch: WatchList
   readonly #upkeep: Upkeep
   readonly #stirs = new Map<string, number>()
+  readonly #whenIdle: (() => void)[] = []
   #armed = false
 
   constructor(store: Store, clock: Clock, observer: Observer, options: SchedulerOptions = {}) {
@@ -72,8 +83,29 @@ export class Scheduler {
       registry: this.registry,
       waiters: this.#waiters,
       isWatched: (lane) => this.#watch.covers(lane),
+      storeNowMs: () => this.storeNowMs(),
     })
-    this.#outcomes = new Outcomes({ store, clock, observer, arm, wake, tell })
+    this.admin = new Administration({
+      store,
+      tell,
+      registry: this.registry,
+      register: (lane) => this.#submissions.laneNumber(lane),
+      settled: async () => {
+        await Promise.all([this.#submissions.registered(), this.#counts.told()])
+        await new Promise<void>((resolve) => clock.endOfTurn(resolve))
+      },
+    })
+    this.queues = new QueueControl({ store, tell, registry: this.registry })
+    this.sets = new JobSets({ store, tell, registry: this.registry })
+    this.#outcomes = new Outcomes({
+      store,
+      clock,
+      observer,
+      arm,
+      wake,
+      tell,
+      settled: () => this.#checkIdle(),
+    })
     this.#claims = new Claims({
       store,
       clock,
@@ -81,12 +113,14 @@ export class Scheduler {
       arm,
       registry: this.registry,
       putBack: (assignment) => this.release(assignment, false),
+      unpaused: (groups) => this.queues.unpaused(groups),
     })
     this.#watch = new WatchList(
       clock,
       () => this.#upkeep.wantedLanes(),
       (lanes) => store.watch(lanes),
       (fresh) => this.#upkeep.catchUp(fresh),
+      (error) => observer.trouble('watch', error),
     )
     this.#counts = new WorkerCounts(store, this.registry, (task, error) =>
       observer.trouble(task, error),
@@ -103,6 +137,7 @@ export class Scheduler {
       watch: this.#watch,
       counts: this.#counts,
       submissions: this.#submissions,
+      loadPauses: () => this.queues.load(),
       settle: (outcome) => this.#outcomes.add(undefined, outcome),
       outcomeOf: (job, report) => this.#outcomeOf(job, report),
       maxLosses: options.maxLosses ?? 0,
@@ -112,6 +147,7 @@ export class Scheduler {
   /** Learns the lanes and joins the nodes. Throws where the store cannot be reached. */
   async start(): Promise<void> {
     await this.#upkeep.start()
+    await this.queues.load()
     for (const fn of this.#options.routed ?? []) await this.openLane(fn)
   }
 
@@ -123,6 +159,14 @@ export class Scheduler {
   /** Jobs in the hands of this node's workers. */
   get running(): number {
     return this.#claims.handedOut - this.#outcomes.settledCount
+  }
+
+  /** Resolves when no worker of this node has a job. */
+  whenIdle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve)
+      this.#checkIdle()
+    })
   }
 
   /** Leaves the nodes; what is still held by Gearman workers of this node goes back. */
@@ -246,6 +290,11 @@ export class Scheduler {
     return ref && this.read(ref)
   }
 
+  /** A finished job that is kept, by the jid that its producer gave. */
+  findFinished(jid: string): Promise<JobRef | undefined> {
+    return this.#store.queues.findFinished(jid, [...this.registry.all()])
+  }
+
   /** Jobs of all functions with this unique id. */
   async findUnique(unique: Uint8Array): Promise<readonly JobRef[]> {
     return this.#store.findUnique(unique, [...this.registry.all()])
@@ -253,6 +302,11 @@ export class Scheduler {
 
   async counts(lanes: Iterable<string> = this.registry.all()): Promise<readonly LaneCounts[]> {
     return this.#store.counts([...lanes])
+  }
+
+  /** Keeps what a worker notes on its job; false where it has lost it. */
+  note({ job }: Assignment, note: JobNote): Promise<boolean> {
+    return this.#store.queues.note(job, job.token, note)
   }
 
   /** A reservation that this node did not hand out, as one that it did: for outcomes by jid. */
@@ -282,10 +336,15 @@ export class Scheduler {
     )
   }
 
+  #checkIdle(): void {
+    if (this.running > 0 || this.#whenIdle.length === 0) return
+    for (const resolve of this.#whenIdle.splice(0)) resolve()
+  }
+
   /** Workers by name and consumers are woken alike: the lane may be closed to the latter. */
   #wake(lane: string, jobs: number): void {
     const { byName, byQueue } = idleKeysOf(lane, this.registry)
-    this.#stirs.set(byQueue, (this.#stirs.get(byQueue) ?? 0) + 1)
+    for (const key of [...byName, byQueue]) this.#stirs.set(key, (this.#stirs.get(key) ?? 0) + 1)
     if (this.#idle.size === 0) return
     const { wakeups = 1 } = this.#options
     const count = wakeups === 0 ? Infinity : jobs * wakeups

@@ -28,6 +28,8 @@ interface Parts {
   readonly wake: (lane: string, jobs: number) => void
   /** Whether the store tells this node of jobs in the lane, its own among them. */
   readonly isWatched: (lane: string) => boolean
+  /** The store's clock, milliseconds since 1970. */
+  readonly storeNowMs: () => number
 }
 
 /** Own jobs that are remembered per lane until the store tells of them. */
@@ -92,6 +94,11 @@ export class Submissions {
     return registering
   }
 
+  /** Settles when the new lanes of now have their numbers, or cannot have them. */
+  async registered(): Promise<void> {
+    await Promise.allSettled(this.#registering.values())
+  }
+
   /**
    * Runs `task` when no submission of the lane is under way, now if none is: an event may overtake
    * the answer that makes its job known here.
@@ -118,6 +125,8 @@ export class Submissions {
         lane,
         items.map(({ job }) => job),
       )
+      // A lane that was dropped meanwhile comes again.
+      if (this.#parts.registry.numberOf(lane) === undefined) await this.laneNumber(lane)
       this.#answer(lane, items, results)
     } catch (error) {
       const refusal = toStoreError(error)
@@ -146,7 +155,7 @@ export class Submissions {
       if (result.kind === 'created') {
         if (isWatched) this.#remember(lane, result.id)
         observer.submitted(job.door, 1)
-        if (job.dueAtMs === undefined) created += 1
+        if (job.dueAtMs === undefined || job.dueAtMs <= this.#parts.storeNowMs()) created += 1
       }
       submission.submitted(result, number)
     }

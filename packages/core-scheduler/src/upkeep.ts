@@ -37,8 +37,9 @@ export class Upkeep {
 
   async start(): Promise<void> {
     this.#parts.store.listen(this.#hearing)
-    await this.#beat()
+    // The first beat may find dead nodes, whose jobs are put back in the lanes that are known.
     await this.#hearing.loadLanes()
+    await this.#beat()
     this.#every('beat', beatEveryMs, () => this.#beat())
     this.#every('promote', promoteEveryMs, () => this.#promote())
     this.#every('waiters', watchWaitersAfterMs, () => this.#watchWaiters())

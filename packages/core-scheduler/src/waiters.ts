@@ -39,7 +39,7 @@ export class Waiters {
 
   add(lane: string, id: number, waiter: Waiter, nowMs: number): void {
     let waits = this.#byLane.get(lane)
-    if (!waits) this.#byLane.set(lane, (waits = new Map()))
+    if (!waits) this.#byLane.set(lane, (waits = new Map<number, Wait>()))
     const wait = waits.get(id)
     if (wait) wait.waiters.push(waiter)
     else waits.set(id, { waiters: [waiter], sinceMs: nowMs })

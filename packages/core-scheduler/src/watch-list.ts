@@ -14,6 +14,7 @@ export class WatchList {
   readonly #apply: (lanes: ReadonlySet<string> | 'all') => Promise<void>
   readonly #wanted: () => Iterable<string> | 'all'
   readonly #watched: (fresh: ReadonlySet<string> | 'all') => void
+  readonly #trouble: (error: unknown) => void
   #current: ReadonlySet<string> | 'all' = new Set()
   #lastWanted = new Map<string, number>()
   #allWantedMs = -Infinity
@@ -22,18 +23,21 @@ export class WatchList {
 
   /**
    * `wanted` lists the lanes of now; `apply` makes the store tell of exactly these; `watched` hears
-   * which are new, since what happened there before went unheard.
+   * which are new, since what happened there before went unheard; `trouble`, why it did not work. It is
+   * tried again at the next touch.
    */
   constructor(
     clock: Clock,
     wanted: () => Iterable<string> | 'all',
     apply: (lanes: ReadonlySet<string> | 'all') => Promise<void>,
     watched: (fresh: ReadonlySet<string> | 'all') => void,
+    trouble: (error: unknown) => void,
   ) {
     this.#clock = clock
     this.#wanted = wanted
     this.#apply = apply
     this.#watched = watched
+    this.#trouble = trouble
   }
 
   covers(lane: string): boolean {
@@ -67,6 +71,8 @@ export class WatchList {
       await this.#apply(next)
       this.#current = next
       if (fresh !== undefined) this.#watched(fresh)
+    } catch (error) {
+      this.#trouble(error)
     } finally {
       this.#applying = false
     }

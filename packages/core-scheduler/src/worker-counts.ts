@@ -52,6 +52,11 @@ export class WorkerCounts {
     this.#tell()
   }
 
+  /** Settles when the store has the figures of now, or cannot be told. */
+  async told(): Promise<void> {
+    await this.#telling
+  }
+
   #tell(): void {
     this.#telling ??= this.#tellAll().finally(() => {
       this.#telling = undefined

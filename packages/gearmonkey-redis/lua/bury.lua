@@ -1,5 +1,6 @@
 -- Puts back what by-name workers behind a node hold in one lane, and takes away its worker counts.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node. Returns the number of jobs put back.
+-- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none).
+-- Returns the number of jobs put back.
 --#include keys
 --#include levels
 local lane, node, now, back = ARGV[3], ARGV[4], nowMs(), {}
@@ -16,6 +17,7 @@ for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
 end
 if #back > 0 then
   enqueue(lane, back)
+  hintReady(ARGV[5], lane, now)
   redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back)
 end
 local counts = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node)

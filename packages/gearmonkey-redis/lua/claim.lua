@@ -26,7 +26,7 @@ local function fieldsOf(pairs)
 end
 
 -- Takes a popped job into a reservation; false for one that nobody waits for any more.
-local function reserve(lane, id, leaseMs)
+local function reserve(lane, band, id, leaseMs)
   local key = jobKey(lane, id)
   local stored = redis.call('HGETALL', key)
   local fields = fieldsOf(stored)
@@ -46,6 +46,8 @@ local function reserve(lane, id, leaseMs)
     deadline = now + (fields.reserve_for and tonumber(fields.reserve_for) * 1000 or defaultReserveMs)
   end
   redis.call('HSET', key, 'status', 'busy', 'token', token)
+  -- A native client's job has the level of the band it was pushed to, and goes back there.
+  if not fields.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
   redis.call('ZADD', busyKey(lane), deadline, id)
   redis.call('PUBLISH', channelOf(lane), 'start:' .. id)
   jobs[#jobs + 1] = { lane, id, token, stored }
@@ -56,7 +58,7 @@ local function takeFromBand(lane, band, leaseMs)
   while #jobs < max do
     local ids = redis.call('RPOP', queueKey(lane, band), max - #jobs)
     if not ids then return end
-    for _, id in ipairs(ids) do reserve(lane, id, leaseMs) end
+    for _, id in ipairs(ids) do reserve(lane, band, id, leaseMs) end
   end
 end
 
@@ -67,23 +69,12 @@ local function takeFromLane(lane, leaseMs)
   end
 end
 
--- The band and rank of the next job of a lane.
-local function headOf(lane)
-  for _, band in ipairs({ 'high', 'normal', 'low' }) do
-    local id = redis.call('LINDEX', queueKey(lane, band), -1)
-    if id then
-      local job = redis.call('HMGET', jobKey(lane, id), 'level', 'enqueued')
-      return band, rank(tonumber(job[1] or usual[band]), tonumber(job[2] or now))
-    end
-  end
-end
-
 -- Takes from several lanes as from one line. The heads are looked up once and then one by one.
 local function takeInOrder(lanes, leaseMs, ready)
   local heads = {}
   for _, lane in ipairs(lanes) do
     if isOpen(lane) then
-      local band, rankOfHead = headOf(lane)
+      local band, rankOfHead = headOf(lane, now)
       if band then heads[#heads + 1] = { lane, band, rankOfHead } end
     end
   end
@@ -93,8 +84,8 @@ local function takeInOrder(lanes, leaseMs, ready)
       if heads[at][3] < heads[best][3] then best = at end
     end
     local head = heads[best]
-    reserve(head[1], redis.call('RPOP', queueKey(head[1], head[2])), leaseMs)
-    head[2], head[3] = headOf(head[1])
+    reserve(head[1], head[2], redis.call('RPOP', queueKey(head[1], head[2])), leaseMs)
+    head[2], head[3] = headOf(head[1], now)
     if ready then
       if head[2] then redis.call('ZADD', ready, head[3], head[1]) else redis.call('ZREM', ready, head[1]) end
     end
@@ -110,7 +101,7 @@ local function takeByHint(queue, leaseMs)
     local hint = redis.call('ZRANGE', ready, skipped, skipped, 'WITHSCORES')
     local lane = hint[1]
     if not lane then return end
-    local band, rankOfHead = headOf(lane)
+    local band, rankOfHead = headOf(lane, now)
     if not band then
       redis.call('ZREM', ready, lane)
     elseif not isOpen(lane) then
@@ -118,7 +109,7 @@ local function takeByHint(queue, leaseMs)
     elseif rankOfHead > tonumber(hint[2]) then
       redis.call('ZADD', ready, rankOfHead, lane)
     else
-      reserve(lane, redis.call('RPOP', queueKey(lane, band)), leaseMs)
+      reserve(lane, band, redis.call('RPOP', queueKey(lane, band)), leaseMs)
     end
   end
 end

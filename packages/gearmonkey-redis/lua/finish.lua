@@ -1,6 +1,6 @@
 -- Ends or interrupts reservations of one lane.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, dead set's most, dead seconds, count, then per
--- outcome: kind, id, token, and three strings:
+-- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none), dead set's
+-- most, dead seconds, count, then per outcome: kind, id, token, and three strings:
 --   complete: output, -, -        fail: message, -, -
 --   retry: message, delay (ms), failure JSON      dead: message, -, failure JSON
 --   release: 1 if lost, most losses (0: no limit), -
@@ -9,7 +9,9 @@
 --#include keys
 --#include levels
 --#include jobs
-local lane, node, deadMost, deadSeconds = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
+--#include dead
+local lane, node, queue = ARGV[3], ARGV[4], ARGV[5]
+local deadMost, deadSeconds = tonumber(ARGV[6]), tonumber(ARGV[7])
 local meta, now, results, back = metaKey(lane), nowMs(), {}, {}
 local counts = { completed = 0, failed = 0, retried = 0 }
 
@@ -33,25 +35,8 @@ local function schedule(job, message, delayMs, failure)
 end
 
 local function bury(job, message, failure)
-  local key, dead = jobKey(lane, job.id), deadKey(lane)
-  redis.call('HSET', key, 'status', 'error', 'output', message, 'failure', failure, 'settled', 1)
-  redis.call('HDEL', key, 'token')
-  redis.call('PERSIST', key)
-  relay(lane, job.id, job.waiting, node, 'finish', '')
-  redis.call('HDEL', key, 'wait')
-  if job.unique and redis.call('HGET', uniqueKey(lane), job.unique) == job.id then
-    redis.call('HDEL', uniqueKey(lane), job.unique)
-  end
-  redis.call('ZADD', dead, now + deadSeconds * 1000, job.id)
-  local surplus = redis.call('ZCARD', dead) - deadMost
-  if surplus > 0 then
-    for _, id in ipairs(redis.call('ZPOPMIN', dead, surplus)) do
-      local jid = redis.call('HGET', jobKey(lane, id), 'jid')
-      forgetIndexes(lane, id, nil, jid)
-      redis.call('DEL', jobKey(lane, id))
-    end
-  end
-  redis.call('PUBLISH', channelOf(lane), 'finish:' .. job.id)
+  redis.call('HSET', jobKey(lane, job.id), 'output', message, 'failure', failure)
+  buryJob(lane, job, node, now, deadMost, deadSeconds)
   return 1
 end
 
@@ -70,8 +55,8 @@ local function release(job, lost, mostLosses)
   return 2
 end
 
-local at = 8
-for index = 1, tonumber(ARGV[7]) do
+local at = 9
+for index = 1, tonumber(ARGV[8]) do
   local kind, id, token, a, b, c = unpack(ARGV, at, at + 5)
   at = at + 6
   local v = redis.call('HMGET', jobKey(lane, id), 'token', 'door', 'unique', 'jid', 'wait', 'keep', 'level',
@@ -103,6 +88,7 @@ end
 
 if #back > 0 then
   enqueue(lane, back)
+  hintReady(queue, lane, now)
   redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back)
 end
 for name, count in pairs(counts) do

@@ -13,15 +13,6 @@ for at = 3, #ARGV, 2 do
     redis.call('DEL', jobKey(lane, id))
     redis.call('ZREM', deadKey(lane), id)
   end
-  if not redis.call('ZSCORE', readyKey(queue), lane) then
-    for _, band in ipairs({ 'high', 'normal', 'low' }) do
-      local id = redis.call('LINDEX', queueKey(lane, band), -1)
-      if id then
-        local job = redis.call('HMGET', jobKey(lane, id), 'level', 'enqueued')
-        redis.call('ZADD', readyKey(queue), rank(tonumber(job[1] or usual[band]), tonumber(job[2] or now)), lane)
-        break
-      end
-    end
-  end
+  hintReady(queue, lane, now)
 end
 return 1

@@ -15,7 +15,10 @@ for _, id in ipairs(ids) do
     if redis.call('HEXISTS', key, 'door') == 1 then redis.call('HSET', key, 'enqueued', integer(now)) end
   end
 end
-redis.call('ZREMRANGEBYSCORE', retriesKey(lane), '-inf', now)
+if #ids > 0 and redis.call('EXISTS', retriesKey(lane)) == 1 then
+  redis.call('ZREMRANGEBYSCORE', retriesKey(lane), '-inf', now)
+  redis.call('ZREM', retriesKey(lane), unpack(ids))
+end
 if #jobs > 0 then
   enqueue(lane, jobs)
   if queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rank(best, now), lane) end

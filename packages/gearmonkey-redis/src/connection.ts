@@ -23,6 +23,7 @@ const longestPauseMs = 1_000
 export function connectionOptions(
   address: StoreAddress,
   name: string,
+  withinMs = answerWithinMs,
 ): Omit<RedisOptions, 'replyMapping'> {
   return {
     ...(address.path === undefined
@@ -38,24 +39,32 @@ export function connectionOptions(
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    connectTimeout: answerWithinMs,
+    connectTimeout: withinMs,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), longestPauseMs),
   }
 }
 
 /** The connection for commands: an answer that takes too long ends it. */
-export function commandConnection(address: StoreAddress, node: string): Redis {
+export function commandConnection(
+  address: StoreAddress,
+  node: string,
+  withinMs = answerWithinMs,
+): Redis {
   return new Redis({
-    ...connectionOptions(address, `crossgear:${node}`),
-    socketTimeout: answerWithinMs,
-    commandTimeout: answerWithinMs,
+    ...connectionOptions(address, `crossgear:${node}`, withinMs),
+    socketTimeout: withinMs,
+    commandTimeout: withinMs,
   })
 }
 
 /** The connection that listens. Silence is no fault of it. */
-export function eventConnection(address: StoreAddress, node: string): Redis {
+export function eventConnection(
+  address: StoreAddress,
+  node: string,
+  withinMs = answerWithinMs,
+): Redis {
   return new Redis({
-    ...connectionOptions(address, `crossgear:${node}:events`),
-    commandTimeout: answerWithinMs,
+    ...connectionOptions(address, `crossgear:${node}:events`, withinMs),
+    commandTimeout: withinMs,
   })
 }

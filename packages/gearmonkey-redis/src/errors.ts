@@ -10,6 +10,7 @@ export function storeErrorOf(error: unknown): StoreError {
   if (refusals.test(message) || message.includes('user_script')) {
     return new StoreError('REFUSED', message, { cause: error })
   }
-  const code = message.includes('timed out') ? 'TIMEOUT' : 'UNREACHABLE'
+  // Either of ioredis's timers may be the first: of the command, or of the silent socket.
+  const code = /timed out|timeout/i.test(message) ? 'TIMEOUT' : 'UNREACHABLE'
   return new StoreError(code, message, { cause: error })
 }

@@ -35,7 +35,6 @@ export class Events {
   /** Subscribes before it unsubscribes, so that what stays watched is never unheard. */
   async watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
     const before = this.#watched
-    this.#watched = lanes
     const names = lanes === 'all' ? new Set<string>() : lanes
     const namesBefore = before === 'all' ? new Set<string>() : before
     const pattern = this.#keys.channel('*')
@@ -47,6 +46,8 @@ export class Events {
     if (more.length > 0) await this.#redis.subscribe(...channels(more))
     if (fewer.length > 0) await this.#redis.unsubscribe(...channels(fewer))
     if (lanes !== 'all' && before === 'all') await this.#redis.punsubscribe(pattern)
+    // Not before it is so: after a failure the next call must say all of it again.
+    this.#watched = lanes
   }
 
   #heard(channel: string, message: Buffer): void {
@@ -71,6 +72,8 @@ function announced(listener: StoreListener, message: string): void {
   const [kind, lane, figure] = message.split('\0')
   if (lane === undefined) return
   if (kind === 'lane') listener.laneAdded(lane, Number(figure))
+  else if (kind === 'unlane') listener.laneDropped(lane)
+  else if (kind === 'pauses') listener.pausesChanged()
   else if (kind === 'wake') listener.woken(lane, Number(figure))
 }
 

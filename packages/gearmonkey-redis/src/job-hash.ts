@@ -63,6 +63,8 @@ export function jobOf(lane: string, id: number, pairs: readonly Buffer[]): Job |
     ...optional('dividend', fields.get('status:dividend')),
     ...optional('divisor', fields.get('status:divisor')),
     ...optional('token', text('token')),
+    ...optional('note', text('note')),
+    ...optional('notedAtMs', count('noted')),
   }
 }
 

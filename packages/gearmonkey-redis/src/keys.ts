@@ -19,6 +19,11 @@ export class Keys {
     return this.#of('uid', lane)
   }
 
+  /** The lane of a `uid` key. */
+  laneOf(uidKey: string): string {
+    return uidKey.slice(`uid:${this.open}`.length, uidKey.length - this.close.length)
+  }
+
   job(lane: string, id: number | string): string {
     return `${this.#of('job', lane)}:${id}`
   }
@@ -71,6 +76,11 @@ export class Keys {
     return this.#of('xg:jid', lane)
   }
 
+  /** Id of a finished Faktory job that is kept, for as long as it is. */
+  kept(lane: string, jid: string): string {
+    return `${this.#of('xg:kept', lane)}:${jid}`
+  }
+
   /** The lane's counters, limits and worker counts. */
   meta(lane: string): string {
     return this.#of('xg:lane', lane)
@@ -81,6 +91,8 @@ export class Keys {
     return `xg:ready:${queue}`
   }
 
+  /** Faktory queues from which consumers are given nothing. */
+  readonly paused = 'xg:paused'
   /** Lane to number. */
   readonly lanes = 'xg:lanes'
   /** Node to its last heartbeat, milliseconds. */

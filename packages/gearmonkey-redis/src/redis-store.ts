@@ -7,7 +7,9 @@ import {
   type ClaimRequest,
   type Job,
   type JobRef,
+  type JobSummary,
   type LaneCounts,
+  type LaneLimits,
   type NewJob,
   type Outcome,
   type Pulse,
@@ -19,11 +21,13 @@ import {
   type Submitted,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
+import { RedisAdministration } from './administration.ts'
 import { commandConnection, eventConnection, type StoreAddress } from './connection.ts'
 import { storeErrorOf } from './errors.ts'
 import { Events } from './events.ts'
 import { fieldsOf, jobOf, reservationOf, type ReservedReply } from './job-hash.ts'
 import { Keys } from './keys.ts'
+import { RedisQueues } from './queues.ts'
 import { Scripts, type ScriptArgument, type ScriptName } from './scripts.ts'
 
 /** Bounds of what dead jobs may keep. Defaults at the end of each line. */
@@ -36,11 +40,17 @@ export interface RedisStoreOptions {
   readonly deadSeconds?: number
   /** How long a Faktory worker may hold a job that does not say, seconds. 1800. */
   readonly reserveForSeconds?: number
+  /** A server that does not answer within this time counts as unreachable, milliseconds. 5000. */
+  readonly answerWithinMs?: number
 }
 
+const mostDead = 10_000
+const deadForSeconds = 180 * 24 * 3600
 const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped']
 /** Due jobs moved per lane and call. */
 const promotedPerCall = 1_000
+/** Keys that one look for unknown lanes goes through, about 2 ms of the server's time. */
+const keysPerLook = 5_000
 /** Lanes in one call where a call takes several. */
 const lanesPerCall = 1_000
 /** Times one promotion goes back for more, so that a flood of due jobs does not block the rest. */
@@ -52,22 +62,41 @@ export class RedisStore implements Store {
   readonly #redis: Redis
   readonly #eventRedis: Redis
   readonly #scripts: Scripts
+  readonly #administration: RedisAdministration
+  readonly queues: RedisQueues
   readonly #events: Events
   readonly #keys = new Keys()
   readonly #names: LaneNames
   readonly #options: RedisStoreOptions
   #token = 0
+  #scanned = '0'
   #offsetMs = 0
   #up = true
   #listener: StoreListener | undefined
 
   constructor(address: StoreAddress, options: RedisStoreOptions = {}) {
-    this.#redis = commandConnection(address, this.node)
-    this.#eventRedis = eventConnection(address, this.node)
+    this.#redis = commandConnection(address, this.node, options.answerWithinMs)
+    this.#eventRedis = eventConnection(address, this.node, options.answerWithinMs)
     this.#scripts = new Scripts(this.#redis)
+    this.#administration = new RedisAdministration({
+      redis: this.#redis,
+      keys: this.#keys,
+      node: this.node,
+      run: (...call) => this.#run(...call),
+    })
     this.#events = new Events(this.#eventRedis, this.#keys, this.node)
     this.#names = options.names ?? new LaneNames()
     this.#options = options
+    this.queues = new RedisQueues({
+      redis: this.#redis,
+      keys: this.#keys,
+      node: this.node,
+      names: this.#names,
+      deadPerLane: options.deadPerLane ?? mostDead,
+      deadSeconds: options.deadSeconds ?? deadForSeconds,
+      run: (...call) => this.#run(...call),
+      call: (send) => this.#call(send),
+    })
     for (const redis of [this.#redis, this.#eventRedis]) {
       redis.on('error', (error: Error) => this.#isDown(error.message))
       redis.on('close', () => this.#isDown('connection closed'))
@@ -140,8 +169,10 @@ export class RedisStore implements Store {
   }
 
   async finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
-    const { deadPerLane = 10_000, deadSeconds = 180 * 24 * 3600 } = this.#options
-    const args: ScriptArgument[] = [lane, this.node, deadPerLane, deadSeconds, outcomes.length]
+    const { deadPerLane = mostDead, deadSeconds = deadForSeconds } = this.#options
+    const { queue } = this.#names.parse(lane)
+    const args: ScriptArgument[] = [lane, this.node, queue, deadPerLane, deadSeconds]
+    args.push(outcomes.length)
     for (const outcome of outcomes) {
       args.push(outcome.kind, outcome.id, outcome.token, ...outcomeArguments(outcome))
     }
@@ -187,14 +218,47 @@ export class RedisStore implements Store {
     return lanes.map((lane, at) => countsOf(lane, replies[at] as number[]))
   }
 
+  async discover(): Promise<readonly string[]> {
+    const pattern = this.#keys.uid('*')
+    const [cursor, found] = await this.#call(() =>
+      this.#redis.scan(this.#scanned, 'MATCH', pattern, 'COUNT', keysPerLook),
+    )
+    this.#scanned = cursor
+    return found.map((key) => this.#keys.laneOf(key))
+  }
+
   async nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
     const found: string[] = []
     for (const some of chunks(lanes, lanesPerCall)) {
       const key = this.#keys.queue(some[0] ?? '', 'normal')
-      const reply = (await this.#run('non-empty', [key], some)) as Buffer[]
+      const reply = (await this.#run('non-empty', [key], this.#withQueues(some))) as Buffer[]
       found.push(...reply.map(String))
     }
     return found
+  }
+
+  async setLimits(lane: string, limits: LaneLimits): Promise<void> {
+    await this.#call(() => this.#administration.setLimits(lane, limits))
+  }
+
+  cancel(lane: string, id: number): Promise<boolean> {
+    return this.#administration.cancel(lane, id)
+  }
+
+  listJobs(
+    lane: string,
+    from: number,
+    count: number,
+  ): Promise<{ readonly jobs: readonly JobSummary[]; readonly more: boolean }> {
+    return this.#administration.listJobs(lane, from, count)
+  }
+
+  clearLane(lane: string, max: number): Promise<readonly number[] | 'busy'> {
+    return this.#administration.clearLane(lane, max)
+  }
+
+  async unregisterLane(lane: string): Promise<void> {
+    await this.#call(() => this.#administration.unregisterLane(lane))
   }
 
   async openLane(lane: string): Promise<void> {
@@ -227,11 +291,7 @@ export class RedisStore implements Store {
   async heal(lanes: readonly string[]): Promise<void> {
     for (const some of chunks(lanes, lanesPerCall)) {
       const key = this.#keys.queue(some[0] ?? '', 'scheduled')
-      await this.#run(
-        'heal',
-        [key],
-        some.flatMap((lane) => [lane, this.#names.parse(lane).queue]),
-      )
+      await this.#run('heal', [key], this.#withQueues(some))
     }
   }
 
@@ -254,7 +314,10 @@ export class RedisStore implements Store {
 
   async bury(node: string, lanes: readonly string[]): Promise<readonly string[]> {
     const replies = await Promise.all(
-      lanes.map((lane) => this.#run('bury', [this.#keys.busy(lane)], [lane, node])),
+      lanes.map((lane) => {
+        const { queue } = this.#names.parse(lane)
+        return this.#run('bury', [this.#keys.busy(lane)], [lane, node, queue])
+      }),
     )
     await this.#call(() => this.#redis.zrem(this.#keys.nodes, node))
     return lanes.filter((_lane, at) => Number(replies[at]) > 0)
@@ -277,6 +340,11 @@ export class RedisStore implements Store {
     this.#redis.disconnect()
     this.#eventRedis.disconnect()
     return Promise.resolve()
+  }
+
+  /** Lanes, each with the queue in whose hint index it is. */
+  #withQueues(lanes: readonly string[]): string[] {
+    return lanes.flatMap((lane) => [lane, this.#names.parse(lane).queue])
   }
 
   #reservations(reply: unknown): Reservation[] {

@@ -23,9 +23,16 @@ export interface ConfigSources {
   /** What the command line gave, as text. */
   readonly flags: Readonly<Partial<Record<OptionName, string>>>
   readonly env: Readonly<Record<string, string | undefined>>
+  /** What a command puts in the place of the table's defaults. */
+  readonly defaults?: Readonly<Partial<Record<OptionName, string>>>
 }
 
-const doorNames = ['gearmanPort', 'faktoryPort', 'webPort'] as const satisfies OptionName[]
+const doorNames = [
+  'gearmanPort',
+  'faktoryPort',
+  'httpPort',
+  'webPort',
+] as const satisfies OptionName[]
 
 interface Given {
   /** How the error line names the place. */
@@ -58,7 +65,7 @@ export function loadConfig(sources: ConfigSources): Config {
 
 function given(
   name: OptionName,
-  { flags, env }: ConfigSources,
+  { flags, env, defaults }: ConfigSources,
   file: (FileSettings & { path: string }) | undefined,
 ): Given | undefined {
   const flag = flags[name]
@@ -66,8 +73,11 @@ function given(
   for (const variable of variablesOf(name)) {
     if (env[variable]) return { from: variable, value: env[variable] }
   }
-  if (!file?.values.has(name)) return undefined
-  return { from: `${String(keyOf(name))} in ${file.path}`, value: file.values.get(name) }
+  if (file?.values.has(name)) {
+    return { from: `${String(keyOf(name))} in ${file.path}`, value: file.values.get(name) }
+  }
+  const value = defaults?.[name]
+  return value === undefined ? undefined : { from: flagOf(name), value }
 }
 
 function settle(name: OptionName, source: Given | undefined): unknown {

@@ -1,5 +1,7 @@
 import { hostname } from 'node:os'
 import { maskStoreUrl, parseStoreUrl } from '../stores/store-address.ts'
+import { row, type OptionRow } from './option-row.ts'
+import { tlsOptions } from './tls-options.ts'
 import {
   checkedText,
   oneOf,
@@ -8,30 +10,8 @@ import {
   secret,
   text,
   wholeNumber,
-  type ValueKind,
+  yesNo,
 } from './value-kinds.ts'
-
-/** One setting. Its flag, its variables and its key in the file follow from its name in the table. */
-export interface OptionRow<T> {
-  readonly group: 'Doors' | 'Store' | 'Jobs' | 'Limits' | 'Output'
-  /** Stands for the value in `--help`. */
-  readonly argument: string
-  readonly help: string
-  readonly value: ValueKind<T>
-  readonly fallback: NoInfer<T>
-  /** Shown in `--help` in the place of a fallback that is computed or unset. */
-  readonly shownFallback?: string
-  /** Key in the TOML file, where it is not the name in snake case; null: not in the file. */
-  readonly key?: string | null
-  /** Variables read besides CROSSGEAR_<NAME>, which wins over them. */
-  readonly alsoEnv?: readonly string[]
-  /** A value that begins with `/` names a file that holds the value. */
-  readonly readsFile?: true
-}
-
-function row<T>(definition: OptionRow<T>): OptionRow<T> {
-  return definition
-}
 
 const MIB = 1024 * 1024
 const YEAR_SECONDS = 365 * 24 * 3600
@@ -48,8 +28,11 @@ export const options = {
   host: row({
     group: 'Doors',
     argument: 'address',
-    help: 'address that every door listens on',
-    value: text('an address of this machine, such as 127.0.0.1 or 0.0.0.0', /^[\w.:%-]+$/),
+    help: 'address that every door listens on; * is every address of the machine',
+    value: text(
+      'an address of this machine, such as 127.0.0.1, or * for all of them',
+      /^(\*|[\w.:%-]+)$/,
+    ),
     fallback: '127.0.0.1',
   }),
   gearmanPort: row({
@@ -65,6 +48,13 @@ export const options = {
     help: 'port for Faktory producers and consumers, or off',
     value: portOr('off'),
     fallback: 7419,
+  }),
+  httpPort: row({
+    group: 'Doors',
+    argument: 'port',
+    help: 'port where jobs are submitted with HTTP (POST /function), or off',
+    value: portOr('off'),
+    fallback: 'off',
   }),
   webPort: row({
     group: 'Doors',
@@ -94,6 +84,7 @@ export const options = {
     fallback: hostPrefix,
     shownFallback: 'H:<host name>',
   }),
+  ...tlsOptions,
 
   redisUrl: row({
     group: 'Store',
@@ -131,6 +122,29 @@ export const options = {
     help: 'how many lost workers a job survives; 0: any number',
     value: wholeNumber(0, 1_000_000),
     fallback: 0,
+  }),
+  workerWakeup: row({
+    group: 'Jobs',
+    argument: 'n',
+    help: 'sleeping Gearman workers that are woken for each job; 0: all of its function',
+    value: wholeNumber(0, 1_000_000),
+    fallback: 1,
+  }),
+  roundRobin: row({
+    group: 'Jobs',
+    argument: 'yes|no',
+    help: 'whether a Gearman worker gets jobs of its functions in turn; no: the function it named last comes first',
+    value: yesNo(),
+    fallback: false,
+    shownFallback: 'no',
+  }),
+  exceptions: row({
+    group: 'Jobs',
+    argument: 'yes|no',
+    help: 'whether Gearman clients hear exceptions without asking for them',
+    value: yesNo(),
+    fallback: false,
+    shownFallback: 'no',
   }),
   drainSeconds: row({
     group: 'Jobs',

@@ -44,6 +44,15 @@ export function oneOf<const Words extends readonly string[]>(
   return { expected: words.join(', '), schema: v.picklist(words) }
 }
 
+/** `yes` or `no`; in the file true and false as well. */
+export function yesNo(): ValueKind<boolean> {
+  const fromWord = v.pipe(
+    v.picklist(['yes', 'no']),
+    v.transform((word) => word === 'yes'),
+  )
+  return { expected: 'yes or no', schema: v.union([v.boolean(), fromWord]) }
+}
+
 export function text(expected: string, pattern = /^\P{Cc}+$/u): ValueKind<string> {
   return { expected, schema: v.pipe(v.string(), v.regex(pattern)) }
 }

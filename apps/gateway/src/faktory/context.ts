@@ -7,7 +7,8 @@ import type { PayloadRuleOf } from './translate.ts'
 import type { Workers } from './workers.ts'
 
 /** Why a connection was turned away. */
-export type Rejection = 'connections' | 'silence' | 'hello' | 'password' | 'line' | 'dead'
+export type Rejection =
+  'connections' | 'tls_handshake' | 'silence' | 'hello' | 'password' | 'line' | 'dead'
 
 /** Counts since the door was opened, and what holds for all its connections. */
 export interface DoorState {
@@ -30,5 +31,6 @@ export interface FaktoryContext {
   readonly maxLineBytes: number
   readonly helloWithinMs: number
   readonly fetchBlocksMs: number
+  readonly mayFlush: (address: string) => boolean
   readonly rejected: (reason: Rejection) => void
 }

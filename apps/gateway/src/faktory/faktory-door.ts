@@ -4,6 +4,7 @@ import type { Door } from '../lifecycle/door.ts'
 import type { ListenAddress } from '../lifecycle/listen.ts'
 import { Listener } from '../net/listener.ts'
 import { Peer, type DropReason, type PeerLimits } from '../net/peer.ts'
+import type { TlsOptions } from '../net/tls.ts'
 import type { DoorState, FaktoryContext, Rejection } from './context.ts'
 import { Greeter } from './greeting.ts'
 import { Info } from './info.ts'
@@ -19,6 +20,8 @@ export interface FaktoryDoorOptions {
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
+  /** With it the port speaks TLS. */
+  readonly tls?: TlsOptions
   /** What INFO calls `faktory_version`. */
   readonly version: string
   /** Clients must prove that they know it. None. */
@@ -39,8 +42,13 @@ export interface FaktoryDoorOptions {
   readonly deadAfterMs?: number
   /** How often such workers are looked for, milliseconds. 15000. */
   readonly reapEveryMs?: number
+  /** Which addresses may FLUSH. This machine's own. */
+  readonly mayFlush?: (address: string) => boolean
   /** A connection was turned away. */
   readonly rejected?: (reason: Rejection) => void
+  /** A connection was taken, or is gone. */
+  readonly connected?: () => void
+  readonly closed?: () => void
   /** The gateway itself ended a connection. */
   readonly dropped?: (reason: DropReason) => void
 }
@@ -81,6 +89,7 @@ export class FaktoryDoor implements Door {
       }),
       state: this.#state,
       payloadRuleOf: options.payloadRuleOf ?? (() => 'auto'),
+      mayFlush: options.mayFlush ?? isLoopback,
       maxLineBytes: options.maxLineBytes ?? 64 * 1024 * 1024,
       helloWithinMs: options.helloWithinMs ?? 2_000,
       fetchBlocksMs: options.fetchBlocksMs ?? 2_000,
@@ -90,6 +99,10 @@ export class FaktoryDoor implements Door {
       port,
       portFlag: '--faktory-port',
       maxConnections,
+      handshakeFailed: () => rejected('tls_handshake'),
+      ...(options.tls && { tls: options.tls }),
+      ...(options.connected && { opened: options.connected }),
+      ...(options.closed && { closed: options.closed }),
       connected: (socket) => {
         const handlerOf = (peer: Peer): Session => new Session(peer, context)
         new Peer(socket, handlerOf, options.peerLimits, options.dropped)
@@ -110,6 +123,10 @@ export class FaktoryDoor implements Door {
     return this.#listener.listen()
   }
 
+  stopAccepting(): void {
+    this.#listener.stopAccepting()
+  }
+
   /**
    * Hands out no more jobs: FETCH waits its time and is answered without one. Connections are still
    * taken, for workers bring outcomes on whichever connection of theirs is free.
@@ -123,4 +140,8 @@ export class FaktoryDoor implements Door {
     this.workers.stop()
     return this.#listener.close()
   }
+}
+
+function isLoopback(address: string): boolean {
+  return /^(::ffff:)?127\./.test(address) || address === '::1'
 }

@@ -1,4 +1,10 @@
-import type { Assignment, Claimant, IdleWorker, Interest, StoreError } from '@crossgear/core-scheduler'
+import type {
+  Assignment,
+  Claimant,
+  IdleWorker,
+  Interest,
+  StoreError,
+} from '@crossgear/core-scheduler'
 import { bulk, error, NULL_BULK } from '@crossgear/fwp-codec'
 import type { Place } from '../net/peer.ts'
 import { jidOf } from './jids.ts'
@@ -43,7 +49,14 @@ export class Fetch implements Claimant, IdleWorker {
     const { worker, context } = this.#session
     const { registry } = context.scheduler
     worker.held.hold(jidOf(assignment.job, registry), assignment)
-    this.#answer(bulk(jobText(assignment.job, registry, context.payloadRuleOf)))
+    let reply: Buffer
+    try {
+      reply = bulk(jobText(assignment.job, registry, context.payloadRuleOf))
+    } catch (problem) {
+      // Somebody wrote in its hash. It fails when its reservation ends, and comes to rest with the dead.
+      reply = error(`a job cannot be shown: ${String(problem)}`)
+    }
+    this.#answer(reply)
   }
 
   nothing(): void {

@@ -1,8 +1,10 @@
 import type { Interest, Scheduler } from '@crossgear/core-scheduler'
-import { parseFetch } from '@crossgear/fwp-codec'
+import { isQueueName, parseFetch } from '@crossgear/fwp-codec'
 
 /** Different FETCH arguments that are remembered. Clients that shuffle their queues use many. */
 const maxKept = 1_000
+/** Longer ones are not. */
+const maxKeptBytes = 4_096
 
 /** The queues that a FETCH names, and the interest in them. */
 export interface Wanted {
@@ -25,8 +27,10 @@ export class Interests {
     const key = functions ? `${text}\n${[...functions].sort().join('\n')}` : text
     const known = this.#kept.get(key)
     if (known) return known
-    const queues = parseFetch(argument)
+    // Nothing can ever be queued under a name that no queue can have.
+    const queues = parseFetch(argument).filter(isQueueName)
     const wanted = { queues, interest: this.#scheduler.consumerInterest(queues, functions) }
+    if (key.length > maxKeptBytes) return wanted
     if (this.#kept.size >= maxKept) this.#kept.clear()
     this.#kept.set(key, wanted)
     return wanted

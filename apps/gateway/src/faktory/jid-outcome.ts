@@ -3,9 +3,8 @@ import { error, OK } from '@crossgear/fwp-codec'
 import type { Place } from '../net/peer.ts'
 import { findJob } from './find-job.ts'
 import type { HeldJob } from './held-jobs.ts'
-import { asStoreError } from './open-lanes.ts'
 import type { Session } from './session.ts'
-import { storeErrorText } from './store-error-text.ts'
+import { asStoreError, storeErrorText } from './store-error-text.ts'
 
 /**
  * What a worker says of a job that it names by jid: settled on the reservation that this node handed

@@ -1,4 +1,5 @@
-import { StoreError, type Scheduler, type Submission } from '@crossgear/core-scheduler'
+import type { Scheduler, Submission } from '@crossgear/core-scheduler'
+import { asStoreError } from './store-error-text.ts'
 
 /**
  * Hands jobs in, and before the first one of a lane opens it: what Faktory producers push is for
@@ -24,11 +25,6 @@ export class OpenLanes {
     )
   }
 
-  /** The store was emptied: what was opened there is closed. */
-  forget(): void {
-    this.#open.clear()
-  }
-
   #opened(lane: string): Promise<void> {
     const pending = this.#opening.get(lane)
     if (pending) return pending
@@ -39,10 +35,4 @@ export class OpenLanes {
     this.#opening.set(lane, opening)
     return opening
   }
-}
-
-export function asStoreError(error: unknown): StoreError {
-  if (error instanceof StoreError) return error
-  const message = error instanceof Error ? error.message : String(error)
-  return new StoreError('REFUSED', message, { cause: error })
 }

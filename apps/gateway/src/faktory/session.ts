@@ -48,6 +48,11 @@ export class Session implements PeerHandler, WorkerConnection {
     return this.#hasLeft
   }
 
+  /** Where the client is. */
+  get address(): string {
+    return this.#peer.address
+  }
+
   /** Who holds what this connection fetches. Only for sessions that have said HELLO. */
   get worker(): Worker {
     if (!this.#worker) throw new Error('no HELLO yet')

@@ -1,4 +1,4 @@
-import type { StoreError, StoreErrorCode } from '@crossgear/core-scheduler'
+import { StoreError, type StoreErrorCode } from '@crossgear/core-scheduler'
 
 const texts: Readonly<Record<StoreErrorCode, (message: string) => string>> = {
   UNREACHABLE: () => 'the job store cannot be reached, try again later',
@@ -10,4 +10,11 @@ const texts: Readonly<Record<StoreErrorCode, (message: string) => string>> = {
 /** What a client reads after `-ERR ` when the store did not do its part. */
 export function storeErrorText(error: StoreError): string {
   return texts[error.code](error.message)
+}
+
+/** What an asynchronous step threw, as the error of the store that it is. */
+export function asStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new StoreError('REFUSED', message, { cause: error })
 }

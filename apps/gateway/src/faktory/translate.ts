@@ -14,6 +14,7 @@ import {
   type FwpJob,
 } from '@crossgear/fwp-codec'
 import { jidOf } from './jids.ts'
+import { trackedForSeconds, wantsTracking } from './tracking.ts'
 
 /** How a function's payload is translated, where a route says so. */
 export type PayloadRuleOf = (fn: string) => PayloadRule
@@ -37,6 +38,7 @@ export function newJobOf(job: FwpJob, nowMs: number, rule: PayloadRule): NewJob 
   }
   if (job.atMs !== undefined) draft.dueAtMs = job.atMs
   if (job.retry !== undefined) draft.retries = job.retry
+  if (wantsTracking(job.custom)) draft.retentionSeconds = trackedForSeconds
   if (job.reserveForSeconds !== undefined) {
     draft.reserveForSeconds = Math.max(minReserveSeconds, job.reserveForSeconds)
   }

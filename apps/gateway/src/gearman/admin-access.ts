@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net'
 export class AdminAccess {
   readonly #allowed = new BlockList()
 
-  /** `from`: addresses and networks such as `10.0.0.0/8`. Throws a TypeError for anything else. */
+  /** `from`: addresses and networks such as `10.0.0.0/8`. Throws for anything else. */
   constructor(from: readonly string[] = []) {
     for (const network of ['127.0.0.0/8', '::1', ...from]) this.#allow(network)
   }
@@ -15,7 +15,7 @@ export class AdminAccess {
   }
 
   #allow(network: string): void {
-    const [address = '', bits] = network.split('/')
+    const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(network) ?? []
     const version = isIP(address)
     if (version === 0) throw new TypeError(`${network} is no address and no network`)
     const type = version === 6 ? 'ipv6' : 'ipv4'

@@ -40,9 +40,12 @@ export function leadingNumber(bytes: Uint8Array): number {
   return Number.isSafeInteger(number) ? number : 0
 }
 
+/** Characters of a progress figure that count. */
+const progressDigits = 10
+
 /** Progress in a status reply: a number of 32 bits without a sign. */
 export function progressFigure(bytes: Uint8Array | undefined): string {
-  return String(bytes ? leadingNumber(bytes) >>> 0 : 0)
+  return String(bytes ? leadingNumber(bytes.subarray(0, progressDigits)) >>> 0 : 0)
 }
 
 /** Shortest time that a worker can allow itself for a job, milliseconds. */

@@ -1,16 +1,32 @@
+import { LaneNames, Scheduler, StoreError, type LaneCounts } from '@crossgear/core-scheduler'
+import { RedisStore } from '@crossgear/gearmonkey-redis/store'
 import type { Config } from '../config/load-config.ts'
+import type { Route } from '../config/routes.ts'
+import { FaktoryDoor } from '../faktory/faktory-door.ts'
+import { GearmanDoor } from '../gearman/gearman-door.ts'
+import { HttpDoor } from '../http/http-door.ts'
 import type { Logger } from '../log/logger.ts'
+import { systemClock } from '../net/clock.ts'
 import type { OpenStore } from '../stores/open-store.ts'
-import type { JobCount, Metrics } from '../web/metrics.ts'
+import type { DoorMetrics, JobCount, Metrics } from '../web/metrics.ts'
 import type { Readiness } from '../web/web-server.ts'
 import type { Door } from './door.ts'
+import type { DoorTls } from './door-tls.ts'
+import { observeWith } from './observe.ts'
+import { oneLine, StartError } from './start-error.ts'
 
 /** What the life cycle has ready when the gateway's objects are built. */
 export interface Parts {
   readonly config: Config
+  readonly version: string
+  readonly tls: DoorTls
   readonly store: OpenStore
   readonly metrics: Metrics
   readonly log: Logger
+  /** The text command `shutdown` came by the Gearman port. */
+  readonly shutdown: (graceful: boolean) => void
+  /** What the Gearman text command `verbose` answers. ERROR. */
+  readonly verbosity?: string
 }
 
 /** The gateway's objects, as far as the life cycle handles them. */
@@ -21,6 +37,10 @@ export interface Composition {
   check(): Promise<Readiness>
   /** The jobs in the store, for the metrics. */
   counts(): Promise<readonly JobCount[]>
+  /** Hands out no more jobs. */
+  drain(): void
+  /** Jobs that this gateway handed out, and queued ones that some worker can do. */
+  unfinished(): Promise<number>
   /** Settles when no job that this gateway handed out is running. */
   idle(): Promise<void>
   /** After the doors are closed: the scheduler and its connections to the store. */
@@ -28,12 +48,124 @@ export interface Composition {
 }
 
 /** Builds every object of the gateway: the one place where they are joined. */
-export function compose(_parts: Parts): Promise<Composition> {
-  return Promise.resolve({
-    doors: [],
-    check: () => Promise.resolve({ ready: true }),
-    counts: () => Promise.resolve([]),
-    idle: () => Promise.resolve(),
-    close: () => Promise.resolve(),
+export async function compose(parts: Parts): Promise<Composition> {
+  const { config, store, metrics, log } = parts
+  const homes = routed(config, ({ queue }) => queue)
+  const redisStore = new RedisStore(store.address, { names: new LaneNames(homes) })
+  const scheduler = new Scheduler(redisStore, systemClock, observeWith(metrics, log), {
+    homes,
+    routed: new Set(homes.keys()),
+    retries: routed(config, ({ retries }) => retries),
+    retentionSeconds: routed(config, ({ retentionSeconds }) => retentionSeconds),
+    maxLosses: config.jobRetries,
+    wakeups: config.workerWakeup,
   })
+  try {
+    await redisStore.open()
+    await scheduler.start()
+  } catch (error) {
+    await redisStore.close()
+    throw new StartError(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
+  }
+  metrics.storeUp(true)
+  return {
+    doors: doorsOf(parts, scheduler),
+    check: () => readiness(scheduler),
+    counts: async () => (await scheduler.counts()).flatMap((lane) => jobCounts(lane)),
+    drain: () => scheduler.drain(),
+    unfinished: () => unfinished(scheduler),
+    idle: () => scheduler.whenIdle(),
+    close: async () => {
+      await scheduler.stop().catch((error: unknown) => log.warn(`Leaving: ${oneLine(error)}`))
+      await redisStore.close()
+    },
+  }
+}
+
+function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
+  const { config, metrics, version, tls } = parts
+  const { host, handlePrefix, maxConnections, maxPacketBytes } = config
+  const common = { scheduler, host, version, maxConnections }
+  const peerLimits = { dropBytes: config.maxUnsentBytes }
+  const doors: Door[] = []
+  if (config.gearmanPort !== 'off') {
+    const options = {
+      ...{ ...common, port: config.gearmanPort, handlePrefix, maxPacketBytes, peerLimits },
+      exceptionsForAll: config.exceptions,
+      roundRobin: config.roundRobin,
+      shutdown: parts.shutdown,
+      ...(parts.verbosity !== undefined && { verbosity: parts.verbosity }),
+      ...(tls.gearman && { tls: tls.gearman }),
+      ...hooks(metrics.door('gearman')),
+    }
+    doors.push(new GearmanDoor(options))
+  }
+  if (config.faktoryPort !== 'off') {
+    const options = {
+      ...{ ...common, port: config.faktoryPort, maxLineBytes: maxPacketBytes, peerLimits },
+      clock: systemClock,
+      helloWithinMs: config.handshakeSeconds * 1000,
+      payloadRuleOf: (fn: string) => config.routes.get(fn)?.payload ?? 'auto',
+      ...(config.faktoryPassword !== undefined && { password: config.faktoryPassword }),
+      ...(tls.faktory && { tls: tls.faktory }),
+      ...hooks(metrics.door('faktory')),
+    }
+    doors.push(new FaktoryDoor(options))
+  }
+  if (config.httpPort !== 'off') {
+    const options = {
+      ...{ ...common, port: config.httpPort, handlePrefix, maxBodyBytes: maxPacketBytes },
+      maxBufferedBytes: config.maxBufferedBytes,
+      ...hooks(metrics.door('http')),
+    }
+    doors.push(new HttpDoor(options))
+  }
+  return doors
+}
+
+/** What a door tells the metrics. */
+function hooks(metrics: DoorMetrics) {
+  return {
+    rejected: (reason: string) => metrics.rejected(reason),
+    dropped: (reason: string) => metrics.rejected(reason),
+    connected: () => metrics.connectionOpened(),
+    closed: () => metrics.connectionClosed(),
+  }
+}
+
+/** What the routes say of one matter, by function. */
+function routed<Value>(
+  { routes }: Config,
+  pick: (route: Route) => Value | undefined,
+): ReadonlyMap<string, Value> {
+  const values = new Map<string, Value>()
+  for (const [fn, route] of routes) {
+    const value = pick(route)
+    if (value !== undefined) values.set(fn, value)
+  }
+  return values
+}
+
+async function readiness(scheduler: Scheduler): Promise<Readiness> {
+  try {
+    await scheduler.check()
+    return { ready: true }
+  } catch (error) {
+    const code = error instanceof StoreError ? `${error.code}: ` : ''
+    return { ready: false, reason: `store ${code}${oneLine(error)}` }
+  }
+}
+
+async function unfinished(scheduler: Scheduler): Promise<number> {
+  const lanes = await scheduler.counts()
+  const queued = lanes
+    .filter(({ workers }) => workers > 0)
+    .reduce((sum, { high, normal, low }) => sum + high + normal + low, 0)
+  return scheduler.running + queued
+}
+
+function jobCounts(counts: LaneCounts): JobCount[] {
+  const { lane, high, normal, low, running, scheduled, dead } = counts
+  const states = { enqueued: high + normal + low, working: running, scheduled, dead }
+  return Object.entries(states).map(([state, n]) => ({ function: lane, state, n }))
 }

@@ -6,6 +6,8 @@ export interface Door {
   readonly name: string
   /** Opens the port; see `listenOn`. */
   listen(): Promise<ListenAddress>
+  /** Takes no more connections; those that stand are served as ever. */
+  stopAccepting(): void
   /** Hands out no more jobs and takes no more connections; outcomes of running jobs are still taken. */
   drain(): void
   /** Closes the port and every connection. */

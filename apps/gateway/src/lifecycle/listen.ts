@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import type { Server } from 'node:net'
+import type { ListenOptions, Server } from 'node:net'
+import { anyHost, bindAddresses } from '../net/addresses.ts'
 import { oneLine, StartError, systemCode } from './start-error.ts'
 
 export interface ListenAddress {
@@ -30,14 +31,65 @@ export async function listenOn(
   backlog = 511,
 ): Promise<ListenAddress> {
   try {
-    server.listen({ host, port, backlog })
-    await once(server, 'listening')
+    // Without a host both families are served where the machine has both.
+    await bind(server, { ...(host === anyHost ? {} : { host }), port, backlog })
   } catch (error) {
-    const explain = advice[systemCode(error)]
-    const message =
-      explain?.(port, host, flag) ?? `Port ${port} on ${host} cannot be opened: ${oneLine(error)}.`
-    throw new StartError(message, 1, { cause: error })
+    throw listenError(error, { host, port }, flag)
   }
+  return { host, port: boundPort(server) ?? port }
+}
+
+/**
+ * Lets a server listen on each address that the host stands for, all on one port, and returns the
+ * servers and where they listen. A family that the machine lacks is left out.
+ *
+ * @throws StartError (code 1) if none can, or one of them finds the port taken.
+ */
+export async function listenOnAll(
+  create: () => Server,
+  { host, port: wish }: ListenAddress,
+  flag: string,
+  backlog: number,
+): Promise<{ readonly servers: readonly Server[]; readonly address: ListenAddress }> {
+  const servers: Server[] = []
+  let port = wish
+  let absent: unknown
+  try {
+    for (const { host: address, ipv6Only } of await bindAddresses(host)) {
+      const server = create()
+      try {
+        await bind(server, { host: address, port, backlog, ipv6Only })
+        servers.push(server)
+        port = boundPort(server) ?? port
+      } catch (error) {
+        if (!ABSENT.has(systemCode(error))) throw error
+        absent = error
+      }
+    }
+    if (servers.length === 0) throw absent
+  } catch (error) {
+    for (const server of servers) server.close()
+    throw listenError(error, { host, port }, flag)
+  }
+  return { servers, address: { host, port } }
+}
+
+/** What a machine without an address, or without its family, says. */
+const ABSENT: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+
+async function bind(server: Server, options: ListenOptions): Promise<void> {
+  server.listen(options)
+  await once(server, 'listening')
+}
+
+function boundPort(server: Server): number | undefined {
   const bound = server.address()
-  return { host, port: typeof bound === 'object' && bound ? bound.port : port }
+  return typeof bound === 'object' ? bound?.port : undefined
+}
+
+function listenError(error: unknown, { host, port }: ListenAddress, flag: string): StartError {
+  const explain = advice[systemCode(error)]
+  const message =
+    explain?.(port, host, flag) ?? `Port ${port} on ${host} cannot be opened: ${oneLine(error)}.`
+  return new StartError(message, 1, { cause: error })
 }

@@ -5,9 +5,14 @@ import { oneLine } from './start-error.ts'
 export interface StopReason {
   readonly reason: string
   readonly exitCode: 0 | 1
+  /** Clients and workers that are connected are served until no job is left for them. */
+  readonly graceful: boolean
 }
 
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+/** What each signal asks for. */
+export type SignalTable = Readonly<Partial<Record<NodeJS.Signals, 'stop' | 'graceful'>>>
+
+const SIGNALS: SignalTable = { SIGTERM: 'stop', SIGINT: 'stop', SIGHUP: 'stop' }
 const FAULTS = ['uncaughtException', 'unhandledRejection'] as const
 
 /**
@@ -19,32 +24,43 @@ const ECHO_MS = 300
 /** The wishes from outside that end the gateway. */
 export class StopSignals {
   readonly first: Promise<StopReason>
+  /** The first wish for a graceful end. */
+  readonly graceful: Promise<StopReason>
   /** Whoever asks again does not want to wait. */
   readonly second: Promise<void>
+  #stop: (reason: StopReason) => void = () => undefined
+  #stopGracefully: (reason: StopReason) => void = () => undefined
+  #stopNow: () => void = () => undefined
+  #firstAt: number | undefined
 
-  constructor(log: Logger) {
-    let stop: (reason: StopReason) => void = () => undefined
-    let stopNow: () => void = () => undefined
-    this.first = new Promise((resolve) => (stop = resolve))
-    this.second = new Promise((resolve) => (stopNow = resolve))
-    let firstAt: number | undefined
-    for (const signal of SIGNALS) {
-      process.on(signal, () => {
-        const now = performance.now()
-        if (firstAt !== undefined && now - firstAt > ECHO_MS) stopNow()
-        firstAt ??= now
-        stop({ reason: signal, exitCode: 0 })
-      })
+  constructor(log: Logger, signals: SignalTable = SIGNALS) {
+    this.first = new Promise((resolve) => (this.#stop = resolve))
+    this.graceful = new Promise((resolve) => (this.#stopGracefully = resolve))
+    this.second = new Promise((resolve) => (this.#stopNow = resolve))
+    for (const [signal, wish] of Object.entries(signals)) {
+      process.on(signal, () => this.ask(signal, wish === 'graceful'))
     }
     for (const fault of FAULTS) {
       process.on(fault, (error: unknown) => {
         log.fatal(`An internal error ends the gateway: ${oneLine(error)}`)
         log.debug({ err: error }, 'Where it came from.')
-        stop({ reason: 'an internal error', exitCode: 1 })
+        this.#stop({ reason: 'an internal error', exitCode: 1, graceful: false })
       })
     }
     // A terminal or pipe that is gone is no reason to drop jobs.
     process.stdout.on('error', () => undefined)
     process.stderr.on('error', () => undefined)
+  }
+
+  /** A wish to end, from a signal or from an administrator. */
+  ask(reason: string, graceful: boolean): void {
+    if (graceful) {
+      this.#stopGracefully({ reason, exitCode: 0, graceful })
+      return
+    }
+    const now = performance.now()
+    if (this.#firstAt !== undefined && now - this.#firstAt > ECHO_MS) this.#stopNow()
+    this.#firstAt ??= now
+    this.#stop({ reason, exitCode: 0, graceful })
   }
 }

@@ -112,7 +112,7 @@ function nativeTrial(url: string): string {
 
 /** Where a client on this machine finds a door that listens on every address. */
 function reachable(host: string): string {
-  return { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
+  return { '*': '127.0.0.1', '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
 }
 
 function bracketed(host: string): string {

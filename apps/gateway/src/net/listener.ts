@@ -1,7 +1,10 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { createServer, type Server, type Socket } from 'node:net'
-import { listenOn, type ListenAddress } from '../lifecycle/listen.ts'
+import { listenOnAll, type ListenAddress } from '../lifecycle/listen.ts'
+import { createTlsServer, type TlsOptions } from './tls.ts'
 
 export interface ListenerOptions {
+  /** An address, a name (then every address that it stands for) or `*` for all of the machine. */
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
@@ -9,24 +12,34 @@ export interface ListenerOptions {
   readonly portFlag: string
   /** Connections at once; one more is closed, after `refuse` had its say. */
   readonly maxConnections: number
+  /** With it the port speaks TLS: `connected` is given the socket after the handshake. */
+  readonly tls?: TlsOptions
+  /** Makes the server for each address, where it is to be of another kind than node:net's. */
+  readonly server?: () => Server
   readonly connected: (socket: Socket) => void
   readonly refuse?: (socket: Socket) => void
+  /** A connection was taken, or is gone: for the metrics. */
+  readonly opened?: () => void
+  readonly closed?: () => void
+  /** A TLS handshake failed; its connection counts as opened and closed. */
+  readonly handshakeFailed?: () => void
 }
 
 /** Idle time before TCP asks whether a peer still lives, milliseconds. */
 const keepAliveAfterMs = 60_000
+/** How long the last bytes of a connection that is closed may take to leave, milliseconds. */
+const lastBytesMs = 500
 /** Connections that wait to be accepted. */
 const backlog = 1_024
 
 /** One listening port and its connections. */
 export class Listener {
-  readonly #server: Server
   readonly #options: ListenerOptions
   readonly #sockets = new Set<Socket>()
+  #servers: readonly Server[] = []
 
   constructor(options: ListenerOptions) {
     this.#options = options
-    this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket))
   }
 
   get connections(): number {
@@ -34,33 +47,66 @@ export class Listener {
   }
 
   /** Opens the port. Throws a StartError that says what to do. */
-  listen(): Promise<ListenAddress> {
+  async listen(): Promise<ListenAddress> {
     const { host, port, portFlag } = this.#options
-    return listenOn(this.#server, { host, port }, portFlag, backlog)
+    const create = (): Server => this.#createServer()
+    const { servers, address } = await listenOnAll(create, { host, port }, portFlag, backlog)
+    this.#servers = servers
+    return address
   }
 
   /** Takes no more connections; those that stand go on. */
   stopAccepting(): void {
-    if (this.#server.listening) this.#server.close()
+    for (const server of this.#servers) if (server.listening) server.close()
   }
 
-  /** Ends all connections. */
-  close(): Promise<void> {
+  /** Ends all connections; what was said on them before still leaves, if the peer reads. */
+  async close(): Promise<void> {
     this.stopAccepting()
-    for (const socket of this.#sockets) socket.destroy()
-    return Promise.resolve()
+    await endOfTurn()
+    const ended = [...this.#sockets].map((socket) => {
+      socket.destroySoon()
+      return new Promise((resolve) => socket.once('close', resolve))
+    })
+    const timer = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy()
+    }, lastBytesMs)
+    await Promise.all(ended)
+    clearTimeout(timer)
   }
 
-  #accept(socket: Socket): void {
+  #createServer(): Server {
+    const { tls, connected, handshakeFailed = () => undefined, server } = this.#options
+    if (tls) {
+      return createTlsServer(tls, {
+        accepted: (socket) => this.#accept(socket),
+        secured: connected,
+        failed: handshakeFailed,
+      })
+    }
+    const own = server?.() ?? createServer({ noDelay: true })
+    return own.on('connection', (socket: Socket) => {
+      if (this.#accept(socket)) connected(socket)
+    })
+  }
+
+  /** Whether the connection is taken. */
+  #accept(socket: Socket): boolean {
     if (this.#sockets.size >= this.#options.maxConnections) {
       socket.on('error', () => socket.destroy())
+      // Plain words mean nothing to a peer that waits for a handshake.
+      if (this.#options.tls) socket.destroy()
       this.#options.refuse?.(socket)
       socket.destroySoon()
-      return
+      return false
     }
     socket.setKeepAlive(true, keepAliveAfterMs)
     this.#sockets.add(socket)
-    socket.once('close', () => this.#sockets.delete(socket))
-    this.#options.connected(socket)
+    this.#options.opened?.()
+    socket.once('close', () => {
+      this.#sockets.delete(socket)
+      this.#options.closed?.()
+    })
+    return true
   }
 }

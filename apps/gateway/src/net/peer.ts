@@ -31,6 +31,8 @@ export interface Place {
 
 /** Up to this size replies are joined into one write; larger ones go as they are. */
 const joinBytes = 64 * 1024
+/** How long a peer whose connection was ended may keep its half open, milliseconds. */
+const lingerMs = 5_000
 
 /**
  * One connection: what is ready together leaves in one write, replies keep the order of the
@@ -159,9 +161,24 @@ export class Peer {
       for (const part of ready) socket.write(part)
       socket.uncork()
     }
-    if (this.#ending && this.#places.isEmpty) socket.end()
+    if (this.#ending && this.#places.isEmpty) this.#finish()
     else if (socket.writableLength > this.#limits.dropBytes) this.destroy('slow')
     else if (socket.writableLength > this.#limits.holdBackBytes) this.#hold()
+  }
+
+  /** Reads on, to nowhere: a peer's own end is noticed only while something is read. */
+  #finish(): void {
+    const { socket } = this
+    if (socket.writableEnded) return
+    this.#held = true
+    clearTimeout(this.#stalled)
+    this.#watchStall()
+    socket.end(() => {
+      clearTimeout(this.#stalled)
+      this.#stalled = setTimeout(() => socket.destroy(), lingerMs)
+      this.#stalled.unref()
+    })
+    socket.resume()
   }
 
   #hold(): void {

@@ -12,10 +12,7 @@ export const hasRedisServer: boolean =
 export interface TestRedis {
   /** Its Unix socket. */
   readonly path: string
-  /** Stops it in its tracks, as a machine that hangs. */
-  freeze(): void
-  thaw(): void
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /** A Redis of its own, with no port, gone with its files when closed. */
@@ -26,20 +23,21 @@ export async function startRedis(): Promise<TestRedis> {
   const child = spawn('redis-server', [...options, '--dir', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', () => reject(new Error('redis-server did not start')))
     child.stdout.on('data', (chunk: Buffer) => {
-      if (chunk.includes('Ready to accept connections')) resolve()
+      if (/ready to accept connections/i.test(chunk.toString())) resolve()
     })
   })
   return {
     path,
-    freeze: () => void child.kill('SIGSTOP'),
-    thaw: () => void child.kill('SIGCONT'),
     async close() {
-      child.kill('SIGKILL')
+      kill()
+      process.off('exit', kill)
       await ended
       await rm(folder, { recursive: true, force: true })
     },

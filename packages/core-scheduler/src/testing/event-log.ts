@@ -7,6 +7,8 @@ export type Heard =
   | { readonly kind: 'relayed'; readonly ref: JobRef; readonly event: JobEvent | 'finish' }
   | { readonly kind: 'woken'; readonly lane: string; readonly jobs: number }
   | { readonly kind: 'laneAdded'; readonly lane: string; readonly number: number }
+  | { readonly kind: 'laneDropped'; readonly lane: string }
+  | { readonly kind: 'pausesChanged' }
   | { readonly kind: 'up' }
   | { readonly kind: 'down'; readonly reason: string }
 
@@ -62,6 +64,14 @@ export class EventLog implements StoreListener {
 
   laneAdded(lane: string, number: number): void {
     this.#add({ kind: 'laneAdded', lane, number })
+  }
+
+  laneDropped(lane: string): void {
+    this.#add({ kind: 'laneDropped', lane })
+  }
+
+  pausesChanged(): void {
+    this.#add({ kind: 'pausesChanged' })
   }
 
   up(): void {

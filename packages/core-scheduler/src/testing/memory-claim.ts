@@ -20,7 +20,9 @@ export function claimJobs(
 ): Reservation[] {
   const claimed: Reservation[] = []
   for (const { lanes, leaseMs } of groups) {
-    const open = lanes.map((name) => world.lane(name)).filter((lane) => by === 'named' || isOpen(lane))
+    const open = lanes
+      .map((name) => world.lane(name))
+      .filter((lane) => by === 'named' || isOpen(lane))
     while (claimed.length < max) {
       const head = bestOf(world, open)
       if (!head) break
@@ -53,12 +55,11 @@ function reserve(
   const waitedMs = job.enqueuedAtMs === undefined ? undefined : nowMs - job.enqueuedAtMs
   // A native job's level is that of the band it was pushed to; it goes back there.
   if (job.level === undefined && band !== 'normal') job.level = bandLevel[band]
-  const { token: _none, ...before } = jobOf(lane.lane, job)
+  const before = jobOf(lane.lane, job)
   job.status = 'busy'
   job.token = token
   const { reserveForSeconds: ownSeconds } = job.terms ?? {}
-  const consumerSeconds =
-    ownSeconds ?? world.options.reserveForSeconds ?? defaultReserveForSeconds
+  const consumerSeconds = ownSeconds ?? world.options.reserveForSeconds ?? defaultReserveForSeconds
   const heldForMs = leaseMs ?? (by === 'consumer' ? consumerSeconds * 1000 : Infinity)
   lane.busy.set(job.id, nowMs + heldForMs)
   return { ...before, token, heldBy: by, ...(waitedMs === undefined ? {} : { waitedMs }) }

@@ -20,11 +20,11 @@ export function finishJob(
   switch (outcome.kind) {
     case 'complete':
       lane.counters.completed += 1
-      end(world, node, lane, job, 'success', outcome.output)
+      endJob(world, node, lane, job, 'success', outcome.output)
       return 'done'
     case 'fail':
       lane.counters.failed += 1
-      end(world, node, lane, job, 'error', outcome.message)
+      endJob(world, node, lane, job, 'error', outcome.message)
       return 'done'
     case 'retry':
       lane.counters.retried += 1
@@ -36,7 +36,9 @@ export function finishJob(
       return 'done'
     case 'dead':
       lane.counters.failed += 1
-      bury(world, node, lane, job, outcome)
+      job.output = Buffer.from(outcome.message)
+      job.failure = outcome.failure
+      buryJob(world, node, lane, job)
       return 'done'
     case 'release':
       return release(world, node, lane, job, outcome)
@@ -69,7 +71,8 @@ function interrupt(job: MemoryJob): void {
   job.divisor = undefined
 }
 
-function end(
+/** Ends a job that stands in no place any more. */
+export function endJob(
   world: MemoryWorld,
   node: string,
   lane: MemoryLane,
@@ -95,16 +98,9 @@ function end(
   if (isNative) lane.locks.set(job.id, (lane.locks.get(job.id) ?? 0) + 1)
 }
 
-function bury(
-  world: MemoryWorld,
-  node: string,
-  lane: MemoryLane,
-  job: MemoryJob,
-  outcome: Outcome & { readonly kind: 'dead' },
-): void {
+/** Keeps a job that is given up. */
+export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job: MemoryJob): void {
   job.status = 'error'
-  job.output = Buffer.from(outcome.message)
-  job.failure = outcome.failure
   job.settled = true
   job.token = undefined
   job.expiresAtMs = undefined
@@ -132,11 +128,14 @@ function release(
   const isAbandoned = job.foreground && job.waiting.length === 0
   if (isAbandoned || (lost && maxLosses > 0 && job.losses >= maxLosses)) {
     lane.counters.failed += 1
-    end(world, node, lane, job, 'error', Buffer.alloc(0))
+    endJob(world, node, lane, job, 'error', Buffer.alloc(0))
     return 'dropped'
   }
   putBack(world, lane, job)
-  world.tell(() => true, (listener) => listener.woken(lane.lane, 1))
+  world.tell(
+    () => true,
+    (listener) => listener.woken(lane.lane, 1),
+  )
   return 'released'
 }
 

@@ -1,5 +1,5 @@
 import type { Door, Job, Level, NewJob, Status } from '../job.ts'
-import { bandLevel, bandOf, bands, type Band } from '../levels.ts'
+import { bandOf, bands, type Band } from '../levels.ts'
 import type { LaneCounts, WorkerCount } from '../ports.ts'
 
 /** A job's record. A job that a native client wrote has no `level`, `enqueuedAtMs` or `terms`. */
@@ -12,6 +12,8 @@ export interface MemoryJob {
   level: Level | undefined
   output?: Buffer
   failure?: string
+  note?: string | undefined
+  notedAtMs?: number
   enqueuedAtMs?: number | undefined
   token?: string | undefined
   dividend?: Buffer | undefined
@@ -75,13 +77,12 @@ export class MemoryLane {
     return this.#jobs.values()
   }
 
-  /** Behind the jobs of the same and higher levels in its band. */
+  /** Behind the jobs of the same and higher levels in its band; native jobs keep their place. */
   enqueue(job: MemoryJob): void {
     const level = job.level ?? 5
     const queue = this.queues[bandOf(level)]
-    let at = queue.length
-    while (at > 0 && this.#levelIn(bandOf(level), queue[at - 1]) < level) at -= 1
-    queue.splice(at, 0, job.id)
+    const lower = queue.findIndex((id) => this.#isBelow(id, level))
+    queue.splice(lower < 0 ? queue.length : lower, 0, job.id)
   }
 
   /** The next job's band, or none. */
@@ -119,7 +120,7 @@ export class MemoryLane {
       low: this.queues.low.length,
       running: this.busy.size,
       scheduled: this.scheduled.size,
-      retrying: this.#retrying(),
+      retrying: [...this.scheduled.keys()].filter((id) => this.#jobs.get(id)?.failure).length,
       dead: this.dead.length,
       workers: this.byName + consumers,
       ...this.counters,
@@ -138,14 +139,9 @@ export class MemoryLane {
     if (key !== undefined && this.unique.get(key) === job.id) this.unique.delete(key)
   }
 
-  #retrying(): number {
-    const ids = [...this.scheduled.keys()]
-    return ids.filter((id) => this.#jobs.get(id)?.failure !== undefined).length
-  }
-
-  #levelIn(band: Band, id: number | undefined): Level {
-    const job = id === undefined ? undefined : this.#jobs.get(id)
-    return job?.level ?? bandLevel[band]
+  #isBelow(id: number, level: Level): boolean {
+    const job = this.#jobs.get(id)
+    return job?.terms !== undefined && job.terms.level < level
   }
 }
 
@@ -173,6 +169,8 @@ export function jobOf(lane: string, job: MemoryJob): Job {
     jid: terms?.jid,
     envelope: terms?.envelope,
     failure: job.failure,
+    note: job.note,
+    notedAtMs: job.notedAtMs,
     retries: terms?.retries,
     retentionSeconds: terms?.retentionSeconds,
     reserveForSeconds: terms?.reserveForSeconds,

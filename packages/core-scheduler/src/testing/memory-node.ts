@@ -2,10 +2,22 @@ import type { Job, JobRef, NewJob, Outcome, Report, Reservation, Settled } from 
 import type { Submitted } from '../job.ts'
 import { maxLanes } from '../lane-registry.ts'
 import { StoreError } from '../ports.ts'
-import type { ClaimRequest, LaneCounts, Pulse, Store, StoreListener, WorkerCount } from '../ports.ts'
+import type {
+  ClaimRequest,
+  JobSummary,
+  LaneCounts,
+  LaneLimits,
+  Pulse,
+  Store,
+  StoreListener,
+  WorkerCount,
+} from '../ports.ts'
+import { cancelJob, clearLane, listJobs } from './memory-administration.ts'
 import { claimJobs } from './memory-claim.ts'
-import { finishJob, others, putBack } from './memory-finish.ts'
+import { finishJob } from './memory-finish.ts'
 import { jobOf, uniqueKey } from './memory-lane.ts'
+import { buryIn, expiredIn, promoteLane, takeReport } from './memory-upkeep.ts'
+import { MemoryQueues } from './memory-queues.ts'
 import { submitJob } from './memory-submit.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
@@ -14,6 +26,7 @@ export class MemoryNode implements Store {
   readonly node: string
   watched: ReadonlySet<string> | 'all' = new Set()
   listener: StoreListener | undefined
+  readonly queues: MemoryQueues
   readonly #world: MemoryWorld
   #tokens = 0
   #crashed = false
@@ -21,6 +34,7 @@ export class MemoryNode implements Store {
   constructor(world: MemoryWorld, node: string) {
     this.#world = world
     this.node = node
+    this.queues = new MemoryQueues(node, (run) => this.#step(run))
   }
 
   /** The node's process ends without a word: it reaches the store no more, and hears nothing. */
@@ -34,9 +48,12 @@ export class MemoryNode implements Store {
       const known = numbers.get(lane)
       if (known !== undefined) return known
       if (numbers.size >= maxLanes) throw new StoreError('TOO_MANY_LANES', 'too many functions')
-      const number = numbers.size + 1
+      const number = this.#world.nextLaneNumber()
       numbers.set(lane, number)
-      this.#world.tell(() => true, (listener) => listener.laneAdded(lane, number))
+      this.#world.tell(
+        () => true,
+        (listener) => listener.laneAdded(lane, number),
+      )
       return number
     })
   }
@@ -69,21 +86,7 @@ export class MemoryNode implements Store {
 
   report(lane: string, reports: readonly Report[]): Promise<readonly boolean[]> {
     return this.#step((world) =>
-      reports.map((report) => {
-        const { id, token, ...event } = report
-        const job = world.lane(lane).job(id, world.nowMs())
-        if (job?.token !== token) return false
-        if (event.kind === 'status') {
-          job.dividend = Buffer.from(event.dividend)
-          job.divisor = Buffer.from(event.divisor)
-        }
-        const nodes = others(job, this.node)
-        world.tell(
-          ({ node }) => nodes.has(node),
-          (listener) => listener.relayed({ lane, id }, event),
-        )
-        return true
-      }),
+      reports.map((report) => takeReport(world, this.node, world.lane(lane), report)),
     )
   }
 
@@ -129,8 +132,44 @@ export class MemoryNode implements Store {
     return this.#step((world) => lanes.map((lane) => world.lane(lane).counts()))
   }
 
+  discover(): Promise<readonly string[]> {
+    return this.#step((world) => [...world.lanes].map(({ lane }) => lane))
+  }
+
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
     return this.#step((world) => lanes.filter((lane) => world.lane(lane).queued > 0))
+  }
+
+  setLimits(lane: string, limits: LaneLimits): Promise<void> {
+    return this.#step((world) => {
+      world.lane(lane).limits = limits
+    })
+  }
+
+  cancel(lane: string, id: number): Promise<boolean> {
+    return this.#step((world) => cancelJob(world, this.node, world.lane(lane), id))
+  }
+
+  listJobs(
+    lane: string,
+    from: number,
+    count: number,
+  ): Promise<{ readonly jobs: readonly JobSummary[]; readonly more: boolean }> {
+    return this.#step((world) => listJobs(world, world.lane(lane), from, count))
+  }
+
+  clearLane(lane: string, max: number): Promise<readonly number[] | 'busy'> {
+    return this.#step((world) => clearLane(world, this.node, world.lane(lane), max))
+  }
+
+  unregisterLane(lane: string): Promise<void> {
+    return this.#step((world) => {
+      world.numbers.delete(lane)
+      world.tell(
+        () => true,
+        (listener) => listener.laneDropped(lane),
+      )
+    })
   }
 
   openLane(lane: string): Promise<void> {
@@ -145,29 +184,19 @@ export class MemoryNode implements Store {
       const before = workers.get(this.node)
       workers.set(this.node, count)
       if (count.named > 0 || !before?.named || queued === 0) return
-      world.tell(() => true, (listener) => listener.woken(lane, queued))
+      world.tell(
+        () => true,
+        (listener) => listener.woken(lane, queued),
+      )
     })
   }
 
   promote(): Promise<readonly { readonly lane: string; readonly jobs: number }[]> {
-    return this.#step((world) => {
-      const promoted: { lane: string; jobs: number }[] = []
-      for (const lane of world.lanes) {
-        const due = [...lane.scheduled].filter(([, dueMs]) => dueMs <= world.nowMs())
-        due.sort(([, one], [, other]) => one - other)
-        for (const [id] of due) {
-          lane.scheduled.delete(id)
-          const job = lane.job(id, world.nowMs())
-          if (!job) continue
-          if (job.door !== 'native') job.enqueuedAtMs = world.nowMs()
-          lane.enqueue(job)
-        }
-        if (due.length === 0) continue
-        promoted.push({ lane: lane.lane, jobs: due.length })
-        world.tell(() => true, (listener) => listener.woken(lane.lane, due.length))
-      }
-      return promoted
-    })
+    return this.#step((world) =>
+      [...world.lanes]
+        .map((lane) => ({ lane: lane.lane, jobs: promoteLane(world, lane) }))
+        .filter(({ jobs }) => jobs > 0),
+    )
   }
 
   /** Has no indexes that could be wrong. */
@@ -176,18 +205,7 @@ export class MemoryNode implements Store {
   }
 
   expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
-    return this.#step((world) =>
-      lanes.flatMap((name) => {
-        const lane = world.lane(name)
-        const late = [...lane.busy].filter(([, deadlineMs]) => deadlineMs <= world.nowMs())
-        return late.slice(0, max).flatMap(([id]) => {
-          const job = lane.job(id, world.nowMs())
-          if (job?.token === undefined) return []
-          const heldBy = job.token.startsWith('c') ? 'consumer' : 'named'
-          return [{ ...jobOf(name, job), token: job.token, heldBy } as const]
-        })
-      }),
-    )
+    return this.#step((world) => lanes.flatMap((lane) => expiredIn(world, world.lane(lane), max)))
   }
 
   beat(deadAfterMs: number): Promise<Pulse> {
@@ -195,27 +213,17 @@ export class MemoryNode implements Store {
       const nowMs = world.nowMs()
       const forgotten = !world.beats.has(this.node)
       world.beats.set(this.node, nowMs)
-      const dead = [...world.beats].flatMap(([node, at]) => (at <= nowMs - deadAfterMs ? [node] : []))
+      const dead = [...world.beats].flatMap(([node, at]) =>
+        at <= nowMs - deadAfterMs ? [node] : [],
+      )
       return { nowMs, dead, forgotten }
     })
   }
 
   bury(node: string, lanes: readonly string[]): Promise<readonly string[]> {
     return this.#step((world) => {
-      const mine = `n${node}-`
-      const touched = lanes.filter((name) => {
-        const lane = world.lane(name)
-        lane.workers.delete(node)
-        const held = [...lane.busy.keys()].flatMap((id) => {
-          const job = lane.job(id, world.nowMs())
-          return job?.token?.startsWith(mine) ? [job] : []
-        })
-        for (const job of held) putBack(world, lane, job)
-        if (held.length > 0) world.tell(() => true, (listener) => listener.woken(name, held.length))
-        return held.length > 0
-      })
       world.beats.delete(node)
-      return touched
+      return lanes.filter((lane) => buryIn(world, world.lane(lane), node) > 0)
     })
   }
 

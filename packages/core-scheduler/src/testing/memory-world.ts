@@ -29,8 +29,11 @@ export class MemoryWorld implements StoreWorld {
   readonly numbers = new Map<string, number>()
   /** Node to its last heartbeat. */
   readonly beats = new Map<string, number>()
+  /** Faktory queues. */
+  readonly paused = new Set<string>()
   readonly #lanes = new Map<string, MemoryLane>()
   readonly #nodes: MemoryNode[] = []
+  #lastLaneNumber = 0
   #trouble: StoreError | undefined
 
   constructor(clock: ManualClock, options: WorldOptions = {}) {
@@ -42,6 +45,12 @@ export class MemoryWorld implements StoreWorld {
   /** The store's clock. */
   nowMs(): number {
     return epochMs + this.clock.nowMs()
+  }
+
+  /** A number that no lane had before. */
+  nextLaneNumber(): number {
+    this.#lastLaneNumber += 1
+    return this.#lastLaneNumber
   }
 
   lane(name: string): MemoryLane {

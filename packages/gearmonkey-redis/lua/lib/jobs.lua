@@ -37,6 +37,7 @@ local function finishJob(lane, job, node, status, output)
     redis.call('HSET', key, 'status', status, 'output', output, 'settled', 1)
     redis.call('HDEL', key, 'token')
     redis.call('EXPIRE', key, keep)
+    if job.jid then redis.call('SET', laneKey('xg:kept', lane) .. ':' .. job.jid, id, 'EX', keep) end
   else
     redis.call('DEL', key)
   end

@@ -25,8 +25,20 @@ local function reversed(ids)
 end
 
 -- Takes the `count` jobs at one end that the hint says are of `level`, and puts back what is not.
+-- Jobs that native clients pushed may stand among them, which the hint does not count: as long as few
+-- follow each other it takes them along.
 local function takeLevel(lane, key, level, count, pop, push)
   local ids = redis.call(pop, key, count) or {}
+  local last, strangers = pop == 'LPOP' and 0 or -1, 0
+  while strangers < 32 do
+    local id = redis.call('LINDEX', key, last)
+    if not id then break end
+    local job = redis.call('HMGET', jobKey(lane, id), 'level', 'door')
+    if tonumber(job[1] or 5) == level then strangers = 0
+    elseif job[2] then break
+    else strangers = strangers + 1 end
+    ids[#ids + 1] = redis.call(pop, key)
+  end
   while #ids > 0 and levelOf(lane, ids[#ids]) ~= level do
     redis.call(push, key, table.remove(ids))
   end
@@ -50,6 +62,13 @@ local function enqueueLevel(lane, level, ids)
     return
   end
   if level < middle then
+    pushAll('LPUSH', key, ids)
+    redis.call('HINCRBY', meta, 'lv' .. level, #ids)
+    return
+  end
+  -- Nothing to step over where the last in line is of this level: all high jobs at 9, say.
+  local back = redis.call('LINDEX', key, 0)
+  if back and levelOf(lane, back) == level then
     pushAll('LPUSH', key, ids)
     redis.call('HINCRBY', meta, 'lv' .. level, #ids)
     return
@@ -83,3 +102,23 @@ end
 
 -- Order among the lanes of a queue: the higher level first, then the older job.
 local function rank(level, enqueuedMs) return (9 - level) * 1e13 + enqueuedMs end
+
+-- The band and rank of the next job of a lane. A job that no gateway queued is as old as the first look
+-- at it, which is noted: it must not be new for ever.
+local function headOf(lane, now)
+  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+    local id = redis.call('LINDEX', queueKey(lane, band), -1)
+    if id then
+      local key = jobKey(lane, id)
+      local job = redis.call('HMGET', key, 'level', 'enqueued', 'status')
+      if job[3] and not job[2] then redis.call('HSET', key, 'enqueued', integer(now)) end
+      return band, rank(tonumber(job[1] or usual[band]), tonumber(job[2] or now))
+    end
+  end
+end
+
+-- Puts a lane that is not empty into its queue's hint index, at the rank of its head or earlier.
+local function hintReady(queue, lane, now)
+  local band, rankOfHead = headOf(lane, now)
+  if band and queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rankOfHead, lane) end
+end

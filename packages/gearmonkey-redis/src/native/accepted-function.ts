@@ -35,6 +35,7 @@ export class AcceptedFunction {
   #registered: Promise<void> = Promise.resolve()
   #loop: Promise<void> = Promise.resolve()
   #isCounted = false
+  #slotFreed: () => void = ignored
 
   constructor(options: AcceptedFunctionOptions) {
     this.#options = options
@@ -56,6 +57,7 @@ export class AcceptedFunction {
   /** Returns when the loop has ended and every handler has come to its end. */
   async handOutNoMore(): Promise<void> {
     this.#stopping.abort()
+    this.#slotFreed() // the loop need not wait for a job it will not take
     await within(this.#registered.catch(ignored), pollEndsWithinMs, undefined)
     await within(this.#loop, pollEndsWithinMs, undefined)
     closeConnection(this.#options.polls.connection)
@@ -102,7 +104,7 @@ export class AcceptedFunction {
     const { concurrency } = this.#options
     while (!this.#isStopping()) {
       if (this.#running.size >= concurrency) {
-        await Promise.race([...this.#running].map((run) => run.done))
+        await new Promise<void>((resolve) => (this.#slotFreed = resolve))
         continue
       }
       try {
@@ -131,7 +133,10 @@ export class AcceptedFunction {
   #begin(id: number): void {
     const run = new JobRun(id, this.#context)
     this.#running.add(run)
-    void run.done.then(() => this.#running.delete(run))
+    void run.done.then(() => {
+      this.#running.delete(run)
+      this.#slotFreed()
+    })
   }
 
   async #persist(report: () => Promise<unknown>): Promise<boolean> {

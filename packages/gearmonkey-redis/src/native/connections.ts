@@ -15,8 +15,6 @@ export type GearMonkeyServer = string | Connection
 const answerWithinMs = 10_000
 /** The longest pause between two attempts to connect, milliseconds. */
 const longestPauseMs = 1_000
-/** Attempts to connect before a client's call fails; together about two seconds. */
-const clientAttempts = 5
 
 const retryStrategy = (attempt: number): number =>
   Math.min(50 * 2 ** Math.min(attempt, 10), longestPauseMs)
@@ -35,11 +33,14 @@ const common = {
   retryStrategy,
 } as const satisfies RedisOptions
 
-/** For a client's own commands: nothing is sent twice, since a second LPUSH would be a second job. */
+/**
+ * For a client's own commands: nothing is sent twice, since a second LPUSH would be a second job. With
+ * no retries a lost connection fails what was on its way; with any, ioredis would forget it silently.
+ */
 const forClient = {
   ...common,
   autoResendUnfulfilledCommands: false,
-  maxRetriesPerRequest: clientAttempts,
+  maxRetriesPerRequest: 0,
   socketTimeout: answerWithinMs,
 } as const satisfies RedisOptions
 
@@ -110,5 +111,8 @@ export async function connected(connection: Connection): Promise<void> {
 
 /** Closes a connection, whatever state it is in. Commands without an answer fail. */
 export function closeConnection(connection: Connection): void {
-  if (connection.status !== 'end') connection.disconnect()
+  if (connection.status === 'end') return
+  // Between two attempts ioredis has no socket whose end would fail the commands that wait.
+  if (connection.status === 'reconnecting') connection.connect().catch(() => undefined)
+  connection.disconnect()
 }

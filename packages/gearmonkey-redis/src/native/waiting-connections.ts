@@ -29,13 +29,14 @@ export class WaitingConnections {
       } catch (cause) {
         throw new GearMonkeyError('CONNECTION', messageOf(cause), { cause })
       }
-      return await call(connection)
+      const result = await call(connection)
+      this.#keep(connection)
+      return result
     } catch (error) {
       closeConnection(connection) // a call may still be blocked on it
       throw error
     } finally {
       this.#busy.delete(connection)
-      this.#keep(connection)
     }
   }
 

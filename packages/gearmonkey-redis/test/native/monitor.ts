@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import { Monitor } from '../../src/conformance/monitor.ts'
 
 /** A recording of all that a server is told. */
 export interface Recording {
@@ -14,11 +15,9 @@ const handshake = new Set(['info', 'hello', 'client', 'select', 'auth', 'monitor
 
 /** Records by MONITOR. What a script does is not listed: only what a client sent. */
 export async function record(redis: Redis): Promise<Recording> {
-  const monitor = await redis.monitor()
   const heard: string[] = []
   const marks = new Map<string, () => void>()
-  monitor.on('monitor', (_time: string, args: string[], source: string) => {
-    const [name = '', ...rest] = args
+  const monitor = await Monitor.open(redis, ({ source, words: [name = '', ...rest] }) => {
     if (name.toLowerCase() === 'echo') marks.get(rest[0] ?? '')?.()
     else if (source !== 'lua' && !handshake.has(name.toLowerCase())) {
       heard.push([name.toUpperCase(), ...rest].join(' '))
@@ -40,6 +39,6 @@ export async function record(redis: Redis): Promise<Recording> {
       read += commands.length
       return commands
     },
-    stop: () => monitor.disconnect(),
+    stop: () => monitor.close(),
   }
 }

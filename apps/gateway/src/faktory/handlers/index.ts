@@ -5,11 +5,15 @@ import { beat } from './beat.ts'
 import { end } from './end.ts'
 import { fail } from './fail.ts'
 import { fetch } from './fetch.ts'
+import { flush } from './flush.ts'
 import type { Handler } from './handler.ts'
 import { hello } from './hello.ts'
 import { info } from './info.ts'
+import { mutate } from './mutate.ts'
 import { push } from './push.ts'
 import { pushb } from './pushb.ts'
+import { queue } from './queue.ts'
+import { track } from './track.ts'
 
 /** Every verb of the protocol. */
 export const handlers: Readonly<Record<Verb, Handler>> = {
@@ -22,9 +26,9 @@ export const handlers: Readonly<Record<Verb, Handler>> = {
   FAIL: fail,
   BEAT: beat,
   INFO: info,
-  FLUSH: batch,
-  MUTATE: batch,
-  QUEUE: batch,
-  TRACK: batch,
+  FLUSH: flush,
+  MUTATE: mutate,
+  QUEUE: queue,
+  TRACK: track,
   BATCH: batch,
 }

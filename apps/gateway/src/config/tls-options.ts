@@ -1,0 +1,56 @@
+import { row } from './option-row.ts'
+import { optional, text, yesNo } from './value-kinds.ts'
+
+const pemFile = optional(text('the path of a PEM file'))
+
+/** TLS on the ports for Gearman and Faktory. */
+export const tlsOptions = {
+  gearmanTlsCert: row({
+    group: 'Doors',
+    argument: 'file',
+    help: 'certificate (PEM, with its chain) that makes the Gearman port speak TLS',
+    value: pemFile,
+    fallback: undefined,
+    shownFallback: 'no TLS',
+  }),
+  gearmanTlsKey: row({
+    group: 'Doors',
+    argument: 'file',
+    help: 'private key of that certificate (PEM, without a passphrase)',
+    value: pemFile,
+    fallback: undefined,
+    shownFallback: 'none',
+  }),
+  gearmanTlsCa: row({
+    group: 'Doors',
+    argument: 'file',
+    help: 'authorities (PEM) that sign client certificates; a certificate of another is refused',
+    value: pemFile,
+    fallback: undefined,
+    shownFallback: 'clients are asked for no certificate',
+  }),
+  gearmanTlsVerifyClients: row({
+    group: 'Doors',
+    argument: 'yes|no',
+    help: 'whether a Gearman client without a certificate is turned away',
+    value: yesNo(),
+    fallback: false,
+    shownFallback: 'no',
+  }),
+  faktoryTlsCert: row({
+    group: 'Doors',
+    argument: 'file',
+    help: 'certificate (PEM, with its chain) that makes the Faktory port speak TLS',
+    value: pemFile,
+    fallback: undefined,
+    shownFallback: 'no TLS',
+  }),
+  faktoryTlsKey: row({
+    group: 'Doors',
+    argument: 'file',
+    help: 'private key of that certificate (PEM, without a passphrase)',
+    value: pemFile,
+    fallback: undefined,
+    shownFallback: 'none',
+  }),
+} as const satisfies Record<string, unknown>

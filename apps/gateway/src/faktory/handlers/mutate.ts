@@ -1,0 +1,61 @@
+import type { JobRef, SetExit, SetFilter } from '@crossgear/core-scheduler'
+import { OK, parseMutate, type Mutate, type MutateOperation } from '@crossgear/fwp-codec'
+import { answerLater } from '../answer-later.ts'
+import type { FaktoryContext } from '../context.ts'
+import { findJob } from '../find-job.ts'
+import { matchesGlob } from '../glob.ts'
+import { jobText } from '../translate.ts'
+import type { Handler } from './handler.ts'
+
+/** Jobs that are looked up at once. */
+const lookedUpAtOnce = 100
+
+const exits: Readonly<Record<MutateOperation, SetExit>> = {
+  clear: 'nowhere',
+  discard: 'nowhere',
+  kill: 'dead',
+  requeue: 'queue',
+}
+
+/**
+ * `MUTATE {"cmd", "target", "filter"}`: `+OK` when it is done. `cmd` is clear, kill, discard or
+ * requeue; `target` is scheduled, retries or dead.
+ */
+export const mutate: Handler = (session, argument) => {
+  const command = parseMutate(argument)
+  answerLater(session, async () => {
+    await run(command, session.context)
+    return OK
+  })
+}
+
+async function run({ operation, target, filter }: Mutate, context: FaktoryContext): Promise<void> {
+  const { sets } = context.scheduler
+  const exit = exits[operation]
+  if (filter.kind !== 'jids') await sets.move(target, setFilter(filter, context), exit)
+  else await sets.moveThese(target, await refsOf(filter.jids, context), exit)
+}
+
+function setFilter(
+  filter: Exclude<Mutate['filter'], { readonly kind: 'jids' }>,
+  { scheduler, payloadRuleOf }: FaktoryContext,
+): SetFilter {
+  if (filter.kind === 'all') return {}
+  const { glob, jobtype } = filter
+  return {
+    ...(jobtype !== undefined && { fn: jobtype }),
+    ...(glob !== undefined && {
+      matches: (job) => matchesGlob(jobText(job, scheduler.registry, payloadRuleOf), glob),
+    }),
+  }
+}
+
+async function refsOf(jids: readonly string[], { scheduler }: FaktoryContext): Promise<JobRef[]> {
+  const refs: JobRef[] = []
+  for (let at = 0; at < jids.length; at += lookedUpAtOnce) {
+    const some = jids.slice(at, at + lookedUpAtOnce)
+    const jobs = await Promise.all(some.map((jid) => findJob(jid, scheduler)))
+    for (const job of jobs) if (job) refs.push({ lane: job.lane, id: job.id })
+  }
+  return refs
+}

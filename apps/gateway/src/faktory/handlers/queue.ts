@@ -1,0 +1,48 @@
+import type { Scheduler } from '@crossgear/core-scheduler'
+import { bulk, isQueueName, OK, parseQueueCommand, type QueueCommand } from '@crossgear/fwp-codec'
+import { answerLater } from '../answer-later.ts'
+import type { Handler } from './handler.ts'
+
+/**
+ * `QUEUE PAUSE|RESUME|REMOVE queue ...|*`: `+OK`. `QUEUE LATENCY queue ...`: a bulk string, the JSON
+ * map of queue to the age of its oldest job in seconds.
+ */
+export const queue: Handler = (session, argument) => {
+  const command = parseQueueCommand(argument)
+  answerLater(session, () => answers[command.subcommand](command, session.context.scheduler))
+}
+
+type Answer = (command: QueueCommand, scheduler: Scheduler) => Promise<Buffer>
+
+const answers: Readonly<Record<QueueCommand['subcommand'], Answer>> = {
+  async PAUSE({ names }, { queues, registry }) {
+    await queues.pause(names === '*' ? [...registry.queues()] : known(names, registry.queues()))
+    return OK
+  },
+
+  async RESUME({ names }, { queues }) {
+    await queues.resume(names === '*' ? [...queues.paused] : names.filter(isQueueName))
+    return OK
+  },
+
+  async REMOVE({ names }, { queues, registry }) {
+    for (const name of names === '*' ? [...registry.queues()] : names) await queues.remove(name)
+    return OK
+  },
+
+  async LATENCY({ names }, scheduler) {
+    const ages = new Map<string, number>()
+    for (const name of names) {
+      const since = await scheduler.queues.oldest(name)
+      const ageMs = since === undefined ? 0 : Math.max(0, scheduler.storeNowMs() - since)
+      ages.set(name, ageMs / 1000)
+    }
+    return bulk(JSON.stringify(Object.fromEntries(ages)))
+  },
+}
+
+/** Names of queues that no job was ever pushed to would only fill the store. */
+function known(names: readonly string[], queues: Iterable<string>): readonly string[] {
+  const all = new Set(queues)
+  return names.filter((name) => all.has(name))
+}

@@ -1,0 +1,67 @@
+import type { Job } from '@crossgear/core-scheduler'
+import { formatRfc3339, parseRfc3339, scanObject } from '@crossgear/fwp-codec'
+
+/** What TRACK GET tells of a job. */
+export interface Tracked {
+  readonly jid: string
+  readonly percent: number
+  readonly desc: string
+  readonly state: TrackState
+  /** RFC 3339; empty for a job that is not known. */
+  readonly updated_at: string
+}
+
+type TrackState =
+  'unknown' | 'scheduled' | 'enqueued' | 'working' | 'success' | 'failed' | 'dead'
+
+/** How long a finished job can be asked for, seconds, where its producer wants it tracked. */
+export const trackedForSeconds = 1_800
+
+export function untracked(jid: string): Tracked {
+  return { jid, percent: 0, desc: '', state: 'unknown', updated_at: '' }
+}
+
+export function trackOf(jid: string, job: Job, nowMs: number): Tracked {
+  const updatedMs = job.notedAtMs ?? job.enqueuedAtMs
+  return {
+    jid,
+    percent: percentOf(job),
+    desc: job.note ?? '',
+    state: stateOf(job, nowMs),
+    updated_at: updatedMs === undefined ? '' : formatRfc3339(updatedMs),
+  }
+}
+
+/** Whether a producer's `custom` asks for the job to be tracked: `"track": 1` or `true`. */
+export function wantsTracking(custom: string | undefined): boolean {
+  if (!custom?.includes('"track"')) return false
+  const wish = scanObject(custom).get('track')
+  return wish !== undefined && !['0', 'false', 'null'].includes(wish)
+}
+
+function percentOf({ status, dividend, divisor }: Job): number {
+  if (status === 'success') return 100
+  const share = Number(dividend?.toString()) / Number(divisor?.toString())
+  return Number.isFinite(share) ? Math.min(100, Math.max(0, Math.floor(100 * share))) : 0
+}
+
+function stateOf(job: Job, nowMs: number): TrackState {
+  switch (job.status) {
+    case 'busy':
+      return 'working'
+    case 'success':
+      return 'success'
+    case 'error':
+      return job.failure === undefined ? 'failed' : 'dead'
+    case 'idle':
+      if (isAhead(job.failure, 'next_at', nowMs)) return 'failed'
+      return isAhead(job.envelope, 'at', nowMs) ? 'scheduled' : 'enqueued'
+  }
+}
+
+/** Whether a JSON object has a time that is still to come. */
+function isAhead(json: string | undefined, field: string, nowMs: number): boolean {
+  const raw = json === undefined ? undefined : scanObject(json).get(field)
+  const ms = raw?.startsWith('"') ? parseRfc3339(raw.slice(1, -1)) : undefined
+  return ms !== undefined && ms > nowMs
+}

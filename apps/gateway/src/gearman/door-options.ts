@@ -1,0 +1,56 @@
+import type { Scheduler } from '@crossgear/core-scheduler'
+import type { CodecErrorCode } from '@crossgear/gearman-codec'
+import type { DropReason, PeerLimits } from '../net/peer.ts'
+import type { TlsOptions } from '../net/tls.ts'
+import type { AdminAccess } from './admin-access.ts'
+import type { Handles } from './handles.ts'
+import type { Session } from './session.ts'
+
+/** Why a connection was not taken, or what it sent was not. */
+export type RejectReason = CodecErrorCode | 'TOO_MANY_CONNECTIONS' | 'TLS_HANDSHAKE'
+
+/** What the door needs. Defaults at the end of each line. */
+export interface GearmanDoorOptions {
+  readonly scheduler: Scheduler
+  readonly host: string
+  /** 0 takes a free port. */
+  readonly port: number
+  /** With it the port speaks TLS. */
+  readonly tls?: TlsOptions
+  /** Connections at once; one more is closed. */
+  readonly maxConnections: number
+  /** Largest data part of a packet, bytes. 64 MiB. */
+  readonly maxPacketBytes?: number
+  /** Longest text line with its end, bytes. 8192. */
+  readonly maxLineBytes?: number
+  /** Bounds of what waits for one connection. */
+  readonly peerLimits?: PeerLimits
+  /** First part of the handles given out, such as `H:host`; cut at 38 bytes. */
+  readonly handlePrefix: string
+  /** What the text command `version` answers. */
+  readonly version: string
+  /** What the text command `verbose` answers. ERROR. */
+  readonly verbosity?: string
+  /** Clients hear exceptions without asking for them. false. */
+  readonly exceptionsForAll?: boolean
+  /** The function that a worker was last given a job of is tried last. false. */
+  readonly roundRobin?: boolean
+  /** Addresses and networks besides this machine whose text commands may change something. None. */
+  readonly adminFrom?: readonly string[]
+
+  /** The text command `shutdown` came. */
+  readonly shutdown?: (graceful: boolean) => void
+  readonly rejected?: (reason: RejectReason) => void
+  /** The gateway ended a connection that did not read, or whose handling failed. */
+  readonly dropped?: (reason: DropReason) => void
+  readonly connected?: () => void
+  readonly closed?: () => void
+}
+
+/** What all sessions of the door share. */
+export interface DoorContext {
+  readonly options: GearmanDoorOptions
+  readonly handles: Handles
+  readonly adminAccess: AdminAccess
+  readonly sessions: ReadonlySet<Session>
+}

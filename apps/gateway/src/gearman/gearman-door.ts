@@ -1,0 +1,70 @@
+import type { Socket } from 'node:net'
+import type { Door } from '../lifecycle/door.ts'
+import type { ListenAddress } from '../lifecycle/listen.ts'
+import { Listener } from '../net/listener.ts'
+import { Peer } from '../net/peer.ts'
+import { AdminAccess } from './admin-access.ts'
+import type { DoorContext, GearmanDoorOptions } from './door-options.ts'
+import { Handles } from './handles.ts'
+import { Session } from './session.ts'
+
+/** The port where Gearman clients, workers and administrators connect. */
+export class GearmanDoor implements Door {
+  readonly name = 'gearman'
+  readonly #listener: Listener
+  readonly #context: DoorContext
+  readonly #sessions = new Set<Session>()
+  #lastNumber = 0
+
+  /** Throws a TypeError for an `adminFrom` that is no address. */
+  constructor(options: GearmanDoorOptions) {
+    const { host, port, maxConnections, rejected, connected, closed } = options
+    this.#context = {
+      options,
+      handles: new Handles(options.handlePrefix, options.scheduler.registry),
+      adminAccess: new AdminAccess(options.adminFrom),
+      sessions: this.#sessions,
+    }
+    this.#listener = new Listener({
+      host,
+      port,
+      portFlag: '--gearman-port',
+      maxConnections,
+      connected: (socket) => this.#connected(socket),
+      refuse: () => rejected?.('TOO_MANY_CONNECTIONS'),
+      handshakeFailed: () => rejected?.('TLS_HANDSHAKE'),
+      ...(options.tls && { tls: options.tls }),
+      ...(connected && { opened: connected }),
+      ...(closed && { closed }),
+    })
+  }
+
+  listen(): Promise<ListenAddress> {
+    return this.#listener.listen()
+  }
+
+  stopAccepting(): void {
+    this.#listener.stopAccepting()
+  }
+
+  /** Those that are connected are served on. */
+  drain(): void {
+    this.stopAccepting()
+  }
+
+  close(): Promise<void> {
+    return this.#listener.close()
+  }
+
+  #connected(socket: Socket): void {
+    const { peerLimits, dropped } = this.#context.options
+    this.#lastNumber += 1
+    const number = this.#lastNumber
+    const handlerOf = (peer: Peer): Session => {
+      const session = new Session(peer, number, this.#context, () => this.#sessions.delete(session))
+      this.#sessions.add(session)
+      return session
+    }
+    new Peer(socket, handlerOf, peerLimits, dropped)
+  }
+}

@@ -1,0 +1,66 @@
+import type { Assignment, Claimant, Interest, Reservation } from '@crossgear/core-scheduler'
+import { encodeResponse, NO_JOB } from '@crossgear/gearman-codec'
+import type { Place } from '../net/peer.ts'
+import type { Session } from './session.ts'
+import { shownUnique, untilNul } from './translate.ts'
+
+/** A job as one of the three JOB_ASSIGN packets. */
+export type AssignForm = (handle: string, fn: string, job: Reservation) => Buffer
+
+/** `JOB_ASSIGN` handle, function, data. */
+export const assignPlain: AssignForm = (handle, fn, job) =>
+  encodeResponse('JOB_ASSIGN', handle, fn, job.input)
+
+/** `JOB_ASSIGN_UNIQ` handle, function, unique, data. */
+export const assignWithUnique: AssignForm = (handle, fn, job) =>
+  encodeResponse('JOB_ASSIGN_UNIQ', handle, fn, shownUnique(job.unique), job.input)
+
+/** `JOB_ASSIGN_ALL` handle, function, unique, reducer, data; the form before without a reducer. */
+export const assignWithReducer: AssignForm = (handle, fn, job) => {
+  const { unique, reducer, input } = job
+  if (!reducer?.length) return assignWithUnique(handle, fn, job)
+  const args = [handle, fn, shownUnique(unique), untilNul(reducer), input]
+  return encodeResponse('JOB_ASSIGN_ALL', ...args)
+}
+
+/** A worker's request for a job, until it is answered. */
+export class GrabbedJob implements Claimant {
+  readonly interest: Interest
+  readonly #session: Session
+  readonly #form: AssignForm
+  readonly #place: Place
+
+  constructor(session: Session, form: AssignForm, place: Place) {
+    this.#session = session
+    this.#form = form
+    this.#place = place
+    this.interest = session.worker.interest
+  }
+
+  get gone(): boolean {
+    return this.#session.gone
+  }
+
+  assigned(assignment: Assignment): void {
+    const { worker, context, scheduler } = this.#session
+    const { job } = assignment
+    const ability = worker.abilityFor(job.lane)
+    const handle = context.handles.of(job)
+    if (!ability || handle === undefined) {
+      scheduler.release(assignment, false)
+      this.nothing()
+      return
+    }
+    worker.hold(handle, { assignment, fn: ability.fn })
+    this.#place.fill(this.#form(handle, ability.fn, job))
+  }
+
+  nothing(): void {
+    this.#place.fill(NO_JOB)
+  }
+
+  /** No job as far as the worker is concerned: it sleeps, and is woken when the store is back. */
+  refused(): void {
+    this.nothing()
+  }
+}

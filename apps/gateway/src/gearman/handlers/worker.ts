@@ -1,0 +1,105 @@
+import type { ErrorPacketKey } from '@crossgear/gearman-codec'
+import { assignPlain, assignWithReducer, assignWithUnique } from '../grabbed-job.ts'
+import type { AssignForm } from '../grabbed-job.ts'
+import type { Session } from '../session.ts'
+import { exceptionReport, leaseOf, plainFailure } from '../translate.ts'
+import { ReportReply, ResultReply } from '../work-replies.ts'
+import { argument, type PacketHandler } from './packet-handler.ts'
+
+/** `CAN_DO` function. */
+export const canDo: PacketHandler = (session, args) => {
+  const name = session.readFunction(argument(args, 0))
+  if (name) session.worker.canDo(name.fn)
+}
+
+/** `CAN_DO_TIMEOUT` function, milliseconds. */
+export const canDoTimeout: PacketHandler = (session, args) => {
+  const name = session.readFunction(argument(args, 0))
+  if (name) session.worker.canDo(name.fn, leaseOf(argument(args, 1)))
+}
+
+/** `CANT_DO` function. */
+export const cantDo: PacketHandler = (session, args) => {
+  const name = session.readFunction(argument(args, 0))
+  if (name) session.worker.cantDo(name.fn)
+}
+
+/** `RESET_ABILITIES`. */
+export const resetAbilities: PacketHandler = (session) => session.worker.reset()
+
+/** `PRE_SLEEP`; `NOOP` follows when there is a job. */
+export const preSleep: PacketHandler = (session) => session.worker.sleep()
+
+/** `GRAB_JOB`, `GRAB_JOB_UNIQ`, `GRAB_JOB_ALL` -> `JOB_ASSIGN`, `_UNIQ`, `_ALL`, or `NO_JOB`. */
+function grab(form: AssignForm): PacketHandler {
+  return (session) => session.worker.grab(form)
+}
+
+export const grabJob = grab(assignPlain)
+export const grabJobUniq = grab(assignWithUnique)
+export const grabJobAll = grab(assignWithReducer)
+
+/** `WORK_COMPLETE` handle, data. */
+export const workComplete: PacketHandler = (session, args) => {
+  const result = resultOf(session, args, 'RESULT_WITHOUT_JOB')
+  if (result) session.scheduler.complete(result.assignment, argument(args, 1), result.reply)
+}
+
+/** `WORK_FAIL` handle. */
+export const workFail: PacketHandler = (session, args) => {
+  const result = resultOf(session, args, 'RESULT_WITHOUT_JOB')
+  if (result) session.scheduler.fail(result.assignment, plainFailure, result.reply)
+}
+
+/** `WORK_EXCEPTION` handle, data. It ends the job. */
+export const workException: PacketHandler = (session, args) => {
+  const result = resultOf(session, args, 'EXCEPTION_WITHOUT_JOB')
+  const report = exceptionReport(argument(args, 1))
+  if (result) session.scheduler.fail(result.assignment, report, result.reply)
+}
+
+/** Takes the job out of the worker's hands; what is not in them is answered with an error. */
+function resultOf(session: Session, args: readonly Buffer[], fault: ErrorPacketKey) {
+  const handle = argument(args, 0).toString('latin1')
+  const held = session.worker.letGo(handle)
+  if (held) {
+    return { assignment: held.assignment, reply: new ResultReply(session, handle, held, fault) }
+  }
+  session.sendError(fault)
+  return undefined
+}
+
+/** `WORK_DATA` handle, data. */
+export const workData: PacketHandler = (session, args) => {
+  const job = runningJob(session, args, 'DATA_WITHOUT_JOB')
+  if (!job) return
+  const reply = new ReportReply(session, 'DATA_WITHOUT_JOB')
+  session.scheduler.report({ ...job, kind: 'data', data: argument(args, 1) }, reply)
+}
+
+/** `WORK_WARNING` handle, data. */
+export const workWarning: PacketHandler = (session, args) => {
+  const job = runningJob(session, args, 'DATA_WITHOUT_JOB')
+  if (!job) return
+  const reply = new ReportReply(session, 'DATA_WITHOUT_JOB')
+  session.scheduler.report({ ...job, kind: 'warning', data: argument(args, 1) }, reply)
+}
+
+/** `WORK_STATUS` handle, numerator, denominator. */
+export const workStatus: PacketHandler = (session, args) => {
+  const job = runningJob(session, args, 'RESULT_WITHOUT_JOB')
+  if (!job) return
+  const [dividend, divisor] = [argument(args, 1), argument(args, 2)]
+  const reply = new ReportReply(session, 'RESULT_WITHOUT_JOB')
+  session.scheduler.report({ ...job, kind: 'status', dividend, divisor }, reply)
+}
+
+function runningJob(session: Session, args: readonly Buffer[], fault: ErrorPacketKey) {
+  const held = session.worker.held(argument(args, 0).toString('latin1'))
+  if (!held) {
+    session.sendError(fault)
+    return undefined
+  }
+  const { lane, id, token } = held.assignment.job
+  return { lane, id, token }
+}

@@ -1,0 +1,106 @@
+import { Decoder, encodeError, encodeResponse, GearmanCodecError } from '@crossgear/gearman-codec'
+import type { Argument, Packet, ResponseName } from '@crossgear/gearman-codec'
+import type { Scheduler } from '@crossgear/core-scheduler'
+import type { Peer, PeerHandler } from '../net/peer.ts'
+import { ClientSide } from './client-side.ts'
+import type { DoorContext } from './door-options.ts'
+import { FunctionNames, type FunctionName } from './function-names.ts'
+import { takeLine } from './handlers/admin.ts'
+import { handlers } from './handlers/index.ts'
+import { errorReply, type ErrorKey } from './replies.ts'
+import { WorkerSide } from './worker-side.ts'
+
+/** One connection: a client, a worker, an administrator, or all of them. */
+export class Session implements PeerHandler {
+  readonly peer: Peer
+  /** Tells connections apart in the reply to `workers`. */
+  readonly number: number
+  readonly context: DoorContext
+  readonly client: ClientSide
+  readonly worker: WorkerSide
+  /** What SET_CLIENT_ID said. */
+  clientId = ''
+  readonly #decoder: Decoder
+  readonly #names: FunctionNames
+  readonly #ended: () => void
+  #gone = false
+
+  constructor(peer: Peer, number: number, context: DoorContext, ended: () => void) {
+    const { maxPacketBytes, maxLineBytes, exceptionsForAll = false } = context.options
+    this.peer = peer
+    this.number = number
+    this.context = context
+    this.#ended = ended
+    this.client = new ClientSide(this, exceptionsForAll)
+    this.worker = new WorkerSide(this)
+    this.#names = new FunctionNames(this.scheduler.registry.names)
+    this.#decoder = new Decoder({
+      ...(maxPacketBytes !== undefined && { maxPacketBytes }),
+      ...(maxLineBytes !== undefined && { maxLineBytes }),
+    })
+  }
+
+  get scheduler(): Scheduler {
+    return this.context.options.scheduler
+  }
+
+  /** True once the connection is gone. One that is only about to end is still owed its replies. */
+  get gone(): boolean {
+    return this.#gone
+  }
+
+  /** Sends a packet behind the replies that are still owed. */
+  send(name: ResponseName, ...args: readonly Argument[]): void {
+    this.peer.send(encodeResponse(name, ...args))
+  }
+
+  sendError(key: ErrorKey): void {
+    this.peer.send(errorReply(key))
+  }
+
+  /** Sends what a rare packet has to wait for, in its place. */
+  answer(make: () => Promise<Buffer>, ifStoreFails = encodeError('QUEUE_FAILED')): void {
+    const place = this.peer.reserve()
+    make().then(
+      (bytes) => place.fill(bytes),
+      () => place.fill(ifStoreFails),
+    )
+  }
+
+  /** A function name from a packet; a name that cannot be is answered with an error. */
+  readFunction(bytes: Buffer): FunctionName | undefined {
+    const name = this.#names.read(bytes)
+    if (typeof name !== 'string') return name
+    this.sendError(name)
+    return undefined
+  }
+
+  data(chunk: Buffer): void {
+    this.#decoder.push(chunk)
+    try {
+      let message = this.#decoder.next()
+      while (message !== undefined) {
+        if (message.name === 'TEXT') takeLine(this, message.line)
+        else this.#takePacket(message)
+        message = this.#decoder.next()
+      }
+    } catch (error) {
+      if (!(error instanceof GearmanCodecError)) throw error
+      this.context.options.rejected?.(error.code)
+      this.peer.end()
+    }
+    this.worker.turnOver()
+  }
+
+  closed(): void {
+    this.#gone = true
+    this.#ended()
+    this.client.leave()
+    this.worker.leave()
+  }
+
+  #takePacket({ magic, name, args }: Packet): void {
+    if (magic === 'REQ') handlers[name](this, args)
+    else this.sendError('WRONG_MAGIC')
+  }
+}

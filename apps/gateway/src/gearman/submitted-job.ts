@@ -1,0 +1,87 @@
+import { encodeError, encodeResponse } from '@crossgear/gearman-codec'
+import { isFinal } from '@crossgear/core-scheduler'
+import type {
+  JobEvent,
+  JobRef,
+  NewJob,
+  Submission,
+  Submitted,
+  Waiter,
+} from '@crossgear/core-scheduler'
+import type { Place } from '../net/peer.ts'
+import type { Session } from './session.ts'
+import { untilNul } from './translate.ts'
+
+/** Stands in for a job that the store has: its payload need not be kept here as well. */
+const spent: NewJob = { input: new Uint8Array(0), door: 'gearman', level: 5, foreground: false }
+
+/** A job that a client handed in, from its SUBMIT_JOB to the last that the client hears of it. */
+export class SubmittedJob implements Submission, Waiter {
+  job: NewJob
+  readonly waiter?: Waiter
+  readonly #session: Session
+  readonly #lane: string
+  readonly #place: Place
+  #id = 0
+  #handle = ''
+
+  constructor(session: Session, lane: string, job: NewJob, place: Place) {
+    this.#session = session
+    this.#lane = lane
+    this.job = job
+    this.#place = place
+    if (job.foreground) this.waiter = this
+  }
+
+  get gone(): boolean {
+    return this.#session.gone
+  }
+
+  get ref(): JobRef {
+    return { lane: this.#lane, id: this.#id }
+  }
+
+  submitted(result: Submitted, laneNumber: number): void {
+    this.job = spent
+    if (result.kind === 'full') {
+      this.#place.fill(encodeError('QUEUE_FULL'))
+      return
+    }
+    this.#id = result.id
+    this.#handle = this.#session.context.handles.format(laneNumber, result.id)
+    if (this.waiter && !this.gone) this.#session.client.await(this)
+    this.#place.fill(encodeResponse('JOB_CREATED', this.#handle))
+  }
+
+  refused(): void {
+    this.job = spent
+    this.#place.fill(encodeError('QUEUE_FAILED'))
+  }
+
+  hear(_ref: JobRef, event: JobEvent): void {
+    if (isFinal(event)) this.#session.client.forget(this)
+    this.#session.peer.send(this.#packetOf(event))
+  }
+
+  #packetOf(event: JobEvent): Buffer {
+    const handle = this.#handle
+    switch (event.kind) {
+      case 'data':
+        return encodeResponse('WORK_DATA', handle, event.data)
+      case 'warning':
+        return encodeResponse('WORK_WARNING', handle, event.data)
+      case 'status': {
+        const { dividend, divisor } = event
+        return encodeResponse('WORK_STATUS', handle, untilNul(dividend), untilNul(divisor))
+      }
+      case 'complete':
+        return encodeResponse('WORK_COMPLETE', handle, event.output)
+      case 'exception':
+        return this.#session.client.exceptions
+          ? encodeResponse('WORK_EXCEPTION', handle, event.message)
+          : encodeResponse('WORK_FAIL', handle)
+      case 'fail':
+        return encodeResponse('WORK_FAIL', handle)
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import type { ServerResponse } from 'node:http'
+import { isFinal } from '@crossgear/core-scheduler'
+import type {
+  JobEvent,
+  JobRef,
+  NewJob,
+  Scheduler,
+  Submission,
+  Submitted,
+  Waiter,
+} from '@crossgear/core-scheduler'
+import type { Handles } from '../gearman/handles.ts'
+import type { Purse } from './byte-budget.ts'
+import { refuse, type Refusal } from './refusals.ts'
+
+export interface ExchangeParts {
+  readonly scheduler: Scheduler
+  readonly handles: Handles
+  /** Largest answer, bytes. */
+  readonly maxBytes: number
+  readonly refused: (refusal: Refusal) => void
+}
+
+type Command = 'JOB_CREATED' | 'WORK_COMPLETE' | 'WORK_FAIL' | 'WORK_WARNING'
+
+/** How long a client may take nothing of its answer, milliseconds. */
+const stallMs = 60_000
+/** Stands in for a job that the store has: its payload need not be kept here as well. */
+const spent: NewJob = { input: new Uint8Array(0), door: 'http', level: 5, foreground: false }
+
+/** One request from the whole of its body to its answer. */
+export class Exchange implements Submission, Waiter {
+  job: NewJob
+  readonly waiter?: Waiter
+  readonly #parts: ExchangeParts
+  readonly #lane: string
+  readonly #response: ServerResponse
+  readonly #purse: Purse
+  #waitsFor: JobRef | undefined
+  #handle = ''
+  #warned = false
+  #body: Uint8Array[] = []
+  #bytes = 0
+
+  constructor(
+    parts: ExchangeParts,
+    lane: string,
+    job: NewJob,
+    response: ServerResponse,
+    purse: Purse,
+  ) {
+    this.#parts = parts
+    this.#lane = lane
+    this.job = job
+    this.#response = response
+    this.#purse = purse
+    if (job.foreground) this.waiter = this
+    response.once('close', () => this.#leave())
+  }
+
+  get gone(): boolean {
+    return this.#response.closed || this.#response.destroyed
+  }
+
+  submitted(result: Submitted, laneNumber: number): void {
+    this.#spend()
+    if (this.gone) return
+    if (result.kind === 'full') {
+      this.refuse('QUEUE_FULL')
+      return
+    }
+    this.#handle = this.#parts.handles.format(laneNumber, result.id)
+    if (this.waiter) this.#waitsFor = { lane: this.#lane, id: result.id }
+    else this.#answer('JOB_CREATED')
+  }
+
+  refused(): void {
+    this.#spend()
+    this.refuse('STORE')
+  }
+
+  hear(_ref: JobRef, event: JobEvent): void {
+    if (isFinal(event)) this.#waitsFor = undefined
+    switch (event.kind) {
+      case 'warning':
+        this.#warned = true
+        this.#add(event.data)
+        return
+      case 'data':
+        this.#add(event.data)
+        return
+      case 'complete':
+        if (this.#add(event.output)) this.#answer(this.#warned ? 'WORK_WARNING' : 'WORK_COMPLETE')
+        return
+      case 'exception':
+      case 'fail':
+        this.#answer('WORK_FAIL')
+        return
+      case 'status':
+    }
+  }
+
+  /** Answers without an outcome; the job, if there is one, is waited for no more. */
+  refuse(refusal: Refusal): void {
+    this.#abandon()
+    if (this.#response.headersSent || this.gone) return
+    this.#parts.refused(refusal)
+    refuse(this.#response, refusal)
+  }
+
+  #add(bytes: Uint8Array): boolean {
+    if (bytes.length === 0) return true
+    this.#bytes += bytes.length
+    if (this.#bytes > this.#parts.maxBytes) this.refuse('OUTCOME_TOO_LARGE')
+    else if (!this.#purse.take(bytes.length)) this.refuse('BUSY')
+    else return this.#body.push(bytes) > 0
+    return false
+  }
+
+  #answer(command: Command): void {
+    const response = this.#response
+    if (response.headersSent || this.gone) return
+    response.writeHead(200, {
+      'X-Gearman-Job-Handle': this.#handle,
+      'X-Gearman-Command': command,
+      'Content-Length': this.#bytes,
+    })
+    response.socket?.setTimeout(stallMs)
+    response.end(Buffer.concat(this.#body))
+    this.#body = []
+  }
+
+  #spend(): void {
+    this.job = spent
+    this.#purse.empty()
+  }
+
+  #abandon(): void {
+    const ref = this.#waitsFor
+    this.#waitsFor = undefined
+    if (ref) this.#parts.scheduler.abandon(this, [ref])
+  }
+
+  #leave(): void {
+    this.#abandon()
+    this.#purse.empty()
+  }
+}

@@ -1,0 +1,168 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { NewJob, Scheduler } from '@crossgear/core-scheduler'
+import { FunctionNames } from '../gearman/function-names.ts'
+import { Handles } from '../gearman/handles.ts'
+import { coalescingKey } from '../gearman/translate.ts'
+import type { Door } from '../lifecycle/door.ts'
+import type { ListenAddress } from '../lifecycle/listen.ts'
+import { Listener } from '../net/listener.ts'
+import { ByteBudget, type Purse } from './byte-budget.ts'
+import { Exchange, type ExchangeParts } from './exchange.ts'
+import { announcesTooMuch, readBody } from './read-body.ts'
+import { readHead, type RequestHead } from './read-head.ts'
+import { refuse, type Refusal } from './refusals.ts'
+
+/** What the door needs. Defaults at the end of each line. */
+export interface HttpDoorOptions {
+  readonly scheduler: Scheduler
+  readonly host: string
+  /** 0 takes a free port. */
+  readonly port: number
+  /** Named in the header `Server`. */
+  readonly version: string
+  /** First part of the handles given out; see {@link Handles}. */
+  readonly handlePrefix: string
+  /** Connections at once; one more is closed. */
+  readonly maxConnections: number
+  /** Largest body of a request, and of an answer, bytes. 64 MiB. */
+  readonly maxBodyBytes?: number
+  /** Bytes of bodies under way, over all requests. 512 MiB. */
+  readonly maxBufferedBytes?: number
+  readonly rejected?: (reason: Refusal | 'TOO_MANY_CONNECTIONS') => void
+  readonly connected?: () => void
+  readonly closed?: () => void
+}
+
+const MIB = 1024 * 1024
+/** How long a connection may stand without a request, milliseconds; longer than proxies keep it. */
+const keepAliveMs = 75_000
+/** How long the last answers may take to leave, milliseconds. */
+const lastAnswersMs = 500
+
+/** The port where jobs are submitted with HTTP: `POST /function`. */
+export class HttpDoor implements Door {
+  readonly name = 'http'
+  readonly #options: HttpDoorOptions
+  readonly #maxBytes: number
+  readonly #budget: ByteBudget
+  readonly #names: FunctionNames
+  readonly #parts: ExchangeParts
+  readonly #listener: Listener
+  readonly #exchanges = new Set<Exchange>()
+  readonly #responses = new Set<ServerResponse>()
+  #draining = false
+
+  constructor(options: HttpDoorOptions) {
+    const { scheduler, host, port, maxConnections, connected, closed } = options
+    this.#options = options
+    this.#maxBytes = options.maxBodyBytes ?? 64 * MIB
+    this.#budget = new ByteBudget(options.maxBufferedBytes ?? 512 * MIB)
+    this.#names = new FunctionNames(scheduler.registry.names)
+    this.#parts = {
+      scheduler,
+      handles: new Handles(options.handlePrefix, scheduler.registry),
+      maxBytes: this.#maxBytes,
+      refused: (refusal) => options.rejected?.(refusal),
+    }
+    this.#listener = new Listener({
+      host,
+      port,
+      portFlag: '--http-port',
+      maxConnections,
+      server: () => this.#createServer(),
+      connected: () => undefined,
+      refuse: () => options.rejected?.('TOO_MANY_CONNECTIONS'),
+      ...(connected && { opened: connected }),
+      ...(closed && { closed }),
+    })
+  }
+
+  listen(): Promise<ListenAddress> {
+    return this.#listener.listen()
+  }
+
+  stopAccepting(): void {
+    this.#listener.stopAccepting()
+  }
+
+  /** Takes no more connections; those that stand are served, each to its next answer. */
+  drain(): void {
+    this.#draining = true
+    this.stopAccepting()
+  }
+
+  /** Who still waits is told that the gateway stops. */
+  async close(): Promise<void> {
+    this.drain()
+    for (const exchange of this.#exchanges) exchange.refuse('STOPPING')
+    const left = [...this.#responses].map(
+      (response) => new Promise((resolve) => response.once('close', resolve)),
+    )
+    const timer = new AbortController()
+    const tooLate = delay(lastAnswersMs, undefined, { signal: timer.signal }).catch(() => undefined)
+    await Promise.race([Promise.all(left), tooLate])
+    timer.abort()
+    await this.#listener.close()
+  }
+
+  #createServer(): Server {
+    const server = createServer({ keepAliveTimeout: keepAliveMs })
+    server.on('request', (request: IncomingMessage, response: ServerResponse) =>
+      this.#take(request, response),
+    )
+    // A client that asks first is refused before it sends its body.
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
+      this.#take(request, response, () => response.writeContinue()),
+    )
+    return server
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse, goOn?: () => void): void {
+    response.setHeader('Server', `Gearman/${this.#options.version}`)
+    if (this.#draining) response.shouldKeepAlive = false
+    this.#responses.add(response)
+    response.once('close', () => this.#responses.delete(response))
+    const head = readHead(request, this.#names)
+    if (typeof head === 'string') {
+      this.#refuse(request, response, head)
+      return
+    }
+    if (announcesTooMuch(request, this.#maxBytes)) {
+      this.#refuse(request, response, 'BODY_TOO_LARGE')
+      return
+    }
+    goOn?.()
+    const purse = this.#budget.open()
+    response.once('close', () => purse.empty())
+    readBody(request, this.#maxBytes, purse, (body) => {
+      if (typeof body === 'string') this.#refuse(request, response, body)
+      else this.#submit(head, body, response, purse)
+    })
+  }
+
+  #submit(head: RequestHead, body: Buffer, response: ServerResponse, purse: Purse): void {
+    const { name, unique, background, level } = head
+    const key = coalescingKey(unique, body)
+    const job: NewJob = {
+      input: body,
+      door: 'http',
+      level,
+      foreground: !background,
+      ...(key === undefined ? {} : { unique: key }),
+    }
+    const exchange = new Exchange(this.#parts, name.lane, job, response, purse)
+    this.#exchanges.add(exchange)
+    response.once('close', () => this.#exchanges.delete(exchange))
+    this.#parts.scheduler.submit(name.lane, exchange)
+  }
+
+  /** What is left of the body is read to nowhere, so that the client sees the answer. */
+  #refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+    this.#options.rejected?.(refusal)
+    // Whether a client that asked first now sends its body or its next request cannot be told.
+    if (request.headers.expect !== undefined) response.shouldKeepAlive = false
+    refuse(response, refusal)
+    request.resume()
+  }
+}

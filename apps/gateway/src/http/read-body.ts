@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http'
+import type { Purse } from './byte-budget.ts'
+import type { Refusal } from './refusals.ts'
+
+/** Whether the request says of itself that it is too large. */
+export function announcesTooMuch(request: IncomingMessage, maxBytes: number): boolean {
+  return Number(request.headers['content-length'] ?? 0) > maxBytes
+}
+
+/**
+ * Reads the body, of a known length or in chunks. Calls back once: with the body, with why it is
+ * not taken, or not at all where the client leaves before its end.
+ */
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  purse: Purse,
+  done: (body: Buffer | Refusal) => void,
+): void {
+  const chunks: Buffer[] = []
+  let size = 0
+  const give = (result: Buffer | Refusal): void => {
+    request.removeListener('data', hear)
+    request.removeListener('end', end)
+    done(result)
+  }
+  const hear = (chunk: Buffer): void => {
+    size += chunk.length
+    if (size > maxBytes) give('BODY_TOO_LARGE')
+    else if (!purse.take(chunk.length)) give('BUSY')
+    else chunks.push(chunk)
+  }
+  const end = (): void => give(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+  request.on('data', hear)
+  request.on('end', end)
+}

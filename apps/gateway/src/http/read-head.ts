@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http'
+import { bandLevel, type Level } from '@crossgear/core-scheduler'
+import { MAX_UNIQUE_BYTES } from '@crossgear/gearman-codec'
+import type { FunctionName, FunctionNames } from '../gearman/function-names.ts'
+import type { Refusal } from './refusals.ts'
+
+/** What a request says of its job before the body. */
+export interface RequestHead {
+  readonly name: FunctionName
+  readonly unique: Buffer
+  readonly background: boolean
+  readonly level: Level
+}
+
+const methods: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'PUT', 'POST'])
+/** The request line may name the server as well, as it does for a proxy. */
+const origin = /^https?:\/\/[^/?]*/i
+
+/**
+ *     POST /function HTTP/1.1
+ *     X-Gearman-Unique: text
+ *     X-Gearman-Background: true
+ *     X-Gearman-Priority: high|low
+ */
+export function readHead(request: IncomingMessage, names: FunctionNames): RequestHead | Refusal {
+  if (!methods.has(request.method)) return 'METHOD'
+  const bytes = functionOf(request.url ?? '')
+  if (!bytes) return 'BAD_PATH'
+  if (bytes.length === 0) return 'NO_FUNCTION'
+  if (bytes.includes(0)) return 'BAD_NAME'
+  const name = names.read(bytes)
+  if (typeof name === 'string') return 'BAD_NAME'
+  const unique = Buffer.from(header(request, 'x-gearman-unique'), 'latin1')
+  if (unique.length > MAX_UNIQUE_BYTES) return 'UNIQUE_TOO_LARGE'
+  return {
+    name,
+    unique,
+    background: header(request, 'x-gearman-background').toLowerCase() === 'true',
+    level: levelOf(header(request, 'x-gearman-priority').toLowerCase()),
+  }
+}
+
+function functionOf(url: string): Buffer | undefined {
+  const path = url.replace(origin, '').split('?', 1)[0] ?? ''
+  try {
+    return Buffer.from(decodeURIComponent(path.replace(/^\//, '')))
+  } catch {
+    return undefined
+  }
+}
+
+function levelOf(priority: string): Level {
+  return priority === 'high' || priority === 'low' ? bandLevel[priority] : bandLevel.normal
+}
+
+/** Node gives each byte of a header as one character. */
+function header(request: IncomingMessage, name: string): string {
+  const value = request.headers[name]
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,33 @@
+import type { ServerResponse } from 'node:http'
+
+/** What a request is answered that makes no job, or whose job has no outcome to show. */
+export const refusals = {
+  NO_FUNCTION: { status: 404, text: 'Name a function: POST /function' },
+  METHOD: { status: 405, text: 'Use GET, HEAD, PUT or POST' },
+  BAD_PATH: { status: 400, text: 'The path is not percent-encoded UTF-8' },
+  BAD_NAME: { status: 400, text: 'A function name is 1 to 512 bytes of UTF-8 without NUL' },
+  UNIQUE_TOO_LARGE: { status: 400, text: 'X-Gearman-Unique is over 64 bytes' },
+  BODY_TOO_LARGE: { status: 413, text: 'The body is larger than a job may be' },
+  OUTCOME_TOO_LARGE: { status: 502, text: 'The outcome is larger than an answer may be' },
+  BUSY: { status: 503, text: 'Too many bytes are under way, try again' },
+  QUEUE_FULL: { status: 503, text: 'The queue of the function is full' },
+  STORE: { status: 503, text: 'The store does not take the job' },
+  STOPPING: { status: 503, text: 'The gateway stops' },
+} as const
+
+export type Refusal = keyof typeof refusals
+
+const retryAfterSeconds = 1
+
+/** Answers with the refusal's status and its text as one line. */
+export function refuse(response: ServerResponse, refusal: Refusal): void {
+  const { status, text } = refusals[refusal]
+  const body = `${text}\n`
+  response.writeHead(status, {
+    ...(status === 405 ? { Allow: 'GET, HEAD, PUT, POST' } : {}),
+    ...(status === 503 ? { 'Retry-After': retryAfterSeconds } : {}),
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+  })
+  response.end(body)
+}

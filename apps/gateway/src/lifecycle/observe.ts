@@ -1,0 +1,41 @@
+import type { Door as JobDoor, Observer } from '@crossgear/core-scheduler'
+import type { Logger } from '../log/logger.ts'
+import type { DoorMetrics, Metrics } from '../web/metrics.ts'
+import { oneLine } from './start-error.ts'
+
+/** Tells metrics and log what the scheduler does. `door` is the one by which a job came. */
+export function observeWith(metrics: Metrics, log: Logger): Observer {
+  const byDoor: Readonly<Record<JobDoor, DoorMetrics>> = {
+    gearman: metrics.door('gearman'),
+    faktory: metrics.door('faktory'),
+    http: metrics.door('http'),
+    native: metrics.door('native'),
+  }
+  return {
+    submitted: (door, jobs) => byDoor[door].submitted(jobs),
+    assigned: (door, waitMs) => {
+      if (waitMs !== undefined) byDoor[door].waited(waitMs / 1000)
+    },
+    completed: (door, runMs) => {
+      byDoor[door].completed()
+      byDoor[door].ran(runMs / 1000)
+    },
+    failed: (door, runMs) => {
+      byDoor[door].failed()
+      byDoor[door].ran(runMs / 1000)
+    },
+    retried: (door, runMs) => {
+      byDoor[door].retried()
+      byDoor[door].ran(runMs / 1000)
+    },
+    store: (up, reason) => {
+      metrics.storeUp(up)
+      if (up) log.info('The store answers again.')
+      else log.warn(`The store cannot be reached (${reason ?? 'no reason'}): trying again.`)
+    },
+    trouble: (task, error) => {
+      log.warn(`${task}: ${oneLine(error)}`)
+      log.debug({ err: error }, 'Where it came from.')
+    },
+  }
+}

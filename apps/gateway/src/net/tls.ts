@@ -1,0 +1,138 @@
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Server, Socket } from 'node:net'
+import { createServer, type TLSSocket } from 'node:tls'
+import { oneLine, StartError, systemCode } from '../lifecycle/start-error.ts'
+
+/** Files of a port that speaks TLS, as the operator named them. */
+export interface TlsFiles {
+  readonly cert: string | undefined
+  readonly key: string | undefined
+  /** Authorities whose client certificates are taken. */
+  readonly ca?: string | undefined
+  /** Clients without a certificate are turned away. false. */
+  readonly requireClientCert?: boolean
+}
+
+/** How the operator gives each of the files, for the line that says what is wrong. */
+export interface TlsFlags {
+  readonly cert: string
+  readonly key: string
+  readonly ca?: string
+  readonly requireClientCert?: string
+}
+
+/** What a listening port needs for TLS: PEM texts that were checked. */
+export interface TlsOptions {
+  readonly cert: Buffer
+  readonly key: Buffer
+  /** With it clients are asked for a certificate, and one that it did not sign is refused. */
+  readonly ca?: Buffer
+  /** Clients without a certificate are turned away. false. */
+  readonly requireClientCert?: boolean
+}
+
+/** How long a client may take for its handshake, milliseconds. */
+const handshakeTimeoutMs = 10_000
+
+const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+/**
+ * Reads and checks the files; undefined where none is named.
+ *
+ * @throws StartError (code 2) for what no TLS port could work with.
+ */
+export function readTls(files: TlsFiles, flags: TlsFlags): TlsOptions | undefined {
+  const { cert, key, ca, requireClientCert = false } = files
+  if (requireClientCert && ca === undefined) {
+    throw new StartError(`${flags.requireClientCert ?? ''} needs ${flags.ca ?? ''} as well.`, 2)
+  }
+  if (cert === undefined && key === undefined) {
+    if (ca === undefined) return undefined
+    throw new StartError(`${flags.ca ?? ''} needs ${flags.cert} and ${flags.key} as well.`, 2)
+  }
+  if (cert === undefined) throw new StartError(`${flags.key} needs ${flags.cert} as well.`, 2)
+  if (key === undefined) throw new StartError(`${flags.cert} needs ${flags.key} as well.`, 2)
+  const certBytes = readPem(cert, flags.cert)
+  const keyBytes = readPem(key, flags.key)
+  const [own] = certificatesOf(certBytes, cert, flags.cert)
+  if (!own?.checkPrivateKey(privateKeyOf(keyBytes, key, flags.key))) {
+    throw new StartError(`The key ${key} does not belong to the certificate ${cert}.`, 2)
+  }
+  if (ca === undefined) return { cert: certBytes, key: keyBytes }
+  const caBytes = readPem(ca, flags.ca ?? '')
+  certificatesOf(caBytes, ca, flags.ca ?? '')
+  return { cert: certBytes, key: keyBytes, ca: caBytes, requireClientCert }
+}
+
+function readPem(path: string, flag: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    const reason = systemCode(error) || oneLine(error)
+    throw new StartError(`${flag} names ${path}, which cannot be read (${reason}).`, 2, {
+      cause: error,
+    })
+  }
+}
+
+function certificatesOf(bytes: Buffer, path: string, flag: string): readonly X509Certificate[] {
+  const blocks = bytes.toString('latin1').match(pemBlock) ?? []
+  try {
+    if (blocks.length > 0) return blocks.map((block) => new X509Certificate(block))
+  } catch (error) {
+    throw new StartError(`${flag} names ${path}, which is damaged: ${oneLine(error)}.`, 2, {
+      cause: error,
+    })
+  }
+  throw new StartError(`${flag} names ${path}, which holds no PEM certificate.`, 2)
+}
+
+function privateKeyOf(bytes: Buffer, path: string, flag: string): KeyObject {
+  try {
+    return createPrivateKey(bytes)
+  } catch (error) {
+    const isLocked = systemCode(error) === 'ERR_MISSING_PASSPHRASE'
+    const fault = isLocked ? 'is locked with a passphrase: unlock it' : 'holds no PEM private key'
+    throw new StartError(`${flag} names ${path}, which ${fault}.`, 2, { cause: error })
+  }
+}
+
+/** Connections of a TLS server at its two stages. */
+export interface TlsEvents {
+  /** Before the handshake. */
+  readonly accepted: (socket: Socket) => void
+  /** After it. */
+  readonly secured: (socket: TLSSocket) => void
+  /** The handshake failed, or the client's certificate is not good enough. */
+  readonly failed: () => void
+}
+
+export function createTlsServer(options: TlsOptions, events: TlsEvents): Server {
+  const { cert, key, ca, requireClientCert = false } = options
+  const server = createServer(
+    {
+      cert,
+      key,
+      ...(ca === undefined ? {} : { ca }),
+      requestCert: ca !== undefined,
+      rejectUnauthorized: requireClientCert,
+      handshakeTimeout: handshakeTimeoutMs,
+      noDelay: true,
+    },
+    (socket) => {
+      if (ca === undefined || socket.authorized || !socket.getPeerX509Certificate()) {
+        events.secured(socket)
+        return
+      }
+      events.failed()
+      socket.destroy()
+    },
+  )
+  server.on('connection', events.accepted)
+  server.on('tlsClientError', (_error, socket) => {
+    events.failed()
+    socket.destroy()
+  })
+  return server
+}

@@ -1,0 +1,64 @@
+import { Redis } from 'ioredis'
+import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
+import { RedisServer } from '@crossgear/tools/redis-server'
+import { startGateway } from '../support/gateway-process.ts'
+
+export interface Ports {
+  readonly gearman: number
+  readonly faktory: number
+}
+
+/** Gateways on one store: clients connect to the first, workers to the last. */
+export interface Bridge {
+  readonly clientPorts: Ports
+  readonly workerPorts: Ports
+  /** What native programs and the checks use. */
+  readonly redis: Redis
+  /** Violations of the store's rules by a function's jobs. */
+  violations(fn: string): Promise<string[]>
+  /** Forgets the finished jobs of a function, which native clients leave for 25 hours. */
+  forget(fn: string): Promise<void>
+  close(): Promise<void>
+}
+
+const anyPorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
+
+/** Starts gateways in processes of their own. Without `nodes` one that brings an embedded store. */
+export async function startBridge(nodes?: number): Promise<Bridge> {
+  const server = nodes === undefined ? undefined : await RedisServer.start()
+  const store = server ? ['--redis-url', `unix://${server.path}`] : ['--store-port', '0']
+  // Without a PATH no Redis is found, and the embedded store steps in.
+  const env: Record<string, string> = server ? {} : { PATH: '' }
+  const gateways = Array.from({ length: nodes ?? 1 }, () =>
+    startGateway(['serve', ...anyPorts, ...store], env),
+  )
+  const ready = await Promise.all(gateways.map((gateway) => gateway.ready))
+  const ports = ready.map(({ doors }) => ({
+    gearman: doors.find(({ name }) => name === 'gearman')?.port ?? 0,
+    faktory: doors.find(({ name }) => name === 'faktory')?.port ?? 0,
+  }))
+  const [clientPorts] = ports
+  const workerPorts = ports.at(-1)
+  if (!clientPorts || !workerPorts) throw new Error('no gateway')
+  const redis = server ? server.connect() : new Redis(ready[0]?.store.nativeUrl ?? '')
+  return {
+    clientPorts,
+    workerPorts,
+    redis,
+    async violations(fn) {
+      const found = await checkInvariants(redis, { native: true })
+      return found.filter((line) => line.startsWith(fn))
+    },
+    async forget(fn) {
+      for (const key of await redis.keys(`job:${fn}:*`)) await redis.del(key)
+    },
+    async close() {
+      redis.disconnect()
+      for (const { child, exited } of gateways) {
+        child.kill('SIGTERM')
+        await exited
+      }
+      await server?.stop()
+    },
+  }
+}

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { faktoryGateways } from './support/faktory-gateway.ts'
+
+const blocksMs = 2_000
+
+describe.skipIf(!hasRedisServer)('BEAT', () => {
+  const gateways = faktoryGateways()
+
+  it('is answered OK while the worker is to run', async () => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    expect(await worker.ask('BEAT {"wid":"worker-1","rss_kb":54321}')).toBe('+OK')
+  })
+
+  it.each([
+    ['{"wid":"worker-2"}', 'unknown worker worker-2'],
+    ['{}', 'invalid BEAT {}'],
+    ['[]', 'invalid BEAT []'],
+    ['{"wid":7}', 'invalid BEAT {"wid":7}'],
+  ])('refuses %s', async (argument, text) => {
+    const { client } = await gateways.open()
+    expect(await (await client({ wid: 'worker-1' })).ask(`BEAT ${argument}`)).toBe(`-ERR ${text}`)
+  })
+
+  it('is refused from a client that is no worker', async () => {
+    const { client } = await gateways.open()
+    await client({ wid: 'worker-1' })
+    expect(await (await client()).ask('BEAT {"wid":"worker-1"}')).toBe(
+      '-ERR BEAT is for workers: HELLO named no wid',
+    )
+  })
+
+  it('brings a new state to every connection of the wid, and it never goes back', async () => {
+    const { client, door } = await gateways.open()
+    const one = await client({ wid: 'worker-1' })
+    const two = await client({ wid: 'worker-1' })
+    const other = await client({ wid: 'worker-2' })
+    door.workers.find('worker-1')?.advance('quiet')
+    const beat = 'BEAT {"wid":"worker-1"}'
+    expect(await one.ask(beat)).toBe('$17\r\n{"state":"quiet"}')
+    expect(await two.ask(beat)).toBe('$17\r\n{"state":"quiet"}')
+    expect(await other.ask('BEAT {"wid":"worker-2"}')).toBe('+OK')
+    door.workers.find('worker-1')?.advance('terminate')
+    door.workers.find('worker-1')?.advance('quiet')
+    expect(await two.ask(beat)).toBe('$21\r\n{"state":"terminate"}')
+  })
+
+  it('takes the state that the worker says it has', async () => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    expect(await worker.ask('BEAT {"wid":"worker-1","current_state":"quiet"}')).toBe(
+      '$17\r\n{"state":"quiet"}',
+    )
+    expect(await worker.ask('BEAT {"wid":"worker-1"}')).toBe('$17\r\n{"state":"quiet"}')
+  })
+
+  it('leaves a quiet worker without jobs, also the FETCH that waits', async () => {
+    const { client, clock, door } = await gateways.open()
+    const one = await client({ wid: 'worker-1' })
+    const two = await client({ wid: 'worker-1' })
+    const other = await client({ wid: 'worker-2' })
+    one.send('FETCH')
+    await clock.armed(blocksMs)
+    door.workers.find('worker-1')?.advance('quiet')
+    two.send('FETCH')
+    await clock.armed(blocksMs, 2)
+    other.send('FETCH')
+    await clock.armed(blocksMs, 3)
+    await (await client()).ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
+    expect(await other.reply()).toContain('12345678')
+    clock.advance(blocksMs)
+    expect(await one.reply()).toBe('$-1')
+    expect(await two.reply()).toBe('$-1')
+  })
+
+  it('keeps a worker alive; without it all its connections are closed after a minute', async () => {
+    const { client, clock, rejections } = await gateways.open()
+    const silent = [await client({ wid: 'silent' }), await client({ wid: 'silent' })]
+    const beating = await client({ wid: 'beating' })
+    const producer = await client()
+    clock.advance(45_000)
+    expect(await beating.ask('BEAT {"wid":"beating"}')).toBe('+OK')
+    clock.advance(15_000)
+    for (const one of silent) await one.closed()
+    expect(await beating.ask('BEAT {"wid":"beating"}')).toBe('+OK')
+    expect(await producer.ask('FOO')).toBe('-ERR unknown command FOO')
+    expect(rejections).toEqual(['dead', 'dead'])
+  })
+
+  it('lets a reservation stand whose worker has gone, for whoever acknowledges it', async () => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
+    await worker.ask('FETCH')
+    expect(await worker.ask('END')).toBe('+OK')
+    await worker.closed()
+    const again = await client({ wid: 'worker-1' })
+    expect(await again.ask('FAIL {"jid":"12345678"}')).toBe('+OK')
+  })
+})
+
+describe.skipIf(!hasRedisServer)('INFO', () => {
+  const gateways = faktoryGateways()
+
+  it('has every field that clients and dashboards read', async () => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'worker-1' })
+    await one.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
+    await one.ask('PUSH {"jid":"23456789","jobtype":"t","queue":"bulk","args":[]}')
+    const info = await one.askJson('INFO')
+    expect(info).toEqual({
+      now: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/),
+      server_utc_time: expect.stringMatching(/^\d\d:\d\d:\d\d UTC$/),
+      faktory: {
+        default_size: 1,
+        queues: { default: 1, bulk: 1 },
+        sets: { scheduled: 0, retries: 0, dead: 0, working: 0 },
+        tasks: {
+          Busy: { size: 0 },
+          Dead: { size: 0 },
+          Retries: { size: 0 },
+          Scheduled: { size: 0 },
+          Workers: { size: 1 },
+        },
+        total_enqueued: 2,
+        total_failures: 0,
+        total_processed: 0,
+        total_queues: 2,
+      },
+      server: {
+        description: 'Crossgear',
+        faktory_version: '0.1.0',
+        uptime: 0,
+        connections: 1,
+        command_count: 3,
+        used_memory_mb: expect.any(Number),
+      },
+    })
+  })
+
+  it('is near the clock of this machine', async () => {
+    const { client } = await gateways.open()
+    const info = (await (await client()).askJson('INFO')) as unknown as { readonly now: string }
+    expect(Math.abs(Date.parse(info.now) - Date.now())).toBeLessThan(1_000)
+  })
+})
+
+describe.skipIf(!hasRedisServer)('other lines', () => {
+  const gateways = faktoryGateways()
+
+  it.each([
+    ['FOO', 'unknown command FOO'],
+    ['push {}', 'unknown command push'],
+    ['', 'unknown command '],
+    ['INFO2', 'unknown command INFO2'],
+    ['BATCH NEW {}', 'batches are not supported'],
+  ])('%j is answered with an error', async (line, text) => {
+    const { client } = await gateways.open()
+    expect(await (await client()).ask(line)).toBe(`-ERR ${text}`)
+  })
+
+  it('may end with LF alone and come in pieces', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    for (const byte of 'PUSH {"jid":"12345678","jobtype":"t","args":[]}\n') one.sendRaw(byte)
+    expect(await one.reply()).toBe('+OK')
+  })
+
+  it('END is answered before the connection ends', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    one.send('END', 'INFO')
+    expect(await one.reply()).toBe('+OK')
+    expect(await one.closed()).toBe('')
+  })
+})

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { faktoryGateways } from './support/faktory-gateway.ts'
+import { pushLine } from './support/figures.ts'
+
+const blocksMs = 2_000
+
+describe.skipIf(!hasRedisServer)('FETCH', () => {
+  const gateways = faktoryGateways()
+
+  it.each([
+    ['an empty queue', 'FETCH default'],
+    ['no queue', 'FETCH'],
+    ['a queue that nobody knows', 'FETCH nowhere'],
+    ['a name that no queue can have', 'FETCH a@b'],
+    ['several empty queues', 'FETCH a b c'],
+  ])('answers null for %s after two seconds', async (_name, line) => {
+    const { client, clock } = await gateways.open()
+    const one = await client()
+    one.send(line)
+    await clock.armed(blocksMs)
+    clock.advance(blocksMs - 1)
+    clock.advance(1)
+    expect(await one.reply()).toBe('$-1')
+  })
+
+  it('refuses a thousand and one queues', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    const names = Array.from({ length: 1001 }, (_none, at) => `q${at}`)
+    expect(await one.ask(`FETCH ${names.join(' ')}`)).toBe('-ERR too many queues: at most 1000')
+  })
+
+  it('takes from the queues strictly left to right, and first in first out in each', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    for (const jid of ['default-1', 'default-2']) await one.ask(pushLine(jid))
+    for (const jid of ['critical-1', 'critical-2']) {
+      await one.ask(pushLine(jid, { queue: 'critical', priority: 1 }))
+    }
+    const jids = []
+    for (let times = 0; times < 4; times += 1) {
+      jids.push((await one.askJson('FETCH critical default'))['jid'])
+    }
+    expect(jids).toEqual(['critical-1', 'critical-2', 'default-1', 'default-2'])
+  })
+
+  it('takes the higher priority first, over all job types of a queue', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    for (const priority of [5, 1, 9, 3, 7, 8, 2, 6, 4]) {
+      await one.ask(pushLine(`priority-${priority}`, { priority, jobtype: `type${priority % 3}` }))
+    }
+    await one.ask(pushLine('priority-none'))
+    const jids = []
+    for (let times = 0; times < 10; times += 1) jids.push((await one.askJson('FETCH'))['jid'])
+    expect(jids).toEqual([
+      'priority-9',
+      'priority-8',
+      'priority-7',
+      'priority-6',
+      'priority-5',
+      'priority-none',
+      'priority-4',
+      'priority-3',
+      'priority-2',
+      'priority-1',
+    ])
+  })
+
+  it.each(['a', 'b', 'c'])('that waits on a, b and c is woken by a push to %s', async (queue) => {
+    const { client, clock } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    const producer = await client()
+    worker.send('FETCH a b c')
+    await clock.armed(blocksMs)
+    await producer.ask(pushLine('12345678', { queue }))
+    expect(await worker.reply()).toContain('"jid":"12345678"')
+  })
+
+  it('is woken by a push at another node', async () => {
+    const here = await gateways.open()
+    const there = await gateways.open()
+    const worker = await here.client({ wid: 'worker-1' })
+    worker.send('FETCH')
+    await here.clock.armed(blocksMs)
+    await (await there.client()).ask(pushLine('12345678'))
+    expect(await worker.reply()).toContain('"jid":"12345678"')
+  })
+
+  it('wakes waiting workers in the order in which they came', async () => {
+    const { client, clock } = await gateways.open()
+    const producer = await client()
+    const workers = []
+    for (let at = 1; at <= 3; at += 1) {
+      const worker = await client({ wid: `worker-${at}` })
+      worker.send('FETCH')
+      await clock.armed(blocksMs, at)
+      workers.push(worker)
+    }
+    for (const [at, worker] of workers.entries()) {
+      await producer.ask(pushLine(`jid-0000${at}`))
+      expect(await worker.reply()).toContain(`"jid":"jid-0000${at}"`)
+    }
+  })
+
+  it('answers what was pipelined behind it in order', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    await one.ask(pushLine('pushed-0'))
+    one.send(pushLine('pushed-1'), 'FETCH', 'ACK {"jid":"pushed-0"}', 'FETCH', 'FOO', 'END')
+    expect(await one.reply()).toBe('+OK')
+    expect(await one.reply()).toContain('"jid":"pushed-0"')
+    expect(await one.reply()).toBe('+OK')
+    expect(await one.reply()).toContain('"jid":"pushed-1"')
+    expect(await one.reply()).toBe('-ERR unknown command FOO')
+    expect(await one.reply()).toBe('+OK')
+    await one.closed()
+  })
+
+  it('gives nothing to a client that has gone', async () => {
+    const { client, clock } = await gateways.open()
+    const leaver = await client({ wid: 'worker-1' })
+    const stayer = await client({ wid: 'worker-2' })
+    leaver.send('FETCH')
+    await clock.armed(blocksMs, 1)
+    stayer.send('FETCH')
+    await clock.armed(blocksMs, 2)
+    leaver.close()
+    await (await client()).ask(pushLine('12345678'))
+    expect(await stayer.reply()).toContain('"jid":"12345678"')
+  })
+
+  it('gives no jobs to a worker while the gateway drains, but takes what it says of its last', async () => {
+    const { client, clock, door, scheduler } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678'))
+    await worker.ask('FETCH')
+    const idler = await client({ wid: 'worker-2' })
+    idler.send('FETCH')
+    await clock.armed(blocksMs)
+    scheduler.drain()
+    door.drain()
+    expect(await worker.ask(pushLine('23456789'))).toBe('+OK')
+    expect(await worker.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    worker.send('FETCH')
+    await clock.armed(blocksMs, 2)
+    clock.advance(blocksMs)
+    expect(await idler.reply()).toBe('$-1')
+    expect(await worker.reply()).toBe('$-1')
+    expect(scheduler.running).toBe(0)
+  })
+
+  it('gives a worker with labels for functions the jobs of these alone', async () => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1', labels: ['golang', 'fn:mail'] })
+    await worker.ask(pushLine('type-t-0'))
+    await worker.ask(pushLine('type-mail', { jobtype: 'mail' }))
+    expect(await worker.askJson('FETCH')).toMatchObject({ jid: 'type-mail' })
+  })
+})
+
+describe.skipIf(!hasRedisServer)('a job whose hash somebody has spoilt', () => {
+  const gateways = faktoryGateways()
+
+  it('is answered with an error, and others go on', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    await one.ask(pushLine('spoilt-00'))
+    await one.ask(pushLine('12345678'))
+    await gateways.redis('HSET', 'job:t:1', 'envelope', 'no JSON')
+    expect(await one.ask('FETCH')).toMatch(/^-ERR a job cannot be shown/)
+    expect(await one.ask('FETCH')).toContain('12345678')
+  })
+})

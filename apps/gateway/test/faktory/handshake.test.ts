@@ -1,0 +1,174 @@
+import { hashPassword } from '@crossgear/fwp-codec'
+import { describe, expect, it } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { faktoryGateways } from './support/faktory-gateway.ts'
+import type { FwpClient } from './support/fwp-client.ts'
+
+const helloTimerMs = 2_000
+
+describe.skipIf(!hasRedisServer)('the handshake', () => {
+  const gateways = faktoryGateways()
+
+  it('greets with the protocol version', async () => {
+    const { stranger } = await gateways.open()
+    expect(await (await stranger()).reply()).toBe('+HI {"v":2}')
+  })
+
+  it.each([
+    ['a producer', 'HELLO {"v":2}'],
+    ['a consumer', 'HELLO {"hostname":"h","wid":"4qpc2443","pid":1,"labels":["golang"],"v":2}'],
+    ['a client of version 1', 'HELLO {"v":1}'],
+    ['a client that names no version', 'HELLO {}'],
+  ])('takes %s', async (_name, hello) => {
+    const { stranger } = await gateways.open()
+    const client = await stranger()
+    await client.reply()
+    expect(await client.ask(hello)).toBe('+OK')
+  })
+
+  it('takes a HELLO that was sent before the greeting was read, and what follows it', async () => {
+    const { stranger } = await gateways.open()
+    const client = await stranger()
+    client.sendRaw('HELLO {"v":2}\nFOO\n')
+    expect(await client.reply()).toBe('+HI {"v":2}')
+    expect(await client.reply()).toBe('+OK')
+    expect(await client.reply()).toBe('-ERR unknown command FOO')
+  })
+
+  it.each([
+    ['another verb', 'INFO', 'the first command must be HELLO {...}'],
+    ['HELLO without an object', 'HELLO', 'the first command must be HELLO {...}'],
+    ['lower case', 'hello {"v":2}', 'the first command must be HELLO {...}'],
+    ['HTTP', 'GET / HTTP/1.1', 'the first command must be HELLO {...}'],
+    ['bad JSON', 'HELLO {"v":2', 'invalid HELLO: invalid JSON: unexpected end of JSON input'],
+    [
+      'a field of the wrong type',
+      'HELLO {"wid":7}',
+      'invalid HELLO: invalid JSON: wid must be a string',
+    ],
+  ])('refuses %s and closes', async (_name, line, text) => {
+    const { stranger, rejections } = await gateways.open()
+    const client = await stranger()
+    await client.reply()
+    expect(await client.ask(line)).toBe(`-ERR ${text}`)
+    expect(await client.closed()).toBe('')
+    expect(rejections).toEqual(['hello'])
+  })
+
+  it('closes on a client that says nothing for two seconds', async () => {
+    const { stranger, clock, rejections } = await gateways.open()
+    const client = await stranger()
+    await client.reply()
+    clock.advance(helloTimerMs - 1)
+    clock.advance(1)
+    expect(await client.closed()).toBe('')
+    expect(rejections).toEqual(['silence'])
+  })
+
+  it('lets a client that has said HELLO be silent', async () => {
+    const { client, clock } = await gateways.open()
+    const one = await client()
+    clock.advance(helloTimerMs)
+    expect(await one.ask('FOO')).toBe('-ERR unknown command FOO')
+  })
+
+  it('does not take a second HELLO', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    expect(await one.ask('HELLO {"v":2}')).toBe('-ERR unknown command HELLO')
+    expect(await one.ask('PUSH {}')).toBe('-ERR jobs must have a reasonable jid parameter')
+  })
+
+  it('refuses one connection too many and frees the place of one that leaves', async () => {
+    const { client, stranger, rejections, door } = await gateways.open({ maxConnections: 2 })
+    const first = await client()
+    const second = await client()
+    const third = await stranger()
+    expect(await third.reply()).toBe('-ERR too many connections: 3')
+    expect(await third.closed()).toBe('')
+    expect(rejections).toEqual(['connections'])
+    expect(await first.ask('END')).toBe('+OK')
+    await first.closed()
+    await second.ask('INFO')
+    expect(door.connections).toBe(1)
+    await client()
+  })
+
+  it('bounds the first line', async () => {
+    const { stranger, rejections } = await gateways.open()
+    const client = await stranger()
+    await client.reply()
+    client.sendRaw(`HELLO {"v":2,"x":"${'x'.repeat(70_000)}`)
+    expect(await client.reply()).toMatch(/^-ERR line too long/)
+    await client.closed()
+    expect(rejections).toEqual(['line'])
+  })
+
+  it('bounds the lines after it', async () => {
+    const { client, rejections } = await gateways.open({ maxLineBytes: 100_000 })
+    const one = await client()
+    one.sendRaw(`PUSH ${'x'.repeat(90_000)}\r\n`)
+    expect(await one.reply()).toMatch(/^-ERR invalid JSON/)
+    one.sendRaw(`PUSH ${'x'.repeat(100_001)}`)
+    expect(await one.reply()).toBe('-ERR line too long: at most 100000 bytes')
+    await one.closed()
+    expect(rejections).toEqual(['line'])
+  })
+})
+
+describe.skipIf(!hasRedisServer)('the password', () => {
+  const gateways = faktoryGateways()
+  const password = 'sesame'
+
+  async function challenge(client: FwpClient): Promise<{ i: number; s: string }> {
+    const hi = await client.reply()
+    expect(hi).toMatch(/^\+HI \{"v":2,"i":\d+,"s":"[0-9a-f]+"\}$/)
+    return JSON.parse(hi.slice(4)) as { i: number; s: string }
+  }
+
+  it('admits a client that knows it', async () => {
+    const { stranger } = await gateways.open({ password })
+    const client = await stranger()
+    const { i, s } = await challenge(client)
+    expect(i).toBeGreaterThanOrEqual(4000)
+    expect(i).toBeLessThanOrEqual(8095)
+    const pwdhash = hashPassword(password, s, i)
+    expect(await client.ask(`HELLO ${JSON.stringify({ v: 2, pwdhash })}`)).toBe('+OK')
+  })
+
+  it('admits a client of version 1 that hashes once', async () => {
+    const { stranger } = await gateways.open({ password })
+    const client = await stranger()
+    const { s } = await challenge(client)
+    const pwdhash = hashPassword(password, s, 1)
+    expect(await client.ask(`HELLO ${JSON.stringify({ pwdhash })}`)).toBe('+OK')
+  })
+
+  it.each([
+    ['a wrong hash', { v: 2, pwdhash: 'ab' }],
+    ['no hash', { v: 2 }],
+    ['an empty hash', { v: 2, pwdhash: '' }],
+  ])('turns %s away', async (_name, hello) => {
+    const { stranger, rejections } = await gateways.open({ password })
+    const client = await stranger()
+    await challenge(client)
+    expect(await client.ask(`HELLO ${JSON.stringify(hello)}`)).toBe('-ERR Invalid password')
+    await client.closed()
+    expect(rejections).toEqual(['password'])
+  })
+
+  it('gives a new challenge after a minute, and takes the old one from those who got it', async () => {
+    const { stranger, clock } = await gateways.open({ password, helloWithinMs: 1e9 })
+    const early = await stranger()
+    const first = await challenge(early)
+    clock.advance(60_000)
+    const late = await stranger()
+    const second = await challenge(late)
+    expect(second.s).not.toBe(first.s)
+    const pwdhash = hashPassword(password, first.s, first.i)
+    expect(await late.ask(`HELLO ${JSON.stringify({ v: 2, pwdhash })}`)).toBe(
+      '-ERR Invalid password',
+    )
+    expect(await early.ask(`HELLO ${JSON.stringify({ v: 2, pwdhash })}`)).toBe('+OK')
+  })
+})

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import { matchesGlob } from '../../src/faktory/glob.ts'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { faktoryGateways } from './support/faktory-gateway.ts'
+import { figures, nothing, pushLine } from './support/figures.ts'
+import type { FwpClient } from './support/fwp-client.ts'
+
+const later = '2999-01-01T00:00:00Z'
+
+function mutate(cmd: string, target: string, filter?: object): string {
+  return `MUTATE ${JSON.stringify({ cmd, target, filter })}`
+}
+
+/** Three scheduled jobs, three that wait for another try, three dead. */
+async function fill(client: FwpClient): Promise<void> {
+  for (const [at, retry] of [25, 25, 25, -1, -1, -1].entries()) {
+    await client.ask(pushLine(`${retry < 0 ? 'dead' : 'retry'}-${at}000`, { retry, args: [at] }))
+    const job = await client.askJson('FETCH')
+    await client.ask(`FAIL ${JSON.stringify({ jid: job['jid'] })}`)
+  }
+  for (const [at, jobtype] of ['t', 'other', 'other'].entries()) {
+    await client.ask(pushLine(`later-${at}000`, { at: later, jobtype, args: [`arg ${at}`] }))
+  }
+}
+
+describe.skipIf(!hasRedisServer)('MUTATE', () => {
+  const gateways = faktoryGateways()
+  const full = { ...nothing, scheduled: 3, retries: 3, dead: 3, processed: 6, failures: 6 }
+
+  it.each([
+    ['', 'invalid format'],
+    ['[]', 'invalid format'],
+    ['{"cmd":"clear","target":"nowhere"}', 'invalid target for mutation command'],
+    ['{"cmd":"foo","target":"dead"}', 'unknown mutate operation'],
+    ['{}', 'unknown mutate operation'],
+  ])('refuses %j', async (argument, text) => {
+    const { client } = await gateways.open()
+    expect(await (await client()).ask(`MUTATE ${argument}`)).toBe(`-ERR ${text}`)
+  })
+
+  it.each([
+    [mutate('clear', 'scheduled'), { scheduled: 0 }],
+    [mutate('clear', 'retries'), { retries: 0 }],
+    [mutate('clear', 'dead'), { dead: 0 }],
+    [mutate('discard', 'scheduled'), { scheduled: 0 }],
+    [mutate('kill', 'scheduled'), { scheduled: 0, dead: 6 }],
+    [mutate('kill', 'retries'), { retries: 0, dead: 6 }],
+    [mutate('kill', 'dead'), {}],
+    [mutate('requeue', 'scheduled'), { scheduled: 0, enqueued: 3 }],
+    [mutate('requeue', 'retries'), { retries: 0, enqueued: 3 }],
+    [mutate('requeue', 'dead'), { dead: 0, enqueued: 3 }],
+    [mutate('discard', 'scheduled', { jobtype: 'other' }), { scheduled: 1 }],
+    [mutate('discard', 'scheduled', { jobtype: 'unknown' }), {}],
+    [mutate('discard', 'scheduled', { regexp: '*"arg 1"*' }), { scheduled: 2 }],
+    [mutate('discard', 'scheduled', { regexp: '*arg ?*', jobtype: 't' }), { scheduled: 2 }],
+    [mutate('discard', 'scheduled', { regexp: 'nothing like it' }), {}],
+    [
+      mutate('requeue', 'retries', { jids: ['retry-1000', 'dead-3000', 'no-such-job'] }),
+      {
+        retries: 2,
+        enqueued: 1,
+      },
+    ],
+    [
+      mutate('kill', 'scheduled', { jids: ['later-0000'], jobtype: 'other' }),
+      {
+        scheduled: 2,
+        dead: 4,
+      },
+    ],
+    ['MUTATE { "cmd" : "clear" , "target" : "dead" }', { dead: 0 }],
+  ])('%s', async (line, change) => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'worker-1' })
+    await fill(one)
+    expect(await figures(one)).toEqual(full)
+    expect(await one.ask(line)).toBe('+OK')
+    expect(await figures(one)).toEqual({ ...full, ...change })
+  })
+
+  it('lets a requeued job run, also a dead one, and wakes a worker for it', async () => {
+    const { client, clock } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    const operator = await client()
+    await fill(worker)
+    worker.send('FETCH')
+    await clock.armed(2_000)
+    await operator.ask(mutate('requeue', 'dead', { jids: ['dead-4000'] }))
+    const reply = await worker.reply()
+    expect(reply).toContain('"jid":"dead-4000"')
+    expect(reply).toContain('"retry_count":0')
+    expect(await worker.ask('ACK {"jid":"dead-4000"}')).toBe('+OK')
+    expect(await figures(operator)).toMatchObject({ dead: 2, processed: 7, failures: 6 })
+  })
+
+  it('goes through more jobs than it looks at in one step', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    const jobs = Array.from({ length: 1_234 }, (_none, at) => ({
+      jid: `jid-${at}-000`,
+      jobtype: 't',
+      at: later,
+      args: [at],
+    }))
+    await one.ask(`PUSHB ${JSON.stringify(jobs)}`)
+    await one.ask(mutate('discard', 'scheduled', { regexp: '*"jid-*[13579]-000"*' }))
+    expect(await figures(one)).toMatchObject({ scheduled: 617 })
+    await one.ask(mutate('clear', 'scheduled'))
+    expect(await figures(one)).toMatchObject({ scheduled: 0 })
+  })
+})
+
+describe('a glob', () => {
+  it.each([
+    ['*', '', true],
+    ['*', 'anything', true],
+    ['', '', true],
+    ['', 'a', false],
+    ['?', 'a', true],
+    ['?', '', false],
+    ['a*b*c', 'axxbyyc', true],
+    ['a*b*c', 'axxbyy', false],
+    ['*abc', 'ababc', true],
+    ['h[ae]llo', 'hallo', true],
+    ['h[ae]llo', 'hillo', false],
+    ['h[^e]llo', 'hallo', true],
+    ['h[^e]llo', 'hello', false],
+    ['h[a-c]llo', 'hbllo', true],
+    ['h[c-a]llo', 'hbllo', true],
+    ['h[a-c]llo', 'hdllo', false],
+    ['\\*', '*', true],
+    ['\\*', 'a', false],
+    ['[\\]]', ']', true],
+    ['[abc', 'b', true],
+  ])('%j on %j is %s', (glob, text, matches) => {
+    expect(matchesGlob(text, glob)).toBe(matches)
+  })
+
+  it('with many stars takes no more than its time', () => {
+    expect(matchesGlob('a'.repeat(20_000), `${'a*'.repeat(50)}b`)).toBe(false)
+  })
+})

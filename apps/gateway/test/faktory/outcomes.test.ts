@@ -1,0 +1,297 @@
+import { describe, expect, it } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { faktoryGateways, type FaktoryGateway } from './support/faktory-gateway.ts'
+import { figures, nothing, pushLine } from './support/figures.ts'
+
+describe.skipIf(!hasRedisServer)('ACK', () => {
+  const gateways = faktoryGateways()
+
+  it('ends a job', async () => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678'))
+    await worker.ask('FETCH')
+    expect(await figures(worker)).toMatchObject({ working: 1, processed: 0 })
+    expect(await worker.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await figures(worker)).toEqual({ ...nothing, processed: 1, failures: 0 })
+  })
+
+  it('is harmless the second time, and for a job that nobody knows', async () => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678'))
+    await worker.ask('FETCH')
+    for (const jid of ['12345678', '12345678', 'unknown-1', '', 'xg-1-0001', 'xg-zzz-1']) {
+      expect(await worker.ask(`ACK {"jid":"${jid}"}`)).toBe('+OK')
+    }
+    expect(await figures(worker)).toMatchObject({ processed: 1 })
+  })
+
+  it('of a job that is only queued changes nothing', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    await one.ask(pushLine('12345678'))
+    expect(await one.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await figures(one)).toMatchObject({ enqueued: 1, processed: 0 })
+  })
+
+  it.each(['', '{}', '[]', '{"jid":null}', '{"jid":', 'jid'])(
+    'refuses the argument %j',
+    async (argument) => {
+      const { client } = await gateways.open()
+      const one = await client()
+      expect((await one.ask(`ACK ${argument}`)).trim()).toBe(`-ERR invalid ACK ${argument}`.trim())
+    },
+  )
+
+  it('is good on any connection, also one without a wid', async () => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678'))
+    await worker.ask('FETCH')
+    expect(await (await client()).ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await figures(worker)).toMatchObject({ working: 0, processed: 1 })
+  })
+
+  it('is good at any node', async () => {
+    const here = await gateways.open()
+    const there = await gateways.open()
+    const worker = await here.client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678'))
+    await worker.ask('FETCH')
+    expect(await (await there.client()).ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await figures(worker)).toMatchObject({ working: 0, processed: 1 })
+  })
+
+  it('of a lost reservation changes nothing, however often it comes', async () => {
+    const { client, scheduler } = await gateways.open()
+    const late = await client({ wid: 'worker-1' })
+    const next = await client({ wid: 'worker-2' })
+    await late.ask(pushLine('12345678'))
+    await late.ask('FETCH')
+    await takeBack(scheduler, '12345678')
+    await next.ask('FETCH')
+    expect(await late.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await late.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await late.ask('FAIL {"jid":"12345678"}')).toBe('-ERR Job not found 12345678')
+    expect(await figures(late)).toMatchObject({ working: 1, processed: 0 })
+    expect(await next.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await figures(late)).toMatchObject({ working: 0, processed: 1 })
+  })
+
+  it('counts again for a worker that got the job a second time', async () => {
+    const { client, scheduler } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678'))
+    await worker.ask('FETCH')
+    await takeBack(scheduler, '12345678')
+    await worker.ask('ACK {"jid":"12345678"}')
+    await worker.ask('FETCH')
+    await worker.ask('ACK {"jid":"12345678"}')
+    expect(await figures(worker)).toEqual({ ...nothing, processed: 1, failures: 0 })
+  })
+})
+
+describe.skipIf(!hasRedisServer)('FAIL', () => {
+  const gateways = faktoryGateways()
+
+  it.each([
+    ['{}', 'missing JID'],
+    ['{"jid":""}', 'missing JID'],
+    ['{"jid":"unknown-1"}', 'Job not found unknown-1'],
+    ['{"jid":', 'invalid FAIL {"jid":'],
+    ['[]', 'invalid FAIL []'],
+  ])('refuses %s', async (argument, text) => {
+    const { client } = await gateways.open()
+    expect(await (await client()).ask(`FAIL ${argument}`)).toBe(`-ERR ${text}`)
+  })
+
+  it('puts a job into the retries, and says so in its failure', async () => {
+    const gateway = await gateways.open({ schedulerOptions: { random: () => 0 } })
+    const worker = await gateway.client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678'))
+    await worker.ask('FETCH')
+    const report = { jid: '12345678', errtype: 'Boom', message: 'it broke', backtrace: ['a', 'b'] }
+    expect(await worker.ask(`FAIL ${JSON.stringify(report)}`)).toBe('+OK')
+    expect(await figures(worker)).toEqual({ ...nothing, retries: 1, processed: 1, failures: 1 })
+
+    await makeDue('t', 1)
+    const failure = (await worker.askJson('FETCH'))['failure'] as unknown as {
+      readonly failed_at: string
+      readonly next_at: string
+    }
+    expect(failure).toMatchObject({
+      retry_count: 0,
+      remaining: 24,
+      errtype: 'Boom',
+      message: 'it broke',
+      backtrace: ['a', 'b'],
+    })
+    expect(Date.parse(failure.next_at) - Date.parse(failure.failed_at)).toBe(15_000)
+  })
+
+  it.each([
+    ['retry 0 leaves nothing', 0, { ...nothing, processed: 1, failures: 1 }],
+    ['a negative retry goes to the dead', -1, { ...nothing, dead: 1, processed: 1, failures: 1 }],
+    ['retry 1 is tried again', 1, { ...nothing, retries: 1, processed: 1, failures: 1 }],
+  ])('with %s', async (_name, retry, expected) => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678', { retry }))
+    await worker.ask('FETCH')
+    await worker.ask('FAIL {"jid":"12345678"}')
+    expect(await figures(worker)).toEqual(expected)
+  })
+
+  it('sends a job to the dead after its last retry', async () => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678', { retry: 2 }))
+    for (let run = 0; run < 3; run += 1) {
+      if (run > 0) await makeDue('t', 1)
+      await worker.askJson('FETCH')
+      expect(await worker.ask('FAIL {"jid":"12345678"}')).toBe('+OK')
+    }
+    expect(await figures(worker)).toEqual({ ...nothing, dead: 1, processed: 3, failures: 3 })
+  })
+
+  it('does not let one job change the default of the next', async () => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('retries-0', { retry: 0 }))
+    await worker.ask(pushLine('retries-n'))
+    for (const jid of ['retries-0', 'retries-n']) {
+      await worker.ask('FETCH')
+      await worker.ask(`FAIL {"jid":"${jid}"}`)
+    }
+    expect(await figures(worker)).toMatchObject({ retries: 1, failures: 2 })
+  })
+
+  it.each([
+    [2, 2],
+    [0, 5],
+    [undefined, 5],
+  ])('keeps as many lines as a backtrace of %j asks for', async (backtrace, kept) => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678', { backtrace }))
+    await worker.ask('FETCH')
+    const lines = ['1', '2', '3', '4', '5']
+    await worker.ask(`FAIL ${JSON.stringify({ jid: '12345678', backtrace: lines })}`)
+    await makeDue('t', 1)
+    const { failure } = await worker.askJson('FETCH')
+    expect(failure).toMatchObject({ backtrace: lines.slice(0, kept) })
+  })
+
+  it('cuts what a worker says to its bounds, and blanks become unknown', async () => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678'))
+    await worker.ask('FETCH')
+    const long = { jid: '12345678', errtype: 'e'.repeat(200), message: '  ' }
+    await worker.ask(`FAIL ${JSON.stringify(long)}`)
+    await makeDue('t', 1)
+    expect((await worker.askJson('FETCH'))['failure']).toMatchObject({
+      errtype: 'e'.repeat(100),
+      message: 'unknown',
+    })
+  })
+
+  it('ends a Gearman job, which has no retries, and tells its client', async () => {
+    const gateway = await gateways.open()
+    const { jid, heard } = await gearmanJob(gateway, 'mail', 'payload')
+    const worker = await gateway.client({ wid: 'worker-1' })
+    await worker.ask('FETCH')
+    await worker.ask(`FAIL {"jid":"${jid}","message":"no such address"}`)
+    expect(await heard).toEqual({ kind: 'exception', message: Buffer.from('no such address') })
+  })
+
+  /** As if the time of a scheduled job's next try had come. */
+  async function makeDue(lane: string, id: number): Promise<void> {
+    await gateways.redis('ZADD', `queue:${lane}:scheduled`, '0', String(id))
+    await gateways.redis('ZADD', 'xg:due', '0', lane)
+  }
+})
+
+describe.skipIf(!hasRedisServer)('a job of another door', () => {
+  const gateways = faktoryGateways()
+
+  it.each([
+    ['text', 'hello', ['hello'], undefined],
+    ['a JSON array', '[1,"two"]', [1, 'two'], undefined],
+    ['a JSON object', '{"a":1}', [{ a: 1 }], undefined],
+    ['nothing', '', [''], undefined],
+    ['bytes that are no text', Buffer.from([0xff, 0x00]), ['/wA='], { encoding: 'base64' }],
+  ])('with %s is shown as a Faktory job', async (_name, input, args, custom) => {
+    const gateway = await gateways.open()
+    const { jid } = await gearmanJob(gateway, 'mail', input)
+    const worker = await gateway.client({ wid: 'worker-1' })
+    const job = await worker.askJson('FETCH')
+    expect(job).toMatchObject({
+      jid,
+      jobtype: 'mail',
+      queue: 'default',
+      args,
+      retry: 0,
+      priority: 8,
+    })
+    expect(job['custom']).toEqual(custom)
+    expect(job['created_at']).toBe(job['enqueued_at'])
+  })
+
+  it.each([
+    ['a text', ',"result":"done"', 'done'],
+    ['any other JSON', ',"result":{"b":1.0}', '{"b":1.0}'],
+    ['nothing', '', ''],
+    ['null', ',"result":null', ''],
+  ])('that is acknowledged with %s has it as its output', async (_name, result, output) => {
+    const gateway = await gateways.open()
+    const { jid, heard } = await gearmanJob(gateway, 'mail', 'payload')
+    const worker = await gateway.client({ wid: 'worker-1' })
+    await worker.ask('FETCH')
+    expect(await worker.ask(`ACK {"jid":"${jid}"${result}}`)).toBe('+OK')
+    expect(await heard).toEqual({ kind: 'complete', output: Buffer.from(output) })
+  })
+
+  it('can be acknowledged at a node that did not hand it out', async () => {
+    const here = await gateways.open()
+    const there = await gateways.open()
+    const { jid, heard } = await gearmanJob(here, 'mail', 'payload')
+    const worker = await here.client({ wid: 'worker-1' })
+    await worker.ask('FETCH')
+    expect(await (await there.client()).ask(`ACK {"jid":"${jid}","result":"x"}`)).toBe('+OK')
+    expect(await heard).toEqual({ kind: 'complete', output: Buffer.from('x') })
+  })
+})
+
+/** Submits a job as the Gearman door does; the jid it is shown under, and the last its client hears. */
+async function gearmanJob(
+  { scheduler }: FaktoryGateway,
+  lane: string,
+  input: string | Buffer,
+): Promise<{ readonly jid: string; readonly heard: Promise<unknown> }> {
+  let hear: (event: unknown) => void
+  const heard = new Promise((resolve) => (hear = resolve))
+  const id = await new Promise<number>((resolve, reject) => {
+    scheduler.submit(lane, {
+      job: { input: Buffer.from(input), door: 'gearman', level: 8, foreground: true },
+      waiter: { hear: (_ref, event) => hear(event) },
+      gone: false,
+      submitted: (result) =>
+        result.kind === 'full' ? reject(new Error('full')) : resolve(result.id),
+      refused: reject,
+    })
+  })
+  const number = scheduler.registry.numberOf(lane) ?? 0
+  return { jid: `xg-${number.toString(36)}-${String(id).padStart(3, '0')}`, heard }
+}
+
+/** The reservation ends without a word of its worker. */
+async function takeBack(scheduler: FaktoryGateway['scheduler'], jid: string): Promise<void> {
+  const job = await scheduler.findJid(jid)
+  const assignment = job && scheduler.adopt(job)
+  if (!assignment) throw new Error(`nobody holds ${jid}`)
+  await new Promise<void>((resolve, reject) => {
+    scheduler.release(assignment, true, { settled: () => resolve(), refused: reject })
+  })
+}

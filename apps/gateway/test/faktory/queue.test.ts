@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { faktoryGateways } from './support/faktory-gateway.ts'
+import { figures, nothing, pushLine } from './support/figures.ts'
+
+const blocksMs = 2_000
+
+describe.skipIf(!hasRedisServer)('QUEUE', () => {
+  const gateways = faktoryGateways()
+
+  it.each([
+    ['', 'no such QUEUE subcommand: '],
+    ['FOO', 'no such QUEUE subcommand: FOO'],
+    ['PAUSE', 'QUEUE PAUSE needs at least one queue'],
+    ['LATENCY *', 'QUEUE LATENCY does not support wildcards'],
+  ])('refuses %j', async (argument, text) => {
+    const { client } = await gateways.open()
+    expect(await (await client()).ask(`QUEUE ${argument}`)).toBe(`-ERR ${text}`)
+  })
+
+  it.each(['PAUSE nowhere', 'pause nowhere', 'Resume nowhere', 'REMOVE nowhere', 'PAUSE *'])(
+    'answers %s with OK',
+    async (argument) => {
+      const { client } = await gateways.open()
+      expect(await (await client()).ask(`QUEUE ${argument}`)).toBe('+OK')
+    },
+  )
+
+  it('PAUSE lets FETCH skip a queue at every node, until RESUME wakes those who wait', async () => {
+    const here = await gateways.open()
+    const there = await gateways.open()
+    const operator = await here.client()
+    await operator.ask(pushLine('paused-0'))
+    await operator.ask(pushLine('flowing-0', { queue: 'flowing' }))
+    expect(await operator.ask('QUEUE PAUSE default')).toBe('+OK')
+    await expect.poll(() => there.scheduler.queues.paused.has('default')).toBe(true)
+    const worker = await there.client({ wid: 'worker-1' })
+    expect(await worker.ask('FETCH default flowing')).toContain('flowing-0')
+    worker.send('FETCH default flowing')
+    await there.clock.armed(blocksMs)
+    expect(await operator.ask(pushLine('paused-1'))).toBe('+OK')
+    expect(await operator.ask('QUEUE RESUME default')).toBe('+OK')
+    expect(await worker.reply()).toContain('paused-0')
+  })
+
+  it('a pause outlives the gateway, and RESUME * ends it', async () => {
+    const first = await gateways.open()
+    const one = await first.client()
+    await one.ask(pushLine('12345678'))
+    await one.ask('QUEUE PAUSE *')
+    const second = await gateways.open()
+    expect([...second.scheduler.queues.paused]).toEqual(['default'])
+    const two = await second.client()
+    await two.ask('QUEUE RESUME *')
+    expect(await two.ask('FETCH')).toContain('12345678')
+  })
+
+  it('a paused queue is skipped by workers with labels, too', async () => {
+    const { client, clock } = await gateways.open()
+    const worker = await client({ wid: 'worker-1', labels: ['fn:t'] })
+    await worker.ask(pushLine('12345678'))
+    await worker.ask('QUEUE PAUSE default')
+    worker.send('FETCH')
+    await clock.armed(blocksMs)
+    clock.advance(blocksMs)
+    expect(await worker.reply()).toBe('$-1')
+  })
+
+  it('REMOVE ends what is queued there, and nothing else', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    for (const priority of [1, 5, 9]) {
+      await one.ask(pushLine(`bulk-000${priority}`, { queue: 'bulk', priority }))
+    }
+    await one.ask(pushLine('running-0', { queue: 'bulk', priority: 9 }))
+    await one.ask('FETCH bulk')
+    await one.ask(pushLine('scheduled', { queue: 'bulk', at: '2999-01-01T00:00:00Z' }))
+    await one.ask(pushLine('12345678'))
+    expect(await one.ask('QUEUE REMOVE bulk')).toBe('+OK')
+    expect(await figures(one)).toEqual({ ...nothing, enqueued: 1, working: 1, scheduled: 1 })
+    expect(await gateways.redis('KEYS', 'job:t@bulk:*')).toMatch(/^\*2\r\n/)
+  })
+
+  it('LATENCY tells the age of the oldest job of each queue in seconds', async () => {
+    const { client, scheduler } = await gateways.open()
+    const one = await client()
+    await one.ask(pushLine('12345678', { queue: 'old' }))
+    await gateways.redis('HSET', 'job:t@old:1', 'enqueued', String(scheduler.storeNowMs() - 60_000))
+    await one.ask(pushLine('23456789', { queue: 'old', jobtype: 'other' }))
+    const latency = await one.askJson('QUEUE LATENCY old empty')
+    expect(latency['old']).toBeGreaterThanOrEqual(60)
+    expect(latency['old']).toBeLessThan(62)
+    expect(latency['empty']).toBe(0)
+  })
+})
+
+describe.skipIf(!hasRedisServer)('FLUSH', () => {
+  const gateways = faktoryGateways()
+
+  it('ends every job wherever it stands, and touches no key of others', async () => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'worker-1' })
+    await gateways.redis('SET', 'mine', 'yes')
+    await one.ask(pushLine('dead-job-', { retry: -1 }))
+    await one.ask(pushLine('retry-job'))
+    await one.ask(pushLine('running-0', { priority: 1 }))
+    for (const jid of ['dead-job-', 'retry-job']) {
+      await one.ask('FETCH')
+      await one.ask(`FAIL {"jid":"${jid}"}`)
+    }
+    await one.ask('FETCH')
+    await one.ask(pushLine('queued-00'))
+    await one.ask(pushLine('scheduled', { at: '2999-01-01T00:00:00Z' }))
+    expect(await figures(one)).toMatchObject({
+      ...{ enqueued: 1, scheduled: 1, retries: 1, dead: 1, working: 1 },
+    })
+    expect(await one.ask('FLUSH')).toBe('+OK')
+    expect(await figures(one)).toMatchObject({
+      ...{ enqueued: 0, scheduled: 0, retries: 0, dead: 0, working: 0 },
+    })
+    expect(await gateways.redis('KEYS', 'job:*')).toBe('*0\r\n')
+    expect(await gateways.redis('GET', 'mine')).toBe('$3\r\nyes\r\n')
+    expect(await one.ask('ACK {"jid":"running-0"}')).toBe('+OK')
+    expect(await one.ask(pushLine('after-all'))).toBe('+OK')
+    expect(await one.ask('FETCH')).toContain('after-all')
+  })
+
+  it('is refused where the operator does not allow it', async () => {
+    const { client } = await gateways.open({ mayFlush: () => false })
+    expect(await (await client()).ask('FLUSH')).toBe('-ERR FLUSH is not allowed from this address')
+  })
+})

@@ -1,0 +1,42 @@
+import type { FwpClient } from './fwp-client.ts'
+
+/** What INFO says of jobs. */
+export interface Figures {
+  readonly scheduled: number
+  readonly retries: number
+  readonly dead: number
+  readonly working: number
+  readonly enqueued: number
+  readonly processed: number
+  readonly failures: number
+}
+
+export const nothing: Figures = {
+  scheduled: 0,
+  retries: 0,
+  dead: 0,
+  working: 0,
+  enqueued: 0,
+  processed: 0,
+  failures: 0,
+}
+
+export async function figures(client: FwpClient): Promise<Figures> {
+  const info = (await client.askJson('INFO'))['faktory'] as unknown as {
+    readonly sets: Pick<Figures, 'scheduled' | 'retries' | 'dead' | 'working'>
+    readonly total_processed: number
+    readonly total_failures: number
+    readonly total_enqueued: number
+  }
+  return {
+    ...info.sets,
+    enqueued: info.total_enqueued,
+    processed: info.total_processed,
+    failures: info.total_failures,
+  }
+}
+
+/** A PUSH of type `t` without args. */
+export function pushLine(jid: string, fields: object = {}): string {
+  return `PUSH ${JSON.stringify({ jid, jobtype: 't', args: [], ...fields })}`
+}

@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+
+/** A client that sends lines and reads replies as the bytes they are. */
+export class FwpClient {
+  readonly #socket: Socket
+  readonly #waiting: (() => void)[] = []
+  #received = Buffer.alloc(0)
+  #ended = false
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    socket.on('data', (chunk) => {
+      this.#received = Buffer.concat([this.#received, chunk])
+      this.#stir()
+    })
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      this.#ended = true
+      this.#stir()
+    })
+  }
+
+  static async connect(port: number): Promise<FwpClient> {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    const client = new FwpClient(socket)
+    await once(socket, 'connect')
+    return client
+  }
+
+  /** Greets and says HELLO with these fields beside the version. */
+  static async greeted(port: number, hello: object = {}): Promise<FwpClient> {
+    const client = await FwpClient.connect(port)
+    await client.reply()
+    const answer = await client.ask(`HELLO ${JSON.stringify({ v: 2, ...hello })}`)
+    if (answer !== '+OK') throw new Error(`HELLO was answered ${answer}`)
+    return client
+  }
+
+  send(...lines: readonly string[]): void {
+    this.#socket.write(lines.map((line) => `${line}\r\n`).join(''))
+  }
+
+  sendRaw(bytes: string | Buffer): void {
+    this.#socket.write(bytes)
+  }
+
+  async ask(line: string): Promise<string> {
+    this.send(line)
+    return this.reply()
+  }
+
+  /** A bulk reply that is JSON. */
+  async askJson(line: string): Promise<Record<string, never>> {
+    const reply = await this.ask(line)
+    const body = /^\$\d+\r\n([\s\S]*)$/.exec(reply)?.[1]
+    if (body === undefined) throw new Error(`${line} was answered ${reply}`)
+    return JSON.parse(body) as Record<string, never>
+  }
+
+  /** One reply without its end: `+OK`, `-ERR ...`, `$-1`, `$<bytes> CRLF body`. */
+  async reply(): Promise<string> {
+    for (;;) {
+      const reply = this.#take()
+      if (reply !== undefined) return reply
+      if (this.#ended) throw new Error('connection closed')
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+  }
+
+  /** Settles when the server has closed; what came last and was not read. */
+  async closed(): Promise<string> {
+    while (!this.#ended) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    return this.#received.toString()
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #take(): string | undefined {
+    const lineEnd = this.#received.indexOf('\r\n')
+    if (lineEnd < 0) return undefined
+    const line = this.#received.toString('utf8', 0, lineEnd)
+    const bytes = line.startsWith('$') ? Number(line.slice(1)) : -1
+    const end = bytes < 0 ? lineEnd : lineEnd + 2 + bytes
+    if (this.#received.length < end + 2) return undefined
+    const reply = this.#received.toString('utf8', 0, end)
+    this.#received = this.#received.subarray(end + 2)
+    return reply
+  }
+
+  #stir(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+}

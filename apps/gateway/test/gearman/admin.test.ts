@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { gearmanGateways } from './support/gearman-gateway.ts'
+
+describe.skipIf(!hasRedisServer)('needs redis-server: an administrator', () => {
+  const { open } = gearmanGateways()
+
+  test('hears version, level and process', async () => {
+    const admin = await (await open({ verbosity: 'INFO' })).peer()
+    expect(await admin.command('version')).toBe('OK 0.1.0')
+    expect(await admin.command('VERSION\r')).toBe('OK 0.1.0')
+    expect(await admin.command('verbose and more')).toBe('OK INFO')
+    expect(await admin.command('getpid')).toBe(`OK ${process.pid}`)
+  })
+
+  test('sees jobs and workers of each function', async () => {
+    const gateway = await open()
+    const [admin, worker] = [await gateway.peer(), await gateway.worker('mail', 'post')]
+    await worker.sync()
+    expect(await admin.list('status')).toEqual(['mail\t0\t0\t1', 'post\t0\t0\t1'])
+    admin.say('SUBMIT_JOB_HIGH_BG', 'mail', '', '').say('SUBMIT_JOB_BG', 'mail', '', '')
+    admin.say('SUBMIT_JOB_LOW_BG', 'mail', '', '').say('SUBMIT_JOB_LOW_BG', 'mail', '', '')
+    await admin.hearMany(4)
+    await worker.ask('GRAB_JOB')
+    expect(await admin.list('status')).toEqual(['mail\t4\t1\t1', 'post\t0\t0\t1'])
+    const priorities = ['mail\t0\t1\t2\t1', 'post\t0\t0\t0\t1']
+    expect(await admin.list('prioritystatus')).toEqual(priorities)
+    await worker.leave()
+    await expect
+      .poll(() => admin.list('status'), { interval: 5 })
+      .toEqual(['mail\t4\t0\t0', 'post\t0\t0\t0'])
+  })
+
+  test('sees what was said just before on the same connection', async () => {
+    const admin = await (await open()).peer()
+    admin.say('CAN_DO', 'a').say('CAN_DO', 'b').say('SUBMIT_JOB_BG', 'c', '', '')
+    admin.say('CANT_DO', 'a').sayBytes('status\n')
+    const lines = (await admin.hearMany(5)).slice(1).map(([, line]) => line)
+    expect(lines.sort()).toEqual(['.', 'a\t0\t0\t0', 'b\t0\t0\t1', 'c\t1\t0\t0'])
+  })
+
+  test('sees every connection, with its name and functions', async () => {
+    const gateway = await open()
+    const admin = await gateway.peer()
+    const worker = await gateway.worker('mail', 'post')
+    await worker.say('SET_CLIENT_ID', `w${'x'.repeat(200)}`).sync()
+    const name = `w${'x'.repeat(126)}`
+    const lines = ['1 127.0.0.1 - :', `2 127.0.0.1 ${name} : post mail`]
+    expect(await admin.list('workers')).toEqual(lines)
+  })
+
+  test('sees jobs, their retries and whether somebody wants them', async () => {
+    const gateway = await open()
+    const [admin, leaver] = [await gateway.peer(), await gateway.peer()]
+    const queued = await admin.submit('SUBMIT_JOB_BG', 'mail', 'u1', '')
+    const awaited = await admin.submit('SUBMIT_JOB_HIGH', 'mail', '-', 'x')
+    const abandoned = await leaver.submit('SUBMIT_JOB_LOW', 'mail', '', '')
+    const later = await admin.submit('SUBMIT_JOB_EPOCH', 'mail', 'u2', '4000000000', '')
+    await leaver.leave()
+    const jobs = [
+      `${awaited}\t0\t0\t0`,
+      `${queued}\t0\t0\t1`,
+      `${abandoned}\t0\t1\t0`,
+      `${later}\t0\t0\t1`,
+    ]
+    await expect.poll(() => admin.list('show jobs'), { interval: 5 }).toEqual(jobs)
+    expect(await admin.list('show unique jobs')).toEqual(['-', 'u1', '', 'u2'])
+  })
+
+  test('cancels a queued job: its clients hear that it failed', async () => {
+    const gateway = await open()
+    const [admin, client] = [await gateway.peer(), await gateway.peer()]
+    const handle = await client.submit('SUBMIT_JOB_HIGH', 'mail', 'u', '')
+    expect(await admin.command(`cancel job ${handle}`)).toBe('OK')
+    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+    expect(await admin.command(`cancel job ${handle}`)).toBe('ERR UNKNOWN_JOB')
+    expect(await admin.list('status')).toEqual(['mail\t0\t0\t0'])
+    expect(await client.submit('SUBMIT_JOB', 'mail', 'u', '')).not.toBe(handle)
+  })
+
+  test('cancels a scheduled and a running job', async () => {
+    const gateway = await open()
+    const [admin, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const later = await admin.submit('SUBMIT_JOB_EPOCH', 'mail', '', '4000000000', '')
+    expect(await admin.command(`cancel job ${later}`)).toBe('OK')
+    const handle = await admin.submit('SUBMIT_JOB_BG', 'mail', '', '')
+    await worker.ask('GRAB_JOB')
+    expect(await admin.command(`cancel job ${handle}`)).toBe('OK')
+    expect((await worker.ask('WORK_COMPLETE', handle, ''))[1]).toBe('JOB_NOT_FOUND')
+    expect(await admin.list('show jobs')).toEqual([])
+  })
+
+  test('creates and drops functions', async () => {
+    const gateway = await open()
+    const admin = await gateway.peer()
+    expect(await admin.command('create function mail')).toBe('OK')
+    expect(await admin.list('status')).toEqual(['mail\t0\t0\t0'])
+    expect(await admin.command('drop function mail')).toBe('OK')
+    expect(await admin.command('drop function mail')).toBe('ERR function not found')
+    expect(await admin.list('status')).toEqual([])
+    expect((await admin.command(`create function ${'x'.repeat(513)}`)).slice(0, 21)).toBe(
+      'ERR INVALID_ARGUMENTS',
+    )
+  })
+
+  test('drops no function that has workers or running jobs', async () => {
+    const gateway = await open()
+    const [admin, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const busy = 'ERR there are still connected workers or executing clients'
+    await worker.sync()
+    expect(await admin.command('drop function mail')).toBe(busy)
+    await admin.submit('SUBMIT_JOB_BG', 'mail', '', '')
+    await worker.ask('GRAB_JOB')
+    expect(await admin.command('drop function mail')).toBe(busy)
+  })
+
+  test('drops the jobs that wait in a function with it, and its handles for good', async () => {
+    const gateway = await open()
+    const [admin, client] = [await gateway.peer(), await gateway.peer()]
+    const handle = await client.submit('SUBMIT_JOB', 'mail', 'u', '')
+    await client.submit('SUBMIT_JOB_EPOCH', 'mail', '', '4000000000', '')
+    expect(await admin.command('drop function mail')).toBe('OK')
+    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+    expect((await client.submit('SUBMIT_JOB', 'mail', 'u', '')).split(':')[2]).not.toBe(
+      handle.split(':')[2],
+    )
+    expect(await admin.list('status')).toEqual(['mail\t1\t0\t0'])
+  })
+
+  test('sets limits only of functions that there are', async () => {
+    const admin = await (await open()).peer()
+    expect(await admin.command('maxqueue mail 1')).toBe('OK')
+    expect(await admin.list('status')).toEqual([])
+    await admin.submit('SUBMIT_JOB_BG', 'mail', '', '')
+    await admin.submit('SUBMIT_JOB_BG', 'mail', '', '')
+  })
+
+  test('ends the server, at once or gracefully', async () => {
+    const gateway = await open()
+    const admin = await gateway.peer()
+    expect(await admin.command('shutdown')).toBe('OK')
+    expect(await admin.command('shutdown graceful')).toBe('OK')
+    expect(await admin.command('shutdown now')).toContain('ERR INVALID_ARGUMENTS')
+    expect(gateway.shutdowns).toEqual([false, true])
+  })
+
+  test.each([
+    ['nonsense', 'ERR UNKNOWN_COMMAND Unknown+server+commandnonsense'],
+    ['', 'ERR UNKNOWN_COMMAND Unknown+server+command'],
+    ['show foo', 'ERR UNKNOWN_SHOW_ARGUMENTS'],
+    ['cancel foo bar', 'ERR UNKNOWN_ERROR'],
+    ['cancel job H:nobody:1:1', 'ERR UNKNOWN_JOB'],
+    [
+      'maxqueue',
+      'ERR INVALID_ARGUMENTS An+incomplete+set+of+arguments+was+sent+to+this+commandmaxqueue',
+    ],
+  ])('that says %j hears %j', async (line, reply) => {
+    const admin = await (await open()).peer()
+    expect((await admin.command(line)).replace('command+', 'command')).toBe(reply)
+  })
+})

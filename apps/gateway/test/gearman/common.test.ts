@@ -1,0 +1,115 @@
+import { packetTypes } from '@crossgear/gearman-codec'
+import { describe, expect, test } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { gearmanGateways } from './support/gearman-gateway.ts'
+
+const bytesOf = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex')
+
+describe.skipIf(!hasRedisServer)('needs redis-server: any Gearman peer', () => {
+  const { open } = gearmanGateways()
+
+  test('hears its echo, NULs and all', async () => {
+    const peer = await (await open()).peer()
+    expect(await peer.ask('ECHO_REQ', 'a\0b')).toEqual(['ECHO_RES', 'a\0b'])
+    expect(await peer.ask('ECHO_REQ', '')).toEqual(['ECHO_RES', ''])
+  })
+
+  test('is told of an option that there is not', async () => {
+    const peer = await (await open()).peer()
+    expect(await peer.ask('OPTION_REQ', 'speed')).toEqual([
+      'ERROR',
+      'UNKNOWN_OPTION',
+      'Server does not recognize given option',
+    ])
+  })
+
+  const foreign = packetTypes.filter(
+    ({ name, magics }) => name === 'ALL_YOURS' || !(magics as readonly string[]).includes('REQ'),
+  )
+  test.each(foreign.map(({ name, args }) => [name, args] as const))(
+    '%s is not for a server, which says so and goes on',
+    async (name, args) => {
+      const peer = await (await open()).peer()
+      const heard = await peer.ask(name, ...args.map(() => 'x'))
+      expect(heard).toEqual(['ERROR', 'INVALID_COMMAND', 'Command not expected'])
+      await peer.sync()
+    },
+  )
+
+  test('that speaks as a server is told so and served on', async () => {
+    const peer = await (await open()).peer()
+    const heard = await peer.sayAsServer('GRAB_JOB').hear()
+    expect(heard).toEqual(['ERROR', 'INVALID_MAGIC', 'Request magic expected'])
+    await peer.sync()
+  })
+
+  test.each([
+    ['a bad magic', '00524558 00000010 00000000', 'BAD_MAGIC'],
+    ['packet 0', '00524551 00000000 00000000', 'UNKNOWN_COMMAND'],
+    ['packet 43', '00524551 0000002b 00000000', 'UNKNOWN_COMMAND'],
+    ['packet 2^31', '00524551 80000000 00000000', 'UNKNOWN_COMMAND'],
+    ['arguments that are not there', '00524551 00000007 00000001 41', 'MALFORMED_ARGUMENTS'],
+    ['a length of 4 GiB', '00524551 00000010 ffffffff', 'PACKET_TOO_LARGE'],
+  ])('that sends %s is closed after what it is owed', async (_what, hex, code) => {
+    const gateway = await open()
+    const [peer, other] = [await gateway.peer(), await gateway.peer()]
+    peer.say('SUBMIT_JOB_BG', 'mail', '', '').say('ECHO_REQ', 'before').sayBytes(bytesOf(hex))
+    expect((await peer.hear())[0]).toBe('JOB_CREATED')
+    expect(await peer.hear()).toEqual(['ECHO_RES', 'before'])
+    await peer.ended()
+    expect(gateway.rejections).toEqual([code])
+    await other.sync()
+  })
+
+  test('whose packet is over the limit is closed', async () => {
+    const gateway = await open({ maxPacketBytes: 100 })
+    const peer = await gateway.peer()
+    expect((await peer.ask('ECHO_REQ', 'x'.repeat(100)))[1]).toHaveLength(100)
+    peer.say('ECHO_REQ', 'x'.repeat(101))
+    await peer.ended()
+    expect(gateway.rejections).toEqual(['PACKET_TOO_LARGE'])
+  })
+
+  test('whose line has no end is closed', async () => {
+    const gateway = await open({ maxLineBytes: 100 })
+    const peer = await gateway.peer()
+    peer.sayBytes('x'.repeat(101))
+    await peer.ended()
+    expect(gateway.rejections).toEqual(['LINE_TOO_LONG'])
+  })
+
+  test('over the number of connections is not taken', async () => {
+    const gateway = await open({ maxConnections: 1 })
+    const peer = await gateway.peer()
+    const surplus = await gateway.peer()
+    await surplus.ended()
+    expect(gateway.rejections).toEqual(['TOO_MANY_CONNECTIONS'])
+    await peer.sync()
+  })
+
+  test('may cut its packets anywhere', async () => {
+    const gateway = await open()
+    const peer = await gateway.peer()
+    const packet = bytesOf('00524551 00000010 00000003 616263')
+    for (const byte of packet) {
+      peer.sayBytes(Buffer.from([byte]))
+      await new Promise(setImmediate)
+    }
+    expect(await peer.hear()).toEqual(['ECHO_RES', 'abc'])
+  })
+
+  test('leaves nothing to be done when it goes in the middle of everything', async () => {
+    const gateway = await open()
+    const peer = await gateway.worker('mail', 'post')
+    peer.say('SUBMIT_JOB', 'mail', '', 'x').say('GRAB_JOB').say('GRAB_JOB').say('PRE_SLEEP')
+    peer.say('GET_STATUS', 'H:test:1:1')
+    await peer.leave()
+    const other = await gateway.peer()
+    await expect
+      .poll(() => other.list('status'), { interval: 5 })
+      .toEqual(['mail\t1\t0\t0', 'post\t0\t0\t0'])
+    expect(await other.list('workers')).toHaveLength(1)
+    expect(await other.say('CAN_DO', 'mail').ask('GRAB_JOB')).toEqual(['NO_JOB'])
+    expect(await other.list('show jobs')).toEqual([])
+  })
+})

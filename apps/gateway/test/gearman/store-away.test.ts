@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { gearmanGateways } from './support/gearman-gateway.ts'
+
+describe.skipIf(!hasRedisServer)('needs redis-server: when the store refuses', () => {
+  const { open, redis } = gearmanGateways()
+  const refused = ['ERROR', 'QUEUE_ERROR', 'QUEUE_ERROR']
+
+  const forbidScripts = () => redis('ACL', 'SETUSER', 'default', '-evalsha', '-eval')
+  const allowScripts = () => redis('ACL', 'SETUSER', 'default', '+evalsha', '+eval')
+
+  test('a client is told at once', async () => {
+    const gateway = await open({ troubled: true })
+    const client = await gateway.peer()
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
+    await forbidScripts()
+    expect(await client.ask('SUBMIT_JOB_BG', 'mail', '', '')).toEqual(refused)
+    expect(await client.ask('SUBMIT_JOB', 'new', '', '')).toEqual(refused)
+    await allowScripts()
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
+  })
+
+  test('a worker finds no job, and may send its result again', async () => {
+    const gateway = await open({ troubled: true })
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const handle = await client.submit('SUBMIT_JOB', 'mail', '', '')
+    await worker.ask('GRAB_JOB')
+    await forbidScripts()
+    expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
+    expect(await worker.ask('WORK_COMPLETE', handle, 'done')).toEqual(refused)
+    await allowScripts()
+    worker.say('WORK_COMPLETE', handle, 'done')
+    expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
+  })
+})

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { gearmanGateways } from './support/gearman-gateway.ts'
+
+describe.skipIf(!hasRedisServer)('needs redis-server: two gateways on one store', () => {
+  const { open } = gearmanGateways()
+
+  test('a client of one hears all that a worker of the other says', async () => {
+    const [here, there] = [await open(), await open()]
+    const worker = await there.worker('mail')
+    await worker.say('PRE_SLEEP').sync()
+    const client = await here.peer()
+    await client.ask('OPTION_REQ', 'exceptions')
+    const handle = await client.submit('SUBMIT_JOB', 'mail', 'u', 'x')
+    expect(await worker.hear()).toEqual(['NOOP'])
+    const assigned = ['JOB_ASSIGN_UNIQ', handle, 'mail', 'u', 'x']
+    expect(await worker.ask('GRAB_JOB_UNIQ')).toEqual(assigned)
+    worker.say('WORK_DATA', handle, 'a\0b').say('WORK_STATUS', handle, '1', '2')
+    expect(await client.hear()).toEqual(['WORK_DATA', handle, 'a\0b'])
+    expect(await client.hear()).toEqual(['WORK_STATUS', handle, '1', '2'])
+    const running = ['STATUS_RES', handle, '1', '1', '1', '2']
+    expect(await (await there.peer()).ask('GET_STATUS', handle)).toEqual(running)
+    const message = Buffer.from([0xff, 0])
+    worker.say('WORK_EXCEPTION', handle, message)
+    expect(await client.hearBytes()).toEqual(message)
+  })
+
+  test('jobs of one unique id are one job on both', async () => {
+    const [here, there] = [await open(), await open()]
+    const [one, other] = [await here.peer(), await there.peer()]
+    const handle = await one.submit('SUBMIT_JOB', 'mail', 'u', 'first')
+    expect(await other.submit('SUBMIT_JOB', 'mail', 'u', 'second')).toBe(handle)
+    const worker = await there.worker('mail')
+    expect(await worker.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, 'mail', 'first'])
+    worker.say('WORK_COMPLETE', handle, 'done')
+    expect(await one.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
+    expect(await other.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
+  })
+
+  test('counts, limits and orders hold for both', async () => {
+    const [here, there] = [await open(), await open()]
+    const [one, other] = [await here.peer(), await there.peer()]
+    const handle = await one.submit('SUBMIT_JOB', 'mail', '', '')
+    await (await there.worker('post')).sync()
+    const functions = ['mail\t1\t0\t0', 'post\t0\t0\t1']
+    await expect.poll(() => one.list('status'), { interval: 5 }).toEqual(functions)
+    await expect.poll(() => other.list('status'), { interval: 5 }).toEqual(functions)
+    expect(await other.command('maxqueue mail 1')).toBe('OK')
+    expect((await one.ask('SUBMIT_JOB_BG', 'mail', '', ''))[2]).toBe('Job queue is full')
+    expect(await other.command(`cancel job ${handle}`)).toBe('OK')
+    expect(await one.hear()).toEqual(['WORK_FAIL', handle])
+    expect(await other.command('drop function mail')).toBe('OK')
+    await expect.poll(() => one.list('status'), { interval: 5 }).toEqual(['post\t0\t0\t1'])
+  })
+
+  test('a job dropped with its function fails for the client of the other', async () => {
+    const [here, there] = [await open(), await open()]
+    const [one, other] = [await here.peer(), await there.peer()]
+    const handle = await one.submit('SUBMIT_JOB', 'mail', '', '')
+    await expect.poll(() => other.list('status'), { interval: 5 }).toHaveLength(1)
+    expect(await other.command('drop function mail')).toBe('OK')
+    expect(await one.hear()).toEqual(['WORK_FAIL', handle])
+  })
+})

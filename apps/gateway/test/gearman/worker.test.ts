@@ -1,0 +1,260 @@
+import { describe, expect, test } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { gearmanGateways } from './support/gearman-gateway.ts'
+import type { GearmanPeer } from './support/gearman-peer.ts'
+
+describe.skipIf(!hasRedisServer)('needs redis-server: a Gearman worker', () => {
+  const { open } = gearmanGateways()
+
+  /** A client that waits for a job in this worker's hands; returns its handle. */
+  async function handOver(client: GearmanPeer, worker: GearmanPeer, data = 'x'): Promise<string> {
+    const handle = await client.submit('SUBMIT_JOB', 'mail', '', data)
+    expect(await worker.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, 'mail', data])
+    return handle
+  }
+
+  test('is told when there is no job', async () => {
+    const gateway = await open()
+    const worker = await gateway.worker('mail')
+    expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
+    expect(await (await gateway.peer()).ask('GRAB_JOB_ALL')).toEqual(['NO_JOB'])
+  })
+
+  test('gets the high priority before the normal and the low, each in order', async () => {
+    const gateway = await open()
+    const client = await gateway.peer()
+    await client.submit('SUBMIT_JOB_LOW_BG', 'mail', '', 'low')
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', 'normal 1')
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', 'normal 2')
+    await client.submit('SUBMIT_JOB_HIGH_BG', 'mail', '', 'high')
+    const worker = await gateway.worker('mail')
+    const taken: (string | undefined)[] = []
+    for (let at = 0; at < 4; at += 1) taken.push((await worker.ask('GRAB_JOB'))[3])
+    expect(taken).toEqual(['high', 'normal 1', 'normal 2', 'low'])
+  })
+
+  test('hears NOOP once per sleep, and at once where a job is pending', async () => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    await worker.say('PRE_SLEEP').sync()
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', '1')
+    expect(await worker.hear()).toEqual(['NOOP'])
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', '2')
+    await worker.sync()
+    expect(await worker.ask('PRE_SLEEP')).toEqual(['NOOP'])
+    expect((await worker.ask('GRAB_JOB'))[3]).toBe('1')
+    expect((await worker.ask('GRAB_JOB'))[3]).toBe('2')
+    await worker.say('PRE_SLEEP').sync()
+  })
+
+  test('that grabs without a NOOP sleeps no more', async () => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    await worker.say('PRE_SLEEP').sync()
+    expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
+    await worker.sync()
+  })
+
+  test('that learns a function in its sleep is woken for it', async () => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    await worker.say('PRE_SLEEP').sync()
+    await worker.say('CAN_DO', 'post').say('CANT_DO', 'mail').sync()
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
+    await client.submit('SUBMIT_JOB_BG', 'post', '', '')
+    expect(await worker.hear()).toEqual(['NOOP'])
+    expect((await worker.ask('GRAB_JOB'))[2]).toBe('post')
+    await worker.sync()
+  })
+
+  test('tries the function that it named last first', async () => {
+    const gateway = await open()
+    const client = await gateway.peer()
+    for (const fn of ['a', 'a', 'b', 'b']) await client.submit('SUBMIT_JOB_BG', fn, '', '')
+    const worker = await gateway.worker('a', 'b')
+    expect((await worker.ask('GRAB_JOB'))[2]).toBe('b')
+    worker.say('CAN_DO', 'a')
+    expect((await worker.ask('GRAB_JOB'))[2]).toBe('a')
+    expect((await worker.ask('GRAB_JOB'))[2]).toBe('a')
+    expect((await worker.ask('GRAB_JOB'))[2]).toBe('b')
+  })
+
+  test('takes turns among its functions where the operator says so', async () => {
+    const gateway = await open({ roundRobin: true })
+    const client = await gateway.peer()
+    for (const fn of ['a', 'a', 'b', 'b']) await client.submit('SUBMIT_JOB_BG', fn, '', '')
+    const worker = await gateway.worker('a', 'b')
+    const taken: (string | undefined)[] = []
+    for (let at = 0; at < 4; at += 1) taken.push((await worker.ask('GRAB_JOB'))[2])
+    expect(taken).toEqual(['b', 'a', 'b', 'a'])
+  })
+
+  test('of a function serves its lanes, and hears the name that it gave', async () => {
+    const gateway = await open()
+    const client = await gateway.peer()
+    const bulk = await client.submit('SUBMIT_JOB_BG', 'mail@bulk', '', 'x')
+    const worker = await gateway.worker('mail')
+    expect(await worker.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', bulk, 'mail', 'x'])
+    const other = await client.submit('SUBMIT_JOB_BG', 'mail@bulk', '', 'y')
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', 'z')
+    const single = await gateway.worker('mail@bulk')
+    expect(await single.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', other, 'mail@bulk', 'y'])
+    expect(await single.ask('GRAB_JOB')).toEqual(['NO_JOB'])
+  })
+
+  test('sends data, warnings and progress to the client, then the result', async () => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const handle = await handOver(client, worker)
+    worker.say('WORK_DATA', handle, 'a\0b').say('WORK_WARNING', handle, 'careful')
+    worker.say('WORK_STATUS', handle, '1', 'many').say('WORK_COMPLETE', handle, 'done')
+    expect(await client.hearMany(4)).toEqual([
+      ['WORK_DATA', handle, 'a\0b'],
+      ['WORK_WARNING', handle, 'careful'],
+      ['WORK_STATUS', handle, '1', 'many'],
+      ['WORK_COMPLETE', handle, 'done'],
+    ])
+    await worker.sync()
+  })
+
+  test('that fails ends the job', async () => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const handle = await handOver(client, worker)
+    await worker.say('WORK_FAIL', handle).sync()
+    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+    expect(await client.list('status')).toEqual(['mail\t0\t0\t1'])
+  })
+
+  test('that throws is heard byte for byte by those who asked for it', async () => {
+    const gateway = await open()
+    const [one, other] = [await gateway.peer(), await gateway.peer()]
+    expect(await one.ask('OPTION_REQ', 'ExCeptions')).toEqual(['OPTION_RES', 'ExCeptions'])
+    const handle = await one.submit('SUBMIT_JOB', 'mail', 'u', '')
+    await other.submit('SUBMIT_JOB', 'mail', 'u', '')
+    const worker = await gateway.worker('mail')
+    await worker.ask('GRAB_JOB')
+    const message = Buffer.from([0xff, 0, 0xc3, 0x28])
+    await worker.say('WORK_EXCEPTION', handle, message).sync()
+    expect(await one.hearBytes()).toEqual(message)
+    expect(await other.hear()).toEqual(['WORK_FAIL', handle])
+    await one.sync()
+  })
+
+  test('that throws is heard by all where the operator says so', async () => {
+    const gateway = await open({ exceptionsForAll: true })
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const handle = await handOver(client, worker)
+    worker.say('WORK_EXCEPTION', handle, 'why')
+    expect(await client.hear()).toEqual(['WORK_EXCEPTION', handle, 'why'])
+  })
+
+  const notFound = {
+    result: ['ERROR', 'JOB_NOT_FOUND', 'Job given in work result not found'],
+    data: ['ERROR', 'JOB_NOT_FOUND', 'Job does not exist on server'],
+    exception: [
+      'ERROR',
+      'JOB_NOT_FOUND',
+      'An exception was received for a job that does not exist',
+    ],
+  } as const
+
+  test.each([
+    ['WORK_COMPLETE', [''], 'result'],
+    ['WORK_FAIL', [], 'result'],
+    ['WORK_STATUS', ['1', '2'], 'result'],
+    ['WORK_DATA', [''], 'data'],
+    ['WORK_WARNING', [''], 'data'],
+    ['WORK_EXCEPTION', [''], 'exception'],
+  ] as const)('%s for a job of another worker changes nothing', async (name, args, kind) => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const stranger = await gateway.worker('mail')
+    const handle = await handOver(client, worker)
+    expect(await stranger.ask(name, handle, ...args)).toEqual(notFound[kind])
+    expect(await stranger.ask(name, 'H:nobody:1', ...args)).toEqual(notFound[kind])
+    worker.say('WORK_COMPLETE', handle, 'mine')
+    expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'mine'])
+    expect(await worker.ask(name, handle, ...args)).toEqual(notFound[kind])
+  })
+
+  test('may hold many jobs', async () => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const handles = [await handOver(client, worker, '1'), await handOver(client, worker, '2')]
+    for (const handle of handles.toReversed()) worker.say('WORK_COMPLETE', handle, handle)
+    const heard = (await client.hearMany(2)).map(([, handle]) => handle)
+    expect(heard.sort()).toEqual(handles.sort())
+  })
+
+  test.each([
+    ['leaves', (worker: GearmanPeer) => worker.leave()],
+    ['says CANT_DO', (worker: GearmanPeer) => worker.say('CANT_DO', 'mail').sync()],
+    ['says RESET_ABILITIES', (worker: GearmanPeer) => worker.say('RESET_ABILITIES').sync()],
+  ])('that %s gives its job to another, progress lost', async (_what, part) => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const next = await gateway.worker('mail')
+    await next.say('PRE_SLEEP').sync()
+    const handle = await client.submit('SUBMIT_JOB', 'mail', '', 'x')
+    expect(await next.hear()).toEqual(['NOOP'])
+    expect((await worker.ask('GRAB_JOB'))[1]).toBe(handle)
+    worker.say('WORK_STATUS', handle, '1', '2')
+    expect((await client.hear())[0]).toBe('WORK_STATUS')
+    await next.say('PRE_SLEEP').sync()
+    await part(worker)
+    expect(await next.hear()).toEqual(['NOOP'])
+    const waiting = ['STATUS_RES', handle, '1', '0', '0', '0']
+    expect(await client.ask('GET_STATUS', handle)).toEqual(waiting)
+    expect(await client.list('show jobs')).toEqual([`${handle}\t1\t0\t0`])
+    expect(await next.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, 'mail', 'x'])
+    next.say('WORK_COMPLETE', handle, 'after all')
+    expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'after all'])
+  })
+
+  test('that is lost too often takes the job with it', async () => {
+    const gateway = await open({ schedulerOptions: { maxLosses: 1 } })
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const handle = await handOver(client, worker)
+    await worker.leave()
+    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+  })
+
+  test('that is lost with an abandoned job is not replaced', async () => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    await handOver(client, worker)
+    await client.leave()
+    await worker.say('CANT_DO', 'mail').sync()
+    const next = await gateway.worker('mail')
+    expect(await next.ask('GRAB_JOB')).toEqual(['NO_JOB'])
+  })
+
+  test('that outstays CAN_DO_TIMEOUT loses the job, and is told so when it is late', async () => {
+    const gateway = await open()
+    const [client, next] = [await gateway.peer(), await gateway.worker('mail')]
+    const worker = await gateway.peer()
+    worker.say('CAN_DO_TIMEOUT', 'mail', '1')
+    const handle = await handOver(client, worker)
+    await next.say('PRE_SLEEP').sync()
+    expect(await next.hear()).toEqual(['NOOP'])
+    expect((await next.ask('GRAB_JOB'))[1]).toBe(handle)
+    expect(await worker.ask('WORK_COMPLETE', handle, 'late')).toEqual(notFound.result)
+    next.say('WORK_COMPLETE', handle, 'in time')
+    expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'in time'])
+  })
+
+  test('gets no more jobs while the gateway drains, and its results are taken', async () => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const handle = await handOver(client, worker)
+    gateway.scheduler.drain()
+    gateway.door.drain()
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
+    expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
+    worker.say('WORK_COMPLETE', handle, 'done')
+    expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
+    await expect(gateway.peer()).rejects.toThrow('ECONNREFUSED')
+  })
+})

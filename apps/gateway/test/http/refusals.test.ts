@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { ask, oneConnection, openRaw, readUntil } from './support/http-client.ts'
+import { nextJob, openHttp } from './support/http-gateway.ts'
+
+const background = { 'X-Gearman-Background': 'true' }
+
+describe('the HTTP door answers', () => {
+  it.each([
+    ['GET', '/', 404],
+    ['POST', '/?function=f', 404],
+    ['DELETE', '/f', 405],
+    ['OPTIONS', '/f', 405],
+    ['POST', '/%zz', 400],
+    ['POST', '/%ff', 400],
+    ['POST', '/a%00b', 400],
+    ['POST', `/${'f'.repeat(513)}`, 400],
+  ])('%s %s with %i', async (method, path, status) => {
+    const { port } = await openHttp()
+    const answer = await ask(port, path, { method, headers: background })
+    expect(answer.status).toBe(status)
+    expect(answer.headers.server).toBe('Gearman/0.1.0')
+    expect(answer.headers.allow).toBe(status === 405 ? 'GET, HEAD, PUT, POST' : undefined)
+  })
+
+  it('400 for a unique id of 65 bytes, 200 for one of 64', async () => {
+    const { port } = await openHttp()
+    const statusFor = async (length: number) => {
+      const headers = { ...background, 'X-Gearman-Unique': 'u'.repeat(length) }
+      return (await ask(port, '/f', { headers })).status
+    }
+    expect([await statusFor(65), await statusFor(64)]).toEqual([400, 200])
+  })
+
+  it('400 for what is no HTTP', async () => {
+    const { port } = await openHttp()
+    const socket = await openRaw(port)
+    socket.write('\0REQ\0\0\0\x07\0\0\0\0')
+    expect(await readUntil(socket, 'never')).toMatch(/^HTTP\/1\.1 400 /)
+  })
+
+  it('503 where the queue of the function is full', async () => {
+    const { port, world } = await openHttp()
+    await ask(port, '/f', { headers: background })
+    await world.limit('f', { high: 1, normal: 1, low: 1 })
+    const { status, headers } = await ask(port, '/f', { headers: background })
+    expect([status, headers['retry-after']]).toEqual([503, '1'])
+  })
+
+  it('503 while the store is away, and works again when it is back', async () => {
+    const { port, world, rejections } = await openHttp()
+    const agent = oneConnection()
+    const status = async () => (await ask(port, '/f', { agent, headers: background })).status
+    world.break()
+    expect(await status()).toBe(503)
+    world.mend()
+    expect(await status()).toBe(200)
+    agent.destroy()
+    expect(rejections).toEqual(['STORE'])
+  })
+
+  it('a name as the path spells it: percent-decoded, with slashes, without the query', async () => {
+    const { port, worker } = await openHttp()
+    await ask(port, '/a%20b/%C3%BC?x=1', { headers: background })
+    const [, fn] = await nextJob(await worker('a b/ü'))
+    expect(fn).toBe('a b/ü')
+  })
+})
+
+describe('a body that is too large', () => {
+  it('is refused with 413 by its stated length, and the connection goes on', async () => {
+    const { port } = await openHttp({ maxBodyBytes: 1000 })
+    const agent = oneConnection()
+    const large = await ask(port, '/f', { agent, headers: background }, Buffer.alloc(100_000))
+    const small = await ask(port, '/f', { agent, headers: background }, Buffer.alloc(1000))
+    agent.destroy()
+    expect([large.status, small.status]).toEqual([413, 200])
+  })
+
+  it('is refused with 413 in chunks', async () => {
+    const { port } = await openHttp({ maxBodyBytes: 1000 })
+    const headers = { ...background, 'Transfer-Encoding': 'chunked' }
+    expect((await ask(port, '/f', { headers }, Buffer.alloc(1001))).status).toBe(413)
+  })
+
+  it('is refused before it is sent where the client asks first', async () => {
+    const { port } = await openHttp({ maxBodyBytes: 1000 })
+    const socket = await openRaw(port)
+    socket.write(
+      'POST /f HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1001\r\n\r\n',
+    )
+    const text = await readUntil(socket, 'never')
+    expect(text).toMatch(/^HTTP\/1\.1 413 /)
+  })
+
+  it('is let through up to the limit where the client asks first', async () => {
+    const { port } = await openHttp({ maxBodyBytes: 1000 })
+    const socket = await openRaw(port)
+    socket.write(
+      'POST /f HTTP/1.1\r\nHost: x\r\nX-Gearman-Background: true\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n',
+    )
+    expect(await readUntil(socket, '\r\n\r\n')).toMatch(/^HTTP\/1\.1 100 /)
+    socket.write('1')
+    expect(await readUntil(socket, '\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /)
+    socket.destroy()
+  })
+
+  it('is refused with 503 where other bodies take all the room, which comes back', async () => {
+    const { port } = await openHttp({ maxBufferedBytes: 1000 })
+    const socket = await openRaw(port)
+    socket.write('POST /f HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n')
+    socket.write(Buffer.alloc(899))
+    const status = async () =>
+      (await ask(port, '/f', { headers: background }, Buffer.alloc(200))).status
+    await expect.poll(status).toBe(503)
+    socket.destroy()
+    await expect.poll(status).toBe(200)
+  })
+})
+
+describe('an outcome that is too large', () => {
+  it('is answered with 502, and the job goes on without the client', async () => {
+    const { port, worker } = await openHttp({ maxBodyBytes: 1000 })
+    const hands = await worker('f')
+    const asking = ask(port, '/f')
+    const [handle = ''] = await nextJob(hands)
+    hands.say('WORK_DATA', handle, Buffer.alloc(600)).say('WORK_DATA', handle, Buffer.alloc(600))
+    expect((await asking).status).toBe(502)
+    hands.say('WORK_COMPLETE', handle, '')
+    await hands.sync()
+  })
+})
+
+it('one connection more than allowed is closed', async () => {
+  const { port, rejections } = await openHttp({ maxConnections: 1 })
+  const first = await openRaw(port)
+  const second = await openRaw(port)
+  expect(await readUntil(second, 'never')).toBe('')
+  expect(rejections).toEqual(['TOO_MANY_CONNECTIONS'])
+  first.destroy()
+})

@@ -1,0 +1,46 @@
+import type { JobRef } from './job.ts'
+
+/** Jobs of a lane that are not queued: due for the first time, due again, or dead. */
+export type JobSet = 'scheduled' | 'retries' | 'dead'
+
+/** Where an operator may send a job of a set. */
+export type SetExit = 'queue' | 'dead' | 'nowhere'
+
+/** Where jobs of a lane stand. */
+export type JobPlace = 'high' | 'normal' | 'low' | 'scheduled' | 'dead' | 'busy'
+
+/** What a worker notes on the job that it holds. */
+export interface JobNote {
+  readonly text?: string
+  /** Until when it is to stay reserved, milliseconds since 1970. */
+  readonly reserveUntilMs?: number
+}
+
+/** The part of the store that is about Faktory queues and sets of jobs. */
+export interface QueueStore {
+  /** Queues from which consumers are given nothing, over all nodes. */
+  pausedQueues(): Promise<readonly string[]>
+  setPaused(queues: readonly string[], paused: boolean): Promise<void>
+  /** Since when the next job of each lane has been queued, milliseconds since 1970. */
+  oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]>
+  /** Up to `count` members of a set from `from` on; `seen` of them were looked at. */
+  setIds(
+    lane: string,
+    set: JobSet,
+    from: number,
+    count: number,
+  ): Promise<{ readonly ids: readonly number[]; readonly seen: number }>
+  /** Moves jobs out of a set; returns those that stood in it. */
+  moveJobs(
+    lane: string,
+    set: JobSet,
+    ids: readonly number[],
+    to: SetExit,
+  ): Promise<readonly number[]>
+  /** Ends up to `max` jobs that stand in these places; fewer means that there are no more. */
+  endJobs(lane: string, places: readonly JobPlace[], max: number): Promise<readonly number[]>
+  /** A finished job that is kept, by its jid. */
+  findFinished(jid: string, lanes: readonly string[]): Promise<JobRef | undefined>
+  /** False where the reservation is gone. */
+  note(ref: JobRef, token: string, note: JobNote): Promise<boolean>
+}

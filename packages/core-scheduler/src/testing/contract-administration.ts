@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest'
+import {
+  aJob,
+  bytes,
+  completed,
+  idsOf,
+  killed,
+  listening,
+  readOne,
+  submitAll,
+  submitOne,
+  take,
+  takeOne,
+  type OpenWorld,
+} from './contract-kit.ts'
+
+const unique = bytes('one of a kind')
+const foreground = true
+
+/** What an operator does to lanes and jobs. */
+export function administrationContract(open: OpenWorld): void {
+  describe('administration', () => {
+    test('a limit holds from the job on that would break it, until it is lifted', async () => {
+      const store = await (await open()).node()
+      await store.setLimits('mail', { high: 0, normal: 1, low: 0 })
+      expect(await submitAll(store, 'mail', [aJob(), aJob(), aJob({ level: 8 })])).toEqual([
+        1, 0, 2,
+      ])
+      await store.setLimits('mail', { high: 0, normal: 0, low: 0 })
+      expect(await submitOne(store, 'mail')).toBeGreaterThan(0)
+    })
+
+    test.each([1, 5, 9] as const)('a queued job of level %i is cancelled', async (level) => {
+      const store = await (await open()).node()
+      await submitAll(store, 'mail', [aJob(), aJob({ level, unique, jid: 'j-1' }), aJob({ level })])
+      expect(await store.cancel('mail', 2)).toBe(true)
+      expect(await store.cancel('mail', 2)).toBe(false)
+      expect(await readOne(store, 'mail', 2)).toBeUndefined()
+      expect(await store.findUnique(unique, ['mail'])).toEqual([])
+      expect(await store.findJid('j-1', ['mail'])).toBeUndefined()
+      expect(idsOf(await take(store, ['mail'], 9)).sort()).toEqual([1, 3])
+    })
+
+    test('a scheduled and a reserved job are cancelled, and late outcomes are unknown', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { dueAtMs: 9e15 })
+      await submitOne(store, 'mail')
+      const job = await takeOne(store, 'mail')
+      expect(await store.cancel('mail', 1)).toBe(true)
+      expect(await store.cancel('mail', 2)).toBe(true)
+      expect(await store.finish('mail', [completed(job)])).toEqual(['unknown'])
+      const [counts] = await store.counts(['mail'])
+      expect(counts).toMatchObject({ running: 0, scheduled: 0, failed: 2 })
+    })
+
+    test('no other job is cancelled: one that is not, is dead, or is a native worker’s', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      await store.finish('mail', [killed(await takeOne(store, 'mail'))])
+      await submitOne(store, 'mail')
+      const taken = await world.native.take('mail')
+      expect(await store.cancel('mail', 99)).toBe(false)
+      expect(await store.cancel('mail', 1)).toBe(false)
+      expect(await store.cancel('mail', taken ?? 0)).toBe(false)
+      await world.native.finish('mail', taken ?? 0, 'success', bytes('done'))
+      await store.finish('mail', [completed({ lane: 'mail', id: 2, token: 'native' })])
+    })
+
+    test('clients of other nodes are told of a job that is cancelled', async () => {
+      const world = await open()
+      const [store, other] = [await world.node(), await listening(world)]
+      await submitOne(other.store, 'mail', { foreground })
+      expect(await store.cancel('mail', 1)).toBe(true)
+      const { ref, event } = await other.log.until('relayed')
+      expect({ ref, event }).toEqual({ ref: { lane: 'mail', id: 1 }, event: 'finish' })
+    })
+
+    test('a list names jobs of all places with what is known of them', async () => {
+      const store = await (await open()).node()
+      await submitAll(store, 'mail', [
+        aJob({ level: 2 }),
+        aJob({ unique }),
+        aJob({ foreground, level: 8 }),
+        aJob({ dueAtMs: 9e15 }),
+        aJob({ foreground, level: 8 }),
+      ])
+      await store.abandon('mail', [3])
+      const { jobs, more } = await store.listJobs('mail', 0, 10)
+      expect(more).toBe(false)
+      expect(idsOf(jobs)).toEqual([3, 5, 2, 1, 4])
+      expect(jobs[0]).toEqual({
+        lane: 'mail',
+        id: 3,
+        losses: 0,
+        foreground: true,
+        abandoned: true,
+      })
+      expect(jobs[1]).toMatchObject({ foreground: true, abandoned: false })
+      expect(jobs[2]).toMatchObject({ foreground: false, abandoned: false, unique })
+      await takeOne(store, 'mail')
+      expect(idsOf((await store.listJobs('mail', 0, 10)).jobs)).toEqual([2, 1, 4, 5])
+    })
+
+    test('a long list comes in pages', async () => {
+      const store = await (await open()).node()
+      const ids = await submitAll(
+        store,
+        'mail',
+        Array.from({ length: 5 }, () => aJob()),
+      )
+      const pages = [0, 2, 4].map((from) => store.listJobs('mail', from, 2))
+      const listed = await Promise.all(pages)
+      expect(listed.flatMap(({ jobs }) => idsOf(jobs))).toEqual(ids)
+      expect(listed.map(({ more }) => more)).toEqual([true, true, false])
+    })
+
+    test('a lane is cleared in steps of all but what runs', async () => {
+      const store = await (await open()).node()
+      await submitAll(store, 'mail', [
+        aJob({ level: 9 }),
+        aJob({ unique }),
+        aJob({ dueAtMs: 9e15 }),
+      ])
+      await submitOne(store, 'mail', { jid: 'j-1' })
+      const job = await takeOne(store, 'mail')
+      expect(await store.clearLane('mail', 9)).toBe('busy')
+      await store.finish('mail', [killed(job)])
+      const first = await store.clearLane('mail', 2)
+      const rest = await store.clearLane('mail', 9)
+      expect([...first, ...rest].sort()).toEqual([1, 2, 3, 4])
+      expect(await store.findUnique(unique, ['mail'])).toEqual([])
+      expect(await store.findJid('j-1', ['mail'])).toBeUndefined()
+      expect((await store.listJobs('mail', 0, 9)).jobs).toEqual([])
+    })
+
+    test('a lane with workers is not cleared', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail')
+      await store.setWorkers('mail', { named: 1, consumers: 0 })
+      expect(await store.clearLane('mail', 9)).toBe('busy')
+      await store.setWorkers('mail', { named: 0, consumers: 0 })
+      expect(await store.clearLane('mail', 9)).toEqual([1])
+    })
+
+    test('a lane that comes again has a new number and new ids', async () => {
+      const world = await open()
+      const [store, other] = [await world.node(), await listening(world)]
+      const number = await store.registerLane('mail')
+      await submitOne(store, 'mail')
+      await store.clearLane('mail', 9)
+      await store.unregisterLane('mail')
+      expect((await other.log.until('laneDropped')).lane).toBe('mail')
+      expect(await store.lanes()).toEqual(new Map())
+      expect(await store.registerLane('mail')).toBeGreaterThan(number)
+      expect(await submitOne(store, 'mail')).toBe(2)
+    })
+  })
+}

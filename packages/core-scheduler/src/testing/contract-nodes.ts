@@ -1,0 +1,259 @@
+import { describe, expect, test } from 'vitest'
+import { LaneNames } from '../lanes.ts'
+import {
+  aJob,
+  bytes,
+  completed,
+  fetch,
+  idsOf,
+  listening,
+  namesOf,
+  released,
+  seen,
+  submitAll,
+  submitOne,
+  take,
+  takeOne,
+  jobsOf,
+  type OpenWorld,
+} from './contract-kit.ts'
+
+/** Lanes, workers, deadlines and nodes that come and go. */
+export function nodeContract(open: OpenWorld): void {
+  describe('nodes', () => {
+    test('a lane has one number, whichever node names it first, and both hear of it', async () => {
+      const world = await open()
+      const a = await listening(world)
+      const b = await listening(world)
+      const numbers = await Promise.all([
+        a.store.registerLane('mail'),
+        b.store.registerLane('mail'),
+        b.store.registerLane('sms'),
+      ])
+      expect(numbers[0]).toBe(numbers[1])
+      expect(new Set(numbers).size).toBe(2)
+      const [number] = numbers
+      for (const { log } of [a, b]) {
+        expect(await log.until('laneAdded', ({ lane }) => lane === 'mail')).toMatchObject({
+          number,
+        })
+        await log.until('laneAdded', ({ lane }) => lane === 'sms')
+        expect(log.heard).toHaveLength(2)
+      }
+      expect(Object.fromEntries(await a.store.lanes())).toEqual({ mail: number, sms: numbers[2] })
+    })
+
+    test('workers of all nodes and native ones count together', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      const workers = async (): Promise<number | undefined> =>
+        (await a.counts(['mail']))[0]?.workers
+      await a.setWorkers('mail', { named: 2, consumers: 1 })
+      await b.setWorkers('mail', { named: 1, consumers: 0 })
+      expect(await workers()).toBe(4)
+      await world.native.count('mail', 1)
+      await a.setWorkers('mail', { named: 1, consumers: 1 })
+      await a.setWorkers('mail', { named: 1, consumers: 1 })
+      expect(await workers()).toBe(4)
+      await world.native.count('mail', -1)
+      await a.setWorkers('mail', { named: 0, consumers: 0 })
+      expect(await workers()).toBe(1)
+    })
+
+    test('a lane with by-name workers is closed to consumers until the last of them has gone', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      const lanes = ['mail', 'sms']
+      await submitAll(a, 'mail', jobsOf(5, 5, 5))
+      await submitOne(a, 'sms')
+      await a.setWorkers('mail', { named: 1, consumers: 3 })
+      await world.native.count('mail', 1)
+      expect(namesOf(await fetch(b, 'default', lanes, 9))).toEqual(['sms:1'])
+      expect(await fetch(b, 'default', ['mail'])).toEqual([])
+      await a.setWorkers('mail', { named: 0, consumers: 3 })
+      expect(await fetch(b, 'default', lanes)).toEqual([])
+      await world.native.count('mail', -1)
+      expect(namesOf(await fetch(b, 'default', lanes))).toEqual(['mail:1'])
+      expect(namesOf(await fetch(b, 'default', ['mail']))).toEqual(['mail:2'])
+      expect(namesOf(await take(b, lanes, 1, { by: 'consumer' }))).toEqual(['mail:3'])
+    })
+
+    test('an opened lane is given to consumers beside its by-name workers', async () => {
+      const store = await (await open()).node()
+      await submitAll(store, 'mail', jobsOf(5, 5))
+      await store.setWorkers('mail', { named: 1, consumers: 0 })
+      await store.openLane('mail')
+      expect(idsOf(await fetch(store, 'default', ['mail', 'sms']))).toEqual([1])
+      expect(idsOf(await take(store, ['mail']))).toEqual([2])
+    })
+
+    test('all nodes hear that a lane with jobs has lost its last by-name worker', async () => {
+      const world = await open()
+      const a = await world.node()
+      const b = await listening(world)
+      await submitAll(a, 'mail', jobsOf(5, 8, 1))
+      await a.setWorkers('mail', { named: 2, consumers: 0 })
+      await a.setWorkers('mail', { named: 0, consumers: 0 })
+      expect(await b.log.until('woken')).toEqual({ kind: 'woken', lane: 'mail', jobs: 3 })
+    })
+
+    test('all nodes hear of jobs that were given back or promoted', async () => {
+      const world = await open()
+      const a = await world.node()
+      const b = await listening(world)
+      await submitOne(a, 'mail')
+      await a.finish('mail', [released(await takeOne(a, 'mail'))])
+      await b.log.until('woken', ({ lane }) => lane === 'mail')
+      const { nowMs } = await a.beat(60_000)
+      await submitOne(a, 'sms', { dueAtMs: nowMs + 1_000 })
+      await world.pass(1_001)
+      await a.promote()
+      await b.log.until('woken', ({ lane, jobs }) => lane === 'sms' && jobs === 1)
+    })
+
+    test('watching nodes hear of submissions and ends in their lanes alone', async () => {
+      const world = await open()
+      const worker = await world.node()
+      const one = await listening(world, ['mail'])
+      const all = await listening(world, 'all')
+      await submitOne(worker, 'sms')
+      await submitOne(worker, 'mail')
+      const id = await world.native.write('mail', bytes('native'))
+      await worker.finish('mail', [completed(await takeOne(worker, 'mail'))])
+      const mine = [
+        { kind: 'created', lane: 'mail', id: 1 },
+        { kind: 'created', lane: 'mail', id },
+        { kind: 'finished', lane: 'mail', id: 1 },
+      ]
+      await Promise.all([one.log.until('finished'), all.log.until('finished')])
+      expect(one.log.heard).toEqual(mine)
+      expect(all.log.heard).toEqual([{ kind: 'created', lane: 'sms', id: 1 }, ...mine])
+      await one.store.watch(new Set(['sms']))
+      one.log.clear()
+      await submitOne(worker, 'mail')
+      await submitOne(worker, 'sms')
+      await one.log.until('created', ({ lane }) => lane === 'sms')
+      expect(one.log.heard).toEqual([{ kind: 'created', lane: 'sms', id: 2 }])
+      // Its last job waits for nobody; the native one was never pushed.
+      await world.native.push('mail', id, 'normal')
+    })
+
+    test('reservations past their deadline are listed until an outcome ends them', async () => {
+      const world = await open({ reserveForSeconds: 30 })
+      const store = await world.node()
+      const other = await world.node()
+      await submitAll(store, 'mail', jobsOf(5, 5))
+      await submitAll(store, 'sms', [aJob({ reserveForSeconds: 10 }), aJob()])
+      const leased = await takeOne(store, 'mail', { leaseMs: 20_000 })
+      await takeOne(store, 'mail')
+      await fetch(store, 'default', ['sms'], 2)
+      const late = async (): Promise<string[]> =>
+        namesOf(await other.expired(['mail', 'sms'], 9)).sort()
+      expect(await late()).toEqual([])
+      await world.pass(10_001)
+      expect(await late()).toEqual(['sms:1'])
+      await world.pass(10_000)
+      expect(await late()).toEqual(['mail:1', 'sms:1'])
+      await world.pass(10_000)
+      expect(await late()).toEqual(['mail:1', 'sms:1', 'sms:2'])
+      expect(await other.expired(['sms'], 1)).toHaveLength(1)
+      expect(await other.expired(['mail'], 9)).toMatchObject([
+        { id: 1, token: leased.token, heldBy: 'named' },
+      ])
+      expect(await other.finish('mail', [released(leased, true)])).toEqual(['released'])
+      expect(await late()).toEqual(['sms:1', 'sms:2'])
+      expect((await seen(store, 'mail', 2)).status).toBe('busy')
+    })
+
+    test('burying a node gives back what its by-name workers hold, and nothing else', async () => {
+      const world = await open()
+      const [dead, alive] = [await world.node(), await world.node()]
+      await submitAll(dead, 'mail', jobsOf(5, 5, 9, 5))
+      const nine = await takeOne(dead, 'mail')
+      const consumed = await takeOne(dead, 'mail', { by: 'consumer', queue: 'default' })
+      const kept = await takeOne(alive, 'mail')
+      expect(await alive.bury(dead.node, ['mail', 'sms'])).toEqual(['mail'])
+      expect(await seen(alive, 'mail', nine.id)).toMatchObject({ status: 'idle' })
+      expect(await seen(alive, 'mail', consumed.id)).toMatchObject({ token: consumed.token })
+      expect(await seen(alive, 'mail', kept.id)).toMatchObject({ token: kept.token })
+      expect(await dead.finish('mail', [completed(nine), completed(consumed)])).toEqual([
+        'unknown',
+        'done',
+      ])
+      expect(idsOf(await take(alive, ['mail'], 9))).toEqual([nine.id, 4])
+    })
+
+    test('burying a node takes away its workers from the counts, and no others', async () => {
+      const world = await open()
+      const [dead, alive] = [await world.node(), await world.node()]
+      await dead.setWorkers('mail', { named: 3, consumers: 2 })
+      await alive.setWorkers('mail', { named: 1, consumers: 1 })
+      await world.native.count('mail', 1)
+      await alive.bury(dead.node, ['mail'])
+      await alive.bury(dead.node, ['mail'])
+      expect((await alive.counts(['mail']))[0]?.workers).toBe(3)
+      await submitOne(alive, 'mail')
+      expect(await fetch(alive, 'default', ['mail'])).toEqual([])
+      await alive.setWorkers('mail', { named: 0, consumers: 1 })
+      await world.native.count('mail', -1)
+      expect(idsOf(await fetch(alive, 'default', ['mail']))).toEqual([1])
+    })
+
+    test('a consumer finds what a buried node gave back', async () => {
+      const world = await open()
+      const [dead, alive] = [await world.node(), await world.node()]
+      await submitOne(dead, 'mail')
+      await take(dead, ['mail'])
+      expect(await fetch(alive, 'default', ['mail', 'sms'])).toEqual([])
+      await alive.bury(dead.node, ['mail'])
+      expect(namesOf(await fetch(alive, 'default', ['mail', 'sms']))).toEqual(['mail:1'])
+    })
+
+    test('a node that stops beating is named to the others until it is buried', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      await a.beat(3_000)
+      expect((await b.beat(3_000)).dead).toEqual([])
+      await world.pass(2_000)
+      expect((await b.beat(3_000)).dead).toEqual([])
+      await world.pass(2_000)
+      expect((await b.beat(3_000)).dead).toEqual([a.node])
+      await b.bury(a.node, [])
+      expect((await b.beat(3_000)).dead).toEqual([])
+    })
+
+    test('a node that was taken for dead hears of it at its next beat, once', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      await a.beat(3_000)
+      expect((await a.beat(3_000)).forgotten).toBe(false)
+      await b.bury(a.node, [])
+      expect((await a.beat(3_000)).forgotten).toBe(true)
+      expect((await a.beat(3_000)).forgotten).toBe(false)
+    })
+
+    test('a node that leaves gives back and is not missed', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      await a.beat(3_000)
+      await a.setWorkers('mail', { named: 1, consumers: 0 })
+      await submitOne(a, 'mail')
+      await take(a, ['mail'])
+      await a.leave(['mail'])
+      expect((await b.counts(['mail']))[0]).toMatchObject({ workers: 0, normal: 1, running: 0 })
+      await world.pass(10_000)
+      expect((await b.beat(3_000)).dead).toEqual([])
+    })
+
+    test('queues are those of the routes: a lane of another queue is no part of this one', async () => {
+      const world = await open({ names: new LaneNames(new Map([['mail', 'bulk']])) })
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      await submitOne(store, 'sms')
+      await submitOne(store, 'sms@bulk')
+      expect(namesOf(await fetch(store, 'default', ['sms', 'fax'], 9))).toEqual(['sms:1'])
+      const bulk = await fetch(store, 'bulk', ['mail', 'sms@bulk'], 9)
+      expect(namesOf(bulk).sort()).toEqual(['mail:1', 'sms@bulk:1'])
+    })
+  })
+}

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest'
+import {
+  aJob,
+  bytes,
+  completed,
+  idsOf,
+  listening,
+  native,
+  readOne,
+  released,
+  seen,
+  submitOne,
+  take,
+  takeOne,
+  type OpenWorld,
+} from './contract-kit.ts'
+
+const unique = bytes('one of a kind')
+
+/** Coalescing, clients that wait, and those that leave. */
+export function sharingContract(open: OpenWorld): void {
+  describe('jobs that clients share', () => {
+    test('a job with the unique id of a queued one joins it, from any node', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      expect(await a.submit('mail', [aJob({ unique }), aJob({ unique })])).toEqual([
+        { kind: 'created', id: 1 },
+        { kind: 'joined', id: 1 },
+      ])
+      expect(await b.submit('mail', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
+      expect(await b.submit('sms', [aJob({ unique })])).toEqual([{ kind: 'created', id: 1 }])
+      expect(idsOf(await take(a, ['mail'], 9))).toEqual([1])
+    })
+
+    test('a job with the unique id of a running, a waiting or a delayed one joins it', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { unique })
+      const job = await takeOne(store, 'mail')
+      expect(await store.submit('mail', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
+      await store.finish('mail', [released(job)])
+      expect(await store.submit('mail', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
+      await store.submit('sms', [aJob({ unique, dueAtMs: 9e15 })])
+      expect(await store.submit('sms', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
+    })
+
+    test('a finished job is not joined, even while its record is kept', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { unique, retentionSeconds: 60 })
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      const [again] = await store.submit('mail', [aJob({ unique })])
+      expect(again?.kind).toBe('created')
+      expect((await seen(store, 'mail', 1)).status).toBe('success')
+    })
+
+    test('a unique id and a jid lead to their job until it is finished', async () => {
+      const store = await (await open()).node()
+      const lanes = ['fax', 'mail', 'sms']
+      await submitOne(store, 'mail', { unique, jid: 'j-1' })
+      await submitOne(store, 'sms', { unique })
+      expect(await store.findUnique(unique, lanes)).toEqual([
+        { lane: 'mail', id: 1 },
+        { lane: 'sms', id: 1 },
+      ])
+      expect(await store.findJid('j-1', lanes)).toEqual({ lane: 'mail', id: 1 })
+      expect(await store.findJid('j-2', lanes)).toBeUndefined()
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await store.findUnique(unique, lanes)).toEqual([{ lane: 'sms', id: 1 }])
+      expect(await store.findJid('j-1', lanes)).toBeUndefined()
+    })
+
+    test('a foreground job whose only client left is not given to a worker', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { foreground: true, unique, jid: 'j-1' })
+      await submitOne(store, 'mail')
+      expect((await seen(store, 'mail', 1)).waiting).toBe(1)
+      await store.abandon('mail', [1])
+      expect(idsOf(await take(store, ['mail'], 9))).toEqual([2])
+      expect(await readOne(store, 'mail', 1)).toBeUndefined()
+      expect(await store.findUnique(unique, ['mail'])).toEqual([])
+      expect(await store.findJid('j-1', ['mail'])).toBeUndefined()
+    })
+
+    test('it is given while another client waits, on this node or another', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      await submitOne(a, 'mail', { foreground: true, unique })
+      await a.submit('mail', [aJob({ foreground: true, unique })])
+      await b.submit('mail', [aJob({ foreground: true, unique })])
+      expect((await seen(a, 'mail', 1)).waiting).toBe(3)
+      await a.abandon('mail', [1, 1])
+      expect((await seen(a, 'mail', 1)).waiting).toBe(1)
+      await a.abandon('mail', [1])
+      expect((await seen(a, 'mail', 1)).waiting).toBe(1)
+      expect(idsOf(await take(a, ['mail']))).toEqual([1])
+    })
+
+    test('a background client that joins makes an abandoned job live again', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { foreground: true, unique })
+      await store.abandon('mail', [1])
+      expect(await store.submit('mail', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
+      expect(idsOf(await take(store, ['mail']))).toEqual([1])
+    })
+
+    test('a foreground client that joins makes an abandoned job live again', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { foreground: true, unique })
+      await store.abandon('mail', [1])
+      await store.submit('mail', [aJob({ unique, foreground: true })])
+      expect(idsOf(await take(store, ['mail']))).toEqual([1])
+    })
+
+    test('a client that leaves a background job changes nothing', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail')
+      await store.abandon('mail', [1, 7])
+      expect(idsOf(await take(store, ['mail']))).toEqual([1])
+    })
+
+    test('a running job that nobody waits for any more is dropped when its worker gives it up', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { foreground: true })
+      const job = await takeOne(store, 'mail')
+      await store.abandon('mail', [1])
+      expect(await store.finish('mail', [released(job)])).toEqual(['dropped'])
+      expect(await readOne(store, 'mail', 1)).toBeUndefined()
+    })
+
+    test('the node of a waiting client is told of the end, and can read the outcome', async () => {
+      const world = await open()
+      const asks = await listening(world)
+      const works = await listening(world)
+      await submitOne(asks.store, 'mail', { foreground: true })
+      const job = await takeOne(works.store, 'mail')
+      await works.store.finish('mail', [completed(job, 'result')])
+      const { ref } = await asks.log.until('relayed', ({ event }) => event === 'finish')
+      expect(ref).toEqual({ lane: 'mail', id: 1 })
+      const read = await seen(asks.store, 'mail', 1)
+      expect(read).toMatchObject({ status: 'success', settled: true, output: bytes('result') })
+      expect(await world.secondsLeft('mail', 1)).toBe(60)
+    })
+
+    test('the node that worked is not told of its own outcome', async () => {
+      const world = await open()
+      const { store, log } = await listening(world)
+      await submitOne(store, 'mail', { foreground: true })
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await readOne(store, 'mail', 1)).toBeUndefined()
+      await store.registerLane('sentinel')
+      await log.until('laneAdded')
+      expect(log.heard.map(({ kind }) => kind)).not.toContain('relayed')
+    })
+
+    test('what a native worker wrote is settled once, by the first node that asks', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      await submitOne(a, 'mail', { foreground: true, unique, retentionSeconds: 60 })
+      const id = (await world.native.take('mail')) ?? 0
+      expect(await a.finish('mail', [completed(native('mail', id))])).toEqual(['unknown'])
+      await world.native.finish('mail', id, 'success', bytes('native result'))
+      expect(await seen(a, 'mail', id)).toMatchObject({ status: 'success', settled: false })
+      const outcome = completed(native('mail', id), 'native result')
+      expect(await b.finish('mail', [outcome])).toEqual(['done'])
+      expect(await a.finish('mail', [outcome])).toEqual(['unknown'])
+      expect(await seen(a, 'mail', id)).toMatchObject({ status: 'success', settled: true })
+      expect(await b.findUnique(unique, ['mail'])).toEqual([])
+      expect((await a.counts(['mail']))[0]?.completed).toBe(1)
+    })
+
+    test('the word native ends no reservation, and no job of a native client', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      await take(store, ['mail'])
+      await world.native.push('mail', await world.native.write('mail', bytes('theirs')), 'normal')
+      const theirs = (await world.native.take('mail')) ?? 0
+      await world.native.finish('mail', theirs, 'success', bytes('theirs'))
+      const outcomes = [completed(native('mail', 1)), completed(native('mail', theirs))]
+      expect(await store.finish('mail', outcomes)).toEqual(['unknown', 'unknown'])
+      expect((await seen(store, 'mail', 1)).status).toBe('busy')
+    })
+  })
+}

@@ -1,0 +1,77 @@
+import type { JobEvent, Report, Reservation } from '../job.ts'
+import { others, putBack } from './memory-finish.ts'
+import { jobOf, type MemoryLane } from './memory-lane.ts'
+import type { MemoryWorld } from './memory-world.ts'
+
+/** Takes what a running job says; false where the token is not its own. */
+export function takeReport(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  report: Report,
+): boolean {
+  const { id, token } = report
+  const job = lane.job(id, world.nowMs())
+  if (job?.token !== token) return false
+  if (report.kind === 'status') {
+    job.dividend = Buffer.from(report.dividend)
+    job.divisor = Buffer.from(report.divisor)
+  }
+  const nodes = others(job, node)
+  world.tell(
+    (subscriber) => nodes.has(subscriber.node),
+    (listener) => listener.relayed({ lane: lane.lane, id }, eventOf(report)),
+  )
+  return true
+}
+
+function eventOf(report: Report): JobEvent {
+  if (report.kind !== 'status') return { kind: report.kind, data: report.data }
+  const { kind, dividend, divisor } = report
+  return { kind, dividend, divisor }
+}
+
+/** Moves the due jobs of a lane into its queues, the earliest first; gives their number. */
+export function promoteLane(world: MemoryWorld, lane: MemoryLane): number {
+  const due = [...lane.scheduled].filter(([, dueMs]) => dueMs <= world.nowMs())
+  due.sort(([, one], [, other]) => one - other)
+  for (const [id] of due) {
+    lane.scheduled.delete(id)
+    const job = lane.job(id, world.nowMs())
+    if (!job) continue
+    if (job.door !== 'native') job.enqueuedAtMs = world.nowMs()
+    lane.enqueue(job)
+  }
+  if (due.length > 0) wakeAll(world, lane.lane, due.length)
+  return due.length
+}
+
+/** The reservations of a lane that are past their deadline. */
+export function expiredIn(world: MemoryWorld, lane: MemoryLane, max: number): Reservation[] {
+  const late = [...lane.busy].filter(([, deadlineMs]) => deadlineMs <= world.nowMs())
+  return late.slice(0, max).flatMap(([id]) => {
+    const job = lane.job(id, world.nowMs())
+    if (job?.token === undefined) return []
+    const heldBy = job.token.startsWith('c') ? 'consumer' : 'named'
+    return [{ ...jobOf(lane.lane, job), token: job.token, heldBy } as const]
+  })
+}
+
+/** Puts back what by-name workers of a node hold in a lane, and forgets its workers. */
+export function buryIn(world: MemoryWorld, lane: MemoryLane, node: string): number {
+  const held = [...lane.busy.keys()].flatMap((id) => {
+    const job = lane.job(id, world.nowMs())
+    return job?.token?.startsWith(`n${node}-`) ? [job] : []
+  })
+  lane.workers.delete(node)
+  for (const job of held) putBack(world, lane, job)
+  if (held.length > 0) wakeAll(world, lane.lane, held.length)
+  return held.length
+}
+
+function wakeAll(world: MemoryWorld, lane: string, jobs: number): void {
+  world.tell(
+    () => true,
+    (listener) => listener.woken(lane, jobs),
+  )
+}

@@ -1,0 +1,39 @@
+import { afterEach, describe, expect } from 'vitest'
+import { administrationContract } from './contract-administration.ts'
+import { nodeContract } from './contract-nodes.ts'
+import { outcomeContract } from './contract-outcomes.ts'
+import { queueContract } from './contract-queues.ts'
+import { sharingContract } from './contract-sharing.ts'
+import type { StoreWorld, WorldOptions } from './store-world.ts'
+
+/**
+ * The tests that every store must pass, as a vitest suite. `makeWorld` gives an empty store; what
+ * each test leaves in it must be in order.
+ */
+export function storeContract(
+  name: string,
+  makeWorld: (options: WorldOptions) => Promise<StoreWorld>,
+): void {
+  describe(`the contract of stores, kept by ${name}`, () => {
+    const worlds: StoreWorld[] = []
+    const open = async (options: WorldOptions = {}): Promise<StoreWorld> => {
+      const world = await makeWorld(options)
+      worlds.push(world)
+      return world
+    }
+    afterEach(async () => {
+      for (const world of worlds.splice(0)) {
+        try {
+          expect(await world.violations(), 'what is wrong in the store').toEqual([])
+        } finally {
+          await world.close()
+        }
+      }
+    })
+    queueContract(open)
+    sharingContract(open)
+    outcomeContract(open)
+    nodeContract(open)
+    administrationContract(open)
+  })
+}

@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest'
+import { bytes, Cluster } from './harness.ts'
+
+describe('idle workers', () => {
+  test('are woken in the order in which they fell asleep, one per job', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    const workers = [1, 2, 3].map(() => node.worker('mail').sleep())
+    node.submit('mail')
+    node.submit('mail')
+    await cluster.turn()
+    expect(workers.map(({ wakes }) => wakes)).toEqual([1, 1, 0])
+    workers[0]?.sleep()
+    node.submit('mail')
+    await cluster.turn()
+    expect(workers.map(({ wakes }) => wakes)).toEqual([1, 1, 1])
+  })
+
+  test('all are woken where the operator wants so', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a', { wakeups: 0 })
+    const workers = [1, 2, 3].map(() => node.worker('mail').sleep())
+    node.submit('mail')
+    await cluster.turn()
+    expect(workers.map(({ wakes }) => wakes)).toEqual([1, 1, 1])
+  })
+
+  test('one that falls asleep beside a job is woken if it asks for a look', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('mail')
+    await cluster.turn()
+    const worker = node.worker('mail').sleep(true)
+    await cluster.turn()
+    expect(worker.wakes).toBe(1)
+  })
+
+  test('one that was roused is not woken', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    const worker = node.worker('mail').sleep()
+    node.scheduler.rouse(worker)
+    node.submit('mail')
+    await cluster.turn()
+    expect(worker.wakes).toBe(0)
+  })
+
+  test('one that knows of no stir since it looked has missed nothing', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    for (const worker of [node.worker('mail'), node.consumer('default')]) {
+      const before = node.scheduler.stirs(worker.interest)
+      await cluster.turn()
+      expect(node.scheduler.stirs(worker.interest)).toBe(before)
+      node.submit('mail')
+      await cluster.turn()
+      expect(node.scheduler.stirs(worker.interest)).not.toBe(before)
+    }
+  })
+
+  test('a job whose time is past wakes as one that names none', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    const worker = node.worker('mail').sleep()
+    node.submit('mail', { dueAtMs: node.scheduler.storeNowMs() - 10 })
+    await cluster.turn()
+    expect(worker.wakes).toBe(1)
+  })
+
+  test('a due job wakes a worker when it is promoted, and not before', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    const worker = b.worker('mail').sleep()
+    a.submit('mail', { dueAtMs: a.scheduler.storeNowMs() + 5_000 })
+    await cluster.pass(4_900)
+    expect(worker.wakes).toBe(0)
+    await cluster.pass(400)
+    expect(worker.wakes).toBe(1)
+  })
+
+  test('a consumer is not kept from open lanes by a closed one', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.scheduler.countNamed('legacy', 1)
+    await cluster.turn()
+    const consumer = node.consumer('default')
+    consumer.takesWhenWoken = true
+    consumer.sleep()
+    for (let job = 0; job < 3; job += 1) node.submit('legacy', { level: 9 })
+    await cluster.turn()
+    expect(consumer.jobs).toEqual([])
+    expect(consumer.wakes).toBeGreaterThan(0)
+    consumer.sleep()
+    node.submit('mail', { level: 1 })
+    await cluster.turn()
+    expect(consumer.jobs).toEqual(['mail:1'])
+  })
+
+  test('a consumer takes over when the last by-name worker leaves', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    a.scheduler.countNamed('legacy', 1)
+    a.submit('legacy')
+    await cluster.turn()
+    const consumer = b.consumer('default')
+    consumer.takesWhenWoken = true
+    consumer.sleep(true)
+    await cluster.turn()
+    expect(consumer.jobs).toEqual([])
+    consumer.sleep()
+    a.scheduler.countNamed('legacy', -1)
+    await cluster.turn()
+    expect(consumer.jobs).toEqual(['legacy:1'])
+  })
+
+  test('a routed function is open to consumers beside its by-name workers', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a', { routed: new Set(['mail']) })
+    node.scheduler.countNamed('mail', 1)
+    node.submit('mail')
+    await cluster.turn()
+    const consumer = node.consumer('default').take()
+    await cluster.turn()
+    expect(consumer.jobs).toEqual(['mail:1'])
+  })
+})
+
+describe('what nobody asks for', () => {
+  test('a by-name worker that runs out of time has lost the job to the next', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('mail')
+    await cluster.turn()
+    const late = node.leasedWorker('mail', 2_000).take()
+    await cluster.turn()
+    const next = node.worker('mail')
+    next.takesWhenWoken = true
+    next.sleep()
+    await cluster.pass(1_500)
+    expect(next.jobs).toEqual([])
+    await cluster.pass(2_000)
+    expect(next.jobs).toEqual(['mail:1'])
+    expect(next.last.job.losses).toBe(1)
+    late.complete('too late')
+    await cluster.turn()
+    expect(late.settled).toEqual(['unknown'])
+  })
+
+  test('a job that lost too many workers is given up, and its client told', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a', { maxLosses: 2 })
+    const client = node.ask('mail')
+    await cluster.turn()
+    for (let run = 0; run < 2; run += 1) {
+      const worker = node.leasedWorker('mail', 100).take()
+      await cluster.turn()
+      expect(worker.jobs).toEqual(['mail:1'])
+      await cluster.pass(1_500)
+    }
+    expect(client.heard).toEqual(['mail:1 fail'])
+    expect(await node.scheduler.read({ lane: 'mail', id: 1 })).toBeUndefined()
+  })
+
+  test('a consumer’s reservation that ran out is a failure, and tried again', async () => {
+    const cluster = new Cluster({ reserveForSeconds: 2 })
+    const node = await cluster.node('a', { random: () => 0 })
+    node.submit('mail', { door: 'faktory' })
+    await cluster.turn()
+    const consumer = node.consumer('default').take()
+    await cluster.turn()
+    expect(consumer.jobs).toEqual(['mail:1'])
+    await cluster.pass(4_000)
+    const job = await node.scheduler.read({ lane: 'mail', id: 1 })
+    expect(job?.status).toBe('idle')
+    expect(JSON.parse(job?.failure ?? '{}')).toMatchObject({
+      errtype: 'ReservationExpired',
+      remaining: 24,
+      retry_count: 0,
+    })
+    await cluster.pass(16_000)
+    consumer.take()
+    await cluster.turn()
+    expect(consumer.jobs).toEqual(['mail:1', 'mail:1'])
+  })
+
+  test('a route’s retries stand in for a door that has none', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a', { retries: new Map([['mail', 1]]), random: () => 0 })
+    const client = node.ask('mail')
+    await cluster.turn()
+    for (const expected of [[], ['mail:1 exception broken']]) {
+      const worker = node.worker('mail').take()
+      await cluster.turn()
+      worker.fail('broken')
+      await cluster.turn()
+      expect(client.heard).toEqual(expected)
+      await cluster.pass(15_300)
+    }
+    expect((await node.scheduler.counts(['mail']))[0]).toMatchObject({ dead: 1, retried: 1 })
+  })
+
+  test('a job of a route that keeps results can be read after its end', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a', { retentionSeconds: new Map([['mail', 60]]) })
+    node.submit('mail', { jid: 'j-1', unique: bytes('u') })
+    await cluster.turn()
+    expect((await node.scheduler.findJid('j-1'))?.id).toBe(1)
+    expect(await node.scheduler.findUnique(bytes('u'))).toEqual([{ lane: 'mail', id: 1 }])
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    worker.complete('kept')
+    await cluster.turn()
+    const job = await node.scheduler.read({ lane: 'mail', id: 1 })
+    expect(job?.output?.toString()).toBe('kept')
+    await cluster.pass(60_000)
+    expect(await node.scheduler.read({ lane: 'mail', id: 1 })).toBeUndefined()
+  })
+
+  test('a stopped node has no timers left', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.worker('mail').sleep()
+    await cluster.pass(3_000)
+    await node.scheduler.stop()
+    await cluster.pass(1_000)
+    expect(cluster.clock.pending).toBe(0)
+    expect(cluster.world.beats.size).toBe(0)
+  })
+})

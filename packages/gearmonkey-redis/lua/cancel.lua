@@ -1,0 +1,25 @@
+-- Ends a job that is queued, scheduled or reserved. What a native worker has is not touched.
+-- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, id. Returns 1, or 0 for any other job.
+--#include keys
+--#include levels
+--#include jobs
+local lane, node, id = ARGV[3], ARGV[4], ARGV[5]
+local v = redis.call('HMGET', jobKey(lane, id), 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level')
+local job = { id = id, door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }
+local found = 0
+if v[1] == 'busy' then
+  found = redis.call('ZREM', KEYS[1], id)
+elseif v[1] == 'idle' then
+  found = redis.call('ZREM', queueKey(lane, 'scheduled'), id)
+  redis.call('ZREM', retriesKey(lane), id)
+  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+    if found == 0 then
+      found = redis.call('LREM', queueKey(lane, band), 1, id)
+      if found > 0 and v[7] then tookLevel(lane, tonumber(v[7])) end
+    end
+  end
+end
+if found == 0 then return 0 end
+finishJob(lane, job, node, 'error', '')
+redis.call('HINCRBY', metaKey(lane), 'failed', 1)
+return 1

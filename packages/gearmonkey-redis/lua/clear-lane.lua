@@ -1,0 +1,42 @@
+-- Ends jobs of a lane that do not run, the dead ones too; with the last of them goes what the lane's
+-- hash holds. Its ids are not given again, and it stays open to consumers if it was.
+-- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, most. Returns ids, or 0 where it has workers or
+-- running jobs.
+--#include keys
+--#include jobs
+local lane, node, most = ARGV[3], ARGV[4], tonumber(ARGV[5])
+local workers = tonumber(redis.call('GET', laneKey('count', lane)) or 0) or 0
+if workers > 0 or redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
+local ids = {}
+
+local function finish(id)
+  local v = redis.call('HMGET', jobKey(lane, id), 'status', 'door', 'unique', 'jid', 'wait', 'keep')
+  ids[#ids + 1] = id
+  if v[1] then
+    finishJob(lane, { id = id, door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }, node, 'error', '')
+  end
+end
+
+for _, band in ipairs({ 'high', 'normal', 'low' }) do
+  while #ids < most do
+    local id = redis.call('RPOP', queueKey(lane, band))
+    if not id then break end
+    finish(id)
+  end
+end
+for _, key in ipairs({ queueKey(lane, 'scheduled'), deadKey(lane) }) do
+  while #ids < most do
+    local id = redis.call('ZPOPMIN', key)[1]
+    if not id then break end
+    finish(id)
+  end
+end
+if #ids < most then
+  redis.call('DEL', retriesKey(lane))
+  local meta = metaKey(lane)
+  local isOpen = redis.call('HGET', meta, 'open')
+  redis.call('DEL', meta)
+  if isOpen then redis.call('HSET', meta, 'open', isOpen) end
+  if open == '' then redis.call('ZREM', dueKey, lane) end
+end
+return ids

@@ -1,0 +1,33 @@
+-- Ends the jobs that stand in some places of a lane.
+-- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, most, places (high, normal, low, scheduled, dead,
+-- busy). Returns their ids; fewer than the most means that the places are empty.
+--#include keys
+--#include levels
+--#include jobs
+local lane, node, most, ids = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
+
+local function finish(id, isQueued)
+  local v = redis.call('HMGET', jobKey(lane, id), 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level')
+  ids[#ids + 1] = id
+  if isQueued and v[7] then tookLevel(lane, tonumber(v[7])) end
+  if v[1] then
+    finishJob(lane, { id = id, door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }, node, 'error', '')
+  end
+end
+
+local sets = { scheduled = queueKey(lane, 'scheduled'), dead = deadKey(lane), busy = KEYS[1] }
+for at = 6, #ARGV do
+  local place = ARGV[at]
+  while #ids < most do
+    local id
+    if sets[place] then
+      id = redis.call('ZPOPMIN', sets[place])[1]
+      if id and place == 'scheduled' then redis.call('ZREM', retriesKey(lane), id) end
+    else
+      id = redis.call('RPOP', queueKey(lane, place))
+    end
+    if not id then break end
+    finish(id, not sets[place])
+  end
+end
+return ids

@@ -1,0 +1,22 @@
+-- Ends a job for good and keeps it for an operator. `job` as finishJob takes it. Needs jobs.lua.
+local function buryJob(lane, job, node, now, most, seconds)
+  local key, dead = jobKey(lane, job.id), deadKey(lane)
+  redis.call('HSET', key, 'status', 'error', 'settled', 1)
+  redis.call('HDEL', key, 'token')
+  redis.call('PERSIST', key)
+  relay(lane, job.id, job.waiting, node, 'finish', '')
+  redis.call('HDEL', key, 'wait')
+  if job.unique and redis.call('HGET', uniqueKey(lane), job.unique) == job.id then
+    redis.call('HDEL', uniqueKey(lane), job.unique)
+  end
+  redis.call('ZADD', dead, now + seconds * 1000, job.id)
+  local surplus = redis.call('ZCARD', dead) - most
+  if surplus > 0 then
+    for _, id in ipairs(redis.call('ZPOPMIN', dead, surplus)) do
+      local jid = redis.call('HGET', jobKey(lane, id), 'jid')
+      forgetIndexes(lane, id, nil, jid)
+      redis.call('DEL', jobKey(lane, id))
+    end
+  end
+  redis.call('PUBLISH', channelOf(lane), 'finish:' .. job.id)
+end

@@ -1,0 +1,46 @@
+-- Moves jobs out of a set of a lane: into its queues, to the dead, or away.
+-- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none), set
+-- (scheduled, retries, dead), to (queue, dead, nowhere), dead set's most, dead seconds, ids.
+-- Returns the ids that stood in the set.
+--#include keys
+--#include levels
+--#include jobs
+--#include dead
+local lane, node, queue, set, to = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local deadMost, deadSeconds = tonumber(ARGV[8]), tonumber(ARGV[9])
+local now, moved, back = nowMs(), {}, {}
+
+local function take(id)
+  if set == 'dead' then return redis.call('ZREM', deadKey(lane), id) == 1 end
+  local retrying = redis.call('ZSCORE', retriesKey(lane), id) ~= false
+  if retrying ~= (set == 'retries') then return false end
+  redis.call('ZREM', retriesKey(lane), id)
+  return redis.call('ZREM', queueKey(lane, 'scheduled'), id) == 1
+end
+
+for at = 10, #ARGV do
+  local id = ARGV[at]
+  local key = jobKey(lane, id)
+  if take(id) and redis.call('EXISTS', key) == 1 then
+    local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'wait', 'keep', 'level')
+    local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = v[4], keep = v[5] }
+    if to == 'queue' then
+      redis.call('HSET', key, 'status', 'idle', 'enqueued', integer(now))
+      redis.call('HDEL', key, 'settled')
+      -- Those who waited for a dead job are gone: it now runs for its own sake.
+      if set == 'dead' then redis.call('HDEL', key, 'fg') end
+      back[#back + 1] = { id, tonumber(v[6] or 5) }
+    elseif to == 'dead' then
+      buryJob(lane, job, node, now, deadMost, deadSeconds)
+    else
+      finishJob(lane, job, node, 'error', '')
+    end
+    moved[#moved + 1] = id
+  end
+end
+if #back > 0 then
+  enqueue(lane, back)
+  hintReady(queue, lane, now)
+  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back)
+end
+return moved

@@ -1,0 +1,15 @@
+-- One page of a set of a lane, the first to be due or forgotten first.
+-- KEYS: xg:busy:{lane}. ARGV: open, close, lane, set (scheduled, retries, dead), first, count.
+-- Returns { members looked at, ids ... }.
+--#include keys
+local lane, set, first, count = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
+local keys = { scheduled = queueKey(lane, 'scheduled'), retries = retriesKey(lane), dead = deadKey(lane) }
+local page = redis.call('ZRANGE', keys[set], first, first + count - 1)
+local answer = { #page }
+for _, id in ipairs(page) do
+  local belongs = true
+  if set == 'scheduled' then belongs = not redis.call('ZSCORE', keys.retries, id) end
+  if set == 'retries' then belongs = redis.call('ZSCORE', keys.scheduled, id) end
+  if belongs then answer[#answer + 1] = id end
+end
+return answer

@@ -1,0 +1,115 @@
+import { bandOf, type Band, type Level } from '@crossgear/core-scheduler'
+
+/** What a store holds of one lane. Ids as they are written. */
+export interface LaneFacts {
+  readonly lane: string
+  /** Some fields of each job's hash, by id. */
+  readonly jobs: ReadonlyMap<string, Readonly<Record<string, string>>>
+  readonly bands: Readonly<Record<Band, readonly string[]>>
+  readonly scheduledAtMs: ReadonlyMap<string, number>
+  readonly busy: readonly string[]
+  readonly dead: readonly string[]
+  readonly unique: readonly string[]
+  readonly jids: readonly string[]
+  readonly meta: Readonly<Record<string, string>>
+  readonly count: string | null
+  readonly queued: number
+  readonly queuedAllNative: boolean
+  readonly scheduledAllNative: boolean
+}
+
+interface Leniency {
+  readonly native: boolean
+  readonly strays: boolean
+}
+
+/** The status that a job has in each place. */
+const statusIn: Readonly<Record<string, string>> = {
+  high: 'idle',
+  normal: 'idle',
+  low: 'idle',
+  scheduled: 'idle',
+  busy: 'busy',
+  dead: 'error',
+}
+
+/** What is wrong in one lane. */
+export function laneViolations(facts: LaneFacts, leniency: Leniency): string[] {
+  return [
+    ...idViolations(facts),
+    ...jobViolations(facts, leniency.strays),
+    ...(leniency.native ? [] : levelViolations(facts)),
+    ...countViolations(facts),
+  ]
+}
+
+/** Where the ids of a lane stand. */
+function* standings({ bands, scheduledAtMs, busy, dead }: LaneFacts): Generator<[string, string]> {
+  for (const [band, ids] of Object.entries(bands)) for (const id of ids) yield [band, id]
+  for (const id of scheduledAtMs.keys()) yield ['scheduled', id]
+  for (const id of busy) yield ['busy', id]
+  for (const id of dead) yield ['dead', id]
+}
+
+function idViolations(facts: LaneFacts): string[] {
+  const { lane, jobs, unique, jids } = facts
+  const found: string[] = []
+  const look = (place: string, id: string): void => {
+    if (!jobs.has(id)) found.push(`${lane}: ${id} is in ${place} and has no hash`)
+  }
+  for (const [place, id] of standings(facts)) look(place, id)
+  for (const id of unique) look('the unique index', id)
+  for (const id of jids) look('the jid index', id)
+  return found
+}
+
+function jobViolations(facts: LaneFacts, strays: boolean): string[] {
+  const { lane, jobs } = facts
+  const places = new Map<string, string[]>()
+  for (const [place, id] of standings(facts)) places.set(id, [...(places.get(id) ?? []), place])
+  const found: string[] = []
+  for (const [id, { status, door, token }] of jobs) {
+    const standing = places.get(id) ?? []
+    const name = `${lane}: ${status ?? 'unspoken'} job ${id}`
+    if (standing.length > 1) found.push(`${name} is in ${standing.join(' and ')}`)
+    for (const place of standing) {
+      if (statusIn[place] !== status) found.push(`${name} is in ${place}`)
+    }
+    if (standing.includes('busy') && token === undefined) found.push(`${name} has no token`)
+    if (standing.length > 0) continue
+    if (status === 'busy' && token !== undefined) found.push(`${name} is reserved in no place`)
+    if (status === 'idle' && (door !== undefined || strays)) found.push(`${name} is in no place`)
+    if (status === undefined) found.push(`${name} has no status`)
+  }
+  return found
+}
+
+/** Hints of jobs that are off their band's usual level must not exceed the band. */
+function levelViolations({ lane, meta, bands }: LaneFacts): string[] {
+  return Object.entries(meta).flatMap(([name, value]) => {
+    const level = Number(/^lv([1-9])$/.exec(name)?.[1])
+    if (!level) return []
+    const { length } = bands[bandOf(level as Level)]
+    return Number(value) > length
+      ? [`${lane}: ${value} jobs of level ${level} among ${length} of their band`]
+      : []
+  })
+}
+
+/** `count:{lane}` is what nodes told plus the native workers, who cannot be fewer than none. */
+function countViolations({ lane, meta, count }: LaneFacts): string[] {
+  const found: string[] = []
+  const sum = (prefix: string): number =>
+    Object.entries(meta).reduce(
+      (total, [name, value]) => total + (name.startsWith(prefix) ? Number(value) : 0),
+      0,
+    )
+  const [named, consumers] = [sum('n:'), sum('c:')]
+  const native = Number(count ?? 0) - named - consumers
+  if (!(native >= 0)) {
+    found.push(`${lane}: counts ${count ?? 'no'} workers, its nodes have ${named + consumers}`)
+  }
+  const told = Number(meta['consumers'] ?? 0)
+  if (told !== consumers) found.push(`${lane}: counts ${told} consumers of ${consumers}`)
+  return found
+}

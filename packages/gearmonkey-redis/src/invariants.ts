@@ -1,0 +1,156 @@
+import type { Redis } from 'ioredis'
+import { LaneNames } from '@crossgear/core-scheduler'
+import { Keys } from './keys.ts'
+import { laneViolations, type LaneFacts } from './invariant-rules.ts'
+
+export interface InvariantOptions {
+  readonly keys?: Keys
+  /** Which Faktory queue is home to a function. `default` for all. */
+  readonly names?: LaneNames
+  /**
+   * Native programs push and pop in this store: hints that they cannot keep (how many jobs have
+   * which level, indexes of lanes that hold their jobs alone) are not looked at. False.
+   */
+  readonly native?: boolean
+  /** Also report idle jobs of native clients that no queue holds. False. */
+  readonly strays?: boolean
+}
+
+/** Keys read per round trip. */
+const batchSize = 500
+
+/**
+ * Looks through a live store for what must never be: an id without its job, an unfinished job in no
+ * place or in several, a status that does not fit its place, wrong counts and indexes. One line per
+ * finding; none for a store in order. Not atomic: run it when nobody writes. Scans all keys.
+ */
+export async function checkInvariants(
+  redis: Redis,
+  options: InvariantOptions = {},
+): Promise<string[]> {
+  const { keys = new Keys(), names = new LaneNames(), native = false, strays = false } = options
+  const lanes = await readLanes(redis, keys)
+  const due = await readScores(redis, keys.due)
+  const found: string[] = []
+  for (const facts of lanes) {
+    found.push(...laneViolations(facts, { native, strays }))
+    const ready = await redis.zscore(keys.ready(names.parse(facts.lane).queue), facts.lane)
+    const isTheirs = native && facts.queuedAllNative
+    if (facts.queued > 0 && ready === null && !isTheirs) {
+      found.push(`${facts.lane}: has queued jobs and is not in the ready index`)
+    }
+    const next = Math.min(...facts.scheduledAtMs.values())
+    const indexed = due.get(facts.lane)
+    const isTheirTime = native && facts.scheduledAllNative
+    if (next !== Infinity && !isTheirTime && (indexed === undefined || indexed > Math.ceil(next))) {
+      found.push(`${facts.lane}: its next scheduled job is due before what the due index says`)
+    }
+  }
+  return found
+}
+
+async function readLanes(redis: Redis, keys: Keys): Promise<LaneFacts[]> {
+  const names = new Set<string>(Object.keys(await redis.hgetall(keys.lanes)))
+  const jobs = new Map<string, string[]>()
+  const all = await scan(redis)
+  for (const key of all) {
+    const place = placeOf(key, keys)
+    if (!place) continue
+    names.add(place.lane)
+    if (place.id === undefined) continue
+    const ids = jobs.get(place.lane)
+    if (ids) ids.push(place.id)
+    else jobs.set(place.lane, [place.id])
+  }
+  const facts: LaneFacts[] = []
+  for (const lane of [...names].sort()) {
+    facts.push(await readLane(redis, keys, lane, jobs.get(lane) ?? []))
+  }
+  return facts
+}
+
+async function readLane(
+  redis: Redis,
+  keys: Keys,
+  lane: string,
+  hashes: readonly string[],
+): Promise<LaneFacts> {
+  const list = (band: 'high' | 'normal' | 'low'): Promise<string[]> =>
+    redis.lrange(keys.queue(lane, band), 0, -1)
+  const [high, normal, low] = [await list('high'), await list('normal'), await list('low')]
+  const scheduled = await readScores(redis, keys.queue(lane, 'scheduled'))
+  const jobs = new Map<string, Readonly<Record<string, string>>>()
+  for (let at = 0; at < hashes.length; at += batchSize) {
+    const ids = hashes.slice(at, at + batchSize)
+    const pipeline = redis.pipeline()
+    for (const id of ids) {
+      pipeline.hmget(keys.job(lane, id), 'status', 'door', 'token', 'level', 'settled')
+    }
+    const replies = (await pipeline.exec()) ?? []
+    for (const [place, id] of ids.entries()) {
+      const values = (replies[place]?.[1] ?? []) as (string | null)[]
+      jobs.set(id, fieldsOf(values))
+    }
+  }
+  const isNative = (id: string): boolean => jobs.get(id)?.['door'] === undefined
+  const queued = [...high, ...normal, ...low]
+  return {
+    lane,
+    jobs,
+    bands: { high, normal, low },
+    scheduledAtMs: new Map([...scheduled].map(([id, seconds]) => [id, seconds * 1000])),
+    busy: [...(await readScores(redis, keys.busy(lane))).keys()],
+    dead: [...(await readScores(redis, keys.dead(lane))).keys()],
+    unique: await redis.hvals(keys.unique(lane)),
+    jids: await redis.hvals(keys.jid(lane)),
+    meta: await redis.hgetall(keys.meta(lane)),
+    count: await redis.get(keys.count(lane)),
+    queued: queued.length,
+    queuedAllNative: queued.every(isNative),
+    scheduledAllNative: [...scheduled.keys()].every(isNative),
+  }
+}
+
+function fieldsOf(values: readonly (string | null)[]): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (const [at, name] of ['status', 'door', 'token', 'level', 'settled'].entries()) {
+    const value = values[at]
+    if (typeof value === 'string') fields[name] = value
+  }
+  return fields
+}
+
+async function readScores(redis: Redis, key: string): Promise<Map<string, number>> {
+  const pairs = await redis.zrange(key, '0', '-1', 'WITHSCORES')
+  const scores = new Map<string, number>()
+  for (let at = 0; at + 1 < pairs.length; at += 2) {
+    scores.set(pairs[at] ?? '', Number(pairs[at + 1]?.replace('inf', 'Infinity')))
+  }
+  return scores
+}
+
+async function scan(redis: Redis): Promise<string[]> {
+  const found: string[] = []
+  let cursor = '0'
+  do {
+    const [next, some] = await redis.scan(cursor, 'COUNT', 1_000)
+    found.push(...some)
+    cursor = next
+  } while (cursor !== '0')
+  return [...new Set(found)]
+}
+
+/** The lane that a key belongs to, and the job. Keys of other programs have none. */
+function placeOf(key: string, keys: Keys): { lane: string; id?: string } | undefined {
+  const name = `${escape(keys.open)}(.+)${escape(keys.close)}`
+  const job = new RegExp(`^job:${name}:(\\d+)$`, 's').exec(key)
+  if (job?.[1] !== undefined && job[2] !== undefined) return { lane: job[1], id: job[2] }
+  const queue = new RegExp(`^queue:${name}:(?:high|normal|low|scheduled)$`, 's').exec(key)
+  const other = new RegExp(`^(?:count|xg:busy|xg:dead|xg:unique|xg:jid|xg:lane):${name}$`, 's')
+  const lane = queue?.[1] ?? other.exec(key)?.[1]
+  return lane === undefined ? undefined : { lane }
+}
+
+function escape(brace: string): string {
+  return brace && `\\${brace}`
+}

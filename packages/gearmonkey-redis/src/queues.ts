@@ -1,0 +1,110 @@
+import type { Redis } from 'ioredis'
+import {
+  LaneNames,
+  type JobNote,
+  type JobPlace,
+  type JobRef,
+  type JobSet,
+  type QueueStore,
+  type SetExit,
+} from '@crossgear/core-scheduler'
+import type { Keys } from './keys.ts'
+import type { ScriptArgument, ScriptName } from './scripts.ts'
+
+interface Parts {
+  readonly redis: Redis
+  readonly keys: Keys
+  readonly node: string
+  readonly names: LaneNames
+  readonly deadPerLane: number
+  readonly deadSeconds: number
+  readonly run: (
+    name: ScriptName,
+    keys: readonly string[],
+    args: readonly ScriptArgument[],
+  ) => Promise<unknown>
+  readonly call: <Reply>(send: () => Promise<Reply>) => Promise<Reply>
+}
+
+/** The steps of the store port about Faktory queues and sets of jobs. */
+export class RedisQueues implements QueueStore {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  pausedQueues(): Promise<readonly string[]> {
+    const { redis, keys, call } = this.#parts
+    return call(() => redis.smembers(keys.paused))
+  }
+
+  async setPaused(queues: readonly string[], paused: boolean): Promise<void> {
+    const { redis, keys, call } = this.#parts
+    const transaction = redis.multi()
+    if (paused) transaction.sadd(keys.paused, ...queues)
+    else transaction.srem(keys.paused, ...queues)
+    transaction.publish(keys.events, 'pauses\0')
+    await call(() => transaction.exec())
+  }
+
+  async oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]> {
+    const { run, keys } = this.#parts
+    const reply = await run('oldest', [keys.queue(lanes[0] ?? '', 'normal')], lanes)
+    return (reply as Buffer[]).map((ms) => (ms.length === 0 ? undefined : Number(ms.toString())))
+  }
+
+  async setIds(
+    lane: string,
+    set: JobSet,
+    from: number,
+    count: number,
+  ): Promise<{ readonly ids: readonly number[]; readonly seen: number }> {
+    const { run, keys } = this.#parts
+    const reply = await run('set-ids', [keys.busy(lane)], [lane, set, from, count])
+    const [seen, ...ids] = reply as [number, ...Buffer[]]
+    return { seen, ids: numbersOf(ids) }
+  }
+
+  async moveJobs(
+    lane: string,
+    set: JobSet,
+    ids: readonly number[],
+    to: SetExit,
+  ): Promise<readonly number[]> {
+    const { run, keys, node, names, deadPerLane, deadSeconds } = this.#parts
+    const { queue } = names.parse(lane)
+    const args = [lane, node, queue, set, to, deadPerLane, deadSeconds, ...ids]
+    return numbersOf((await run('move-jobs', [keys.busy(lane)], args)) as Buffer[])
+  }
+
+  async endJobs(
+    lane: string,
+    places: readonly JobPlace[],
+    max: number,
+  ): Promise<readonly number[]> {
+    const { run, keys, node } = this.#parts
+    const args = [lane, node, max, ...places]
+    return numbersOf((await run('end-jobs', [keys.busy(lane)], args)) as Buffer[])
+  }
+
+  async findFinished(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {
+    const { redis, keys, call } = this.#parts
+    if (lanes.length === 0) return undefined
+    const ids = await call(() => redis.mget(lanes.map((lane) => keys.kept(lane, jid))))
+    const at = ids.findIndex((id) => id !== null)
+    const lane = lanes[at]
+    return lane === undefined ? undefined : { lane, id: Number(ids[at]) }
+  }
+
+  async note({ lane, id }: JobRef, token: string, note: JobNote): Promise<boolean> {
+    const { run, keys } = this.#parts
+    const { text, reserveUntilMs = '' } = note
+    const args = [lane, id, token, text ?? '', text === undefined ? '' : '1', reserveUntilMs]
+    return (await run('note', [keys.busy(lane)], args)) === 1
+  }
+}
+
+function numbersOf(ids: readonly Buffer[]): number[] {
+  return ids.map((id) => Number(id.toString()))
+}

@@ -1,0 +1,2 @@
+export type { StoreAddress } from './connection.ts'
+export { RedisStore, type RedisStoreOptions } from './redis-store.ts'

@@ -1,0 +1,172 @@
+import { EventLog } from '@crossgear/core-scheduler/testing'
+import type { NewJob, Store } from '@crossgear/core-scheduler'
+import { StoreError } from '@crossgear/core-scheduler'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { RedisStore } from '../src/store.ts'
+
+const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
+
+async function codeOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call
+  } catch (error) {
+    expect(error).toBeInstanceOf(StoreError)
+    return error instanceof StoreError ? error.code : 'another error'
+  }
+  return 'no error'
+}
+
+describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', () => {
+  let server: RedisServer
+  const stores: RedisStore[] = []
+
+  beforeEach(async () => {
+    server = await RedisServer.start()
+  })
+  afterEach(async () => {
+    for (const store of stores.splice(0)) await store.close()
+    server.thaw()
+    await server.stop()
+  })
+
+  async function open(answerWithinMs?: number): Promise<{ store: RedisStore; log: EventLog }> {
+    const options = answerWithinMs === undefined ? {} : { answerWithinMs }
+    const store = new RedisStore({ path: server.path }, options)
+    stores.push(store)
+    const log = new EventLog()
+    await store.open()
+    store.listen(log)
+    return { store, log }
+  }
+
+  /** A call of every kind. */
+  const calls = (store: Store): Promise<unknown>[] => [
+    store.check(),
+    store.lanes(),
+    store.registerLane('mail'),
+    store.submit('mail', [job]),
+    store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 }),
+    store.read('mail', [1]),
+    store.counts(['mail']),
+    store.beat(1_000),
+    store.watch(new Set(['mail'])),
+  ]
+
+  test('scripts that the server has lost are sent again', async () => {
+    const { store } = await open()
+    const admin = server.connect()
+    const flushed = async (): Promise<void> => {
+      await admin.script('FLUSH')
+    }
+    await store.submit('mail', [job])
+    await flushed()
+    expect(await store.submit('mail', [job])).toEqual([{ kind: 'created', id: 2 }])
+    await flushed()
+    const [claimed] = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    expect(claimed?.id).toBe(1)
+    await flushed()
+    const results = await Promise.all([store.counts(['mail']), store.beat(1_000), store.promote()])
+    expect(results[0][0]).toMatchObject({ submitted: 2, running: 1 })
+  })
+
+  test.each([
+    ['every byte value', Buffer.from(Array.from({ length: 256 }, (_none, at) => at))],
+    ['nothing', Buffer.alloc(0)],
+    ['5 MB', Buffer.alloc(5 * 1024 * 1024, Buffer.from([0, 255, 13, 10, 36]))],
+  ])('%s comes through as input, output, unique id and message', async (_name, input) => {
+    const { store } = await open()
+    const unique = input.subarray(0, 64)
+    const submission = { ...job, input, retentionSeconds: 60, ...(unique.length > 0 && { unique }) }
+    await store.submit('mail', [submission, submission].slice(0, 1))
+    const [claimed] = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    expect(claimed?.input.equals(input)).toBe(true)
+    if (unique.length > 0) {
+      expect(await store.findUnique(unique, ['mail'])).toEqual([{ lane: 'mail', id: 1 }])
+      expect(claimed?.unique?.equals(unique)).toBe(true)
+    }
+    const { lane, id, token } = claimed!
+    await store.finish(lane, [{ lane, id, token, kind: 'complete', output: input }])
+    const [done] = await store.read('mail', [1])
+    expect(done?.output?.equals(input)).toBe(true)
+  })
+
+  test('a store that is down refuses every call at once, and works again when it is back', async () => {
+    const { store, log } = await open()
+    await store.submit('mail', [job])
+    await server.kill()
+    expect((await log.until('down')).reason).not.toBe('')
+    const codes = await Promise.all(calls(store).map(codeOf))
+    expect(new Set(codes)).toEqual(new Set(['UNREACHABLE']))
+    await server.start()
+    await log.until('up')
+    await store.check()
+    expect(await store.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
+    expect(log.heard.map(({ kind }) => kind)).toEqual(['down', 'up'])
+  })
+
+  test('what was watched before the store went is heard after it came back', async () => {
+    const { store, log } = await open()
+    await store.watch(new Set(['mail']))
+    await server.kill()
+    await log.until('down')
+    await server.start()
+    await log.until('up')
+    await store.submit('mail', [job])
+    await log.until('created', ({ lane }) => lane === 'mail')
+    await store.registerLane('sms')
+    await log.until('laneAdded')
+  })
+
+  test('a watch that failed is made good by the next one', async () => {
+    const { store, log } = await open()
+    await server.kill()
+    await log.until('down')
+    expect(await codeOf(store.watch(new Set(['mail'])))).toBe('UNREACHABLE')
+    await server.start()
+    await log.until('up')
+    await store.watch(new Set(['mail']))
+    await store.submit('mail', [job])
+    await log.until('created')
+  })
+
+  test('a call that is under way when the store goes is refused', async () => {
+    const { store } = await open()
+    server.freeze()
+    const codes = calls(store).map(codeOf)
+    await server.kill()
+    expect(new Set(await Promise.all(codes))).toEqual(new Set(['UNREACHABLE']))
+  })
+
+  test('a frozen store counts as unreachable within its time, and is found again', async () => {
+    const { store, log } = await open(100)
+    server.freeze()
+    const began = process.hrtime.bigint()
+    const code = await codeOf(store.submit('mail', [job]))
+    const tookMs = Number(process.hrtime.bigint() - began) / 1e6
+    expect(code).toBe('TIMEOUT')
+    expect(tookMs).toBeGreaterThanOrEqual(90)
+    expect(tookMs).toBeLessThan(2_000)
+    expect(await codeOf(store.check())).not.toBe('no error')
+    server.thaw()
+    if (log.heard.some(({ kind }) => kind === 'down')) await log.until('up')
+    await store.check()
+  })
+
+  test('no store at all is told when it is opened', async () => {
+    const store = new RedisStore({ path: `${server.path}.none` })
+    stores.push(store)
+    expect(await codeOf(store.open())).toBe('UNREACHABLE')
+  })
+
+  test('a server that takes no writes refuses with its own words', async () => {
+    const { store } = await open()
+    const admin = server.connect()
+    await admin.config('SET', 'maxmemory', '1')
+    const submission = store.submit('mail', [job])
+    await expect(submission).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: expect.stringContaining('OOM') as string,
+    })
+  })
+})

@@ -1,0 +1,231 @@
+import type { Redis } from 'ioredis'
+import { LaneNames, type Level, type NewJob, type Store } from '@crossgear/core-scheduler'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Keys } from '../src/index.ts'
+import { checkInvariants } from '../src/invariants.ts'
+import { RedisWorld } from './redis-world.ts'
+
+const levels: readonly Level[] = [9, 5, 5, 5, 2]
+const jobs: readonly NewJob[] = levels.map((level, at) => ({
+  input: Buffer.from('in'),
+  door: 'faktory',
+  level,
+  foreground: false,
+  unique: Buffer.from(`u${at}`),
+  jid: `j${at}`,
+}))
+
+/** What is done to a store in order, and what the checker must say of it, no more and no less. */
+const plants: readonly (readonly [string, (redis: Redis) => Promise<unknown>, string[]])[] = [
+  [
+    'a queued id without its hash',
+    (redis) => redis.lpush('queue:mail:low', '99'),
+    ['mail: 99 is in low and has no hash'],
+  ],
+  [
+    'a scheduled id without its hash',
+    (redis) => redis.zadd('queue:mail:scheduled', 4e9, '99'),
+    ['mail: 99 is in scheduled and has no hash'],
+  ],
+  [
+    'a reserved id without its hash',
+    (redis) => redis.zadd('xg:busy:mail', 4e12, '99'),
+    ['mail: 99 is in busy and has no hash'],
+  ],
+  [
+    'a dead id without its hash',
+    (redis) => redis.zadd('xg:dead:mail', 4e12, '99'),
+    ['mail: 99 is in dead and has no hash'],
+  ],
+  [
+    'a unique id that leads nowhere',
+    (redis) => redis.hset('xg:unique:mail', 'gone', '99'),
+    ['mail: 99 is in the unique index and has no hash'],
+  ],
+  [
+    'a jid that leads nowhere',
+    (redis) => redis.hset('xg:jid:mail', 'gone', '99'),
+    ['mail: 99 is in the jid index and has no hash'],
+  ],
+  [
+    'a job that fell out of its queue',
+    (redis) => redis.rpop('queue:mail:low'),
+    ['mail: idle job 5 is in no place'],
+  ],
+  [
+    'a job that stands in two queues',
+    (redis) => redis.lpush('queue:mail:high', '5'),
+    ['mail: idle job 5 is in high and low'],
+  ],
+  [
+    'a job that stands twice in one queue',
+    (redis) => redis.lpush('queue:mail:low', '5'),
+    ['mail: idle job 5 is in low and low'],
+  ],
+  [
+    'a queued job that says busy',
+    (redis) => redis.hset('job:mail:5', 'status', 'busy'),
+    ['mail: busy job 5 is in low'],
+  ],
+  [
+    'a queued job that says success',
+    (redis) => redis.hset('job:mail:5', 'status', 'success'),
+    ['mail: success job 5 is in low'],
+  ],
+  [
+    'a reservation of an idle job',
+    (redis) => redis.hset('job:mail:1', 'status', 'idle'),
+    ['mail: idle job 1 is in busy'],
+  ],
+  [
+    'a reservation without a token',
+    (redis) => redis.hdel('job:mail:1', 'token'),
+    ['mail: busy job 1 has no token'],
+  ],
+  [
+    'a token without a reservation',
+    (redis) => redis.zrem('xg:busy:mail', '1'),
+    ['mail: busy job 1 is reserved in no place'],
+  ],
+  [
+    'a hash without a status',
+    (redis) => redis.hset('job:mail:77', 'input', 'x'),
+    ['mail: unspoken job 77 has no status'],
+  ],
+  [
+    'more jobs of a level than their band has',
+    (redis) => redis.hset('xg:lane:mail', 'lv7', '3'),
+    ['mail: 3 jobs of level 7 among 0 of their band'],
+  ],
+  [
+    'a count below what the nodes told',
+    (redis) => redis.set('count:mail', '2'),
+    ['mail: counts 2 workers, its nodes have 3'],
+  ],
+  [
+    'a count that is no number',
+    (redis) => redis.set('count:mail', 'many'),
+    ['mail: counts many workers, its nodes have 3'],
+  ],
+  [
+    'a wrong sum of consumers',
+    (redis) => redis.hset('xg:lane:mail', 'consumers', '7'),
+    ['mail: counts 7 consumers of 1'],
+  ],
+  [
+    'a lane with jobs that its queue’s index lacks',
+    (redis) => redis.zrem('xg:ready:default', 'mail'),
+    ['mail: has queued jobs and is not in the ready index'],
+  ],
+  [
+    'a lane with scheduled jobs that the index of due ones lacks',
+    (redis) => redis.zrem('xg:due', 'mail'),
+    ['mail: its next scheduled job is due before what the due index says'],
+  ],
+  [
+    'a scheduled job that is due before its lane is looked at',
+    (redis) => redis.zadd('xg:due', 'XX', 4.1e12, 'mail'),
+    ['mail: its next scheduled job is due before what the due index says'],
+  ],
+]
+
+describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () => {
+  let server: RedisServer
+  let world: RedisWorld
+  let redis: Redis
+  let store: Store
+
+  beforeAll(async () => {
+    server = await RedisServer.start()
+  })
+  afterAll(() => server.stop())
+  /** One job in each place: 1 reserved, 2 dead, 3 done and kept, 4 and 5 queued, 6 scheduled. */
+  beforeEach(async () => {
+    world = await RedisWorld.open({ path: server.path })
+    redis = world.redis
+    store = await world.node()
+    await store.registerLane('mail')
+    await store.setWorkers('mail', { named: 2, consumers: 1 })
+    await store.submit('mail', jobs)
+    await store.submit('mail', [{ ...jobs[1]!, unique: Buffer.from('u5'), dueAtMs: 4e12 }])
+    const [, second, third] = await store.claim({
+      by: 'named',
+      groups: [{ lanes: ['mail'] }],
+      max: 3,
+    })
+    const message = Buffer.from('over')
+    await store.finish('mail', [
+      { ...second!, kind: 'dead', message, failure: '{}' },
+      { ...third!, kind: 'complete', output: message },
+    ])
+  })
+  afterEach(() => world.close())
+
+  test('finds nothing in a store in order', async () => {
+    expect(await store.counts(['mail'])).toMatchObject([
+      { normal: 1, low: 1, running: 1, scheduled: 1, dead: 1, workers: 3 },
+    ])
+    expect(await checkInvariants(redis, { strays: true })).toEqual([])
+  })
+
+  test.each(plants)('finds %s', async (_name, plant, violations) => {
+    await plant(redis)
+    expect(await checkInvariants(redis)).toEqual(violations)
+  })
+
+  test('finds all that is wrong, in lanes that no gateway named too', async () => {
+    await redis.lpush('queue:sms@bulk:high', '1')
+    await redis.zrem('xg:busy:mail', '1')
+    expect(await checkInvariants(redis, { native: true })).toEqual([
+      'mail: busy job 1 is reserved in no place',
+      'sms@bulk: 1 is in high and has no hash',
+    ])
+  })
+
+  test('knows which queue is home to a function', async () => {
+    const names = new LaneNames(new Map([['mail', 'bulk']]))
+    expect(await checkInvariants(redis, { names })).toEqual([
+      'mail: has queued jobs and is not in the ready index',
+    ])
+  })
+
+  test('reads the keys of a cluster', async () => {
+    await redis.lpush('queue:{sms}:high', '7')
+    expect(await checkInvariants(redis, { keys: new Keys(true), native: true })).toEqual([
+      'sms: 7 is in high and has no hash',
+    ])
+  })
+
+  test('lets native programs go their own way, step by step', async () => {
+    const { native } = world
+    const waiting = await native.write('sms', Buffer.from('not pushed yet'))
+    const pushed = await native.write('sms', Buffer.from('pushed'))
+    await native.push('sms', pushed, 'normal')
+    const later = await native.write('sms', Buffer.from('later'))
+    await native.schedule('sms', later, 60_000)
+    await native.take('sms')
+    await native.push('sms', await native.write('sms', Buffer.from('pushed')), 'normal')
+    await native.count('sms', 1)
+    expect(await checkInvariants(redis, { native: true })).toEqual([])
+    expect(await checkInvariants(redis, { native: true, strays: true })).toEqual([
+      `sms: idle job ${waiting} is in no place`,
+    ])
+    expect(await checkInvariants(redis)).toEqual([
+      'sms: has queued jobs and is not in the ready index',
+      'sms: its next scheduled job is due before what the due index says',
+    ])
+    await store.heal(['sms'])
+    expect(await checkInvariants(redis)).toEqual([])
+    await native.count('sms', -1)
+    await native.count('sms', -1)
+    expect(await checkInvariants(redis)).toEqual(['sms: counts -1 workers, its nodes have 0'])
+  })
+
+  test('leaves keys of other programs alone', async () => {
+    await redis.set('job', 'mine')
+    await redis.set('queue:x', 'mine')
+    await redis.lpush('job:list:of:mine', '1')
+    expect(await checkInvariants(redis)).toEqual([])
+  })
+})

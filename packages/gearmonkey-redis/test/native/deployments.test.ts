@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Cluster, Redis } from 'ioredis'
+import { describe, expect, test } from 'vitest'
+import { GearMonkeyClient, GearMonkeyWorker, type Connection } from '../../src/native/index.ts'
+import { freePort, lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+
+/** One scheduled job and one blocking one, by a client and a worker over the same connection. */
+async function tryOut(connection: Connection): Promise<void> {
+  connection.on('error', () => undefined)
+  const worker = new GearMonkeyWorker(connection)
+  await worker.accept('echo', ({ input }) => input)
+  const client = new GearMonkeyClient(connection)
+  const due = await client.run('echo', 'due', { scheduledFor: 1, blocking: true, rollCall: true })
+  const now = await client.run('echo', 'now', { blocking: true })
+  expect(String((await client.get('echo', due))?.output)).toBe('due')
+  expect(String((await client.get('echo', now))?.output)).toBe('now')
+  await worker.stop()
+  client.close()
+}
+
+describe.skipIf(lacksRedis)('with redis-server', () => {
+  test('a Cluster keeps the keys of a function together under literal braces', async () => {
+    const server = await RedisServer.start(
+      ...['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
+    )
+    const control = server.connect()
+    await control.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
+    // ioredis waits for the cluster to be up, which takes Redis about two seconds.
+    const cluster = new Cluster([{ host: '127.0.0.1', port: server.port }])
+    await tryOut(cluster)
+    expect((await control.keys('*')).toSorted()).toEqual(
+      ['count:{echo}', 'job:{echo}:1', 'job:{echo}:2', 'uid:{echo}'].toSorted(),
+    )
+    const client = new GearMonkeyClient(cluster)
+    await expect(client.run('a}b', '')).rejects.toMatchObject({ code: 'BAD_ARGUMENT' })
+    cluster.disconnect()
+    await server.stop()
+  }, 15_000)
+
+  test('a master is found by Sentinel', async () => {
+    const server = await RedisServer.start()
+    const sentinel = await startSentinel(server.port)
+    const redis = new Redis({
+      sentinels: [{ host: '127.0.0.1', port: sentinel.port }],
+      name: 'main',
+    })
+    await tryOut(redis)
+    redis.disconnect()
+    await sentinel.stop()
+    await server.stop()
+  })
+})
+
+/** A Sentinel that watches one master under the name `main`. */
+async function startSentinel(master: number): Promise<{ port: number; stop: () => Promise<void> }> {
+  const dir = mkdtempSync(join(tmpdir(), 'xg-sentinel-'))
+  const file = join(dir, 'sentinel.conf')
+  const port = await freePort()
+  const lines = [`port ${port}`, `dir ${dir}`, `sentinel monitor main 127.0.0.1 ${master} 1`]
+  writeFileSync(file, lines.join('\n') + '\n')
+  const child = spawn('redis-server', [file, '--sentinel'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', () => reject(new Error('the Sentinel ended')))
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (chunk.toString().includes('+monitor')) resolve()
+    })
+  })
+  return {
+    port,
+    stop: async () => {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}

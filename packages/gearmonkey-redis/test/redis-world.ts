@@ -1,0 +1,68 @@
+import { Redis } from 'ioredis'
+import type { Store } from '@crossgear/core-scheduler'
+import type { NativePeer, StoreWorld, WorldOptions } from '@crossgear/core-scheduler/testing'
+import { RedisStore, type StoreAddress } from '../src/store.ts'
+import { checkInvariants } from '../src/invariants.ts'
+import { ageKeys } from './age-keys.ts'
+import { SpecPeer } from './spec-peer.ts'
+
+/** Nodes on a real store. Time passes by making everything in the store older. */
+export class RedisWorld implements StoreWorld {
+  readonly redis: Redis
+  readonly native: NativePeer
+  readonly #address: StoreAddress
+  readonly #options: WorldOptions
+  readonly #stores: RedisStore[] = []
+
+  private constructor(address: StoreAddress, options: WorldOptions) {
+    this.#address = address
+    this.#options = options
+    this.redis = rawConnection(address)
+    this.native = new SpecPeer(this.redis)
+  }
+
+  /** Empties the store first. */
+  static async open(address: StoreAddress, options: WorldOptions = {}): Promise<RedisWorld> {
+    const world = new RedisWorld(address, options)
+    await world.redis.flushall()
+    return world
+  }
+
+  async node(): Promise<Store> {
+    const store = new RedisStore(this.#address, this.#options)
+    this.#stores.push(store)
+    await store.open()
+    return store
+  }
+
+  async pass(ms: number): Promise<void> {
+    await ageKeys(this.redis, ms)
+  }
+
+  async secondsLeft(lane: string, id: number): Promise<number | undefined> {
+    const left = await this.redis.pttl(`job:${lane}:${id}`)
+    if (left === -2) return undefined
+    return left === -1 ? Infinity : Math.ceil(left / 1000)
+  }
+
+  async limit(lane: string, most: Readonly<Record<string, number>>): Promise<void> {
+    const fields = Object.entries(most).flatMap(([band, limit]) => [`max:${band}`, limit])
+    await this.redis.hset(`xg:lane:${lane}`, ...fields)
+  }
+
+  violations(): Promise<readonly string[]> {
+    const { names } = this.#options
+    return checkInvariants(this.redis, { native: true, ...(names ? { names } : {}) })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#stores.map((store) => store.close()))
+    this.redis.disconnect()
+  }
+}
+
+export function rawConnection({ path, host, port }: StoreAddress): Redis {
+  return path === undefined
+    ? new Redis({ host: host ?? '127.0.0.1', port: port ?? 6379, protocol: 2 })
+    : new Redis({ path, protocol: 2 })
+}

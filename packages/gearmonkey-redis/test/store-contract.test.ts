@@ -1,0 +1,23 @@
+import { storeContract } from '@crossgear/core-scheduler/testing'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { RedisWorld } from './redis-world.ts'
+import { startValkey, type Valkey } from './valkey.ts'
+
+describe.skipIf(lacksRedis)('with redis-server,', () => {
+  let server: RedisServer
+  beforeAll(async () => {
+    server = await RedisServer.start()
+  })
+  afterAll(() => server.stop())
+  storeContract('Redis', (options) => RedisWorld.open({ path: server.path }, options))
+})
+
+describe('on the embedded server,', () => {
+  let server: Valkey
+  beforeAll(async () => {
+    server = await startValkey()
+  })
+  afterAll(() => server.stop())
+  storeContract('Valkey as WebAssembly', (options) => RedisWorld.open(server.address, options))
+})

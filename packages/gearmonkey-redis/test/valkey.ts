@@ -1,0 +1,40 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { Redis } from 'ioredis'
+import { freePort } from '@crossgear/tools/redis-server'
+import type { StoreAddress } from '../src/store.ts'
+
+/** The program in which the gateway runs its embedded store. */
+const program = fileURLToPath(
+  new URL('../../../apps/gateway/bin/embedded-store.js', import.meta.url),
+)
+
+const quick = new URL('quick-valkey.mjs', import.meta.url).href
+
+/** Valkey as WebAssembly in a process of its own. */
+export interface Valkey {
+  readonly address: StoreAddress
+  stop(): Promise<void>
+}
+
+/** Resolves when the server answers. */
+export async function startValkey(): Promise<Valkey> {
+  const address = { host: '127.0.0.1', port: await freePort() }
+  const child = fork(program, [String(address.port)], {
+    execArgv: ['--no-warnings', '--import', quick],
+    stdio: 'ignore',
+  })
+  const redis = new Redis({ ...address, retryStrategy: () => 20, maxRetriesPerRequest: null })
+  redis.on('error', () => undefined)
+  await redis.ping()
+  redis.disconnect()
+  return {
+    address,
+    stop: async () => {
+      const exited = once(child, 'exit')
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Redis, type RedisOptions } from 'ioredis'
+
+const program = 'redis-server'
+
+/**
+ * True where a suite that needs redis-server cannot run. In CI it is never true: there the suite
+ * fails instead of being skipped unseen.
+ */
+export const lacksRedis: boolean =
+  spawnSync(program, ['--version']).status !== 0 && process.env['CI'] !== 'true'
+
+/** A Redis of the test's own, on a Unix socket and a loopback port, without persistence. */
+export class RedisServer {
+  /** Its Unix socket. */
+  readonly path: string
+  readonly port: number
+  readonly #folder: string
+  readonly #words: readonly string[]
+  readonly #connections = new Set<Redis>()
+  #child: ChildProcess | undefined
+
+  private constructor(port: number, words: readonly string[]) {
+    this.#folder = mkdtempSync(join(tmpdir(), 'xg-redis-'))
+    this.#words = words
+    this.path = join(this.#folder, 'redis.sock')
+    this.port = port
+  }
+
+  /** Starts a server and returns when it answers. `words` are added to its command line. */
+  static async start(...words: string[]): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), words)
+    await server.start()
+    return server
+  }
+
+  /** `redis://127.0.0.1:port` */
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0
+  }
+
+  /** Starts the process again after `kill`. Resolves when it accepts connections. */
+  async start(): Promise<void> {
+    const where = ['--bind', '127.0.0.1', '--port', String(this.port), '--unixsocket', this.path]
+    const files = ['--dir', this.#folder, '--save', '', '--appendonly', 'no']
+    const child = spawn(program, [...where, ...files, ...this.#words], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    this.#child = child
+    await new Promise<void>((resolve, reject) => {
+      createInterface(child.stdout).on('line', (line) => {
+        if (/ready to accept connections/i.test(line)) resolve()
+      })
+      child.once('error', reject)
+      child.once('exit', () => reject(new Error(`${program} ended at its start`)))
+    })
+  }
+
+  /** Opens a connection over the Unix socket, closed by `stop` at the latest. */
+  connect(options: Omit<RedisOptions, 'replyMapping'> = {}): Redis {
+    const redis = new Redis(this.path, options)
+    redis.on('error', () => undefined)
+    this.#connections.add(redis)
+    return redis
+  }
+
+  /** Stops the process as SIGSTOP does; it keeps its connections and answers nobody. */
+  freeze(): void {
+    this.#child?.kill('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#child?.kill('SIGCONT')
+  }
+
+  /** Ends the process. What it held is lost. */
+  async kill(): Promise<void> {
+    const child = this.#child
+    this.#child = undefined
+    if (child?.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exited
+  }
+
+  /** Ends the process and removes its files. */
+  async stop(): Promise<void> {
+    for (const redis of this.#connections) redis.disconnect()
+    await this.kill()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+/** A loopback port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
