@@ -13,3 +13,8 @@ git ls-files '*.md' | while read -r file; do
   printf '%s: %s words\n' "$file" "$("${gearman[@]}" <"$file")"
   "${gearman[@]}" -b <"$file"
 done
+
+# The worker is stopped when nothing is left to do.
+until gearadmin -h 127.0.0.1 -p "${GEARMAN_PORT:-4730}" --status | grep -q '^wordcount[[:space:]]0[[:space:]]'; do
+  sleep 0.2
+done

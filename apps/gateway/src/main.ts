@@ -1,5 +1,6 @@
 import { runCommandLine } from './cli/program.ts'
 import { readVersion } from './cli/version.ts'
+import { runGearmand } from './gearmand/run.ts'
 import { serve } from './lifecycle/serve.ts'
 import { oneLine, StartError } from './lifecycle/start-error.ts'
 
@@ -7,6 +8,8 @@ const INTERNAL_ERROR = 1
 
 async function main(): Promise<number> {
   const version = readVersion()
+  const [command, ...words] = process.argv.slice(2)
+  if (command === 'gearmand') return await runGearmand(words, { version, env: process.env })
   try {
     return await runCommandLine(process.argv.slice(2), {
       version,

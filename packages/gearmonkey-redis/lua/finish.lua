@@ -42,14 +42,14 @@ end
 
 local function release(job, lost, mostLosses)
   local losses = tonumber(job.losses or 0) + (lost and 1 or 0)
+  local key = jobKey(lane, job.id)
+  if lost then redis.call('HSET', key, 'losses', losses) end
   local abandoned = job.fg and not job.waiting
   if abandoned or (lost and mostLosses > 0 and losses >= mostLosses) then
     finishJob(lane, job, node, 'error', '')
     return 3
   end
-  local key = jobKey(lane, job.id)
   redis.call('HSET', key, 'status', 'idle', 'enqueued', integer(now))
-  if losses > 0 then redis.call('HSET', key, 'losses', losses) end
   redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
   back[#back + 1] = { job.id, tonumber(job.level or 5) }
   return 2

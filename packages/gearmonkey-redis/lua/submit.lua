@@ -75,5 +75,6 @@ if #queued > 0 then
 end
 if earliestDue then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
 local created = nextId - (last - count)
+if created < count then redis.call('DECRBY', KEYS[1], count - created) end
 if created > 0 then redis.call('HINCRBY', meta, 'submitted', created) end
 return results

@@ -161,7 +161,9 @@ export class RedisStore implements Store {
     const args: ScriptArgument[] = [letter, `${letter}${this.node}-`, this.#token, max, reserveMs]
     args.push(groups.length)
     for (const { lanes, queue, leaseMs } of groups) {
-      args.push(leaseMs ?? '', queue ?? '', lanes.length, ...lanes)
+      // The hint index knows the lanes of a queue; that there are several is all it needs to be told.
+      const named = queue === undefined ? lanes : lanes.slice(0, 2)
+      args.push(leaseMs ?? '', queue ?? '', named.length, ...named)
     }
     this.#token += max
     const reply = await this.#run('claim', [this.#keys.queue(first, 'normal')], args)

@@ -11,8 +11,7 @@ export interface Tracked {
   readonly updated_at: string
 }
 
-type TrackState =
-  'unknown' | 'scheduled' | 'enqueued' | 'working' | 'success' | 'failed' | 'dead'
+type TrackState = 'unknown' | 'scheduled' | 'enqueued' | 'working' | 'success' | 'failed' | 'dead'
 
 /** How long a finished job can be asked for, seconds, where its producer wants it tracked. */
 export const trackedForSeconds = 1_800

@@ -7,7 +7,7 @@ import type { Handles } from './handles.ts'
 import type { Session } from './session.ts'
 
 /** Why a connection was not taken, or what it sent was not. */
-export type RejectReason = CodecErrorCode | 'TOO_MANY_CONNECTIONS' | 'TLS_HANDSHAKE'
+export type RejectReason = Lowercase<CodecErrorCode> | 'connections' | 'tls_handshake'
 
 /** What the door needs. Defaults at the end of each line. */
 export interface GearmanDoorOptions {
@@ -15,10 +15,10 @@ export interface GearmanDoorOptions {
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
-  /** With it the port speaks TLS. */
-  readonly tls?: TlsOptions
   /** Connections at once; one more is closed. */
   readonly maxConnections: number
+  /** With it the port speaks TLS and nothing else. Plain text. */
+  readonly tls?: TlsOptions
   /** Largest data part of a packet, bytes. 64 MiB. */
   readonly maxPacketBytes?: number
   /** Longest text line with its end, bytes. 8192. */

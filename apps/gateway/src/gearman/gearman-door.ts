@@ -18,7 +18,7 @@ export class GearmanDoor implements Door {
 
   /** Throws a TypeError for an `adminFrom` that is no address. */
   constructor(options: GearmanDoorOptions) {
-    const { host, port, maxConnections, rejected, connected, closed } = options
+    const { host, port, maxConnections, tls, rejected, connected, closed } = options
     this.#context = {
       options,
       handles: new Handles(options.handlePrefix, options.scheduler.registry),
@@ -31,9 +31,9 @@ export class GearmanDoor implements Door {
       portFlag: '--gearman-port',
       maxConnections,
       connected: (socket) => this.#connected(socket),
-      refuse: () => rejected?.('TOO_MANY_CONNECTIONS'),
-      handshakeFailed: () => rejected?.('TLS_HANDSHAKE'),
-      ...(options.tls && { tls: options.tls }),
+      refuse: () => rejected?.('connections'),
+      handshakeFailed: () => rejected?.('tls_handshake'),
+      ...(tls && { tls }),
       ...(connected && { opened: connected }),
       ...(closed && { closed }),
     })

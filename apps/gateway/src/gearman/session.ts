@@ -1,5 +1,5 @@
 import { Decoder, encodeError, encodeResponse, GearmanCodecError } from '@crossgear/gearman-codec'
-import type { Argument, Packet, ResponseName } from '@crossgear/gearman-codec'
+import type { Argument, CodecErrorCode, Packet, ResponseName } from '@crossgear/gearman-codec'
 import type { Scheduler } from '@crossgear/core-scheduler'
 import type { Peer, PeerHandler } from '../net/peer.ts'
 import { ClientSide } from './client-side.ts'
@@ -86,7 +86,7 @@ export class Session implements PeerHandler {
       }
     } catch (error) {
       if (!(error instanceof GearmanCodecError)) throw error
-      this.context.options.rejected?.(error.code)
+      this.context.options.rejected?.(error.code.toLowerCase() as Lowercase<CodecErrorCode>)
       this.peer.end()
     }
     this.worker.turnOver()

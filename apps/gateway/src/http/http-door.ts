@@ -29,10 +29,13 @@ export interface HttpDoorOptions {
   readonly maxBodyBytes?: number
   /** Bytes of bodies under way, over all requests. 512 MiB. */
   readonly maxBufferedBytes?: number
-  readonly rejected?: (reason: Refusal | 'TOO_MANY_CONNECTIONS') => void
+  readonly rejected?: (reason: HttpRejection) => void
   readonly connected?: () => void
   readonly closed?: () => void
 }
+
+/** Why a connection or a request was turned away. */
+export type HttpRejection = Lowercase<Refusal> | 'connections'
 
 const MIB = 1024 * 1024
 /** How long a connection may stand without a request, milliseconds; longer than proxies keep it. */
@@ -63,7 +66,7 @@ export class HttpDoor implements Door {
       scheduler,
       handles: new Handles(options.handlePrefix, scheduler.registry),
       maxBytes: this.#maxBytes,
-      refused: (refusal) => options.rejected?.(refusal),
+      refused: (refusal) => this.#count(refusal),
     }
     this.#listener = new Listener({
       host,
@@ -72,7 +75,7 @@ export class HttpDoor implements Door {
       maxConnections,
       server: () => this.#createServer(),
       connected: () => undefined,
-      refuse: () => options.rejected?.('TOO_MANY_CONNECTIONS'),
+      refuse: () => options.rejected?.('connections'),
       ...(connected && { opened: connected }),
       ...(closed && { closed }),
     })
@@ -159,10 +162,14 @@ export class HttpDoor implements Door {
 
   /** What is left of the body is read to nowhere, so that the client sees the answer. */
   #refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
-    this.#options.rejected?.(refusal)
+    this.#count(refusal)
     // Whether a client that asked first now sends its body or its next request cannot be told.
     if (request.headers.expect !== undefined) response.shouldKeepAlive = false
     refuse(response, refusal)
     request.resume()
+  }
+
+  #count(refusal: Refusal): void {
+    this.#options.rejected?.(refusal.toLowerCase() as Lowercase<Refusal>)
   }
 }

@@ -43,7 +43,7 @@ export function readHead(request: IncomingMessage, names: FunctionNames): Reques
 function functionOf(url: string): Buffer | undefined {
   const path = url.replace(origin, '').split('?', 1)[0] ?? ''
   try {
-    return Buffer.from(decodeURIComponent(path.replace(/^\//, '')))
+    return Buffer.from(decodeURIComponent(path.replace(/^\/+/, '')))
   } catch {
     return undefined
   }

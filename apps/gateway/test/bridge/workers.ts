@@ -2,9 +2,16 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Worker, type JobPayload } from 'faktory-worker'
+import { Worker } from 'faktory-worker'
 import { SpecWorker } from '@crossgear/tools/spec-peer'
 import type { Bridge } from './bridge.ts'
+
+/** What a Faktory worker is shown, as far as it matters here. */
+interface JobPayload {
+  readonly jid: string
+  readonly args: readonly unknown[]
+  readonly custom?: { readonly encoding?: string }
+}
 
 /** What a worker does with each job: its output, or undefined to fail. */
 export type Work = 'succeed' | 'fail'
@@ -50,8 +57,7 @@ const gearmanWorker: WorkerDoor = {
 function bytesOf(job: JobPayload): Buffer {
   const [first] = job.args
   if (typeof first !== 'string') return Buffer.from(JSON.stringify(job.args))
-  const { encoding } = (job.custom ?? {}) as { encoding?: string }
-  return Buffer.from(first, encoding === 'base64' ? 'base64' : 'utf8')
+  return Buffer.from(first, job.custom?.encoding === 'base64' ? 'base64' : 'utf8')
 }
 
 const faktoryWorker: WorkerDoor = {
@@ -67,7 +73,7 @@ const faktoryWorker: WorkerDoor = {
       received.push(bytesOf(job))
       if (work === 'fail') throw new Error('told to fail')
     })
-    worker.client.ack = (jid: string) =>
+    worker.client.ack = async (jid: string) =>
       worker.client.sendWithAssert(['ACK', JSON.stringify({ jid, result: workOutput })], 'OK')
     await worker.work()
     return { received: () => received, stop: () => worker.stop() }

@@ -3,6 +3,7 @@ import { administrationContract } from './contract-administration.ts'
 import { nodeContract } from './contract-nodes.ts'
 import { outcomeContract } from './contract-outcomes.ts'
 import { queueContract } from './contract-queues.ts'
+import { setContract } from './contract-sets.ts'
 import { sharingContract } from './contract-sharing.ts'
 import type { StoreWorld, WorldOptions } from './store-world.ts'
 
@@ -35,5 +36,6 @@ export function storeContract(
     outcomeContract(open)
     nodeContract(open)
     administrationContract(open)
+    setContract(open)
   })
 }

@@ -1,0 +1,94 @@
+import { closeSync, openSync, writeSync } from 'node:fs'
+import pino, { type Logger } from 'pino'
+import type { Config } from '../config/load-config.ts'
+import { oneLine, systemCode } from '../lifecycle/start-error.ts'
+
+const STDERR = 2
+const usualPath = '/var/log/gearmand.log'
+
+/** The words of gearmand's log for pino's levels. */
+const words: Readonly<Record<number, string>> = {
+  20: 'DEBUG',
+  30: 'INFO',
+  40: 'WARNING',
+  50: 'ERROR',
+  60: 'FATAL',
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'No such file or directory',
+  EACCES: 'Permission denied',
+  EISDIR: 'Is a directory',
+}
+
+/** The log as gearmand keeps it: in a file that can be reopened, on stderr, or nowhere. */
+export class LogFile {
+  readonly #path: string
+  #fd: number | undefined
+
+  /** `where`: a path, `stderr` or `none`. A file that cannot be opened is stderr, which says so. */
+  constructor(where = usualPath) {
+    this.#path = where
+    if (where === 'stderr') this.#fd = STDERR
+    else if (where !== 'none') this.#open()
+  }
+
+  /** For the rest of the gateway. */
+  logger(level: Config['logLevel']): Logger {
+    return pino({ level, base: null }, { write: (line) => this.#takeLine(line) })
+  }
+
+  /** A line that is written however little is to be logged. */
+  notice(message: string): void {
+    this.#write('NOTICE', message)
+  }
+
+  /** After the file was moved away. */
+  reopen(): void {
+    if (this.#fd === undefined || this.#path === 'stderr') return
+    if (this.#fd !== STDERR) closeSync(this.#fd)
+    this.#open()
+    this.notice('SIGHUP, reopening log file')
+  }
+
+  #open(): void {
+    try {
+      this.#fd = openSync(this.#path, 'a', 0o644)
+    } catch (error) {
+      const reason = reasons[systemCode(error)] ?? oneLine(error)
+      process.stderr.write(
+        `gearmand: Could not open log file "${this.#path}", from "${process.cwd()}", switching to stderr. (${reason})\n`,
+      )
+      this.#fd = STDERR
+    }
+  }
+
+  #takeLine(line: string): void {
+    const { level, msg, err } = JSON.parse(line) as LogLine
+    this.#write(words[level] ?? 'DEBUG', err?.stack ? `${msg} ${err.stack}` : msg)
+  }
+
+  #write(word: string, message: string): void {
+    if (this.#fd === undefined) return
+    const line = `${word.padStart(7)} ${timeText(new Date())} [  main ] ${message}\n`
+    try {
+      writeSync(this.#fd, line)
+    } catch {
+      // A full disk or a closed terminal is no reason to drop jobs.
+    }
+  }
+}
+
+interface LogLine {
+  readonly level: number
+  readonly msg: string
+  readonly err?: { readonly stack?: string }
+}
+
+/** `2026-01-31 12:00:00.000000`, in local time. */
+function timeText(date: Date): string {
+  const two = (number: number): string => String(number).padStart(2, '0')
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-')
+  const time = [two(date.getHours()), two(date.getMinutes()), two(date.getSeconds())].join(':')
+  return `${day} ${time}.${String(date.getMilliseconds()).padStart(3, '0')}000`
+}

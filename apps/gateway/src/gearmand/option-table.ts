@@ -1,0 +1,80 @@
+import { queueOptions } from './queue-options.ts'
+
+/** Why an option of gearmand changes nothing here. */
+export type Effect =
+  /** It has one. */
+  | 'some'
+  /** It belongs to gearmand's persistent queues. */
+  | 'queue'
+  | { readonly none: string }
+
+/** One option of gearmand's command line. */
+export interface GearmandOption {
+  readonly name: string
+  readonly short?: string
+  /** It takes a value. */
+  readonly value?: true
+  /** The value must be a whole number. */
+  readonly number?: true
+  readonly effect: Effect
+  readonly help: string
+}
+
+function some(name: string, help: string, more: Partial<GearmandOption> = {}): GearmandOption {
+  return { name, help, effect: 'some', ...more }
+}
+
+function none(name: string, reason: string, more: Partial<GearmandOption> = {}): GearmandOption {
+  return { name, help: `No effect: ${reason}.`, effect: { none: reason }, ...more }
+}
+
+const text = { value: true } as const
+const number = { value: true, number: true } as const
+const alwaysKept = 'TCP keepalive is always on, after 60 s'
+
+/** Every option of gearmand 1.1.20, and of its queue types in other builds. */
+export const gearmandOptions: readonly GearmandOption[] = [
+  none('backlog', '1024 connections may wait to be accepted', { short: 'b', ...number }),
+  some('daemon', 'Run in the background; returns when the port is open.', { short: 'd' }),
+  some('exceptions', 'Clients hear exceptions without asking for them.'),
+  some('file-descriptors', 'Connections at a time.', { short: 'f', ...number }),
+  some('help', 'Print this help.', { short: 'h' }),
+  some('job-retries', 'Lost workers that a job survives; 0 (default) is no limit.', {
+    short: 'j',
+    ...number,
+  }),
+  some('job-handle-prefix', 'What handles begin with (default H:<host name>).', text),
+  none('hashtable-buckets', 'jobs are in the store', number),
+  none('keepalive', alwaysKept),
+  none('keepalive-idle', alwaysKept, number),
+  none('keepalive-interval', alwaysKept, number),
+  none('keepalive-count', alwaysKept, number),
+  some('log-file', 'File for the log, stderr or none (default /var/log/gearmand.log).', {
+    short: 'l',
+    ...text,
+  }),
+  some('listen', 'Address to listen on (default: all).', { short: 'L', ...text }),
+  some('pid-file', 'File for the process id (default /var/gearmand.pid).', { short: 'P', ...text }),
+  some('protocol', 'Open another door as well: http.', { short: 'r', ...text }),
+  some('round-robin', 'Give a worker jobs of its functions in turn.', { short: 'R' }),
+  { name: 'queue-type', short: 'q', ...text, effect: 'queue', help: 'Jobs are in the store.' },
+  some('config-file', 'File with options (default /etc/gearmand.conf); also @file.', text),
+  none('syslog', 'the log goes where --log-file says'),
+  none('coredump', 'the system decides about core files'),
+  none('threads', 'one thread serves all connections', { short: 't', ...number }),
+  some('user', 'User to run as.', { short: 'u', ...text }),
+  some('verbose', 'FATAL, ALERT, CRITICAL, ERROR (default), WARNING, NOTICE, INFO, DEBUG.', text),
+  some('version', 'Print the version.', { short: 'V' }),
+  some('worker-wakeup', 'Sleeping workers woken per job; 0 (default) is all.', {
+    short: 'w',
+    ...number,
+  }),
+  some('check-args', 'Check the options and exit.'),
+  some('http-port', 'Port of --protocol http (default 8080).', number),
+  some('port', 'Port to listen on (default 4730, or GEARMAND_PORT).', { short: 'p', ...number }),
+  some('ssl', 'Speak TLS.'),
+  some('ssl-ca-file', 'Authorities (PEM) of client certificates.', text),
+  some('ssl-certificate', 'Certificate (PEM) of --ssl.', text),
+  some('ssl-key', 'Key (PEM) of --ssl.', text),
+  ...queueOptions,
+]

@@ -1,0 +1,102 @@
+import { serve } from '../lifecycle/serve.ts'
+import { oneLine, StartError } from '../lifecycle/start-error.ts'
+import { withConfigFile } from './config-file.ts'
+import { detach, isDetached, report } from './detach.ts'
+import { helpText } from './help-text.ts'
+import { LogFile } from './log-file.ts'
+import { parseWords, type Given } from './parse-words.ts'
+import { writePidFile } from './pid-file.ts'
+import { settle, type Settings } from './settings.ts'
+import { switchUser } from './switch-user.ts'
+import { logLevelOf } from './verbosity.ts'
+
+/** Where programs are looked for if the environment says nothing. */
+const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** What gearmand ends with whenever it does not run. */
+const FAILED = 1
+
+export interface GearmandCommand {
+  readonly version: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** Runs the gateway as gearmand is run, and returns the exit code. */
+export async function runGearmand(
+  words: readonly string[],
+  { version, env }: GearmandCommand,
+): Promise<number> {
+  try {
+    const given = readWords(words)
+    if (given.has('help')) return print(helpText())
+    if (given.has('version')) return print(`\ngearmand ${version} - Crossgear\n`)
+    if (given.has('check-args')) {
+      settle(given, env)
+      return 0
+    }
+    if (given.has('daemon') && !isDetached()) {
+      settle(given, env)
+      await detach(env)
+      return 0
+    }
+    return await serveAsGearmand(given, { version, env })
+  } catch (error) {
+    const line = error instanceof StartError ? error.message : `Internal error: ${oneLine(error)}`
+    process.stderr.write(`gearmand: ${line}\n`)
+    await report({ failure: line })
+    return FAILED
+  }
+}
+
+/** `@file` is `--config-file file`. */
+function readWords(words: readonly string[]): Given {
+  const file = words.findLast((word) => word.startsWith('@'))
+  const given = parseWords(words.filter((word) => !word.startsWith('@')))
+  return withConfigFile(given, given.get('config-file') ?? file?.slice(1))
+}
+
+async function serveAsGearmand(given: Given, { version, env }: GearmandCommand): Promise<number> {
+  process.title = 'gearmand'
+  const user = given.get('user')
+  if (user !== undefined) switchUser(user)
+  const settings = settle(given, env)
+  const logFile = new LogFile(given.get('log-file'))
+  process.on('SIGHUP', () => logFile.reopen())
+  const removePidFile = writePidFile(given.get('pid-file'))
+  try {
+    return await serveLogged(settings, logFile, { version, env })
+  } finally {
+    removePidFile()
+  }
+}
+
+async function serveLogged(
+  { config, verbosity, notes }: Settings,
+  logFile: LogFile,
+  { version, env }: GearmandCommand,
+): Promise<number> {
+  const log = logFile.logger(logLevelOf(verbosity))
+  for (const note of notes) logFile.notice(note)
+  try {
+    return await serve(config, version, {
+      log,
+      verbosity,
+      signals: { SIGTERM: 'stop', SIGINT: 'stop', SIGUSR1: 'graceful' },
+      searchPath: env['PATH'] || SEARCH_PATH,
+      ready: ({ doors, store }) => {
+        log.info(`Starting up with pid ${process.pid}, verbose is set to ${verbosity}`)
+        log.info(`Jobs are kept in ${store.describe}.`)
+        for (const { name, host, port } of doors) log.info(`Listening on ${host}:${port} (${name})`)
+        void report({})
+      },
+    })
+  } catch (error) {
+    log.error(oneLine(error))
+    throw error
+  }
+}
+
+function print(text: string): number {
+  process.stdout.write(text)
+  return 0
+}

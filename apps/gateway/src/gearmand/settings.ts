@@ -1,0 +1,130 @@
+import { loadConfig, type Config, type ConfigSources } from '../config/load-config.ts'
+import type { OptionName } from '../config/options.ts'
+import { StartError } from '../lifecycle/start-error.ts'
+import { chooseDataDir } from './data-dir.ts'
+import { findOption, usageError, type Given } from './parse-words.ts'
+import { isQueueType, movingGuide } from './queue-options.ts'
+import { readVerbosity, type Verbosity } from './verbosity.ts'
+
+/** What gearmand's options amount to here. */
+export interface Settings {
+  readonly config: Config
+  readonly verbosity: Verbosity
+  /** What the options that were given do not do, a line each. */
+  readonly notes: readonly string[]
+}
+
+type Env = ConfigSources['env']
+
+const mostPrefixBytes = 38
+const mostConnections = 1_000_000
+
+/** Where gearmand's defaults are not those of the table. */
+const defaults: ConfigSources['defaults'] = {
+  host: '*',
+  workerWakeup: '0',
+  webPort: 'off',
+  drainSeconds: '1',
+}
+
+const settings: Readonly<
+  Record<string, { readonly to: OptionName; readonly as?: (value: string) => string }>
+> = {
+  port: { to: 'gearmanPort' },
+  listen: { to: 'host' },
+  exceptions: { to: 'exceptions', as: () => 'yes' },
+  'round-robin': { to: 'roundRobin', as: () => 'yes' },
+  'job-retries': { to: 'jobRetries' },
+  'worker-wakeup': { to: 'workerWakeup' },
+  'file-descriptors': {
+    to: 'maxConnections',
+    as: (value) => String(Math.min(Math.max(Number(value), 1), mostConnections)),
+  },
+  'job-handle-prefix': {
+    to: 'handlePrefix',
+    as: (value) => value.replaceAll(/[^!-~]/g, '-').slice(0, mostPrefixBytes),
+  },
+}
+
+const tlsSettings: Readonly<Record<string, OptionName>> = {
+  'ssl-certificate': 'gearmanTlsCert',
+  'ssl-key': 'gearmanTlsKey',
+  'ssl-ca-file': 'gearmanTlsCa',
+}
+
+/**
+ * Translates gearmand's options. What CROSSGEAR_* variables say counts where no option says
+ * otherwise, but no door for Faktory is opened.
+ *
+ * @throws StartError (code 1)
+ */
+export function settle(given: Given, env: Env): Settings {
+  const verbosity = readVerbosity(given.get('verbose'))
+  const queueType = given.get('queue-type')
+  if (queueType !== undefined && !isQueueType(queueType)) {
+    throw usageError(`Error while initializing the queue : ${queueType}`)
+  }
+  const flags: Partial<Record<OptionName, string>> = {
+    faktoryPort: 'off',
+    ...portOf(env),
+    ...protocolFlags(given),
+    ...tlsFlags(given),
+  }
+  for (const [name, value] of given) {
+    const setting = settings[name]
+    if (setting) flags[setting.to] = setting.as?.(value) ?? value
+  }
+  const config = load({ flags, env, defaults: { ...defaults, dataDir: chooseDataDir() } })
+  return { config, verbosity, notes: notesOn(given) }
+}
+
+function load(sources: ConfigSources): Config {
+  try {
+    return loadConfig(sources)
+  } catch (error) {
+    if (error instanceof StartError) throw new StartError(error.message, 1, { cause: error })
+    throw error
+  }
+}
+
+function portOf({ GEARMAND_PORT: port }: Env): Partial<Record<OptionName, string>> {
+  return port ? { gearmanPort: port } : {}
+}
+
+function protocolFlags(given: Given): Partial<Record<OptionName, string>> {
+  const protocol = given.get('protocol')
+  if (protocol === undefined) return {}
+  if (protocol.toLowerCase() !== 'http') throw usageError(`Unknown protocol module : ${protocol}`)
+  return { httpPort: given.get('http-port') ?? '8080' }
+}
+
+function tlsFlags(given: Given): Partial<Record<OptionName, string>> {
+  if (!given.has('ssl')) return {}
+  const flags: Partial<Record<OptionName, string>> = {}
+  for (const [name, to] of Object.entries(tlsSettings)) {
+    const value = given.get(name)
+    if (value === undefined && name !== 'ssl-ca-file') {
+      throw usageError('--ssl needs --ssl-certificate and --ssl-key')
+    }
+    if (value !== undefined) flags[to] = value
+  }
+  return flags
+}
+
+function notesOn(given: Given): readonly string[] {
+  return [...given].flatMap(([name, value]) => noteOn(name, value, given) ?? [])
+}
+
+function noteOn(name: string, value: string, given: Given): string | undefined {
+  const effect = findOption(name)?.effect ?? 'some'
+  if (name === 'queue-type') {
+    return `--queue-type ${value} has no effect: jobs are persistent in the store. How to move those of an old queue: ${movingGuide}.`
+  }
+  if (effect === 'queue') return `--${name} has no effect: jobs are persistent in the store.`
+  if (effect !== 'some') return `--${name} has no effect: ${effect.none}.`
+  if (name in tlsSettings && !given.has('ssl')) return `--${name} has no effect without --ssl.`
+  if (name === 'http-port' && !given.has('protocol')) {
+    return '--http-port has no effect without --protocol http.'
+  }
+  return undefined
+}

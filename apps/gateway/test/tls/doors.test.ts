@@ -1,0 +1,119 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect as connectPlain } from 'node:net'
+import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
+import { Scheduler } from '@crossgear/core-scheduler'
+import { ManualClock, MemoryWorld, RecordingObserver } from '@crossgear/core-scheduler/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { FaktoryDoor } from '../../src/faktory/faktory-door.ts'
+import { GearmanDoor } from '../../src/gearman/gearman-door.ts'
+import { systemClock } from '../../src/net/clock.ts'
+import { readTls, type TlsFiles } from '../../src/net/tls.ts'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { lacksOpenssl, makeCertificates, type KeyPair } from './support/certificates.ts'
+
+async function openDoor(kind: 'gearman' | 'faktory', files: TlsFiles) {
+  const world = new MemoryWorld(new ManualClock())
+  const scheduler = new Scheduler(world.join(), systemClock, new RecordingObserver())
+  await scheduler.start()
+  const rejections: string[] = []
+  const tls = readTls(files, { cert: '--cert', key: '--key' })
+  const common = {
+    ...{ scheduler, host: '127.0.0.1', port: 0, version: '0.1.0', maxConnections: 10 },
+    rejected: (reason: string) => void rejections.push(reason),
+    ...(tls && { tls }),
+  }
+  const door =
+    kind === 'gearman'
+      ? new GearmanDoor({ ...common, handlePrefix: 'H:test' })
+      : new FaktoryDoor({ ...common, clock: systemClock })
+  const { port } = await door.listen()
+  onTestFinished(async () => {
+    await door.close()
+    await scheduler.stop()
+    await world.close()
+  })
+  return { port, rejections, door }
+}
+
+async function secured(port: number, server: KeyPair, own?: KeyPair): Promise<TLSSocket> {
+  const options: ConnectionOptions = { port, host: '127.0.0.1', ca: readFileSync(server.cert) }
+  const identity = own && { cert: readFileSync(own.cert), key: readFileSync(own.key) }
+  const socket = connect({ ...options, ...identity })
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'secureConnect')
+  return socket
+}
+
+/** How the server greets the client's certificate: TLS 1.3 clients learn it with the first bytes. */
+async function greeting(socket: TLSSocket): Promise<string> {
+  const peer = new GearmanPeer(socket)
+  const answer = peer.ask('ECHO_REQ', 'hello').then(([, text]) => text ?? '')
+  return await Promise.race([answer, once(socket, 'close').then(() => 'closed')])
+}
+
+describe.skipIf(lacksOpenssl)('a Gearman port with a certificate', () => {
+  it('speaks Gearman to a client that trusts it', async () => {
+    const { server } = await makeCertificates()
+    const { port } = await openDoor('gearman', server)
+    const worker = new GearmanPeer(await secured(port, server)).say('CAN_DO', 'f')
+    const client = new GearmanPeer(await secured(port, server))
+    const large = Buffer.alloc(3_000_000, 'x')
+    const handle = await client.submit('SUBMIT_JOB', 'f', '', large)
+    const [name] = await worker.ask('GRAB_JOB')
+    expect(name).toBe('JOB_ASSIGN')
+    worker.say('WORK_COMPLETE', handle, large)
+    expect((await client.hearBytes())?.equals(large)).toBe(true)
+  })
+
+  it('closes the connection of a client that speaks plainly, and counts it', async () => {
+    const { server } = await makeCertificates()
+    const { port, rejections } = await openDoor('gearman', server)
+    const socket = connectPlain(port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write('version\n')
+    await once(socket, 'close')
+    expect(rejections).toEqual(['tls_handshake'])
+  })
+
+  it('takes clients without a certificate, and with one that the authority signed', async () => {
+    const { server, ca, client, stranger } = await makeCertificates()
+    const { port, rejections } = await openDoor('gearman', { ...server, ca: ca.cert })
+    expect(await greeting(await secured(port, server))).toBe('hello')
+    expect(await greeting(await secured(port, server, client))).toBe('hello')
+    expect(await greeting(await secured(port, server, stranger))).toBe('closed')
+    expect(rejections).toEqual(['tls_handshake'])
+  })
+
+  it('turns away clients without a certificate where one is required', async () => {
+    const { server, ca, client, stranger } = await makeCertificates()
+    const files = { ...server, ca: ca.cert, requireClientCert: true }
+    const { port, rejections } = await openDoor('gearman', files)
+    const outcomes = []
+    for (const own of [client, undefined, stranger]) {
+      const socket = await secured(port, server, own)
+      socket.on('error', () => undefined)
+      outcomes.push(await greeting(socket))
+    }
+    expect(outcomes).toEqual(['hello', 'closed', 'closed'])
+    expect(rejections).toEqual(['tls_handshake', 'tls_handshake'])
+  })
+
+  it('closes with its connections', async () => {
+    const { server } = await makeCertificates()
+    const { port, door } = await openDoor('gearman', server)
+    const socket = await secured(port, server)
+    socket.resume()
+    await Promise.all([once(socket, 'close'), door.close()])
+  })
+})
+
+describe.skipIf(lacksOpenssl)('a Faktory port with a certificate', () => {
+  it('says HI to a client that trusts it', async () => {
+    const { server } = await makeCertificates()
+    const { port } = await openDoor('faktory', server)
+    const socket = await secured(port, server)
+    const [chunk] = (await once(socket, 'data')) as [Buffer]
+    expect(chunk.toString()).toMatch(/^\+HI \{/)
+  })
+})

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { startGateway } from '../support/gateway-process.ts'
+
+it.each(['gearman', 'faktory'])(
+  'a gateway whose %s certificate is not there says so in one line and does not start',
+  async (door) => {
+    const files = [`--${door}-tls-cert`, '/no/such.crt', `--${door}-tls-key`, '/no/such.key']
+    const { code, stderr } = await startGateway(files).exited
+    expect(stderr).toBe(`--${door}-tls-cert names /no/such.crt, which cannot be read (ENOENT).\n`)
+    expect(code).toBe(2)
+  },
+)

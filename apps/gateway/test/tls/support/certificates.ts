@@ -1,0 +1,55 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+/** Whether there is an openssl to make certificates with. On a build machine there must be. */
+export const lacksOpenssl: boolean =
+  spawnSync('openssl', ['version'], { stdio: 'ignore' }).status !== 0 &&
+  process.env['CI'] !== 'true'
+
+export interface Certificates {
+  readonly folder: string
+  /** Self-signed, for 127.0.0.1. */
+  readonly server: KeyPair
+  readonly ca: KeyPair
+  /** Signed by `ca`. */
+  readonly client: KeyPair
+  /** Signed by nobody that counts. */
+  readonly stranger: KeyPair
+}
+
+export interface KeyPair {
+  readonly cert: string
+  readonly key: string
+}
+
+/** Fresh certificates in a folder that is gone after the test. */
+export async function makeCertificates(): Promise<Certificates> {
+  const folder = await temporaryFolder()
+  const openssl = (...words: readonly string[]): void => {
+    execFileSync('openssl', words, { cwd: folder, stdio: 'pipe' })
+  }
+  const pair = (name: string): KeyPair => ({
+    cert: join(folder, `${name}.crt`),
+    key: join(folder, `${name}.key`),
+  })
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  const selfSigned = (name: string, ...more: readonly string[]): void => {
+    const files = ['-keyout', `${name}.key`, '-out', `${name}.crt`]
+    openssl('req', '-x509', ...newKey, ...files, '-days', '2', '-subj', `/CN=${name}`, ...more)
+  }
+  selfSigned('server', '-addext', 'subjectAltName=IP:127.0.0.1')
+  selfSigned('ca')
+  selfSigned('stranger')
+  const request = ['-keyout', 'client.key', '-out', 'client.csr', '-subj', '/CN=client']
+  openssl('req', ...newKey, ...request)
+  const signing = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2']
+  openssl('x509', '-req', '-in', 'client.csr', '-out', 'client.crt', ...signing)
+  return {
+    folder,
+    server: pair('server'),
+    ca: pair('ca'),
+    client: pair('client'),
+    stranger: pair('stranger'),
+  }
+}

@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest'
+import type { Store } from '../ports.ts'
+import type { JobSet, SetExit } from '../queue-ports.ts'
+import {
+  idsOf,
+  killed,
+  listening,
+  readOne,
+  retried,
+  seen,
+  submitOne,
+  take,
+  takeOne,
+  type OpenWorld,
+} from './contract-kit.ts'
+
+const farAheadMs = 4_000_000_000_000
+
+/** Jobs 1 and 2 scheduled, 3 and 4 to be tried again, 5 and 6 dead, 7 queued. */
+async function filled(store: Store): Promise<void> {
+  for (let id = 1; id <= 2; id += 1) {
+    await submitOne(store, 'mail', { dueAtMs: farAheadMs, jid: `scheduled-${id}` })
+  }
+  for (let id = 3; id <= 6; id += 1) {
+    await submitOne(store, 'mail', { jid: `failed-${id}`, door: 'faktory' })
+    const job = await takeOne(store, 'mail')
+    await store.finish('mail', [id <= 4 ? retried(job, 60_000) : killed(job)])
+  }
+  await submitOne(store, 'mail', { jid: 'queued-7' })
+}
+
+const members = async (store: Store, set: JobSet): Promise<readonly number[]> => {
+  const { ids } = await store.queues.setIds('mail', set, 0, 100)
+  return [...ids].sort((one, other) => one - other)
+}
+
+/** Faktory queues, and the sets of jobs that are not queued. */
+export function setContract(open: OpenWorld): void {
+  describe('sets', () => {
+    test('tell their members apart, and page by page', async () => {
+      const store = await (await open()).node()
+      await filled(store)
+      expect(await members(store, 'scheduled')).toEqual([1, 2])
+      expect(await members(store, 'retries')).toEqual([3, 4])
+      expect(await members(store, 'dead')).toEqual([5, 6])
+      const page = await store.queues.setIds('mail', 'dead', 1, 1)
+      expect(page).toEqual({ ids: [6], seen: 1 })
+      expect((await store.queues.setIds('mail', 'dead', 2, 1)).seen).toBe(0)
+    })
+
+    test.each([
+      ['scheduled', [1, 2]],
+      ['retries', [3, 4]],
+      ['dead', [5, 6]],
+    ] as const)('jobs of %s go to the queue, and no others', async (set, ids) => {
+      const store = await (await open()).node()
+      await filled(store)
+      expect(await store.queues.moveJobs('mail', set, [1, 2, 3, 4, 5, 6, 7, 8], 'queue')).toEqual(
+        ids,
+      )
+      expect(await members(store, set)).toEqual([])
+      const taken = await take(store, ['mail'], 9, { by: 'consumer', queue: 'default' })
+      expect(idsOf(taken).sort((one, other) => one - other)).toEqual([...ids, 7])
+    })
+
+    test.each([
+      ['scheduled', 'nowhere', 1],
+      ['retries', 'nowhere', 3],
+      ['dead', 'nowhere', 5],
+    ] as const)('a job of %s goes %s', async (set: JobSet, to: SetExit, id: number) => {
+      const store = await (await open()).node()
+      await filled(store)
+      const jid = (await seen(store, 'mail', id)).jid ?? ''
+      expect(await store.queues.moveJobs('mail', set, [id], to)).toEqual([id])
+      expect(await readOne(store, 'mail', id)).toBeUndefined()
+      expect(await store.findJid(jid, ['mail'])).toBeUndefined()
+    })
+
+    test.each([
+      ['scheduled', 1],
+      ['retries', 3],
+    ] as const)('a job of %s goes to the dead', async (set, id) => {
+      const store = await (await open()).node()
+      await filled(store)
+      expect(await store.queues.moveJobs('mail', set, [id], 'dead')).toEqual([id])
+      expect(await members(store, 'dead')).toEqual([id, 5, 6])
+      expect(await seen(store, 'mail', id)).toMatchObject({ status: 'error', settled: true })
+    })
+
+    test('jobs end where they stand', async () => {
+      const store = await (await open()).node()
+      await filled(store)
+      await submitOne(store, 'mail', { level: 9 })
+      await takeOne(store, 'mail')
+      expect(await store.queues.endJobs('mail', ['high', 'normal', 'low'], 100)).toEqual([7])
+      expect(await store.queues.endJobs('mail', ['scheduled', 'dead', 'busy'], 3)).toHaveLength(3)
+      expect(await store.queues.endJobs('mail', ['scheduled', 'dead', 'busy'], 100)).toHaveLength(4)
+      expect((await store.counts(['mail']))[0]).toMatchObject({
+        ...{ high: 0, normal: 0, low: 0, scheduled: 0, retrying: 0, dead: 0, running: 0 },
+      })
+    })
+
+    test('the oldest of the next jobs is known', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      const { enqueuedAtMs } = await seen(store, 'mail', 1)
+      expect(await store.queues.oldest(['mail', 'empty'])).toEqual([enqueuedAtMs, undefined])
+    })
+
+    test('pauses are known at every node', async () => {
+      const world = await open()
+      const { store: here } = await listening(world)
+      const { store: there, log } = await listening(world)
+      await here.queues.setPaused(['bulk', 'default'], true)
+      await log.until('pausesChanged')
+      expect([...(await there.queues.pausedQueues())].sort()).toEqual(['bulk', 'default'])
+      await there.queues.setPaused(['bulk'], false)
+      expect(await here.queues.pausedQueues()).toEqual(['default'])
+    })
+
+    test('a note is kept on the job of the one who holds it', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail')
+      const job = await takeOne(store, 'mail')
+      expect(await store.queues.note(job, job.token, { text: 'half way' })).toBe(true)
+      expect(await store.queues.note(job, 'another', { text: 'stolen' })).toBe(false)
+      expect(await store.queues.note(job, job.token, { reserveUntilMs: farAheadMs })).toBe(true)
+      const { note, notedAtMs } = await seen(store, 'mail', 1)
+      expect(note).toBe('half way')
+      expect(notedAtMs).toBeGreaterThan(0)
+    })
+
+    test('a finished job that is kept is found by its jid', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { jid: 'kept-0001', retentionSeconds: 60 })
+      await submitOne(store, 'mail', { jid: 'gone-0001' })
+      for (let run = 0; run < 2; run += 1) {
+        const { lane, id, token } = await takeOne(store, 'mail')
+        await store.finish('mail', [
+          { lane, id, token, kind: 'complete', output: Buffer.from('x') },
+        ])
+      }
+      const lanes = ['other', 'mail']
+      expect(await store.queues.findFinished('kept-0001', lanes)).toEqual({ lane: 'mail', id: 1 })
+      expect(await store.queues.findFinished('gone-0001', lanes)).toBeUndefined()
+    })
+  })
+}

@@ -1,0 +1,145 @@
+import fc from 'fast-check'
+import type { Level, NewJob, Outcome, Reservation, Store } from '@crossgear/core-scheduler'
+import { ManualClock, MemoryWorld, type StoreWorld } from '@crossgear/core-scheduler/testing'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkInvariants } from '../src/invariants.ts'
+import { RedisWorld } from './redis-world.ts'
+
+type Step =
+  | { readonly kind: 'submit'; readonly jobs: readonly (readonly [Level, number])[] }
+  | { readonly kind: 'claim'; readonly max: number; readonly by: 'named' | 'consumer' }
+  | { readonly kind: 'end'; readonly at: number; readonly outcome: Outcome['kind'] }
+  | { readonly kind: 'abandon'; readonly id: number }
+  | { readonly kind: 'workers'; readonly named: number }
+  | { readonly kind: 'pass'; readonly ms: number }
+
+const level = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom<Level>(2, 5, 8) },
+  { weight: 4, arbitrary: fc.constantFrom<Level>(1, 2, 3, 4, 5, 6, 7, 8, 9) },
+)
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('submit' as const),
+      jobs: fc.array(fc.tuple(level, fc.nat(9)), { minLength: 1, maxLength: 6 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('claim' as const),
+      max: fc.integer({ min: 1, max: 4 }),
+      by: fc.constantFrom('named' as const, 'consumer' as const),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('end' as const),
+      at: fc.nat(5),
+      outcome: fc.constantFrom<Outcome['kind']>('complete', 'fail', 'retry', 'dead', 'release'),
+    }),
+  },
+  fc.record({ kind: fc.constant('abandon' as const), id: fc.integer({ min: 1, max: 12 }) }),
+  fc.record({ kind: fc.constant('workers' as const), named: fc.nat(1) }),
+  fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(1, 50_000, 150_000) }),
+)
+
+/** The figure decides what else a job is: coalesced, waited for, kept. */
+function jobOf([jobLevel, figure]: readonly [Level, number]): NewJob {
+  return {
+    input: Buffer.from(String(figure)),
+    door: 'gearman',
+    level: jobLevel,
+    foreground: figure % 3 === 0,
+    ...(figure > 6 && { unique: Buffer.from(String(figure)) }),
+    ...(figure === 5 && { retentionSeconds: 60 }),
+  }
+}
+
+function outcomeOf({ lane, id, token }: Reservation, kind: Outcome['kind']): Outcome {
+  const [held, message, failure] = [{ lane, id, token }, Buffer.from('m'), '{"retry_count":0}']
+  switch (kind) {
+    case 'complete':
+      return { ...held, kind, output: message }
+    case 'fail':
+      return { ...held, kind, message }
+    case 'retry':
+      return { ...held, kind, message, failure, delayMs: 100_000 }
+    case 'dead':
+      return { ...held, kind, message, failure }
+    case 'release':
+      return { ...held, kind, lost: true, maxLosses: 2 }
+  }
+}
+
+/** Takes the steps and tells what the store answered to each, and what it holds after it. */
+async function play(world: StoreWorld, store: Store, steps: readonly Step[]): Promise<unknown[]> {
+  const held: Reservation[] = []
+  const answers: unknown[] = []
+  for (const one of steps) {
+    answers.push(await answerTo(world, store, one, held))
+    answers.push(await store.counts(['mail']))
+  }
+  const ids = Array.from({ length: 40 }, (_none, at) => at + 1)
+  const left = await store.read('mail', ids)
+  answers.push(left.map((job) => job && [job.id, job.status, job.level, job.losses, job.waiting]))
+  return answers
+}
+
+async function answerTo(
+  world: StoreWorld,
+  store: Store,
+  one: Step,
+  held: Reservation[],
+): Promise<unknown> {
+  switch (one.kind) {
+    case 'submit':
+      return store.submit('mail', one.jobs.map(jobOf))
+    case 'claim': {
+      const groups = [{ lanes: ['mail'] }]
+      const jobs = await store.claim({ by: one.by, groups, max: one.max })
+      held.push(...jobs)
+      return jobs.map((job) => [job.id, job.level, job.input.toString(), job.heldBy])
+    }
+    case 'end': {
+      const [job] = held.splice(one.at, 1)
+      return job && store.finish('mail', [outcomeOf(job, one.outcome)])
+    }
+    case 'abandon':
+      return store.abandon('mail', [one.id])
+    case 'workers':
+      return store.setWorkers('mail', { named: one.named, consumers: 1 })
+    case 'pass':
+      await world.pass(one.ms)
+      return store.promote()
+  }
+}
+
+describe.skipIf(lacksRedis)('with redis-server,', () => {
+  let server: RedisServer
+  beforeAll(async () => {
+    server = await RedisServer.start()
+  })
+  afterAll(() => server.stop())
+
+  test('Redis answers whatever is done to a lane as the store in memory does, and stays in order', async () => {
+    const real = await RedisWorld.open({ path: server.path })
+    const store = await real.node()
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
+        await real.redis.flushall()
+        const memory = new MemoryWorld(new ManualClock())
+        const expected = await play(memory, memory.join(), steps)
+        expect(await play(real, store, steps)).toEqual(expected)
+        expect(await checkInvariants(real.redis)).toEqual([])
+        expect(await memory.violations()).toEqual([])
+      }),
+      { numRuns: 150 },
+    )
+    await real.close()
+  }, 60_000)
+})
