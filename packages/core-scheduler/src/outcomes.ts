@@ -31,11 +31,15 @@ export class Outcomes {
   readonly #parts: Parts
   readonly #outcomes: TurnBatch<PendingOutcome>
   readonly #reports: TurnBatch<PendingReport>
+  readonly #refusedReleases: PendingOutcome[] = []
   #settledCount = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#outcomes = new TurnBatch(parts.arm, (lane, items) => void this.#send(lane, items))
+    this.#outcomes = new TurnBatch(parts.arm, (lane, items) => {
+      this.#reports.flush()
+      void this.#send(lane, items)
+    })
     this.#reports = new TurnBatch(parts.arm, (lane, items) => void this.#sendReports(lane, items))
   }
 
@@ -61,6 +65,13 @@ export class Outcomes {
     this.#outcomes.flush()
   }
 
+  /** Tries again to put back what the store refused to take: nobody else would. */
+  retryReleases(): void {
+    for (const item of this.#refusedReleases.splice(0)) {
+      this.#outcomes.add(item.outcome.lane, item)
+    }
+  }
+
   async #send(lane: string, items: readonly PendingOutcome[]): Promise<void> {
     try {
       const results = await this.#parts.store.finish(
@@ -77,12 +88,15 @@ export class Outcomes {
       this.#parts.settled()
     } catch (error) {
       const refusal = toStoreError(error)
-      for (const { settlement } of items) settlement?.refused(refusal)
+      for (const item of items) {
+        if (item.outcome.kind === 'release') this.#refusedReleases.push(item)
+        item.settlement?.refused(refusal)
+      }
     }
   }
 
   #answer({ outcome, assignment, settlement }: PendingOutcome, result: Settled): void {
-    if (assignment) this.#settledCount += 1
+    if (assignment && !assignment.adopted) this.#settledCount += 1
     if (result !== 'unknown') {
       const event = eventOf(outcome, result)
       if (event) this.#parts.tell(outcome, event)

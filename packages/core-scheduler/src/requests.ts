@@ -20,6 +20,8 @@ export interface Assignment {
   readonly job: Reservation
   /** When it was handed out, on the node's own clock in milliseconds. */
   readonly sinceMs: number
+  /** True where another node may have handed it out: an outcome brought by its name alone. */
+  readonly adopted?: true
 }
 
 /** A worker's request for one job, and how to answer. */

@@ -141,6 +141,7 @@ export class Scheduler {
       settle: (outcome) => this.#outcomes.add(undefined, outcome),
       outcomeOf: (job, report) => this.#outcomeOf(job, report),
       maxLosses: options.maxLosses ?? 0,
+      retryReleases: () => this.#outcomes.retryReleases(),
     })
   }
 
@@ -312,7 +313,11 @@ export class Scheduler {
   /** A reservation that this node did not hand out, as one that it did: for outcomes by jid. */
   adopt(job: Job): Assignment | undefined {
     if (job.token === undefined) return undefined
-    return { job: { ...job, token: job.token, heldBy: 'consumer' }, sinceMs: this.#clock.nowMs() }
+    return {
+      job: { ...job, token: job.token, heldBy: 'consumer' },
+      sinceMs: this.#clock.nowMs(),
+      adopted: true,
+    }
   }
 
   /** The store's clock, milliseconds since 1970, as of the last heartbeat. */

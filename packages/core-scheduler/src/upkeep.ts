@@ -19,6 +19,8 @@ const maxExpired = 500
 export interface UpkeepParts extends HearingParts {
   readonly watch: WatchList
   readonly maxLosses: number
+  /** Puts back what the store would not take back before. */
+  readonly retryReleases: () => void
 }
 
 /** What a node does unasked: beats, promotes, reaps, buries, and hears what others do. */
@@ -86,6 +88,7 @@ export class Upkeep {
     const pulse = await store.beat(deadAfterMs)
     this.#offsetMs = pulse.nowMs - clock.nowMs()
     if (pulse.forgotten) counts.retell()
+    this.#parts.retryReleases()
     for (const node of pulse.dead) {
       for (const lane of await store.bury(node, [...registry.all()])) wake(lane, 1)
     }

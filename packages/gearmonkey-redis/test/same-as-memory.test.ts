@@ -56,7 +56,7 @@ function jobOf([jobLevel, figure]: readonly [Level, number]): NewJob {
     level: jobLevel,
     foreground: figure % 3 === 0,
     ...(figure > 6 && { unique: Buffer.from(String(figure)) }),
-    ...(figure === 5 && { retentionSeconds: 60 }),
+    ...(figure === 5 && { retentionSeconds: 86_400 }),
   }
 }
 

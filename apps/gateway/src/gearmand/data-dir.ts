@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 
 const folder = 'crossgear-data'
@@ -9,7 +9,7 @@ const systemFolder = '/var/lib/crossgear'
  * Where the private store keeps its data if nobody says: in the working folder, as without gearmand's
  * options, but not where a start script leaves that at `/`. A folder that is there wins.
  */
-export function chooseDataDir(cwd = process.cwd(), home = homedir()): string {
+export function chooseDataDir(cwd = process.cwd(), home = homeOfUser()): string {
   const candidates = [
     ...(cwd === '/' ? [] : [join(cwd, folder)]),
     systemFolder,
@@ -28,5 +28,14 @@ function mayWrite(path: string): boolean {
     return true
   } catch {
     return false
+  }
+}
+
+/** Not what HOME says: a start script's is that of the user who called it. */
+function homeOfUser(): string {
+  try {
+    return userInfo().homedir
+  } catch {
+    return homedir()
   }
 }

@@ -1,0 +1,240 @@
+import { execFileSync } from 'node:child_process'
+import { chownSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, connect, type AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { portOf, startGearmand } from './support/gearmand-process.ts'
+
+const LOUD = ['-p', '0', '-l', 'stderr', '--verbose', 'INFO']
+
+/** Whether a new connection is taken. */
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  return await new Promise((resolve) => {
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+describe.concurrent('crossgear gearmand', () => {
+  it('--version and --help print and exit 0', async () => {
+    const [version, help] = [startGearmand(['-V']), startGearmand(['--help'])]
+    expect(await version.exited).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\ngearmand \d+\.\d+\.\d+ /),
+      stderr: '',
+    })
+    const { code, stdout } = await help.exited
+    expect([code, stdout.includes('-j [ --job-retries ] arg')]).toEqual([0, true])
+  })
+
+  it('--check-args starts nothing', async () => {
+    const folder = await temporaryFolder()
+    const pidFile = join(folder, 'pid')
+    const { code, stdout, stderr } = await startGearmand(['--check-args', '-d', '-P', pidFile])
+      .exited
+    expect([code, stdout, stderr, existsSync(pidFile)]).toEqual([0, '', '', false])
+  })
+
+  it.each([
+    [['--bogus'], "unrecognised option '--bogus'"],
+    [['--config-file', '/no/such'], 'Could not open configuration file.'],
+    [['@/no/such'], 'Could not open configuration file.'],
+    [['-p', '0', '-P', '/no/such/pid', '-l', 'none'], 'Could not open pid file for writing'],
+    [
+      ['-u', 'no-such-user', '-l', 'none'],
+      process.getuid?.() === 0
+        ? 'Could not find user : no-such-user'
+        : 'Must be root to switch users.',
+    ],
+    [['-d', '-q', 'bogus'], 'Error while initializing the queue : bogus'],
+  ])('%j: one line, exit code 1', async (words, line) => {
+    const { code, stdout, stderr } = await startGearmand(words).exited
+    expect(stderr).toMatch(/^gearmand: [^\n]+\n$/)
+    expect(stderr).toContain(line)
+    expect([code, stdout]).toEqual([1, ''])
+  })
+
+  it('-d whose server does not start says why, exit code 1', async () => {
+    const env = { CROSSGEAR_REDIS_URL: 'unix:///no/such.sock' }
+    const { code, stderr } = await startGearmand(['-d', '-p', '0', '-l', 'none'], { env }).exited
+    expect(stderr).toMatch(
+      /^gearmand: The store at unix:\/\/\/no\/such\.sock cannot be reached [^\n]+\n$/,
+    )
+    expect(code).toBe(1)
+  })
+
+  it('is what the shim in bin starts, in the same process, without an environment', async () => {
+    const shim = fileURLToPath(new URL('../../bin/gearmand', import.meta.url))
+    const version = execFileSync(shim, ['--version'], { env: {}, encoding: 'utf8' })
+    expect(version).toMatch(/^\ngearmand \d/)
+  })
+})
+
+describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
+  let redis: TestRedis
+  let env: Record<string, string>
+  beforeAll(async () => {
+    redis = await startRedis()
+    env = { CROSSGEAR_REDIS_URL: `unix://${redis.path}` }
+  })
+  afterAll(() => redis.close())
+
+  const client = async (port: number): Promise<GearmanPeer> => {
+    const peer = await GearmanPeer.connect(port)
+    onTestFinished(() => peer.leave())
+    return peer
+  }
+
+  it('answers within 2 s without an environment, on a store of its own', async () => {
+    const startedAt = performance.now()
+    const port = await freePort()
+    const cwd = await temporaryFolder()
+    const gearmand = startGearmand(['-p', String(port), '-l', 'stderr'], { cwd })
+    await expect.poll(() => answers(port), { timeout: 10_000, interval: 10 }).toBe(true)
+    const peer = await client(port)
+    expect(await peer.command('version')).toMatch(/^OK \d/)
+    expect(performance.now() - startedAt).toBeLessThan(2000)
+    expect(await peer.command('getpid')).toBe(`OK ${gearmand.pid}`)
+    expect(await peer.command('verbose')).toBe('OK ERROR')
+    expect(existsSync(join(cwd, 'crossgear-data', 'appendonlydir'))).toBe(true)
+    gearmand.kill('SIGTERM')
+    expect(await gearmand.exited).toEqual({ code: 0, stdout: '', stderr: '' })
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'ends with 0 on %s and takes its pid file away',
+    async (signal) => {
+      const pidFile = join(await temporaryFolder(), 'pid')
+      const gearmand = startGearmand([...LOUD, '-P', pidFile], { env })
+      await portOf(gearmand)
+      expect(readFileSync(pidFile, 'utf8')).toBe(`${gearmand.pid}\n`)
+      gearmand.kill(signal)
+      expect((await gearmand.exited).code).toBe(0)
+      expect(existsSync(pidFile)).toBe(false)
+    },
+  )
+
+  it('opens the HTTP door with -r http, and says what has no effect', async () => {
+    const words = [...LOUD, '-r', 'http', '--http-port', '0', '-t', '4', '-q', 'redis']
+    const gearmand = startGearmand(words, { env })
+    const port = await portOf(gearmand, 'http')
+    const headers = { 'X-Gearman-Background': 'true' }
+    const answer = await fetch(`http://127.0.0.1:${port}/f`, { method: 'POST', headers })
+    expect(answer.headers.get('x-gearman-command')).toBe('JOB_CREATED')
+    await gearmand.said(/ NOTICE .* --threads has no effect: /)
+    await gearmand.said(/ NOTICE .* --queue-type redis has no effect: jobs are persistent/)
+  })
+
+  it('takes its port from GEARMAND_PORT and its options from a file', async () => {
+    const folder = await temporaryFolder()
+    const file = join(folder, 'gearmand.conf')
+    const port = await freePort()
+    writeFileSync(file, 'verbose = INFO\n--log-file=stderr\n')
+    const gearmand = startGearmand([`@${file}`], { env: { ...env, GEARMAND_PORT: String(port) } })
+    expect(await portOf(gearmand)).toBe(port)
+  })
+
+  it('whose port is taken says so, exit code 1', async () => {
+    const server = createServer().listen(0, '0.0.0.0')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const { code, stderr } = await startGearmand(['-p', String(port), '-l', 'none'], { env }).exited
+    expect(stderr).toMatch(new RegExp(`^gearmand: Port ${port} on \\* is in use[^\\n]+\\n$`))
+    expect(code).toBe(1)
+  })
+
+  it('-d returns when the server answers; the server has a pid file and a log', async () => {
+    const folder = await temporaryFolder()
+    const [pidFile, logFile] = [join(folder, 'pid'), join(folder, 'log')]
+    const port = await freePort()
+    const words = ['-d', '-p', String(port), '-P', pidFile, '-l', logFile, '--verbose', 'INFO']
+    const parent = startGearmand(words, { env })
+    expect(await parent.exited).toEqual({ code: 0, stdout: '', stderr: '' })
+    const pid = Number(readFileSync(pidFile, 'utf8'))
+    expect(pid).not.toBe(parent.pid)
+    const peer = await client(port)
+    expect(await peer.command('getpid')).toBe(`OK ${pid}`)
+    expect(readFileSync(logFile, 'utf8')).toContain(`Starting up with pid ${pid}`)
+    process.kill(pid, 'SIGTERM')
+    await peer.ended()
+    await expect.poll(() => existsSync(pidFile)).toBe(false)
+  })
+
+  it('opens its log again on HUP', async () => {
+    const logFile = join(await temporaryFolder(), 'log')
+    const port = await freePort()
+    const words = ['-p', String(port), '-l', logFile, '--verbose', 'INFO']
+    const gearmand = startGearmand(words, { env })
+    await expect.poll(() => answers(port), { timeout: 5000 }).toBe(true)
+    renameSync(logFile, `${logFile}.1`)
+    gearmand.kill('SIGHUP')
+    await expect
+      .poll(() => existsSync(logFile) && readFileSync(logFile, 'utf8'))
+      .toMatch(/^ NOTICE [\d-]+ [\d:.]+ \[ {2}main \] SIGHUP, reopening log file\n/)
+  })
+
+  it('on USR1 serves who is connected until no job is left, then ends with 0', async () => {
+    const gearmand = startGearmand(LOUD, { env })
+    const port = await portOf(gearmand)
+    const [worker, boss] = [await client(port), await client(port)]
+    worker.say('CAN_DO', 'usr1')
+    await worker.sync()
+    await boss.submit('SUBMIT_JOB_BG', 'usr1', '', 'in the queue')
+    const handle = await boss.submit('SUBMIT_JOB_HIGH', 'usr1', '', 'running')
+    const [, running = ''] = await worker.ask('GRAB_JOB')
+    expect(running).toBe(handle)
+    gearmand.kill('SIGUSR1')
+    await expect.poll(() => answers(port)).toBe(false)
+    worker.say('WORK_COMPLETE', running, 'done')
+    expect(await boss.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
+    const [assigned, queued = '', , data] = await worker.ask('GRAB_JOB')
+    expect([assigned, data]).toEqual(['JOB_ASSIGN', 'in the queue'])
+    worker.say('WORK_COMPLETE', queued, '')
+    expect((await gearmand.exited).code).toBe(0)
+  })
+
+  it('on TERM ends a graceful end', async () => {
+    const gearmand = startGearmand(LOUD, { env })
+    const port = await portOf(gearmand)
+    const worker = await client(port)
+    await worker.submit('SUBMIT_JOB_BG', 'term', '', '')
+    await worker.say('CAN_DO', 'term').ask('GRAB_JOB')
+    gearmand.kill('SIGUSR1')
+    await gearmand.said(/Stopping \(SIGUSR1\)/)
+    gearmand.kill('SIGTERM')
+    expect((await gearmand.exited).code).toBe(0)
+  })
+
+  it.skipIf(process.getuid?.() !== 0)('-u runs as that user, its store too', async () => {
+    const id = (kind: string): number =>
+      Number(execFileSync('/usr/bin/id', [kind, 'nobody'], { encoding: 'utf8' }))
+    const cwd = await temporaryFolder()
+    chownSync(cwd, id('-u'), id('-g'))
+    const gearmand = startGearmand([...LOUD, '-u', 'nobody'], { cwd })
+    const peer = await client(await portOf(gearmand))
+    expect(await peer.command('getpid')).toBe(`OK ${gearmand.pid}`)
+    const { uid, gid } = statSync(join(cwd, 'crossgear-data', 'store.log'))
+    expect([uid, gid]).toEqual([id('-u'), id('-g')])
+    gearmand.kill('SIGTERM')
+    expect((await gearmand.exited).code).toBe(0)
+  })
+})

@@ -1,0 +1,93 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { chooseDataDir } from '../../src/gearmand/data-dir.ts'
+import { gearmandOptions } from '../../src/gearmand/option-table.ts'
+import { parseWords } from '../../src/gearmand/parse-words.ts'
+import { settle } from '../../src/gearmand/settings.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const settings = (words: string, env: Record<string, string> = {}) =>
+  settle(parseWords(words.split(' ').filter((word) => word !== '')), env)
+
+describe("gearmand's options", () => {
+  it.each([
+    ['', { gearmanPort: 4730, faktoryPort: 'off', webPort: 'off', httpPort: 'off', host: '*' }],
+    ['', { workerWakeup: 0, jobRetries: 0, roundRobin: false, exceptions: false }],
+    ['-p 1 -L 10.0.0.1', { gearmanPort: 1, host: '10.0.0.1' }],
+    ['-r http', { httpPort: 8080 }],
+    ['-r http --http-port 1', { httpPort: 1 }],
+    [
+      '-R -j 3 -w 1 --exceptions',
+      { roundRobin: true, jobRetries: 3, workerWakeup: 1, exceptions: true },
+    ],
+    ['-f 500 --job-handle-prefix J', { maxConnections: 500, handlePrefix: 'J' }],
+    [`--job-handle-prefix ${'x'.repeat(60)}`, { handlePrefix: 'x'.repeat(38) }],
+    [
+      '--ssl --ssl-certificate /c --ssl-key /k --ssl-ca-file /a',
+      { gearmanTlsCert: '/c', gearmanTlsKey: '/k', gearmanTlsCa: '/a' },
+    ],
+  ])('%j means %j', (words, config) => expect(settings(words).config).toMatchObject(config))
+
+  it('win over GEARMAND_PORT, and that over the default', () => {
+    const env = { GEARMAND_PORT: '4999' }
+    expect(settings('', env).config.gearmanPort).toBe(4999)
+    expect(settings('-p 4998', env).config.gearmanPort).toBe(4998)
+  })
+
+  it('leave what they do not say to the variables of the gateway', () => {
+    const env = {
+      CROSSGEAR_REDIS_URL: 'redis://x:1/2',
+      CROSSGEAR_HOST: '::1',
+      CROSSGEAR_WEB_PORT: '1',
+    }
+    const { config } = settings('', env)
+    expect([config.redisUrl, config.host, config.webPort]).toEqual(['redis://x:1/2', '::1', 1])
+  })
+
+  it.each([
+    ['-q bogus', 'Error while initializing the queue : bogus'],
+    ['-r bogus', 'Unknown protocol module : bogus'],
+    ['--verbose info', 'Invalid value for --verbose supplied'],
+    ['--ssl', '--ssl needs --ssl-certificate and --ssl-key'],
+    [
+      '-p 70000',
+      '--gearman-port is "70000": give a port from 0 to 65535 (0 takes a free one), or off.',
+    ],
+  ])('%s is refused with code 1', (words, message) => {
+    expect(() => settings(words)).toThrow(expect.objectContaining({ message, exitCode: 1 }))
+  })
+
+  it('without effect say so, a line each', () => {
+    const idle = gearmandOptions.filter(({ effect }) => effect !== 'some')
+    const words = idle.map(({ name, value }) => (value ? `--${name}=1` : `--${name}`)).join(' ')
+    const { notes } = settings(words.replace('queue-type=1', 'queue-type=redis'))
+    expect(notes).toHaveLength(idle.length)
+    for (const [at, { name }] of idle.entries()) expect(notes[at]).toContain(`--${name} `)
+    expect(notes.find((note) => note.startsWith('--queue-type redis'))).toMatch(
+      /jobs are persistent in the store\. .*docs\/.*\.md/,
+    )
+  })
+
+  it('with an effect say nothing', () => {
+    expect(settings('-p 1 -j 1 -R --verbose DEBUG -P /x -l none -u nobody').notes).toEqual([])
+  })
+})
+
+describe('the folder of the data', () => {
+  it('is in the working folder', async () => {
+    const cwd = await temporaryFolder()
+    expect(chooseDataDir(cwd, '/')).toBe(join(cwd, 'crossgear-data'))
+  })
+
+  it('is never at the root of the file system', async () => {
+    const home = await temporaryFolder()
+    expect(['/var/lib/crossgear', join(home, 'crossgear-data')]).toContain(chooseDataDir('/', home))
+  })
+
+  it('is the one that is there', async () => {
+    const home = await temporaryFolder()
+    mkdirSync(join(home, 'crossgear-data'))
+    expect(chooseDataDir('/proc', home)).toBe(join(home, 'crossgear-data'))
+  })
+})
