@@ -10,7 +10,7 @@ export interface ValueKind<T> {
 }
 
 /** `off` closes a door; 0 takes a port that is free. */
-export type PortSetting = number | 'off'
+type PortSetting = number | 'off'
 
 const MAX_PORT = 65_535
 

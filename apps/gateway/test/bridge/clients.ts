@@ -13,7 +13,7 @@ export interface ClientDoor {
   canSend(payload: Buffer): boolean
   background(bridge: Bridge, fn: string, payload: Buffer): Promise<void>
   /** Absent where the protocol has no such thing. */
-  foreground?(bridge: Bridge, fn: string, payload: Buffer): Promise<Outcome>
+  readonly foreground?: (bridge: Bridge, fn: string, payload: Buffer) => Promise<Outcome>
 }
 
 /** The gearman program takes seconds to read a megabyte from its standard input. */
