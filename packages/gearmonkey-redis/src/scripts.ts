@@ -46,9 +46,12 @@ type Call = (keys: number, ...args: ScriptArgument[]) => Promise<unknown>
 
 /** Typed calls of the scripts over one connection. A script the server has lost is sent again. */
 export class Scripts {
+  readonly #redis: Redis
+  #corked = false
   readonly #calls: ReadonlyMap<ScriptName, Call>
 
   constructor(redis: Redis) {
+    this.#redis = redis
     const calls = new Map<ScriptName, Call>()
     for (const name of names) {
       const command = `xg-${name}`
@@ -68,6 +71,19 @@ export class Scripts {
   ): Promise<unknown> {
     const call = this.#calls.get(name)
     if (!call) throw new Error(`no script ${name}`)
+    this.#cork()
     return call(keys.length, ...keys, ...args)
+  }
+
+  /** What one turn sends leaves in one write. */
+  #cork(): void {
+    if (this.#corked || this.#redis.status !== 'ready') return
+    const { stream } = this.#redis
+    this.#corked = true
+    stream.cork()
+    process.nextTick(() => {
+      this.#corked = false
+      stream.uncork()
+    })
   }
 }

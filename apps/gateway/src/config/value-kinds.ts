@@ -10,8 +10,6 @@ export interface ValueKind<T> {
 }
 
 /** `off` closes a door; 0 takes a port that is free. */
-type PortSetting = number | 'off'
-
 const MAX_PORT = 65_535
 
 function integer(min: number, max: number) {
