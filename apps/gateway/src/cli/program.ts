@@ -25,6 +25,7 @@ Examples:
   crossgear                                          a private store in ./crossgear-data
   crossgear --redis-url redis://127.0.0.1:6379/2     a Redis that runs already
   crossgear --faktory-port off --host 0.0.0.0        just the Gearman door, for the network
+  crossgear gearmand -d -P /run/gearmand.pid         in the place of gearmand, with its own options
 `
 
 /**
@@ -70,6 +71,11 @@ function createProgram(
     .addHelpText('after', HELP_AFTER)
     .action(serve)
   for (const name of optionNames) serveCommand.addOption(commanderOption(name))
+  // Listed here for the help alone: its words are not commander's, see gearmand/run.ts.
+  program
+    .command('gearmand')
+    .usage("[gearmand's options]")
+    .description("run the gateway with gearmand's own options: see crossgear gearmand --help")
   // The default command's options are what a person looks for under `crossgear --help`.
   const help = new Help()
   program.configureHelp({

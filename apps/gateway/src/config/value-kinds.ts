@@ -9,7 +9,6 @@ export interface ValueKind<T> {
   readonly show?: (value: string) => string
 }
 
-/** `off` closes a door; 0 takes a port that is free. */
 const MAX_PORT = 65_535
 
 function integer(min: number, max: number) {

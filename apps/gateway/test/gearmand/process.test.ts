@@ -33,7 +33,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-describe.concurrent('crossgear gearmand', () => {
+describe('crossgear gearmand', () => {
   it('--version and --help print and exit 0', async () => {
     const [version, help] = [startGearmand(['-V']), startGearmand(['--help'])]
     expect(await version.exited).toMatchObject({
