@@ -21,4 +21,16 @@ console.error = (...words) => {
   }
 }
 
-await new ValkeyServer({ host: '127.0.0.1', port: Number(process.argv[2]) }).start()
+/**
+ * The engine reads in one step and writes its answer in the next, which would otherwise come with its
+ * timer 100 ms later: every step is two.
+ */
+class PromptServer extends ValkeyServer {
+  step() {
+    super.step()
+    super.step()
+    for (const { socket } of this.socks.values()) socket?.setNoDelay(true)
+  }
+}
+
+await new PromptServer({ host: '127.0.0.1', port: Number(process.argv[2]) }).start()

@@ -152,9 +152,14 @@ export class Hearing implements StoreListener {
       for (const [at, id] of ids.entries()) {
         const job = jobs[at]
         if (job) this.#tellOf(job)
-        else if (goneIsLost) this.#parts.tell({ lane, id }, { kind: 'fail' })
+        else if (goneIsLost) this.#giveUp({ lane, id })
       }
     })
+  }
+
+  /** A job is gone and its outcome went unheard, unless the answer to its own end is just arriving. */
+  #giveUp(ref: JobRef): void {
+    this.#parts.clock.after(ownAnswerMs, () => this.#parts.tell(ref, { kind: 'fail' }))
   }
 
   /** Consumers name no functions: a lane that a native client made has to be found for them. */

@@ -10,8 +10,6 @@ const program = fileURLToPath(
   new URL('../../../apps/gateway/bin/embedded-store.js', import.meta.url),
 )
 
-const quick = new URL('quick-valkey.mjs', import.meta.url).href
-
 /** Valkey as WebAssembly in a process of its own. */
 export interface Valkey {
   readonly address: StoreAddress
@@ -22,7 +20,7 @@ export interface Valkey {
 export async function startValkey(): Promise<Valkey> {
   const address = { host: '127.0.0.1', port: await freePort() }
   const child = fork(program, [String(address.port)], {
-    execArgv: ['--no-warnings', '--import', quick],
+    execArgv: ['--no-warnings'],
     stdio: 'ignore',
   })
   const redis = new Redis({ ...address, retryStrategy: () => 20, maxRetriesPerRequest: null })
