@@ -3,5 +3,6 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   resolve: { conditions: ['@crossgear/source'] },
   ssr: { resolve: { conditions: ['@crossgear/source'] } },
-  test: { include: ['test/**/*.test.ts'] },
+  // Most of a test is waiting for programs in processes of their own.
+  test: { include: ['test/**/*.test.ts'], maxWorkers: 3 },
 })

@@ -42,7 +42,6 @@ describe('settings', () => {
       drainSeconds: 10,
       bridgeFaktory: 'auto',
       maxPacketBytes: 67_108_864,
-      maxFunctionBytes: 512,
       logLevel: 'info',
       logFormat: 'auto',
     })
@@ -56,6 +55,18 @@ describe('settings', () => {
     const env = { CROSSGEAR_GEARMAN_PORT: '11', CROSSGEAR_FAKTORY_PORT: '12' }
     const flags = { config, gearmanPort: '21' }
     expect(load({ flags, env })).toMatchObject({ gearmanPort: 21, faktoryPort: 12, webPort: 3 })
+  })
+
+  it('come from the defaults of a command where nothing else says so', async () => {
+    const config = await file('gearman_port = 1\nround_robin = true\n')
+    const defaults = { gearmanPort: '31', webPort: 'off', workerWakeup: '0' }
+    const env = { CROSSGEAR_WORKER_WAKEUP: '2' }
+    expect(load({ flags: { config }, env, defaults })).toMatchObject({
+      gearmanPort: 1,
+      roundRobin: true,
+      webPort: 'off',
+      workerWakeup: 2,
+    })
   })
 
   it('may name the file in the environment', async () => {
@@ -99,7 +110,7 @@ describe('a wrong value is refused in one line that says what to give', () => {
     [
       'host',
       'a b',
-      '--host is "a b": give an address of this machine, such as 127.0.0.1 or 0.0.0.0.',
+      '--host is "a b": give an address of this machine, such as 127.0.0.1, or * for all of them.',
     ],
     ['drainSeconds', '1.5', '--drain-seconds is "1.5": give a whole number from 0 to 31536000.'],
     [
@@ -107,6 +118,7 @@ describe('a wrong value is refused in one line that says what to give', () => {
       'loud',
       '--log-level is "loud": give trace, debug, info, warn, error, fatal, silent.',
     ],
+    ['roundRobin', 'maybe', '--round-robin is "maybe": give yes or no.'],
     ['logFormat', 'xml', '--log-format is "xml": give auto, text, json.'],
     ['bridgeFaktory', 'no', '--bridge-faktory is "no": give auto, routed.'],
     [

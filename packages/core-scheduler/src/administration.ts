@@ -40,7 +40,8 @@ export class Administration {
    * failed. Not while it has workers or running jobs.
    */
   async dropLane(lane: string): Promise<'dropped' | 'unknown' | 'busy'> {
-    const { store, registry, tell } = this.#parts
+    const { store, registry, tell, settled } = this.#parts
+    await settled()
     if (registry.numberOf(lane) === undefined) return 'unknown'
     for (;;) {
       const ids = await store.clearLane(lane, clearedPerStep)

@@ -41,11 +41,11 @@ export function oneOf<const Words extends readonly string[]>(
   return { expected: words.join(', '), schema: v.picklist(words) }
 }
 
-/** `yes` or `no`; in the file true and false as well. */
+/** `yes` or `no`, or as TOML writes it. */
 export function yesNo(): ValueKind<boolean> {
   const fromWord = v.pipe(
-    v.picklist(['yes', 'no']),
-    v.transform((word) => word === 'yes'),
+    v.picklist(['yes', 'no', 'true', 'false']),
+    v.transform((word) => word === 'yes' || word === 'true'),
   )
   return { expected: 'yes or no', schema: v.union([v.boolean(), fromWord]) }
 }

@@ -1,5 +1,13 @@
-import { execFileSync } from 'node:child_process'
-import { chownSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  chownSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, connect, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -81,10 +89,16 @@ describe('crossgear gearmand', () => {
     expect(code).toBe(1)
   })
 
-  it('is what the shim in bin starts, in the same process, without an environment', async () => {
+  it('is what the shim in bin starts, in the same process', async () => {
+    const folder = await temporaryFolder()
     const shim = fileURLToPath(new URL('../../bin/gearmand', import.meta.url))
-    const version = execFileSync(shim, ['--version'], { env: {}, encoding: 'utf8' })
-    expect(version).toMatch(/^\ngearmand \d/)
+    const link = join(folder, 'gearmand')
+    symlinkSync(shim, link)
+    writeFileSync(join(folder, 'node'), '#!/bin/sh\necho "$$|$1|$2|$3|$4"\n', { mode: 0o755 })
+    const env = { PATH: `${folder}:/usr/bin:/bin` }
+    const { pid, stdout } = spawnSync(link, ['-p', 'two words'], { env, encoding: 'utf8' })
+    const program = fileURLToPath(new URL('../../bin/crossgear.js', import.meta.url))
+    expect(stdout.trim().split('|')).toEqual([String(pid), program, 'gearmand', '-p', 'two words'])
   })
 })
 

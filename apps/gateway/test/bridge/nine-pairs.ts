@@ -25,13 +25,8 @@ async function inOrder(bridge: Bridge, fn: string): Promise<void> {
   await bridge.forget(fn)
 }
 
-const stores = [
-  { store: 'one gateway on Redis', nodes: 1 },
-  { store: 'two gateways on Redis', nodes: 2 },
-  { store: 'the embedded store' },
-]
-
-for (const { store, nodes } of stores) {
+/** Drives every client door with every worker door, in the foreground too, to success and failure. */
+export function ninePairs(store: string, nodes?: number): void {
   describe.skipIf(nodes !== undefined && lacksRedis)(`with ${store}`, { timeout: 30_000 }, () => {
     let bridge: Bridge
     beforeAll(async () => {
