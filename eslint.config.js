@@ -2,7 +2,17 @@ import nx from '@nx/eslint-plugin'
 import tseslint from 'typescript-eslint'
 
 /** Modules that do I/O: codecs and the scheduler must not reach for them. */
-const ioModules = ['net', 'fs', 'fs/promises', 'http', 'https', 'tls', 'dgram', 'child_process', 'dns']
+const ioModules = [
+  'net',
+  'fs',
+  'fs/promises',
+  'http',
+  'https',
+  'tls',
+  'dgram',
+  'child_process',
+  'dns',
+]
 const withoutIo = ioModules.flatMap((name) => [name, `node:${name}`])
 
 export default tseslint.config(
