@@ -1,8 +1,17 @@
 import { defineConfig } from 'vitest/config'
 
+/** Compared with a gearmand beside it, on demand: npm run test:differential. */
+const onDemand = ['test/differential/**', 'test/stock/alone-*']
+
 export default defineConfig({
   resolve: { conditions: ['@crossgear/source'] },
   ssr: { resolve: { conditions: ['@crossgear/source'] } },
   // Most of a test is waiting for programs in processes of their own.
-  test: { include: ['test/**/*.test.ts'], maxWorkers: 3 },
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: process.env['CROSSGEAR_ON_DEMAND'] ? [] : onDemand,
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
 })

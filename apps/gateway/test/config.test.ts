@@ -178,7 +178,32 @@ describe('the file', () => {
     ])
   })
 
+  it('has cron entries', async () => {
+    const config = await file(`
+      [[cron]]
+      schedule = "*/5 * * * *"
+      timezone = "Europe/Berlin"
+      [cron.job]
+      type = "five"
+      queue = "critical"
+      [cron.job.custom]
+      expires_in = 60
+    `)
+    expect(load({ flags: { config } }).cron).toMatchObject([
+      {
+        ...{ schedule: '*/5 * * * *', timezone: 'Europe/Berlin' },
+        job: { type: 'five', queue: 'critical', custom: { expires_in: 60 } },
+      },
+    ])
+  })
+
   it.each([
+    ['cron = 1', 'cron in FILE is no list: write [[cron]].'],
+    ['[[cron]]\nschedule = "@daily"', 'cron entry 1 in FILE: job must be a table.'],
+    [
+      '[[cron]]\nname="a"\nschedule="@daily"\njob.type="t"\n[[cron]]\nname="a"\nschedule="@daily"\njob.type="u"',
+      'Two cron entries in FILE are a: give each a name.',
+    ],
     ['gearmn_port = 1', 'gearmn_port in FILE is no setting: did you mean gearman_port?'],
     ['gearman-port = 1', 'gearman-port in FILE is no setting: did you mean gearman_port?'],
     ['config = "x"', 'config in FILE is no setting: see crossgear --help'],

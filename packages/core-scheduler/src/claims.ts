@@ -12,6 +12,8 @@ interface Parts {
   readonly arm: () => void
   readonly putBack: (assignment: Assignment) => void
   /** Leaves out what consumers are given nothing from. */
+  /** A throttled queue may have room: wakes who waits for its jobs. */
+  readonly roomAgain: (queue: string) => void
   readonly unpaused: (groups: readonly LaneGroup[]) => readonly LaneGroup[]
 }
 
@@ -19,6 +21,8 @@ interface Parts {
 export class Claims {
   readonly #parts: Parts
   readonly #batch: TurnBatch<Claimant>
+  readonly #roomTimers = new Map<string, () => void>()
+  readonly #throttled = (queue: string, waitMs: number): void => this.#lookAgain(queue, waitMs)
   #stopped = false
   #handedOut = 0
 
@@ -34,6 +38,8 @@ export class Claims {
 
   stop(): void {
     this.#stopped = true
+    for (const cancel of this.#roomTimers.values()) cancel()
+    this.#roomTimers.clear()
   }
 
   add(claimant: Claimant): void {
@@ -61,6 +67,7 @@ export class Claims {
         by: interest.by,
         groups: interest.by === 'consumer' ? this.#parts.unpaused(groups) : groups,
         max: claimants.length,
+        throttled: this.#throttled,
       })
       const sinceMs = clock.nowMs()
       const left = claimants.filter((claimant) => !claimant.gone)
@@ -70,6 +77,17 @@ export class Claims {
       const refusal = toStoreError(error)
       for (const claimant of claimants) claimant.refused(refusal)
     }
+  }
+
+  /** Who waits for a queue whose rate is used up looks again when it is not. */
+  #lookAgain(queue: string, waitMs: number): void {
+    if (this.#stopped || waitMs === 0 || this.#roomTimers.has(queue)) return
+    const { clock, roomAgain } = this.#parts
+    const cancel = clock.after(waitMs, () => {
+      this.#roomTimers.delete(queue)
+      roomAgain(queue)
+    })
+    this.#roomTimers.set(queue, cancel)
   }
 
   #assign(assignment: Assignment, claimant: Claimant | undefined): void {

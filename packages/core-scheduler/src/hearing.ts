@@ -2,8 +2,10 @@ import type { IdleWorker, IdleWorkers } from './idle-workers.ts'
 import { idleKeysOf } from './interest.ts'
 import type { Job, JobEvent, JobRef, Outcome } from './job.ts'
 import type { LaneRegistry } from './lane-registry.ts'
+import type { NativeCare } from './native-care.ts'
 import { failureEvent } from './outcomes.ts'
 import type { Clock, Observer, Store, StoreListener } from './ports.ts'
+import { ProgressLook } from './progress-look.ts'
 import type { FailureReport } from './retry.ts'
 import type { Submissions } from './submissions.ts'
 import type { Waiters } from './waiters.ts'
@@ -28,19 +30,26 @@ export interface HearingParts {
   readonly wake: (lane: string, jobs: number) => void
   readonly tell: (ref: JobRef, event: JobEvent) => void
   readonly loadPauses: () => Promise<void>
-  /** Settles what a native worker wrote. */
+  readonly care: NativeCare
   readonly settle: (outcome: Outcome) => void
+  /** Settles what a native worker wrote in the job. */
+  readonly settleNative: (job: Job) => void
   readonly outcomeOf: (job: Job & { readonly token: string }, report: FailureReport) => Outcome
 }
 
 /** What other nodes and native programs do, as far as it concerns workers and clients of this node. */
 export class Hearing implements StoreListener {
   readonly #parts: HearingParts
+  readonly #progress: ProgressLook
   readonly #toLook = new Map<string, number>()
   #looking = false
 
   constructor(parts: HearingParts) {
     this.#parts = parts
+    this.#progress = new ProgressLook({
+      isWaitedFor: (lane, id) => parts.waiters.has(lane, id),
+      verify: (lane, ids) => this.verify(lane, ids),
+    })
   }
 
   created(lane: string, id: number): void {
@@ -57,9 +66,18 @@ export class Hearing implements StoreListener {
     })
   }
 
+  started(lane: string, id: number): void {
+    this.#parts.submissions.settled(lane, () => {
+      if (this.#parts.waiters.has(lane, id)) this.#progress.add(lane, id)
+    })
+  }
+
   finished(lane: string, id: number): void {
     this.#parts.submissions.settled(lane, () => {
-      if (!this.#parts.waiters.has(lane, id)) return
+      if (!this.#parts.waiters.has(lane, id)) {
+        this.#parts.care.finished(lane, id)
+        return
+      }
       this.#parts.clock.after(ownAnswerMs, () => {
         if (this.#parts.waiters.has(lane, id)) void this.verify(lane, [id])
       })
@@ -106,6 +124,12 @@ export class Hearing implements StoreListener {
     })
   }
 
+  /** Wakes all who wait for jobs of a queue, if there are any. */
+  async wakeQueue(queue: string): Promise<void> {
+    const { registry } = this.#parts
+    await this.#guard('throttles', () => this.#wakeFor(registry.ofQueue(queue), () => Infinity))
+  }
+
   async loadLanes(): Promise<void> {
     for (const [lane, number] of await this.#parts.store.lanes()) this.laneAdded(lane, number)
   }
@@ -132,6 +156,11 @@ export class Hearing implements StoreListener {
       )
       for (const lane of [...waiters.lanes()]) await this.#verifyOld(lane, 1_000)
     })
+  }
+
+  /** Looks for the progress of jobs that native workers run and clients of this node wait for. */
+  lookAtProgress(): Promise<void> {
+    return this.#progress.look()
   }
 
   /** Wakes a worker that has just fallen asleep if it overlooked a job. */
@@ -172,28 +201,28 @@ export class Hearing implements StoreListener {
   }
 
   #tellOf(job: Job): void {
-    const { tell, settle, outcomeOf, waiters } = this.#parts
+    const { tell, waiters, settleNative } = this.#parts
     if (job.status === 'idle' || job.status === 'busy') {
-      const { dividend, divisor } = job
+      const { lane, id, dividend, divisor } = job
       if (dividend && divisor && waiters.isNews(job, dividend, divisor)) {
         tell(job, { kind: 'status', dividend, divisor })
       }
+      if (job.token !== undefined) this.#progress.remove(lane, id)
+      else if (job.status === 'busy') this.#progress.add(lane, id)
       return
     }
-    const output = job.output ?? Buffer.alloc(0)
     if (job.settled) {
-      tell(job, job.status === 'success' ? { kind: 'complete', output } : failureEvent(output))
-      return
-    }
-    const token = 'native'
-    if (job.status === 'success') {
-      settle({ lane: job.lane, id: job.id, token, kind: 'complete', output })
-    } else settle(outcomeOf({ ...job, token }, { message: output.toString(), bytes: output }))
+      const output = job.output ?? Buffer.alloc(0)
+      tell(
+        job,
+        job.status === 'success' ? { kind: 'complete', output } : failureEvent(output, job.thrown),
+      )
+    } else settleNative(job)
   }
 
   async #verifyOld(lane: string, ageMs: number): Promise<void> {
     const beforeMs = this.#parts.clock.nowMs() - ageMs
-    const ids = this.#parts.waiters.olderThan(lane, beforeMs, maxLookedAt)
+    const ids = this.#parts.waiters.inTurn(lane, beforeMs, maxLookedAt)
     if (ids.length > 0) await this.verify(lane, ids, ageMs > 0)
   }
 

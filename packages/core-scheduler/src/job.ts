@@ -25,6 +25,21 @@ export interface RetryPolicy {
   readonly retries: number
 }
 
+/** Refuses other jobs of the lane with the same key while it is held. */
+export interface JobLock {
+  readonly key: string
+  /** How long it is held at most, milliseconds from when the job is due. */
+  readonly forMs: number
+  /** Released when a worker gets the job, or when the job has been done. */
+  readonly until: 'start' | 'success'
+}
+
+export interface CronTick {
+  readonly entry: string
+  /** Milliseconds since 1970. */
+  readonly atMs: number
+}
+
 /** A job as it enters the store. Only `input` is needed for a job of the GearMonkey spec. */
 export interface NewJob {
   /** The stored payload, as it came. */
@@ -49,6 +64,13 @@ export interface NewJob {
   readonly reserveForSeconds?: number
   /** How long the finished hash stays, seconds; 0 or absent: not at all. */
   readonly retentionSeconds?: number
+  /** From then on nobody wants it run, milliseconds since 1970 on the store's clock. */
+  readonly staleAtMs?: number
+  readonly lock?: JobLock
+  /** The batch that it belongs to. */
+  readonly batch?: string
+  /** The tick of a cron entry that it stands for: one job for each, whoever submits it. */
+  readonly tick?: CronTick
 }
 
 /** A job as it is read from the store. */
@@ -81,6 +103,8 @@ export interface Job extends JobRef {
   readonly token?: string
   /** Finished, and what follows from that is done; false for what a native worker wrote. */
   readonly settled: boolean
+  /** It ended with an exception that had nothing to say. */
+  readonly thrown?: boolean
   /** How many foreground clients wait for it, over all nodes. */
   readonly waiting: number
 }
@@ -94,11 +118,18 @@ export interface Reservation extends Job {
   readonly heldBy: ClaimBy
 }
 
-/** What becomes of submitted job. `full`: the function's maxqueue is reached. */
+/**
+ * What becomes of a submitted job. `full`: the function's maxqueue is reached; `locked`: another job
+ * holds its lock; `unbatched`: its batch is not known, or over;
+ * `ticked`: the tick, or a later one of the entry, has its job.
+ */
 export type Submitted =
   | { readonly kind: 'created'; readonly id: number }
   | { readonly kind: 'joined'; readonly id: number }
   | { readonly kind: 'full' }
+  | { readonly kind: 'locked' }
+  | { readonly kind: 'unbatched' }
+  | { readonly kind: 'ticked' }
 
 /**
  * The end, or the interruption, of one reservation. `token` is the reservation's; an outcome with
@@ -107,7 +138,12 @@ export type Submitted =
 export type Outcome = JobRef & { readonly token: string } & (
     | { readonly kind: 'complete'; readonly output: Uint8Array }
     /** Final failure that leaves nothing but what retention keeps. */
-    | { readonly kind: 'fail'; readonly message: Uint8Array }
+    | {
+        readonly kind: 'fail'
+        readonly message: Uint8Array
+        /** The clients hear an exception even where the message is empty. */
+        readonly thrown?: boolean
+      }
     /** Failed, and due again after a delay on the store's clock. */
     | {
         readonly kind: 'retry'

@@ -138,6 +138,7 @@ function eventOf(outcome: Outcome, result: Settled): JobEvent | undefined {
     case 'complete':
       return { kind: 'complete', output: outcome.output }
     case 'fail':
+      return failureEvent(outcome.message, outcome.thrown)
     case 'dead':
       return failureEvent(outcome.message)
     case 'retry':
@@ -147,6 +148,6 @@ function eventOf(outcome: Outcome, result: Settled): JobEvent | undefined {
 }
 
 /** A failure that says something is an exception to those who asked for exceptions. */
-export function failureEvent(message: Uint8Array): JobEvent {
-  return message.length > 0 ? { kind: 'exception', message } : { kind: 'fail' }
+export function failureEvent(message: Uint8Array, thrown = false): JobEvent {
+  return thrown || message.length > 0 ? { kind: 'exception', message } : { kind: 'fail' }
 }

@@ -11,6 +11,9 @@ import type {
   Settled,
   Submitted,
 } from './job.ts'
+import type { NativeStore, Repair } from './native-ports.ts'
+import type { BatchStore } from './batch-ports.ts'
+import type { CronStore } from './cron-ports.ts'
 import type { QueueStore } from './queue-ports.ts'
 import type { Band } from './levels.ts'
 
@@ -23,11 +26,24 @@ export interface LaneGroup {
   readonly leaseMs?: number
 }
 
+/** How much of a Faktory queue workers behind gateways get. Absent: any. */
+export interface Throttle {
+  /** Jobs at a time. */
+  readonly concurrency?: number
+  /** So many jobs in any time of this length. */
+  readonly rate?: { readonly jobs: number; readonly perMs: number }
+}
+
 export interface ClaimRequest {
   readonly by: ClaimBy
   /** Taken from in this order. */
   readonly groups: readonly LaneGroup[]
   readonly max: number
+  /**
+   * Called before the answer for each queue whose throttle held something back: for so long by its
+   * rate, milliseconds; 0: until a job of it ends, of which {@link StoreListener.woken} tells.
+   */
+  readonly throttled?: (queue: string, waitMs: number) => void
 }
 
 /** What stands in one lane now. */
@@ -47,6 +63,8 @@ export interface LaneCounts {
   readonly completed: number
   readonly failed: number
   readonly retried: number
+  /** Dropped when a worker would have got them, because nobody wanted them any more. */
+  readonly expired: number
 }
 
 /** How many workers behind one node a lane has. */
@@ -85,6 +103,8 @@ export interface Pulse {
 export interface StoreListener {
   /** A job was written in a watched lane; a native client pushes it a moment later. */
   created(lane: string, id: number): void
+  /** A worker began a job of a watched lane. */
+  started(lane: string, id: number): void
   /** A job of a watched lane was finished by somebody. */
   finished(lane: string, id: number): void
   /** A waiting client of this node is owed this event of a job that ran elsewhere. */
@@ -128,7 +148,7 @@ export interface Store {
    * known lanes among them. However large the store, one call is short.
    */
   discover(): Promise<readonly string[]>
-  /** Those of the lanes that have queued jobs. */
+  /** Those of the lanes that have queued jobs which somebody wants. */
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]>
 
   setLimits(lane: string, limits: LaneLimits): Promise<void>
@@ -146,6 +166,9 @@ export interface Store {
   unregisterLane(lane: string): Promise<void>
 
   readonly queues: QueueStore
+  readonly batches: BatchStore
+  readonly cron: CronStore
+  readonly native: NativeStore
 
   /** Opens a lane to Faktory consumers for good. */
   openLane(lane: string): Promise<void>
@@ -163,7 +186,7 @@ export interface Store {
   /** Leaves the nodes: worker counts go, and what is still reserved goes back. */
   leave(lanes: readonly string[]): Promise<void>
 
-  /** Hear {@link StoreListener.created} and finished of exactly these lanes, or of all. */
+  /** Hear {@link StoreListener.created}, started and finished of exactly these lanes, or of all. */
   watch(lanes: ReadonlySet<string> | 'all'): Promise<void>
   listen(listener: StoreListener): void
   /** Resolves when the store answers; throws what keeps it from it. */
@@ -203,6 +226,8 @@ export interface Observer {
   failed(door: Door, runMs: number): void
   retried(door: Door, runMs: number): void
   store(up: boolean, reason?: string): void
+  /** What a native program left was put right; not `done`: would have been. */
+  repaired(repair: Repair, done: boolean): void
   /** A background task met an error; it goes on. */
   trouble(task: string, error: unknown): void
 }

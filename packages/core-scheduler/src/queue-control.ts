@@ -46,8 +46,9 @@ export class QueueControl {
     for (const lane of this.#parts.registry.ofQueue(queue)) await this.#end(lane, queuedPlaces)
   }
 
-  /** Ends all jobs, those in the hands of workers too. */
+  /** Ends all jobs, those in the hands of workers too, and forgets the batches first: nobody is called back. */
   async flush(): Promise<void> {
+    await this.#parts.store.batches.clear()
     for (const lane of [...this.#parts.registry.all()]) await this.#end(lane, allPlaces)
   }
 

@@ -6,6 +6,8 @@ export interface FailureReport {
   /** The message as it came, where it may be no UTF-8: what waiting clients hear. */
   readonly bytes?: Uint8Array
   readonly errtype?: string
+  /** An exception, also where the message is empty. */
+  readonly thrown?: boolean
   readonly backtrace?: readonly string[]
 }
 
@@ -30,7 +32,10 @@ export function outcomeOfFailure(
   const { lane, id, token } = job
   const message = report.bytes ?? Buffer.from(report.message)
   const retries = job.retries ?? (job.door === 'faktory' ? defaultFaktoryRetries : 0)
-  if (retries === 0) return { lane, id, token, kind: 'fail', message }
+  if (retries === 0) {
+    const { thrown = false } = report
+    return { lane, id, token, kind: 'fail', message, thrown }
+  }
 
   const count = failuresBefore(job)
   const dead = retries < 0 || count >= retries

@@ -1,3 +1,5 @@
+import type { BatchStore } from './batch-ports.ts'
+import type { CronStore } from './cron-ports.ts'
 import { Administration } from './administration.ts'
 import { JobSets } from './job-sets.ts'
 import { QueueControl } from './queue-control.ts'
@@ -7,6 +9,7 @@ import type { Ability, Interest } from './interest.ts'
 import type { Job, JobEvent, JobRef, Outcome, Report } from './job.ts'
 import { LaneRegistry } from './lane-registry.ts'
 import { LaneNames } from './lanes.ts'
+import { NativeCare, type RepairPolicy } from './native-care.ts'
 import { Outcomes } from './outcomes.ts'
 import { Claims } from './claims.ts'
 import { Submissions } from './submissions.ts'
@@ -33,6 +36,8 @@ export interface SchedulerOptions {
   readonly maxLosses?: number
   /** Idle workers woken per job; 0 wakes all of the function. 1. */
   readonly wakeups?: number
+  /** What is done about what native programs leave behind when they die. Nothing. */
+  readonly repair?: RepairPolicy
   /** In [0, 1), for retry delays. Math.random. */
   readonly random?: () => number
 }
@@ -47,6 +52,8 @@ export class Scheduler {
   readonly admin: Administration
   /** Faktory queues as wholes. */
   readonly queues: QueueControl
+  readonly batches: BatchStore
+  readonly cron: CronStore
   /** Scheduled, retried and dead jobs. */
   readonly sets: JobSets
   readonly #store: Store
@@ -67,6 +74,8 @@ export class Scheduler {
 
   constructor(store: Store, clock: Clock, observer: Observer, options: SchedulerOptions = {}) {
     this.#store = store
+    this.batches = store.batches
+    this.cron = store.cron
     this.#clock = clock
     this.#observer = observer
     this.#options = options
@@ -114,6 +123,7 @@ export class Scheduler {
       registry: this.registry,
       putBack: (assignment) => this.release(assignment, false),
       unpaused: (groups) => this.queues.unpaused(groups),
+      roomAgain: (queue) => this.#upkeep.wakeQueue(queue),
     })
     this.#watch = new WatchList(
       clock,
@@ -125,7 +135,22 @@ export class Scheduler {
     this.#counts = new WorkerCounts(store, this.registry, (task, error) =>
       observer.trouble(task, error),
     )
+    const maxLosses = options.maxLosses ?? 0
+    const care = new NativeCare({
+      store,
+      clock,
+      observer,
+      maxLosses,
+      registry: this.registry,
+      repair: options.repair,
+      register: (lane) => this.#submissions.laneNumber(lane),
+      settleNative: async (lane, ids) => {
+        for (const job of await store.read(lane, ids)) if (job) this.#settleNative(job)
+      },
+    })
     this.#upkeep = new Upkeep({
+      care,
+      maxLosses,
       store,
       clock,
       observer,
@@ -140,7 +165,7 @@ export class Scheduler {
       loadPauses: () => this.queues.load(),
       settle: (outcome) => this.#outcomes.add(undefined, outcome),
       outcomeOf: (job, report) => this.#outcomeOf(job, report),
-      maxLosses: options.maxLosses ?? 0,
+      settleNative: (job) => this.#settleNative(job),
       retryReleases: () => this.#outcomes.retryReleases(),
     })
   }
@@ -172,6 +197,7 @@ export class Scheduler {
 
   /** Leaves the nodes; what is still held by Gearman workers of this node goes back. */
   async stop(): Promise<void> {
+    this.#claims.stop()
     await this.#upkeep.stop()
   }
 
@@ -222,7 +248,8 @@ export class Scheduler {
    */
   sleep(worker: IdleWorker, look: boolean): void {
     this.#idle.add(worker)
-    if (look) this.#upkeep.lookFor(worker)
+    // Behind the claims of this turn: what the worker has just been given does not wake it.
+    if (look) this.#clock.endOfTurn(() => this.#upkeep.lookFor(worker))
     this.#watch.touch()
   }
 
@@ -338,6 +365,19 @@ export class Scheduler {
       report,
       this.storeNowMs(),
       random(),
+    )
+  }
+
+  /** What a native worker wrote in a job of another door counts as that worker's outcome. */
+  #settleNative(job: Job): void {
+    const { lane, id, output = Buffer.alloc(0) } = job
+    const token = 'native'
+    const report = { message: output.toString(), bytes: output }
+    this.#outcomes.add(
+      undefined,
+      job.status === 'success'
+        ? { lane, id, token, kind: 'complete', output }
+        : this.#outcomeOf({ ...job, token }, report),
     )
   }
 

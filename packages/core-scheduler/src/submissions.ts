@@ -148,7 +148,7 @@ export class Submissions {
     let created = 0
     for (const [at, { submission, job }] of items.entries()) {
       const result = results[at] ?? { kind: 'full' }
-      if (result.kind !== 'full' && submission.waiter) {
+      if ('id' in result && submission.waiter) {
         if (submission.gone) this.abandon(lane, [result.id])
         else waiters.add(lane, result.id, submission.waiter, nowMs)
       }

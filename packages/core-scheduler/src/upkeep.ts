@@ -13,6 +13,8 @@ const promoteEveryMs = 200
 const healEveryBeats = 5
 /** A client that waits so long may wait for a native worker, whose events are heard from then on. */
 const watchWaitersAfterMs = 100
+/** How often the progress of jobs that native workers run is looked at, milliseconds. */
+const progressEveryMs = 250
 /** Expired reservations that one beat takes on, per lane. */
 const maxExpired = 500
 
@@ -45,6 +47,7 @@ export class Upkeep {
     this.#every('beat', beatEveryMs, () => this.#beat())
     this.#every('promote', promoteEveryMs, () => this.#promote())
     this.#every('waiters', watchWaitersAfterMs, () => this.#watchWaiters())
+    this.#every('progress', progressEveryMs, () => this.#hearing.lookAtProgress())
   }
 
   async stop(): Promise<void> {
@@ -62,14 +65,19 @@ export class Upkeep {
     void this.#hearing.catchUp(fresh)
   }
 
+  /** Wakes all who wait for jobs of a queue, if there are any. */
+  wakeQueue(queue: string): void {
+    void this.#hearing.wakeQueue(queue)
+  }
+
   lookFor(worker: IdleWorker): void {
     void this.#hearing.lookFor(worker)
   }
 
-  /** The lanes whose events this node needs: where somebody idles, or has waited for a while. */
+  /** The lanes whose events this node needs: where somebody idles, or waits for a native worker. */
   wantedLanes(): Iterable<string> | 'all' {
-    const { idle, registry, waiters, clock } = this.#parts
-    const wanted = new Set<string>()
+    const { idle, registry, waiters, clock, care } = this.#parts
+    const wanted = new Set<string>(care.watched)
     for (const key of idle.keys()) {
       const name = key.slice(1)
       if (key.startsWith('q')) return 'all'
@@ -78,16 +86,18 @@ export class Upkeep {
     }
     const beforeMs = clock.nowMs() - watchWaitersAfterMs
     for (const lane of waiters.lanes()) {
-      if (waiters.olderThan(lane, beforeMs, 1).length > 0) wanted.add(lane)
+      const isOld = waiters.olderThan(lane, beforeMs, 1).length > 0
+      if (isOld || care.isWorked(lane)) wanted.add(lane)
     }
     return wanted
   }
 
   async #beat(): Promise<void> {
-    const { store, clock, counts, registry, wake, watch } = this.#parts
+    const { store, clock, counts, registry, wake, watch, care } = this.#parts
     const pulse = await store.beat(deadAfterMs)
     this.#offsetMs = pulse.nowMs - clock.nowMs()
     if (pulse.forgotten) counts.retell()
+    else counts.retry()
     this.#parts.retryReleases()
     for (const node of pulse.dead) {
       for (const lane of await store.bury(node, [...registry.all()])) wake(lane, 1)
@@ -95,6 +105,7 @@ export class Upkeep {
     await this.#reap()
     if (this.#beats % healEveryBeats === 0) await store.heal([...registry.all()])
     this.#beats += 1
+    await care.beat()
     watch.touch()
     await this.#hearing.sweep()
   }

@@ -6,8 +6,10 @@ export interface Waiter {
 }
 
 interface Wait {
-  readonly waiters: Waiter[]
+  readonly waiters: Set<Waiter>
   readonly sinceMs: number
+  /** The round of looks that it had its turn in. */
+  round: number
   /** What was last heard of its progress, so that a look finds only news. */
   progress?: string
 }
@@ -20,6 +22,7 @@ export function isFinal(event: JobEvent): boolean {
 /** The clients of this node that wait, by job. */
 export class Waiters {
   readonly #byLane = new Map<string, Map<number, Wait>>()
+  readonly #rounds = new Map<string, number>()
 
   lanes(): Iterable<string> {
     return this.#byLane.keys()
@@ -34,23 +37,21 @@ export class Waiters {
   }
 
   count(lane: string, id: number): number {
-    return this.#byLane.get(lane)?.get(id)?.waiters.length ?? 0
+    return this.#byLane.get(lane)?.get(id)?.waiters.size ?? 0
   }
 
   add(lane: string, id: number, waiter: Waiter, nowMs: number): void {
     let waits = this.#byLane.get(lane)
     if (!waits) this.#byLane.set(lane, (waits = new Map<number, Wait>()))
     const wait = waits.get(id)
-    if (wait) wait.waiters.push(waiter)
-    else waits.set(id, { waiters: [waiter], sinceMs: nowMs })
+    if (wait) wait.waiters.add(waiter)
+    else waits.set(id, { waiters: new Set([waiter]), sinceMs: nowMs, round: 0 })
   }
 
   remove(lane: string, id: number, waiter: Waiter): boolean {
     const wait = this.#byLane.get(lane)?.get(id)
-    const at = wait?.waiters.indexOf(waiter) ?? -1
-    if (!wait || at < 0) return false
-    wait.waiters.splice(at, 1)
-    if (wait.waiters.length === 0) this.#forget(lane, id)
+    if (!wait?.waiters.delete(waiter)) return false
+    if (wait.waiters.size === 0) this.#forget(lane, id)
     return true
   }
 
@@ -79,9 +80,26 @@ export class Waiters {
     return ids
   }
 
+  /** As {@link olderThan}, but each has its turn before one has the next. */
+  inTurn(lane: string, beforeMs: number, max: number): number[] {
+    const round = this.#rounds.get(lane) ?? 1
+    const ids: number[] = []
+    for (const [id, wait] of this.#byLane.get(lane) ?? []) {
+      if (wait.sinceMs > beforeMs || ids.length >= max) break
+      if (wait.round === round) continue
+      wait.round = round
+      ids.push(id)
+    }
+    if (ids.length < max) this.#rounds.set(lane, round + 1)
+    return ids
+  }
+
   #forget(lane: string, id: number): void {
     const waits = this.#byLane.get(lane)
-    if (waits?.delete(id) && waits.size === 0) this.#byLane.delete(lane)
+    if (waits?.delete(id) && waits.size === 0) {
+      this.#byLane.delete(lane)
+      this.#rounds.delete(lane)
+    }
   }
 }
 

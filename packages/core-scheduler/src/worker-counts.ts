@@ -1,6 +1,9 @@
 import type { LaneRegistry } from './lane-registry.ts'
 import type { Store } from './ports.ts'
 
+/** The store may have been told something, and may have forgotten it. */
+const unknown = 'unknown'
+
 /**
  * Keeps the store's worker counts true for this node: by-name workers of a function count in all
  * its lanes, consumers of a queue in all lanes of the queue.
@@ -46,10 +49,16 @@ export class WorkerCounts {
 
   /** The store has forgotten what this node told it. */
   retell(): void {
-    this.#told.clear()
+    for (const lane of this.#told.keys()) this.#told.set(lane, unknown)
     for (const lane of this.#registry.all()) this.#dirty.add(lane)
     for (const lane of this.#named.keys()) this.#dirty.add(lane)
     this.#tell()
+  }
+
+  /** Tells again what the store did not take. */
+  retry(): void {
+    for (const [lane, told] of this.#told) if (told === unknown) this.#dirty.add(lane)
+    if (this.#dirty.size > 0) this.#tell()
   }
 
   /** Settles when the store has the figures of now, or cannot be told. */
@@ -82,6 +91,7 @@ export class WorkerCounts {
       await this.#store.setWorkers(lane, { named, consumers })
       this.#told.set(lane, figures)
     } catch (error) {
+      this.#told.set(lane, unknown)
       this.#trouble('worker counts', error)
     }
   }

@@ -25,6 +25,8 @@ export const FWP_ERRORS = {
   NO_WILDCARD: 'QUEUE LATENCY was given *',
   MISSING_QUEUE: 'a QUEUE sub-command names no queue',
   INVALID_TRACK: 'the argument of TRACK is wrong',
+  INVALID_CUSTOM: 'a value in custom that the server goes by is wrong',
+  INVALID_BATCH: 'the argument of BATCH is wrong',
 } as const
 
 /** One of the codes of `FWP_ERRORS`. */

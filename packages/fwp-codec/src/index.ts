@@ -1,5 +1,7 @@
 export { parseAck, type Ack } from './ack.ts'
+export { parseBatch, type Batch } from './batch.ts'
 export { parseBeat, type Beat } from './beat.ts'
+export { isBid, parseCustom, parseDuration, type CustomTerms } from './custom.ts'
 export { FWP_ERRORS, FwpError, type FwpErrorCode } from './errors.ts'
 export { parseFail, type Fail } from './fail.ts'
 export { parseFetch } from './fetch.ts'

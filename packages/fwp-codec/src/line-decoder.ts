@@ -30,6 +30,11 @@ export class LineDecoder {
     this.maxLineBytes = options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES
   }
 
+  /** Bytes of memory that hold the line that has half arrived. */
+  get keptBytes(): number {
+    return this.#partial.length
+  }
+
   /** Adds bytes, which must not change afterwards. Throws `LINE_TOO_LONG` once failed. */
   push(chunk: Buffer): void {
     if (this.#failure !== undefined) throw this.#failure

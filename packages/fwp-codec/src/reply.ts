@@ -9,9 +9,9 @@ export function simple(text: string): Buffer {
   return Buffer.from(`+${oneLine(text)}\r\n`)
 }
 
-/** An error, `-ERR text`. Line ends in the text become spaces. */
-export function error(text: string): Buffer {
-  return Buffer.from(`-ERR ${oneLine(text)}\r\n`)
+/** An error, `-ERR text` or of another kind. Line ends in the text become spaces. */
+export function error(text: string, kind = 'ERR'): Buffer {
+  return Buffer.from(`-${kind} ${oneLine(text)}\r\n`)
 }
 
 /** A bulk string, `$<bytes>`, the body, CRLF; `NULL_BULK` for null. */

@@ -26,6 +26,11 @@ export class BodyAssembler {
     return this.#missing
   }
 
+  /** Bytes of memory that it holds. */
+  get keptBytes(): number {
+    return this.#full.length * SEGMENT_BYTES + this.#segment.length
+  }
+
   /** Takes what it needs of `source` from `start` on; returns how many bytes it took. */
   write(source: Buffer, start: number): number {
     const end = Math.min(source.length, start + this.#missing)

@@ -53,6 +53,11 @@ export class Decoder {
     this.#maxLineBytes = positive(options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES)
   }
 
+  /** Bytes of memory that hold the message that has half arrived. */
+  get keptBytes(): number {
+    return (this.#packet?.body.keptBytes ?? 0) + this.#line.length
+  }
+
   /**
    * Adds received bytes. The chunk is not copied and must not be written to afterwards. Call `next()`
    * until it has nothing more before pushing again, so that no more than one chunk waits.

@@ -7,7 +7,8 @@ const noArguments: readonly Buffer[] = Object.freeze([])
  * Cuts the data part `body[start, end)` into the arguments of a packet type, without copying.
  *
  * A last argument that is no blob ends at its first NUL if it has one: some peers terminate the last
- * argument too. Data behind a packet without arguments is passed over.
+ * argument too. Data behind a packet without arguments is passed over. A work packet may leave out its
+ * last argument with the NUL before it, which is then empty: Perl's worker does so with an empty result.
  *
  * @returns `undefined` when the data ends before its arguments do.
  */
@@ -23,7 +24,10 @@ export function splitArguments(
   let at = start
   for (let index = 0; index < last; index++) {
     const nul = body.indexOf(0, at)
-    if (nul < 0 || nul >= end) return undefined
+    if (nul < 0 || nul >= end) {
+      if (index < last - 1 || !isWorkPacket(type)) return undefined
+      return [...args, body.subarray(at, end), body.subarray(end, end)]
+    }
     args.push(body.subarray(at, nul))
     at = nul + 1
   }
@@ -34,4 +38,9 @@ export function splitArguments(
   }
   args.push(body.subarray(at, stop))
   return args
+}
+
+/** What a worker reports of its job, and the server passes on as it is. */
+function isWorkPacket(type: PacketType): boolean {
+  return type.magics.length === 2
 }

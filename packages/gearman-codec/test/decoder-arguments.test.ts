@@ -49,8 +49,7 @@ describe('arguments', () => {
     [7, ''],
     [7, 'f'],
     [7, 'f\0u'],
-    [12, 'H:x\x001'],
-    [13, 'H:x'],
+    [12, 'H:x'],
     [23, 'f'],
     [35, 'f\0u\x000\x000\x001\x001\x000'],
     [37, 'f\0u\0r\0d'],
@@ -60,8 +59,17 @@ describe('arguments', () => {
   })
 
   it('never reach into the next packet', () => {
-    const bytes = Buffer.concat([raw('\0REQ', 13, 'H:x'), raw('\0REQ', 9)])
+    const bytes = Buffer.concat([raw('\0REQ', 7, 'f\0u'), raw('\0REQ', 9)])
     expect(failure(() => decode([bytes])).code).toBe('MALFORMED_ARGUMENTS')
+  })
+
+  it('may leave out the last one in work packets', () => {
+    const packets = [raw('\0REQ', 13, 'H:x'), raw('\0REQ', 28, 'H:x'), raw('\0REQ', 12, 'H:x\x001')]
+    expect(decode([Buffer.concat(packets)]).map(plain)).toEqual([
+      ['REQ', 'WORK_COMPLETE', 'H:x', ''],
+      ['REQ', 'WORK_DATA', 'H:x', ''],
+      ['REQ', 'WORK_STATUS', 'H:x', '1', ''],
+    ])
   })
 })
 

@@ -1,14 +1,19 @@
 -- Reserves up to `max` jobs, group after group.
 -- KEYS: the queue list of the first lane (for routing). ARGV: open, close, by (n: named, c: consumer),
 -- token prefix, first token number, max, default reserve_for of consumers (ms), number of groups, then
--- per group: lease (ms, empty for none), queue (its hint index, empty for none), number of lanes, lanes.
--- Returns per job: { lane, id, token, fields and values of its hash as they were }.
+-- per group: lease (ms, empty for none), queue (its hint index, empty for none), number of lanes, lanes; then
+-- number of throttles, per throttle: queue, concurrency (0: any), rate (0: any), per (ms), number of lanes of
+-- the groups, lanes.
+-- Returns { jobs, throttled }: per job { lane, id, token, fields and values of its hash as they were }; flat
+-- per throttle that held something back: queue, how long its rate does so (ms, 0: until a job ends).
 --#include keys
 --#include levels
 --#include jobs
+--#include throttle
 local by, prefix, sequence, max = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local defaultReserveMs = tonumber(ARGV[7])
 local now, jobs = nowMs(), {}
+local byQueue, byLane = {}, {}
 
 -- A consumer is given jobs of a lane that is open for good, or that no by-name worker serves.
 local function isOpen(lane)
@@ -25,7 +30,7 @@ local function fieldsOf(pairs)
   return fields
 end
 
--- Takes a popped job into a reservation; false for one that nobody waits for any more.
+-- Takes a popped job into a reservation; false for one that nobody waits for or wants any more.
 local function reserve(lane, band, id, leaseMs)
   local key = jobKey(lane, id)
   local stored = redis.call('HGETALL', key)
@@ -37,6 +42,14 @@ local function reserve(lane, band, id, leaseMs)
     redis.call('DEL', key)
     return false
   end
+  if fields.stale and now >= tonumber(fields.stale) then
+    local job = { id = id, door = fields.door, unique = fields.unique, jid = fields.jid,
+      waiting = fields.wait, keep = fields.keep, how = 'expired' }
+    finishJob(lane, job, '', 'error', 'expired')
+    redis.call('HINCRBY', metaKey(lane), 'expired', 1)
+    return false
+  end
+  if fields.once_until then unlock(lane, id, fields.once) end
   local token = prefix .. sequence
   sequence = sequence + 1
   local deadline = '+inf'
@@ -51,12 +64,13 @@ local function reserve(lane, band, id, leaseMs)
   redis.call('ZADD', busyKey(lane), deadline, id)
   redis.call('PUBLISH', channelOf(lane), 'start:' .. id)
   jobs[#jobs + 1] = { lane, id, token, stored }
+  if byLane[lane] then tookThrottled(byLane[lane], lane, id, now) end
   return true
 end
 
 local function takeFromBand(lane, band, leaseMs)
-  while #jobs < max do
-    local ids = redis.call('RPOP', queueKey(lane, band), max - #jobs)
+  while #jobs < max and mayTake(byLane[lane], now) do
+    local ids = redis.call('RPOP', queueKey(lane, band), byLane[lane] and 1 or max - #jobs)
     if not ids then return end
     for _, id in ipairs(ids) do reserve(lane, band, id, leaseMs) end
   end
@@ -84,8 +98,12 @@ local function takeInOrder(lanes, leaseMs, ready)
       if heads[at][3] < heads[best][3] then best = at end
     end
     local head = heads[best]
-    reserve(head[1], head[2], redis.call('RPOP', queueKey(head[1], head[2])), leaseMs)
-    head[2], head[3] = headOf(head[1], now)
+    if mayTake(byLane[head[1]], now) then
+      reserve(head[1], head[2], redis.call('RPOP', queueKey(head[1], head[2])), leaseMs)
+      head[2], head[3] = headOf(head[1], now)
+    else
+      head[2] = nil
+    end
     if ready then
       if head[2] then redis.call('ZADD', ready, head[3], head[1]) else redis.call('ZREM', ready, head[1]) end
     end
@@ -96,8 +114,8 @@ end
 -- Takes from the lanes of a queue by its hint index, which holds each lane at the rank of its head or
 -- earlier: a lane's hint is corrected when it is met, so the first that is true is the first of all.
 local function takeByHint(queue, leaseMs)
-  local ready, skipped = readyKey(queue), 0
-  while #jobs < max do
+  local ready, skipped, throttle = readyKey(queue), 0, byQueue[queue]
+  while #jobs < max and mayTake(throttle, now) do
     local hint = redis.call('ZRANGE', ready, skipped, skipped, 'WITHSCORES')
     local lane = hint[1]
     if not lane then return end
@@ -109,12 +127,27 @@ local function takeByHint(queue, leaseMs)
     elseif rankOfHead > tonumber(hint[2]) then
       redis.call('ZADD', ready, rankOfHead, lane)
     else
+      byLane[lane] = throttle
       reserve(lane, band, redis.call('RPOP', queueKey(lane, band)), leaseMs)
     end
   end
 end
 
+local function readThrottles(at)
+  for _ = 1, tonumber(ARGV[at]) do
+    local throttle = { queue = ARGV[at + 1], concurrency = tonumber(ARGV[at + 2]), rate = tonumber(ARGV[at + 3]),
+      per = tonumber(ARGV[at + 4]) }
+    byQueue[throttle.queue] = throttle
+    local lanes = tonumber(ARGV[at + 5])
+    for lane = at + 6, at + 5 + lanes do byLane[ARGV[lane]] = throttle end
+    at = at + 5 + lanes
+  end
+end
+
 local at = 9
+for _ = 1, tonumber(ARGV[8]) do at = at + 3 + tonumber(ARGV[at + 2]) end
+readThrottles(at)
+at = 9
 for _ = 1, tonumber(ARGV[8]) do
   local leaseMs, queue, count = tonumber(ARGV[at]), ARGV[at + 1], tonumber(ARGV[at + 2])
   local first = at + 3
@@ -129,4 +162,11 @@ for _ = 1, tonumber(ARGV[8]) do
     end
   end
 end
-return jobs
+local throttled = {}
+for queue, throttle in pairs(byQueue) do
+  if throttle.full then
+    throttled[#throttled + 1] = queue
+    throttled[#throttled + 1] = integer(math.ceil(throttle.waitMs or 0))
+  end
+end
+return { jobs, throttled }

@@ -1,10 +1,10 @@
 -- What stands in one lane.
 -- KEYS: xg:busy:{lane}. ARGV: open, close, lane.
 -- Returns { high, normal, low, running, scheduled, dead, workers, submitted, completed, failed, retried,
--- retrying }.
+-- retrying, expired }.
 --#include keys
 local lane = ARGV[3]
-local done = redis.call('HMGET', metaKey(lane), 'submitted', 'completed', 'failed', 'retried')
+local done = redis.call('HMGET', metaKey(lane), 'submitted', 'completed', 'failed', 'retried', 'expired')
 return {
   redis.call('LLEN', queueKey(lane, 'high')),
   redis.call('LLEN', queueKey(lane, 'normal')),
@@ -15,4 +15,5 @@ return {
   tonumber(redis.call('GET', laneKey('count', lane)) or 0) or 0,
   tonumber(done[1] or 0), tonumber(done[2] or 0), tonumber(done[3] or 0), tonumber(done[4] or 0),
   redis.call('ZCOUNT', retriesKey(lane), nowMs(), '+inf'),
+  tonumber(done[5] or 0),
 }

@@ -1,7 +1,7 @@
 -- Ends or interrupts reservations of one lane.
 -- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none), dead set's
 -- most, dead seconds, count, then per outcome: kind, id, token, and three strings:
---   complete: output, -, -        fail: message, -, -
+--   complete: output, -, -        fail: message, 1 if thrown, -
 --   retry: message, delay (ms), failure JSON      dead: message, -, failure JSON
 --   release: 1 if lost, most losses (0: no limit), -
 -- The token `native` stands for what a native worker wrote: a final status that is not settled yet.
@@ -10,9 +10,11 @@
 --#include levels
 --#include jobs
 --#include dead
+--#include throttle
 local lane, node, queue = ARGV[3], ARGV[4], ARGV[5]
 local deadMost, deadSeconds = tonumber(ARGV[6]), tonumber(ARGV[7])
 local meta, now, results, back = metaKey(lane), nowMs(), {}, {}
+local throttled, freed = queue ~= '' and redis.call('EXISTS', slotsKey(queue)) == 1, 0
 local counts = { completed = 0, failed = 0, retried = 0 }
 
 local function isHeld(job, token)
@@ -25,6 +27,7 @@ end
 local function schedule(job, message, delayMs, failure)
   local due = now + delayMs
   local key = jobKey(lane, job.id)
+  if job.door == 'faktory' then untie(lane, job.id, 'failed') end
   redis.call('HSET', key, 'status', 'idle', 'output', message, 'failure', failure)
   redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
   redis.call('PERSIST', key)
@@ -66,11 +69,15 @@ for index = 1, tonumber(ARGV[8]) do
   local result = 0
   if isHeld(job, token) then
     redis.call('ZREM', KEYS[1], id)
+    if throttled then freed = freed + redis.call('ZREM', slotsKey(queue), slotOf(lane, id)) end
     if kind == 'complete' then
       finishJob(lane, job, node, 'success', a)
       counts.completed, result = counts.completed + 1, 1
     elseif kind == 'fail' then
+      job.how = 'failed'
       finishJob(lane, job, node, 'error', a)
+      local key = jobKey(lane, id)
+      if b == '1' and a == '' and redis.call('EXISTS', key) == 1 then redis.call('HSET', key, 'thrown', 1) end
       counts.failed, result = counts.failed + 1, 1
     elseif kind == 'retry' then
       result = schedule(job, a, tonumber(b), c)
@@ -90,6 +97,11 @@ if #back > 0 then
   enqueue(lane, back)
   hintReady(queue, lane, now)
   redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back)
+end
+-- Who waits for room in the queue is woken by what is next in it.
+if freed > 0 then
+  local following = redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
+  if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. freed) end
 end
 for name, count in pairs(counts) do
   if count > 0 then redis.call('HINCRBY', meta, name, count) end

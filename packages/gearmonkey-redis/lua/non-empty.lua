@@ -1,13 +1,26 @@
--- Those of the lanes that have queued jobs. They are put into the hint index of their queue, so that who
--- is told of them finds them: a native client pushes past it.
+-- Those of the lanes that have queued jobs which somebody wants. They are put into the hint index of
+-- their queue, so that who is told of them finds them: a native client pushes past it.
 -- KEYS: queue:{lane}:normal of the first. ARGV: open, close, then per lane: lane, queue (its hint index,
 -- empty for none).
 --#include keys
 --#include levels
 local found, now = {}, nowMs()
+
+-- Whether one of a band's next jobs is more than what a client has left behind. Where all of many are
+-- left behind, some behind them may not be.
+local looked = 16
+local function hasWanted(lane, band)
+  local ids = redis.call('LRANGE', queueKey(lane, band), -looked, -1)
+  for _, id in ipairs(ids) do
+    local job = redis.call('HMGET', jobKey(lane, id), 'fg', 'wait')
+    if not job[1] or job[2] then return true end
+  end
+  return #ids == looked
+end
+
 for at = 3, #ARGV, 2 do
   local lane = ARGV[at]
-  if redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low')) > 0 then
+  if hasWanted(lane, 'high') or hasWanted(lane, 'normal') or hasWanted(lane, 'low') then
     found[#found + 1] = lane
     hintReady(ARGV[at + 1], lane, now)
   end

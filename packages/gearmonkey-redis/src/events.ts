@@ -65,6 +65,7 @@ export class Events {
 function happened(listener: StoreListener, lane: string, message: string): void {
   const [, kind, id] = laneEvent.exec(message) ?? []
   if (kind === 'create') listener.created(lane, Number(id))
+  else if (kind === 'start') listener.started(lane, Number(id))
   else if (kind === 'finish') listener.finished(lane, Number(id))
 }
 

@@ -20,6 +20,10 @@ export function fieldsOf(job: NewJob): ScriptArgument[] {
   if (job.retries !== undefined) fields.push('retries', job.retries)
   if (job.reserveForSeconds !== undefined) fields.push('reserve_for', job.reserveForSeconds)
   if (job.retentionSeconds) fields.push('keep', job.retentionSeconds)
+  if (job.staleAtMs !== undefined) fields.push('stale', job.staleAtMs)
+  if (job.lock) fields.push('once', job.lock.key)
+  if (job.lock?.until === 'start') fields.push('once_until', 'start')
+  if (job.batch !== undefined) fields.push('bid', job.batch)
   return fields
 }
 
@@ -50,6 +54,7 @@ export function jobOf(lane: string, id: number, pairs: readonly Buffer[]): Job |
     losses: count('losses') ?? 0,
     settled: fields.has('settled'),
     waiting: text('wait')?.split(',').length ?? 0,
+    ...optional('thrown', fields.has('thrown') || undefined),
     ...optional('output', fields.get('output')),
     ...optional('enqueuedAtMs', count('enqueued')),
     ...optional('unique', fields.get('unique')),

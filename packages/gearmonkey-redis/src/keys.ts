@@ -24,6 +24,15 @@ export class Keys {
     return uidKey.slice(`uid:${this.open}`.length, uidKey.length - this.close.length)
   }
 
+  /** The lane and id of a job's key, if it is one. */
+  jobOf(key: string): { readonly lane: string; readonly id: number } | undefined {
+    const start = `job:${this.open}`
+    const [, lane, id] =
+      new RegExp(`^(.+)${this.close}:(\\d+)$`, 's').exec(key.slice(start.length)) ?? []
+    if (!key.startsWith(start) || lane === undefined) return undefined
+    return { lane, id: Number(id) }
+  }
+
   job(lane: string, id: number | string): string {
     return `${this.#of('job', lane)}:${id}`
   }
@@ -81,6 +90,44 @@ export class Keys {
     return `${this.#of('xg:kept', lane)}:${jid}`
   }
 
+  /** What native programs may have left behind, by the time of the first look, milliseconds. */
+  suspects(lane: string): string {
+    return this.#of('xg:suspects', lane)
+  }
+
+  /** Ids of the jobs that hold locks, each under its lock's key, for as long as it is held. */
+  once(lane: string): string {
+    return this.#of('xg:once', lane)
+  }
+
+  /** The last tick of each cron entry whose jobs go into the lane, milliseconds. */
+  ticks(lane: string): string {
+    return this.#of('xg:ticks', lane)
+  }
+
+  /** Jobs that workers have of a queue with a limit, by when they got them, milliseconds. */
+  slots(queue: string): string {
+    return `xg:slots:${queue}`
+  }
+
+  /** When the last jobs of a queue with a rate were handed out, milliseconds, the latest first. */
+  rate(queue: string): string {
+    return `xg:rate:${queue}`
+  }
+
+  /** Cron entries that were added by hand: name to JSON. */
+  readonly cron = 'xg:cron'
+
+  /** A batch's state. Its callbacks stand in lists `:complete` and `:success` behind it. */
+  batch(bid: string): string {
+    return `xg:batch:${bid}`
+  }
+
+  /** The next job of a lane that nobody took, by since when, milliseconds. */
+  line(lane: string): string {
+    return this.#of('xg:line', lane)
+  }
+
   /** The lane's counters, limits and worker counts. */
   meta(lane: string): string {
     return this.#of('xg:lane', lane)
@@ -95,6 +142,8 @@ export class Keys {
   readonly paused = 'xg:paused'
   /** Lane to number. */
   readonly lanes = 'xg:lanes'
+  /** The node that looks after what native programs left. */
+  readonly caretaker = 'xg:caretaker'
   /** Node to its last heartbeat, milliseconds. */
   readonly nodes = 'xg:nodes'
   /** Lane to the time at which its next scheduled job is due, milliseconds. */

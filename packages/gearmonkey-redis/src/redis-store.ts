@@ -19,15 +19,21 @@ import {
   type Store,
   type StoreListener,
   type Submitted,
+  type Throttle,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
 import { RedisAdministration } from './administration.ts'
+import { chunks } from './chunks.ts'
 import { commandConnection, eventConnection, type StoreAddress } from './connection.ts'
 import { storeErrorOf } from './errors.ts'
+import { RedisBatches } from './batches.ts'
+import { RedisCron } from './cron.ts'
 import { Events } from './events.ts'
 import { fieldsOf, jobOf, reservationOf, type ReservedReply } from './job-hash.ts'
 import { Keys } from './keys.ts'
+import { RedisNativeStore } from './native-store.ts'
 import { RedisQueues } from './queues.ts'
+import { throttleArguments } from './throttle-arguments.ts'
 import { Scripts, type ScriptArgument, type ScriptName } from './scripts.ts'
 
 /** Bounds of what dead jobs may keep. Defaults at the end of each line. */
@@ -40,6 +46,8 @@ export interface RedisStoreOptions {
   readonly deadSeconds?: number
   /** How long a Faktory worker may hold a job that does not say, seconds. 1800. */
   readonly reserveForSeconds?: number
+  /** Limits of Faktory queues, the same at every node. None. */
+  readonly throttles?: ReadonlyMap<string, Throttle>
   /** A server that does not answer within this time counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
 }
@@ -64,6 +72,9 @@ export class RedisStore implements Store {
   readonly #scripts: Scripts
   readonly #administration: RedisAdministration
   readonly queues: RedisQueues
+  readonly batches: RedisBatches
+  readonly cron: RedisCron
+  readonly native: RedisNativeStore
   readonly #events: Events
   readonly #keys = new Keys()
   readonly #names: LaneNames
@@ -94,6 +105,22 @@ export class RedisStore implements Store {
       names: this.#names,
       deadPerLane: options.deadPerLane ?? mostDead,
       deadSeconds: options.deadSeconds ?? deadForSeconds,
+      run: (...call) => this.#run(...call),
+      call: (send) => this.#call(send),
+    })
+    this.native = new RedisNativeStore({
+      redis: this.#redis,
+      keys: this.#keys,
+      node: this.node,
+      names: this.#names,
+      run: (...call) => this.#run(...call),
+      call: (send) => this.#call(send),
+    })
+    this.cron = new RedisCron(this.#redis, this.#keys, (send) => this.#call(send))
+    this.batches = new RedisBatches({
+      redis: this.#redis,
+      keys: this.#keys,
+      names: this.#names,
       run: (...call) => this.#run(...call),
       call: (send) => this.#call(send),
     })
@@ -141,12 +168,19 @@ export class RedisStore implements Store {
         job.unique ?? '',
         job.foreground ? '1' : '',
         job.jid ?? '',
+        job.lock?.key ?? '',
+        job.lock?.forMs ?? 0,
+        job.batch ?? '',
+        job.tick?.entry ?? '',
+        job.tick?.atMs ?? 0,
         fields.length,
         ...fields,
       )
     }
-    const reply = (await this.#run('submit', [this.#keys.uid(lane)], args)) as number[]
+    const reply = (await this.#run('submit', [this.#keys.uid(lane)], args)) as (number | Buffer)[]
     return reply.map((id) => {
+      if (typeof id !== 'number')
+        return { kind: id.toString() as 'locked' | 'unbatched' | 'ticked' }
       if (id === 0) return { kind: 'full' }
       return id > 0 ? { kind: 'created', id } : { kind: 'joined', id: -id }
     })
@@ -165,9 +199,14 @@ export class RedisStore implements Store {
       const named = queue === undefined ? lanes : lanes.slice(0, 2)
       args.push(leaseMs ?? '', queue ?? '', named.length, ...named)
     }
+    args.push(...throttleArguments(groups, this.#names, this.#options.throttles))
     this.#token += max
     const reply = await this.#run('claim', [this.#keys.queue(first, 'normal')], args)
-    return this.#reservations(reply)
+    const [jobs, throttled] = reply as [unknown, readonly Buffer[]]
+    for (let at = 0; at + 1 < throttled.length; at += 2) {
+      request.throttled?.(String(throttled[at]), Number(String(throttled[at + 1])))
+    }
+    return this.#reservations(jobs)
   }
 
   async finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
@@ -327,6 +366,7 @@ export class RedisStore implements Store {
 
   async leave(lanes: readonly string[]): Promise<void> {
     await this.bury(this.node, lanes)
+    await this.native.lead(0)
   }
 
   async watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
@@ -414,7 +454,7 @@ function outcomeArguments(outcome: Outcome): [ScriptArgument, ScriptArgument, Sc
     case 'complete':
       return [outcome.output, '', '']
     case 'fail':
-      return [outcome.message, '', '']
+      return [outcome.message, outcome.thrown ? '1' : '', '']
     case 'retry':
       return [outcome.message, outcome.delayMs, outcome.failure]
     case 'dead':
@@ -428,6 +468,7 @@ function countsOf(lane: string, figures: readonly number[]): LaneCounts {
   const [high = 0, normal = 0, low = 0, running = 0, scheduled = 0, dead = 0] = figures
   const [workers = 0, submitted = 0, completed = 0, failed = 0, retried = 0, retrying = 0] =
     figures.slice(6)
+  const [expired = 0] = figures.slice(12)
   return {
     lane,
     high,
@@ -442,6 +483,7 @@ function countsOf(lane: string, figures: readonly number[]): LaneCounts {
     failed,
     retried,
     retrying,
+    expired,
   }
 }
 
@@ -452,8 +494,4 @@ function flat(reply: unknown): Buffer[] {
     Buffer.from(name),
     value,
   ])
-}
-
-function* chunks<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
-  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size)
 }

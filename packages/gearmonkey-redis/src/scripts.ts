@@ -3,6 +3,8 @@ import type { Redis } from 'ioredis'
 
 const names = [
   'abandon',
+  'batch-commit',
+  'batch-new',
   'beat',
   'bury',
   'cancel',
@@ -14,17 +16,24 @@ const names = [
   'expired',
   'finish',
   'heal',
+  'lead',
   'list-jobs',
+  'look-over',
   'move-jobs',
   'non-empty',
   'note',
   'oldest',
   'promote',
   'register-lane',
+  'repair',
   'report',
   'set-ids',
   'set-workers',
   'submit',
+  'suspect',
+  'sweep',
+  'unsettled',
+  'worked-lanes',
 ] as const
 
 /** One atomic step, one file in `lua/`. */
@@ -34,12 +43,17 @@ export type ScriptArgument = string | number | Uint8Array
 
 const folder = new URL('../lua/', import.meta.url)
 
-/** A script with the parts of `lua/lib/` that it names in `--#include` lines. */
+/** A script with the parts of `lua/lib/` that it and they name in `--#include` lines, each once. */
 export function readScript(name: ScriptName): string {
   const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8')
-  return read(`${name}.lua`).replace(/^--#include (\w+)$/gm, (_line, part: string) =>
-    read(`lib/${part}.lua`),
-  )
+  const included = new Set<string>()
+  const expand = (text: string): string =>
+    text.replace(/^--#include (\w+)$/gm, (_line, part: string) => {
+      if (included.has(part)) return ''
+      included.add(part)
+      return expand(read(`lib/${part}.lua`))
+    })
+  return expand(read(`${name}.lua`))
 }
 
 type Call = (keys: number, ...args: ScriptArgument[]) => Promise<unknown>

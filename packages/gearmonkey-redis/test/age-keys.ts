@@ -14,8 +14,18 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
   if kind == 'zset' then
     shift(key, string.match(key, '^queue:.*:scheduled$') and ms / 1000 or ms)
   elseif kind == 'hash' and string.match(key, '^job:') then
+    local stale = redis.call('HGET', key, 'stale')
+    if stale then redis.call('HSET', key, 'stale', string.format('%.0f', stale - ms)) end
     local enqueued = redis.call('HGET', key, 'enqueued')
     if enqueued then redis.call('HSET', key, 'enqueued', string.format('%.0f', enqueued - ms)) end
+  elseif kind == 'list' and string.match(key, '^xg:rate:') then
+    local starts, left = redis.call('LRANGE', key, 0, -1), redis.call('PTTL', key)
+    redis.call('DEL', key)
+    for _, start in ipairs(starts) do redis.call('RPUSH', key, string.format('%.0f', start - ms)) end
+    redis.call('PEXPIRE', key, math.max(1, left - ms))
+  elseif kind == 'string' and string.match(key, '^xg:once:') then
+    redis.call('PEXPIRE', key, math.max(1, redis.call('PTTL', key) - ms))
+    if redis.call('PTTL', key) <= 1 then redis.call('DEL', key) end
   end
 end
 return 1

@@ -22,8 +22,15 @@ const twins: Readonly<Record<string, (keys: Keys) => string>> = {
   'retriesKey(lane)': (keys) => keys.retries('mail@bulk'),
   'uniqueKey(lane)': (keys) => keys.unique('mail@bulk'),
   'jidKey(lane)': (keys) => keys.jid('mail@bulk'),
+  'onceKey(lane)': (keys) => keys.once('mail@bulk'),
+  'suspectsKey(lane)': (keys) => keys.suspects('mail@bulk'),
+  'lineKey(lane)': (keys) => keys.line('mail@bulk'),
+  'ticksKey(lane)': (keys) => keys.ticks('mail@bulk'),
   'metaKey(lane)': (keys) => keys.meta('mail@bulk'),
   "readyKey('bulk')": (keys) => keys.ready('bulk'),
+  "slotsKey('bulk')": (keys) => keys.slots('bulk'),
+  "rateKey('bulk')": (keys) => keys.rate('bulk'),
+  "batchKey('b1')": (keys) => keys.batch('b1'),
   "nodeChannel('n1')": (keys) => keys.nodeChannel('n1'),
   dueKey: (keys) => keys.due,
   nodesKey: (keys) => keys.nodes,
@@ -58,6 +65,14 @@ test.each([false, true])('in a cluster (%s) a channel’s name leads back to its
     expect(keys.laneOfChannel(keys.channel(lane))).toBe(lane)
   }
   expect(keys.laneOfChannel('xg:events')).toBeUndefined()
+})
+
+test.each([false, true])('in a cluster (%s) a job’s key leads back to lane and id', (cluster) => {
+  const keys = new Keys(cluster)
+  for (const lane of ['mail', 'a:b', '{x}', 'job:7', 'two\nlines']) {
+    expect(keys.jobOf(keys.job(lane, 12))).toEqual({ lane, id: 12 })
+  }
+  for (const key of ['job:mail:x', 'xjob:mail:7', 'job:7']) expect(keys.jobOf(key)).toBeUndefined()
 })
 
 test('in a cluster all keys of a lane have it as their hash tag', () => {

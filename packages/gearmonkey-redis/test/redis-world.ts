@@ -45,6 +45,10 @@ export class RedisWorld implements StoreWorld {
     return left === -1 ? Infinity : Math.ceil(left / 1000)
   }
 
+  async expire(lane: string, id: number): Promise<void> {
+    await this.redis.del(`job:${lane}:${id}`)
+  }
+
   async limit(lane: string, most: Readonly<Record<string, number>>): Promise<void> {
     const fields = Object.entries(most).flatMap(([band, limit]) => [`max:${band}`, limit])
     await this.redis.hset(`xg:lane:${lane}`, ...fields)

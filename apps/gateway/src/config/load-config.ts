@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
+import type { CronEntry } from '../cron/cron-entry.ts'
 import { oneLine, StartError } from '../lifecycle/start-error.ts'
 import { readConfigFile, type FileSettings } from './config-file.ts'
 import {
@@ -17,6 +18,7 @@ import type { Route } from './routes.ts'
 export type Config = { readonly [Name in OptionName]: OptionValue<Name> } & {
   /** By function name. */
   readonly routes: ReadonlyMap<string, Route>
+  readonly cron: readonly CronEntry[]
 }
 
 export interface ConfigSources {
@@ -55,6 +57,7 @@ export function loadConfig(sources: ConfigSources): Config {
   const config: Config = Object.freeze({
     ...(Object.fromEntries(settings) as unknown as Config),
     routes: file?.routes ?? new Map<string, Route>(),
+    cron: file?.cron ?? [],
   })
   if (doorNames.every((name) => config[name] === 'off')) {
     const flags = doorNames.map(flagOf).join(', ')

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { readNetworks } from '../net/networks.ts'
 import { maskStoreUrl, parseStoreUrl } from '../stores/store-address.ts'
 import { row, type OptionRow } from './option-row.ts'
 import { tlsOptions } from './tls-options.ts'
@@ -15,6 +16,7 @@ import {
 
 const MIB = 1024 * 1024
 const YEAR_SECONDS = 365 * 24 * 3600
+const WEEK_SECONDS = 7 * 24 * 3600
 
 /**
  * A handle is `<prefix>:<lane number>:<id>`, at most 63 bytes. 38 for the prefix leave 6 digits of
@@ -83,6 +85,20 @@ export const options = {
     ),
     fallback: hostPrefix,
     shownFallback: 'H:<host name>',
+  }),
+  adminFrom: row({
+    group: 'Doors',
+    argument: 'list',
+    help: 'addresses and networks besides this machine, with commas between them, whose Gearman text commands may change something',
+    value: optional(
+      checkedText(
+        'addresses or networks such as 10.0.0.0/8, with commas between them',
+        (list) => readNetworks(list) !== undefined,
+        (list) => list,
+      ),
+    ),
+    fallback: undefined,
+    shownFallback: 'none',
   }),
   ...tlsOptions,
 
@@ -162,6 +178,21 @@ export const options = {
     key: 'bridge.faktory',
   }),
 
+  repair: row({
+    group: 'Jobs',
+    argument: 'rule',
+    help: 'what native GearMonkey programs leave behind when they die (busy jobs, jobs in no queue, counts): off, report (log and count it) or on (put it right)',
+    value: oneOf(['off', 'report', 'on']),
+    fallback: 'off',
+  }),
+  repairLeaseSeconds: row({
+    group: 'Jobs',
+    argument: 'seconds',
+    help: 'how long nothing may change before it counts as left behind; longer than any native job runs without telling its progress',
+    value: wholeNumber(1, WEEK_SECONDS),
+    fallback: 3600,
+  }),
+
   maxConnections: row({
     group: 'Limits',
     argument: 'n',
@@ -176,17 +207,17 @@ export const options = {
     value: wholeNumber(1024, 1024 * MIB),
     fallback: 64 * MIB,
   }),
-  maxFunctionBytes: row({
+  maxFunctions: row({
     group: 'Limits',
-    argument: 'bytes',
-    help: 'longest function name and job type',
+    argument: 'n',
+    help: 'functions that one Gearman worker can name; each of its claims looks through all of them',
     value: wholeNumber(1, 65_536),
-    fallback: 512,
+    fallback: 1000,
   }),
   maxBufferedBytes: row({
     group: 'Limits',
     argument: 'bytes',
-    help: 'packets that have half arrived, over all connections of a door',
+    help: 'packets that have half arrived and requests under way, over all connections of a door',
     value: wholeNumber(MIB, 64 * 1024 * MIB),
     fallback: 512 * MIB,
   }),
@@ -196,6 +227,13 @@ export const options = {
     help: 'what waits for a peer that does not read, before the connection is closed',
     value: wholeNumber(65_536, 64 * 1024 * MIB),
     fallback: 128 * MIB,
+  }),
+  stallSeconds: row({
+    group: 'Limits',
+    argument: 'seconds',
+    help: 'how long a peer may take nothing of what waits for it, before the connection is closed',
+    value: wholeNumber(1, 3600),
+    fallback: 60,
   }),
   handshakeSeconds: row({
     group: 'Limits',

@@ -73,6 +73,7 @@ export class Info {
         Workers: { size: workers() },
       },
       total_enqueued: Object.values(queues).reduce((sum, size) => sum + size, 0),
+      total_expired: total(({ expired }) => expired),
       total_failures: total(({ failed, retried }) => failed + retried),
       total_processed: total(({ completed, failed, retried }) => completed + failed + retried),
       total_queues: Object.keys(queues).length,

@@ -19,13 +19,15 @@ export class OpenLanes {
       this.#scheduler.submit(lane, submission)
       return
     }
-    this.#opened(lane).then(
+    this.open(lane).then(
       () => this.#scheduler.submit(lane, submission),
       (error: unknown) => submission.refused(asStoreError(error)),
     )
   }
 
-  #opened(lane: string): Promise<void> {
+  /** Settles when the lane is open. Throws a StoreError. */
+  open(lane: string): Promise<void> {
+    if (this.#open.has(lane)) return Promise.resolve()
     const pending = this.#opening.get(lane)
     if (pending) return pending
     const opening = this.#scheduler

@@ -8,6 +8,7 @@ import {
   type Hello,
 } from '@crossgear/fwp-codec'
 import type { Peer, PeerHandler, Place } from '../net/peer.ts'
+import { FewAtOnce } from '../net/few-at-once.ts'
 import type { FaktoryContext } from './context.ts'
 import type { Fetch } from './fetch.ts'
 import type { Greeting } from './greeting.ts'
@@ -16,6 +17,8 @@ import type { Worker, WorkerConnection } from './workers.ts'
 
 /** The longest line of a client that has not said who it is. */
 const maxHelloBytes = 64 * 1024
+/** Commands of one connection that ask the store in several steps at a time. */
+const askedAtOnce = 4
 /** A consumer with labels `fn:<name>` takes jobs of these functions alone. */
 const functionLabel = 'fn:'
 
@@ -24,6 +27,8 @@ export class Session implements PeerHandler, WorkerConnection {
   readonly context: FaktoryContext
   /** FETCH commands that are not answered. */
   readonly fetches = new Set<Fetch>()
+  /** Takes turns in what is asked of the store in several steps. */
+  readonly asking = new FewAtOnce(askedAtOnce)
   readonly #peer: Peer
   readonly #decoder = new LineDecoder({ maxLineBytes: maxHelloBytes })
   readonly #greeting: Greeting
@@ -80,6 +85,8 @@ export class Session implements PeerHandler, WorkerConnection {
     } catch (problem) {
       if (!(problem instanceof FwpError)) throw problem
       this.#turnAway('line', problem.message)
+    } finally {
+      this.#peer.keeps(this.#decoder.keptBytes)
     }
   }
 

@@ -14,6 +14,7 @@ import {
   type FwpJob,
 } from '@crossgear/fwp-codec'
 import { jidOf } from './jids.ts'
+import { termsOf } from './terms.ts'
 import { trackedForSeconds, wantsTracking } from './tracking.ts'
 
 /** How a function's payload is translated, where a route says so. */
@@ -28,6 +29,15 @@ type Draft = { -readonly [Key in keyof NewJob]: NewJob[Key] }
 
 /** A pushed job as the store keeps it. `nowMs`: the time that it gets where it names none. */
 export function newJobOf(job: FwpJob, nowMs: number, rule: PayloadRule): NewJob {
+  return {
+    ...plainJobOf(job, nowMs, rule),
+    ...(job.atMs !== undefined && { dueAtMs: job.atMs }),
+    ...termsOf(job, nowMs),
+  }
+}
+
+/** The same for a job that is pushed when it is time: it is due at once, and tied to nothing. */
+export function plainJobOf(job: FwpJob, nowMs: number, rule: PayloadRule): NewJob {
   const draft: Draft = {
     input: inputOfArgs(job.args, rule),
     door: 'faktory',
@@ -36,7 +46,6 @@ export function newJobOf(job: FwpJob, nowMs: number, rule: PayloadRule): NewJob 
     jid: job.jid,
     envelope: envelopeOf(job, nowMs),
   }
-  if (job.atMs !== undefined) draft.dueAtMs = job.atMs
   if (job.retry !== undefined) draft.retries = job.retry
   if (wantsTracking(job.custom)) draft.retentionSeconds = trackedForSeconds
   if (job.reserveForSeconds !== undefined) {

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { readNetwork } from '../net/networks.ts'
 
 /** Who may send commands that change something: this machine, and what the operator lists. */
 export class AdminAccess {
@@ -14,12 +15,9 @@ export class AdminAccess {
     return version !== 0 && this.#allowed.check(address, version === 6 ? 'ipv6' : 'ipv4')
   }
 
-  #allow(network: string): void {
-    const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(network) ?? []
-    const version = isIP(address)
-    if (version === 0) throw new TypeError(`${network} is no address and no network`)
-    const type = version === 6 ? 'ipv6' : 'ipv4'
-    if (bits === undefined) this.#allowed.addAddress(address, type)
-    else this.#allowed.addSubnet(address, Number(bits), type)
+  #allow(text: string): void {
+    const network = readNetwork(text)
+    if (!network) throw new TypeError(`${text} is no address and no network`)
+    this.#allowed.addSubnet(network.address, network.bits, network.family)
   }
 }

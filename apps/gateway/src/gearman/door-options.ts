@@ -23,6 +23,8 @@ export interface GearmanDoorOptions {
   readonly maxPacketBytes?: number
   /** Longest text line with its end, bytes. 8192. */
   readonly maxLineBytes?: number
+  /** Functions that one worker can name: each claim looks through all of them. 1000. */
+  readonly maxFunctions?: number
   /** Bounds of what waits for one connection. */
   readonly peerLimits?: PeerLimits
   /** First part of the handles given out, such as `H:host`; cut at 38 bytes. */

@@ -5,6 +5,7 @@ const ownErrors = {
   EMPTY_FUNCTION: { code: 'INVALID_FUNCTION_NAME', text: 'Function name is empty' },
   FUNCTION_TOO_LARGE: { code: 'ARGUMENT_TOO_LARGE', text: 'Function name is over 512 bytes' },
   FUNCTION_NOT_UTF8: { code: 'INVALID_FUNCTION_NAME', text: 'Function name is not UTF-8' },
+  TOO_MANY_FUNCTIONS: { code: 'TOO_MANY_FUNCTIONS', text: 'No more functions for one worker' },
   NEVER_DUE: { code: 'INVALID_ARGUMENT', text: 'No moment matches the schedule' },
 } as const
 

@@ -2,6 +2,7 @@ import { Decoder, encodeError, encodeResponse, GearmanCodecError } from '@crossg
 import type { Argument, CodecErrorCode, Packet, ResponseName } from '@crossgear/gearman-codec'
 import type { Scheduler } from '@crossgear/core-scheduler'
 import type { Peer, PeerHandler } from '../net/peer.ts'
+import { FewAtOnce } from '../net/few-at-once.ts'
 import { ClientSide } from './client-side.ts'
 import type { DoorContext } from './door-options.ts'
 import { FunctionNames, type FunctionName } from './function-names.ts'
@@ -9,6 +10,9 @@ import { takeLine } from './handlers/admin.ts'
 import { handlers } from './handlers/index.ts'
 import { errorReply, type ErrorKey } from './replies.ts'
 import { WorkerSide } from './worker-side.ts'
+
+/** Rare packets and text commands of one connection that ask the store at a time. */
+const askedAtOnce = 4
 
 /** One connection: a client, a worker, an administrator, or all of them. */
 export class Session implements PeerHandler {
@@ -23,6 +27,7 @@ export class Session implements PeerHandler {
   readonly #decoder: Decoder
   readonly #names: FunctionNames
   readonly #ended: () => void
+  readonly #asking = new FewAtOnce(askedAtOnce)
   #gone = false
 
   constructor(peer: Peer, number: number, context: DoorContext, ended: () => void) {
@@ -61,7 +66,8 @@ export class Session implements PeerHandler {
   /** Sends what a rare packet has to wait for, in its place. */
   answer(make: () => Promise<Buffer>, ifStoreFails = encodeError('QUEUE_FAILED')): void {
     const place = this.peer.reserve()
-    make().then(
+    const ask = async (): Promise<Buffer> => (this.#gone ? ifStoreFails : make())
+    this.#asking.run(ask).then(
       (bytes) => place.fill(bytes),
       () => place.fill(ifStoreFails),
     )
@@ -89,6 +95,7 @@ export class Session implements PeerHandler {
       this.context.options.rejected?.(error.code.toLowerCase() as Lowercase<CodecErrorCode>)
       this.peer.end()
     }
+    this.peer.keeps(this.#decoder.keptBytes)
     this.worker.turnOver()
   }
 

@@ -43,7 +43,7 @@ export class SubmittedJob implements Submission, Waiter {
 
   submitted(result: Submitted, laneNumber: number): void {
     this.job = spent
-    if (result.kind === 'full') {
+    if (!('id' in result)) {
       this.#place.fill(encodeError('QUEUE_FULL'))
       return
     }

@@ -40,12 +40,17 @@ export function leadingNumber(bytes: Uint8Array): number {
   return Number.isSafeInteger(number) ? number : 0
 }
 
-/** Characters of a progress figure that count. */
-const progressDigits = 10
+/** Characters of a denominator that count; of a numerator all do. */
+export const denominatorDigits = 10
+const most64 = 2n ** 63n - 1n
 
-/** Progress in a status reply: a number of 32 bits without a sign. */
-export function progressFigure(bytes: Uint8Array | undefined): string {
-  return String(bytes ? leadingNumber(bytes.subarray(0, progressDigits)) >>> 0 : 0)
+/** Progress in a status reply: the lower 32 bits, without a sign, of a number of 64 bits. */
+export function progressFigure(bytes: Uint8Array | undefined, digits?: number): string {
+  const text = Buffer.from(bytes?.subarray(0, digits) ?? []).toString('latin1')
+  const [number = '0'] = /^\s*[+-]?\d+/.exec(text) ?? []
+  const given = BigInt(number.trim().replace('+', ''))
+  const held = given > most64 ? most64 : given < -most64 - 1n ? -most64 - 1n : given
+  return BigInt.asUintN(32, held).toString()
 }
 
 /** Shortest time that a worker can allow itself for a job, milliseconds. */
@@ -68,5 +73,5 @@ export const plainFailure: FailureReport = { message: '', errtype: 'WORK_FAIL' }
 
 /** WORK_EXCEPTION: the bytes go to the clients as they came. */
 export function exceptionReport(data: Buffer): FailureReport {
-  return { message: data.toString(), bytes: data, errtype: 'WORK_EXCEPTION' }
+  return { message: data.toString(), bytes: data, errtype: 'WORK_EXCEPTION', thrown: true }
 }

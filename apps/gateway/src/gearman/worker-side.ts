@@ -1,7 +1,11 @@
 import type { Ability, Assignment, IdleWorker, Interest } from '@crossgear/core-scheduler'
 import { NOOP } from '@crossgear/gearman-codec'
 import { GrabbedJob, type AssignForm } from './grabbed-job.ts'
+import type { Place } from '../net/peer.ts'
 import type { Session } from './session.ts'
+
+/** Functions that one connection can name, where the operator says nothing else. */
+const defaultMaxFunctions = 1_000
 
 /** A job in this worker's hands. */
 export interface HeldJob {
@@ -23,6 +27,10 @@ export class WorkerSide implements IdleWorker {
   #abilities = new Map<string, Ability>()
   #derived: Derived | undefined
   readonly #held = new Map<string, HeldJob>()
+  /** The job that it last ended with an exception. */
+  #thrown: string | undefined
+  /** Its requests for jobs among what is being read. */
+  #grabs: { readonly form: AssignForm; readonly place: Place }[] = []
   #asleep = false
   #sleptAs: Interest | undefined
 
@@ -41,6 +49,11 @@ export class WorkerSide implements IdleWorker {
 
   /** The latest function is tried first. Without a lease a job is its while it is connected. */
   canDo(fn: string, leaseMs?: number): void {
+    const { maxFunctions = defaultMaxFunctions } = this.#session.context.options
+    if (this.#abilities.size >= maxFunctions && !this.#abilities.has(fn)) {
+      this.#session.sendError('TOO_MANY_FUNCTIONS')
+      return
+    }
     const known = this.#abilities.delete(fn)
     this.#abilities.set(fn, leaseMs === undefined ? { fn } : { fn, leaseMs })
     this.#derived = undefined
@@ -63,18 +76,26 @@ export class WorkerSide implements IdleWorker {
 
   grab(form: AssignForm): void {
     this.#rouse()
-    this.#session.scheduler.claim(new GrabbedJob(this.#session, form, this.#session.peer.reserve()))
+    this.#grabs.push({ form, place: this.#session.peer.reserve() })
   }
 
   sleep(): void {
     this.#asleep = true
-    this.#sleptAs = this.interest
-    this.#session.scheduler.sleep(this, true)
+    this.#sleptAs = undefined
   }
 
-  /** A sleeper whose abilities changed is to be found under the new ones. */
+  /**
+   * All that has come for now is read. What it wants is worked out but once for all of it, for a
+   * worker may name many functions. A sleeper whose abilities changed is to be found under the new ones.
+   */
   turnOver(): void {
-    if (this.#asleep && this.#sleptAs !== this.interest) this.sleep()
+    const { scheduler } = this.#session
+    for (const { form, place } of this.#grabs.splice(0)) {
+      scheduler.claim(new GrabbedJob(this.#session, form, place))
+    }
+    if (!this.#asleep || this.#sleptAs === this.interest) return
+    this.#sleptAs = this.interest
+    scheduler.sleep(this, true)
   }
 
   /** NOOP, once: to be woken again it has to say that it sleeps again. */
@@ -103,6 +124,18 @@ export class WorkerSide implements IdleWorker {
     const held = this.#held.get(handle)
     if (held) this.#held.delete(handle)
     return held
+  }
+
+  /** Its next word on the job may be that it failed as well. */
+  threw(handle: string): void {
+    this.#thrown = handle
+  }
+
+  /** True once for the job that it last ended with an exception. */
+  hasThrown(handle: string): boolean {
+    if (this.#thrown !== handle || this.#held.has(handle)) return false
+    this.#thrown = undefined
+    return true
   }
 
   /** The connection is gone: what it held goes to others. */

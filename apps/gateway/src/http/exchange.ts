@@ -65,7 +65,7 @@ export class Exchange implements Submission, Waiter {
   submitted(result: Submitted, laneNumber: number): void {
     this.#spend()
     if (this.gone) return
-    if (result.kind === 'full') {
+    if (!('id' in result)) {
       this.refuse('QUEUE_FULL')
       return
     }

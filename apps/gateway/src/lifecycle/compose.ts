@@ -2,14 +2,18 @@ import { LaneNames, Scheduler, StoreError, type LaneCounts } from '@crossgear/co
 import { RedisStore } from '@crossgear/gearmonkey-redis/store'
 import type { Config } from '../config/load-config.ts'
 import type { Route } from '../config/routes.ts'
+import { answerCron } from '../cron/cron-page.ts'
+import { Cron } from '../cron/cron.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
 import { GearmanDoor } from '../gearman/gearman-door.ts'
 import { HttpDoor } from '../http/http-door.ts'
 import type { Logger } from '../log/logger.ts'
+import { Arrivals } from '../net/arrivals.ts'
 import { systemClock } from '../net/clock.ts'
+import { readNetworks } from '../net/networks.ts'
 import type { OpenStore } from '../stores/open-store.ts'
 import type { DoorMetrics, JobCount, Metrics } from '../web/metrics.ts'
-import type { Readiness } from '../web/web-server.ts'
+import type { Readiness, WebParts } from '../web/web-server.ts'
 import type { Door } from './door.ts'
 import type { DoorTls } from './door-tls.ts'
 import { observeWith } from './observe.ts'
@@ -35,6 +39,8 @@ export interface Composition {
   readonly doors: readonly Door[]
   /** Asks the store whether it takes jobs. */
   check(): Promise<Readiness>
+  /** Pages of the web port, by path. */
+  readonly pages: NonNullable<WebParts['pages']>
   /** The jobs in the store, for the metrics. */
   counts(): Promise<readonly JobCount[]>
   /** Hands out no more jobs. */
@@ -52,17 +58,30 @@ export async function compose(parts: Parts): Promise<Composition> {
   const { config, store, metrics, log } = parts
   const homes = routed(config, ({ queue }) => queue)
   const redisStore = new RedisStore(store.address, { names: new LaneNames(homes) })
-  const scheduler = new Scheduler(redisStore, systemClock, observeWith(metrics, log), {
+  const observer = observeWith(metrics, log)
+  const scheduler = new Scheduler(redisStore, systemClock, observer, {
     homes,
     routed: new Set(homes.keys()),
     retries: routed(config, ({ retries }) => retries),
     retentionSeconds: routed(config, ({ retentionSeconds }) => retentionSeconds),
     maxLosses: config.jobRetries,
     wakeups: config.workerWakeup,
+    ...(config.repair !== 'off' && {
+      repair: { mode: config.repair, leaseMs: config.repairLeaseSeconds * 1000 },
+    }),
+  })
+  const cron = new Cron({
+    scheduler,
+    clock: systemClock,
+    storeNowMs: () => scheduler.storeNowMs(),
+    payloadRuleOf: (fn) => config.routes.get(fn)?.payload ?? 'auto',
+    entries: config.cron,
+    trouble: (task, error) => observer.trouble(task, error),
   })
   try {
     await redisStore.open()
     await scheduler.start()
+    await cron.start()
   } catch (error) {
     await redisStore.close()
     throw new StartError(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
@@ -71,11 +90,13 @@ export async function compose(parts: Parts): Promise<Composition> {
   return {
     doors: doorsOf(parts, scheduler),
     check: () => readiness(scheduler),
+    pages: { '/cron': (request) => answerCron(cron, request) },
     counts: async () => (await scheduler.counts()).flatMap((lane) => jobCounts(lane)),
     drain: () => scheduler.drain(),
     unfinished: () => unfinished(scheduler),
     idle: () => scheduler.whenIdle(),
     close: async () => {
+      await cron.stop()
       await scheduler.stop().catch((error: unknown) => log.warn(`Leaving: ${oneLine(error)}`))
       await redisStore.close()
     },
@@ -86,13 +107,20 @@ function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
   const { config, metrics, version, tls } = parts
   const { host, handlePrefix, maxConnections, maxPacketBytes } = config
   const common = { scheduler, host, version, maxConnections }
-  const peerLimits = { dropBytes: config.maxUnsentBytes }
+  const peerLimits = () => ({
+    dropBytes: config.maxUnsentBytes,
+    stallMs: config.stallSeconds * 1000,
+    arrivals: new Arrivals(config.maxBufferedBytes),
+  })
   const doors: Door[] = []
   if (config.gearmanPort !== 'off') {
     const options = {
-      ...{ ...common, port: config.gearmanPort, handlePrefix, maxPacketBytes, peerLimits },
+      ...{ ...common, port: config.gearmanPort, handlePrefix, maxPacketBytes },
+      peerLimits: peerLimits(),
       exceptionsForAll: config.exceptions,
       roundRobin: config.roundRobin,
+      maxFunctions: config.maxFunctions,
+      adminFrom: config.adminFrom === undefined ? [] : (readNetworks(config.adminFrom) ?? []),
       shutdown: parts.shutdown,
       ...(parts.verbosity !== undefined && { verbosity: parts.verbosity }),
       ...(tls.gearman && { tls: tls.gearman }),
@@ -102,7 +130,8 @@ function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
   }
   if (config.faktoryPort !== 'off') {
     const options = {
-      ...{ ...common, port: config.faktoryPort, maxLineBytes: maxPacketBytes, peerLimits },
+      ...{ ...common, port: config.faktoryPort, maxLineBytes: maxPacketBytes },
+      peerLimits: peerLimits(),
       clock: systemClock,
       helloWithinMs: config.handshakeSeconds * 1000,
       payloadRuleOf: (fn: string) => config.routes.get(fn)?.payload ?? 'auto',

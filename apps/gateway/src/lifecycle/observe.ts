@@ -1,7 +1,20 @@
-import type { Door as JobDoor, Observer } from '@crossgear/core-scheduler'
+import type { Door as JobDoor, Leftover, Observer } from '@crossgear/core-scheduler'
 import type { Logger } from '../log/logger.ts'
 import type { DoorMetrics, Metrics } from '../web/metrics.ts'
 import { oneLine } from './start-error.ts'
+
+/** What the log says of a leftover of a native program that was put right. */
+const mended: Readonly<Record<Leftover, string>> = {
+  busy: 'A native worker went silent: its job is queued again.',
+  stray: 'A job stood in no queue: it is queued again.',
+  count: 'Native workers were counted that nobody is: the count is put right.',
+}
+/** What it says where repairs are only reported. */
+const found: Readonly<Record<Leftover, string>> = {
+  busy: 'A native worker went silent and its job is left busy.',
+  stray: 'A job stands in no queue.',
+  count: 'Native workers are counted that nobody is.',
+}
 
 /** Tells metrics and log what the scheduler does. `door` is the one by which a job came. */
 export function observeWith(metrics: Metrics, log: Logger): Observer {
@@ -32,6 +45,10 @@ export function observeWith(metrics: Metrics, log: Logger): Observer {
       metrics.storeUp(up)
       if (up) log.info('The store answers again.')
       else log.warn(`The store cannot be reached (${reason ?? 'no reason'}): trying again.`)
+    },
+    repaired: ({ kind, lane, id }, done) => {
+      metrics.repaired(kind, done)
+      log.warn({ kind, function: lane, id }, done ? mended[kind] : found[kind])
     },
     trouble: (task, error) => {
       log.warn(`${task}: ${oneLine(error)}`)

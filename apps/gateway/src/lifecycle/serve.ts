@@ -106,7 +106,12 @@ async function open({ config, version, log, ways, signals }: Opening, closers: C
     doors.push({ name: door.name, ...(await door.listen()) })
   }
   if (config.webPort !== 'off') {
-    const web = createWebServer({ metrics, check: () => composition.check(), log })
+    const web = createWebServer({
+      metrics,
+      check: () => composition.check(),
+      log,
+      pages: composition.pages,
+    })
     closers.push({ what: 'web', close: () => web.close() })
     doors.push({
       name: 'web',

@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net'
+import type { Arrivals, Holder } from './arrivals.ts'
+import { PlaceQueue } from './places.ts'
 
 /** Bounds of one connection. Defaults at the end of each line. */
 export interface PeerLimits {
@@ -10,6 +12,10 @@ export interface PeerLimits {
   readonly stallMs?: number
   /** Requests of one peer that wait for the store, before nothing more is read from it. 10000. */
   readonly unanswered?: number
+  /** Bytes of those requests, likewise; one larger request is taken alone. 16 MiB. */
+  readonly unansweredBytes?: number
+  /** The bound that it shares with the other connections of its door. None. */
+  readonly arrivals?: Arrivals
 }
 
 /** What a door does with a connection. */
@@ -21,7 +27,7 @@ export interface PeerHandler {
 }
 
 /** Why the gateway itself ended a connection. */
-export type DropReason = 'slow' | 'error'
+export type DropReason = 'slow' | 'error' | 'buffer'
 
 /** The place of a reply that is not known yet. Replies leave in the order of their places. */
 export interface Place {
@@ -34,19 +40,25 @@ const joinBytes = 64 * 1024
 /** How long a peer whose connection was ended may keep its half open, milliseconds. */
 const lingerMs = 5_000
 
+const MIB = 1024 * 1024
+
 /**
  * One connection: what is ready together leaves in one write, replies keep the order of the
  * requests, and no more is read from a peer than it reads itself.
  */
-export class Peer {
+export class Peer implements Holder {
   readonly socket: Socket
   readonly #handler: PeerHandler
-  readonly #limits: Required<PeerLimits>
+  readonly #limits: Required<Omit<PeerLimits, 'arrivals'>>
+  readonly #arrivals: Arrivals | undefined
   readonly #dropped: (reason: DropReason) => void
   #ready: Uint8Array[] = []
   #readyBytes = 0
   #flushing = false
   readonly #places = new PlaceQueue()
+  /** Bytes that came and belong to no place yet. */
+  #arrivedBytes = 0
+  #keptBytes = 0
   #held = false
   #ending = false
   #gone = false
@@ -60,15 +72,17 @@ export class Peer {
   ) {
     this.socket = socket
     this.#limits = {
-      holdBackBytes: limits.holdBackBytes ?? 1024 * 1024,
-      dropBytes: limits.dropBytes ?? 256 * 1024 * 1024,
+      holdBackBytes: limits.holdBackBytes ?? MIB,
+      dropBytes: limits.dropBytes ?? 256 * MIB,
       stallMs: limits.stallMs ?? 60_000,
       unanswered: limits.unanswered ?? 10_000,
+      unansweredBytes: limits.unansweredBytes ?? 16 * MIB,
     }
+    this.#arrivals = limits.arrivals
     this.#dropped = dropped
     this.#handler = handlerOf(this)
     socket.on('data', (chunk) => this.#data(chunk))
-    socket.on('drain', () => this.#drained())
+    socket.on('drain', () => this.#release())
     socket.on('error', () => socket.destroy())
     socket.on('close', () => this.#closed())
   }
@@ -86,19 +100,32 @@ export class Peer {
   send(bytes: Uint8Array): void {
     if (this.#gone) return
     if (this.#places.isEmpty) this.#write(bytes)
-    else this.#places.add().fill(bytes)
+    else {
+      this.#place()(bytes)
+      if (this.#places.filledBytes > this.#limits.dropBytes) this.destroy('slow')
+    }
   }
 
   /** Keeps the place of a reply that the store has to be asked for. */
   reserve(): Place {
-    const entry = this.#places.add()
-    if (this.#places.size >= this.#limits.unanswered) this.#hold()
+    const fill = this.#place()
     return {
       fill: (bytes) => {
-        entry.fill(bytes)
+        fill(bytes)
         this.#advance()
       },
     }
+  }
+
+  /** Says how many bytes are kept of a message that has half arrived. */
+  keeps(bytes: number): void {
+    this.#keptBytes = bytes
+    if (!this.#gone) this.#arrivals?.keep(this, bytes)
+  }
+
+  /** Its half packet is no longer kept, and so nothing that comes could be read. */
+  evict(): void {
+    this.destroy('buffer')
   }
 
   /** Ends the connection when all that was sent or has a place has left. Nothing more is read. */
@@ -117,18 +144,31 @@ export class Peer {
 
   #data(chunk: Buffer): void {
     if (this.gone) return
+    this.#arrivedBytes += chunk.length
     try {
       this.#handler.data(chunk)
     } catch {
       this.#dropped('error')
       this.end()
     }
+    if (this.#places.isEmpty && this.#keptBytes === 0) this.#arrivedBytes = 0
+    if (this.#exceeds(1)) this.#hold()
+  }
+
+  #place(): (bytes?: Uint8Array) => void {
+    const cost = this.#arrivedBytes
+    this.#arrivedBytes = 0
+    if (cost > 0) this.#arrivals?.wait(cost)
+    return this.#places.add(cost)
   }
 
   #advance(): void {
+    if (this.#gone) return
+    const costBefore = this.#places.cost
     for (let bytes = this.#places.next(); bytes !== undefined; bytes = this.#places.next()) {
       this.#write(bytes)
     }
+    if (this.#places.cost < costBefore) this.#arrivals?.wait(this.#places.cost - costBefore)
     if (this.#places.isEmpty && this.#ending) this.#flushSoon()
     this.#release()
   }
@@ -163,7 +203,8 @@ export class Peer {
     }
     if (this.#ending && this.#places.isEmpty) this.#finish()
     else if (socket.writableLength > this.#limits.dropBytes) this.destroy('slow')
-    else if (socket.writableLength > this.#limits.holdBackBytes) this.#hold()
+    else if (this.#exceeds(1)) this.#hold()
+    else this.#release()
   }
 
   /** Reads on, to nowhere: a peer's own end is noticed only while something is read. */
@@ -181,8 +222,20 @@ export class Peer {
     socket.resume()
   }
 
+  /** Whether it is over such a share of one of the bounds that hold it back. */
+  #exceeds(share: number): boolean {
+    const { holdBackBytes, unanswered, unansweredBytes } = this.#limits
+    const places = this.#places
+    const unsentBytes = this.socket.writableLength + this.#readyBytes + places.filledBytes
+    return (
+      unsentBytes > holdBackBytes * share ||
+      places.size >= unanswered * share ||
+      places.cost > (this.#arrivals?.isFull ? 0 : unansweredBytes * share)
+    )
+  }
+
   #hold(): void {
-    if (this.#held) return
+    if (this.#held || this.gone) return
     this.#held = true
     this.socket.pause()
     this.#watchStall()
@@ -199,14 +252,9 @@ export class Peer {
     this.#stalled.unref()
   }
 
-  #drained(): void {
-    this.#release()
-  }
-
   #release(): void {
     if (!this.#held || this.#ending) return
-    if (this.socket.writableLength > this.#limits.holdBackBytes / 2) return
-    if (this.#places.size >= this.#limits.unanswered / 2) return
+    if (this.#exceeds(0.5)) return
     this.#held = false
     clearTimeout(this.#stalled)
     this.socket.resume()
@@ -214,52 +262,10 @@ export class Peer {
 
   #closed(): void {
     this.#gone = true
+    this.#arrivals?.keep(this, 0)
+    this.#arrivals?.wait(-this.#places.cost)
     clearTimeout(this.#stalled)
     this.#ready = []
     this.#handler.closed()
-  }
-}
-
-class PlaceEntry {
-  bytes: Uint8Array | undefined
-
-  fill(bytes: Uint8Array = nothing): void {
-    this.bytes ??= bytes
-  }
-}
-
-const nothing = new Uint8Array(0)
-
-/** Places in order; those that are filled leave from the front. */
-class PlaceQueue {
-  #entries: PlaceEntry[] = []
-  #front = 0
-
-  get isEmpty(): boolean {
-    return this.size === 0
-  }
-
-  get size(): number {
-    return this.#entries.length - this.#front
-  }
-
-  add(): PlaceEntry {
-    const entry = new PlaceEntry()
-    this.#entries.push(entry)
-    return entry
-  }
-
-  next(): Uint8Array | undefined {
-    const bytes = this.#entries[this.#front]?.bytes
-    if (bytes === undefined) return undefined
-    this.#front += 1
-    if (this.#front === this.#entries.length) {
-      this.#entries = []
-      this.#front = 0
-    } else if (this.#front > 1024) {
-      this.#entries.splice(0, this.#front)
-      this.#front = 0
-    }
-    return bytes
   }
 }

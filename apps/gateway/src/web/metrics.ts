@@ -49,6 +49,7 @@ export class Metrics {
   readonly #run = this.#doorHistogram('run', 'Time from the start of the run to its outcome')
   readonly #connections: Gauge<'door'>
   readonly #rejected: Counter<'door' | 'reason'>
+  readonly #repairs: Counter<'kind' | 'done'>
   readonly #storeUp: Gauge
   readonly #functions = new BoundedLabels(MAX_FUNCTION_LABELS)
   #counts: () => Promise<readonly JobCount[]> = () => Promise.resolve([])
@@ -66,6 +67,12 @@ export class Metrics {
       name: 'crossgear_rejected_total',
       help: 'What a limit or a rule turned away, by door and reason',
       labelNames: ['door', 'reason'],
+      registers,
+    })
+    this.#repairs = new Counter({
+      name: 'crossgear_repairs_total',
+      help: 'What native programs left behind (busy, stray, count), put right or only found (done yes, no)',
+      labelNames: ['kind', 'done'],
       registers,
     })
     this.#storeUp = new Gauge({
@@ -95,6 +102,11 @@ export class Metrics {
       connectionClosed: () => this.#connections.dec({ door }),
       rejected: (reason) => this.#rejected.inc({ door, reason }),
     }
+  }
+
+  /** `kind` is a word of the code. */
+  repaired(kind: string, isDone: boolean): void {
+    this.#repairs.inc({ kind, done: isDone ? 'yes' : 'no' })
   }
 
   storeUp(isUp: boolean): void {

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { flagOf } from '../config/options.ts'
 import { listenOn, type ListenAddress } from '../lifecycle/listen.ts'
 import { oneLine } from '../lifecycle/start-error.ts'
 import type { Logger } from '../log/logger.ts'
+import { json, type Answer } from './answer.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Whether the gateway can take jobs, and if not, why. */
@@ -15,6 +16,8 @@ export interface WebParts {
   /** Asks the store. A rejection, or no answer in time, is not ready. */
   readonly check: () => Promise<Readiness>
   readonly log: Logger
+  /** Pages that answer every method themselves, by path. None. */
+  readonly pages?: Readonly<Record<string, (request: IncomingMessage) => Promise<Answer>>>
 }
 
 export interface WebServer {
@@ -22,17 +25,11 @@ export interface WebServer {
   close(): Promise<void>
 }
 
-interface Answer {
-  readonly status: number
-  readonly type: string
-  readonly body: string
-}
-
 const CHECK_TIMEOUT_MS = 2000
 const METHODS = ['GET', 'HEAD']
 
 /** The port for monitoring: `/metrics`, `/healthz` (the process is alive), `/readyz` (it can take jobs). */
-export function createWebServer({ metrics, check, log }: WebParts): WebServer {
+export function createWebServer({ metrics, check, log, pages: own = {} }: WebParts): WebServer {
   const pages: Readonly<Record<string, () => Answer | Promise<Answer>>> = {
     '/metrics': async () => {
       const { contentType, body } = await metrics.render()
@@ -48,24 +45,36 @@ export function createWebServer({ metrics, check, log }: WebParts): WebServer {
   }
   const server = createServer((request, response) => {
     const path = request.url?.split('?', 1)[0] ?? ''
+    const ownPage = Object.hasOwn(own, path) ? own[path] : undefined
+    if (ownPage) {
+      answer(path, () => ownPage(request), response)
+      return
+    }
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined
     request.resume()
     if (!page) {
-      const known = Object.keys(pages)
+      const known = [...Object.keys(pages), ...Object.keys(own)]
       write(response, json(404, { error: 'no such page', pages: known }))
     } else if (!METHODS.includes(request.method ?? '')) {
       response.setHeader('Allow', METHODS.join(', '))
       write(response, json(405, { error: `use ${METHODS.join(' or ')}` }))
     } else {
-      Promise.resolve(page()).then(
-        (answer) => write(response, answer),
-        (error: unknown) => {
-          log.error({ err: error }, `The page ${path} failed.`)
-          write(response, json(500, { error: 'internal error' }))
-        },
-      )
+      answer(path, page, response)
     }
   })
+  const answer = (
+    path: string,
+    page: () => Answer | Promise<Answer>,
+    response: ServerResponse,
+  ): void => {
+    Promise.resolve(page()).then(
+      (given) => write(response, given),
+      (error: unknown) => {
+        log.error({ err: error }, `The page ${path} failed.`)
+        write(response, json(500, { error: 'internal error' }))
+      },
+    )
+  }
   return {
     listen: (address) => listenOn(server, address, flagOf('webPort')),
     close: async () => {
@@ -75,10 +84,6 @@ export function createWebServer({ metrics, check, log }: WebParts): WebServer {
       await once(server, 'close')
     },
   }
-}
-
-function json(status: number, body: object): Answer {
-  return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(body)}\n` }
 }
 
 function write(response: ServerResponse, { status, type, body }: Answer): void {

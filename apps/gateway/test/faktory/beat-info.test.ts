@@ -124,6 +124,7 @@ describe.skipIf(!hasRedisServer)('INFO', () => {
           Workers: { size: 1 },
         },
         total_enqueued: 2,
+        total_expired: 0,
         total_failures: 0,
         total_processed: 0,
         total_queues: 2,
@@ -154,7 +155,6 @@ describe.skipIf(!hasRedisServer)('other lines', () => {
     ['push {}', 'unknown command push'],
     ['', 'unknown command '],
     ['INFO2', 'unknown command INFO2'],
-    ['BATCH NEW {}', 'batches are not supported'],
   ])('%j is answered with an error', async (line, text) => {
     const { client } = await gateways.open()
     expect(await (await client()).ask(line)).toBe(`-ERR ${text}`)

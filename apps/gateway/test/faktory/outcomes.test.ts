@@ -277,8 +277,7 @@ async function gearmanJob(
       job: { input: Buffer.from(input), door: 'gearman', level: 8, foreground: true },
       waiter: { hear: (_ref, event) => hear(event) },
       gone: false,
-      submitted: (result) =>
-        result.kind === 'full' ? reject(new Error('full')) : resolve(result.id),
+      submitted: (result) => ('id' in result ? resolve(result.id) : reject(new Error(result.kind))),
       refused: reject,
     })
   })

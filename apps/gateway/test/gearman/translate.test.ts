@@ -56,7 +56,9 @@ test.each([
   ['7', '7'],
   ['abc', '0'],
   ['-7', '4294967289'],
-  ['99999999999', '1410065407'],
+  ['99999999999', '1215752191'],
+  ['99999999999999999999', '4294967295'],
+  [' +7 of 9', '7'],
 ])('progress %s is shown as %s', (text, figure) => expect(progressFigure(bytes(text))).toBe(figure))
 
 test('progress that nobody reported is shown as 0', () => {

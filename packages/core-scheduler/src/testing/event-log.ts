@@ -3,7 +3,11 @@ import type { StoreListener } from '../ports.ts'
 
 /** One thing that a store told a node. */
 export type Heard =
-  | { readonly kind: 'created' | 'finished'; readonly lane: string; readonly id: number }
+  | {
+      readonly kind: 'created' | 'started' | 'finished'
+      readonly lane: string
+      readonly id: number
+    }
   | { readonly kind: 'relayed'; readonly ref: JobRef; readonly event: JobEvent | 'finish' }
   | { readonly kind: 'woken'; readonly lane: string; readonly jobs: number }
   | { readonly kind: 'laneAdded'; readonly lane: string; readonly number: number }
@@ -48,6 +52,10 @@ export class EventLog implements StoreListener {
 
   created(lane: string, id: number): void {
     this.#add({ kind: 'created', lane, id })
+  }
+
+  started(lane: string, id: number): void {
+    this.#add({ kind: 'started', lane, id })
   }
 
   finished(lane: string, id: number): void {

@@ -1,7 +1,10 @@
 import type { Reservation } from '../job.ts'
 import type { ClaimRequest } from '../ports.ts'
 import { bandLevel, type Band } from '../levels.ts'
+import { endJob } from './memory-finish.ts'
 import { jobOf, type MemoryJob, type MemoryLane } from './memory-lane.ts'
+import { hasRoom, noteStart } from './memory-throttles.ts'
+import { unlock } from './memory-ties.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 const defaultReserveForSeconds = 1800
@@ -15,16 +18,18 @@ interface Head {
 /** Reserves jobs, group after group. `token` names the next reservation. */
 export function claimJobs(
   world: MemoryWorld,
-  { by, groups, max }: ClaimRequest,
+  { by, groups, max, throttled }: ClaimRequest,
   token: () => string,
 ): Reservation[] {
   const claimed: Reservation[] = []
+  const heldBack = new Map<string, number>()
+  const mayTake = (lane: MemoryLane): boolean => hasRoom(world, lane, heldBack)
   for (const { lanes, leaseMs } of groups) {
     const open = lanes
       .map((name) => world.lane(name))
       .filter((lane) => by === 'named' || isOpen(lane))
     while (claimed.length < max) {
-      const head = bestOf(world, open)
+      const head = bestOf(world, open.filter(mayTake))
       if (!head) break
       const { lane, band, job } = head
       lane.queues[band].shift()
@@ -33,9 +38,17 @@ export function claimJobs(
         lane.delete(job.id)
         continue
       }
+      if ((job.terms?.staleAtMs ?? Infinity) <= world.nowMs()) {
+        lane.counters.expired += 1
+        endJob(world, '', lane, job, 'error', Buffer.from('expired'), 'expired')
+        continue
+      }
+      if (job.terms?.lock?.until === 'start') unlock(lane, job)
+      noteStart(world, lane)
       claimed.push(reserve(world, by, head, leaseMs, token()))
     }
   }
+  for (const [queue, waitMs] of heldBack) throttled?.(queue, waitMs)
   return claimed
 }
 
@@ -62,6 +75,7 @@ function reserve(
   const consumerSeconds = ownSeconds ?? world.options.reserveForSeconds ?? defaultReserveForSeconds
   const heldForMs = leaseMs ?? (by === 'consumer' ? consumerSeconds * 1000 : Infinity)
   lane.busy.set(job.id, nowMs + heldForMs)
+  world.tellWatchers(lane.lane, (listener) => listener.started(lane.lane, job.id))
   return { ...before, token, heldBy: by, ...(waitedMs === undefined ? {} : { waitedMs }) }
 }
 

@@ -1,6 +1,8 @@
 import type { Outcome, Settled, Status } from '../job.ts'
 import type { MemoryJob, MemoryLane } from './memory-lane.ts'
 import { nativeRetentionSeconds } from './memory-native.ts'
+import { tellOfRoom } from './memory-throttles.ts'
+import { untie, type RunEnd } from './memory-ties.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 /** A finished job stays at least so long for clients of other nodes to read, seconds. */
@@ -17,6 +19,7 @@ export function finishJob(
   const job = lane.job(outcome.id, world.nowMs())
   if (!job || !isHeld(job, outcome.token)) return 'unknown'
   lane.busy.delete(job.id)
+  tellOfRoom(world, lane)
   switch (outcome.kind) {
     case 'complete':
       lane.counters.completed += 1
@@ -24,13 +27,15 @@ export function finishJob(
       return 'done'
     case 'fail':
       lane.counters.failed += 1
-      endJob(world, node, lane, job, 'error', outcome.message)
+      job.thrown = outcome.thrown ?? false
+      endJob(world, node, lane, job, 'error', outcome.message, 'failed')
       return 'done'
     case 'retry':
       lane.counters.retried += 1
       job.output = Buffer.from(outcome.message)
       job.failure = outcome.failure
       job.expiresAtMs = undefined
+      untie(world, lane, job, 'failed')
       interrupt(job)
       lane.scheduled.set(job.id, world.nowMs() + outcome.delayMs)
       return 'done'
@@ -59,9 +64,13 @@ export function others(job: MemoryJob, node: string): ReadonlySet<string> {
 }
 
 function isHeld(job: MemoryJob, token: string): boolean {
-  if (token !== 'native') return job.token === token
-  const isFinal = job.status === 'success' || job.status === 'error'
-  return job.door !== 'native' && job.token === undefined && !job.settled && isFinal
+  return token === 'native' ? isUnsettled(job) : job.token === token
+}
+
+/** Whether a native worker finished a job of another door, and nobody settled it. */
+export function isUnsettled({ door, token, settled, status }: MemoryJob): boolean {
+  const isFinal = status === 'success' || status === 'error'
+  return door !== 'native' && token === undefined && !settled && isFinal
 }
 
 function interrupt(job: MemoryJob): void {
@@ -79,9 +88,11 @@ export function endJob(
   job: MemoryJob,
   status: Status,
   output: Uint8Array,
+  how: RunEnd = status === 'success' ? 'success' : 'dropped',
 ): void {
   const isNative = job.door === 'native'
   lane.forgetIndexes(job)
+  untie(world, lane, job, how)
   const elsewhere = tellWaiting(world, node, lane, job)
   const wished = isNative ? nativeRetentionSeconds : (job.terms?.retentionSeconds ?? 0)
   const keepSeconds = elsewhere ? Math.max(wished, relaySeconds) : wished
@@ -95,11 +106,12 @@ export function endJob(
     lane.delete(job.id)
   }
   world.tellWatchers(lane.lane, (listener) => listener.finished(lane.lane, job.id))
-  if (isNative) lane.locks.set(job.id, (lane.locks.get(job.id) ?? 0) + 1)
+  if (isNative) lane.releaseLock(job.id)
 }
 
 /** Keeps a job that is given up. */
 export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job: MemoryJob): void {
+  untie(world, lane, job, 'failed')
   job.status = 'error'
   job.settled = true
   job.token = undefined
@@ -115,6 +127,7 @@ export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job:
     lane.delete(id)
   }
   world.tellWatchers(lane.lane, (listener) => listener.finished(lane.lane, job.id))
+  if (job.door === 'native') lane.releaseLock(job.id)
 }
 
 function release(

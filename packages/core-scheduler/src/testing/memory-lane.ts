@@ -1,4 +1,5 @@
 import type { Door, Job, Level, NewJob, Status } from '../job.ts'
+import type { CallbackOf } from './memory-batches.ts'
 import { bandOf, bands, type Band } from '../levels.ts'
 import type { LaneCounts, WorkerCount } from '../ports.ts'
 
@@ -19,11 +20,15 @@ export interface MemoryJob {
   dividend?: Buffer | undefined
   divisor?: Buffer | undefined
   settled: boolean
+  thrown?: boolean
   losses: number
   /** Nodes whose clients wait, once per client. */
   waiting: string[]
   /** Only worth running while somebody waits. */
   foreground: boolean
+  /** It has run once, as a job of a batch. */
+  ran?: true
+  callback?: CallbackOf
   expiresAtMs?: number | undefined
 }
 
@@ -41,12 +46,19 @@ export class MemoryLane {
   readonly dead: number[] = []
   readonly unique = new Map<string, number>()
   readonly jids = new Map<string, number>()
+  /** Who holds each lock, and until when. */
+  readonly once = new Map<string, { readonly id: number; readonly untilMs: number }>()
+  /** The last tick of each cron entry, milliseconds. */
+  readonly ticks = new Map<string, number>()
   readonly locks = new Map<number, number>()
   readonly workers = new Map<string, WorkerCount>()
-  readonly counters = { submitted: 0, completed: 0, failed: 0, retried: 0 }
+  readonly counters = { submitted: 0, completed: 0, failed: 0, retried: 0, expired: 0 }
   limits: Readonly<Partial<Record<Band, number>>> = {}
   isOpen = false
   nativeWorkers = 0
+  /** What native programs may have left, and since when it has been so, the store's milliseconds. */
+  readonly suspects = new Map<string, number>()
+  line: { readonly sign: string; readonly sinceMs: number } | undefined
   #lastId = 0
 
   constructor(lane: string) {
@@ -67,6 +79,11 @@ export class MemoryLane {
     if (job?.expiresAtMs === undefined || job.expiresAtMs > nowMs) return job
     this.#jobs.delete(id)
     return undefined
+  }
+
+  /** Lets the native client go that may be blocked on its job. */
+  releaseLock(id: number): void {
+    this.locks.set(id, (this.locks.get(id) ?? 0) + 1)
   }
 
   delete(id: number): void {
@@ -98,9 +115,19 @@ export class MemoryLane {
     return bands.reduce((sum, band) => sum + this.queues[band].length, 0)
   }
 
+  /** Whether there is a queued job that is more than what a client has left behind. */
+  get hasWanted(): boolean {
+    return bands.some((band) =>
+      this.queues[band].some((id) => {
+        const job = this.#jobs.get(id)
+        return job !== undefined && (!job.foreground || job.waiting.length > 0)
+      }),
+    )
+  }
+
   isFull(level: Level): boolean {
     const most = this.limits[bandOf(level)] ?? 0
-    return most > 0 && this.queued + this.busy.size >= most
+    return most > 0 && this.queued + this.scheduled.size + this.busy.size >= most
   }
 
   /** Workers that named the function, behind nodes or native. */
@@ -177,6 +204,7 @@ export function jobOf(lane: string, job: MemoryJob): Job {
     dividend: job.dividend,
     divisor: job.divisor,
     token: job.token,
+    thrown: job.thrown || undefined,
   }
   return withoutUndefined(record) as Job
 }

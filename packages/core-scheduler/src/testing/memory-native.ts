@@ -48,6 +48,7 @@ export class MemoryNative implements NativePeer {
     const head = target.head()
     if (!head) return Promise.resolve(undefined)
     target.queues[head.band].shift()
+    this.#world.tellWatchers(lane, (listener) => listener.started(lane, head.id))
     this.#job(lane, head.id).status = 'busy'
     return Promise.resolve(head.id)
   }
@@ -65,8 +66,7 @@ export class MemoryNative implements NativePeer {
     job.output = Buffer.from(output)
     job.expiresAtMs = this.#world.nowMs() + nativeRetentionSeconds * 1000
     this.#world.tellWatchers(lane, (listener) => listener.finished(lane, id))
-    const { locks } = this.#world.lane(lane)
-    locks.set(id, (locks.get(id) ?? 0) + 1)
+    this.#world.lane(lane).releaseLock(id)
     return Promise.resolve()
   }
 

@@ -17,6 +17,9 @@ import { claimJobs } from './memory-claim.ts'
 import { finishJob } from './memory-finish.ts'
 import { jobOf, uniqueKey } from './memory-lane.ts'
 import { buryIn, expiredIn, promoteLane, takeReport } from './memory-upkeep.ts'
+import { MemoryNativeStore } from './memory-native-store.ts'
+import { MemoryBatches } from './memory-batches.ts'
+import { MemoryCron } from './memory-cron.ts'
 import { MemoryQueues } from './memory-queues.ts'
 import { submitJob } from './memory-submit.ts'
 import type { MemoryWorld } from './memory-world.ts'
@@ -27,6 +30,9 @@ export class MemoryNode implements Store {
   watched: ReadonlySet<string> | 'all' = new Set()
   listener: StoreListener | undefined
   readonly queues: MemoryQueues
+  readonly batches: MemoryBatches
+  readonly cron: MemoryCron
+  readonly native: MemoryNativeStore
   readonly #world: MemoryWorld
   #tokens = 0
   #crashed = false
@@ -34,6 +40,9 @@ export class MemoryNode implements Store {
   constructor(world: MemoryWorld, node: string) {
     this.#world = world
     this.node = node
+    this.native = new MemoryNativeStore(node, (run) => this.#step(run))
+    this.cron = new MemoryCron((run) => this.#step(run))
+    this.batches = new MemoryBatches((run) => this.#step(run))
     this.queues = new MemoryQueues(node, (run) => this.#step(run))
   }
 
@@ -137,7 +146,7 @@ export class MemoryNode implements Store {
   }
 
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
-    return this.#step((world) => lanes.filter((lane) => world.lane(lane).queued > 0))
+    return this.#step((world) => lanes.filter((lane) => world.lane(lane).hasWanted))
   }
 
   setLimits(lane: string, limits: LaneLimits): Promise<void> {
@@ -229,6 +238,7 @@ export class MemoryNode implements Store {
 
   async leave(lanes: readonly string[]): Promise<void> {
     await this.bury(this.node, lanes)
+    await this.native.lead(0)
   }
 
   watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {

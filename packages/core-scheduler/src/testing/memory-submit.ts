@@ -1,5 +1,8 @@
 import type { NewJob, Submitted } from '../job.ts'
+import { joinBatch } from './memory-batches.ts'
 import { uniqueKey, type MemoryLane } from './memory-lane.ts'
+import { storeJob } from './memory-store-job.ts'
+import { isLocked } from './memory-ties.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 /** Stores one job for a node, or joins one. */
@@ -11,29 +14,13 @@ export function submitJob(
 ): Submitted {
   const joined = join(world, node, lane, job)
   if (joined !== undefined) return { kind: 'joined', id: joined }
+  const { tick } = job
+  if (tick && (lane.ticks.get(tick.entry) ?? 0) >= tick.atMs) return { kind: 'ticked' }
+  if (job.lock && isLocked(world, lane, job.lock.key)) return { kind: 'locked' }
   if (lane.isFull(job.level)) return { kind: 'full' }
-  const id = lane.nextId()
-  const stored = {
-    id,
-    door: job.door,
-    input: Buffer.from(job.input),
-    terms: job,
-    status: 'idle' as const,
-    level: job.level,
-    enqueuedAtMs: world.nowMs(),
-    settled: false,
-    losses: 0,
-    waiting: job.foreground ? [node] : [],
-    foreground: job.foreground,
-  }
-  lane.add(stored)
-  if (job.unique) lane.unique.set(uniqueKey(job.unique), id)
-  if (job.jid !== undefined) lane.jids.set(job.jid, id)
-  if (job.dueAtMs !== undefined && job.dueAtMs > world.nowMs()) lane.scheduled.set(id, job.dueAtMs)
-  else lane.enqueue(stored)
-  lane.counters.submitted += 1
-  world.tellWatchers(lane.lane, (listener) => listener.created(lane.lane, id))
-  return { kind: 'created', id }
+  if (job.batch !== undefined && !joinBatch(world, job.batch)) return { kind: 'unbatched' }
+  if (tick) lane.ticks.set(tick.entry, tick.atMs)
+  return { kind: 'created', id: storeJob(world, lane, job, node).id }
 }
 
 function join(

@@ -1,5 +1,6 @@
 import { LaneNames } from '../lanes.ts'
 import { StoreError, type Store, type StoreErrorCode, type StoreListener } from '../ports.ts'
+import type { MemoryBatch } from './memory-batches.ts'
 import type { ManualClock } from './manual-clock.ts'
 import { MemoryLane } from './memory-lane.ts'
 import { MemoryNative } from './memory-native.ts'
@@ -29,6 +30,13 @@ export class MemoryWorld implements StoreWorld {
   readonly numbers = new Map<string, number>()
   /** Node to its last heartbeat. */
   readonly beats = new Map<string, number>()
+  /** Who looks after native leftovers, the store's milliseconds. */
+  caretaker: { readonly node: string; readonly untilMs: number } | undefined
+  /** When jobs of queues with a rate were handed out, the latest first. */
+  readonly starts = new Map<string, number[]>()
+  /** Cron entries by name, as text. */
+  readonly cronEntries = new Map<string, string>()
+  readonly batches = new Map<string, MemoryBatch>()
   /** Faktory queues. */
   readonly paused = new Set<string>()
   readonly #lanes = new Map<string, MemoryLane>()
@@ -121,6 +129,11 @@ export class MemoryWorld implements StoreWorld {
     const job = this.lane(lane).job(id, this.nowMs())
     const left = (job?.expiresAtMs ?? Infinity) - this.nowMs()
     return Promise.resolve(job && Math.ceil(left / 1000))
+  }
+
+  expire(lane: string, id: number): Promise<void> {
+    this.lane(lane).delete(id)
+    return Promise.resolve()
   }
 
   limit(lane: string, most: MemoryLane['limits']): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Door } from '../job.ts'
+import type { Repair } from '../native-ports.ts'
 import type { Observer } from '../ports.ts'
 
 /** One call of an observer, with its arguments by name. */
@@ -11,6 +12,7 @@ export type Observation =
       readonly runMs: number
     }
   | { readonly kind: 'store'; readonly up: boolean; readonly reason: string | undefined }
+  | { readonly kind: 'repaired'; readonly repair: Repair; readonly done: boolean }
   | { readonly kind: 'trouble'; readonly task: string; readonly error: unknown }
 
 /** Keeps what it is told, in order. */
@@ -48,6 +50,10 @@ export class RecordingObserver implements Observer {
 
   store(up: boolean, reason?: string): void {
     this.seen.push({ kind: 'store', up, reason })
+  }
+
+  repaired(repair: Repair, done: boolean): void {
+    this.seen.push({ kind: 'repaired', repair, done })
   }
 
   trouble(task: string, error: unknown): void {

@@ -1,10 +1,16 @@
 import { afterEach, describe, expect } from 'vitest'
 import { administrationContract } from './contract-administration.ts'
+import { leftoverContract } from './contract-leftovers.ts'
+import { nativeContract } from './contract-native.ts'
+import { batchContract } from './contract-batches.ts'
+import { cronContract } from './contract-cron.ts'
 import { nodeContract } from './contract-nodes.ts'
 import { outcomeContract } from './contract-outcomes.ts'
 import { queueContract } from './contract-queues.ts'
 import { setContract } from './contract-sets.ts'
 import { sharingContract } from './contract-sharing.ts'
+import { throttleContract } from './contract-throttles.ts'
+import { tiesContract } from './contract-ties.ts'
 import type { StoreWorld, WorldOptions } from './store-world.ts'
 
 /**
@@ -37,5 +43,11 @@ export function storeContract(
     nodeContract(open)
     administrationContract(open)
     setContract(open)
+    tiesContract(open)
+    batchContract(open)
+    cronContract(open)
+    throttleContract(open)
+    nativeContract(open)
+    leftoverContract(open)
   })
 }

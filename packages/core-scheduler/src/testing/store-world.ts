@@ -1,12 +1,14 @@
 import type { LaneNames } from '../lanes.ts'
 import type { Band } from '../levels.ts'
-import type { Store } from '../ports.ts'
+import type { Store, Throttle } from '../ports.ts'
 
 /** What a store is made with, for all nodes of a world. */
 export interface WorldOptions {
   readonly names?: LaneNames
   /** Dead jobs that a lane keeps. */
   readonly deadPerLane?: number
+  /** Limits of Faktory queues. */
+  readonly throttles?: ReadonlyMap<string, Throttle>
   /** How long a consumer may hold a job that does not say, seconds. */
   readonly reserveForSeconds?: number
 }
@@ -37,6 +39,8 @@ export interface StoreWorld {
   pass(ms: number): Promise<void>
   /** How long a job's record stays: undefined for none, Infinity for no end. */
   secondsLeft(lane: string, id: number): Promise<number | undefined>
+  /** A job's record goes, as at the end of its time. */
+  expire(lane: string, id: number): Promise<void>
   /** Limits the jobs of a lane by band, as Gearman's `maxqueue` does. */
   limit(lane: string, most: Readonly<Partial<Record<Band, number>>>): Promise<void>
   /** What is wrong in the store; nothing for a store in order. */

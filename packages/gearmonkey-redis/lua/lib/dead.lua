@@ -1,6 +1,7 @@
 -- Ends a job for good and keeps it for an operator. `job` as finishJob takes it. Needs jobs.lua.
 local function buryJob(lane, job, node, now, most, seconds)
   local key, dead = jobKey(lane, job.id), deadKey(lane)
+  if job.door == 'faktory' then untie(lane, job.id, 'failed') end
   redis.call('HSET', key, 'status', 'error', 'settled', 1)
   redis.call('HDEL', key, 'token')
   redis.call('PERSIST', key)
@@ -19,4 +20,5 @@ local function buryJob(lane, job, node, now, most, seconds)
     end
   end
   redis.call('PUBLISH', channelOf(lane), 'finish:' .. job.id)
+  if not job.door then releaseLock(lane, job.id) end
 end

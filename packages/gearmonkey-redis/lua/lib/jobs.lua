@@ -1,4 +1,5 @@
 -- What follows from the end of jobs. Needs keys.lua.
+--#include ties
 local nativeRetention, lockSeconds, relaySeconds = 90000, 10, 60
 
 local function forgetIndexes(lane, id, unique, jid)
@@ -23,12 +24,20 @@ local function relay(lane, id, waiting, node, kind, data)
   return any
 end
 
+-- Lets the native client go that may be blocked on its job.
+local function releaseLock(lane, id)
+  local lock = laneKey('lock', lane) .. ':' .. id
+  redis.call('LPUSH', lock, 'OK')
+  redis.call('EXPIRE', lock, lockSeconds)
+end
+
 -- Ends a job. `job` = { id, door, unique, jid, waiting, keep }. A native client's job is kept as its
 -- protocol says and its lock is released; another is kept as long as it asks for, or as clients on
--- other nodes need to read the outcome.
+-- other nodes need to read the outcome. `job.how`: see untie; a job that was not done was dropped.
 local function finishJob(lane, job, node, status, output)
   local key, id = jobKey(lane, job.id), job.id
   forgetIndexes(lane, id, job.unique, job.jid)
+  if job.door == 'faktory' then untie(lane, id, status == 'success' and 'success' or job.how or 'dropped') end
   local elsewhere = relay(lane, id, job.waiting, node, 'finish', '')
   local keep = tonumber(job.keep or 0)
   if not job.door then keep = job.keep and keep or nativeRetention end
@@ -42,9 +51,5 @@ local function finishJob(lane, job, node, status, output)
     redis.call('DEL', key)
   end
   redis.call('PUBLISH', channelOf(lane), 'finish:' .. id)
-  if not job.door then
-    local lock = laneKey('lock', lane) .. ':' .. id
-    redis.call('LPUSH', lock, 'OK')
-    redis.call('EXPIRE', lock, lockSeconds)
-  end
+  if not job.door then releaseLock(lane, id) end
 end

@@ -10,8 +10,15 @@ local function deadKey(lane) return laneKey('xg:dead', lane) end
 local function retriesKey(lane) return laneKey('xg:retries', lane) end
 local function uniqueKey(lane) return laneKey('xg:unique', lane) end
 local function jidKey(lane) return laneKey('xg:jid', lane) end
+local function suspectsKey(lane) return laneKey('xg:suspects', lane) end
+local function lineKey(lane) return laneKey('xg:line', lane) end
+local function onceKey(lane) return laneKey('xg:once', lane) end
+local function ticksKey(lane) return laneKey('xg:ticks', lane) end
 local function metaKey(lane) return laneKey('xg:lane', lane) end
 local function readyKey(queue) return 'xg:ready:' .. queue end
+local function slotsKey(queue) return 'xg:slots:' .. queue end
+local function rateKey(queue) return 'xg:rate:' .. queue end
+local function batchKey(bid) return 'xg:batch:' .. bid end
 local function nodeChannel(node) return 'xg:node:' .. node end
 local dueKey, nodesKey, lanesKey, eventsChannel = 'xg:due', 'xg:nodes', 'xg:lanes', 'xg:events'
 

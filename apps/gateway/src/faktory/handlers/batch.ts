@@ -1,7 +1,103 @@
-import { error } from '@crossgear/fwp-codec'
+import { randomBytes } from 'node:crypto'
+import type { BatchCallback, BatchState, CallbackState, NewBatch } from '@crossgear/core-scheduler'
+import {
+  bulk,
+  error,
+  formatRfc3339,
+  OK,
+  parseBatch,
+  type Batch,
+  type FwpJob,
+} from '@crossgear/fwp-codec'
+import { answerLater } from '../answer-later.ts'
+import type { FaktoryContext } from '../context.ts'
+import { laneFor } from '../lane-for.ts'
+import { noSuchBatch } from '../refusals.ts'
+import { plainJobOf } from '../translate.ts'
 import type { Handler } from './handler.ts'
 
-/** `BATCH ...`: not offered. */
-export const batch: Handler = (session) => {
-  session.send(error('batches are not supported'))
+/**
+ * `BATCH NEW {"description", "parent_bid", "success", "complete"}`, `BATCH OPEN bid`: a bulk string,
+ * the bid. `BATCH COMMIT bid`: `+OK`. `BATCH STATUS bid`: a bulk string, the JSON of its figures.
+ * `-ERR No such batch <bid>` where it is not known, or for OPEN where all is done.
+ */
+export const batch: Handler = (session, argument) => {
+  const command = parseBatch(argument, newId)
+  const { context } = session
+  if (command.subcommand === 'NEW') {
+    const made = newBatchOf(command, context)
+    answerLater(session, () => create(made, context))
+  } else {
+    const { subcommand, bid } = command
+    answerLater(
+      session,
+      async () => (await answers[subcommand](bid, context)) ?? error(noSuchBatch(bid)),
+    )
+  }
+}
+
+type Answer = (bid: string, context: FaktoryContext) => Promise<Buffer | undefined>
+
+const answers: Readonly<Record<'OPEN' | 'COMMIT' | 'STATUS', Answer>> = {
+  async OPEN(bid, { scheduler }) {
+    return (await scheduler.batches.open(bid)) ? bulk(bid) : undefined
+  },
+
+  async COMMIT(bid, { scheduler }) {
+    return (await scheduler.batches.commit(bid)) ? OK : undefined
+  },
+
+  async STATUS(bid, { scheduler }) {
+    const state = await scheduler.batches.state(bid)
+    return state && bulk(JSON.stringify(statusOf(state)))
+  },
+}
+
+async function create(made: NewBatch, { scheduler, lanes }: FaktoryContext): Promise<Buffer> {
+  for (const callback of [made.complete, made.success]) {
+    if (callback) await lanes.open(callback.lane)
+  }
+  const isMade = await scheduler.batches.create(made)
+  return isMade ? bulk(made.bid) : error(noSuchBatch(made.parent ?? ''))
+}
+
+function newBatchOf(
+  { description, parentBid, complete, success }: Extract<Batch, { readonly subcommand: 'NEW' }>,
+  context: FaktoryContext,
+): NewBatch {
+  return {
+    bid: newId(),
+    description,
+    ...(parentBid !== undefined && { parent: parentBid }),
+    ...(complete && { complete: callbackOf(complete, context) }),
+    ...(success && { success: callbackOf(success, context) }),
+  }
+}
+
+/** A callback is pushed when it is time, once: its due time, lock and batch mean nothing. */
+function callbackOf(pushed: FwpJob, { scheduler, payloadRuleOf }: FaktoryContext): BatchCallback {
+  const lane = laneFor(pushed, scheduler.registry.names)
+  const job = plainJobOf(pushed, scheduler.storeNowMs(), payloadRuleOf(pushed.jobtype))
+  return { lane, job: { ...job, jid: pushed.jid } }
+}
+
+const states: Readonly<Record<CallbackState, string>> = { none: '', pushed: '1', done: '2' }
+
+function statusOf(state: BatchState): object {
+  const { bid, parent, description, createdAtMs, total, pending, failed } = state
+  return {
+    bid,
+    ...(parent !== undefined && { parent_bid: parent }),
+    description,
+    created_at: formatRfc3339(createdAtMs),
+    total,
+    pending,
+    failed,
+    complete_st: states[state.complete],
+    success_st: states[state.success],
+  }
+}
+
+function newId(): string {
+  return randomBytes(12).toString('base64url')
 }

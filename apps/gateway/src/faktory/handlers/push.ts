@@ -2,6 +2,7 @@ import type { NewJob, StoreError, Submission, Submitted } from '@crossgear/core-
 import { error, OK, parseJob } from '@crossgear/fwp-codec'
 import type { Place } from '../../net/peer.ts'
 import { laneFor } from '../lane-for.ts'
+import { refusalOf } from '../refusals.ts'
 import type { Session } from '../session.ts'
 import { storeErrorText } from '../store-error-text.ts'
 import { newJobOf } from '../translate.ts'
@@ -29,12 +30,11 @@ class Push implements Submission {
   }
 
   submitted(result: Submitted): void {
-    this.#place.fill(result.kind === 'full' ? error(queueFull) : OK)
+    const refusal = refusalOf(result, this.job)
+    this.#place.fill(refusal ? error(refusal.text, refusal.kind) : OK)
   }
 
   refused(problem: StoreError): void {
     this.#place.fill(error(storeErrorText(problem)))
   }
 }
-
-export const queueFull = 'the queue of this job type is full'

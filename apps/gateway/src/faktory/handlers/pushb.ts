@@ -2,11 +2,11 @@ import type { NewJob, StoreError, Submission, Submitted } from '@crossgear/core-
 import { bulk, FwpError, parseJobs, type FwpJob } from '@crossgear/fwp-codec'
 import type { Place } from '../../net/peer.ts'
 import { laneFor } from '../lane-for.ts'
+import { refusalOf, shown } from '../refusals.ts'
 import type { Session } from '../session.ts'
 import { storeErrorText } from '../store-error-text.ts'
 import { newJobOf } from '../translate.ts'
 import type { Handler } from './handler.ts'
-import { queueFull } from './push.ts'
 
 /** `PUSHB [job, ...]`: a bulk string, the JSON map of jid to error text of the jobs not taken. */
 export const pushb: Handler = (session, argument) => {
@@ -66,7 +66,8 @@ class BulkItem implements Submission {
   }
 
   submitted(result: Submitted): void {
-    this.#bulk.done(this.#jid, result.kind === 'full' ? queueFull : undefined)
+    const refusal = refusalOf(result, this.job)
+    this.#bulk.done(this.#jid, refusal && shown(refusal))
   }
 
   refused(problem: StoreError): void {

@@ -31,14 +31,20 @@ const mostShown = 100_000
 const status: PlainHandler = async ({ scheduler }) =>
   formatStatus((await scheduler.admin.counts()).map((counts) => statusRow(counts)))
 
-function statusRow({ lane, high, normal, low, running, workers }: LaneCounts) {
-  return { function: lane, total: high + normal + low + running, running, workers }
+/** Jobs that are due later are among the queued, as in gearmand. */
+function statusRow({ lane, high, normal, low, scheduled, running, workers }: LaneCounts) {
+  const total = high + normal + low + scheduled + running
+  return { function: lane, total, running, workers }
 }
 
 /** `function TAB high TAB normal TAB low TAB workers`, queued jobs of the whole store. */
 const priorityStatus: PlainHandler = async ({ scheduler }) =>
   formatPriorityStatus(
-    (await scheduler.admin.counts()).map((row) => ({ ...row, function: row.lane })),
+    (await scheduler.admin.counts()).map((row) => ({
+      ...row,
+      function: row.lane,
+      normal: row.normal + row.scheduled,
+    })),
   )
 
 /** `number address id : functions`, a line for each connection to this node. */

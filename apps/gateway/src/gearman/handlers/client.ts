@@ -2,7 +2,7 @@ import type { Job, Level, NewJob } from '@crossgear/core-scheduler'
 import { encodeResponse, MAX_UNIQUE_BYTES } from '@crossgear/gearman-codec'
 import { nextMatch, readSchedule } from '../next-match.ts'
 import type { Session } from '../session.ts'
-import { coalescingKey, dueAt, levels, progressFigure } from '../translate.ts'
+import { coalescingKey, denominatorDigits, dueAt, levels, progressFigure } from '../translate.ts'
 import { argument, type PacketHandler } from './packet-handler.ts'
 
 /** What the packet says of a job besides its function, unique id and data. */
@@ -119,5 +119,10 @@ function isUnfinished(job: Job): boolean {
 function figuresOf(job: Job | undefined): readonly string[] {
   if (!job || !isUnfinished(job)) return ['0', '0', '0', '0']
   const running = job.status === 'busy' ? '1' : '0'
-  return ['1', running, progressFigure(job.dividend), progressFigure(job.divisor)]
+  return [
+    '1',
+    running,
+    progressFigure(job.dividend),
+    progressFigure(job.divisor, denominatorDigits),
+  ]
 }

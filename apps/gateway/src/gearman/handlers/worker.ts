@@ -45,8 +45,9 @@ export const workComplete: PacketHandler = (session, args) => {
   if (result) session.scheduler.complete(result.assignment, argument(args, 1), result.reply)
 }
 
-/** `WORK_FAIL` handle. */
+/** `WORK_FAIL` handle. Some workers send it behind `WORK_EXCEPTION` and would end at an error. */
 export const workFail: PacketHandler = (session, args) => {
+  if (session.worker.hasThrown(argument(args, 0).toString('latin1'))) return
   const result = resultOf(session, args, 'RESULT_WITHOUT_JOB')
   if (result) session.scheduler.fail(result.assignment, plainFailure, result.reply)
 }
@@ -55,7 +56,9 @@ export const workFail: PacketHandler = (session, args) => {
 export const workException: PacketHandler = (session, args) => {
   const result = resultOf(session, args, 'EXCEPTION_WITHOUT_JOB')
   const report = exceptionReport(argument(args, 1))
-  if (result) session.scheduler.fail(result.assignment, report, result.reply)
+  if (!result) return
+  session.worker.threw(argument(args, 0).toString('latin1'))
+  session.scheduler.fail(result.assignment, report, result.reply)
 }
 
 /** Takes the job out of the worker's hands; what is not in them is answered with an error. */

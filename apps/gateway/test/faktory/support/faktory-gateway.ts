@@ -101,6 +101,7 @@ function quietObserver(trouble: Observer['trouble']): Observer {
     failed: ignore,
     retried: ignore,
     store: ignore,
+    repaired: ignore,
     trouble,
   }
 }

@@ -1,0 +1,76 @@
+import type { IncomingMessage } from 'node:http'
+import { formatRfc3339 } from '@crossgear/fwp-codec'
+import { json, type Answer } from '../web/answer.ts'
+import { CronEntryError } from './cron-entry.ts'
+import type { Cron, CronView } from './cron.ts'
+
+const maxBodyBytes = 65_536
+
+/**
+ * The page `/cron`: GET lists the entries, POST adds the one that is its JSON body, DELETE takes away
+ * the added one that `?name=` names. Only this machine may change entries, and no web page in a
+ * browser on it: they cannot send JSON to a server that does not ask for it.
+ */
+export async function answerCron(cron: Cron, request: IncomingMessage): Promise<Answer> {
+  const { method = 'GET' } = request
+  if (method === 'GET' || method === 'HEAD') {
+    return json(200, { cron: (await cron.list()).map(shown) })
+  }
+  const change = Object.hasOwn(changes, method) ? changes[method] : undefined
+  if (!change) return json(405, { error: 'use GET, HEAD, POST or DELETE' })
+  if (!isLoopback(request.socket.remoteAddress ?? '')) {
+    return json(403, { error: 'entries are changed from the machine of the gateway alone' })
+  }
+  try {
+    return await change(cron, request)
+  } catch (error) {
+    if (error instanceof CronEntryError) return json(400, { error: error.message })
+    throw error
+  }
+}
+
+const changes: Readonly<Record<string, (cron: Cron, request: IncomingMessage) => Promise<Answer>>> =
+  {
+    async POST(cron, request) {
+      if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) {
+        return json(415, { error: 'send application/json' })
+      }
+      const { name } = await cron.add(await readJson(request))
+      return json(201, { name })
+    },
+
+    async DELETE(cron, request) {
+      const name = new URL(request.url ?? '', 'http://gateway').searchParams.get('name') ?? ''
+      return (await cron.remove(name))
+        ? json(200, { name })
+        : json(404, { error: `no entry ${JSON.stringify(name)} was added` })
+    },
+  }
+
+function shown({ entry, source, lastMs, nextMs }: CronView): object {
+  const { name, schedule, timezone, job } = entry
+  return {
+    ...{ name, source, schedule, timezone, job },
+    last_run: lastMs === undefined ? null : formatRfc3339(lastMs),
+    next_run: nextMs === undefined ? null : formatRfc3339(nextMs),
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > maxBodyBytes) throw new CronEntryError(`the body is over ${maxBodyBytes} bytes`)
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString()) as unknown
+  } catch (error) {
+    throw new CronEntryError('the body is no JSON', { cause: error })
+  }
+}
+
+function isLoopback(address: string): boolean {
+  return /^(::ffff:)?127\./.test(address) || address === '::1'
+}

@@ -1,0 +1,24 @@
+/** Runs steps in the order in which they come, no more than so many at a time. */
+export class FewAtOnce {
+  readonly #max: number
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  /** Begins the step now if there is room, else when those before it have ended. */
+  async run<Result>(step: () => Promise<Result>): Promise<Result> {
+    if (this.#running >= this.#max) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    } else this.#running += 1
+    try {
+      return await step()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#running -= 1
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { isIP } from 'node:net'
+
+/** Addresses of a range: one of them, and how many leading bits they share. */
+export interface Network {
+  readonly address: string
+  readonly family: 'ipv4' | 'ipv6'
+  readonly bits: number
+}
+
+/** `10.0.0.0/8` or `::1`; undefined for what is neither an address nor a network. */
+export function readNetwork(text: string): Network | undefined {
+  const [, address = '', given] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const version = isIP(address)
+  const mostBits = version === 6 ? 128 : 32
+  const bits = given === undefined ? mostBits : Number(given)
+  if (version === 0 || bits > mostBits) return undefined
+  return { address, family: version === 6 ? 'ipv6' : 'ipv4', bits }
+}
+
+/** A list with commas; undefined where one of them is none. */
+export function readNetworks(list: string): readonly string[] | undefined {
+  const texts = list.split(',').map((text) => text.trim())
+  return texts.every((text) => readNetwork(text)) ? texts : undefined
+}

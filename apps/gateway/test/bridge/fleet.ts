@@ -1,0 +1,58 @@
+import type { Redis } from 'ioredis'
+import { RedisServer } from '@crossgear/tools/redis-server'
+import { startGateway } from '../support/gateway-process.ts'
+
+/** A gateway in a process of its own. */
+export interface FleetNode {
+  readonly gearman: number
+  readonly faktory: number
+  readonly web: number
+  /** Ends the process without a word. */
+  kill(): Promise<void>
+  /** Ends the process as an operator does. */
+  stop(): Promise<void>
+}
+
+const anyPorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
+
+/** A Redis and gateways on it that come and go. */
+export class Fleet {
+  readonly server: RedisServer
+  readonly redis: Redis
+  readonly #nodes = new Set<FleetNode>()
+
+  private constructor(server: RedisServer) {
+    this.server = server
+    this.redis = server.connect()
+  }
+
+  static async start(): Promise<Fleet> {
+    return new Fleet(await RedisServer.start())
+  }
+
+  async node(...words: readonly string[]): Promise<FleetNode> {
+    const store = ['--redis-url', `unix://${this.server.path}`]
+    const { child, ready, exited } = startGateway(['serve', ...anyPorts, ...store, ...words])
+    const { doors } = await ready
+    const port = (door: string): number => doors.find(({ name }) => name === door)?.port ?? 0
+    const end = async (signal: NodeJS.Signals): Promise<void> => {
+      this.#nodes.delete(node)
+      child.kill(signal)
+      await exited
+    }
+    const node: FleetNode = {
+      gearman: port('gearman'),
+      faktory: port('faktory'),
+      web: port('web'),
+      kill: () => end('SIGKILL'),
+      stop: () => end('SIGTERM'),
+    }
+    this.#nodes.add(node)
+    return node
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#nodes].map((node) => node.stop()))
+    await this.server.stop()
+  }
+}

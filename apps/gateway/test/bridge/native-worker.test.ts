@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { SpecWorker, submitJob } from '@crossgear/tools/spec-peer'
+import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { Fleet, type FleetNode } from './fleet.ts'
+
+const patience = { timeout: 5_000, interval: 10 }
+
+describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout: 30_000 }, () => {
+  let fleet: Fleet
+  let node: FleetNode
+  beforeAll(async () => {
+    fleet = await Fleet.start()
+    node = await fleet.node()
+  }, 30_000)
+  afterAll(() => fleet.close(), 30_000)
+
+  async function worker(fn: string): Promise<SpecWorker> {
+    const started = new SpecWorker(fleet.redis, fn)
+    await started.start()
+    return started
+  }
+
+  test('is heard by a Gearman client: its progress soon, its end at once', async () => {
+    const fn = randomUUID()
+    const native = await worker(fn)
+    const client = await GearmanPeer.connect(node.gearman)
+    const handle = await client.submit('SUBMIT_JOB', fn, '', 'in')
+    const { id } = (await native.next()) ?? { id: 0 }
+    await native.update(id, 1, 4)
+    const updated = performance.now()
+    expect(await client.hear()).toEqual(['WORK_STATUS', handle, '1', '4'])
+    expect(performance.now() - updated).toBeLessThan(1_000)
+    await native.update(id, 2, 4)
+    expect(await client.hear()).toEqual(['WORK_STATUS', handle, '2', '4'])
+    await native.finish(id, 'out')
+    const finished = performance.now()
+    expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'out'])
+    expect(performance.now() - finished).toBeLessThan(200)
+    expect(await fleet.redis.exists(`job:${fn}:${id}`)).toBe(0)
+    await client.leave()
+    await native.stop()
+  })
+
+  test('is heard by a client at once, round after round', async () => {
+    const fn = randomUUID()
+    const native = await worker(fn)
+    const client = await GearmanPeer.connect(node.gearman)
+    const rounds: number[] = []
+    for (let round = 0; round < 40; round += 1) {
+      const handle = await client.submit('SUBMIT_JOB', fn, '', 'in')
+      const { id } = (await native.next()) ?? { id: 0 }
+      const since = performance.now()
+      await native.finish(id, 'out')
+      expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'out'])
+      rounds.push(performance.now() - since)
+    }
+    // The first may come before the gateway has heard that there is a native worker.
+    const median = rounds.sort((one, other) => one - other)[20] ?? Infinity
+    expect(median).toBeLessThan(50)
+    await client.leave()
+    await native.stop()
+  })
+
+  test('leaves no trace of a background job in the indexes', async () => {
+    const fn = randomUUID()
+    const native = await worker(fn)
+    const client = await GearmanPeer.connect(node.gearman)
+    for (const unique of ['one', 'two']) await client.submit('SUBMIT_JOB_BG', fn, unique, 'in')
+    for (const unique of ['one', 'two']) {
+      const { id } = (await native.next()) ?? { id: 0 }
+      expect(await fleet.redis.hget(`xg:unique:${fn}`, unique)).toBe(String(id))
+      await native.finish(id, 'out')
+    }
+    await vi.waitFor(async () => {
+      expect(await fleet.redis.exists(`xg:unique:${fn}`, `job:${fn}:1`, `job:${fn}:2`)).toBe(0)
+    }, patience)
+    await client.leave()
+    await native.stop()
+  })
+
+  test('that errs does not end a Faktory job that has tries left', async () => {
+    const fn = randomUUID()
+    const native = await worker(fn)
+    const producer = await FwpClient.greeted(node.faktory)
+    const jid = randomUUID()
+    await producer.ask(`PUSH ${JSON.stringify({ jid, jobtype: fn, args: [], retry: 3 })}`)
+    const { id } = (await native.next()) ?? { id: 0 }
+    await native.finish(id, 'broken', 'error')
+    await vi.waitFor(async () => {
+      expect(await fleet.redis.zscore(`queue:${fn}:scheduled`, id)).not.toBeNull()
+    }, patience)
+    expect(await fleet.redis.hget(`job:${fn}:${id}`, 'status')).toBe('idle')
+    expect(await fleet.redis.ttl(`job:${fn}:${id}`)).toBe(-1)
+    const failure = await fleet.redis.hget(`job:${fn}:${id}`, 'failure')
+    expect(JSON.parse(failure ?? '{}')).toMatchObject({ message: 'broken', remaining: 2 })
+    producer.close()
+    await native.stop()
+  })
+
+  test('that ends jobs while every gateway is down is found when one comes', async () => {
+    const fn = randomUUID()
+    const [native, lonely] = [await worker(fn), await fleet.node()]
+    const client = await GearmanPeer.connect(lonely.gearman)
+    for (const unique of ['one', '-']) await client.submit('SUBMIT_JOB_BG', fn, unique, 'in')
+    await Promise.all([lonely.kill(), node.kill()])
+    for (let job = 0; job < 2; job += 1) {
+      const { id } = (await native.next()) ?? { id: 0 }
+      await native.finish(id, 'out')
+    }
+    expect(await fleet.redis.exists(`job:${fn}:1`, `job:${fn}:2`, `xg:unique:${fn}`)).toBe(3)
+    node = await fleet.node()
+    await vi.waitFor(
+      async () => {
+        const left = await fleet.redis.exists(`job:${fn}:1`, `job:${fn}:2`, `xg:unique:${fn}`)
+        expect(left).toBe(0)
+      },
+      { timeout: 10_000, interval: 20 },
+    )
+    await native.stop()
+  })
+
+  test('that died is replaced where repairs are on, and reported in the metrics', async () => {
+    const fn = randomUUID()
+    const [dead, repairing] = [
+      await worker(fn),
+      await fleet.node('--repair', 'on', '--repair-lease-seconds', '1'),
+    ]
+    await node.stop()
+    const id = await submitJob(fleet.redis, fn, 'in')
+    expect((await dead.next())?.id).toBe(id)
+    dead.abandon()
+    const next = await GearmanPeer.connect(repairing.gearman)
+    next.say('CAN_DO', fn).say('PRE_SLEEP')
+    expect(await next.hear()).toEqual(['NOOP'])
+    const [name, , , input] = await next.ask('GRAB_JOB')
+    expect([name, input]).toEqual(['JOB_ASSIGN', 'in'])
+    const page = await fetch(`http://127.0.0.1:${repairing.web}/metrics`)
+    expect(await page.text()).toContain('crossgear_repairs_total{kind="busy",done="yes"} 1')
+    await next.leave()
+  })
+})

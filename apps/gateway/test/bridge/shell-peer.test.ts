@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { randomUUID } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { Fleet, type FleetNode } from './fleet.ts'
+import { submitByHand } from './gearman-by-hand.ts'
+
+const script = (name: string): string =>
+  fileURLToPath(new URL(`../../../../tools/peers/gearmonkey-${name}.sh`, import.meta.url))
+
+/** All bytes but the one that no shell variable holds, and newlines at the end. */
+const bytes = Buffer.from([...Array.from({ length: 255 }, (_none, at) => at + 1), 10, 10])
+
+describe.skipIf(lacksRedis)('programs made of redis-cli', { timeout: 30_000 }, () => {
+  let fleet: Fleet
+  let node: FleetNode
+  let env: NodeJS.ProcessEnv
+  beforeAll(async () => {
+    fleet = await Fleet.start()
+    node = await fleet.node()
+    env = { ...process.env, REDIS_CLI: `redis-cli -s ${fleet.server.path}` }
+  }, 30_000)
+  afterAll(() => fleet.close(), 30_000)
+
+  async function client(words: readonly string[], input: Buffer): Promise<Buffer> {
+    const child = spawn(script('client'), words, { env, stdio: ['pipe', 'pipe', 'inherit'] })
+    child.stdin.end(input)
+    const [output] = await Promise.all([buffer(child.stdout), once(child, 'exit')])
+    return output
+  }
+
+  test('a shell worker does the jobs of Gearman clients, byte for byte, good and bad', async () => {
+    const fn = randomUUID()
+    const work = 'cat; test $GEARMONKEY_ID != 2 || { echo broken >&2; exit 1; }'
+    const worker = spawn(script('worker'), [fn, 'sh', '-c', work], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(worker.stdout, 'data')
+    const good = await submitByHand(node.gearman, fn, bytes, false)
+    expect(good).toEqual({ succeeded: true, output: bytes })
+    const bad = await submitByHand(node.gearman, fn, bytes, false)
+    expect(bad.succeeded).toBe(false)
+    worker.kill('SIGTERM')
+    await once(worker, 'exit')
+    expect(await fleet.redis.get(`count:${fn}`)).toBe('0')
+    expect(await fleet.redis.keys(`job:${fn}:*`)).toEqual([])
+  })
+
+  test.each(['high', 'normal', 'low'])(
+    'a shell client’s %s job is done by a Gearman worker, and the client let go',
+    async (priority) => {
+      const fn = randomUUID()
+      const worker = (await GearmanPeer.connect(node.gearman)).say('CAN_DO', fn).say('PRE_SLEEP')
+      await worker.sync()
+      const running = client(['run', fn, priority, '--rollcall', '--blocking', '9'], bytes)
+      expect(await worker.hear()).toEqual(['NOOP'])
+      worker.say('GRAB_JOB')
+      const [name, handle = ''] = await worker.hear()
+      expect(name).toBe('JOB_ASSIGN')
+      worker.say('WORK_COMPLETE', handle, bytes)
+      expect((await running).toString()).toBe('1\n')
+      expect(await client(['get', fn, '1', 'output'], Buffer.alloc(0))).toEqual(bytes)
+      expect(await client(['get', fn, '1', 'status'], Buffer.alloc(0))).toEqual(
+        Buffer.from('success'),
+      )
+      await worker.leave()
+    },
+  )
+
+  test('a shell client’s scheduled job waits for its time and is then done', async () => {
+    const fn = randomUUID()
+    const [now] = await fleet.redis.time()
+    const worker = (await GearmanPeer.connect(node.gearman)).say('CAN_DO', fn).say('PRE_SLEEP')
+    const due = Number(now) + 1
+    await client(['run', fn, 'scheduled', '--at', String(due)], bytes)
+    expect(await worker.hear()).toEqual(['NOOP'])
+    expect(Number((await fleet.redis.time())[0])).toBeGreaterThanOrEqual(due)
+    const [name, handle = ''] = await worker.ask('GRAB_JOB')
+    expect(name).toBe('JOB_ASSIGN')
+    await worker.say('WORK_COMPLETE', handle, 'done').sync()
+    await worker.leave()
+  })
+
+  test('leave the store in order', async () => {
+    await vi.waitFor(async () => {
+      expect(await checkInvariants(fleet.redis, { native: true, strays: true })).toEqual([])
+    })
+  })
+})

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { Fleet, type FleetNode } from './fleet.ts'
+
+/** A node is taken for dead after 3.5 s of silence, and looked for once a second. */
+const buriedWithin = { timeout: 5_000, interval: 20 }
+const soon = { timeout: 2_000, interval: 10 }
+
+async function gearmanWorkers(node: FleetNode, fn: string, many: number): Promise<GearmanPeer[]> {
+  const connecting = Array.from({ length: many }, () => GearmanPeer.connect(node.gearman))
+  return (await Promise.all(connecting)).map((worker) => worker.say('CAN_DO', fn))
+}
+
+describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 30_000 }, () => {
+  let fleet: Fleet
+  let node: FleetNode
+  const peers: GearmanPeer[] = []
+  beforeAll(async () => {
+    fleet = await Fleet.start()
+    node = await fleet.node()
+  }, 30_000)
+  afterEach(async () => {
+    await Promise.all(peers.splice(0).map((peer) => peer.leave()))
+  })
+  afterAll(() => fleet.close(), 30_000)
+
+  function counted(fn: string, workers: number, patience = soon): Promise<void> {
+    return vi.waitFor(async () => {
+      expect(Number(await fleet.redis.get(`count:${fn}`))).toBe(workers)
+    }, patience)
+  }
+
+  test('is what a native roll call sees of workers behind the gateway', async () => {
+    const fn = randomUUID()
+    const client = new GearMonkeyClient(fleet.server.url)
+    await expect(client.run(fn, 'x', { rollCall: true })).rejects.toThrow()
+    const [worker] = await gearmanWorkers(node, fn, 1)
+    if (!worker) throw new Error('no worker')
+    peers.push(worker)
+    await counted(fn, 1)
+    const outcome = client.run(fn, 'x', { rollCall: true, blocking: true, timeoutSeconds: 5 })
+    let heard = await worker.ask('GRAB_JOB')
+    while (heard[0] !== 'JOB_ASSIGN') {
+      if (heard[0] === 'NO_JOB') heard = await worker.ask('PRE_SLEEP')
+      else heard = await worker.ask('GRAB_JOB')
+    }
+    worker.say('WORK_COMPLETE', heard[1] ?? '', 'done')
+    const job = await client.get(fn, await outcome)
+    expect(job).toMatchObject({ status: 'success', output: Buffer.from('done') })
+    client.close()
+  })
+
+  test('follows workers that leave without a word', async () => {
+    const fn = randomUUID()
+    const workers = await gearmanWorkers(node, fn, 3)
+    peers.push(...workers)
+    await counted(fn, 3)
+    await workers[0]?.leave()
+    await counted(fn, 2)
+    workers[1]?.say('CANT_DO', fn)
+    await counted(fn, 1)
+  })
+
+  test('is corrected by another node within 5 s of a kill -9', async () => {
+    const fn = randomUUID()
+    const [doomed, native] = [await fleet.node(), fleet.redis]
+    peers.push(...(await gearmanWorkers(node, fn, 1)), ...(await gearmanWorkers(doomed, fn, 3)))
+    await native.incr(`count:${fn}`)
+    const consumers = await Promise.all(
+      [1, 2].map((wid) => FwpClient.greeted(doomed.faktory, { wid: `w${wid}`, pid: wid })),
+    )
+    for (const consumer of consumers) consumer.send('FETCH default')
+    await vi.waitFor(async () => {
+      expect(Number(await native.get(`count:${fn}`))).toBeGreaterThanOrEqual(7)
+    }, soon)
+    await doomed.kill()
+    await counted(fn, 2, buriedWithin)
+    expect(await native.hgetall(`xg:lane:${fn}`)).not.toHaveProperty('consumers', '2')
+  })
+
+  test('is true again after Redis has come back with nothing', async () => {
+    const fn = randomUUID()
+    peers.push(...(await gearmanWorkers(node, fn, 2)))
+    await counted(fn, 2)
+    await fleet.server.kill()
+    await fleet.server.start()
+    await counted(fn, 2, buriedWithin)
+  })
+
+  test('is true after workers left while Redis was frozen', async () => {
+    const fn = randomUUID()
+    const workers = await gearmanWorkers(node, fn, 3)
+    peers.push(...workers)
+    await counted(fn, 3)
+    fleet.server.freeze()
+    await Promise.all(workers.slice(0, 2).map((worker) => worker.leave()))
+    fleet.server.thaw()
+    await counted(fn, 1, buriedWithin)
+  })
+})

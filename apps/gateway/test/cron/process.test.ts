@@ -1,0 +1,53 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { startGateway } from '../support/gateway-process.ts'
+import { hasRedisServer, startRedis } from '../support/redis-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const file = `
+[[cron]]
+name = "each-second"
+schedule = "* * * * * *"
+[cron.job]
+type = "tick"
+args = ["a"]
+queue = "clockwork"
+`
+
+describe.skipIf(!hasRedisServer)('two gateways with a cron entry in their file', () => {
+  it('push one job per tick, and show when', async () => {
+    const redis = await startRedis()
+    onTestFinished(() => redis.close())
+    const config = join(await temporaryFolder(), 'crossgear.toml')
+    await writeFile(config, file)
+    const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']
+    const words = [...ports, '--config', config, '--redis-url', `unix://${redis.path}`]
+    const gateways = [startGateway(words), startGateway(words)]
+    onTestFinished(async () => {
+      for (const { child, exited } of gateways) {
+        child.kill()
+        await exited
+      }
+    })
+    const [first] = await Promise.all(gateways.map(({ ready }) => ready))
+    const portOf = (name: string): number =>
+      first?.doors.find((door) => door.name === name)?.port ?? 0
+    const worker = await FwpClient.greeted(portOf('faktory'), { wid: 'w1' })
+    onTestFinished(() => worker.close())
+    const enqueued: number[] = []
+    for (let at = 0; at < 3; at += 1) {
+      const job = (await worker.askJson('FETCH clockwork')) as Record<string, unknown>
+      expect(job).toMatchObject({ jobtype: 'tick', args: ['a'], queue: 'clockwork' })
+      await worker.ask(`ACK ${JSON.stringify({ jid: job['jid'] })}`)
+      enqueued.push(Math.round(Date.parse(String(job['enqueued_at'])) / 1000))
+    }
+    expect(new Set(enqueued).size).toBe(3)
+    const page = await (await fetch(`http://127.0.0.1:${portOf('web')}/cron`)).json()
+    const time = expect.stringMatching(/^\d{4}-.*:\d\dZ$/) as string
+    expect(page).toMatchObject({
+      cron: [{ name: 'each-second', source: 'file', last_run: time, next_run: time }],
+    })
+  }, 30_000)
+})

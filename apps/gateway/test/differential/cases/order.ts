@@ -1,0 +1,96 @@
+import type { Case, Step } from '../script.ts'
+
+const twoOfEach: readonly Step[] = ['a', 'a', 'b', 'b', 'c', 'c'].map((fn, at) => [
+  'client',
+  'SUBMIT_JOB_BG',
+  fn,
+  '',
+  String(at),
+])
+
+const sixGrabs: readonly Step[] = Array.from({ length: 7 }, () => ['worker', 'GRAB_JOB'])
+
+const canDoAll: readonly Step[] = ['a', 'b', 'c'].map((fn) => ['worker', 'CAN_DO', fn])
+
+const mixed = ['LOW_BG', 'BG', 'HIGH_BG', 'LOW', 'HIGH', 'HIGH_BG', 'BG', 'LOW_BG']
+
+export const orderCases: readonly Case[] = [
+  {
+    name: 'priorities are taken high to low, each in the order of arrival',
+    steps: [
+      ...mixed.map((kind, at): Step => {
+        return ['client', `SUBMIT_JOB_${kind}` as 'SUBMIT_JOB_BG', 'mail', '', String(at)]
+      }),
+      ['client', 'SUBMIT_JOB', 'mail', '', 'normal'],
+      ['admin', 'text', 'prioritystatus'],
+      ['worker', 'CAN_DO', 'mail'],
+      ...mixed.map((): Step => ['worker', 'GRAB_JOB']),
+      ['worker', 'GRAB_JOB_UNIQ'],
+      ['worker', 'GRAB_JOB_ALL'],
+    ],
+  },
+  {
+    name: 'the function that was named last comes first',
+    steps: [...twoOfEach, ...canDoAll, ...sixGrabs],
+  },
+  {
+    name: 'functions take turns, -R',
+    flags: { roundRobin: true },
+    steps: [...twoOfEach, ...canDoAll, ...sixGrabs],
+  },
+  {
+    name: 'a function that is named again comes first',
+    steps: [...twoOfEach, ...canDoAll, ['worker', 'CAN_DO', 'a'], ...sixGrabs],
+  },
+  {
+    name: 'a function that is given up and named again comes first, -R',
+    flags: { roundRobin: true },
+    steps: [
+      ...twoOfEach,
+      ...canDoAll,
+      ['worker', 'CANT_DO', 'b'],
+      ['worker', 'CAN_DO', 'b'],
+      ...sixGrabs,
+    ],
+  },
+  {
+    name: 'a priority counts within its function alone',
+    steps: [
+      ['client', 'SUBMIT_JOB_HIGH_BG', 'a', '', 'high'],
+      ['client', 'SUBMIT_JOB_LOW_BG', 'b', '', 'low'],
+      ['worker', 'CAN_DO', 'a'],
+      ['worker', 'CAN_DO', 'b'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', 'GRAB_JOB'],
+    ],
+  },
+  {
+    name: 'turns with a function that has no job between them, -R',
+    flags: { roundRobin: true },
+    steps: [
+      ['client', 'SUBMIT_JOB_BG', 'a', '', '1'],
+      ['client', 'SUBMIT_JOB_BG', 'a', '', '2'],
+      ['client', 'SUBMIT_JOB_BG', 'c', '', '3'],
+      ['client', 'SUBMIT_JOB_BG', 'c', '', '4'],
+      ...canDoAll,
+      ...sixGrabs,
+    ],
+  },
+  {
+    name: 'a hundred jobs in one write, taken in their order',
+    steps: [
+      [
+        ...(['client', 'at once'] as const),
+        ...Array.from({ length: 100 }, (_, at) => {
+          return ['SUBMIT_JOB_BG', 'mail', `u${at}`, `job ${at}`] as const
+        }),
+      ],
+      ['worker', 'CAN_DO', 'mail'],
+      [
+        ...(['worker', 'at once'] as const),
+        ...Array.from({ length: 101 }, () => ['GRAB_JOB_UNIQ'] as const),
+      ],
+      ['admin', 'text', 'status'],
+    ],
+  },
+]

@@ -1,0 +1,161 @@
+import type { Case, Step } from '../script.ts'
+
+const works: readonly Step[] = [
+  ['worker', 'CAN_DO', 'mail'],
+  ['worker', 'GRAB_JOB_UNIQ'],
+  ['worker', 'WORK_DATA', 'H#1', 'part'],
+  ['worker', 'WORK_COMPLETE', 'H#1', 'done'],
+  ['worker', 'GRAB_JOB_UNIQ'],
+  ['admin', 'text', 'status'],
+]
+
+const submitting = [
+  ...['SUBMIT_JOB', 'SUBMIT_JOB_HIGH', 'SUBMIT_JOB_LOW'],
+  ...['SUBMIT_JOB_BG', 'SUBMIT_JOB_HIGH_BG', 'SUBMIT_JOB_LOW_BG'],
+] as const
+
+/** A second client joins the first one's job, whatever priority and kind it asks for. */
+const joins: readonly Case[] = submitting.flatMap((first) =>
+  (['SUBMIT_JOB', 'SUBMIT_JOB_HIGH', 'SUBMIT_JOB_LOW_BG'] as const).map((second) => ({
+    name: `${second} with the unique id of a queued ${first}`,
+    steps: [
+      ['client', first, 'mail', 'u', 'first'],
+      ['other', second, 'mail', 'u', 'second'],
+      ['admin', 'text', 'prioritystatus'],
+      ['admin', 'text', 'show unique jobs'],
+      ['client', 'GET_STATUS_UNIQUE', 'u'],
+      ...works,
+    ],
+  })),
+)
+
+const lengths: readonly Case[] = [63, 64, 65, 100].map((length) => ({
+  name: `a unique id of ${length} bytes`,
+  steps: [
+    ['client', 'SUBMIT_JOB', 'mail', 'u'.repeat(length), 'x'],
+    ['client', 'SUBMIT_JOB_BG', 'mail', 'u'.repeat(length), 'x'],
+    ['client', 'SUBMIT_JOB_EPOCH', 'mail', 'u'.repeat(length), '1', 'x'],
+    ['worker', 'CAN_DO', 'mail'],
+    ['worker', 'GRAB_JOB_UNIQ'],
+  ],
+}))
+
+export const uniqueCases: readonly Case[] = [
+  ...joins,
+  ...lengths,
+  {
+    name: 'SUBMIT_REDUCE_JOB with a unique id of 65 bytes',
+    steps: [
+      ['client', 'SUBMIT_REDUCE_JOB', 'mail', 'u'.repeat(65), 'r', '', 'x'],
+      ['worker', 'CAN_DO', 'mail'],
+      ['worker', 'GRAB_JOB_ALL'],
+    ],
+  },
+  {
+    name: 'a client joins a running job and hears what comes from then on',
+    steps: [
+      ['worker', 'CAN_DO', 'mail'],
+      ['client', 'SUBMIT_JOB', 'mail', 'u', 'first'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', 'WORK_DATA', 'H#1', '1'],
+      ['worker', 'WORK_STATUS', 'H#1', '1', '2'],
+      ['other', 'SUBMIT_JOB', 'mail', 'u', 'second'],
+      ['client', 'GET_STATUS_UNIQUE', 'u'],
+      ['worker', 'WORK_DATA', 'H#1', '2'],
+      ['worker', 'WORK_WARNING', 'H#1', '3'],
+      ['worker', 'WORK_STATUS', 'H#1', '2', '2'],
+      ['worker', 'WORK_COMPLETE', 'H#1', 'done'],
+      ['other', 'SUBMIT_JOB', 'mail', 'u', 'anew'],
+      ['worker', 'GRAB_JOB'],
+    ],
+  },
+  {
+    name: 'a client joins a running background job',
+    steps: [
+      ['worker', 'CAN_DO', 'mail'],
+      ['client', 'SUBMIT_JOB_BG', 'mail', 'u', 'first'],
+      ['worker', 'GRAB_JOB'],
+      ['other', 'SUBMIT_JOB', 'mail', 'u', 'second'],
+      ['client', 'GET_STATUS_UNIQUE', 'u'],
+      ['worker', 'WORK_COMPLETE', 'H#1', 'done'],
+    ],
+  },
+  {
+    name: 'one client submits the same unique id twice',
+    steps: [
+      ['client', 'SUBMIT_JOB', 'mail', 'u', 'first'],
+      ['client', 'SUBMIT_JOB', 'mail', 'u', 'second'],
+      ['client', 'GET_STATUS_UNIQUE', 'u'],
+      ...works,
+    ],
+  },
+  {
+    name: 'one unique id in two functions is two jobs',
+    steps: [
+      ['client', 'SUBMIT_JOB_BG', 'mail', 'u', 'first'],
+      ['client', 'SUBMIT_JOB_BG', 'post', 'u', 'second'],
+      ['admin', 'text', 'status'],
+      ['admin', 'text', 'show unique jobs'],
+    ],
+  },
+  {
+    name: 'jobs without a unique id are never one',
+    steps: [
+      ['client', 'SUBMIT_JOB_BG', 'mail', '', 'same'],
+      ['client', 'SUBMIT_JOB_BG', 'mail', '', 'same'],
+      ['client', 'GET_STATUS_UNIQUE', ''],
+      ['admin', 'text', 'status'],
+      ['worker', 'CAN_DO', 'mail'],
+      ['worker', 'GRAB_JOB_UNIQ'],
+    ],
+  },
+  {
+    name: 'the unique id - makes jobs of equal payload one',
+    steps: [
+      ['client', 'SUBMIT_JOB_BG', 'mail', '-', 'same'],
+      ['client', 'SUBMIT_JOB_BG', 'mail', '-', 'same'],
+      ['client', 'SUBMIT_JOB_BG', 'mail', '-', 'other'],
+      ['client', 'SUBMIT_JOB_HIGH_BG', 'mail', '-', 'same'],
+      ['client', 'GET_STATUS_UNIQUE', '-'],
+      ['admin', 'text', 'status'],
+      ['worker', 'CAN_DO', 'mail'],
+      ['worker', 'GRAB_JOB_UNIQ'],
+      ['worker', 'GRAB_JOB_ALL'],
+    ],
+  },
+  {
+    name: 'the unique id - with an empty payload makes no jobs one',
+    steps: [
+      ['client', 'SUBMIT_JOB_BG', 'mail', '-', ''],
+      ['client', 'SUBMIT_JOB_BG', 'mail', '-', ''],
+      ['admin', 'text', 'status'],
+      ['worker', 'CAN_DO', 'mail'],
+      ['worker', 'GRAB_JOB_UNIQ'],
+    ],
+  },
+  {
+    name: 'the unique id - beside a job whose unique id is its payload',
+    steps: [
+      ['client', 'SUBMIT_JOB_BG', 'mail', 'same', 'x'],
+      ['client', 'SUBMIT_JOB_BG', 'mail', '-', 'same'],
+      ['admin', 'text', 'status'],
+    ],
+  },
+  {
+    name: 'the status of a unique id, from queued to done',
+    steps: [
+      ['worker', 'CAN_DO', 'mail'],
+      ['client', 'GET_STATUS_UNIQUE', 'u'],
+      ['client', 'SUBMIT_JOB', 'mail', 'u', ''],
+      ['other', 'GET_STATUS_UNIQUE', 'u'],
+      ['other', 'SUBMIT_JOB', 'mail', 'u', ''],
+      ['other', 'GET_STATUS_UNIQUE', 'u'],
+      ['worker', 'GRAB_JOB'],
+      ['other', 'GET_STATUS_UNIQUE', 'u'],
+      ['worker', 'WORK_STATUS', 'H#1', '3', '4'],
+      ['other', 'GET_STATUS_UNIQUE', 'u'],
+      ['worker', 'WORK_COMPLETE', 'H#1', ''],
+      ['other', 'GET_STATUS_UNIQUE', 'u'],
+    ],
+  },
+]

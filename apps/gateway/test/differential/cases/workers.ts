@@ -1,0 +1,254 @@
+import type { Case, Step } from '../script.ts'
+import { withoutLastNul } from './results.ts'
+
+/** A worker that has the only job, and another that could take it. */
+const handedOver: readonly Step[] = [
+  ['worker', 'CAN_DO', 'mail'],
+  ['worker2', 'CAN_DO', 'mail'],
+  ['client', 'SUBMIT_JOB', 'mail', 'u', 'x'],
+  ['worker', 'GRAB_JOB'],
+  ['worker', 'WORK_STATUS', 'H#1', '1', '2'],
+  ['worker2', 'PRE_SLEEP'],
+]
+
+const takenOver: readonly Step[] = [
+  ['client', 'GET_STATUS', 'H#1'],
+  ['admin', 'text', 'show jobs'],
+  ['admin', 'text', 'status'],
+  ['worker2', 'GRAB_JOB_UNIQ'],
+  ['worker2', 'WORK_COMPLETE', 'H#1', 'done'],
+  ['admin', 'text', 'status'],
+]
+
+const losses: readonly Step[] = [
+  ['worker', 'close'],
+  ['worker', 'CANT_DO', 'mail'],
+  ['worker', 'RESET_ABILITIES'],
+  ['worker', 'raw', '\0REQ\0\0\0\0\0\0\0\0'],
+]
+
+const lost: readonly Case[] = losses.flatMap((loss) =>
+  [0, 1, 2].map((retries) => ({
+    name: `a worker is lost with a job (${loss[1]}), -j ${retries}`,
+    flags: { retries },
+    steps: [...handedOver, loss, ...takenOver],
+  })),
+)
+
+const strangers: readonly Step[] = [
+  ['stranger', 'WORK_COMPLETE', 'H#1', 'x'],
+  ['stranger', 'WORK_FAIL', 'H#1'],
+  ['stranger', 'WORK_STATUS', 'H#1', '1', '2'],
+  ['stranger', 'WORK_DATA', 'H#1', 'x'],
+  ['stranger', 'WORK_WARNING', 'H#1', 'x'],
+  ['stranger', 'WORK_EXCEPTION', 'H#1', 'x'],
+]
+
+/** What is said of a job before it is somebody's, while it is another's, and when it is over. */
+const notOwned: readonly Case[] = strangers.map((word) => ({
+  name: `${word[1]} for a job that is not its`,
+  steps: [
+    ['worker', 'CAN_DO', 'mail'],
+    ['stranger', 'CAN_DO', 'mail'],
+    ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
+    word,
+    ['worker', 'GRAB_JOB'],
+    word,
+    ['worker', 'WORK_COMPLETE', 'H#1', 'done'],
+    word,
+    ['worker', 'WORK_FAIL', 'H#1'],
+    ['worker', 'WORK_COMPLETE', 'H:nobody:1', ''],
+    ['worker', 'WORK_EXCEPTION', 'nonsense', ''],
+    ['worker', 'WORK_DATA', '', ''],
+  ],
+}))
+
+const doubleEnds: readonly Case[] = (
+  ['WORK_FAIL', 'WORK_COMPLETE', 'WORK_EXCEPTION'] as const
+).flatMap((first) =>
+  (['WORK_FAIL', 'WORK_COMPLETE', 'WORK_EXCEPTION'] as const).map((second) => ({
+    name: `${first}, then ${second}`,
+    steps: [
+      ['worker', 'CAN_DO', 'mail'],
+      ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', first, 'H#1', ...(first === 'WORK_FAIL' ? [] : ['1'])],
+      ['worker', second, 'H#1', ...(second === 'WORK_FAIL' ? [] : ['2'])],
+    ] satisfies Step[],
+    normalise: withoutLastNul,
+  })),
+)
+
+export const workerCases: readonly Case[] = [
+  ...lost,
+  ...notOwned,
+  ...doubleEnds,
+  {
+    name: 'a worker is lost again and again, -j 2',
+    flags: { retries: 2 },
+    steps: [
+      ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
+      ['other', 'SUBMIT_JOB_BG', 'mail', '', 'y'],
+      ['worker', 'CAN_DO', 'mail'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', 'close'],
+      ['admin', 'text', 'show jobs'],
+      ['worker2', 'CAN_DO', 'mail'],
+      ['worker2', 'GRAB_JOB'],
+      ['worker2', 'GRAB_JOB'],
+      ['worker2', 'close'],
+      ['admin', 'text', 'show jobs'],
+      ['worker3', 'CAN_DO', 'mail'],
+      ['worker3', 'GRAB_JOB'],
+      ['worker3', 'close'],
+      ['admin', 'text', 'show jobs'],
+      ['admin', 'text', 'status'],
+    ],
+  },
+  {
+    name: 'a lost job goes to the end of its priority',
+    steps: [
+      ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
+      ['client', 'SUBMIT_JOB_BG', 'mail', '', '2'],
+      ['client', 'SUBMIT_JOB_LOW_BG', 'mail', '', 'low'],
+      ['worker', 'CAN_DO', 'mail'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', 'close'],
+      ['worker2', 'CAN_DO', 'mail'],
+      ['worker2', 'GRAB_JOB'],
+      ['worker2', 'GRAB_JOB'],
+      ['worker2', 'GRAB_JOB'],
+    ],
+  },
+  {
+    name: 'a worker with several jobs is lost',
+    steps: [
+      ['worker', 'CAN_DO', 'mail'],
+      ['worker', 'CAN_DO', 'post'],
+      ['client', 'SUBMIT_JOB', 'mail', '', '1'],
+      ['client', 'SUBMIT_JOB', 'post', '', '2'],
+      ['client', 'SUBMIT_JOB_HIGH_BG', 'post', '', '3'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', 'GRAB_JOB'],
+      ['admin', 'text', 'status'],
+      ['worker', 'close'],
+      ['admin', 'text', 'prioritystatus'],
+    ],
+  },
+  {
+    name: 'CANT_DO of one function leaves jobs of the other alone',
+    steps: [
+      ['worker', 'CAN_DO', 'mail'],
+      ['worker', 'CAN_DO', 'post'],
+      ['client', 'SUBMIT_JOB', 'mail', '', '1'],
+      ['client', 'SUBMIT_JOB', 'post', '', '2'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', 'CANT_DO', 'mail'],
+      ['admin', 'text', 'status'],
+      ['worker', 'WORK_COMPLETE', 'H#2', 'post'],
+      ['worker', 'WORK_COMPLETE', 'H#1', 'mail'],
+      ['worker', 'CANT_DO', 'unknown'],
+    ],
+  },
+  {
+    name: 'a worker holds many jobs and ends them in any order',
+    steps: [
+      ['worker', 'CAN_DO', 'mail'],
+      ['client', 'SUBMIT_JOB', 'mail', '', '1'],
+      ['client', 'SUBMIT_JOB', 'mail', '', '2'],
+      ['other', 'SUBMIT_JOB', 'mail', '', '3'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', 'WORK_COMPLETE', 'H#3', '3'],
+      ['worker', 'WORK_FAIL', 'H#1'],
+      ['worker', 'WORK_COMPLETE', 'H#2', '2'],
+    ],
+  },
+  {
+    name: 'CAN_DO for a function that it can do already',
+    steps: [
+      ['worker', 'CAN_DO', 'mail'],
+      ['worker', 'CAN_DO', 'mail'],
+      ['worker', 'CAN_DO_TIMEOUT', 'mail', '0'],
+      ['admin', 'text', 'status'],
+      ['admin', 'text', 'workers'],
+      ['worker', 'CANT_DO', 'mail'],
+      ['admin', 'text', 'status'],
+    ],
+  },
+  {
+    name: 'SET_CLIENT_ID is listed, up to 127 bytes of it',
+    steps: [
+      ['worker', 'SET_CLIENT_ID', 'me'],
+      ['worker', 'CAN_DO', 'mail'],
+      ['worker', 'CAN_DO', 'post'],
+      ['worker2', 'SET_CLIENT_ID', 'x'.repeat(127)],
+      ['worker3', 'SET_CLIENT_ID', 'y'.repeat(128)],
+      ['worker5', 'SET_CLIENT_ID', 'a b'],
+      ['admin', 'text', 'workers'],
+      ['worker', 'SET_CLIENT_ID', 'renamed'],
+      ['admin', 'text', 'workers'],
+    ],
+  },
+  {
+    name: 'SET_CLIENT_ID of nothing',
+    steps: [
+      ['worker', 'SET_CLIENT_ID', ''],
+      ['admin', 'text', 'workers'],
+    ],
+  },
+  {
+    name: 'workers lists functions, the last named first, and clients',
+    oneNode: 'a node lists the connections that it has',
+    steps: [
+      ['worker', 'CAN_DO', 'a'],
+      ['worker', 'CAN_DO', 'b'],
+      ['worker', 'CAN_DO_TIMEOUT', 'c', '1000'],
+      ['client', 'SUBMIT_JOB', 'a', '', ''],
+      ['admin', 'text', 'workers'],
+      ['worker', 'CANT_DO', 'b'],
+      ['admin', 'text', 'workers'],
+    ],
+  },
+  {
+    name: 'a worker that outstays CAN_DO_TIMEOUT',
+    steps: [
+      ['worker', 'CAN_DO_TIMEOUT', 'mail', '1'],
+      ['worker2', 'CAN_DO', 'mail'],
+      ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
+      ['worker', 'GRAB_JOB'],
+      ['worker2', 'PRE_SLEEP'],
+      ['worker2', 'hears something'],
+      ['admin', 'text', 'show jobs'],
+      ['admin', 'text', 'status'],
+      ['worker2', 'GRAB_JOB'],
+      ['worker', 'WORK_COMPLETE', 'H#1', 'late'],
+      ['worker', 'WORK_DATA', 'H#1', 'late'],
+      ['worker2', 'WORK_COMPLETE', 'H#1', 'in time'],
+    ],
+  },
+  {
+    name: 'a worker that outstays CAN_DO_TIMEOUT, -j 1',
+    flags: { retries: 1 },
+    steps: [
+      ['worker', 'CAN_DO_TIMEOUT', 'mail', '900'],
+      ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
+      ['worker', 'GRAB_JOB'],
+      ['client', 'hears something'],
+      ['admin', 'text', 'status'],
+      ['worker', 'WORK_COMPLETE', 'H#1', 'late'],
+    ],
+  },
+  ...['0', '-1', 'soon', ''].map((timeout): Case => ({
+    name: `CAN_DO_TIMEOUT of ${JSON.stringify(timeout)}`,
+    steps: [
+      ['worker', 'CAN_DO_TIMEOUT', 'mail', timeout],
+      ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', 'WORK_COMPLETE', 'H#1', 'done'],
+    ],
+  })),
+]

@@ -1,0 +1,15 @@
+import { jobImprovements } from './improvements/jobs.ts'
+import { wireImprovements } from './improvements/wire.ts'
+
+/** A case in which Crossgear does better than gearmand on purpose. */
+export interface Improvement {
+  /** Name of the case. */
+  readonly name: string
+  readonly reason: string
+  /** What the connections hear where the servers differ: `step connection message`. */
+  readonly gearmand: readonly string[]
+  readonly crossgear: readonly string[]
+}
+
+/** All differences from gearmand. */
+export const improvements: readonly Improvement[] = [...wireImprovements, ...jobImprovements]

@@ -1,0 +1,153 @@
+import type { Improvement } from '../improvements.ts'
+
+/** Bytes, names and arguments. */
+export const wireImprovements: readonly Improvement[] = [
+  {
+    name: 'the text line "maxqueue mail 1 2 3 4"',
+    reason:
+      'A number too many ends no connection; it is ignored, as surplus words of other commands are.',
+    gearmand: ['2 admin CLOSED'],
+    crossgear: ['2 admin "OK\\r\\n"', '3 admin "mail\\t0\\t0\\t1\\n"', '3 admin ".\\n"'],
+  },
+  {
+    name: 'the text line "create function post"',
+    reason:
+      'A line that ends in LF alone keeps its last letter, as the lines of all other commands do.',
+    gearmand: ['3 admin "mail\\t0\\t0\\t1\\n"', '3 admin "pos\\t0\\t0\\t0\\n"', '3 admin ".\\n"'],
+    crossgear: ['3 admin "mail\\t0\\t0\\t1\\n"', '3 admin "post\\t0\\t0\\t0\\n"', '3 admin ".\\n"'],
+  },
+  {
+    name: 'packets that are shorter than their arguments',
+    reason:
+      'A packet that cannot be read is refused at once. gearmand waits for bytes that never come, or takes those of the next packet.',
+    gearmand: [],
+    crossgear: [
+      '1 client-SUBMIT_JOB CLOSED',
+      '3 client-JOB_ASSIGN CLOSED',
+      '5 client-WORK_STATUS CLOSED',
+      '7 client-WORK_COMPLETE ERROR JOB_NOT_FOUND|Job given in work result not found',
+      '9 client-SUBMIT_JOB_BG CLOSED',
+      '11 client-ERROR CLOSED',
+      '13 client-STATUS_RES CLOSED',
+      '15 client-SUBMIT_JOB_HIGH CLOSED',
+      '17 client-CAN_DO_TIMEOUT CLOSED',
+      '19 client-WORK_EXCEPTION ERROR JOB_NOT_FOUND|An exception was received for a job that does not exist',
+      '21 client-WORK_DATA ERROR JOB_NOT_FOUND|Job does not exist on server',
+      '23 client-WORK_WARNING ERROR JOB_NOT_FOUND|Job does not exist on server',
+      '25 client-JOB_ASSIGN_UNIQ CLOSED',
+      '27 client-SUBMIT_JOB_HIGH_BG CLOSED',
+      '29 client-SUBMIT_JOB_LOW CLOSED',
+      '31 client-SUBMIT_JOB_LOW_BG CLOSED',
+      '33 client-SUBMIT_JOB_SCHED CLOSED',
+      '35 client-SUBMIT_JOB_EPOCH CLOSED',
+      '37 client-SUBMIT_REDUCE_JOB CLOSED',
+      '39 client-SUBMIT_REDUCE_JOB_BACKGROUND CLOSED',
+      '41 client-JOB_ASSIGN_ALL CLOSED',
+      '43 client-STATUS_RES_UNIQUE CLOSED',
+    ],
+  },
+  {
+    name: 'command 0x80000000 ends the connection',
+    reason: 'One packet ends one connection, not the server with everybody’s jobs.',
+    gearmand: ['2 other CLOSED', '4 admin CLOSED'],
+    crossgear: ['3 other ECHO_RES the server is there', '4 admin "OK <version>\\n"'],
+  },
+  {
+    name: 'an echo before command 43 ends the connection',
+    reason: 'What was asked before the bad packet is answered before the connection ends.',
+    gearmand: ['2 client CLOSED'],
+    crossgear: ['2 client ECHO_RES x', '2 client CLOSED'],
+  },
+  {
+    name: 'a function name of 513 bytes',
+    reason:
+      'Names are keys of the store and have a bound, 512 bytes. Client libraries stop at 511.',
+    gearmand: ['2 client JOB_CREATED H#1', '3 worker JOB_ASSIGN <519 bytes, 31a0c4984713>'],
+    crossgear: [
+      '1 worker ERROR ARGUMENT_TOO_LARGE|Function name is over 512 bytes',
+      '2 client ERROR ARGUMENT_TOO_LARGE|Function name is over 512 bytes',
+      '3 worker NO_JOB',
+    ],
+  },
+  {
+    name: 'an empty function name',
+    reason: 'A job without a function could be asked for by nobody who reads a list of functions.',
+    gearmand: [
+      '2 client JOB_CREATED H#1',
+      '3 worker JOB_ASSIGN H#1||x',
+      '4 admin "\\t1\\t1\\t1\\n"',
+      '4 admin ".\\n"',
+    ],
+    crossgear: [
+      '1 worker ERROR INVALID_FUNCTION_NAME|Function name is empty',
+      '2 client ERROR INVALID_FUNCTION_NAME|Function name is empty',
+      '3 worker NO_JOB',
+      '4 admin ".\\n"',
+    ],
+  },
+  {
+    name: 'a function name that is not UTF-8',
+    reason: 'Names are shared with protocols whose names are text.',
+    gearmand: ['2 client JOB_CREATED H#1', '3 worker JOB_ASSIGN H#1|m\\xff|x'],
+    crossgear: [
+      '1 worker ERROR INVALID_FUNCTION_NAME|Function name is not UTF-8',
+      '2 client ERROR INVALID_FUNCTION_NAME|Function name is not UTF-8',
+      '3 worker NO_JOB',
+    ],
+  },
+  {
+    name: 'a unique id of 64 bytes',
+    reason:
+      'An id of the greatest length makes jobs one like any other, and workers see all of it. gearmand cuts its last byte off.',
+    gearmand: [
+      '2 client JOB_CREATED H#2',
+      '3 client JOB_CREATED H#3',
+      '5 worker JOB_ASSIGN_UNIQ H#1|mail|uuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuu||x',
+    ],
+    crossgear: [
+      '2 client JOB_CREATED H#1',
+      '3 client JOB_CREATED H#1',
+      '5 worker JOB_ASSIGN_UNIQ H#1|mail|uuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuu|x',
+    ],
+  },
+  {
+    name: 'SUBMIT_REDUCE_JOB with a unique id of 65 bytes',
+    reason:
+      'An id that is too long is refused, whatever packet it comes in. gearmand cuts it here.',
+    gearmand: [
+      '1 client JOB_CREATED H#1',
+      '3 worker JOB_ASSIGN_ALL H#1|mail|uuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuu|r|r|x',
+    ],
+    crossgear: ['1 client ERROR ARGUMENT_TOO_LARGE|Unique value too large', '3 worker NO_JOB'],
+  },
+  {
+    name: 'SET_CLIENT_ID of nothing',
+    reason: 'Each line of `workers` has the same columns.',
+    gearmand: [
+      '2 admin "<fd> 127.0.0.1  :\\n"',
+      '2 admin "<fd> 127.0.0.1 - :\\n"',
+      '2 admin ".\\n"',
+    ],
+    crossgear: [
+      '2 admin "<fd> 127.0.0.1 - :\\n"',
+      '2 admin "<fd> 127.0.0.1 - :\\n"',
+      '2 admin ".\\n"',
+    ],
+  },
+  {
+    name: 'SUBMIT_JOB_SCHED',
+    reason:
+      'The packet is served: the job runs at the next minute that matches. A schedule that never comes is refused.',
+    gearmand: [
+      '1 client ERROR INVALID_COMMAND|Command not expected',
+      '3 admin ".\\n"',
+      '4 client ERROR INVALID_COMMAND|Command not expected',
+    ],
+    crossgear: [
+      '1 client JOB_CREATED H#1',
+      '3 admin "u\\n"',
+      '3 admin ".\\n"',
+      '4 client ERROR INVALID_ARGUMENT|No moment matches the schedule',
+    ],
+  },
+]

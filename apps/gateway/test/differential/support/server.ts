@@ -1,0 +1,16 @@
+import type { Flags } from '../script.ts'
+
+/** A server that has just started, and its end. */
+export interface Server {
+  /** Where clients connect, then where workers and administrators do; the same for one node. */
+  readonly ports: readonly number[]
+  /** Only gearmand tells everybody at once; other nodes hear of a change a moment later. */
+  readonly isPrompt: boolean
+  /** Resolves when the server has nothing more to do of its own. */
+  rest(): Promise<void>
+  /** The case is about time from here on. */
+  letTimePass(): void
+  stop(): Promise<void>
+}
+
+type StartServer = (flags: Flags) => Promise<Server>

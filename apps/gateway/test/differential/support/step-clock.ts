@@ -1,0 +1,58 @@
+import { systemClock } from '../../../src/net/clock.ts'
+
+type Clock = typeof systemClock
+
+/** What is put off by less than this is done at once; more stands still until time flows. */
+const momentMs = 100
+
+/**
+ * A clock of a node that comes to rest: short delays do not last, and what a node does every so
+ * often waits until a case is about time.
+ */
+export class StepClock implements Clock {
+  #moments = 0
+  #isFlowing = false
+  readonly #standing = new Set<() => void>()
+
+  get isAtRest(): boolean {
+    return this.#moments === 0
+  }
+
+  nowMs(): number {
+    return systemClock.nowMs()
+  }
+
+  endOfTurn(task: () => void): void {
+    this.#moments += 1
+    systemClock.endOfTurn(() => {
+      this.#moments -= 1
+      task()
+    })
+  }
+
+  after(ms: number, task: () => void): () => void {
+    if (ms < momentMs) {
+      let isWanted = true
+      this.endOfTurn(() => {
+        if (isWanted) task()
+      })
+      return () => {
+        isWanted = false
+      }
+    }
+    if (this.#isFlowing) return systemClock.after(ms, task)
+    let cancel = (): void => void this.#standing.delete(start)
+    const start = (): void => {
+      cancel = systemClock.after(ms, task)
+    }
+    this.#standing.add(start)
+    return () => cancel()
+  }
+
+  /** From now on delays last as long as they say. */
+  flow(): void {
+    this.#isFlowing = true
+    for (const start of this.#standing) start()
+    this.#standing.clear()
+  }
+}

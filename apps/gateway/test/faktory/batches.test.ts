@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { faktoryGateways } from './support/faktory-gateway.ts'
+import { pushLine } from './support/figures.ts'
+import type { FwpClient } from './support/fwp-client.ts'
+
+const success = { jobtype: 'succeeded', args: ['letters'], queue: 'calls' }
+const complete = { jid: 'complete1', jobtype: 'completed', args: [], queue: 'calls' }
+
+async function newBatch(
+  client: FwpClient,
+  fields: object = { success, complete },
+): Promise<string> {
+  const reply = await client.ask(`BATCH NEW ${JSON.stringify({ description: 'd', ...fields })}`)
+  const [, bid] = /^\$\d+\r\n([\w-]+)$/.exec(reply) ?? []
+  if (bid === undefined) throw new Error(`BATCH NEW was answered ${reply}`)
+  return bid
+}
+
+async function run(client: FwpClient, queue = 'default'): Promise<Record<string, unknown>> {
+  const job = (await client.askJson(`FETCH ${queue}`)) as Record<string, unknown>
+  await client.ask(`ACK ${JSON.stringify({ jid: job['jid'] })}`)
+  return job
+}
+
+describe.skipIf(!hasRedisServer)('BATCH', () => {
+  const gateways = faktoryGateways()
+
+  it('pushes its callbacks once when its jobs are done, over two nodes', async () => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const [producer, worker] = [await here.client(), await there.client({ wid: 'w1' })]
+    const bid = await newBatch(producer)
+    for (const jid of ['job00001', 'job00002']) {
+      expect(await producer.ask(pushLine(jid, { custom: { bid } }))).toBe('+OK')
+    }
+    expect(await producer.ask(`BATCH COMMIT ${bid}`)).toBe('+OK')
+    expect(await producer.askJson(`BATCH STATUS ${bid}`)).toEqual({
+      ...{
+        bid,
+        description: 'd',
+        total: 2,
+        pending: 2,
+        failed: 0,
+        complete_st: '',
+        success_st: '',
+      },
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+    })
+    worker.send('FETCH calls')
+    const other = await here.client({ wid: 'w2' })
+    await run(other)
+    await run(other)
+    expect(await worker.reply()).toContain('"jid":"complete1"')
+    expect(await worker.ask('ACK {"jid":"complete1"}')).toBe('+OK')
+    expect(await run(worker, 'calls')).toMatchObject({ jobtype: 'succeeded', args: ['letters'] })
+    expect(await producer.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
+      ...{ total: 2, pending: 0, failed: 0, complete_st: '2', success_st: '2' },
+    })
+    expect((await producer.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
+  })
+
+  it('is complete when each job has run, and successful when a job that failed has been done', async () => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'w1' })
+    const bid = await newBatch(one)
+    await one.ask(pushLine('job00001', { custom: { bid } }))
+    await one.ask(`BATCH COMMIT ${bid}`)
+    await one.ask('FETCH')
+    await one.ask('FAIL {"jid":"job00001"}')
+    expect(await one.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
+      ...{ pending: 0, failed: 1, complete_st: '1', success_st: '' },
+    })
+    await run(one, 'calls')
+    const requeue = { cmd: 'requeue', target: 'retries', filter: { jids: ['job00001'] } }
+    await one.ask(`MUTATE ${JSON.stringify(requeue)}`)
+    await run(one)
+    expect(await run(one, 'calls')).toMatchObject({ jobtype: 'succeeded' })
+  })
+
+  it('survives that its node ends', async () => {
+    const first = await gateways.open()
+    const producer = await first.client()
+    const bid = await newBatch(producer)
+    await producer.ask(pushLine('job00001', { custom: { bid } }))
+    await producer.ask(`BATCH COMMIT ${bid}`)
+    await first.door.close()
+    await first.scheduler.stop()
+    const worker = await (await gateways.open()).client({ wid: 'w1' })
+    await run(worker)
+    expect(await run(worker, 'calls')).toMatchObject({ jid: 'complete1' })
+  })
+
+  it('a job can open its batch and add to it', async () => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'w1' })
+    const bid = await newBatch(one)
+    await one.ask(pushLine('job00001', { custom: { bid } }))
+    await one.ask(`BATCH COMMIT ${bid}`)
+    await one.ask('FETCH')
+    expect(await one.ask(`BATCH OPEN ${bid}`)).toBe(`$${bid.length}\r\n${bid}`)
+    await one.ask(pushLine('job00002', { custom: { bid } }))
+    await one.ask('ACK {"jid":"job00001"}')
+    await one.ask(`BATCH COMMIT ${bid}`)
+    expect(await one.askJson(`BATCH STATUS ${bid}`)).toMatchObject({ total: 2, pending: 1 })
+    await run(one)
+    expect(await run(one, 'calls')).toMatchObject({ jid: 'complete1' })
+  })
+
+  it('a parent is complete after its children', async () => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'w1' })
+    const parent = await newBatch(one)
+    const child = await newBatch(one, { parent_bid: parent, success: { jobtype: 'c', args: [] } })
+    await one.ask(pushLine('job00001', { custom: { bid: child } }))
+    await one.ask(`BATCH COMMIT ${child}`)
+    await one.ask(`BATCH COMMIT ${parent}`)
+    await run(one)
+    expect(await run(one, 'calls')).toMatchObject({ jobtype: 'completed' })
+    expect(await one.askJson(`BATCH STATUS ${parent}`)).toMatchObject({ success_st: '' })
+    expect(await run(one)).toMatchObject({ jobtype: 'c' })
+    expect(await run(one, 'calls')).toMatchObject({ jobtype: 'succeeded' })
+    expect(await one.askJson(`BATCH STATUS ${child}`)).toMatchObject({ parent_bid: parent })
+  })
+
+  it.each([
+    ['BATCH', 'invalid BATCH '],
+    ['BATCH NEW {"parent_bid":"gone"}', 'No such batch gone'],
+    ['BATCH OPEN gone', 'No such batch gone'],
+    ['BATCH COMMIT gone', 'No such batch gone'],
+    ['BATCH STATUS gone', 'No such batch gone'],
+    [
+      'PUSH {"jid":"12345678","jobtype":"t","args":[],"custom":{"bid":"gone"}}',
+      'No such batch gone',
+    ],
+    ['BATCH NEW {"success":{"args":[]}}', 'jobs must have a jobtype parameter'],
+  ])('%s is refused', async (line, text) => {
+    const { client } = await gateways.open()
+    expect(await (await client()).ask(line)).toBe(`-ERR ${text}`)
+  })
+
+  it('FLUSH forgets batches and calls nobody back', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    const bid = await newBatch(one)
+    await one.ask(pushLine('job00001', { custom: { bid } }))
+    await one.ask(`BATCH COMMIT ${bid}`)
+    await one.ask('FLUSH')
+    expect(await one.ask(`BATCH STATUS ${bid}`)).toBe(`-ERR No such batch ${bid}`)
+    expect((await one.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
+  })
+})

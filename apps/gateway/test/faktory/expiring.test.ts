@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { faktoryGateways } from './support/faktory-gateway.ts'
+import { pushLine } from './support/figures.ts'
+
+const past = '2020-01-01T00:00:00Z'
+const ahead = '2999-01-01T00:00:00Z'
+
+describe.skipIf(!hasRedisServer)('expiring jobs', () => {
+  const gateways = faktoryGateways()
+
+  it.each([
+    ['at a time that is past', { expires_at: past }],
+    ['at once', { expires_in: 0 }],
+    ['at the earlier of two times', { expires_at: ahead, expires_in: '0s' }],
+  ])('that expire %s are not handed out, on any node, and counted', async (_name, custom) => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const producer = await here.client()
+    expect(await producer.ask(pushLine('expired1', { custom }))).toBe('+OK')
+    await producer.ask(pushLine('lasting1'))
+    const worker = await there.client({ wid: 'w1' })
+    expect((await worker.askJson('FETCH default'))['jid']).toBe('lasting1')
+    expect(await worker.ask('ACK {"jid":"expired1"}')).toBe('+OK')
+    expect((await producer.askJson('INFO'))['faktory']).toMatchObject({
+      ...{ total_expired: 1, total_enqueued: 0, total_failures: 0 },
+    })
+  })
+
+  it('are not handed out to a worker that named the function either', async () => {
+    const { client, scheduler } = await gateways.open()
+    const producer = await client()
+    await producer.ask(pushLine('expired1', { custom: { expires_at: past } }))
+    await producer.ask(pushLine('lasting1'))
+    const jid = await new Promise((resolve, reject) => {
+      scheduler.claim({
+        interest: scheduler.namedInterest([{ fn: 't' }]),
+        gone: false,
+        assigned: ({ job }) => resolve(job.jid),
+        nothing: () => resolve('nothing'),
+        refused: reject,
+      })
+    })
+    expect(jid).toBe('lasting1')
+  })
+
+  it.each([{ expires_at: ahead }, { expires_in: 3600 }, { expires_in: '1h30m' }])(
+    'are handed out before their time, with their custom as it was: %j',
+    async (custom) => {
+      const { client } = await gateways.open()
+      const one = await client()
+      await one.ask(pushLine('lasting1', { custom }))
+      expect(await one.askJson('FETCH')).toMatchObject({ jid: 'lasting1', custom })
+    },
+  )
+
+  it('a time in seconds counts from when the job is due', async () => {
+    const { client } = await gateways.open()
+    const at = '2030-01-01T00:00:00Z'
+    await (await client()).ask(pushLine('lasting1', { at, custom: { expires_in: 60 } }))
+    const stale = Date.parse(at) + 60_000
+    expect(await gateways.redis('HGET', 'job:t:1', 'stale')).toContain(String(stale))
+  })
+
+  it('a time that is none is refused', async () => {
+    const { client } = await gateways.open()
+    expect(await (await client()).ask(pushLine('lasting1', { custom: { expires_at: 'x' } }))).toBe(
+      `-ERR invalid custom value for 'expires_at': "x"`,
+    )
+  })
+})

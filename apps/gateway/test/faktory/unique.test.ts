@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { faktoryGateways } from './support/faktory-gateway.ts'
+import { pushLine } from './support/figures.ts'
+
+const refused = '-NOTUNIQUE Job not unique'
+const custom = { unique_for: 600 }
+
+describe.skipIf(!hasRedisServer)('unique jobs', () => {
+  const gateways = faktoryGateways()
+
+  it('are refused while their double has not been done, at every node', async () => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const [one, other] = [await here.client({ wid: 'w1' }), await there.client()]
+    expect(await one.ask(pushLine('first001', { custom }))).toBe('+OK')
+    expect(await other.ask(pushLine('second01', { custom }))).toBe(refused)
+    await one.ask('FETCH')
+    expect(await other.ask(pushLine('second01', { custom }))).toBe(refused)
+    await one.ask('ACK {"jid":"first001"}')
+    expect(await other.ask(pushLine('second01', { custom }))).toBe('+OK')
+  })
+
+  it('can be pushed again from the start on, where the first says so', async () => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'w1' })
+    const untilStart = { custom: { ...custom, unique_until: 'start' } }
+    await one.ask(pushLine('first001', untilStart))
+    expect(await one.ask(pushLine('second01', untilStart))).toBe(refused)
+    await one.ask('FETCH')
+    expect(await one.ask(pushLine('second01', untilStart))).toBe('+OK')
+  })
+
+  it.each([
+    ['other args', { args: [1] }],
+    ['another queue', { queue: 'bulk' }],
+    ['another type', { jobtype: 'u' }],
+    ['no claim to be unique', { custom: {} }],
+  ])('are not doubles of jobs with %s', async (_name, fields) => {
+    const { client } = await gateways.open()
+    const one = await client()
+    await one.ask(pushLine('first001', { custom }))
+    expect(await one.ask(pushLine('second01', { custom, ...fields }))).toBe('+OK')
+  })
+
+  it('are doubles whatever blanks stand in their args, but not in strings', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    const push = (args: string): Promise<string> =>
+      one.ask(`PUSH {"jid":"12345678","jobtype":"t","args":${args},"custom":{"unique_for":9}}`)
+    expect(await push('[1, {"a": "b c"}]')).toBe('+OK')
+    expect(await push('[1,{"a":"b c"}]')).toBe(refused)
+    expect(await push('[1,{"a":"bc"}]')).toBe('+OK')
+  })
+
+  it('that fail keep others out until their time is over', async () => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'w1' })
+    await one.ask(pushLine('first001', { custom, retry: -1 }))
+    await one.ask('FETCH')
+    await one.ask('FAIL {"jid":"first001"}')
+    expect(await one.ask(pushLine('second01', { custom }))).toBe(refused)
+    const [lock = ''] = /xg:once:\S+/.exec(await gateways.redis('KEYS', 'xg:once:*')) ?? []
+    const left = Number((await gateways.redis('TTL', lock)).slice(1))
+    expect(left).toBeGreaterThan(590)
+    expect(left).toBeLessThanOrEqual(600)
+    await gateways.redis('PEXPIRE', lock, '0')
+    expect(await one.ask(pushLine('second01', { custom }))).toBe('+OK')
+  })
+
+  it('are named one by one in the answer to PUSHB', async () => {
+    const { client } = await gateways.open()
+    const job = (jid: string, args: unknown[]): object => ({ jid, jobtype: 't', args, custom })
+    const jobs = [job('first001', []), job('second01', []), job('third001', [1])]
+    expect(await (await client()).askJson(`PUSHB ${JSON.stringify(jobs)}`)).toEqual({
+      second01: 'NOTUNIQUE Job not unique',
+    })
+  })
+
+  it('are free again after FLUSH', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    await one.ask(pushLine('first001', { custom }))
+    await one.ask('FLUSH')
+    expect(await one.ask(pushLine('second01', { custom }))).toBe('+OK')
+  })
+})

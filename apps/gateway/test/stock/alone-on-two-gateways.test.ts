@@ -1,0 +1,4 @@
+import { alone } from './support/alone.ts'
+import { onStage } from './support/stage.ts'
+
+onStage(2, alone)

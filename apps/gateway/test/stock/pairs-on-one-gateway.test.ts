@@ -1,0 +1,4 @@
+import { pairs } from './support/pairs.ts'
+import { onStage } from './support/stage.ts'
+
+onStage(1, pairs)

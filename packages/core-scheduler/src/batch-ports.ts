@@ -1,0 +1,51 @@
+import type { NewJob } from './job.ts'
+
+/** A job that is pushed when a batch is complete or successful. Its lock and due time do not count. */
+export interface BatchCallback {
+  readonly lane: string
+  readonly job: NewJob & { readonly jid: string }
+}
+
+export interface NewBatch {
+  readonly bid: string
+  readonly description: string
+  /** The batch that waits for this one. */
+  readonly parent?: string
+  readonly complete?: BatchCallback
+  readonly success?: BatchCallback
+}
+
+/** How far a callback is: not pushed, or none; pushed; done. */
+export type CallbackState = 'none' | 'pushed' | 'done'
+
+export interface BatchState {
+  readonly bid: string
+  readonly description: string
+  readonly parent?: string
+  readonly createdAtMs: number
+  readonly total: number
+  /** Jobs that have not run. */
+  readonly pending: number
+  /** Jobs that ran and have not succeeded. */
+  readonly failed: number
+  readonly complete: CallbackState
+  readonly success: CallbackState
+}
+
+/**
+ * Batches of jobs. One is complete when it is committed, all its jobs have run and all its children
+ * are complete; it is successful when none of its jobs is failed and all its children are successful.
+ * Each callback is pushed once, in the same step as the outcome that brings it about; a child with a
+ * callback counts when that has been done.
+ */
+export interface BatchStore {
+  /** False where the parent is not known or over. */
+  create(batch: NewBatch): Promise<boolean>
+  /** False where the batch is not known. */
+  commit(bid: string): Promise<boolean>
+  /** Takes a commitment back; false where the batch is not known or over. */
+  open(bid: string): Promise<boolean>
+  state(bid: string): Promise<BatchState | undefined>
+  /** Forgets all batches. Their jobs stay. */
+  clear(): Promise<void>
+}

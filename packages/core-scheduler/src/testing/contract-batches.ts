@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest'
+import type { BatchCallback, NewBatch } from '../batch-ports.ts'
+import type { Store } from '../ports.ts'
+import {
+  aJob,
+  bytes,
+  completed,
+  failed,
+  inputsOf,
+  killed,
+  listening,
+  retried,
+  submitOne,
+  take,
+  takeOne,
+  type OpenWorld,
+} from './contract-kit.ts'
+
+const callback = (name: string): BatchCallback => ({
+  lane: 'calls',
+  job: { ...aJob({ door: 'faktory', input: bytes(name) }), jid: `jid-${name}` },
+})
+
+const both = (bid: string): NewBatch => ({
+  bid,
+  description: 'letters',
+  complete: callback(`complete ${bid}`),
+  success: callback(`success ${bid}`),
+})
+
+const add = (store: Store, batch: string): Promise<number> =>
+  submitOne(store, 'mail', { door: 'faktory', batch })
+const calls = async (store: Store): Promise<string[]> =>
+  inputsOf(await take(store, ['calls'], 9)).sort()
+
+/** A committed batch of so many jobs. */
+async function committed(store: Store, bid: string, jobs: number): Promise<void> {
+  await store.batches.create(both(bid))
+  for (let at = 0; at < jobs; at += 1) await add(store, bid)
+  await store.batches.commit(bid)
+}
+
+/** Batches of jobs and their callbacks. */
+export function batchContract(open: OpenWorld): void {
+  describe('batches', () => {
+    test('count what becomes of their jobs, and call back once when all is done', async () => {
+      const store = await (await open()).node()
+      await committed(store, 'b1', 2)
+      expect(await store.batches.state('b1')).toMatchObject({
+        ...{ bid: 'b1', description: 'letters', total: 2, pending: 2, failed: 0 },
+        ...{ complete: 'none', success: 'none' },
+      })
+      const [one, two] = await take(store, ['mail'], 2)
+      if (!one || !two) throw new Error('no jobs')
+      await store.finish('mail', [completed(one)])
+      expect(await store.batches.state('b1')).toMatchObject({ total: 2, pending: 1, failed: 0 })
+      expect(await calls(store)).toEqual([])
+      await store.finish('mail', [completed(two), completed(two)])
+      expect(await calls(store)).toEqual(['complete b1', 'success b1'])
+      expect(await store.batches.state('b1')).toMatchObject({
+        ...{ pending: 0, complete: 'pushed', success: 'pushed' },
+      })
+    })
+
+    test('are successful only when the jobs that failed have succeeded', async () => {
+      const world = await open()
+      const store = await world.node()
+      await committed(store, 'b1', 1)
+      await store.finish('mail', [retried(await takeOne(store, 'mail'), 1_000)])
+      expect(await store.batches.state('b1')).toMatchObject({ pending: 0, failed: 1 })
+      expect(await calls(store)).toEqual(['complete b1'])
+      await world.pass(1_001)
+      await store.promote()
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await store.batches.state('b1')).toMatchObject({ pending: 0, failed: 0 })
+      expect(await calls(store)).toEqual(['success b1'])
+    })
+
+    test.each([
+      ['fails for good', failed],
+      ['dies', killed],
+    ])('are complete and not successful where a job %s', async (_name, outcome) => {
+      const store = await (await open()).node()
+      await committed(store, 'b1', 1)
+      await store.finish('mail', [outcome(await takeOne(store, 'mail'))])
+      expect(await calls(store)).toEqual(['complete b1'])
+      expect(await store.batches.state('b1')).toMatchObject({ failed: 1, success: 'none' })
+    })
+
+    test('that are open wait for their commitment, and can be opened again', async () => {
+      const store = await (await open()).node()
+      await store.batches.create(both('b1'))
+      await add(store, 'b1')
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await calls(store)).toEqual([])
+      await add(store, 'b1')
+      expect(await store.batches.commit('b1')).toBe(true)
+      expect(await store.batches.open('b1')).toBe(true)
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await calls(store)).toEqual([])
+      await store.batches.commit('b1')
+      expect(await calls(store)).toEqual(['complete b1', 'success b1'])
+      expect(await store.batches.open('b1')).toBe(false)
+    })
+
+    test('that are empty are done when they are committed', async () => {
+      const { store, log } = await listening(await open())
+      await committed(store, 'b1', 0)
+      await log.until('woken')
+      expect(await calls(store)).toEqual(['complete b1', 'success b1'])
+    })
+
+    test('a parent waits until the callbacks of its children have been done', async () => {
+      const store = await (await open()).node()
+      await store.batches.create(both('parent'))
+      expect(await store.batches.create({ ...both('child'), parent: 'parent' })).toBe(true)
+      await add(store, 'child')
+      await store.batches.commit('child')
+      await store.batches.commit('parent')
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      const ofChild = await take(store, ['calls'], 9)
+      expect(inputsOf(ofChild)).toEqual(['complete child', 'success child'])
+      await store.finish(
+        'calls',
+        ofChild.map((job) => completed(job)),
+      )
+      expect(await store.batches.state('child')).toMatchObject({
+        ...{ parent: 'parent', complete: 'done', success: 'done' },
+      })
+      expect(await calls(store)).toEqual(['complete parent', 'success parent'])
+    })
+
+    test('a child without callbacks counts when it is done, however deep', async () => {
+      const store = await (await open()).node()
+      const plain = { description: '' }
+      await store.batches.create(both('a'))
+      await store.batches.create({ ...plain, bid: 'b', parent: 'a' })
+      await store.batches.create({ ...plain, bid: 'c', parent: 'b' })
+      for (const bid of ['a', 'b']) await store.batches.commit(bid)
+      await add(store, 'c')
+      await store.batches.commit('c')
+      expect(await calls(store)).toEqual([])
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await calls(store)).toEqual(['complete a', 'success a'])
+    })
+
+    test('that nobody knows take no jobs and no children', async () => {
+      const store = await (await open()).node()
+      const [result] = await store.submit('mail', [aJob({ batch: 'b9', door: 'faktory' })])
+      expect(result).toEqual({ kind: 'unbatched' })
+      expect(await store.batches.create({ bid: 'b1', description: '', parent: 'b9' })).toBe(false)
+      expect(await store.batches.commit('b9')).toBe(false)
+      expect(await store.batches.open('b9')).toBe(false)
+      expect(await store.batches.state('b9')).toBeUndefined()
+    })
+
+    test('jobs that nobody wants any more are no failures, those taken away are', async () => {
+      const world = await open()
+      const store = await world.node()
+      await store.batches.create(both('b1'))
+      const staleAtMs = (await store.beat(60_000)).nowMs + 1_000
+      await submitOne(store, 'mail', { door: 'faktory', batch: 'b1', staleAtMs })
+      await add(store, 'b1')
+      await store.batches.commit('b1')
+      await world.pass(1_001)
+      await store.cancel('mail', 2)
+      expect(await take(store, ['mail'])).toEqual([])
+      expect(await store.batches.state('b1')).toMatchObject({ pending: 0, failed: 1 })
+    })
+
+    test('are all forgotten on demand, and then nothing is called back', async () => {
+      const store = await (await open()).node()
+      await committed(store, 'b1', 1)
+      await store.batches.clear()
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await store.batches.state('b1')).toBeUndefined()
+      expect(await calls(store)).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import type { Store, Throttle } from '../ports.ts'
+import {
+  aJob,
+  completed,
+  fetch,
+  idsOf,
+  listening,
+  released,
+  retried,
+  submitAll,
+  take,
+  takeOne,
+  type OpenWorld,
+} from './contract-kit.ts'
+
+const throttled = (throttle: Throttle): { throttles: ReadonlyMap<string, Throttle> } => ({
+  throttles: new Map([['bulk', throttle]]),
+})
+const jobs = (count: number) => Array.from({ length: count }, () => aJob({ door: 'faktory' }))
+
+/** What a claim says of throttles. */
+async function heldBack(store: Store, lanes: readonly string[]): Promise<[string, number][]> {
+  const told: [string, number][] = []
+  await store.claim({
+    by: 'consumer',
+    groups: [{ lanes, queue: 'bulk' }],
+    max: 9,
+    throttled: (queue, waitMs) => told.push([queue, waitMs]),
+  })
+  return told
+}
+
+/** Limits of Faktory queues. */
+export function throttleContract(open: OpenWorld): void {
+  describe('throttles', () => {
+    test('so many jobs of a queue run at a time, over its lanes, nodes and kinds of workers', async () => {
+      const world = await open(throttled({ concurrency: 2 }))
+      const [here, there] = [await world.node(), await world.node()]
+      const lanes = ['mail@bulk', 'news@bulk']
+      for (const lane of lanes) await submitAll(here, lane, jobs(3))
+      const first = await fetch(here, 'bulk', lanes, 9)
+      expect(first).toHaveLength(2)
+      expect(await fetch(there, 'bulk', lanes, 9)).toEqual([])
+      expect(await take(there, ['mail@bulk'], 9)).toEqual([])
+      expect(await take(there, lanes, 9)).toEqual([])
+      expect(await heldBack(there, lanes)).toEqual([['bulk', 0]])
+      const [job] = first
+      if (!job) throw new Error('no job')
+      await there.finish(job.lane, [completed(job)])
+      expect(await take(there, lanes, 9)).toHaveLength(1)
+      expect(await fetch(here, 'bulk', ['news@bulk'], 9)).toEqual([])
+    })
+
+    test('other queues are not held back, nor other lanes of the function', async () => {
+      const store = await (await open(throttled({ concurrency: 1 }))).node()
+      await submitAll(store, 'mail', jobs(2))
+      await submitAll(store, 'mail@bulk', jobs(2))
+      const taken = await take(store, ['mail', 'mail@bulk'], 9)
+      expect(taken.map(({ lane }) => lane).sort()).toEqual(['mail', 'mail', 'mail@bulk'])
+    })
+
+    test.each([
+      ['done', (job: Parameters<typeof completed>[0]) => completed(job)],
+      ['to be tried again', (job: Parameters<typeof completed>[0]) => retried(job, 60_000)],
+      ['given back', (job: Parameters<typeof completed>[0]) => released(job)],
+    ])('a job that is %s makes room, and who waits for it is woken', async (_name, outcome) => {
+      const world = await open(throttled({ concurrency: 1 }))
+      const { store, log } = await listening(world)
+      await submitAll(store, 'mail@bulk', jobs(2))
+      await submitAll(store, 'news@bulk', jobs(1))
+      const job = await takeOne(store, 'mail@bulk')
+      await store.finish('mail@bulk', [outcome(job)])
+      await log.until('woken')
+      expect(await take(store, ['mail@bulk', 'news@bulk'], 9)).toHaveLength(1)
+    })
+
+    test('a job that is taken away makes room', async () => {
+      const store = await (await open(throttled({ concurrency: 1 }))).node()
+      await submitAll(store, 'mail@bulk', jobs(2))
+      const { id } = await takeOne(store, 'mail@bulk')
+      await store.cancel('mail@bulk', id)
+      expect(idsOf(await take(store, ['mail@bulk'], 9))).toEqual([2])
+    })
+
+    test('so many jobs of a queue are handed out in any time of a length', async () => {
+      const rate = { jobs: 2, perMs: 60_000 }
+      const world = await open(throttled({ rate }))
+      const [here, there] = [await world.node(), await world.node()]
+      const lanes = ['mail@bulk', 'news@bulk']
+      await submitAll(here, 'mail@bulk', jobs(5))
+      const [first] = await fetch(here, 'bulk', ['mail@bulk'], 1)
+      if (!first) throw new Error('no job')
+      await here.finish('mail@bulk', [completed(first)])
+      await world.pass(20_000)
+      expect(await fetch(there, 'bulk', lanes, 9)).toHaveLength(1)
+      const [told] = await heldBack(here, lanes)
+      expect(told?.[0]).toBe('bulk')
+      expect(told?.[1]).toBeGreaterThan(38_000)
+      expect(told?.[1]).toBeLessThanOrEqual(40_000)
+      await world.pass(40_001)
+      expect(await fetch(here, 'bulk', lanes, 9)).toHaveLength(1)
+      await world.pass(20_001)
+      expect(await take(here, ['mail@bulk'], 9)).toHaveLength(1)
+    })
+
+    test('both limits hold at once', async () => {
+      const rate = { jobs: 3, perMs: 60_000 }
+      const store = await (await open(throttled({ concurrency: 2, rate }))).node()
+      await submitAll(store, 'mail@bulk', jobs(9))
+      const taken = await take(store, ['mail@bulk'], 9)
+      expect(taken).toHaveLength(2)
+      await store.finish(
+        'mail@bulk',
+        taken.map((job) => completed(job)),
+      )
+      expect(await take(store, ['mail@bulk'], 9)).toHaveLength(1)
+    })
+  })
+}

@@ -1,0 +1,176 @@
+import type { JobRef } from '../job.ts'
+import { bands } from '../levels.ts'
+import type { NativeStore, Repair, RepairRequest, SurveyPage } from '../native-ports.ts'
+import { endJob, isUnsettled } from './memory-finish.ts'
+import type { MemoryJob, MemoryLane } from './memory-lane.ts'
+import type { MemoryWorld } from './memory-world.ts'
+
+type Step = <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
+
+/** What a {@link MemoryWorld} does about what native programs did past all nodes. */
+export class MemoryNativeStore implements NativeStore {
+  readonly #node: string
+  readonly #step: Step
+
+  constructor(node: string, step: Step) {
+    this.#node = node
+    this.#step = step
+  }
+
+  lead(forMs: number): Promise<boolean> {
+    return this.#step((world) => {
+      const { caretaker } = world
+      const isFree = !caretaker || caretaker.untilMs <= world.nowMs()
+      if (!isFree && caretaker.node !== this.#node) return false
+      world.caretaker = { node: this.#node, untilMs: world.nowMs() + forMs }
+      return forMs > 0
+    })
+  }
+
+  workedLanes(lanes: readonly string[], suspect: boolean): Promise<readonly string[]> {
+    return this.#step((world) => {
+      for (const name of suspect ? lanes : []) watchLine(world, world.lane(name))
+      return lanes.filter((name) => world.lane(name).nativeWorkers > 0)
+    })
+  }
+
+  unsettled(lane: string, ids: readonly number[]): Promise<readonly number[]> {
+    return this.#step((world) => ids.filter((id) => isUnsettledIn(world, world.lane(lane), id)))
+  }
+
+  sweep(name: string): Promise<{ readonly ids: readonly number[]; readonly next: undefined }> {
+    return this.#step((world) => {
+      const lane = world.lane(name)
+      for (const index of [lane.unique, lane.jids]) {
+        for (const [key, id] of index) if (!lane.job(id, world.nowMs())) index.delete(key)
+      }
+      const ids = new Set([...lane.unique.values(), ...lane.jids.values()])
+      return { ids: [...ids].filter((id) => isUnsettledIn(world, lane, id)), next: undefined }
+    })
+  }
+
+  survey(suspect: boolean): Promise<SurveyPage> {
+    return this.#step((world) => {
+      const unsettled: JobRef[] = []
+      for (const lane of world.lanes) {
+        for (const { id } of lane.all()) {
+          if (isUnsettledIn(world, lane, id)) unsettled.push({ lane: lane.lane, id })
+        }
+        if (suspect) suspectIn(world, lane)
+      }
+      return { unsettled, lanes: [...world.lanes].map(({ lane }) => lane), lapEnded: true }
+    })
+  }
+
+  repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]> {
+    return this.#step((world) =>
+      lanes.flatMap((name) => {
+        const lane = world.lane(name)
+        return [
+          ...repairJobs(world, this.#node, lane, request),
+          ...repairCounts(world, lane, request),
+        ]
+      }),
+    )
+  }
+}
+
+function isUnsettledIn(world: MemoryWorld, lane: MemoryLane, id: number): boolean {
+  const job = lane.job(id, world.nowMs())
+  return job !== undefined && isUnsettled(job)
+}
+
+/** What a job looks like while nothing happens to it; undefined for one that is where it should be. */
+function signOf(lane: MemoryLane, job: MemoryJob): string | undefined {
+  if (job.token !== undefined) return undefined
+  if (job.status === 'busy') {
+    return `busy ${job.id} ${String(job.dividend)}/${String(job.divisor)}`
+  }
+  if (job.status !== 'idle' || lane.scheduled.has(job.id)) return undefined
+  const isQueued = bands.some((band) => lane.queues[band].includes(job.id))
+  return isQueued ? undefined : `stray ${job.id}`
+}
+
+function suspectIn(world: MemoryWorld, lane: MemoryLane): void {
+  for (const job of lane.all()) {
+    const sign = signOf(lane, job)
+    if (sign !== undefined && !lane.suspects.has(sign)) lane.suspects.set(sign, world.nowMs())
+  }
+}
+
+function repairJobs(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  { leaseMs, dry, max, maxLosses }: RepairRequest,
+): Repair[] {
+  const repairs: Repair[] = []
+  for (const [sign, sinceMs] of [...lane.suspects]) {
+    if (sinceMs > world.nowMs() - leaseMs || repairs.length >= max) continue
+    const [kind, id] = sign.split(' ')
+    const job = lane.job(Number(id), world.nowMs())
+    lane.suspects.delete(sign)
+    if (!job || signOf(lane, job) !== sign) continue
+    repairs.push({ kind: kind === 'busy' ? 'busy' : 'stray', lane: lane.lane, id: job.id })
+    if (dry) lane.suspects.set(sign, world.nowMs())
+    else putRight(world, node, lane, job, kind === 'busy', maxLosses)
+  }
+  return repairs
+}
+
+function putRight(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  job: MemoryJob,
+  lost: boolean,
+  maxLosses: number,
+): void {
+  if (lost) job.losses += 1
+  if (lost && maxLosses > 0 && job.losses >= maxLosses) {
+    lane.counters.failed += 1
+    endJob(world, node, lane, job, 'error', Buffer.alloc(0))
+    return
+  }
+  job.status = 'idle'
+  job.dividend = undefined
+  job.divisor = undefined
+  job.enqueuedAtMs = world.nowMs()
+  lane.enqueue(job)
+  wakeAll(world, lane.lane)
+}
+
+function lineSign(lane: MemoryLane): string | undefined {
+  if (lane.nativeWorkers < 0) return '0'
+  return lane.nativeWorkers === 0 ? undefined : lane.head()?.id.toString()
+}
+
+function watchLine(world: MemoryWorld, lane: MemoryLane): void {
+  const sign = lineSign(lane)
+  if (sign === undefined) lane.line = undefined
+  else if (lane.line?.sign !== sign) lane.line = { sign, sinceMs: world.nowMs() }
+}
+
+function repairCounts(
+  world: MemoryWorld,
+  lane: MemoryLane,
+  { leaseMs, dry }: RepairRequest,
+): Repair[] {
+  const { line } = lane
+  if (!line || line.sinceMs > world.nowMs() - leaseMs || lineSign(lane) !== line.sign) return []
+  const isBusy = [...lane.suspects.keys()].some((sign) => sign.startsWith('busy'))
+  if (isBusy && line.sign !== '0') return []
+  lane.line = dry ? { ...line, sinceMs: world.nowMs() } : undefined
+  if (!dry) {
+    lane.nativeWorkers = 0
+    wakeAll(world, lane.lane)
+  }
+  return [{ kind: 'count', lane: lane.lane, id: Number(line.sign) }]
+}
+
+function wakeAll(world: MemoryWorld, lane: string): void {
+  world.tell(
+    () => true,
+    (listener) => listener.woken(lane, 1),
+  )
+}

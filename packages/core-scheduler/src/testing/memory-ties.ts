@@ -1,0 +1,31 @@
+import { callbackDone, ranInBatch } from './memory-batches.ts'
+import type { MemoryJob, MemoryLane } from './memory-lane.ts'
+import type { MemoryWorld } from './memory-world.ts'
+
+/** `failed` by its worker's word; `dropped` by an operator; `expired`, nobody wanted it any more. */
+export type RunEnd = 'success' | 'expired' | 'failed' | 'dropped'
+
+/** What the end of a run, or of a job, means to what the job is tied to. */
+export function untie(world: MemoryWorld, lane: MemoryLane, job: MemoryJob, how: RunEnd): void {
+  if (job.door !== 'faktory') return
+  const { lock, batch } = job.terms ?? {}
+  if (lock && how !== 'failed') unlock(lane, job)
+  const isDone = how === 'success' || how === 'expired'
+  if (batch !== undefined) {
+    const ranBefore = job.ran ?? false
+    job.ran = true
+    ranInBatch(world, batch, ranBefore, !isDone)
+  }
+  if (job.callback && isDone) callbackDone(world, job.callback)
+}
+
+/** Gives back the lock of a job, unless it ran out and another job holds it now. */
+export function unlock(lane: MemoryLane, { id, terms }: MemoryJob): void {
+  const key = terms?.lock?.key
+  if (key !== undefined && lane.once.get(key)?.id === id) lane.once.delete(key)
+}
+
+/** Whether another job holds the lock that a new one asks for. */
+export function isLocked(world: MemoryWorld, lane: MemoryLane, key: string): boolean {
+  return (lane.once.get(key)?.untilMs ?? 0) > world.nowMs()
+}

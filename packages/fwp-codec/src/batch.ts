@@ -1,0 +1,73 @@
+import { readArgument, refused } from './argument.ts'
+import { isBid } from './custom.ts'
+import { FwpError } from './errors.ts'
+import { parseJobText, type FwpJob } from './job.ts'
+import { scanObject } from './json-scan.ts'
+import { readObject, readString } from './raw-values.ts'
+import { echo } from './text.ts'
+
+/** `BATCH NEW {"description", "parent_bid", "success", "complete"}` or `BATCH OPEN|COMMIT|STATUS bid`. */
+export type Batch =
+  | {
+      readonly subcommand: 'NEW'
+      readonly description: string
+      readonly parentBid?: string
+      readonly success?: FwpJob
+      readonly complete?: FwpJob
+    }
+  | { readonly subcommand: 'OPEN' | 'COMMIT' | 'STATUS'; readonly bid: string }
+
+const FAILURE = { code: 'INVALID_BATCH', text: 'invalid BATCH NEW', echoes: true } as const
+
+/**
+ * The argument of BATCH; the sub-command's case does not count. A callback without a jid gets one of
+ * `newJid`, one without args has none. Throws `INVALID_BATCH`, and what a PUSH of a callback would throw.
+ */
+export function parseBatch(argument: Buffer, newJid: () => string): Batch {
+  const space = argument.indexOf(0x20)
+  const end = space < 0 ? argument.length : space
+  const subcommand = argument.toString('latin1', 0, Math.min(end, 16)).toUpperCase()
+  const rest = argument.subarray(end + 1)
+  if (subcommand === 'NEW') return parseNew(rest, newJid)
+  const bid = rest.toString('latin1')
+  if (isReference(subcommand) && isBid(bid)) return { subcommand, bid }
+  throw new FwpError('INVALID_BATCH', `invalid BATCH ${echo(argument)}`)
+}
+
+function isReference(word: string): word is 'OPEN' | 'COMMIT' | 'STATUS' {
+  return word === 'OPEN' || word === 'COMMIT' || word === 'STATUS'
+}
+
+function parseNew(argument: Buffer, newJid: () => string): Batch {
+  const { description, parentBid, success, complete } = readArgument(
+    argument,
+    FAILURE,
+    (fields) => {
+      const parent = readString('parent_bid', fields.get('parent_bid')) ?? ''
+      if (parent !== '' && !isBid(parent)) throw refused('parent_bid is wrong')
+      return {
+        description: readString('description', fields.get('description')) ?? '',
+        ...(parent === '' ? {} : { parentBid: parent }),
+        success: readObject('success', fields.get('success')),
+        complete: readObject('complete', fields.get('complete')),
+      }
+    },
+  )
+  return {
+    subcommand: 'NEW',
+    description,
+    ...(parentBid === undefined ? {} : { parentBid }),
+    ...(success === undefined ? {} : { success: parseCallback(success, newJid) }),
+    ...(complete === undefined ? {} : { complete: parseCallback(complete, newJid) }),
+  }
+}
+
+function parseCallback(text: string, newJid: () => string): FwpJob {
+  const fields = scanObject(text)
+  const added: string[] = []
+  if (!fields.has('jid')) added.push(`"jid":${JSON.stringify(newJid())}`)
+  if (!fields.has('args')) added.push('"args":[]')
+  if (added.length === 0) return parseJobText(text)
+  const separator = fields.size === 0 ? '' : ','
+  return parseJobText(`{${added.join(',')}${separator}${text.slice(1)}`)
+}

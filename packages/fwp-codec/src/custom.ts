@@ -1,0 +1,105 @@
+import { FwpError } from './errors.ts'
+import { decodeString, scanObject } from './json-scan.ts'
+import { parseRfc3339 } from './timestamp.ts'
+
+/** What a job's `custom` asks of the server. Of anything else in it the server takes no notice. */
+export interface CustomTerms {
+  /** `expires_at` in Unix milliseconds. */
+  readonly expiresAtMs?: number
+  /** `expires_in` in milliseconds. */
+  readonly expiresInMs?: number
+  /** `unique_for` in milliseconds. */
+  readonly uniqueForMs?: number
+  readonly uniqueUntil?: 'start' | 'success'
+  /** The batch that the job belongs to. */
+  readonly bid?: string
+}
+
+type Draft = { -readonly [Key in keyof CustomTerms]: CustomTerms[Key] }
+
+/** Ten years. */
+const MAX_MS = 315_576_000_000
+const MAX_BID_BYTES = 64
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
+/** One reader per name that means something. A value that is null counts as none. */
+const readers: Readonly<Record<string, (terms: Draft, raw: string) => boolean>> = {
+  expires_at(terms, raw) {
+    const ms = raw.startsWith('"') ? parseRfc3339(decodeString(raw)) : undefined
+    if (ms !== undefined) terms.expiresAtMs = ms
+    return ms !== undefined
+  },
+  expires_in(terms, raw) {
+    const ms = parseDuration(textOf(raw))
+    if (ms !== undefined) terms.expiresInMs = ms
+    return ms !== undefined
+  },
+  unique_for(terms, raw) {
+    const ms = parseDuration(textOf(raw))
+    if (ms === undefined || ms === 0) return ms === 0
+    terms.uniqueForMs = ms
+    return true
+  },
+  unique_until(terms, raw) {
+    const until = textOf(raw)
+    if (until !== 'start' && until !== 'success') return false
+    terms.uniqueUntil = until
+    return true
+  },
+  bid(terms, raw) {
+    const bid = textOf(raw)
+    if (!isBid(bid)) return false
+    terms.bid = bid
+    return true
+  },
+}
+
+/** Reads the raw text of `custom`. Throws `INVALID_CUSTOM` for a value that cannot be used. */
+export function parseCustom(custom: string): CustomTerms {
+  const terms: Draft = {}
+  const fields = scanObject(custom)
+  for (const [name, read] of Object.entries(readers)) {
+    const raw = fields.get(name)
+    if (raw === undefined || raw === 'null') continue
+    if (!read(terms, raw)) {
+      throw new FwpError(
+        'INVALID_CUSTOM',
+        `invalid custom value for '${name}': ${raw.slice(0, 100)}`,
+      )
+    }
+  }
+  return terms
+}
+
+/**
+ * Milliseconds of a number of seconds (`90`, `1.5`) or of a text like `1h30m` (units ms, s, m, h and d);
+ * undefined for any other text and for more than ten years.
+ */
+export function parseDuration(text: string): number | undefined {
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : sumOfParts(text)
+  return ms !== undefined && ms <= MAX_MS ? Math.round(ms) : undefined
+}
+
+/** Whether a name can be a batch's. */
+export function isBid(name: string): boolean {
+  return name.length <= MAX_BID_BYTES && /^[\w.-]+$/.test(name)
+}
+
+function sumOfParts(text: string): number | undefined {
+  if (!/^(\d{1,12}(\.\d+)?(ms|[smhd]))+$/.test(text)) return undefined
+  let ms = 0
+  for (const [, count, , unit = ''] of text.matchAll(/(\d+(\.\d+)?)(ms|[smhd])/g)) {
+    ms += Number(count) * (UNIT_MS[unit] ?? 0)
+  }
+  return ms
+}
+
+function textOf(raw: string): string {
+  return raw.startsWith('"') ? decodeString(raw) : raw
+}

@@ -1,0 +1,29 @@
+-- Makes a batch, which is open.
+-- KEYS: xg:batch:<bid>. ARGV: open, close, bid, parent (empty for none), description, then for the
+-- callbacks complete and success: number of strings, and the strings: lane, queue (its hint index, empty
+-- for none), level, jid, fields and values of its hash.
+-- Returns 1, or 0 where the parent is not known or over.
+--#include keys
+--#include ties
+local bid, parent, description = ARGV[3], ARGV[4], ARGV[5]
+if parent ~= '' then
+  local known = redis.call('HMGET', batchKey(parent), 'created', 'success')
+  if not known[1] or known[2] then return 0 end
+  redis.call('HINCRBY', batchKey(parent), 'uncomplete', 1)
+  redis.call('HINCRBY', batchKey(parent), 'unsuccess', 1)
+  touchBatch(parent)
+end
+redis.call('HSET', KEYS[1], 'created', integer(nowMs()), 'description', description, 'committed', 0, 'total', 0,
+  'pending', 0, 'failed', 0, 'uncomplete', 0, 'unsuccess', 0)
+if parent ~= '' then redis.call('HSET', KEYS[1], 'parent', parent) end
+local at = 6
+for _, what in ipairs({ 'complete', 'success' }) do
+  local count = tonumber(ARGV[at])
+  if count > 0 then
+    redis.call('HSET', KEYS[1], 'calls:' .. what, 1)
+    redis.call('RPUSH', KEYS[1] .. ':' .. what, unpack(ARGV, at + 1, at + count))
+  end
+  at = at + 1 + count
+end
+touchBatch(bid)
+return 1

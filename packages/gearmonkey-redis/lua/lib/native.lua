@@ -1,0 +1,55 @@
+-- What native programs do to jobs past all nodes. Needs keys.lua.
+local mostSuspects, forgetAfterSeconds = 10000, 14 * 24 * 3600
+
+-- Whether a native worker finished a job of another door, and nobody settled it.
+local function isUnsettled(lane, id)
+  local v = redis.call('HMGET', jobKey(lane, id), 'door', 'token', 'settled', 'status')
+  return v[1] and not v[2] and not v[3] and (v[4] == 'success' or v[4] == 'error')
+end
+
+-- Remembers what may have been left behind, with the time of the first look, as long as there is room.
+local function suspect(lane, member, now)
+  local key = suspectsKey(lane)
+  if redis.call('ZCARD', key) < mostSuspects then redis.call('ZADD', key, 'NX', now, member) end
+  redis.call('EXPIRE', key, forgetAfterSeconds)
+end
+
+-- The members of the set of suspects. A job that shows a sign of life becomes another member.
+local function busySuspect(id, dividend, divisor)
+  return 'b' .. id .. ' ' .. (dividend or '') .. '/' .. (divisor or '')
+end
+
+-- Workers counted for a lane that are behind no node; below 0 if more left than came.
+local function nativeWorkers(lane)
+  local behindNodes, pairs = 0, redis.call('HGETALL', metaKey(lane))
+  for at = 1, #pairs, 2 do
+    local prefix = string.sub(pairs[at], 1, 2)
+    if prefix == 'n:' or prefix == 'c:' then behindNodes = behindNodes + tonumber(pairs[at + 1]) end
+  end
+  local counted = tonumber(redis.call('GET', laneKey('count', lane)) or 0) or 0
+  return counted - behindNodes, behindNodes
+end
+
+-- What stands for the workers of a lane that do nothing: the next job in line, `less` where more left than
+-- came, nil where nothing says that workers are missing.
+local function idleSign(lane)
+  local workers = nativeWorkers(lane)
+  if workers < 0 then return 'less' end
+  if workers == 0 then return nil end
+  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+    local id = redis.call('LINDEX', queueKey(lane, band), -1)
+    if id then return id end
+  end
+end
+
+-- Remembers since when the sign has been the same.
+local function watchLine(lane, now)
+  local key, sign = lineKey(lane), idleSign(lane)
+  if not sign then
+    redis.call('DEL', key)
+  elseif not redis.call('ZSCORE', key, sign) then
+    redis.call('DEL', key)
+    redis.call('ZADD', key, now, sign)
+    redis.call('EXPIRE', key, forgetAfterSeconds)
+  end
+end

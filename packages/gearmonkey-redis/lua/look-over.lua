@@ -1,0 +1,24 @@
+-- Looks at jobs of one lane for what native programs left.
+-- KEYS: xg:suspects:{lane}. ARGV: open, close, lane, 1 to remember suspects, ids.
+-- Returns { number of unsettled ids, those ids ..., idle ids that are not scheduled ... }.
+--#include keys
+--#include native
+local lane, suspects, now = ARGV[3], ARGV[4] == '1', nowMs()
+local unsettled, idle = {}, {}
+for at = 5, #ARGV do
+  local id = ARGV[at]
+  if isUnsettled(lane, id) then
+    unsettled[#unsettled + 1] = id
+  elseif suspects then
+    local v = redis.call('HMGET', jobKey(lane, id), 'status', 'token', 'status:dividend', 'status:divisor')
+    if v[1] == 'busy' and not v[2] then
+      suspect(lane, busySuspect(id, v[3], v[4]), now)
+    elseif v[1] == 'idle' and not v[2] and not redis.call('ZSCORE', queueKey(lane, 'scheduled'), id) then
+      idle[#idle + 1] = id
+    end
+  end
+end
+local answer = { #unsettled }
+for _, id in ipairs(unsettled) do answer[#answer + 1] = id end
+for _, id in ipairs(idle) do answer[#answer + 1] = id end
+return answer

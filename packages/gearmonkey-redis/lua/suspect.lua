@@ -1,0 +1,7 @@
+-- Remembers idle jobs that were met in no queue.
+-- KEYS: xg:suspects:{lane}. ARGV: open, close, lane, ids.
+--#include keys
+--#include native
+local lane, now = ARGV[3], nowMs()
+for at = 4, #ARGV do suspect(lane, 'i' .. ARGV[at], now) end
+return 1

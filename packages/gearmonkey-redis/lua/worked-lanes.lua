@@ -1,0 +1,14 @@
+-- Those of the lanes that native workers are counted for.
+-- KEYS: count:{lane} of the first. ARGV: open, close, 1 to remember since when their
+-- next job stands still, lanes.
+--#include keys
+--#include native
+local worked, now = {}, nowMs()
+for at = 4, #ARGV do
+  local lane = ARGV[at]
+  if redis.call('EXISTS', laneKey('count', lane)) == 1 then
+    if nativeWorkers(lane) > 0 then worked[#worked + 1] = lane end
+    if ARGV[3] == '1' then watchLine(lane, now) end
+  end
+end
+return worked

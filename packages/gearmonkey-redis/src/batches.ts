@@ -1,0 +1,103 @@
+import type { Redis } from 'ioredis'
+import type {
+  BatchCallback,
+  BatchState,
+  BatchStore,
+  CallbackState,
+  LaneNames,
+  NewBatch,
+} from '@crossgear/core-scheduler'
+import { fieldsOf } from './job-hash.ts'
+import type { Keys } from './keys.ts'
+import type { ScriptArgument, ScriptName } from './scripts.ts'
+
+interface Parts {
+  readonly redis: Redis
+  readonly keys: Keys
+  readonly names: LaneNames
+  readonly run: (
+    name: ScriptName,
+    keys: readonly string[],
+    args: readonly ScriptArgument[],
+  ) => Promise<unknown>
+  readonly call: <Reply>(send: () => Promise<Reply>) => Promise<Reply>
+}
+
+/** Keys that one step of a clean-up looks at. */
+const keysPerScan = 1_000
+
+/** The steps of the store port about batches. */
+export class RedisBatches implements BatchStore {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async create({ bid, parent = '', description, complete, success }: NewBatch): Promise<boolean> {
+    const { run, keys } = this.#parts
+    const callbacks = [complete, success].flatMap((callback) => {
+      const words = callback ? this.#words(callback) : []
+      return [words.length, ...words]
+    })
+    return (
+      (await run('batch-new', [keys.batch(bid)], [bid, parent, description, ...callbacks])) === 1
+    )
+  }
+
+  commit(bid: string): Promise<boolean> {
+    return this.#setCommitted(bid, '1')
+  }
+
+  open(bid: string): Promise<boolean> {
+    return this.#setCommitted(bid, '0')
+  }
+
+  async state(bid: string): Promise<BatchState | undefined> {
+    const { redis, keys, call } = this.#parts
+    const fields = await call(() => redis.hgetall(keys.batch(bid)))
+    if (fields['created'] === undefined) return undefined
+    const count = (name: string): number => Number(fields[name] ?? 0)
+    return {
+      bid,
+      description: fields['description'] ?? '',
+      ...(fields['parent'] !== undefined && { parent: fields['parent'] }),
+      createdAtMs: count('created'),
+      total: count('total'),
+      pending: count('pending'),
+      failed: count('failed'),
+      complete: callbackState(fields, 'complete'),
+      success: callbackState(fields, 'success'),
+    }
+  }
+
+  async clear(): Promise<void> {
+    const { redis, keys, call } = this.#parts
+    let cursor = '0'
+    do {
+      const [next, found] = await call(() =>
+        redis.scan(cursor, 'MATCH', keys.batch('*'), 'COUNT', keysPerScan),
+      )
+      if (found.length > 0) await call(() => redis.unlink(found))
+      cursor = next
+    } while (cursor !== '0')
+  }
+
+  async #setCommitted(bid: string, committed: '0' | '1'): Promise<boolean> {
+    const { run, keys } = this.#parts
+    return (await run('batch-commit', [keys.batch(bid)], [bid, committed])) === 1
+  }
+
+  #words({ lane, job }: BatchCallback): ScriptArgument[] {
+    const { queue } = this.#parts.names.parse(lane)
+    return [lane, queue, job.level, job.jid, ...fieldsOf(job)]
+  }
+}
+
+function callbackState(
+  fields: Readonly<Record<string, string>>,
+  what: 'complete' | 'success',
+): CallbackState {
+  if (fields[`calls:${what}`] === undefined || fields[what] === undefined) return 'none'
+  return fields[what] === '2' ? 'done' : 'pushed'
+}

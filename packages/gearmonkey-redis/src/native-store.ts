@@ -1,0 +1,162 @@
+import type { Redis } from 'ioredis'
+import type {
+  JobRef,
+  LaneNames,
+  Leftover,
+  NativeStore,
+  Repair,
+  RepairRequest,
+  SurveyPage,
+} from '@crossgear/core-scheduler'
+import { chunks } from './chunks.ts'
+import type { Keys, Place } from './keys.ts'
+import type { ScriptArgument, ScriptName } from './scripts.ts'
+import { StrayHunt } from './stray-hunt.ts'
+
+/** Keys that one look goes through, under a millisecond of the server's time. */
+const keysPerLook = 1_000
+/** Entries of an index that one step of a sweep looks at, about 2 ms of the server's time. */
+const entriesPerSweep = 1_000
+const lanesPerCall = 1_000
+
+const leftoverOf: Readonly<Record<string, Leftover>> = { b: 'busy', i: 'stray', h: 'count' }
+
+interface Parts {
+  readonly redis: Redis
+  readonly keys: Keys
+  readonly node: string
+  readonly names: LaneNames
+  readonly run: (
+    name: ScriptName,
+    keys: readonly string[],
+    args: readonly ScriptArgument[],
+  ) => Promise<unknown>
+  readonly call: <Reply>(send: () => Promise<Reply>) => Promise<Reply>
+}
+
+/** The steps of the store port about what native programs do past all nodes. */
+export class RedisNativeStore implements NativeStore {
+  readonly #parts: Parts
+  readonly #hunt: StrayHunt
+  #scanned = '0'
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#hunt = new StrayHunt({
+      page: (lane, place, from, count) => this.#page(lane, place, from, count),
+      suspect: async (lane, ids) => {
+        await parts.run('suspect', [parts.keys.suspects(lane)], [lane, ...ids])
+      },
+    })
+  }
+
+  async lead(forMs: number): Promise<boolean> {
+    const { run, keys, node } = this.#parts
+    return (await run('lead', [keys.caretaker], [node, forMs])) === 1
+  }
+
+  async workedLanes(lanes: readonly string[], suspect: boolean): Promise<readonly string[]> {
+    const { run, keys } = this.#parts
+    const worked: string[] = []
+    for (const some of chunks(lanes, lanesPerCall)) {
+      const args = [suspect ? '1' : '', ...some]
+      const reply = (await run('worked-lanes', [keys.count(some[0] ?? '')], args)) as Buffer[]
+      worked.push(...reply.map(String))
+    }
+    return worked
+  }
+
+  async unsettled(lane: string, ids: readonly number[]): Promise<readonly number[]> {
+    const { run, keys } = this.#parts
+    return numbersOf((await run('unsettled', [keys.busy(lane)], [lane, ...ids])) as Buffer[])
+  }
+
+  async sweep(
+    lane: string,
+    from = 'unique 0',
+  ): Promise<{ readonly ids: readonly number[]; readonly next: string | undefined }> {
+    const { run, keys } = this.#parts
+    const [index = '', cursor = '0'] = from.split(' ')
+    const key = index === 'unique' ? keys.unique(lane) : keys.jid(lane)
+    const reply = (await run('sweep', [key], [lane, cursor, entriesPerSweep])) as Buffer[]
+    const [next = '0', ...ids] = numbersAsText(reply)
+    const following = index === 'unique' ? 'jid 0' : undefined
+    return { ids: ids.map(Number), next: next === '0' ? following : `${index} ${next}` }
+  }
+
+  async survey(suspect: boolean): Promise<SurveyPage> {
+    if (this.#hunt.isOn) {
+      const isOver = await this.#hunt.goOn()
+      return { unsettled: [], lanes: [], lapEnded: isOver && this.#scanned === '0' }
+    }
+    const { redis, keys, call } = this.#parts
+    const [cursor, found] = await call(() =>
+      redis.scan(this.#scanned, 'MATCH', keys.job('*', '*'), 'COUNT', keysPerLook),
+    )
+    this.#scanned = cursor
+    const byLane = new Map<string, number[]>()
+    for (const key of found) {
+      const ref = keys.jobOf(key)
+      if (!ref) continue
+      const ids = byLane.get(ref.lane)
+      if (ids) ids.push(ref.id)
+      else byLane.set(ref.lane, [ref.id])
+    }
+    const unsettled: JobRef[] = []
+    for (const [lane, ids] of byLane) unsettled.push(...(await this.#lookOver(lane, ids, suspect)))
+    const lapEnded = cursor === '0'
+    if (lapEnded || this.#hunt.isFull) this.#hunt.begin()
+    return { unsettled, lanes: [...byLane.keys()], lapEnded: lapEnded && !this.#hunt.isOn }
+  }
+
+  async repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]> {
+    const { run, keys, node, names } = this.#parts
+    const { leaseMs, dry, max, maxLosses } = request
+    const repairs: Repair[] = []
+    for (const some of chunks(lanes, lanesPerCall)) {
+      const replies = await Promise.all(
+        some.map((lane) => {
+          const { queue } = names.parse(lane)
+          const args = [lane, node, queue, leaseMs, dry ? '1' : '', max, maxLosses]
+          return run('repair', [keys.suspects(lane)], args)
+        }),
+      )
+      for (const [at, lane] of some.entries()) repairs.push(...repairsOf(lane, replies[at]))
+    }
+    return repairs
+  }
+
+  async #lookOver(lane: string, ids: readonly number[], suspect: boolean): Promise<JobRef[]> {
+    const { run, keys } = this.#parts
+    const args = [lane, suspect ? '1' : '', ...ids]
+    const reply = (await run('look-over', [keys.suspects(lane)], args)) as [number, ...Buffer[]]
+    const [count, ...rest] = reply
+    const found = numbersOf(rest)
+    this.#hunt.add(lane, found.slice(count))
+    return found.slice(0, count).map((id) => ({ lane, id }))
+  }
+
+  async #page(lane: string, place: Place, from: number, count: number): Promise<readonly number[]> {
+    const { redis, keys, call } = this.#parts
+    const key = keys.queue(lane, place)
+    return (await call(() => redis.lrange(key, from, from + count - 1))).map(Number)
+  }
+}
+
+function repairsOf(lane: string, reply: unknown): Repair[] {
+  const words = numbersAsText(reply as Buffer[])
+  const repairs: Repair[] = []
+  for (let at = 0; at + 1 < words.length; at += 2) {
+    const kind = leftoverOf[words[at] ?? '']
+    if (kind) repairs.push({ kind, lane, id: Number(words[at + 1]) })
+  }
+  return repairs
+}
+
+function numbersAsText(reply: readonly Buffer[]): string[] {
+  return reply.map(String)
+}
+
+function numbersOf(ids: readonly Buffer[]): number[] {
+  return ids.map((id) => Number(id.toString()))
+}
