@@ -1,5 +1,3 @@
-import type { Flags } from '../script.ts'
-
 /** A server that has just started, and its end. */
 export interface Server {
   /** Where clients connect, then where workers and administrators do; the same for one node. */
@@ -12,5 +10,3 @@ export interface Server {
   letTimePass(): void
   stop(): Promise<void>
 }
-
-type StartServer = (flags: Flags) => Promise<Server>

@@ -25,9 +25,9 @@ function gone(client: StockProcess, handle: string): Promise<void> {
 
 /** What each client can do with a worker that does as it is told. */
 export function alone(stage: Stage): void {
-  const clientWorker = (kit: StockKit, prefix: string) => {
+  const clientWorker = async (kit: StockKit, prefix: string) => {
     if (!plain) throw new Error('no worker to test with')
-    return Promise.all([stage.client(kit), stage.worker(plain, prefix)])
+    return [stage.client(kit), await stage.worker(plain, prefix)] as const
   }
   const withKit = test.skipIf(!plain)
 
