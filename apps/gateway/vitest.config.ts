@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 /** Compared with a gearmand beside it, on demand: npm run test:differential. */
-const onDemand = ['test/differential/**', 'test/stock/alone-*']
+const onDemand = ['test/differential/**']
 
 export default defineConfig({
   resolve: { conditions: ['@crossgear/source'] },

@@ -118,6 +118,11 @@ describe('a wrong value is refused in one line that says what to give', () => {
       'loud',
       '--log-level is "loud": give trace, debug, info, warn, error, fatal, silent.',
     ],
+    [
+      'adminFrom',
+      '10.0.0.1,here',
+      '--admin-from is "10.0.0.1,here": give addresses or networks such as 10.0.0.0/8, with commas between them.',
+    ],
     ['roundRobin', 'maybe', '--round-robin is "maybe": give yes or no.'],
     ['logFormat', 'xml', '--log-format is "xml": give auto, text, json.'],
     ['bridgeFaktory', 'no', '--bridge-faktory is "no": give auto, routed.'],
@@ -178,6 +183,24 @@ describe('the file', () => {
     ])
   })
 
+  it('has throttles', async () => {
+    const config = await file(`
+      [throttles.bulk]
+      concurrency = 5
+      [throttles.mail]
+      rate = 100
+      seconds = 60
+      [throttles.both]
+      concurrency = 1
+      rate = 2
+    `)
+    expect([...load({ flags: { config } }).throttles]).toEqual([
+      ['bulk', { concurrency: 5 }],
+      ['mail', { rate: { jobs: 100, perMs: 60_000 } }],
+      ['both', { concurrency: 1, rate: { jobs: 2, perMs: 1_000 } }],
+    ])
+  })
+
   it('has cron entries', async () => {
     const config = await file(`
       [[cron]]
@@ -198,6 +221,14 @@ describe('the file', () => {
   })
 
   it.each([
+    ['throttles = 1', 'throttles in FILE is no table: write [throttles.<queue>].'],
+    ['throttles.bulk = 1', 'throttles.bulk in FILE is no table: write [throttles.bulk].'],
+    ['[throttles.bulk]', 'throttles.bulk in FILE limits nothing: give concurrency or rate.'],
+    ['throttles.bulk.rat = 1', 'throttles.bulk.rat in FILE is unknown: use rate.'],
+    [
+      'throttles.bulk.concurrency = 0',
+      'throttles.bulk.concurrency in FILE is 0: give a whole number from 1 to 100000.',
+    ],
     ['cron = 1', 'cron in FILE is no list: write [[cron]].'],
     ['[[cron]]\nschedule = "@daily"', 'cron entry 1 in FILE: job must be a table.'],
     [

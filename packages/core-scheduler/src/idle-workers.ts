@@ -7,10 +7,18 @@ export interface IdleWorker {
   wake(): void
 }
 
+/** Who sleeps under one key. Each map is in the order of its places in the line. */
+interface Sleepers {
+  /** Woken for nothing and asleep again, with the place they had: before all others. */
+  readonly returned: Map<IdleWorker, number>
+  readonly others: Map<IdleWorker, number>
+}
+
 /** Idle workers in the order in which they fell asleep, found by what they can do. */
 export class IdleWorkers {
-  readonly #byKey = new Map<string, Map<IdleWorker, number>>()
+  readonly #byKey = new Map<string, Sleepers>()
   readonly #asleep = new Map<IdleWorker, Interest>()
+  readonly #places = new WeakMap<IdleWorker, number>()
   #sequence = 0
 
   get size(): number {
@@ -35,15 +43,18 @@ export class IdleWorkers {
     return this.#byKey.has(key)
   }
 
-  add(worker: IdleWorker): void {
+  /** Puts a worker at the end of the line; with `again` where it stood before it was woken. */
+  add(worker: IdleWorker, again = false): void {
     this.remove(worker)
     const { interest } = worker
+    const before = again ? this.#places.get(worker) : undefined
+    const place = before ?? (this.#sequence += 1)
+    this.#places.set(worker, place)
     this.#asleep.set(worker, interest)
-    this.#sequence += 1
     for (const key of interest.idleKeys) {
-      const sleepers = this.#byKey.get(key)
-      if (sleepers) sleepers.set(worker, this.#sequence)
-      else this.#byKey.set(key, new Map([[worker, this.#sequence]]))
+      let sleepers = this.#byKey.get(key)
+      if (!sleepers) this.#byKey.set(key, (sleepers = { returned: new Map(), others: new Map() }))
+      ;(before === undefined ? sleepers.others : sleepers.returned).set(worker, place)
     }
   }
 
@@ -53,7 +64,9 @@ export class IdleWorkers {
     this.#asleep.delete(worker)
     for (const key of interest.idleKeys) {
       const sleepers = this.#byKey.get(key)
-      if (sleepers?.delete(worker) && sleepers.size === 0) this.#byKey.delete(key)
+      if (!sleepers) continue
+      if (!sleepers.returned.delete(worker)) sleepers.others.delete(worker)
+      if (sleepers.returned.size + sleepers.others.size === 0) this.#byKey.delete(key)
     }
   }
 
@@ -72,15 +85,14 @@ export class IdleWorkers {
 
   #longestAsleep(keys: readonly string[]): IdleWorker | undefined {
     let best: IdleWorker | undefined
-    let bestSequence = Infinity
+    let bestPlace = Infinity
     for (const key of keys) {
-      for (const [worker, sequence] of this.#byKey.get(key) ?? []) {
-        if (sequence < bestSequence) {
-          best = worker
-          bestSequence = sequence
-        }
-        break
-      }
+      const sleepers = this.#byKey.get(key)
+      if (!sleepers) continue
+      const line = sleepers.returned.size > 0 ? sleepers.returned : sleepers.others
+      const [first] = line
+      if (!first || first[1] >= bestPlace) continue
+      ;[best, bestPlace] = first
     }
     return best
   }

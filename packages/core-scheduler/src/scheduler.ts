@@ -244,10 +244,11 @@ export class Scheduler {
 
   /**
    * A worker goes idle and is woken when there may be a job; with `look` at once if there is one
-   * now. A worker that knows of its own that there was none (see {@link stirs}) need not look.
+   * now. A worker that knows of its own that there was none (see {@link stirs}) need not look. One
+   * that was woken for nothing sleeps `again`, and keeps its place in the line.
    */
-  sleep(worker: IdleWorker, look: boolean): void {
-    this.#idle.add(worker)
+  sleep(worker: IdleWorker, look: boolean, again = false): void {
+    this.#idle.add(worker, again)
     // Behind the claims of this turn: what the worker has just been given does not wake it.
     if (look) this.#clock.endOfTurn(() => this.#upkeep.lookFor(worker))
     this.#watch.touch()

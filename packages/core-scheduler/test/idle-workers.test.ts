@@ -55,6 +55,18 @@ describe('idle workers', () => {
     expect(wake(idle, ['fmail'], 9)).toEqual(['b', 'a'])
   })
 
+  test('who was woken for nothing keeps its place, also among others who were', () => {
+    const idle = new IdleWorkers()
+    const workers = ['a', 'b', 'c', 'd'].map((name) => sleeper(name, 'fmail'))
+    for (const worker of workers) idle.add(worker)
+    expect(wake(idle, ['fmail'], 3)).toEqual(['a', 'b', 'c'])
+    for (const worker of workers.slice(1, 3)) idle.add(worker, true)
+    idle.add(workers[0] as IdleWorker)
+    expect(wake(idle, ['fmail'], 9)).toEqual(['b', 'c', 'd', 'a'])
+    expect(idle.size).toBe(0)
+    expect([...idle.keys()]).toEqual([])
+  })
+
   test('one that left is not woken and leaves no key behind', () => {
     const idle = new IdleWorkers()
     const worker = sleeper('a', 'fmail', 'qdefault')

@@ -84,7 +84,7 @@ local function takeFromLane(lane, leaseMs)
 end
 
 -- Takes from several lanes as from one line. The heads are looked up once and then one by one.
-local function takeInOrder(lanes, leaseMs, ready)
+local function takeInOrder(lanes, leaseMs)
   local heads = {}
   for _, lane in ipairs(lanes) do
     if isOpen(lane) then
@@ -103,9 +103,6 @@ local function takeInOrder(lanes, leaseMs, ready)
       head[2], head[3] = headOf(head[1], now)
     else
       head[2] = nil
-    end
-    if ready then
-      if head[2] then redis.call('ZADD', ready, head[3], head[1]) else redis.call('ZREM', ready, head[1]) end
     end
     if not head[2] then table.remove(heads, best) end
   end

@@ -9,6 +9,7 @@
 --#include keys
 --#include levels
 --#include ties
+--#include waits
 local lane, node, queue, count = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local meta, channel, now = metaKey(lane), channelOf(lane), nowMs()
 local limits = redis.call('HMGET', meta, 'max:high', 'max:normal', 'max:low')
@@ -28,7 +29,7 @@ local function join(unique, foreground)
   local job = redis.call('HMGET', key, 'status', 'wait')
   if job[1] ~= 'idle' and job[1] ~= 'busy' then return nil end
   if foreground then
-    redis.call('HSET', key, 'wait', job[2] and job[2] .. ',' .. node or node)
+    redis.call('HSET', key, 'wait', countWait(job[2] or nil, node, 1))
   else
     redis.call('HDEL', key, 'fg')
   end

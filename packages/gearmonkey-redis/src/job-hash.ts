@@ -53,7 +53,7 @@ export function jobOf(lane: string, id: number, pairs: readonly Buffer[]): Job |
     input: fields.get('input') ?? empty,
     losses: count('losses') ?? 0,
     settled: fields.has('settled'),
-    waiting: text('wait')?.split(',').length ?? 0,
+    waiting: clientsOf(text('wait')),
     ...optional('thrown', fields.has('thrown') || undefined),
     ...optional('output', fields.get('output')),
     ...optional('enqueuedAtMs', count('enqueued')),
@@ -71,6 +71,12 @@ export function jobOf(lane: string, id: number, pairs: readonly Buffer[]): Job |
     ...optional('note', text('note')),
     ...optional('notedAtMs', count('noted')),
   }
+}
+
+/** `node,node=clients`, see `lua/lib/waits.lua`. */
+function clientsOf(waiting = ''): number {
+  const nodes = waiting === '' ? [] : waiting.split(',')
+  return nodes.reduce((sum, node) => sum + Number(node.split('=')[1] ?? 1), 0)
 }
 
 function optional<Name extends string, Value>(

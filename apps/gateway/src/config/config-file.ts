@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
+import type { Throttle } from '@crossgear/core-scheduler'
 import { parse, TomlError } from 'smol-toml'
 import { oneLine, StartError, systemCode } from '../lifecycle/start-error.ts'
 import type { CronEntry } from '../cron/cron-entry.ts'
+import { readThrottles } from './throttles.ts'
 import { closest } from './closest.ts'
 import { readCronEntries } from './cron-entries.ts'
 import { keyOf, optionNames, type OptionName } from './options.ts'
@@ -11,6 +13,7 @@ export interface FileSettings {
   readonly values: ReadonlyMap<OptionName, unknown>
   readonly routes: ReadonlyMap<string, Route>
   readonly cron: readonly CronEntry[]
+  readonly throttles: ReadonlyMap<string, Throttle>
 }
 
 const namesByKey = new Map<string, OptionName>()
@@ -21,18 +24,23 @@ for (const name of optionNames) {
 
 /** Reads the TOML file. A key that names no setting is refused, so that no typing error goes unseen. */
 export function readConfigFile(path: string): FileSettings {
-  const { routes, cron, ...settings } = parseFile(path)
+  const { routes, cron, throttles, ...settings } = parseFile(path)
   const values = new Map<OptionName, unknown>()
   for (const [key, value] of flatten(settings, '')) {
     const name = namesByKey.get(key)
     if (name === undefined) {
-      const advice = closest(key, [...namesByKey.keys(), 'routes', 'cron'])
+      const advice = closest(key, [...namesByKey.keys(), 'routes', 'cron', 'throttles'])
       const remedy = advice === undefined ? 'see crossgear --help' : `did you mean ${advice}?`
       throw new StartError(`${key} in ${path} is no setting: ${remedy}`, 2)
     }
     values.set(name, value)
   }
-  return { values, routes: readRoutes(routes, path), cron: readCronEntries(cron, path) }
+  return {
+    values,
+    routes: readRoutes(routes, path),
+    cron: readCronEntries(cron, path),
+    throttles: readThrottles(throttles, path),
+  }
 }
 
 function parseFile(path: string): Record<string, unknown> {

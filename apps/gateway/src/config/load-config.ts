@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Throttle } from '@crossgear/core-scheduler'
 import * as v from 'valibot'
 import type { CronEntry } from '../cron/cron-entry.ts'
 import { oneLine, StartError } from '../lifecycle/start-error.ts'
@@ -19,6 +20,8 @@ export type Config = { readonly [Name in OptionName]: OptionValue<Name> } & {
   /** By function name. */
   readonly routes: ReadonlyMap<string, Route>
   readonly cron: readonly CronEntry[]
+  /** By Faktory queue. */
+  readonly throttles: ReadonlyMap<string, Throttle>
 }
 
 export interface ConfigSources {
@@ -58,6 +61,7 @@ export function loadConfig(sources: ConfigSources): Config {
     ...(Object.fromEntries(settings) as unknown as Config),
     routes: file?.routes ?? new Map<string, Route>(),
     cron: file?.cron ?? [],
+    throttles: file?.throttles ?? new Map<string, Throttle>(),
   })
   if (doorNames.every((name) => config[name] === 'off')) {
     const flags = doorNames.map(flagOf).join(', ')

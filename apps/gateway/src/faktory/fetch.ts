@@ -70,7 +70,7 @@ export class Fetch implements Claimant, IdleWorker {
     const { scheduler } = this.#session.context
     const hasStirred = scheduler.stirs(this.interest) !== this.#stirs
     if (hasStirred && this.#claims < maxClaimsInARow) this.#claim()
-    else scheduler.sleep(this, hasStirred)
+    else scheduler.sleep(this, hasStirred, true)
   }
 
   refused(problem: StoreError): void {

@@ -46,11 +46,12 @@ export class Info {
 
   #faktory(lanes: readonly LaneCounts[]): object {
     const { scheduler, workers } = this.#sources
-    const queues: Record<string, number> = {}
-    for (const queue of scheduler.registry.queues()) queues[queue] = 0
+    // A queue may be called `__proto__`.
+    const queues = new Map<string, number>()
+    for (const queue of scheduler.registry.queues()) queues.set(queue, 0)
     for (const lane of lanes) {
       const { queue } = scheduler.registry.names.parse(lane.lane)
-      queues[queue] = (queues[queue] ?? 0) + lane.high + lane.normal + lane.low
+      queues.set(queue, (queues.get(queue) ?? 0) + lane.high + lane.normal + lane.low)
     }
     const total = (of: (lane: LaneCounts) => number): number =>
       lanes.reduce((sum, lane) => sum + of(lane), 0)
@@ -62,8 +63,8 @@ export class Info {
       working: total(({ running }) => running),
     }
     return {
-      default_size: queues['default'] ?? 0,
-      queues,
+      default_size: queues.get('default') ?? 0,
+      queues: Object.fromEntries(queues),
       sets,
       tasks: {
         Busy: { size: sets.working },
@@ -72,11 +73,11 @@ export class Info {
         Scheduled: { size: sets.scheduled },
         Workers: { size: workers() },
       },
-      total_enqueued: Object.values(queues).reduce((sum, size) => sum + size, 0),
+      total_enqueued: [...queues.values()].reduce((sum, size) => sum + size, 0),
       total_expired: total(({ expired }) => expired),
       total_failures: total(({ failed, retried }) => failed + retried),
       total_processed: total(({ completed, failed, retried }) => completed + failed + retried),
-      total_queues: Object.keys(queues).length,
+      total_queues: queues.size,
     }
   }
 

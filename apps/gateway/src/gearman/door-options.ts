@@ -1,5 +1,6 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
 import type { CodecErrorCode } from '@crossgear/gearman-codec'
+import type { FewAtOnce } from '../net/few-at-once.ts'
 import type { DropReason, PeerLimits } from '../net/peer.ts'
 import type { TlsOptions } from '../net/tls.ts'
 import type { AdminAccess } from './admin-access.ts'
@@ -55,4 +56,6 @@ export interface DoorContext {
   readonly handles: Handles
   readonly adminAccess: AdminAccess
   readonly sessions: ReadonlySet<Session>
+  /** Takes turns in lists of the whole store, over all connections. */
+  readonly listing: FewAtOnce
 }

@@ -1,12 +1,16 @@
 import type { Socket } from 'node:net'
 import type { Door } from '../lifecycle/door.ts'
 import type { ListenAddress } from '../lifecycle/listen.ts'
+import { FewAtOnce } from '../net/few-at-once.ts'
 import { Listener } from '../net/listener.ts'
 import { Peer } from '../net/peer.ts'
 import { AdminAccess } from './admin-access.ts'
 import type { DoorContext, GearmanDoorOptions } from './door-options.ts'
 import { Handles } from './handles.ts'
 import { Session } from './session.ts'
+
+/** Lists of the whole store that are made at a time: one may have a hundred thousand lines. */
+const listsAtOnce = 2
 
 /** The port where Gearman clients, workers and administrators connect. */
 export class GearmanDoor implements Door {
@@ -24,6 +28,7 @@ export class GearmanDoor implements Door {
       handles: new Handles(options.handlePrefix, options.scheduler.registry),
       adminAccess: new AdminAccess(options.adminFrom),
       sessions: this.#sessions,
+      listing: new FewAtOnce(listsAtOnce),
     }
     this.#listener = new Listener({
       host,

@@ -11,7 +11,7 @@ import { handlers } from './handlers/index.ts'
 import { errorReply, type ErrorKey } from './replies.ts'
 import { WorkerSide } from './worker-side.ts'
 
-/** Rare packets and text commands of one connection that ask the store at a time. */
+/** Rare packets of one connection that ask the store at a time. */
 const askedAtOnce = 4
 
 /** One connection: a client, a worker, an administrator, or all of them. */
@@ -28,6 +28,7 @@ export class Session implements PeerHandler {
   readonly #names: FunctionNames
   readonly #ended: () => void
   readonly #asking = new FewAtOnce(askedAtOnce)
+  readonly #lines = new FewAtOnce(1)
   #gone = false
 
   constructor(peer: Peer, number: number, context: DoorContext, ended: () => void) {
@@ -64,10 +65,19 @@ export class Session implements PeerHandler {
   }
 
   /** Sends what a rare packet has to wait for, in its place. */
-  answer(make: () => Promise<Buffer>, ifStoreFails = encodeError('QUEUE_FAILED')): void {
+  answer(make: () => Promise<Buffer>): void {
+    this.#answer(this.#asking, make, encodeError('QUEUE_FAILED'))
+  }
+
+  /** Sends the reply to a text command, of which one at a time is carried out. */
+  answerLine(make: () => Promise<Buffer>, ifStoreFails: Buffer): void {
+    this.#answer(this.#lines, make, ifStoreFails)
+  }
+
+  #answer(turns: FewAtOnce, make: () => Promise<Buffer>, ifStoreFails: Buffer): void {
     const place = this.peer.reserve()
     const ask = async (): Promise<Buffer> => (this.#gone ? ifStoreFails : make())
-    this.#asking.run(ask).then(
+    turns.run(ask).then(
       (bytes) => place.fill(bytes),
       () => place.fill(ifStoreFails),
     )

@@ -40,12 +40,14 @@ export function leadingNumber(bytes: Uint8Array): number {
   return Number.isSafeInteger(number) ? number : 0
 }
 
-/** Characters of a denominator that count; of a numerator all do. */
+/** Characters of a denominator that count. */
 export const denominatorDigits = 10
+/** Characters of a numerator that are looked at: any more would only be beyond 64 bits. */
+const figureDigits = 32
 const most64 = 2n ** 63n - 1n
 
 /** Progress in a status reply: the lower 32 bits, without a sign, of a number of 64 bits. */
-export function progressFigure(bytes: Uint8Array | undefined, digits?: number): string {
+export function progressFigure(bytes: Uint8Array | undefined, digits = figureDigits): string {
   const text = Buffer.from(bytes?.subarray(0, digits) ?? []).toString('latin1')
   const [number = '0'] = /^\s*[+-]?\d+/.exec(text) ?? []
   const given = BigInt(number.trim().replace('+', ''))

@@ -57,7 +57,10 @@ export interface Composition {
 export async function compose(parts: Parts): Promise<Composition> {
   const { config, store, metrics, log } = parts
   const homes = routed(config, ({ queue }) => queue)
-  const redisStore = new RedisStore(store.address, { names: new LaneNames(homes) })
+  const redisStore = new RedisStore(store.address, {
+    names: new LaneNames(homes),
+    throttles: config.throttles,
+  })
   const observer = observeWith(metrics, log)
   const scheduler = new Scheduler(redisStore, systemClock, observer, {
     homes,

@@ -1,14 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
 import { Client } from 'faktory-worker'
 import { blockingSubmit, getJob, submitJob } from '@crossgear/tools/spec-peer'
 import type { Bridge } from './bridge.ts'
 import { submitByHand, type Outcome } from './gearman-by-hand.ts'
-
-/** True where the gearman program is absent, except in CI: there the tests fail instead. */
-export const lacksGearman: boolean =
-  spawnSync('gearman', ['-H']).error !== undefined && process.env['CI'] !== 'true'
 
 /** A stock client of one door. */
 export interface ClientDoor {

@@ -23,6 +23,10 @@ describe.skipIf(!hasRedisServer)('needs redis-server: two gateways on one store'
     const message = Buffer.from([0xff, 0])
     worker.say('WORK_EXCEPTION', handle, message)
     expect(await client.hearBytes()).toEqual(message)
+    const silent = await client.submit('SUBMIT_JOB', 'mail', '', '')
+    await worker.ask('GRAB_JOB')
+    worker.say('WORK_EXCEPTION', silent, '')
+    expect(await client.hear()).toEqual(['WORK_EXCEPTION', silent, ''])
   })
 
   test('jobs of one unique id are one job on both', async () => {

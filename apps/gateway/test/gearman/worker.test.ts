@@ -148,6 +148,9 @@ describe.skipIf(!hasRedisServer)('needs redis-server: a Gearman worker', () => {
     const handle = await handOver(client, worker)
     worker.say('WORK_EXCEPTION', handle, 'why')
     expect(await client.hear()).toEqual(['WORK_EXCEPTION', handle, 'why'])
+    const silent = await handOver(client, worker)
+    worker.say('WORK_EXCEPTION', silent, '')
+    expect(await client.hear()).toEqual(['WORK_EXCEPTION', silent, ''])
   })
 
   test('that throws may say that it failed as well', async () => {

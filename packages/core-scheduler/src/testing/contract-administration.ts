@@ -102,6 +102,14 @@ export function administrationContract(open: OpenWorld): void {
       expect(idsOf((await store.listJobs('mail', 0, 10)).jobs)).toEqual([2, 1, 4, 5])
     })
 
+    test('a job that is due later counts against the limit', async () => {
+      const store = await (await open()).node()
+      await store.setLimits('mail', { high: 0, normal: 2, low: 0 })
+      const later = aJob({ dueAtMs: Number.MAX_SAFE_INTEGER / 1000 })
+      expect(await submitAll(store, 'mail', [later, later, aJob()])).toEqual([1, 2, 0])
+      expect(await submitAll(store, 'mail', [later])).toEqual([0])
+    })
+
     test('a long list comes in pages', async () => {
       const store = await (await open()).node()
       const ids = await submitAll(

@@ -49,6 +49,18 @@ export function outcomeContract(open: OpenWorld): void {
       expect(await world.secondsLeft('mail', 1)).toBeUndefined()
     })
 
+    test('an exception that says nothing is told from a failure', async () => {
+      const world = await open()
+      const store = await world.node()
+      const message = Buffer.alloc(0)
+      for (const thrown of [true, false]) {
+        const id = await submitOne(store, 'mail', { retentionSeconds: 300 })
+        const { token } = await takeOne(store, 'mail')
+        await store.finish('mail', [{ lane: 'mail', id, token, kind: 'fail', message, thrown }])
+        expect((await seen(store, 'mail', id)).thrown ?? false).toBe(thrown)
+      }
+    })
+
     test.each([
       ['complete', completed, 'success', 'done'],
       ['fail', failed, 'error', 'broken'],

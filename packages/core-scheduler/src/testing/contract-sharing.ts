@@ -71,9 +71,12 @@ export function sharingContract(open: OpenWorld): void {
     test('a foreground job whose only client left is not given to a worker', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { foreground: true, unique, jid: 'j-1' })
-      await submitOne(store, 'mail')
       expect((await seen(store, 'mail', 1)).waiting).toBe(1)
+      expect(await store.nonEmpty(['mail'])).toEqual(['mail'])
       await store.abandon('mail', [1])
+      expect(await store.nonEmpty(['mail'])).toEqual([])
+      await submitOne(store, 'mail')
+      expect(await store.nonEmpty(['mail'])).toEqual(['mail'])
       expect(idsOf(await take(store, ['mail'], 9))).toEqual([2])
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
       expect(await store.findUnique(unique, ['mail'])).toEqual([])

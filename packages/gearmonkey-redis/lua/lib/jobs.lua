@@ -15,7 +15,7 @@ end
 local function relay(lane, id, waiting, node, kind, data)
   if not waiting then return false end
   local told, any = {}, false
-  for other in string.gmatch(waiting, '[^,]+') do
+  for other in string.gmatch(waiting, '([^,=]+)=?%d*') do
     if other ~= node and not told[other] then
       told[other], any = true, true
       redis.call('PUBLISH', nodeChannel(other), kind .. '\0' .. lane .. '\0' .. id .. '\0' .. data)

@@ -103,11 +103,20 @@ function changing<Command>(
       : ownTexts.notAllowed
 }
 
+/** Commands whose replies grow with the store. */
+const lists: ReadonlySet<string> = new Set([
+  'status',
+  'prioritystatus',
+  'show jobs',
+  'show unique jobs',
+])
+
 /** Answers one line of text, in its place among the replies to packets. */
 export function takeLine(session: Session, line: string): void {
   const command = parseAdminLine(line)
   const handler = handlers[command.command] as TextHandler<AdminCommand['command']>
-  const reply = handler(session, command)
-  if (typeof reply === 'string') session.peer.send(Buffer.from(reply))
-  else session.answer(async () => Buffer.from(await reply), Buffer.from(ownTexts.storeFailed))
+  const reply = async (): Promise<Buffer> => Buffer.from(await handler(session, command))
+  const { listing } = session.context
+  const turn = lists.has(command.command) ? () => listing.run(reply) : reply
+  session.answerLine(turn, Buffer.from(ownTexts.storeFailed))
 }

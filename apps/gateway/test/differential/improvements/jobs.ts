@@ -9,6 +9,13 @@ export const jobImprovements: readonly Improvement[] = [
     crossgear: ['4 worker NOOP'],
   },
   {
+    name: 'a worker names a function between two grabs of one write',
+    reason:
+      'What a worker wants is worked out once for all that it says together, so that thousands of names cost others nothing. It gets the same jobs.',
+    gearmand: ['3 worker JOB_ASSIGN H#1|mail|a', '3 worker JOB_ASSIGN H#2|post|b'],
+    crossgear: ['3 worker JOB_ASSIGN H#2|post|b', '3 worker JOB_ASSIGN H#1|mail|a'],
+  },
+  {
     name: 'two sleepers take turns, -w 1',
     reason:
       'The worker that sleeps longest is woken first. gearmand goes round the list of workers.',

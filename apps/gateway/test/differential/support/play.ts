@@ -37,6 +37,7 @@ class Stage {
   readonly #names = new Names()
   readonly #cast = new Map<string, Connection>()
   readonly #ended = new Set<string>()
+  #gone = 0
 
   private constructor(server: Server, controls: Controls, oracle: Transcript | undefined) {
     this.#server = server
@@ -125,7 +126,8 @@ class Stage {
   async #settle(actor: Connection): Promise<void> {
     await actor.barrier()
     const gone = [...this.#cast.values()].filter((connection) => !connection.isOpen).length
-    await this.#controls.connections(this.#cast.size - gone)
+    if (gone > this.#gone) await this.#controls.connections(this.#cast.size - gone)
+    this.#gone = gone
     if (!this.#server.isPrompt) await this.#controls.agree()
     await this.#server.rest()
     await Promise.all(Array.from(this.#cast.values(), (connection) => connection.barrier()))

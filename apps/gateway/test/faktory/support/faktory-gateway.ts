@@ -1,5 +1,5 @@
 import { Scheduler, type Observer, type SchedulerOptions } from '@crossgear/core-scheduler'
-import { RedisStore } from '@crossgear/gearmonkey-redis/store'
+import { RedisStore, type RedisStoreOptions } from '@crossgear/gearmonkey-redis/store'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { FaktoryDoor, type FaktoryDoorOptions } from '../../../src/faktory/faktory-door.ts'
 import { systemClock } from '../../../src/net/clock.ts'
@@ -22,6 +22,7 @@ export interface FaktoryGateway {
 
 export interface GatewayOptions extends Partial<FaktoryDoorOptions> {
   readonly schedulerOptions?: SchedulerOptions
+  readonly storeOptions?: RedisStoreOptions
   /** Background tasks may meet errors: the test takes the store away. */
   readonly troubled?: boolean
 }
@@ -46,11 +47,11 @@ export function faktoryGateways(): {
 
   return {
     redis: (...words) => redisCommand(redis.path, ...words),
-    async open({ schedulerOptions, troubled = false, ...options } = {}) {
+    async open({ schedulerOptions, storeOptions, troubled = false, ...options } = {}) {
       if (isFresh) await redisCommand(redis.path, 'FLUSHALL')
       isFresh = false
       const troubles: unknown[] = []
-      const store = new RedisStore({ path: redis.path })
+      const store = new RedisStore({ path: redis.path }, storeOptions)
       await store.open()
       const observer = quietObserver((task, error) => troubles.push([task, error]))
       const scheduler = new Scheduler(store, systemClock, observer, schedulerOptions)

@@ -21,6 +21,7 @@ my %functions = (
     },
     fail => sub { return undef },
     boom => sub { $worker->send_work_exception($_[0], 'kaboom'); return },
+    die  => sub { die "oops\n" },
     note => sub { print 'got ', bytes($_[0]->arg), "\n"; return 'noted' },
     # Runs until it is told to end by a line.
     hold => sub {

@@ -93,15 +93,18 @@ export function alone(stage: Stage): void {
     await peer.leave()
   })
 
-  withKit.each(kitsNamed('c', 'abraxas'))('$name: a job for later', async (kit) => {
-    const prefix = `later-${kit.name}`
-    const [client, worker] = await clientWorker(kit, prefix)
+  withKit('jobs for later are done when they are due', async () => {
     const dueSeconds = Math.floor(Date.now() / 1000) + 2
-    const more = [String(dueSeconds), prefix]
-    const handle = await submitted(client.ask('later', `${prefix}-note`, 'x', ...more))
-    expect((await client.ask('status', '-', '', handle))[0]).toMatch(/^known 1 0 /)
-    expect(await worker.hear('got')).toBe(`got ${hex('x')}`)
-    expect(Date.now()).toBeGreaterThanOrEqual(dueSeconds * 1000)
+    const due = async (kit: StockKit): Promise<void> => {
+      const prefix = `later-${kit.name}`
+      const [client, worker] = await clientWorker(kit, prefix)
+      const more = [String(dueSeconds), prefix]
+      const handle = await submitted(client.ask('later', `${prefix}-note`, 'x', ...more))
+      expect((await client.ask('status', '-', '', handle))[0]).toMatch(/^known 1 0 /)
+      expect(await worker.hear('got')).toBe(`got ${hex('x')}`)
+      expect(Date.now()).toBeGreaterThanOrEqual(dueSeconds * 1000)
+    }
+    await Promise.all(kitsNamed('c', 'abraxas').map(due))
   })
 
   withKit.each(kitsNamed('c', 'php', 'gearmanode', 'abraxas'))('$name: echo', async (kit) => {
@@ -144,6 +147,14 @@ export function alone(stage: Stage): void {
     await vi.waitFor(async () => {
       expect(await client.ask('task-status', '-', '', handle)).toEqual(['known 1 1 1 4'])
     }, patience)
+  })
+
+  // It says that the job threw and that it failed; an error to the second would end it.
+  withKit.each(kitsNamed('perl'))('$name: a worker lives on when a function dies', async (kit) => {
+    const client = stage.client(plain ?? kit)
+    await stage.worker(kit, 'dies')
+    expect((await client.ask('do', 'dies-die', 'x')).join()).toMatch(/^exception /)
+    expect(await client.ask('do', 'dies-echo', 'on')).toEqual([`complete ${hex('on')}`])
   })
 
   withKit('a job that a worker holds too long goes to another', async () => {

@@ -1,0 +1,47 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { startGateway } from '../support/gateway-process.ts'
+import { IdleWorkers } from './support/idle-workers.ts'
+
+const count = 300
+const jobs = Array.from({ length: 5 }, (_, i) => `job ${i}`)
+
+async function idleWorkers(wakeups: number): Promise<IdleWorkers> {
+  const redis = await RedisServer.start()
+  onTestFinished(() => redis.stop())
+  const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
+  const store = ['--redis-url', `unix://${redis.path}`]
+  const gateway = startGateway(['serve', ...ports, ...store, '--worker-wakeup', String(wakeups)])
+  onTestFinished(async () => {
+    gateway.child.kill('SIGTERM')
+    await gateway.exited
+  })
+  const { doors } = await gateway.ready
+  const workers = new IdleWorkers(doors.find(({ name }) => name === 'gearman')?.port ?? 0, 'idle')
+  onTestFinished(() => workers.close())
+  await workers.grow(count)
+  return workers
+}
+
+describe.skipIf(lacksRedis)('hundreds of idle workers', { timeout: 30_000 }, () => {
+  test('with --worker-wakeup 1 each job wakes one and is done once', async () => {
+    const workers = await idleWorkers(1)
+    for (const job of jobs) {
+      await workers.wakeUp(job)
+      await workers.settle()
+      expect(workers.woken).toBe(1)
+    }
+    expect(workers.done).toEqual(jobs)
+  })
+
+  test('with --worker-wakeup 0 each job wakes all and is done once', async () => {
+    const workers = await idleWorkers(0)
+    for (const job of jobs) {
+      await workers.wakeUp(job)
+      await workers.allWoken(count)
+      await workers.settle()
+      expect(workers.woken).toBe(count)
+    }
+    expect(workers.done).toEqual(jobs)
+  })
+})

@@ -1,0 +1,4 @@
+import { onStage } from './support/stage.ts'
+import { tools } from './support/tools.ts'
+
+onStage(2, tools)
