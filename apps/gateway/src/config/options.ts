@@ -75,6 +75,21 @@ export const options = {
     alsoEnv: ['FAKTORY_PASSWORD'],
     readsFile: true,
   }),
+  faktoryPasswordTries: row({
+    group: 'Doors',
+    argument: 'n',
+    help: 'wrong passwords that one address may send to the Faktory port in a minute, before it is turned away for the rest of it; 0: any number',
+    value: wholeNumber(0, 1_000_000),
+    fallback: 10,
+  }),
+  faktoryOpen: row({
+    group: 'Doors',
+    argument: 'yes|no',
+    help: 'whether the Faktory port may listen beyond this machine without a password',
+    value: yesNo(),
+    fallback: false,
+    shownFallback: 'no',
+  }),
   handlePrefix: row({
     group: 'Doors',
     argument: 'text',
@@ -89,7 +104,7 @@ export const options = {
   adminFrom: row({
     group: 'Doors',
     argument: 'list',
-    help: 'addresses and networks besides this machine, with commas between them, whose Gearman text commands may change something',
+    help: 'addresses and networks besides this machine, with commas between them, whose Gearman text commands may change something, and who may FLUSH by the Faktory port',
     value: optional(
       checkedText(
         'addresses or networks such as 10.0.0.0/8, with commas between them',

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
+import { isLoopback } from '../net/addresses.ts'
 import { json, type Answer } from '../web/answer.ts'
 import { CronEntryError } from './cron-entry.ts'
 import type { Cron, CronView } from './cron.ts'
@@ -69,8 +70,4 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   } catch (error) {
     throw new CronEntryError('the body is no JSON', { cause: error })
   }
-}
-
-function isLoopback(address: string): boolean {
-  return /^(::ffff:)?127\./.test(address) || address === '::1'
 }

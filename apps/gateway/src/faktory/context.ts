@@ -5,10 +5,18 @@ import type { Interests } from './interests.ts'
 import type { OpenLanes } from './open-lanes.ts'
 import type { PayloadRuleOf } from './translate.ts'
 import type { Workers } from './workers.ts'
+import type { WrongPasswords } from './wrong-passwords.ts'
 
 /** Why a connection was turned away. */
 export type Rejection =
-  'connections' | 'tls_handshake' | 'silence' | 'hello' | 'password' | 'line' | 'dead'
+  | 'connections'
+  | 'tls_handshake'
+  | 'silence'
+  | 'hello'
+  | 'password'
+  | 'password_tries'
+  | 'line'
+  | 'dead'
 
 /** Counts since the door was opened, and what holds for all its connections. */
 export interface DoorState {
@@ -22,6 +30,7 @@ export interface FaktoryContext {
   readonly scheduler: Scheduler
   readonly clock: Clock
   readonly greeter: Greeter
+  readonly wrongPasswords: WrongPasswords
   readonly workers: Workers
   readonly interests: Interests
   readonly lanes: OpenLanes

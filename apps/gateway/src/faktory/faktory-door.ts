@@ -2,6 +2,7 @@ import type { Clock, PayloadRule, Scheduler } from '@crossgear/core-scheduler'
 import { error } from '@crossgear/fwp-codec'
 import type { Door } from '../lifecycle/door.ts'
 import type { ListenAddress } from '../lifecycle/listen.ts'
+import { isLoopback } from '../net/addresses.ts'
 import { Listener } from '../net/listener.ts'
 import { Peer, type DropReason, type PeerLimits } from '../net/peer.ts'
 import type { TlsOptions } from '../net/tls.ts'
@@ -12,6 +13,7 @@ import { Interests } from './interests.ts'
 import { OpenLanes } from './open-lanes.ts'
 import { Session } from './session.ts'
 import { Workers } from './workers.ts'
+import { WrongPasswords } from './wrong-passwords.ts'
 
 /** How the door behaves. Defaults at the end of each line. */
 export interface FaktoryDoorOptions {
@@ -26,6 +28,8 @@ export interface FaktoryDoorOptions {
   readonly version: string
   /** Clients must prove that they know it. None. */
   readonly password?: string
+  /** Wrong passwords that one address may send in a minute; 0: any number. 10. */
+  readonly passwordTries?: number
   /** Connections at once. 2000. */
   readonly maxConnections?: number
   /** The longest line of a client that has said HELLO. 64 MiB. */
@@ -75,6 +79,7 @@ export class FaktoryDoor implements Door {
       clock,
       rejected,
       greeter: new Greeter(options.password, clock),
+      wrongPasswords: new WrongPasswords(options.passwordTries ?? 10, clock),
       workers: this.workers,
       interests: new Interests(scheduler),
       lanes: new OpenLanes(scheduler),
@@ -140,8 +145,4 @@ export class FaktoryDoor implements Door {
     this.workers.stop()
     return this.#listener.close()
   }
-}
-
-function isLoopback(address: string): boolean {
-  return /^(::ffff:)?127\./.test(address) || address === '::1'
 }

@@ -11,8 +11,8 @@ import type { Clock } from '@crossgear/core-scheduler'
 /** Rounds of hashing that a client is asked for: the range that Faktory uses. */
 const fewestIterations = 4_000
 const mostIterations = 8_096
-/** How long one challenge serves all connections, milliseconds: hashing takes a few of them. */
-const challengeLifeMs = 60_000
+/** How long one challenge serves all connections, milliseconds: hashing takes some 5 of them. */
+const challengeLifeMs = 10_000
 
 /** What one connection is greeted with, and by which its HELLO is judged. */
 export interface Greeting {
@@ -23,7 +23,7 @@ export interface Greeting {
 const openGreeting: Greeting = { hi: formatHi(), admits: () => true }
 
 /**
- * Greets connections. With a password there is one challenge for all connections of a minute, hashed
+ * Greets connections. With a password there is one challenge for all connections of ten seconds, hashed
  * once, so that nobody can keep the gateway busy with hashing by connecting.
  */
 export class Greeter {

@@ -21,6 +21,7 @@ const maxHelloBytes = 64 * 1024
 const askedAtOnce = 4
 /** A consumer with labels `fn:<name>` takes jobs of these functions alone. */
 const functionLabel = 'fn:'
+const tooManyTries = 'too many wrong passwords from this address, try again in a minute'
 
 /** One connection: greeting, HELLO, then commands, each answered in its turn. */
 export class Session implements PeerHandler, WorkerConnection {
@@ -41,6 +42,11 @@ export class Session implements PeerHandler, WorkerConnection {
     this.#peer = peer
     this.context = context
     this.#greeting = context.greeter.greeting()
+    if (context.wrongPasswords.isSpent(peer.address)) {
+      this.#stopWaiting = () => undefined
+      this.#turnAway('password_tries', tooManyTries)
+      return
+    }
     peer.send(this.#greeting.hi)
     this.#stopWaiting = context.clock.after(context.helloWithinMs, () => {
       context.rejected('silence')
@@ -144,7 +150,14 @@ export class Session implements PeerHandler, WorkerConnection {
       this.#turnAway('hello', problem.message)
       return
     }
+    const { wrongPasswords } = this.context
+    // Connections that were greeted before count, too.
+    if (wrongPasswords.isSpent(this.address)) {
+      this.#turnAway('password_tries', tooManyTries)
+      return
+    }
     if (!this.#greeting.admits(hello)) {
+      wrongPasswords.add(this.address)
       this.#turnAway('password', 'Invalid password')
       return
     }
@@ -154,7 +167,7 @@ export class Session implements PeerHandler, WorkerConnection {
     this.send(OK)
   }
 
-  #turnAway(reason: 'hello' | 'password' | 'line', text: string): void {
+  #turnAway(reason: 'hello' | 'password' | 'password_tries' | 'line', text: string): void {
     this.context.rejected(reason)
     this.send(error(text))
     this.end()

@@ -5,6 +5,7 @@ import type { Route } from '../config/routes.ts'
 import { answerCron } from '../cron/cron-page.ts'
 import { Cron } from '../cron/cron.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
+import { AdminAccess } from '../gearman/admin-access.ts'
 import { GearmanDoor } from '../gearman/gearman-door.ts'
 import { HttpDoor } from '../http/http-door.ts'
 import type { Logger } from '../log/logger.ts'
@@ -115,6 +116,8 @@ function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
     stallMs: config.stallSeconds * 1000,
     arrivals: new Arrivals(config.maxBufferedBytes),
   })
+  const adminFrom = config.adminFrom === undefined ? [] : (readNetworks(config.adminFrom) ?? [])
+  const admins = new AdminAccess(adminFrom)
   const doors: Door[] = []
   if (config.gearmanPort !== 'off') {
     const options = {
@@ -123,7 +126,7 @@ function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
       exceptionsForAll: config.exceptions,
       roundRobin: config.roundRobin,
       maxFunctions: config.maxFunctions,
-      adminFrom: config.adminFrom === undefined ? [] : (readNetworks(config.adminFrom) ?? []),
+      adminFrom,
       shutdown: parts.shutdown,
       ...(parts.verbosity !== undefined && { verbosity: parts.verbosity }),
       ...(tls.gearman && { tls: tls.gearman }),
@@ -138,6 +141,8 @@ function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
       clock: systemClock,
       helloWithinMs: config.handshakeSeconds * 1000,
       payloadRuleOf: (fn: string) => config.routes.get(fn)?.payload ?? 'auto',
+      passwordTries: config.faktoryPasswordTries,
+      mayFlush: (address: string) => admins.allows(address),
       ...(config.faktoryPassword !== undefined && { password: config.faktoryPassword }),
       ...(tls.faktory && { tls: tls.faktory }),
       ...hooks(metrics.door('faktory')),

@@ -7,6 +7,7 @@ import { Metrics } from '../web/metrics.ts'
 import { createWebServer } from '../web/web-server.ts'
 import { compose, type Composition } from './compose.ts'
 import { readDoorTls } from './door-tls.ts'
+import { refuseOpenFaktory } from './open-faktory.ts'
 import { oneLine, StartError } from './start-error.ts'
 import { StopSignals, type SignalTable, type StopReason } from './stop-signals.ts'
 
@@ -47,6 +48,7 @@ export async function serve(
   version: string,
   ways: ServeWays = {},
 ): Promise<number> {
+  await refuseOpenFaktory(config)
   const voice = chooseVoice(config.logFormat, process.stdout.isTTY)
   const log = ways.log ?? createLogger(config.logLevel, voice)
   const signals = new StopSignals(log, ways.signals)

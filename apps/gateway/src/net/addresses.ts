@@ -25,3 +25,8 @@ export async function bindAddresses(host: string): Promise<readonly BindAddress[
 function bind(host: string, family: number): BindAddress {
   return { host, ipv6Only: family === 6 }
 }
+
+/** Whether an address is this machine's own and reachable from nowhere else. */
+export function isLoopback(address: string): boolean {
+  return /^(::ffff:)?127\./i.test(address) || address === '::1'
+}

@@ -157,11 +157,11 @@ describe.skipIf(!hasRedisServer)('the password', () => {
     expect(rejections).toEqual(['password'])
   })
 
-  it('gives a new challenge after a minute, and takes the old one from those who got it', async () => {
+  it('gives a new challenge after ten seconds, and takes the old one from those who got it', async () => {
     const { stranger, clock } = await gateways.open({ password, helloWithinMs: 1e9 })
     const early = await stranger()
     const first = await challenge(early)
-    clock.advance(60_000)
+    clock.advance(10_000)
     const late = await stranger()
     const second = await challenge(late)
     expect(second.s).not.toBe(first.s)
@@ -170,5 +170,44 @@ describe.skipIf(!hasRedisServer)('the password', () => {
       '-ERR Invalid password',
     )
     expect(await early.ask(`HELLO ${JSON.stringify({ v: 2, pwdhash })}`)).toBe('+OK')
+  })
+
+  async function answerTo(client: FwpClient, secret: string): Promise<string> {
+    const { i, s } = await challenge(client)
+    const pwdhash = hashPassword(secret, s, i)
+    return client.ask(`HELLO ${JSON.stringify({ v: 2, pwdhash })}`)
+  }
+
+  const spent = '-ERR too many wrong passwords from this address, try again in a minute'
+
+  it('can be tried wrongly so often from one address, and again a minute later', async () => {
+    const { stranger, clock, rejections } = await gateways.open({ password, passwordTries: 2 })
+    expect(await answerTo(await stranger(), 'guess 1')).toBe('-ERR Invalid password')
+    expect(await answerTo(await stranger(), password)).toBe('+OK')
+    expect(await answerTo(await stranger(), 'guess 2')).toBe('-ERR Invalid password')
+    const turnedAway = await stranger()
+    expect(await turnedAway.reply()).toBe(spent)
+    expect(await turnedAway.closed()).toBe('')
+    clock.advance(60_000)
+    expect(await answerTo(await stranger(), password)).toBe('+OK')
+    expect(rejections).toEqual(['password', 'password', 'password_tries'])
+  })
+
+  it('counts tries on connections that were greeted together, and leaves admitted ones alone', async () => {
+    const { stranger } = await gateways.open({ password, passwordTries: 1 })
+    const admitted = await stranger()
+    expect(await answerTo(admitted, password)).toBe('+OK')
+    const [one, two] = [await stranger(), await stranger()]
+    expect(await answerTo(one, 'guess 1')).toBe('-ERR Invalid password')
+    expect(await answerTo(two, password)).toBe(spent)
+    expect(await two.closed()).toBe('')
+    expect(await admitted.ask('FOO')).toBe('-ERR unknown command FOO')
+  })
+
+  it('can be tried without end where the operator wants it so', async () => {
+    const { stranger } = await gateways.open({ password, passwordTries: 0 })
+    for (let tries = 0; tries < 20; tries += 1) {
+      expect(await answerTo(await stranger(), 'guess')).toBe('-ERR Invalid password')
+    }
   })
 })

@@ -1,0 +1,76 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hashPassword } from '@crossgear/fwp-codec'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startGateway } from '../support/gateway-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { FwpClient } from './support/fwp-client.ts'
+
+/** Ports that any machine has free, and the store that any machine has. */
+async function gateway(words: readonly string[], env: Record<string, string> = {}) {
+  const folder = await temporaryFolder()
+  const own = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']
+  const running = startGateway(
+    [...own, '--store-port', '0', '--data-dir', folder, '--log-format', 'json', ...words],
+    { PATH: '', ...env },
+  )
+  onTestFinished(async () => {
+    running.child.kill('SIGTERM')
+    await running.exited
+  })
+  return { ...running, folder }
+}
+
+describe('a Faktory port without a password', () => {
+  it.each(['0.0.0.0', '*', '::'])('does not open on %s, and says what to do', async (host) => {
+    const { exited } = await gateway(['--host', host])
+    const { code, stdout, stderr } = await exited
+    expect(stderr).toBe(
+      `The Faktory port would be open to the network without a password (--host ${host}): ` +
+        'give --faktory-password, close it with --faktory-port off, or allow it with --faktory-open yes ' +
+        'where every machine of the network may hand in and take jobs.\n',
+    )
+    expect([code, stdout]).toEqual([2, ''])
+  })
+
+  it.each([
+    ['on loopback', ['--host', '127.0.0.1']],
+    ['on a name of this machine', ['--host', 'localhost']],
+    ['where it is allowed', ['--host', '0.0.0.0', '--faktory-open', 'yes']],
+    ['where it is closed', ['--host', '0.0.0.0', '--faktory-port', 'off']],
+  ])('opens %s', async (_name, words) => {
+    const { ready } = await gateway(words)
+    expect((await ready).doors.map(({ name }) => name)).toContain('web')
+  })
+})
+
+describe('a password from a file', () => {
+  it('opens the port to the network, and wrong ones are counted and turned away', async () => {
+    const secret = join(await temporaryFolder(), 'password')
+    await writeFile(secret, 'sesame\n')
+    const words = ['--host', '0.0.0.0', '--faktory-password-tries', '2']
+    const { ready } = await gateway(words, { FAKTORY_PASSWORD: secret })
+    const { doors } = await ready
+    const portOf = (name: string): number => doors.find((door) => door.name === name)?.port ?? 0
+
+    const answers: string[] = []
+    for (const word of ['sesame', 'open', 'close']) {
+      const client = await FwpClient.connect(portOf('faktory'))
+      onTestFinished(() => client.close())
+      const { i, s } = JSON.parse((await client.reply()).slice(4)) as { i: number; s: string }
+      const pwdhash = hashPassword(word, s, i)
+      answers.push(await client.ask(`HELLO ${JSON.stringify({ v: 2, pwdhash })}`))
+    }
+    expect(answers).toEqual(['+OK', '-ERR Invalid password', '-ERR Invalid password'])
+    const late = await FwpClient.connect(portOf('faktory'))
+    onTestFinished(() => late.close())
+    expect(await late.reply()).toMatch(/^-ERR too many wrong passwords/)
+
+    const page = await fetch(`http://127.0.0.1:${portOf('web')}/metrics`)
+    const metrics = await page.text()
+    const counted = (reason: string) =>
+      `crossgear_rejected_total{door="faktory",reason="${reason}"}`
+    expect(metrics).toContain(`${counted('password')} 2`)
+    expect(metrics).toContain(`${counted('password_tries')} 1`)
+  })
+})
