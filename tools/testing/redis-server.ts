@@ -74,6 +74,17 @@ export class RedisServer {
     return redis
   }
 
+  /** One command by hand, over a connection of its own; the reply as text. */
+  async ask(command: string, ...words: readonly string[]): Promise<string> {
+    const redis = new Redis(this.path, { retryStrategy: () => null })
+    redis.on('error', () => undefined)
+    try {
+      return String(await redis.call(command, [...words]))
+    } finally {
+      redis.disconnect()
+    }
+  }
+
   /** Stops the process as SIGSTOP does; it keeps its connections and answers nobody. */
   freeze(): void {
     this.#child?.kill('SIGSTOP')

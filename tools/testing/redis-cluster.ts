@@ -1,0 +1,121 @@
+import { Cluster } from 'ioredis'
+import { freePort, RedisServer } from './redis-server.ts'
+import { until } from './until.ts'
+
+export interface ClusterShape {
+  /** 3. */
+  readonly masters?: number
+  /** Of each master. None. */
+  readonly replicas?: number
+  /** Added to the command line of every server. */
+  readonly words?: readonly string[]
+}
+
+const slots = 16_384
+
+/** A Redis Cluster of the test's own: each server a process on loopback ports. */
+export class RedisCluster {
+  readonly masters: readonly RedisServer[]
+  /** The replicas of the first master, then those of the second. */
+  readonly replicas: readonly RedisServer[]
+  readonly #connections = new Set<Cluster>()
+
+  private constructor(masters: readonly RedisServer[], replicas: readonly RedisServer[]) {
+    this.masters = masters
+    this.replicas = replicas
+  }
+
+  /** Starts the servers, shares out the slots, and returns when all of them say that all is well. */
+  static async start(shape: ClusterShape = {}): Promise<RedisCluster> {
+    const { masters = 3, replicas = 0, words = [] } = shape
+    const some = (count: number): Promise<RedisServer[]> =>
+      Promise.all(Array.from({ length: count }, () => startServer(words)))
+    const cluster = new RedisCluster(
+      ...(await Promise.all([some(masters), some(masters * replicas)])),
+    )
+    try {
+      await cluster.#join()
+    } catch (error) {
+      await cluster.stop()
+      throw error
+    }
+    return cluster
+  }
+
+  get servers(): readonly RedisServer[] {
+    return [...this.masters, ...this.replicas]
+  }
+
+  /** `redis+cluster://127.0.0.1:port,127.0.0.1:port` */
+  get url(): string {
+    return `redis+cluster://${this.masters.map(({ port }) => `127.0.0.1:${port}`).join(',')}`
+  }
+
+  /** Opens a connection to the cluster, closed by `stop` at the latest. */
+  connect(): Cluster {
+    const nodes = this.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
+    const cluster = new Cluster(nodes)
+    cluster.on('error', () => undefined)
+    this.#connections.add(cluster)
+    return cluster
+  }
+
+  /** Resolves when every running server takes part and all slots are served. */
+  async settled(): Promise<void> {
+    const running = this.servers.filter(({ pid }) => pid !== 0)
+    await Promise.all(running.map((server) => isWell(server, running.length)))
+  }
+
+  /** Ends all processes and removes their files. */
+  async stop(): Promise<void> {
+    for (const connection of this.#connections) connection.disconnect()
+    await Promise.all(this.servers.map((server) => server.stop()))
+  }
+
+  async #join(): Promise<void> {
+    const [first] = this.masters
+    if (!first) return
+    const ids = await Promise.all(this.servers.map((server) => server.ask('CLUSTER', 'MYID')))
+    const each = Math.ceil(slots / this.masters.length)
+    for (const [at, server] of this.masters.entries()) {
+      const last = Math.min(slots, (at + 1) * each) - 1
+      await server.ask('CLUSTER', 'ADDSLOTSRANGE', String(at * each), String(last))
+      await server.ask('CLUSTER', 'SET-CONFIG-EPOCH', String(at + 1))
+    }
+    for (const server of this.servers.slice(1)) {
+      await server.ask('CLUSTER', 'MEET', '127.0.0.1', String(first.port), await busPort(first))
+    }
+    const perMaster = this.replicas.length / this.masters.length
+    for (const [at, replica] of this.replicas.entries()) {
+      const master = ids[Math.floor(at / perMaster)] ?? ''
+      await until('a replica knows its master', async () =>
+        (await replica.ask('CLUSTER', 'NODES')).includes(master),
+      )
+      await replica.ask('CLUSTER', 'REPLICATE', master)
+    }
+    await this.settled()
+  }
+}
+
+async function startServer(words: readonly string[]): Promise<RedisServer> {
+  const bus = ['--cluster-port', String(await freePort())]
+  const timeouts = ['--cluster-node-timeout', '2000', '--repl-diskless-sync-delay', '0']
+  return RedisServer.start('--cluster-enabled', 'yes', ...bus, ...timeouts, ...words)
+}
+
+async function busPort(server: RedisServer): Promise<string> {
+  const [, port = ''] = (await server.ask('CONFIG', 'GET', 'cluster-port')).split(',')
+  return port
+}
+
+/** Servers in a cluster take no writes in their first 2 seconds. */
+async function isWell(server: RedisServer, servers: number): Promise<void> {
+  await until('the cluster is well', async () => {
+    const nodes = (await server.ask('CLUSTER', 'NODES')).trim().split('\n')
+    const joined = nodes.filter(
+      (line) => /\bconnected\b/.test(line) && !/handshake|fail/.test(line),
+    )
+    const state = await server.ask('CLUSTER', 'INFO')
+    return state.includes('cluster_state:ok') && joined.length >= servers
+  })
+}

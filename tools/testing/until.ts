@@ -1,0 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+const lookAgainMs = 20
+const givesUpAfterMs = 30_000
+
+/** Resolves when `look` says so. */
+export async function until(what: string, look: () => Promise<boolean>): Promise<void> {
+  for (let waitedMs = 0; waitedMs < givesUpAfterMs; waitedMs += lookAgainMs) {
+    if (await look()) return
+    await delay(lookAgainMs)
+  }
+  throw new Error(`it does not come about: ${what}`)
+}
