@@ -13,12 +13,14 @@ export interface RequestHead {
 }
 
 const methods: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'PUT', 'POST'])
+/** The unique id that stands for the payload: what gearmand takes where a request names none. */
+const byPayload = '-'
 /** The request line may name the server as well, as it does for a proxy. */
 const origin = /^https?:\/\/[^/?]*/i
 
 /**
  *     POST /function HTTP/1.1
- *     X-Gearman-Unique: text
+ *     X-Gearman-Unique: text        (jobs of one payload are one without it)
  *     X-Gearman-Background: true
  *     X-Gearman-Priority: high|low
  */
@@ -30,7 +32,7 @@ export function readHead(request: IncomingMessage, names: FunctionNames): Reques
   if (bytes.includes(0)) return 'BAD_NAME'
   const name = names.read(bytes)
   if (typeof name === 'string') return 'BAD_NAME'
-  const unique = Buffer.from(header(request, 'x-gearman-unique'), 'latin1')
+  const unique = Buffer.from(header(request, 'x-gearman-unique') || byPayload, 'latin1')
   if (unique.length > MAX_UNIQUE_BYTES) return 'UNIQUE_TOO_LARGE'
   return {
     name,

@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { cases } from './cases/index.ts'
+import { httpCases } from './http/cases.ts'
+import { httpImprovements } from './http/improvements.ts'
 import { improvements } from './improvements.ts'
 
 const page = new URL('../../../../docs/gearman.md', import.meta.url)
 
 /** The rows of the table under the heading, as the texts of their cells. */
-function rowsOf(text: string): readonly (readonly string[])[] {
-  const [, section = ''] = text.split('## Where Crossgear does better\n')
+function rowsUnder(heading: string): readonly (readonly string[])[] {
+  const [, rest = ''] = readFileSync(page, 'utf8').split(`## ${heading}\n`)
+  const [section = ''] = rest.split('\n## ', 1)
   const rows = section.split('\n').filter((line) => line.startsWith('|'))
   return rows.slice(2).map((row) =>
     row
@@ -17,20 +20,23 @@ function rowsOf(text: string): readonly (readonly string[])[] {
   )
 }
 
-describe('the differences from gearmand', () => {
+describe.each([
+  ['Where Crossgear does better', improvements, cases, 300],
+  ['Where the HTTP port does better', httpImprovements, httpCases, 30],
+] as const)('the differences from gearmand: %s', (heading, differing, all, least) => {
   test('are in the documentation, each with its reason, and nothing else is', () => {
-    const listed = improvements.map(({ name, reason }) => [name, reason])
-    expect(rowsOf(readFileSync(page, 'utf8'))).toEqual(listed)
+    const listed = differing.map(({ name, reason }) => [name, reason])
+    expect(rowsUnder(heading)).toEqual(listed)
   })
 
   test('are each a case', () => {
-    const names = cases.map(({ name }) => name)
+    const names = all.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
-    for (const { name } of improvements) expect(names).toContain(name)
+    for (const { name } of differing) expect(names).toContain(name)
   })
 
-  test('are few among the cases', () => {
-    expect(cases.length).toBeGreaterThan(300)
-    expect(improvements.length).toBeLessThan(cases.length / 10)
+  test('are few among many cases', () => {
+    expect(all.length).toBeGreaterThan(least)
+    expect(differing.length).toBeLessThan(all.length / 2)
   })
 })

@@ -45,6 +45,8 @@ export interface Flags {
   readonly wakeup?: number
   /** `--exceptions`. */
   readonly exceptions?: true
+  /** `-r http`. */
+  readonly http?: true
 }
 
 /** What the same bytes make of two servers. */

@@ -10,7 +10,7 @@ describe('a foreground request', () => {
     const hands = await worker('reverse')
     const asking = ask(port, '/reverse', { method }, 'abc')
     const [handle = '', fn, unique, data] = await nextJob(hands)
-    expect([fn, unique, data]).toEqual(['reverse', '', 'abc'])
+    expect([fn, unique, data]).toEqual(['reverse', '-', 'abc'])
     hands.say('WORK_COMPLETE', handle, 'cba')
     const { status, headers, body } = await asking
     expect([status, body.toString()]).toEqual([200, 'cba'])

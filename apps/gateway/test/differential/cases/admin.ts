@@ -71,12 +71,44 @@ const lines = [
   'nonsense',
   'nonsense with words',
   'help',
+  'shutdown',
+  'shutdown graceful',
   '\tversion',
   'version\tmail',
+  'version\0',
+  'ver\0sion',
+  'caf\xc3\xa9 \xff\xfe',
+  `status ${'x'.repeat(4000)}`,
 ]
+
+/** Lines of so many bytes with their end, and what is left of the connection after them. */
+const lengths: readonly Case[] = [8191, 8192, 8193, 20_000].map((length) => ({
+  name: `a text line of ${length} bytes`,
+  steps: [
+    ['other', 'open'],
+    ['admin', 'raw', `version ${'x'.repeat(length - 9)}\n`],
+    ['other', 'text', 'version'],
+  ],
+}))
 
 export const adminCases: readonly Case[] = [
   ...says(lines),
+  ...lengths,
+  {
+    name: 'a text line of 20000 bytes that has no end',
+    steps: [
+      ['other', 'open'],
+      ['admin', 'raw', 'x'.repeat(20_000)],
+      ['other', 'text', 'version'],
+    ],
+  },
+  {
+    name: 'getpid of two connections is the same server',
+    steps: [
+      ['admin', 'text', 'getpid'],
+      ['admin', 'raw', 'GetPid\r\nVerbose\r\n'],
+    ],
+  },
   {
     name: 'text lines and packets take turns on one connection',
     steps: [

@@ -60,6 +60,7 @@ const badHeaders: readonly (readonly [string, string | Buffer])[] = [
   ['command 0x80000000', header('\0REQ', 0x80000000, 0)],
   ['command 0 with the magic of a server', header('\0RES', 0, 0)],
   ['command 43 with the magic of a server', header('\0RES', 43, 0)],
+  ['half a magic, then another', Buffer.concat([Buffer.from('\0RE'), header('\0REQ', 16, 0)])],
   ['an echo before command 43', Buffer.concat([echo('x'), header('\0REQ', 43, 0)])],
 ]
 
@@ -77,6 +78,45 @@ const bad: readonly Case[] = badHeaders.map(([what, bytes]) => ({
   ],
 }))
 
+/** Headers that announce more than comes; others are served meanwhile. */
+const announced: Case = {
+  name: 'packets that are said to be larger than 64 MiB',
+  steps: [
+    ...[65 * 1024 * 1024, 0x7fffffff, 0xffffffff].flatMap((length): Step[] => [
+      [`client-${length}`, 'part', Buffer.concat([header('\0REQ', 16, length), Buffer.from('x')])],
+      ['other', 'ECHO_REQ', 'the server is there'],
+    ]),
+    ['admin', 'text', 'version'],
+  ],
+}
+
+/** Bytes of other protocols, and of none. */
+const foreign: readonly Case[] = (
+  [
+    ['an HTTP request', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a Redis command', '*1\r\n$4\r\nPING\r\n'],
+    ['a Faktory command', 'HELLO {"v":2}\r\n'],
+    ['lines of nothing', '\n\r\n\n'],
+    ['the end of a packet', 'mail\0u\0data\n'],
+  ] as const
+).map(([what, bytes]) => ({
+  name: `${what} in the place of a packet`,
+  steps: [
+    ['other', 'open'],
+    ['client', 'raw', bytes],
+    ['other', 'ECHO_REQ', 'the server is there'],
+    ['client', 'ECHO_REQ', 'still here'],
+  ],
+}))
+
+const greeting: Case = {
+  name: 'a TLS greeting in the place of a packet',
+  steps: [
+    ['client', 'part', Buffer.from('16030100c8010000c40303', 'hex')],
+    ['other', 'ECHO_REQ', 'the server is there'],
+  ],
+}
+
 const surplus: readonly Case[] = packetTypes
   .filter(({ args, name }) => args.length === 0 && !notForServers.includes(name))
   .map(({ name, code }) => ({
@@ -93,5 +133,8 @@ export const packetCases: readonly Case[] = [
   ...wrongMagic,
   short,
   ...bad,
+  announced,
+  ...foreign,
+  greeting,
   ...surplus,
 ]

@@ -99,6 +99,20 @@ export const uniqueCases: readonly Case[] = [
     ],
   },
   {
+    name: 'the status of a unique id is found in whatever function',
+    steps: [
+      ['client', 'SUBMIT_JOB_BG', 'fax', 't', 'x'],
+      ['client', 'SUBMIT_JOB', 'post', 'u', 'x'],
+      ['other', 'SUBMIT_JOB_LOW_BG', 'mail', 'v', 'x'],
+      ['worker', 'CAN_DO', 'post'],
+      ['worker', 'GRAB_JOB_UNIQ'],
+      ['other', 'GET_STATUS_UNIQUE', 't'],
+      ['other', 'GET_STATUS_UNIQUE', 'u'],
+      ['worker', 'GET_STATUS_UNIQUE', 'v'],
+      ['worker', 'GET_STATUS_UNIQUE', 'w'],
+    ],
+  },
+  {
     name: 'jobs without a unique id are never one',
     steps: [
       ['client', 'SUBMIT_JOB_BG', 'mail', '', 'same'],

@@ -17,6 +17,28 @@ export const wireImprovements: readonly Improvement[] = [
     crossgear: ['3 admin "mail\\t0\\t0\\t1\\n"', '3 admin "post\\t0\\t0\\t0\\n"', '3 admin ".\\n"'],
   },
   {
+    name: 'the text line "shutdown"',
+    reason: 'The command of older servers is there. It is taken from this machine only.',
+    gearmand: ['2 admin "ERR UNKNOWN_COMMAND Unknown+server+commandshutdown\\r\\n"'],
+    crossgear: ['2 admin "OK\\r\\n"'],
+  },
+  {
+    name: 'the text line "shutdown graceful"',
+    reason: 'Likewise; the server ends when no job is left.',
+    gearmand: ['2 admin "ERR UNKNOWN_COMMAND Unknown+server+commandshutdown\\r\\n"'],
+    crossgear: ['2 admin "OK\\r\\n"'],
+  },
+  {
+    name: 'packets that are said to be larger than 64 MiB',
+    reason: 'A packet beyond the limit is refused by its header. gearmand waits for all of it.',
+    gearmand: [],
+    crossgear: [
+      '1 client-68157440 CLOSED',
+      '3 client-2147483647 CLOSED',
+      '5 client-4294967295 CLOSED',
+    ],
+  },
+  {
     name: 'packets that are shorter than their arguments',
     reason:
       'A packet that cannot be read is refused at once. gearmand waits for bytes that never come, or takes those of the next packet.',

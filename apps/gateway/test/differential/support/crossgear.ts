@@ -6,9 +6,10 @@ import { RedisStore } from '@crossgear/gearmonkey-redis/store'
 import type { RedisServer } from '@crossgear/tools/redis-server'
 import { expect } from 'vitest'
 import { GearmanDoor } from '../../../src/gearman/gearman-door.ts'
+import { HttpDoor } from '../../../src/http/http-door.ts'
 import type { Flags } from '../script.ts'
 import { Calls } from './calls.ts'
-import type { Server } from './server.ts'
+import { handlePrefix, type Server } from './server.ts'
 import { StepClock } from './step-clock.ts'
 
 /** Turns of the event loop in which nothing is under way before a node is said to rest. */
@@ -26,6 +27,7 @@ export async function startCrossgear(
   while (nodes.length < nodeCount) nodes.push(await startNode(redis, flags))
   return {
     ports: nodes.map(({ port }) => port),
+    httpPort: nodes[0]?.httpPort ?? 0,
     isPrompt: nodeCount === 1,
     async rest() {
       for (const node of nodes) await node.rest()
@@ -53,19 +55,25 @@ async function startNode(redis: RedisServer, flags: Flags) {
     maxLosses: flags.retries ?? 0,
   })
   await scheduler.start()
-  const door = new GearmanDoor({
+  const common = {
     scheduler,
     host: '127.0.0.1',
     port: 0,
     maxConnections: 100,
-    handlePrefix: 'H:test',
+    handlePrefix,
     version: '0.1.0',
+  }
+  const door = new GearmanDoor({
+    ...common,
     exceptionsForAll: flags.exceptions ?? false,
     roundRobin: flags.roundRobin ?? false,
   })
   const { port } = await door.listen()
+  const web = flags.http && new HttpDoor(common)
+  const httpPort = (await web?.listen())?.port ?? 0
   return {
     port,
+    httpPort,
     clock,
     get troubles() {
       return observer.troubles
@@ -79,6 +87,7 @@ async function startNode(redis: RedisServer, flags: Flags) {
     },
     async stop() {
       await door.close()
+      await web?.close()
       await scheduler.stop()
       await store.close()
     },

@@ -1,12 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, createServer, type AddressInfo, type Server as NetServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '@crossgear/tools/redis-server'
 import type { Flags } from '../script.ts'
-import type { Server } from './server.ts'
+import { handlePrefix, type Server } from './server.ts'
 
 /** Debian's; another version is another oracle. */
 const program = '/usr/sbin/gearmand'
@@ -20,19 +19,24 @@ export const lacksGearmand: boolean =
 
 /** A gearmand of the case's own. */
 export async function startGearmand(flags: Flags): Promise<Server> {
-  const port = await freePort()
+  const locks = await Promise.all([lockPort(), lockPort()])
+  const [port = 0, httpPort = 0] = locks.map((lock) => (lock.address() as AddressInfo).port)
   const folder = mkdtempSync(join(tmpdir(), 'xg-gearmand-'))
   const words = ['--port', String(port), '--listen', '127.0.0.1', '--log-file', 'none']
-  words.push('--pid-file', join(folder, 'pid'), ...wordsOf(flags))
+  words.push('--pid-file', join(folder, 'pid'), '--job-handle-prefix', handlePrefix)
+  words.push(...wordsOf(flags), '--http-port', String(httpPort))
   const child = spawn(program, words, { stdio: 'ignore' })
   const exited = once(child, 'exit')
   const kill = (): void => void child.kill('SIGKILL')
   process.once('exit', kill)
-  while (!(await answers(port))) {
-    if (child.exitCode !== null) throw new Error(`gearmand ended with ${child.exitCode}`)
+  for (const opening of flags.http ? [port, httpPort] : [port]) {
+    while (!(await answers(opening))) {
+      if (child.exitCode !== null) throw new Error(`gearmand ended with ${child.exitCode}`)
+    }
   }
   return {
     ports: [port],
+    httpPort,
     isPrompt: true,
     rest: () => Promise.resolve(),
     letTimePass: () => undefined,
@@ -40,16 +44,42 @@ export async function startGearmand(flags: Flags): Promise<Server> {
       kill()
       process.off('exit', kill)
       await exited
+      for (const lock of locks) lock.close()
       rmSync(folder, { recursive: true })
     },
   }
 }
 
-function wordsOf({ retries, wakeup, roundRobin, exceptions }: Flags): readonly string[] {
+/**
+ * Keeps a free port from all other gearmands of these suites for as long as it listens itself, at
+ * another address of this machine: two of them on one port would share its connections.
+ */
+async function lockPort(): Promise<NetServer> {
+  const lock = createServer().listen(0, '127.0.0.2')
+  await once(lock, 'listening')
+  if (await isFree((lock.address() as AddressInfo).port)) return lock
+  lock.close()
+  return lockPort()
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = createServer()
+  const free = new Promise<boolean>((resolve) => {
+    probe.once('listening', () => resolve(true))
+    probe.once('error', () => resolve(false))
+  })
+  probe.listen(port, '127.0.0.1')
+  const isListening = await free
+  if (isListening) await new Promise((resolve) => probe.close(resolve))
+  return isListening
+}
+
+function wordsOf({ retries, wakeup, roundRobin, exceptions, http }: Flags): readonly string[] {
   const words: string[] = []
   if (retries !== undefined) words.push('--job-retries', String(retries))
   if (wakeup !== undefined) words.push('--worker-wakeup', String(wakeup))
   if (roundRobin) words.push('--round-robin')
+  if (http) words.push('--protocol', 'http')
   if (exceptions) words.push('--exceptions')
   return words
 }

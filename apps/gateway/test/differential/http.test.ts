@@ -1,0 +1,52 @@
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { httpCases, type HttpCase } from './http/cases.ts'
+import { httpImprovements } from './http/improvements.ts'
+import { startCrossgear } from './support/crossgear.ts'
+import { lacksGearmand, startGearmand } from './support/gearmand.ts'
+import { exchange } from './support/http-exchange.ts'
+import type { Server } from './support/server.ts'
+
+const flags = { http: true } as const
+
+describe.skipIf(lacksGearmand || lacksRedis)('needs gearmand and redis-server: HTTP', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await RedisServer.start()
+  })
+  afterAll(() => redis.stop())
+
+  describe.each([
+    ['on one node', 1],
+    ['requests at one node, workers at the other', 2],
+  ] as const)('%s', (_where, nodeCount) => {
+    test.each(httpCases)('$name', { timeout: 30_000 }, async (script) => {
+      const known = httpImprovements.find(({ name }) => name === script.name)
+      const gearmand = await playAgainst(script, startGearmand(flags))
+      const crossgear = await playAgainst(script, startCrossgear(redis, nodeCount, flags))
+      expect({
+        gearmand: lacking(gearmand, crossgear),
+        crossgear: lacking(crossgear, gearmand),
+      }).toEqual({ gearmand: known?.gearmand ?? [], crossgear: known?.crossgear ?? [] })
+    })
+  })
+})
+
+async function playAgainst(script: HttpCase, starting: Promise<Server>) {
+  const server = await starting
+  try {
+    return await exchange(script, server)
+  } finally {
+    await server.stop()
+  }
+}
+
+/** The lines that the other has not, however often each of them comes. */
+function lacking(lines: readonly string[], other: readonly string[]): readonly string[] {
+  const left = [...other]
+  return lines.filter((line) => {
+    const at = left.indexOf(line)
+    if (at >= 0) left.splice(at, 1)
+    return at < 0
+  })
+}

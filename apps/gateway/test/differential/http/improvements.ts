@@ -1,0 +1,122 @@
+/** A case of the HTTP port in which Crossgear does better than gearmand on purpose. */
+export interface HttpImprovement {
+  /** Name of the case. */
+  readonly name: string
+  readonly reason: string
+  /** What only one of the servers says. */
+  readonly gearmand: readonly string[]
+  readonly crossgear: readonly string[]
+}
+
+/** All differences from gearmand. */
+export const httpImprovements: readonly HttpImprovement[] = [
+  {
+    name: 'POST and WORK_FAIL',
+    reason: 'The handle is the whole handle.',
+    gearmand: ['X-Gearman-Job-Handle: H:test:'],
+    crossgear: ['X-Gearman-Job-Handle: H#'],
+  },
+  {
+    name: 'POST and WORK_DATA',
+    reason: 'Data is part of the body. gearmand writes over its own answer.',
+    gearmand: ['what is no answer'],
+    crossgear: [
+      '200',
+      'Content-Length: 8',
+      'Server: Gearman/<version>',
+      'X-Gearman-Command: WORK_COMPLETE',
+      'X-Gearman-Job-Handle: H#',
+      'body "moredone"',
+    ],
+  },
+  {
+    name: 'POST and WORK_WARNING',
+    reason: 'A warning does not end the wait: the result follows it.',
+    gearmand: ['Content-Length: 7', 'body "careful"'],
+    crossgear: ['Content-Length: 11', 'body "carefuldone"'],
+  },
+  {
+    name: 'POST and WORK_STATUS',
+    reason: 'Progress is no outcome: the answer is the result.',
+    gearmand: ['Content-Length: 0', 'X-Gearman-Command: WORK_STATUS', 'body ""'],
+    crossgear: ['Content-Length: 4', 'X-Gearman-Command: WORK_COMPLETE', 'body "done"'],
+  },
+  {
+    name: 'HEAD and WORK_COMPLETE',
+    reason: 'An answer to HEAD has the headers of GET and no body.',
+    gearmand: ['body "done"'],
+    crossgear: ['X-Gearman-Command: WORK_COMPLETE', 'body ""'],
+  },
+  {
+    name: 'GET /',
+    reason: 'The answer says what is missing.',
+    gearmand: ['Content-Length: 0', 'body ""'],
+    crossgear: ['Content-Length: 32', 'body "Name a function: POST /function\\n"'],
+  },
+  {
+    name: 'DELETE',
+    reason: 'A method that is not taken is answered.',
+    gearmand: [],
+    crossgear: [
+      '405',
+      'Content-Length: 27',
+      'Server: Gearman/<version>',
+      'body "Use GET, HEAD, PUT or POST\\n"',
+    ],
+  },
+  {
+    name: 'no HTTP',
+    reason: 'A client that sends what is no HTTP is told so.',
+    gearmand: [],
+    crossgear: ['400', 'body ""'],
+  },
+  {
+    name: 'a path with a query',
+    reason: 'A query is no part of a function name.',
+    gearmand: ['prioritystatus "mail?x=1\\t0\\t1\\t0\\t0\\n"'],
+    crossgear: ['prioritystatus "mail\\t0\\t1\\t0\\t0\\n"'],
+  },
+  {
+    name: 'a path with percent signs',
+    reason: 'Paths are percent-encoded: any function can be named.',
+    gearmand: ['prioritystatus "a%20b\\t0\\t1\\t0\\t0\\n"'],
+    crossgear: ['prioritystatus "a b\\t0\\t1\\t0\\t0\\n"'],
+  },
+  {
+    name: 'X-Gearman-Unique of 65 bytes',
+    reason: 'A request that makes no job is not answered with 200.',
+    gearmand: [
+      '200',
+      'Content-Length: 0',
+      'X-Gearman-Command: ERROR',
+      'X-Gearman-Job-Handle: ARGUMENT_TOO_LARGE',
+      'body ""',
+    ],
+    crossgear: ['400', 'Content-Length: 34', 'body "X-Gearman-Unique is over 64 bytes\\n"'],
+  },
+  {
+    name: 'two requests on one connection',
+    reason: 'Connections stay open, and each request is answered. gearmand takes both jobs.',
+    gearmand: [],
+    crossgear: [
+      '200',
+      'Content-Length: 0',
+      'Server: Gearman/<version>',
+      'X-Gearman-Command: JOB_CREATED',
+      'X-Gearman-Job-Handle: H#',
+      'body ""',
+    ],
+  },
+  {
+    name: 'a queue that is full',
+    reason: 'A request that makes no job is not answered with 200; 503 asks for another try.',
+    gearmand: [
+      'X-Gearman-Command: ERROR',
+      'X-Gearman-Job-Handle: QUEUE_ERROR',
+      '200',
+      'Content-Length: 0',
+      'body ""',
+    ],
+    crossgear: ['503', 'Content-Length: 34', 'body "The queue of the function is full\\n"'],
+  },
+]
