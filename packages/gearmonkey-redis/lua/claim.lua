@@ -9,20 +9,14 @@
 --#include keys
 --#include levels
 --#include jobs
+--#include lanes
 --#include throttle
 local by, prefix, sequence, max = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local defaultReserveMs = tonumber(ARGV[7])
 local now, jobs = nowMs(), {}
 local byQueue, byLane = {}, {}
 
--- A consumer is given jobs of a lane that is open for good, or that no by-name worker serves.
-local function isOpen(lane)
-  if by == 'n' then return true end
-  local meta = redis.call('HMGET', metaKey(lane), 'open', 'consumers')
-  if meta[1] then return true end
-  local workers = tonumber(redis.call('GET', laneKey('count', lane)) or 0) or 0
-  return workers - tonumber(meta[2] or 0) <= 0
-end
+local function isOpen(lane) return by == 'n' or isOpenLane(lane) end
 
 local function fieldsOf(pairs)
   local fields = {}
@@ -83,10 +77,12 @@ local function takeFromLane(lane, leaseMs)
   end
 end
 
--- Takes from several lanes as from one line. The heads are looked up once and then one by one.
-local function takeInOrder(lanes, leaseMs)
+-- Takes from several lanes (ARGV from `first` to `last`) as from one line. The heads are looked up once
+-- and then one by one.
+local function takeInOrder(first, last, leaseMs)
   local heads = {}
-  for _, lane in ipairs(lanes) do
+  for index = first, last do
+    local lane = ARGV[index]
     if isOpen(lane) then
       local band, rankOfHead = headOf(lane, now)
       if band then heads[#heads + 1] = { lane, band, rankOfHead } end
@@ -155,7 +151,7 @@ for _ = 1, tonumber(ARGV[8]) do
     elseif count == 1 then
       if isOpen(ARGV[first]) then takeFromLane(ARGV[first], leaseMs) end
     else
-      takeInOrder({ unpack(ARGV, first, at - 1) }, leaseMs)
+      takeInOrder(first, at - 1, leaseMs)
     end
   end
 end

@@ -37,6 +37,6 @@ if #ids < most then
   local isOpen = redis.call('HGET', meta, 'open')
   redis.call('DEL', meta)
   if isOpen then redis.call('HSET', meta, 'open', isOpen) end
-  if open == '' then redis.call('ZREM', dueKey, lane) end
+  if not isCluster then redis.call('ZREM', dueKey, lane) end
 end
 return ids

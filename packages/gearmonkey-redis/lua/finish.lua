@@ -33,7 +33,7 @@ local function schedule(job, message, delayMs, failure)
   redis.call('PERSIST', key)
   redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, job.id)
   redis.call('ZADD', retriesKey(lane), due, job.id)
-  if open == '' then redis.call('ZADD', dueKey, 'LT', due, lane) end
+  if not isCluster then redis.call('ZADD', dueKey, 'LT', due, lane) end
   return 1
 end
 

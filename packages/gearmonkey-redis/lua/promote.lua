@@ -26,7 +26,7 @@ if #jobs > 0 then
 end
 local following = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
 local due = following and integer(math.ceil(tonumber(following) * 1000)) or ''
-if open == '' then
+if not isCluster then
   if due == '' then redis.call('ZREM', dueKey, lane) else redis.call('ZADD', dueKey, due, lane) end
 end
 return { #jobs, due }

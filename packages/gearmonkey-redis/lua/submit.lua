@@ -91,7 +91,7 @@ if #queued > 0 then
   enqueue(lane, queued)
   if queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rank(best, now), lane) end
 end
-if earliestDue then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
+if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
 local created = nextId - (last - count)
 if created < count then redis.call('DECRBY', KEYS[1], count - created) end
 if created > 0 then redis.call('HINCRBY', meta, 'submitted', created) end

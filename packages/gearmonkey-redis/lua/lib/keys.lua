@@ -1,5 +1,5 @@
--- Keys of a lane. ARGV[1] and ARGV[2] are the braces around a lane's name: empty, or { and } in a
--- cluster. The twin of keys.ts.
+-- Key names. ARGV[1] and ARGV[2] are the braces around what keys of one slot have in common, a lane, a
+-- queue or `xg`: empty, or { and } in a cluster, where a script touches one slot. The twin of keys.ts.
 local open, close = ARGV[1], ARGV[2]
 local function laneKey(kind, lane) return kind .. ':' .. open .. lane .. close end
 local function jobKey(lane, id) return laneKey('job', lane) .. ':' .. id end
@@ -15,12 +15,15 @@ local function lineKey(lane) return laneKey('xg:line', lane) end
 local function onceKey(lane) return laneKey('xg:once', lane) end
 local function ticksKey(lane) return laneKey('xg:ticks', lane) end
 local function metaKey(lane) return laneKey('xg:lane', lane) end
-local function readyKey(queue) return 'xg:ready:' .. queue end
-local function slotsKey(queue) return 'xg:slots:' .. queue end
-local function rateKey(queue) return 'xg:rate:' .. queue end
-local function batchKey(bid) return 'xg:batch:' .. bid end
+local function tiesKey(lane) return laneKey('xg:ties', lane) end
+local function readyKey(queue) return 'xg:ready:' .. open .. queue .. close end
+local function slotsKey(queue) return 'xg:slots:' .. open .. queue .. close end
+local function rateKey(queue) return 'xg:rate:' .. open .. queue .. close end
+local broker = open .. 'xg' .. close
+local function batchKey(bid) return broker .. ':batch:' .. bid end
 local function nodeChannel(node) return 'xg:node:' .. node end
-local dueKey, nodesKey, lanesKey, eventsChannel = 'xg:due', 'xg:nodes', 'xg:lanes', 'xg:events'
+local dueKey, laneNumberKey, callbacksKey = broker .. ':due', broker .. ':lane-number', broker .. ':callbacks'
+local isCluster, eventsChannel = open ~= '', 'xg:events'
 
 local function nowMs()
   local time = redis.call('TIME')

@@ -107,6 +107,13 @@ local function untie(lane, id, how)
   local job = redis.call('HMGET', key, 'once', 'bid', 'callback', 'ran')
   if job[1] and how ~= 'failed' then unlock(lane, id, job[1]) end
   local isDone = how == 'success' or how == 'expired'
+  if isCluster then
+    -- A batch is in another slot: a node tells it, and takes the entry away when it has.
+    local word = isDone and 'done' or 'failed'
+    if job[2] then redis.call('SADD', tiesKey(lane), 'job ' .. word .. ' ' .. id .. ' ' .. job[2]) end
+    if job[3] and isDone then redis.call('SADD', tiesKey(lane), 'callback ' .. word .. ' ' .. id .. ' ' .. job[3]) end
+    return
+  end
   if job[2] then ranInBatch(job[2], key, job[4], not isDone) end
   if job[3] and isDone then callbackDone(job[3]) end
 end
