@@ -19,6 +19,11 @@ export interface Interest {
   readonly key: string
   /** The keys under which an idle worker of this interest is found, see {@link idleKeysOf}. */
   readonly idleKeys: readonly string[]
+  /**
+   * Whether a job may be reserved for it a moment before it asks: its reservation lasts while the node
+   * lives, and so has no time to lose.
+   */
+  readonly mayWait: boolean
   groups(registry: LaneRegistry): readonly LaneGroup[]
 }
 
@@ -32,6 +37,7 @@ export function namedInterest(abilities: readonly Ability[], registry: LaneRegis
   return {
     by: 'named',
     key: `n${JSON.stringify(wanted.map(({ lane, leaseMs }) => [lane, leaseMs ?? 0]))}`,
+    mayWait: wanted.every(({ leaseMs }) => leaseMs === undefined),
     idleKeys: wanted.map(({ lane, single }) => (single ? `l${lane}` : `f${lane}`)),
     groups: cached(registry, () =>
       wanted.map(({ lane, single, leaseMs }) => ({
@@ -51,6 +57,7 @@ export function consumerInterest(
   return {
     by: 'consumer',
     key: `c${JSON.stringify([queues, functions ? [...functions].sort() : null])}`,
+    mayWait: false,
     idleKeys: queues.map((queue) => `q${queue}`),
     groups: cached(registry, () =>
       queues.map((queue) => {

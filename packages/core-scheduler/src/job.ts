@@ -161,6 +161,8 @@ export type Outcome = JobRef & { readonly token: string } & (
         /** Give the job up at this many losses; 0: never. */
         readonly maxLosses: number
       }
+    /** No worker has had it: to the front of its level, as if it had not been reserved. */
+    | { readonly kind: 'return' }
   )
 
 /**

@@ -89,7 +89,7 @@ export class Outcomes {
     } catch (error) {
       const refusal = toStoreError(error)
       for (const item of items) {
-        if (item.outcome.kind === 'release') this.#refusedReleases.push(item)
+        if (isReturn(item.outcome)) this.#refusedReleases.push(item)
         item.settlement?.refused(refusal)
       }
     }
@@ -131,6 +131,10 @@ export class Outcomes {
   }
 }
 
+function isReturn({ kind }: Outcome): boolean {
+  return kind === 'release' || kind === 'return'
+}
+
 /** What those who wait hear of an outcome; nothing while the job will run again. */
 function eventOf(outcome: Outcome, result: Settled): JobEvent | undefined {
   if (result === 'dropped') return { kind: 'fail' }
@@ -143,6 +147,7 @@ function eventOf(outcome: Outcome, result: Settled): JobEvent | undefined {
       return failureEvent(outcome.message)
     case 'retry':
     case 'release':
+    case 'return':
       return undefined
   }
 }

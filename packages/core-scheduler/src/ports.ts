@@ -39,6 +39,8 @@ export interface ClaimRequest {
   /** Taken from in this order. */
   readonly groups: readonly LaneGroup[]
   readonly max: number
+  /** So many more for workers that will ask in a moment; none where a throttle limits the lanes. 0. */
+  readonly ahead?: number
   /**
    * Called before the answer for each queue whose throttle held something back: for so long by its
    * rate, milliseconds; 0: until a job of it ends, of which {@link StoreListener.woken} tells.

@@ -122,6 +122,9 @@ export class Scheduler {
       arm,
       registry: this.registry,
       putBack: (assignment) => this.release(assignment, false),
+      giveBack: ({ lane, id, token }) =>
+        this.#outcomes.add(undefined, { lane, id, token, kind: 'return' }),
+      mayClaimAhead: (options.maxLosses ?? 0) === 0,
       unpaused: (groups) => this.queues.unpaused(groups),
       roomAgain: (queue) => this.#upkeep.wakeQueue(queue),
     })

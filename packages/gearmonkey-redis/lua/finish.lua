@@ -3,7 +3,7 @@
 -- most, dead seconds, count, then per outcome: kind, id, token, and three strings:
 --   complete: output, -, -        fail: message, 1 if thrown, -
 --   retry: message, delay (ms), failure JSON      dead: message, -, failure JSON
---   release: 1 if lost, most losses (0: no limit), -
+--   release: 1 if lost, most losses (0: no limit), -      return: -, -, -
 -- The token `native` stands for what a native worker wrote: a final status that is not settled yet.
 -- Returns per outcome: 1 done, 2 released, 3 dropped, 0 unknown.
 --#include keys
@@ -13,7 +13,7 @@
 --#include throttle
 local lane, node, queue = ARGV[3], ARGV[4], ARGV[5]
 local deadMost, deadSeconds = tonumber(ARGV[6]), tonumber(ARGV[7])
-local meta, now, results, back = metaKey(lane), nowMs(), {}, {}
+local meta, now, results, back, front = metaKey(lane), nowMs(), {}, {}, {}
 local throttled, freed = queue ~= '' and redis.call('EXISTS', slotsKey(queue)) == 1, 0
 local counts = { completed = 0, failed = 0, retried = 0 }
 
@@ -43,19 +43,30 @@ local function bury(job, message, failure)
   return 1
 end
 
+-- An unfinished job that nobody waits for any more is not run again.
+local function isAbandoned(job) return job.fg and not job.waiting end
+
+local function drop(job)
+  finishJob(lane, job, node, 'error', '')
+  counts.failed = counts.failed + 1
+  return 3
+end
+
+local function interrupt(job, into)
+  local key = jobKey(lane, job.id)
+  redis.call('HSET', key, 'status', 'idle')
+  redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
+  into[#into + 1] = { job.id, tonumber(job.level or 5) }
+  return 2
+end
+
 local function release(job, lost, mostLosses)
   local losses = tonumber(job.losses or 0) + (lost and 1 or 0)
   local key = jobKey(lane, job.id)
   if lost then redis.call('HSET', key, 'losses', losses) end
-  local abandoned = job.fg and not job.waiting
-  if abandoned or (lost and mostLosses > 0 and losses >= mostLosses) then
-    finishJob(lane, job, node, 'error', '')
-    return 3
-  end
-  redis.call('HSET', key, 'status', 'idle', 'enqueued', integer(now))
-  redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
-  back[#back + 1] = { job.id, tonumber(job.level or 5) }
-  return 2
+  if isAbandoned(job) or (lost and mostLosses > 0 and losses >= mostLosses) then return drop(job) end
+  redis.call('HSET', key, 'enqueued', integer(now))
+  return interrupt(job, back)
 end
 
 local at = 9
@@ -85,18 +96,20 @@ for index = 1, tonumber(ARGV[8]) do
     elseif kind == 'dead' then
       result = bury(job, a, c)
       counts.failed = counts.failed + 1
+    elseif kind == 'return' then
+      result = isAbandoned(job) and drop(job) or interrupt(job, front)
     else
       result = release(job, a == '1', tonumber(b))
-      if result == 3 then counts.failed = counts.failed + 1 end
     end
   end
   results[index] = result
 end
 
-if #back > 0 then
-  enqueue(lane, back)
+if #back + #front > 0 then
+  if #back > 0 then enqueue(lane, back) end
+  if #front > 0 then requeue(lane, front) end
   hintReady(queue, lane, now)
-  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back)
+  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back + #front)
 end
 -- Who waits for room in the queue is woken by what is next in it.
 if freed > 0 then

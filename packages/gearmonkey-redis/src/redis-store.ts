@@ -187,7 +187,9 @@ export class RedisStore implements Store {
   }
 
   async claim(request: ClaimRequest): Promise<readonly Reservation[]> {
-    const { by, groups, max } = request
+    const { by, groups, ahead = 0 } = request
+    const limits = throttleArguments(groups, this.#names, this.#options.throttles)
+    const max = request.max + (limits[0] === 0 ? ahead : 0)
     const first = groups.find(({ lanes }) => lanes.length > 0)?.lanes[0]
     if (first === undefined) return []
     const letter = by === 'named' ? 'n' : 'c'
@@ -199,7 +201,7 @@ export class RedisStore implements Store {
       const named = queue === undefined ? lanes : lanes.slice(0, 2)
       args.push(leaseMs ?? '', queue ?? '', named.length, ...named)
     }
-    args.push(...throttleArguments(groups, this.#names, this.#options.throttles))
+    args.push(...limits)
     this.#token += max
     const reply = await this.#run('claim', [this.#keys.queue(first, 'normal')], args)
     const [jobs, throttled] = reply as [unknown, readonly Buffer[]]
@@ -461,6 +463,8 @@ function outcomeArguments(outcome: Outcome): [ScriptArgument, ScriptArgument, Sc
       return [outcome.message, '', outcome.failure]
     case 'release':
       return [outcome.lost ? '1' : '', outcome.maxLosses, '']
+    case 'return':
+      return ['', '', '']
   }
 }
 

@@ -6,7 +6,7 @@ import type {
   StoreError,
 } from '@crossgear/core-scheduler'
 import { bulk, error, NULL_BULK } from '@crossgear/fwp-codec'
-import type { Place } from '../net/peer.ts'
+import type { Place } from '../net/places.ts'
 import { jidOf } from './jids.ts'
 import type { Session } from './session.ts'
 import { storeErrorText } from './store-error-text.ts'

@@ -1,6 +1,6 @@
 import type { Assignment, Settled, Settlement, StoreError } from '@crossgear/core-scheduler'
 import { error, OK } from '@crossgear/fwp-codec'
-import type { Place } from '../net/peer.ts'
+import type { Place } from '../net/places.ts'
 import { findJob } from './find-job.ts'
 import type { HeldJob } from './held-jobs.ts'
 import type { Session } from './session.ts'

@@ -7,7 +7,8 @@ import {
   parseHello,
   type Hello,
 } from '@crossgear/fwp-codec'
-import type { Peer, PeerHandler, Place } from '../net/peer.ts'
+import type { Peer, PeerHandler } from '../net/peer.ts'
+import type { Place } from '../net/places.ts'
 import { FewAtOnce } from '../net/few-at-once.ts'
 import type { FaktoryContext } from './context.ts'
 import type { Fetch } from './fetch.ts'

@@ -1,6 +1,6 @@
 import type { Assignment, Claimant, Interest, Reservation } from '@crossgear/core-scheduler'
 import { encodeResponse, NO_JOB } from '@crossgear/gearman-codec'
-import type { Place } from '../net/peer.ts'
+import type { Place } from '../net/places.ts'
 import type { Session } from './session.ts'
 import { shownUnique, untilNul } from './translate.ts'
 

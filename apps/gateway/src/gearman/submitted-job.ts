@@ -8,7 +8,7 @@ import type {
   Submitted,
   Waiter,
 } from '@crossgear/core-scheduler'
-import type { Place } from '../net/peer.ts'
+import type { Place } from '../net/places.ts'
 import type { Session } from './session.ts'
 import { untilNul } from './translate.ts'
 
@@ -21,7 +21,8 @@ export class SubmittedJob implements Submission, Waiter {
   readonly waiter?: Waiter
   readonly #session: Session
   readonly #lane: string
-  readonly #place: Place
+  /** Of the last that it was told, which what comes next must not overtake. */
+  #place: Place
   #id = 0
   #handle = ''
 
@@ -60,7 +61,10 @@ export class SubmittedJob implements Submission, Waiter {
 
   hear(_ref: JobRef, event: JobEvent): void {
     if (isFinal(event)) this.#session.client.forget(this)
-    this.#session.peer.send(this.#packetOf(event))
+    const { peer } = this.#session
+    const packet = this.#packetOf(event)
+    if (this.#place.hasLeft) peer.sendNow(packet)
+    else this.#place = peer.send(packet) ?? this.#place
   }
 
   #packetOf(event: JobEvent): Buffer {

@@ -1,7 +1,7 @@
 import type { Ability, Assignment, IdleWorker, Interest } from '@crossgear/core-scheduler'
 import { NOOP } from '@crossgear/gearman-codec'
 import { GrabbedJob, type AssignForm } from './grabbed-job.ts'
-import type { Place } from '../net/peer.ts'
+import type { Place } from '../net/places.ts'
 import type { Session } from './session.ts'
 
 /** Functions that one connection can name, where the operator says nothing else. */

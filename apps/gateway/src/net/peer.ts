@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Arrivals, Holder } from './arrivals.ts'
-import { PlaceQueue } from './places.ts'
+import { PlaceQueue, type Aside, type Place } from './places.ts'
 
 /** Bounds of one connection. Defaults at the end of each line. */
 export interface PeerLimits {
@@ -29,12 +29,6 @@ export interface PeerHandler {
 /** Why the gateway itself ended a connection. */
 export type DropReason = 'slow' | 'error' | 'buffer'
 
-/** The place of a reply that is not known yet. Replies leave in the order of their places. */
-export interface Place {
-  /** The reply, or nothing where there is none after all. */
-  fill(bytes?: Uint8Array): void
-}
-
 /** Up to this size replies are joined into one write; larger ones go as they are. */
 const joinBytes = 64 * 1024
 /** How long a peer whose connection was ended may keep its half open, milliseconds. */
@@ -55,10 +49,12 @@ export class Peer implements Holder {
   #ready: Uint8Array[] = []
   #readyBytes = 0
   #flushing = false
-  readonly #places = new PlaceQueue()
+  readonly #places = new PlaceQueue(() => this.#advance())
   /** Bytes that came and belong to no place yet. */
   #arrivedBytes = 0
   #keptBytes = 0
+  /** Bytes of requests that it has told of. */
+  #waitingCost = 0
   #held = false
   #ending = false
   #gone = false
@@ -96,25 +92,32 @@ export class Peer implements Holder {
     return this.socket.remoteAddress ?? '-'
   }
 
-  /** Sends bytes behind all replies that have a place before them. */
-  send(bytes: Uint8Array): void {
-    if (this.#gone) return
-    if (this.#places.isEmpty) this.#write(bytes)
-    else {
-      this.#place()(bytes)
-      if (this.#places.filledBytes > this.#limits.dropBytes) this.destroy('slow')
+  /** Sends bytes behind all replies that have a place before them: returns theirs, if they wait. */
+  send(bytes: Uint8Array): Place | undefined {
+    if (this.#gone) return undefined
+    if (this.#places.isEmpty) {
+      this.#write(bytes)
+      return undefined
     }
+    const place = this.reserve()
+    place.fill(bytes)
+    if (this.#places.filledBytes > this.#limits.dropBytes) this.destroy('slow')
+    return place
+  }
+
+  /** Sends bytes that have nothing to do with the replies that are still owed. */
+  sendNow(bytes: Uint8Array): void {
+    this.#write(bytes)
   }
 
   /** Keeps the place of a reply that the store has to be asked for. */
   reserve(): Place {
-    const fill = this.#place()
-    return {
-      fill: (bytes) => {
-        fill(bytes)
-        this.#advance()
-      },
-    }
+    return this.#places.add(this.#arrived())
+  }
+
+  /** Counts a request that the store has to be asked for, and that has no reply as a rule. */
+  aside(): Aside {
+    return this.#places.addAside(this.#arrived())
   }
 
   /** Says how many bytes are kept of a message that has half arrived. */
@@ -155,20 +158,23 @@ export class Peer implements Holder {
     if (this.#exceeds(1)) this.#hold()
   }
 
-  #place(): (bytes?: Uint8Array) => void {
+  /** The bytes that came with a request. */
+  #arrived(): number {
     const cost = this.#arrivedBytes
     this.#arrivedBytes = 0
     if (cost > 0) this.#arrivals?.wait(cost)
-    return this.#places.add(cost)
+    this.#waitingCost += cost
+    return cost
   }
 
   #advance(): void {
     if (this.#gone) return
-    const costBefore = this.#places.cost
     for (let bytes = this.#places.next(); bytes !== undefined; bytes = this.#places.next()) {
       this.#write(bytes)
     }
-    if (this.#places.cost < costBefore) this.#arrivals?.wait(this.#places.cost - costBefore)
+    const { cost } = this.#places
+    if (cost < this.#waitingCost) this.#arrivals?.wait(cost - this.#waitingCost)
+    this.#waitingCost = cost
     if (this.#places.isEmpty && this.#ending) this.#flushSoon()
     this.#release()
   }
@@ -263,7 +269,7 @@ export class Peer implements Holder {
   #closed(): void {
     this.#gone = true
     this.#arrivals?.keep(this, 0)
-    this.#arrivals?.wait(-this.#places.cost)
+    this.#arrivals?.wait(-this.#waitingCost)
     clearTimeout(this.#stalled)
     this.#ready = []
     this.#handler.closed()

@@ -95,6 +95,10 @@ export function released({ lane, id, token }: Held, lost = false, maxLosses = 0)
   return { lane, id, token, kind: 'release', lost, maxLosses }
 }
 
+export function returned({ lane, id, token }: Held): Outcome {
+  return { lane, id, token, kind: 'return' }
+}
+
 export const native = (lane: string, id: number): Held => ({ lane, id, token: 'native' })
 
 export async function readOne(store: Store, lane: string, id: number): Promise<Job | undefined> {

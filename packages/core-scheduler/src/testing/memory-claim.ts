@@ -3,7 +3,7 @@ import type { ClaimRequest } from '../ports.ts'
 import { bandLevel, type Band } from '../levels.ts'
 import { endJob } from './memory-finish.ts'
 import { jobOf, type MemoryJob, type MemoryLane } from './memory-lane.ts'
-import { hasRoom, noteStart } from './memory-throttles.ts'
+import { hasRoom, isThrottled, noteStart } from './memory-throttles.ts'
 import { unlock } from './memory-ties.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
@@ -18,10 +18,12 @@ interface Head {
 /** Reserves jobs, group after group. `token` names the next reservation. */
 export function claimJobs(
   world: MemoryWorld,
-  { by, groups, max, throttled }: ClaimRequest,
+  { by, groups, max: asked, ahead = 0, throttled }: ClaimRequest,
   token: () => string,
 ): Reservation[] {
   const claimed: Reservation[] = []
+  const isLimited = groups.some(({ lanes }) => lanes.some((lane) => isThrottled(world, lane)))
+  const max = isLimited ? asked : asked + ahead
   const heldBack = new Map<string, number>()
   const mayTake = (lane: MemoryLane): boolean => hasRoom(world, lane, heldBack)
   for (const { lanes, leaseMs } of groups) {

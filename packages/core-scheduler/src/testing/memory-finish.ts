@@ -47,6 +47,8 @@ export function finishJob(
       return 'done'
     case 'release':
       return release(world, node, lane, job, outcome)
+    case 'return':
+      return giveBack(world, node, lane, job)
   }
 }
 
@@ -145,6 +147,21 @@ function release(
     return 'dropped'
   }
   putBack(world, lane, job)
+  world.tell(
+    () => true,
+    (listener) => listener.woken(lane.lane, 1),
+  )
+  return 'released'
+}
+
+function giveBack(world: MemoryWorld, node: string, lane: MemoryLane, job: MemoryJob): Settled {
+  if (job.foreground && job.waiting.length === 0) {
+    lane.counters.failed += 1
+    endJob(world, node, lane, job, 'error', Buffer.alloc(0))
+    return 'dropped'
+  }
+  interrupt(job)
+  lane.requeue(job)
   world.tell(
     () => true,
     (listener) => listener.woken(lane.lane, 1),

@@ -102,6 +102,14 @@ export class MemoryLane {
     queue.splice(lower < 0 ? queue.length : lower, 0, job.id)
   }
 
+  /** Before the jobs of its level, behind those of higher ones. */
+  requeue(job: MemoryJob): void {
+    const level = job.level ?? 5
+    const queue = this.queues[bandOf(level)]
+    const place = queue.findIndex((id) => (this.#jobs.get(id)?.level ?? 0) <= level)
+    queue.splice(place < 0 ? queue.length : place, 0, job.id)
+  }
+
   /** The next job's band, or none. */
   head(): { readonly band: Band; readonly id: number } | undefined {
     for (const band of bands) {

@@ -88,9 +88,20 @@ export class MemoryNode implements Store {
   }
 
   finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
-    return this.#step((world) =>
-      outcomes.map((outcome) => finishJob(world, this.node, world.lane(lane), outcome)),
-    )
+    return this.#step((world) => {
+      const settled: Settled[] = []
+      const finish = (outcome: Outcome, at: number): void => {
+        settled[at] = finishJob(world, this.node, world.lane(lane), outcome)
+      }
+      // Each goes before those of its level: the first of them is to be the first again.
+      const isReturn = ({ kind }: Outcome): boolean => kind === 'return'
+      for (const [at, outcome] of outcomes.entries()) if (!isReturn(outcome)) finish(outcome, at)
+      for (let at = outcomes.length - 1; at >= 0; at -= 1) {
+        const outcome = outcomes[at]
+        if (outcome && isReturn(outcome)) finish(outcome, at)
+      }
+      return settled
+    })
   }
 
   report(lane: string, reports: readonly Report[]): Promise<readonly boolean[]> {

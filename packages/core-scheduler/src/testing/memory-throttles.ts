@@ -19,6 +19,11 @@ export function hasRoom(
   return false
 }
 
+/** Whether a lane's queue has a limit. */
+export function isThrottled(world: MemoryWorld, lane: string): boolean {
+  return world.options.throttles?.has(world.names.parse(lane).queue) ?? false
+}
+
 /** A job has been handed out. */
 export function noteStart(world: MemoryWorld, { lane }: MemoryLane): void {
   const { queue } = world.names.parse(lane)

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect } from 'vitest'
 import { administrationContract } from './contract-administration.ts'
+import { aheadContract } from './contract-ahead.ts'
 import { leftoverContract } from './contract-leftovers.ts'
 import { nativeContract } from './contract-native.ts'
 import { batchContract } from './contract-batches.ts'
@@ -40,6 +41,7 @@ export function storeContract(
     queueContract(open)
     sharingContract(open)
     outcomeContract(open)
+    aheadContract(open)
     nodeContract(open)
     administrationContract(open)
     setContract(open)

@@ -80,16 +80,49 @@ local function enqueueLevel(lane, level, ids)
   redis.call('HSET', meta, 'lv' .. level, #taken + #ids)
 end
 
--- Puts jobs ({ id, level } in order of arrival) into the queues of their lane.
-local function enqueue(lane, jobs)
+local function byLevelOf(jobs)
   local byLevel = {}
   for _, job in ipairs(jobs) do
     local ids = byLevel[job[2]]
     if ids then ids[#ids + 1] = job[1] else byLevel[job[2]] = { job[1] } end
   end
+  return byLevel
+end
+
+-- Puts jobs ({ id, level } in order of arrival) into the queues of their lane.
+local function enqueue(lane, jobs)
+  local byLevel = byLevelOf(jobs)
   for level = 9, 1, -1 do
     if byLevel[level] then enqueueLevel(lane, level, byLevel[level]) end
   end
+end
+
+-- Puts ids of one level, the first to be next, before those of the same level in their band.
+local function requeueLevel(lane, level, ids)
+  local band = bandOf(level)
+  local key, meta, middle = queueKey(lane, band), metaKey(lane), usual[band]
+  if level > middle then
+    pushAll('RPUSH', key, reversed(ids))
+    redis.call('HINCRBY', meta, 'lv' .. level, #ids)
+    return
+  end
+  local other = level == middle and level + 1 or level
+  local count = tonumber(redis.call('HGET', meta, 'lv' .. other) or 0)
+  local pop, push = 'RPOP', 'RPUSH'
+  if level < middle then pop, push = 'LPOP', 'LPUSH' end
+  local taken = count > 0 and takeLevel(lane, key, other, count, pop, push) or {}
+  pushAll(push, key, level == middle and reversed(ids) or ids)
+  pushAll(push, key, reversed(taken))
+  if level < middle then
+    redis.call('HSET', meta, 'lv' .. level, #taken + #ids)
+  elseif count > 0 then
+    redis.call('HSET', meta, 'lv' .. other, #taken)
+  end
+end
+
+-- Puts jobs ({ id, level }, the first to be next) back where they were taken from.
+local function requeue(lane, jobs)
+  for level, ids in pairs(byLevelOf(jobs)) do requeueLevel(lane, level, ids) end
 end
 
 -- A job of this level has left its list.

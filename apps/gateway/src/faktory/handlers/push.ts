@@ -1,6 +1,6 @@
 import type { NewJob, StoreError, Submission, Submitted } from '@crossgear/core-scheduler'
 import { error, OK, parseJob } from '@crossgear/fwp-codec'
-import type { Place } from '../../net/peer.ts'
+import type { Place } from '../../net/places.ts'
 import { laneFor } from '../lane-for.ts'
 import { refusalOf } from '../refusals.ts'
 import type { Session } from '../session.ts'

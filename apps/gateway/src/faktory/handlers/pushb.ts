@@ -1,6 +1,6 @@
 import type { NewJob, StoreError, Submission, Submitted } from '@crossgear/core-scheduler'
 import { bulk, FwpError, parseJobs, type FwpJob } from '@crossgear/fwp-codec'
-import type { Place } from '../../net/peer.ts'
+import type { Place } from '../../net/places.ts'
 import { laneFor } from '../lane-for.ts'
 import { refusalOf, shown } from '../refusals.ts'
 import type { Session } from '../session.ts'
