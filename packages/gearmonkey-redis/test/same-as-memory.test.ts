@@ -40,7 +40,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('end' as const),
       at: fc.nat(5),
-      outcome: fc.constantFrom<Outcome['kind']>('complete', 'fail', 'retry', 'dead', 'release'),
+      outcome: fc.constantFrom<Outcome['kind']>(
+        'complete',
+        'fail',
+        'retry',
+        'dead',
+        'release',
+        'return',
+      ),
     }),
   },
   fc.record({ kind: fc.constant('abandon' as const), id: fc.integer({ min: 1, max: 12 }) }),
@@ -73,6 +80,8 @@ function outcomeOf({ lane, id, token }: Reservation, kind: Outcome['kind']): Out
       return { ...held, kind, message, failure }
     case 'release':
       return { ...held, kind, lost: true, maxLosses: 2 }
+    case 'return':
+      return { ...held, kind }
   }
 }
 
