@@ -1,0 +1,81 @@
+import { parseArgs } from 'node:util'
+import { fullScale, quickScale, type Scale } from './bench.ts'
+
+const MAX_ROUNDS = 1000
+
+/** What `npm run bench -- ...` was asked for. */
+export interface Request {
+  readonly help: boolean
+  readonly scale: Scale
+  readonly quick: boolean
+  /** Names of row groups, in the order of the table. */
+  readonly rows: readonly string[]
+  /** File for the figures as JSON. */
+  readonly json: string | undefined
+  /** Page whose section of results is written anew. */
+  readonly page: string | undefined
+}
+
+/** Words of the command line that cannot be meant. */
+export class UsageError extends Error {}
+
+/** @throws UsageError */
+export function parseCommandLine(words: readonly string[], known: readonly string[]): Request {
+  const { values } = parse(words)
+  const quick = values.quick === true
+  const scale = quick ? quickScale : fullScale
+  const wanted = values.rows?.split(',') ?? known
+  const unknown = wanted.filter((name) => !known.includes(name))
+  if (unknown.length > 0) {
+    throw new UsageError(`--rows knows ${known.join(', ')}; not ${unknown.join(', ')}`)
+  }
+  return {
+    help: values.help === true,
+    quick,
+    scale: { ...scale, rounds: roundsOf(values.rounds) ?? scale.rounds },
+    rows: known.filter((name) => wanted.includes(name)),
+    json: values.json,
+    page: values.page,
+  }
+}
+
+function parse(words: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...words],
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        quick: { type: 'boolean' },
+        rows: { type: 'string' },
+        rounds: { type: 'string' },
+        json: { type: 'string' },
+        page: { type: 'string' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error })
+  }
+}
+
+function roundsOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const rounds = Number(text)
+  if (Number.isInteger(rounds) && rounds >= 1 && rounds <= MAX_ROUNDS) return rounds
+  throw new UsageError(`--rounds takes a whole number from 1 to ${MAX_ROUNDS}; not ${text}`)
+}
+
+export function helpText(known: readonly string[]): string {
+  return `npm run bench -- [options]
+
+Drives gearmand and the built gateway with the same load in turn, and prints medians and ratios.
+
+  --quick        fewer rounds and jobs: some two minutes, for a look between two changes
+  --rows LIST    only these, with commas between them: ${known.join(', ')}
+  --rounds N     turns that count at each server (default: ${fullScale.rounds}, --quick: ${quickScale.rounds})
+  --json FILE    also writes every sample as JSON
+  --page FILE    also writes the results into a page, between its two result marks
+  --help         this text
+
+Needs gearmand, redis-server and cc. Exit code 1: a job was lost, done twice or changed.
+`
+}

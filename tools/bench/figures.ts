@@ -1,0 +1,52 @@
+import { ratiosOf, spreadOf, type Spread } from './statistics.ts'
+
+/** A bound on a figure's median, or on the median of its ratios where it was compared. */
+export interface Target {
+  readonly relation: '>=' | '<=' | '<'
+  readonly bound: number
+}
+
+/** One line of the table, with a sample for each round. */
+export interface Figure {
+  readonly name: string
+  readonly unit: 'jobs/s' | 'us' | 'us/job' | 'MB' | 'B' | '%' | 's'
+  readonly ours: readonly number[]
+  /** What it is held against, round by round; absent: the figure stands for itself. */
+  readonly against?: { readonly name: string; readonly samples: readonly number[] }
+  readonly target?: Target
+}
+
+/** What is printed of a figure and written as JSON. */
+export interface Judged extends Figure {
+  readonly median: Spread
+  readonly ratio: Spread | undefined
+  readonly verdict: 'ok' | 'short' | undefined
+}
+
+const holds: Record<Target['relation'], (value: number, bound: number) => boolean> = {
+  '>=': (value, bound) => value >= bound,
+  '<=': (value, bound) => value <= bound,
+  '<': (value, bound) => value < bound,
+}
+
+export function atLeast(bound: number): Target {
+  return { relation: '>=', bound }
+}
+
+export function atMost(bound: number): Target {
+  return { relation: '<=', bound }
+}
+
+export function below(bound: number): Target {
+  return { relation: '<', bound }
+}
+
+export function judge(figure: Figure): Judged {
+  const { ours, against, target } = figure
+  const median = spreadOf(ours)
+  const ratio = against === undefined ? undefined : spreadOf(ratiosOf(ours, against.samples))
+  const value = (ratio ?? median).median
+  const verdict =
+    target === undefined ? undefined : holds[target.relation](value, target.bound) ? 'ok' : 'short'
+  return { ...figure, median, ratio, verdict }
+}

@@ -1,0 +1,56 @@
+// `npm run bench`: see command-line.ts for its options.
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { helpText, parseCommandLine, UsageError, type Request } from './command-line.ts'
+import { judge, type Judged } from './figures.ts'
+import { LoadGenerator } from './load-generator.ts'
+import { describeMachine, formatMachine } from './machine.ts'
+import { rowGroups } from './rows/index.ts'
+import { formatTable } from './table.ts'
+
+const programs = { gearmand: '--version', 'redis-server': '--version', cc: '--version' }
+
+/** Programs that the benchmark needs and the machine lacks. */
+function absentPrograms(): readonly string[] {
+  return Object.entries(programs)
+    .filter(([program, word]) => spawnSync(program, [word]).error !== undefined)
+    .map(([program]) => program)
+}
+
+async function measure(request: Request): Promise<void> {
+  const machine = describeMachine()
+  process.stdout.write(`${formatMachine(machine)}\n\n`)
+  const bench = { generator: LoadGenerator.compile(), scale: request.scale }
+  const figures: Judged[] = []
+  for (const { name, measure } of rowGroups.filter((group) => request.rows.includes(group.name))) {
+    process.stderr.write(`${name}...\n`)
+    figures.push(...(await measure(bench)).map(judge))
+  }
+  process.stdout.write(`${formatTable(figures)}\n`)
+  if (request.json !== undefined) {
+    writeFileSync(request.json, JSON.stringify({ machine, scale: request.scale, figures }, null, 2))
+  }
+}
+
+async function main(): Promise<number> {
+  const known = rowGroups.map(({ name }) => name)
+  const request = parseCommandLine(process.argv.slice(2), known)
+  if (request.help) {
+    process.stdout.write(helpText(known))
+    return 0
+  }
+  const absent = absentPrograms()
+  if (absent.length > 0) {
+    process.stderr.write(`Skipped: this machine lacks ${absent.join(', ')}.\n`)
+    return 0
+  }
+  await measure(request)
+  return 0
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`)
+  process.exitCode = error instanceof UsageError ? 2 : 1
+}

@@ -1,0 +1,74 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+
+/** Clock ticks of /proc in a second; Linux has had 100 on every platform for decades. */
+const TICKS_PER_SECOND = 100
+const BYTES_PER_KIB = 1024
+/** How much of what a process last said is shown when it ends unasked. */
+const TAIL_LENGTH = 8000
+
+/** A program that the benchmark started and ends. */
+export interface Running {
+  readonly pid: number
+  /** Resolves with the first thing that `look` finds in a line of its output; rejects if it ends before. */
+  said<Found>(look: (line: string) => Found | undefined): Promise<Found>
+  /** Ends it with SIGTERM, or the signal given, and resolves when it is gone. */
+  stop(signal?: NodeJS.Signals): Promise<void>
+}
+
+/** Starts a program that lives no longer than this one. */
+export function startProgram(program: string, words: readonly string[]): Running {
+  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  const gone = once(child, 'exit').finally(() => process.off('exit', kill))
+  gone.catch(() => undefined)
+  return {
+    pid: child.pid ?? 0,
+    said: (look) => lookThrough(child, look),
+    stop: (signal = 'SIGTERM') => endProcess(child, gone, signal),
+  }
+}
+
+function lookThrough<Found>(
+  child: ChildProcess,
+  look: (line: string) => Found | undefined,
+): Promise<Found> {
+  let tail = ''
+  return new Promise((resolve, reject) => {
+    const onOutput = (chunk: Buffer): void => {
+      tail = (tail + chunk.toString()).slice(-TAIL_LENGTH)
+      for (const line of tail.split('\n')) {
+        const found = look(line)
+        if (found !== undefined) resolve(found)
+      }
+    }
+    child.stdout?.on('data', onOutput)
+    child.stderr?.on('data', onOutput)
+    child.once('error', reject)
+    child.once('exit', () => reject(new Error(`${child.spawnfile} ended: ${tail}`)))
+  })
+}
+
+async function endProcess(
+  child: ChildProcess,
+  gone: Promise<unknown>,
+  signal: NodeJS.Signals,
+): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+  await gone
+}
+
+/** Processor time that a process has used so far, in seconds, all its threads together. */
+export function cpuSeconds(pid: number): number {
+  // The name in parentheses may hold blanks; utime and stime are the 12th and 13th field after it.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+/** Resident memory of a process in bytes. */
+export function residentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * BYTES_PER_KIB
+}

@@ -1,0 +1,53 @@
+import { cpuPerJob, inTurn, withServers, type Bench, type RowGroup } from '../bench.ts'
+import { atLeast, type Figure } from '../figures.ts'
+import { startGateway, startGearmand } from '../servers.ts'
+
+const SIZES = [
+  { size: 100, words: '100 B', target: atLeast(1) },
+  { size: 10_240, words: '10 KB', target: undefined },
+] as const
+
+/** Foreground jobs: submitted, worked on, and the result back at the client. */
+export const foreground: RowGroup = {
+  name: 'foreground',
+  async measure(bench) {
+    const figures: Figure[] = []
+    for (const { size, words, target } of SIZES) {
+      figures.push(...(await measureSize(bench, size, words, target)))
+    }
+    return figures
+  },
+}
+
+async function measureSize(
+  bench: Bench,
+  size: number,
+  words: string,
+  target: Figure['target'],
+): Promise<readonly Figure[]> {
+  const jobs = size > 1000 ? bench.scale.jobs / 5 : bench.scale.jobs
+  const [theirs, ours] = await withServers([startGearmand, startGateway], (servers) =>
+    inTurn(bench, servers, { jobsPerTurn: jobs, size }, async (driver, server) => {
+      const run = (): ReturnType<typeof driver.run> => driver.run('foreground', { jobs, size })
+      const { result, microseconds } = await cpuPerJob(server, jobs, run)
+      return { rate: jobs / result.seconds, microseconds }
+    }),
+  )
+  const samples = (of: typeof ours, key: 'rate' | 'microseconds'): number[] =>
+    (of ?? []).map((turn) => turn[key])
+  return [
+    {
+      name: `foreground, ${words}`,
+      unit: 'jobs/s',
+      ours: samples(ours, 'rate'),
+      against: { name: 'gearmand', samples: samples(theirs, 'rate') },
+      ...(target && { target }),
+    },
+    {
+      name: `foreground, ${words}: processor time, Redis included`,
+      unit: 'us/job',
+      ours: samples(ours, 'microseconds'),
+      against: { name: 'gearmand', samples: samples(theirs, 'microseconds') },
+    },
+  ]
+}

@@ -1,0 +1,146 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createConnection } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Redis } from 'ioredis'
+import { freePort } from '../testing/redis-server.ts'
+import { startProgram, type Running } from './processes.ts'
+
+const GATEWAY = fileURLToPath(new URL('../../apps/gateway/dist/main.js', import.meta.url))
+const POLL_MS = 2
+const START_DEADLINE_MS = 20_000
+
+/** What the load is driven at. */
+export interface Server {
+  readonly name: string
+  /** Port of the Gearman door. */
+  readonly port: number
+  /** Port of the Faktory door, where there is one. */
+  readonly faktoryPort: number
+  /** Processes whose processor time the server costs. */
+  readonly pids: readonly number[]
+  stop(): Promise<void>
+}
+
+export interface BenchRedis extends Running {
+  /** Its Unix socket. */
+  readonly path: string
+  readonly port: number
+  readonly client: Redis
+}
+
+/** A Redis with the persistence that Crossgear's documentation advises: AOF, fsync every second. */
+export async function startRedis(): Promise<BenchRedis> {
+  const folder = await mkdtemp(join(tmpdir(), 'crossgear-bench-'))
+  const path = join(folder, 'redis.sock')
+  const port = await freePort()
+  const where = ['--bind', '127.0.0.1', '--port', String(port), '--unixsocket', path]
+  const files = ['--dir', folder, '--save', '', '--appendonly', 'yes', '--appendfsync', 'everysec']
+  const running = startProgram('redis-server', [...where, ...files])
+  await running.said((line) => (/ready to accept connections/i.test(line) ? true : undefined))
+  const client = new Redis(path)
+  return {
+    ...running,
+    path,
+    port,
+    client,
+    async stop() {
+      client.disconnect()
+      await running.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+interface ReadyLine {
+  readonly msg?: string
+  readonly doors?: readonly { readonly name: string; readonly port: number }[]
+}
+
+/** Resolves with the ports once the gateway has logged that it is ready. */
+function readyDoors(line: string): Map<string, number> | undefined {
+  if (!line.includes('"msg":"Ready."') || !line.endsWith('}')) return undefined
+  const { doors } = JSON.parse(line) as ReadyLine
+  return new Map(doors?.map((door) => [door.name, door.port]))
+}
+
+export interface Gateway extends Server {
+  readonly pid: number
+  readonly redis: BenchRedis
+}
+
+/** The built gateway in a process of its own, with a Redis of its own. `nodeWords` go before the program. */
+export async function startGateway(nodeWords: readonly string[] = []): Promise<Gateway> {
+  const redis = await startRedis()
+  const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', 'off']
+  const store = ['--redis-url', `unix://${redis.path}`, '--log-format', 'json']
+  const running = startProgram(process.execPath, [
+    ...nodeWords,
+    GATEWAY,
+    'serve',
+    ...doors,
+    ...store,
+  ])
+  const ports = await running.said(readyDoors)
+  return {
+    name: 'gateway',
+    port: ports.get('gearman') ?? 0,
+    faktoryPort: ports.get('faktory') ?? 0,
+    pid: running.pid,
+    pids: [running.pid, redis.pid],
+    redis,
+    async stop() {
+      await running.stop()
+      await redis.stop()
+    },
+  }
+}
+
+/** gearmand with its queues in memory, or in a Redis of its own. */
+export async function startGearmand(queue: 'memory' | 'redis' = 'memory'): Promise<Server> {
+  const redis = queue === 'redis' ? await startRedis() : undefined
+  const port = await freePort()
+  const kept =
+    redis === undefined
+      ? []
+      : ['-q', 'redis', '--redis-server', '127.0.0.1', '--redis-port', String(redis.port)]
+  const words = ['-p', String(port), '-L', '127.0.0.1', '-l', 'none', ...kept]
+  const running = startProgram('gearmand', words)
+  await serving(port)
+  return {
+    name: queue === 'memory' ? 'gearmand' : 'gearmand -q redis',
+    port,
+    faktoryPort: 0,
+    pids: redis === undefined ? [running.pid] : [running.pid, redis.pid],
+    async stop() {
+      await running.stop()
+      await redis?.stop()
+    },
+  }
+}
+
+/** Resolves when a Gearman server on the port has answered; the time is when that was (ms, monotonic). */
+export async function serving(port: number): Promise<number> {
+  const deadline = performance.now() + START_DEADLINE_MS
+  while (performance.now() < deadline) {
+    const answer = await adminCommand(port, 'version').catch(() => undefined)
+    if (answer !== undefined) return performance.now()
+    await delay(POLL_MS)
+  }
+  throw new Error(`nobody serves on port ${port}`)
+}
+
+/** One Gearman text command, and what came back first. */
+async function adminCommand(port: number, line: string): Promise<string> {
+  const socket = createConnection(port, '127.0.0.1')
+  try {
+    socket.write(`${line}\n`)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    return answer.toString()
+  } finally {
+    socket.destroy()
+  }
+}

@@ -1,0 +1,45 @@
+import type { Judged } from './figures.ts'
+import { spreadOf, type Spread } from './statistics.ts'
+
+const HEADINGS = ['figure', 'gateway', 'held against', 'ratio (min to max)', 'target', ''] as const
+
+/** Three digits that count: 41,200, 0.482, 13.1. */
+export function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return '-'
+  return Number(value.toPrecision(3)).toLocaleString('en-US', { maximumSignificantDigits: 3 })
+}
+
+function formatSpread({ median, min, max }: Spread, unit = ''): string {
+  const words = formatNumber(median) + unit
+  return min === max ? words : `${words} (${formatNumber(min)} to ${formatNumber(max)})`
+}
+
+function cellsOf(figure: Judged): readonly string[] {
+  const { against, target, ratio } = figure
+  const theirs =
+    against === undefined ? [] : [formatNumber(medianOf(against.samples)), against.name]
+  return [
+    figure.name,
+    formatSpread(figure.median, ` ${figure.unit}`),
+    theirs.join(' '),
+    ratio === undefined ? '' : formatSpread(ratio),
+    target === undefined ? '' : `${target.relation} ${formatNumber(target.bound)}`,
+    figure.verdict ?? '',
+  ]
+}
+
+function medianOf(samples: readonly number[]): number {
+  return spreadOf(samples).median
+}
+
+/** A Markdown table whose columns line up, so that it reads in a terminal too. */
+export function formatTable(figures: readonly Judged[]): string {
+  const rows = [HEADINGS, ...figures.map(cellsOf)]
+  const widths = HEADINGS.map((_, column) =>
+    Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  const line = (cells: readonly string[]): string =>
+    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`
+  return [line(HEADINGS), rule, ...rows.slice(1).map(line)].join('\n')
+}
