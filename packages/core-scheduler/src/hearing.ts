@@ -6,6 +6,7 @@ import type { NativeCare } from './native-care.ts'
 import { failureEvent } from './outcomes.ts'
 import type { Clock, Observer, Store, StoreListener } from './ports.ts'
 import { ProgressLook } from './progress-look.ts'
+import type { ConsumerOrder } from './queue-ports.ts'
 import type { FailureReport } from './retry.ts'
 import type { Submissions } from './submissions.ts'
 import type { Waiters } from './waiters.ts'
@@ -30,6 +31,7 @@ export interface HearingParts {
   readonly wake: (lane: string, jobs: number) => void
   readonly tell: (ref: JobRef, event: JobEvent) => void
   readonly loadPauses: () => Promise<void>
+  readonly ordered: (wid: string, order: ConsumerOrder) => void
   readonly care: NativeCare
   readonly settle: (outcome: Outcome) => void
   /** Settles what a native worker wrote in the job. */
@@ -115,6 +117,10 @@ export class Hearing implements StoreListener {
 
   laneDropped(lane: string): void {
     this.#parts.registry.remove(lane)
+  }
+
+  consumersOrdered(wid: string, order: ConsumerOrder): void {
+    this.#parts.ordered(wid, order)
   }
 
   pausesChanged(): void {

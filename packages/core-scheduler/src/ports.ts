@@ -14,7 +14,7 @@ import type {
 import type { NativeStore, Repair } from './native-ports.ts'
 import type { BatchStore } from './batch-ports.ts'
 import type { CronStore } from './cron-ports.ts'
-import type { QueueStore } from './queue-ports.ts'
+import type { ConsumerOrder, QueueStore } from './queue-ports.ts'
 import type { Band } from './levels.ts'
 
 /** Lanes that one request takes from, as one line: highest level first, there the oldest job. */
@@ -117,6 +117,8 @@ export interface StoreListener {
   laneDropped(lane: string): void
   /** Faktory queues were paused or resumed. */
   pausesChanged(): void
+  /** An operator has an order for a Faktory worker, or for `*`, all of them. */
+  consumersOrdered(wid: string, order: ConsumerOrder): void
   /** The store answers again: what was heard before may have gaps. */
   up(): void
   down(reason: string): void

@@ -1,12 +1,15 @@
 import type { JobEvent, JobRef } from './job.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import type { LaneGroup, Store } from './ports.ts'
-import type { JobPlace } from './queue-ports.ts'
+import type { ConsumerOrder, JobPlace } from './queue-ports.ts'
 
 /** Jobs ended per step. */
 const endedPerStep = 1_000
 const queuedPlaces: readonly JobPlace[] = ['high', 'normal', 'low']
 const allPlaces: readonly JobPlace[] = [...queuedPlaces, 'scheduled', 'dead', 'busy']
+
+/** Hears what an operator orders Faktory workers to do; `*` is every worker. */
+export type OrderListener = (wid: string, order: ConsumerOrder) => void
 
 interface Parts {
   readonly store: Store
@@ -17,6 +20,7 @@ interface Parts {
 /** What is done to Faktory queues as wholes, over all nodes. */
 export class QueueControl {
   readonly #parts: Parts
+  readonly #orderListeners = new Set<OrderListener>()
   #paused: ReadonlySet<string> = new Set()
 
   constructor(parts: Parts) {
@@ -39,6 +43,22 @@ export class QueueControl {
 
   async resume(queues: readonly string[]): Promise<void> {
     await this.#setPaused(queues, false)
+  }
+
+  /** Tells a Faktory worker, or with `*` every one, at whichever nodes they are. */
+  async order(wid: string, order: ConsumerOrder): Promise<void> {
+    await this.#parts.store.queues.orderConsumers(wid, order)
+  }
+
+  /** Hears orders from now on; what it returns ends that. */
+  onOrder(listener: OrderListener): () => void {
+    this.#orderListeners.add(listener)
+    return () => this.#orderListeners.delete(listener)
+  }
+
+  /** An order came, from whichever node. */
+  ordered(wid: string, order: ConsumerOrder): void {
+    for (const listener of this.#orderListeners) listener(wid, order)
   }
 
   /** Ends the queued jobs of a queue. */

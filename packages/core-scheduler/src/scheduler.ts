@@ -166,6 +166,7 @@ export class Scheduler {
       counts: this.#counts,
       submissions: this.#submissions,
       loadPauses: () => this.queues.load(),
+      ordered: (wid, order) => this.queues.ordered(wid, order),
       settle: (outcome) => this.#outcomes.add(undefined, outcome),
       outcomeOf: (job, report) => this.#outcomeOf(job, report),
       settleNative: (job) => this.#settleNative(job),

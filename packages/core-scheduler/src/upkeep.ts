@@ -8,9 +8,13 @@ const beatEveryMs = 1_000
 /** A node that has not beaten for so long is dead to the others, milliseconds. */
 const deadAfterMs = 3_500
 /** How often due jobs are moved into their queues, milliseconds. */
-const promoteEveryMs = 200
-/** How often lanes are searched for what native programs wrote unheard, in beats. */
-const healEveryBeats = 5
+const promoteEveryMs = 100
+/**
+ * Lanes that one beat searches for what native programs wrote unheard: some 5 us of the store's time
+ * each. Where there are more, a beat takes its share of them, so that all have their turn in five.
+ */
+const healedPerBeat = 2_000
+const healRoundBeats = 5
 /** A client that waits so long may wait for a native worker, whose events are heard from then on. */
 const watchWaitersAfterMs = 100
 /** How often the progress of jobs that native workers run is looked at, milliseconds. */
@@ -30,7 +34,8 @@ export class Upkeep {
   readonly #parts: UpkeepParts
   readonly #hearing: Hearing
   #offsetMs = 0
-  #beats = 0
+  /** Where in the order of the lanes the next search begins. */
+  #healedTo = 0
   #stopped = false
   readonly #cancels = new Map<string, () => void>()
 
@@ -103,11 +108,19 @@ export class Upkeep {
       for (const lane of await store.bury(node, [...registry.all()])) wake(lane, 1)
     }
     await this.#reap()
-    if (this.#beats % healEveryBeats === 0) await store.heal([...registry.all()])
-    this.#beats += 1
+    await this.#heal()
     await care.beat()
     watch.touch()
     await this.#hearing.sweep()
+  }
+
+  async #heal(): Promise<void> {
+    const { store, registry } = this.#parts
+    const lanes = [...registry.all()]
+    const from = this.#healedTo < lanes.length ? this.#healedTo : 0
+    const share = Math.max(healedPerBeat, Math.ceil(lanes.length / healRoundBeats))
+    this.#healedTo = from + share
+    await store.heal(lanes.slice(from, this.#healedTo))
   }
 
   async #reap(): Promise<void> {

@@ -69,13 +69,16 @@ function happened(listener: StoreListener, lane: string, message: string): void 
   else if (kind === 'finish') listener.finished(lane, Number(id))
 }
 
+/** `kind NUL lane NUL figure`; for an order to a worker its wid and what to do. */
 function announced(listener: StoreListener, message: string): void {
   const [kind, lane, figure] = message.split('\0')
   if (lane === undefined) return
   if (kind === 'lane') listener.laneAdded(lane, Number(figure))
   else if (kind === 'unlane') listener.laneDropped(lane)
   else if (kind === 'pauses') listener.pausesChanged()
-  else if (kind === 'wake') listener.woken(lane, Number(figure))
+  else if (kind === 'order' && (figure === 'quiet' || figure === 'terminate')) {
+    listener.consumersOrdered(lane, figure)
+  } else if (kind === 'wake') listener.woken(lane, Number(figure))
 }
 
 /** `kind NUL lane NUL id NUL data`, as `relay` in lua/lib/jobs.lua writes it. */

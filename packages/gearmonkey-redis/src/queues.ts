@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import {
   LaneNames,
+  type ConsumerOrder,
   type JobNote,
   type JobPlace,
   type JobRef,
@@ -32,6 +33,11 @@ export class RedisQueues implements QueueStore {
 
   constructor(parts: Parts) {
     this.#parts = parts
+  }
+
+  async orderConsumers(wid: string, order: ConsumerOrder): Promise<void> {
+    const { redis, keys, call } = this.#parts
+    await call(() => redis.publish(keys.events, `order\0${wid}\0${order}`))
   }
 
   pausedQueues(): Promise<readonly string[]> {

@@ -55,6 +55,10 @@ export interface RedisStoreOptions {
 const mostDead = 10_000
 const deadForSeconds = 180 * 24 * 3600
 const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped']
+/** Lanes with due jobs that one promotion takes on; the rest have the next one. */
+const dueLanesPerLook = 1_000
+/** Lanes whose due jobs are moved at once: claims of this node wait behind no more than these. */
+const promotedAtOnce = 8
 /** Due jobs moved per lane and call. */
 const promotedPerCall = 1_000
 /** Keys that one look for unknown lanes goes through, about 2 ms of the server's time. */
@@ -314,21 +318,26 @@ export class RedisStore implements Store {
   }
 
   async promote(): Promise<readonly { lane: string; jobs: number }[]> {
+    const due = (await this.#run('due-lanes', [this.#keys.due], [dueLanesPerLook])) as Buffer[]
     const promoted: { lane: string; jobs: number }[] = []
-    const due = (await this.#run('due-lanes', [this.#keys.due], [])) as Buffer[]
-    for (const lane of due.map(String)) {
-      let total = 0
-      for (let round = 0; round < promotionRounds; round += 1) {
-        const { queue } = this.#names.parse(lane)
-        const key = this.#keys.queue(lane, 'scheduled')
-        const reply = await this.#run('promote', [key], [lane, queue, promotedPerCall])
-        const [jobs] = reply as [number, Buffer]
-        total += jobs
-        if (jobs < promotedPerCall) break
-      }
-      if (total > 0) promoted.push({ lane, jobs: total })
+    for (const some of chunks(due.map(String), promotedAtOnce)) {
+      const jobs = await Promise.all(some.map((lane) => this.#promote(lane)))
+      for (const [at, lane] of some.entries()) promoted.push({ lane, jobs: jobs[at] ?? 0 })
     }
-    return promoted
+    return promoted.filter(({ jobs }) => jobs > 0)
+  }
+
+  async #promote(lane: string): Promise<number> {
+    const { queue } = this.#names.parse(lane)
+    const key = this.#keys.queue(lane, 'scheduled')
+    let total = 0
+    for (let round = 0; round < promotionRounds; round += 1) {
+      const reply = await this.#run('promote', [key], [lane, queue, promotedPerCall])
+      const [jobs] = reply as [number, Buffer]
+      total += jobs
+      if (jobs < promotedPerCall) break
+    }
+    return total
   }
 
   async heal(lanes: readonly string[]): Promise<void> {

@@ -1,16 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
-import { isLoopback } from '../net/addresses.ts'
 import { json, type Answer } from '../web/answer.ts'
+import { BodyError, readJson, refuseChange } from '../web/local-change.ts'
 import { CronEntryError } from './cron-entry.ts'
 import type { Cron, CronView } from './cron.ts'
 
-const maxBodyBytes = 65_536
-
 /**
  * The page `/cron`: GET lists the entries, POST adds the one that is its JSON body, DELETE takes away
- * the added one that `?name=` names. Only this machine may change entries, and no web page in a
- * browser on it: they cannot send JSON to a server that does not ask for it.
+ * the added one that `?name=` names. Only this machine may change entries.
  */
 export async function answerCron(cron: Cron, request: IncomingMessage): Promise<Answer> {
   const { method = 'GET' } = request
@@ -19,13 +16,14 @@ export async function answerCron(cron: Cron, request: IncomingMessage): Promise<
   }
   const change = Object.hasOwn(changes, method) ? changes[method] : undefined
   if (!change) return json(405, { error: 'use GET, HEAD, POST or DELETE' })
-  if (!isLoopback(request.socket.remoteAddress ?? '')) {
-    return json(403, { error: 'entries are changed from the machine of the gateway alone' })
-  }
+  const refusal = refuseChange(request)
+  if (refusal) return refusal
   try {
     return await change(cron, request)
   } catch (error) {
-    if (error instanceof CronEntryError) return json(400, { error: error.message })
+    if (error instanceof CronEntryError || error instanceof BodyError) {
+      return json(400, { error: error.message })
+    }
     throw error
   }
 }
@@ -33,9 +31,6 @@ export async function answerCron(cron: Cron, request: IncomingMessage): Promise<
 const changes: Readonly<Record<string, (cron: Cron, request: IncomingMessage) => Promise<Answer>>> =
   {
     async POST(cron, request) {
-      if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) {
-        return json(415, { error: 'send application/json' })
-      }
       const { name } = await cron.add(await readJson(request))
       return json(201, { name })
     },
@@ -54,20 +49,5 @@ function shown({ entry, source, lastMs, nextMs }: CronView): object {
     ...{ name, source, schedule, timezone, job },
     last_run: lastMs === undefined ? null : formatRfc3339(lastMs),
     next_run: nextMs === undefined ? null : formatRfc3339(nextMs),
-  }
-}
-
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > maxBodyBytes) throw new CronEntryError(`the body is over ${maxBodyBytes} bytes`)
-    chunks.push(chunk)
-  }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString()) as unknown
-  } catch (error) {
-    throw new CronEntryError('the body is no JSON', { cause: error })
   }
 }

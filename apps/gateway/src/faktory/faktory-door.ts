@@ -63,11 +63,14 @@ export class FaktoryDoor implements Door {
   readonly workers: Workers
   readonly #listener: Listener
   readonly #state: DoorState = { commands: 0, draining: false }
+  readonly #scheduler: Scheduler
+  #disobey: (() => void) | undefined
 
   constructor(options: FaktoryDoorOptions) {
     const { scheduler, clock, host, port } = options
     const { maxConnections = 2_000, rejected = () => undefined } = options
     const openedMs = clock.nowMs()
+    this.#scheduler = scheduler
     this.workers = new Workers({
       scheduler,
       clock,
@@ -125,6 +128,7 @@ export class FaktoryDoor implements Door {
 
   listen(): Promise<ListenAddress> {
     this.workers.watch()
+    this.#disobey = this.#scheduler.queues.onOrder((wid, order) => this.workers.ordered(wid, order))
     return this.#listener.listen()
   }
 
@@ -142,6 +146,7 @@ export class FaktoryDoor implements Door {
   }
 
   close(): Promise<void> {
+    this.#disobey?.()
     this.workers.stop()
     return this.#listener.close()
   }

@@ -164,7 +164,7 @@ export class Session implements PeerHandler, WorkerConnection {
     }
     this.#decoder.maxLineBytes = this.context.maxLineBytes
     this.#functions = functionsOf(hello)
-    this.#worker = this.context.workers.join(hello.wid, this)
+    this.#worker = this.context.workers.join(hello, this)
     this.send(OK)
   }
 

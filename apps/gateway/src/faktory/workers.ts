@@ -1,4 +1,5 @@
-import type { Clock, Scheduler } from '@crossgear/core-scheduler'
+import type { Clock, ConsumerOrder, Scheduler } from '@crossgear/core-scheduler'
+import type { Hello } from '@crossgear/fwp-codec'
 import { HeldJobs } from './held-jobs.ts'
 
 /** What a worker may do, each state final against those before it. */
@@ -19,6 +20,8 @@ export interface WorkerConnection {
 /** Who holds jobs: all connections with one wid, or one connection without. */
 export class Worker {
   readonly wid: string | undefined
+  /** What it said of itself when it came. */
+  readonly hello: Hello
   readonly held = new HeldJobs()
   readonly connections = new Set<WorkerConnection>()
   readonly #scheduler: Scheduler
@@ -27,8 +30,9 @@ export class Worker {
   lastBeatMs: number
   rssKb = 0
 
-  constructor(wid: string | undefined, scheduler: Scheduler, nowMs: number) {
-    this.wid = wid
+  constructor(hello: Hello, scheduler: Scheduler, nowMs: number) {
+    this.wid = hello.wid
+    this.hello = hello
     this.#scheduler = scheduler
     this.lastBeatMs = nowMs
   }
@@ -93,11 +97,12 @@ export class Workers {
   }
 
   /** A connection has said who it is. */
-  join(wid: string | undefined, connection: WorkerConnection): Worker {
+  join(hello: Hello, connection: WorkerConnection): Worker {
     const { scheduler, clock } = this.#options
+    const { wid } = hello
     const nowMs = clock.nowMs()
     const known = wid === undefined ? undefined : this.#byWid.get(wid)
-    const worker = known ?? new Worker(wid, scheduler, nowMs)
+    const worker = known ?? new Worker(hello, scheduler, nowMs)
     if (worker.connections.size === 0) worker.lastBeatMs = nowMs
     worker.connections.add(connection)
     this.#connected.add(worker)
@@ -110,6 +115,12 @@ export class Workers {
     this.#connected.delete(worker)
     worker.uncount()
     if (worker.held.size === 0) this.#forget(worker)
+  }
+
+  /** An operator's order for a worker, or for `*`, all that are connected. */
+  ordered(wid: string, order: ConsumerOrder): void {
+    if (wid !== '*') this.find(wid)?.advance(order)
+    else for (const worker of this.all()) worker.advance(order)
   }
 
   /** No worker is given a job any more. */

@@ -4,6 +4,7 @@ import type { Config } from '../config/load-config.ts'
 import type { Route } from '../config/routes.ts'
 import { answerCron } from '../cron/cron-page.ts'
 import { Cron } from '../cron/cron.ts'
+import { answerBusy } from '../faktory/busy-page.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
 import { AdminAccess } from '../gearman/admin-access.ts'
 import { GearmanDoor } from '../gearman/gearman-door.ts'
@@ -91,10 +92,15 @@ export async function compose(parts: Parts): Promise<Composition> {
     throw new StartError(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
   }
   metrics.storeUp(true)
+  const doors = doorsOf(parts, scheduler)
+  const workers = doors.find((door) => door instanceof FaktoryDoor)?.workers
   return {
-    doors: doorsOf(parts, scheduler),
+    doors,
     check: () => readiness(scheduler),
-    pages: { '/cron': (request) => answerCron(cron, request) },
+    pages: {
+      '/cron': (request) => answerCron(cron, request),
+      '/busy': (request) => answerBusy({ scheduler, workers, clock: systemClock }, request),
+    },
     counts: async () => (await scheduler.counts()).flatMap((lane) => jobCounts(lane)),
     drain: () => scheduler.drain(),
     unfinished: () => unfinished(scheduler),

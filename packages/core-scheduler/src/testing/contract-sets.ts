@@ -119,6 +119,19 @@ export function setContract(open: OpenWorld): void {
       expect(await here.queues.pausedQueues()).toEqual(['default'])
     })
 
+    test('an order to a worker is heard at every node', async () => {
+      const world = await open()
+      const here = await listening(world)
+      const there = await listening(world)
+      await here.store.queues.orderConsumers('worker-1', 'quiet')
+      for (const { log } of [here, there]) {
+        expect(await log.until('consumersOrdered')).toMatchObject({
+          wid: 'worker-1',
+          order: 'quiet',
+        })
+      }
+    })
+
     test('a note is kept on the job of the one who holds it', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail')

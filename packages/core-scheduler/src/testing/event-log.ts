@@ -13,6 +13,7 @@ export type Heard =
   | { readonly kind: 'laneAdded'; readonly lane: string; readonly number: number }
   | { readonly kind: 'laneDropped'; readonly lane: string }
   | { readonly kind: 'pausesChanged' }
+  | { readonly kind: 'consumersOrdered'; readonly wid: string; readonly order: string }
   | { readonly kind: 'up' }
   | { readonly kind: 'down'; readonly reason: string }
 
@@ -76,6 +77,10 @@ export class EventLog implements StoreListener {
 
   laneDropped(lane: string): void {
     this.#add({ kind: 'laneDropped', lane })
+  }
+
+  consumersOrdered(wid: string, order: string): void {
+    this.#add({ kind: 'consumersOrdered', wid, order })
   }
 
   pausesChanged(): void {

@@ -1,6 +1,13 @@
 import type { JobRef } from '../job.ts'
 import { bands } from '../levels.ts'
-import type { JobNote, JobPlace, JobSet, QueueStore, SetExit } from '../queue-ports.ts'
+import type {
+  ConsumerOrder,
+  JobNote,
+  JobPlace,
+  JobSet,
+  QueueStore,
+  SetExit,
+} from '../queue-ports.ts'
 import { buryJob, endJob, putBack } from './memory-finish.ts'
 import type { MemoryJob, MemoryLane } from './memory-lane.ts'
 import type { MemoryWorld } from './memory-world.ts'
@@ -30,6 +37,15 @@ export class MemoryQueues implements QueueStore {
       world.tell(
         () => true,
         (listener) => listener.pausesChanged(),
+      )
+    })
+  }
+
+  orderConsumers(wid: string, order: ConsumerOrder): Promise<void> {
+    return this.#step((world) => {
+      world.tell(
+        () => true,
+        (listener) => listener.consumersOrdered(wid, order),
       )
     })
   }

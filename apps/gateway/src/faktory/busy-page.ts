@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http'
+import type { Clock, Scheduler } from '@crossgear/core-scheduler'
+import * as v from 'valibot'
+import { json, type Answer } from '../web/answer.ts'
+import { BodyError, readJson, refuseChange } from '../web/local-change.ts'
+import type { Worker, Workers } from './workers.ts'
+
+/** What an operator may tell workers, as Faktory's own page `/busy` calls it. */
+const orderSchema = v.strictObject({
+  wid: v.pipe(v.string(), v.regex(/^[^\0]{1,255}$/)),
+  signal: v.picklist(['quiet', 'terminate']),
+})
+
+/** A wid that stands for every worker. */
+const allWorkers = 'all'
+
+/**
+ * The page `/busy`: GET lists the Faktory workers of this gateway, POST `{"wid", "signal"}` tells one
+ * of them, or `all`, at whichever gateways they are, to go `quiet` or to `terminate`. A worker hears
+ * it with the answer to its next BEAT. Only this machine may tell workers.
+ */
+export async function answerBusy(
+  { scheduler, workers, clock }: BusyParts,
+  request: IncomingMessage,
+): Promise<Answer> {
+  const { method = 'GET' } = request
+  if (method === 'GET' || method === 'HEAD') {
+    const nowMs = clock.nowMs()
+    const all = [...(workers?.all() ?? [])]
+    return json(200, { workers: all.map((worker) => shown(worker, nowMs)) })
+  }
+  if (method !== 'POST') return json(405, { error: 'use GET, HEAD or POST' })
+  const refusal = refuseChange(request)
+  if (refusal) return refusal
+  try {
+    const { success, output } = v.safeParse(orderSchema, await readJson(request))
+    if (!success) return json(400, { error: 'give wid, and as signal quiet or terminate' })
+    const { wid, signal } = output
+    await scheduler.queues.order(wid === allWorkers ? '*' : wid, signal)
+    return json(202, { wid, signal })
+  } catch (error) {
+    if (error instanceof BodyError) return json(400, { error: error.message })
+    throw error
+  }
+}
+
+export interface BusyParts {
+  readonly scheduler: Scheduler
+  /** Undefined where the gateway has no Faktory door. */
+  readonly workers: Workers | undefined
+  readonly clock: Clock
+}
+
+function shown({ hello, state, rssKb, held, connections, lastBeatMs }: Worker, nowMs: number) {
+  const { wid, hostname, pid, labels } = hello
+  return {
+    ...{ wid, hostname, pid, labels, state },
+    rss_kb: rssKb,
+    jobs: held.size,
+    connections: connections.size,
+    seconds_since_beat: Math.round((nowMs - lastBeatMs) / 1000),
+  }
+}

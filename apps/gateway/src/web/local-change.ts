@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http'
+import { isLoopback } from '../net/addresses.ts'
+import { json, type Answer } from './answer.ts'
+
+const maxBodyBytes = 65_536
+
+/** A request whose body cannot be read; the message is for who sent it. */
+export class BodyError extends Error {}
+
+/**
+ * Why a request may not change anything: only this machine may, and no web page in a browser on it:
+ * they cannot send JSON to a server that does not ask for it. Undefined where it may.
+ */
+export function refuseChange(request: IncomingMessage): Answer | undefined {
+  if (!isLoopback(request.socket.remoteAddress ?? '')) {
+    return json(403, { error: 'changes are made from the machine of the gateway alone' })
+  }
+  const hasJson = /^application\/json\b/.test(request.headers['content-type'] ?? '')
+  if (request.method === 'POST' && !hasJson) return json(415, { error: 'send application/json' })
+  return undefined
+}
+
+/** The JSON of a body. Throws a BodyError. */
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > maxBodyBytes) throw new BodyError(`the body is over ${maxBodyBytes} bytes`)
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString()) as unknown
+  } catch (error) {
+    throw new BodyError('the body is no JSON', { cause: error })
+  }
+}

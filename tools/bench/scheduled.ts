@@ -1,0 +1,203 @@
+// How punctually scheduled jobs fire: many of them wait, and fall due while workers at every node fetch.
+//   npm run bench:scheduled -- [jobs] [nodes] [seconds over which they fall due] [job types] [workers]
+// Redis, the gateways and the workers share this machine, so its clock is the store's. A job is late by the
+// time from its `at` to the worker having it (`handed out`), and to its `enqueued_at` (`queued`). Exit code 1
+// where a job did not come, came twice, came early, or one in a hundred is later than a second.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { loadavg } from 'node:os'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { RedisServer } from '../testing/redis-server.ts'
+
+const argument = (at: number, fallback: number): number => Number(process.argv[at] ?? fallback)
+const jobs = argument(2, 100_000)
+const nodes = argument(3, 2)
+const spreadMs = argument(4, 60) * 1000
+const types = argument(5, 20)
+const workers = argument(6, 40)
+
+const promisedMs = 1_000
+const jobsPerPush = 1_000
+/** Bulk pushes under way. */
+const pushers = 4
+/** From the last push to the first job falling due. */
+const restMs = 3_000
+/** What pushing may take, so that no job is due before all wait. */
+const pushMs = 10_000 + jobs / 4
+/** A job that has not come so long after the last was due is missing. */
+const missingAfterMs = 60_000
+
+interface Gateway {
+  readonly child: ChildProcess
+  readonly port: number
+}
+
+async function startGateway(redisPath: string): Promise<Gateway> {
+  const main = fileURLToPath(new URL('../../apps/gateway/src/main.ts', import.meta.url))
+  const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
+  const own = ['--redis-url', `unix://${redisPath}`, '--log-format', 'json']
+  const node = ['--conditions=@crossgear/source', '--import', import.meta.resolve('tsx')]
+  const child = spawn(process.execPath, [...node, main, ...ports, ...own], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const lines = createInterface(child.stdout)
+  for await (const line of lines) {
+    const { msg, doors } = JSON.parse(line) as { msg: string; doors?: { port: number }[] }
+    if (msg === 'Ready.') return { child, port: doors?.[0]?.port ?? 0 }
+  }
+  throw new Error('the gateway ended')
+}
+
+/** A client that has said HELLO: lines out, replies in their order. */
+class Client {
+  readonly #socket: Socket
+  readonly #waiting: ((reply: string) => void)[] = []
+  #received = ''
+
+  constructor(port: number) {
+    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    this.#socket.setEncoding('latin1').on('data', (chunk: string) => this.#read(chunk))
+    this.#waiting.push(() => undefined)
+    void this.ask('HELLO {"v":2}')
+  }
+
+  ask(line: string): Promise<string> {
+    this.#socket.write(`${line}\r\n`)
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #read(chunk: string): void {
+    this.#received += chunk
+    for (;;) {
+      const [line] = /^[^\r]*\r\n/.exec(this.#received) ?? []
+      if (line === undefined) return
+      const bytes = line.startsWith('$') ? Number(line.slice(1)) : -1
+      const end = bytes < 0 ? line.length : line.length + bytes + 2
+      if (this.#received.length < end) return
+      const reply = this.#received.slice(bytes < 0 ? 0 : line.length, end - 2)
+      this.#received = this.#received.slice(end)
+      this.#waiting.shift()?.(reply)
+    }
+  }
+}
+
+/** Pushes all jobs, spread over the time and the types, and returns when the first is due. */
+async function push(gateways: readonly Gateway[]): Promise<number> {
+  const firstMs = Date.now() + pushMs + restMs
+  let next = 0
+  const run = async (_: unknown, at: number): Promise<void> => {
+    const client = new Client(gateways[at % gateways.length]?.port ?? 0)
+    while (next < jobs) {
+      const from = next
+      next = Math.min(jobs, next + jobsPerPush)
+      const some = Array.from({ length: next - from }, (__, offset) =>
+        jobAt(from + offset, firstMs),
+      )
+      const reply = await client.ask(`PUSHB ${JSON.stringify(some)}`)
+      if (reply !== '{}') throw new Error(`PUSHB was answered ${reply.slice(0, 200)}`)
+    }
+    client.close()
+  }
+  await Promise.all(Array.from({ length: pushers }, run))
+  return firstMs
+}
+
+function jobAt(n: number, firstMs: number): object {
+  const dueMs = firstMs + Math.floor((n / jobs) * spreadMs)
+  const at = new Date(dueMs).toISOString()
+  return { jid: `scheduled-${n}`, jobtype: `type-${n % types}`, args: [n, dueMs], at, retry: 0 }
+}
+
+interface Seen {
+  readonly times: Uint8Array
+  readonly queuedMs: number[]
+  readonly handedOutMs: number[]
+  count: number
+}
+
+async function work(port: number, seen: Seen, isOver: () => boolean): Promise<void> {
+  const client = new Client(port)
+  let done = Promise.resolve('')
+  while (!isOver()) {
+    const reply = await client.ask('FETCH default')
+    const nowMs = Date.now()
+    if (reply === '$-1') continue
+    const job = JSON.parse(reply) as { jid: string; args: [number, number]; enqueued_at: string }
+    const [n, dueMs] = job.args
+    seen.times[n] = (seen.times[n] ?? 0) + 1
+    seen.count += 1
+    seen.handedOutMs.push(nowMs - dueMs)
+    seen.queuedMs.push(Date.parse(job.enqueued_at) - dueMs)
+    done = client.ask(`ACK {"jid":"${job.jid}"}`)
+  }
+  await done
+  client.close()
+}
+
+function lateness(ms: readonly number[]): object {
+  const sorted = [...ms].sort((one, other) => one - other)
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
+  return { 'earliest ms': at(0), 'p50 ms': at(0.5), 'p99 ms': at(0.99), 'latest ms': at(1) }
+}
+
+/** Processor time that a process has used, seconds: fields 14 and 15 of its `stat` in hundredths. */
+async function cpuSeconds(pid = 0): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')')).split(' ')
+  return (Number(fields[12]) + Number(fields[13])) / 100
+}
+
+/** Processor time of Redis, each gateway and this program. */
+function allCpuSeconds(): Promise<number[]> {
+  const pids = [redis.pid, ...gateways.map(({ child }) => child.pid), process.pid]
+  return Promise.all(pids.map(cpuSeconds))
+}
+
+const redis = await RedisServer.start()
+const gateways = await Promise.all(Array.from({ length: nodes }, () => startGateway(redis.path)))
+const pushedFromMs = Date.now()
+const firstMs = await push(gateways)
+const pushedMs = Date.now() - pushedFromMs
+if (Date.now() > firstMs) throw new Error('pushing took too long: some were due before all waited')
+const waiting = await new Client(gateways[0]?.port ?? 0).ask('INFO')
+const { scheduled } = (JSON.parse(waiting) as { faktory: { sets: { scheduled: number } } }).faktory
+  .sets
+console.log(`${scheduled} of ${jobs} jobs wait; pushed in ${(pushedMs / 1000).toFixed(1)} s`)
+if (scheduled !== jobs) throw new Error('not all wait')
+
+const seen: Seen = { times: new Uint8Array(jobs), queuedMs: [], handedOutMs: [], count: 0 }
+const lastMs = firstMs + spreadMs + missingAfterMs
+const isOver = (): boolean => seen.count >= jobs || Date.now() > lastMs
+const running = Array.from({ length: workers }, (_, at) =>
+  work(gateways[at % nodes]?.port ?? 0, seen, isOver),
+)
+await delay(Math.max(0, firstMs - Date.now()))
+const loadBefore = loadavg()[0] ?? 0
+const cpuBefore = await allCpuSeconds()
+await Promise.all(running)
+const cpu = (await allCpuSeconds()).map((seconds, at) => seconds - (cpuBefore[at] ?? 0))
+const [redisCpu = 0, ...others] = cpu
+const workerCpu = others.pop() ?? 0
+
+const missing = seen.times.filter((times) => times === 0).length
+const twice = seen.times.filter((times) => times > 1).length
+console.table({ queued: lateness(seen.queuedMs), 'handed out': lateness(seen.handedOutMs) })
+console.log(
+  `${jobs} jobs over ${spreadMs / 1000} s, ${nodes} nodes, ${types} job types, ${workers} workers: ` +
+    `${missing} missing, ${twice} twice; load ${loadBefore.toFixed(1)} before, ` +
+    `${(loadavg()[0] ?? 0).toFixed(1)} after; CPU seconds: Redis ${redisCpu.toFixed(1)}, ` +
+    `gateways ${others.map((seconds) => seconds.toFixed(1)).join(' and ')}, workers ${workerCpu.toFixed(1)}`,
+)
+for (const { child } of gateways) child.kill('SIGTERM')
+await redis.stop()
+const late = seen.handedOutMs.filter((ms) => ms > promisedMs).length
+const early = seen.handedOutMs.filter((ms) => ms < 0).length
+process.exitCode = missing + twice + early > 0 || late > jobs / 100 ? 1 : 0
