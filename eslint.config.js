@@ -40,7 +40,13 @@ export default tseslint.config(
             },
             {
               sourceTag: 'type:tools',
-              onlyDependOnLibsWithTags: ['type:codec', 'type:core', 'type:store', 'type:app'],
+              onlyDependOnLibsWithTags: [
+                'type:codec',
+                'type:core',
+                'type:store',
+                'type:app',
+                'type:tools',
+              ],
             },
           ],
         },

@@ -128,11 +128,15 @@ export class Upkeep {
     for (const job of await store.expired([...registry.all()], maxExpired)) this.#expire(job)
   }
 
-  /** A by-name worker that ran out of time has lost the job; a consumer's reservation has failed. */
+  /**
+   * A worker that ran out of time has lost the job. Only where a Faktory consumer has a Faktory job that
+   * is a failure, as there: by the rules of the other doors the first failure would be the job's end.
+   */
   #expire(job: Reservation): void {
     const { settle, outcomeOf, maxLosses } = this.#parts
     const { lane, id, token } = job
-    if (job.heldBy === 'named') settle({ lane, id, token, kind: 'release', lost: true, maxLosses })
+    const isLost = job.heldBy === 'named' || job.door !== 'faktory'
+    if (isLost) settle({ lane, id, token, kind: 'release', lost: true, maxLosses })
     else settle(outcomeOf(job, { errtype: 'ReservationExpired', message: 'reservation expired' }))
   }
 

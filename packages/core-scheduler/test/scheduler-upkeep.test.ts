@@ -183,6 +183,24 @@ describe('what nobody asks for', () => {
     expect(consumer.jobs).toEqual(['mail:1', 'mail:1'])
   })
 
+  test.each(['gearman', 'http'] as const)(
+    'a %s job whose consumer ran out of time goes to another worker',
+    async (door) => {
+      const cluster = new Cluster({ reserveForSeconds: 2 })
+      const node = await cluster.node('a')
+      node.submit('mail', { door })
+      await cluster.turn()
+      const consumer = node.consumer('default').take()
+      await cluster.turn()
+      expect(consumer.jobs).toEqual(['mail:1'])
+      await cluster.pass(4_000)
+      const worker = node.worker('mail').take()
+      await cluster.turn()
+      expect(worker.jobs).toEqual(['mail:1'])
+      expect(worker.last.job.losses).toBe(1)
+    },
+  )
+
   test('a route’s retries stand in for a door that has none', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a', { retries: new Map([['mail', 1]]), random: () => 0 })

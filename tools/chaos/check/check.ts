@@ -1,0 +1,111 @@
+import type { History, Run } from '../log/histories.ts'
+import { isUnfinished, type Snapshot, type StoredJob } from '../world/store-view.ts'
+import { touches, type Fault } from './faults.ts'
+import type { Verdict } from './verdict.ts'
+
+export interface Evidence {
+  readonly history: History
+  readonly snapshot: Snapshot
+  readonly faults: readonly Fault[]
+  /** What the store's own check found. */
+  readonly invariants: readonly string[]
+  /** Figures that do not agree. */
+  readonly figures: readonly string[]
+  /** A job is given up when so many workers died with it; 0: never. */
+  readonly mostLosses: number
+}
+
+/** Judges a run by what was written down and what the store holds after it. */
+export function check(evidence: Evidence): Verdict {
+  const { history, snapshot, faults, invariants, figures } = evidence
+  const runs = runsByKey(history.runs)
+  const finished = new Set(history.runs.filter(isFinished).map(({ key }) => key))
+  const touched = new Set(history.runs.filter((run) => faults.some((fault) => touches(fault, run))))
+  const repeated = [...runs.values()].filter((some) => some.length > 1)
+  return {
+    acknowledged: history.acknowledged.size,
+    run: finished.size,
+    lost: lostJobs(evidence, runs, finished),
+    unexpected: [...runs.keys()].filter((key) => !history.attempted.has(key)),
+    stuck: [...snapshot.leftovers, ...snapshot.jobs.flatMap(stuckJob), ...unheard(history)],
+    duplicates: repeated.reduce((sum, some) => sum + some.length - 1, 0),
+    duplicatesBound: touched.size,
+    unexcused: repeated.flatMap((some) => unexcusedRuns(some, touched)),
+    overlaps: repeated.flatMap((some) => overlappingRuns(some, touched)),
+    invariants,
+    figures,
+  }
+}
+
+function runsByKey(runs: readonly Run[]): Map<string, Run[]> {
+  const byKey = new Map<string, Run[]>()
+  for (const run of runs) {
+    const some = byKey.get(run.key)
+    if (some) some.push(run)
+    else byKey.set(run.key, [run])
+  }
+  for (const some of byKey.values()) some.sort((a, b) => a.startMs - b.startMs)
+  return byKey
+}
+
+function isFinished(run: Run): boolean {
+  return run.finishMs !== undefined
+}
+
+/** A job that killed as many workers as it may was given up, and not lost. */
+function lostJobs(
+  { history, snapshot, mostLosses }: Evidence,
+  runs: ReadonlyMap<string, readonly Run[]>,
+  finished: ReadonlySet<string>,
+): string[] {
+  const held = new Set(snapshot.jobs.filter(isHeld).map(({ key }) => key))
+  const lost: string[] = []
+  for (const key of history.acknowledged) {
+    if (finished.has(key) || held.has(key)) continue
+    const begun = runs.get(key)?.length ?? 0
+    if (mostLosses === 0 || begun < mostLosses) lost.push(`${key}, begun ${begun} times`)
+  }
+  return lost
+}
+
+/** A job in a queue, schedule, reservation or among the dead. One in no place nobody will run. */
+function isHeld({ places }: StoredJob): boolean {
+  return places.length > 0
+}
+
+function stuckJob({ key, lane, id, status, places, isAwaited, expires }: StoredJob): string[] {
+  const name = `${key} (${lane} ${id}, ${status})`
+  const found: string[] = []
+  if (places.length > 0) found.push(`${name} is in ${places.join(' and ')}`)
+  else if (isUnfinished(status)) found.push(`${name} is in no place`)
+  else if (!expires) found.push(`${name} is kept for ever`)
+  if (isAwaited && isUnfinished(status)) found.push(`${name} is waited for`)
+  return found
+}
+
+function unheard({ owed }: History): string[] {
+  return [...owed].map((key) => `${key}: its client waits for the result`)
+}
+
+/** Each run after the first needs one before it that a fault touched. */
+function unexcusedRuns(runs: readonly Run[], touched: ReadonlySet<Run>): string[] {
+  return runs.slice(1).flatMap((run, at) => {
+    const excuses = runs.slice(0, at + 1).filter((before) => touched.has(before)).length
+    return excuses > at ? [] : [`${run.key} again by ${run.worker} after ${name(runs[at])}`]
+  })
+}
+
+/** A run that its fault has not touched had the right to its job until its end. */
+function overlappingRuns(runs: readonly Run[], touched: ReadonlySet<Run>): string[] {
+  return runs.slice(1).flatMap((run, at) => {
+    const before = runs.slice(0, at + 1).find((other) => {
+      const endMs = Math.min(other.finishMs ?? Infinity, other.lostMs ?? Infinity)
+      return endMs > run.startMs && !touched.has(other)
+    })
+    return before ? [`${run.key} by ${run.worker} while ${name(before)} ran it`] : []
+  })
+}
+
+function name(run: Run | undefined): string {
+  return run ? `${run.worker} (${run.via})` : 'nobody'
+}

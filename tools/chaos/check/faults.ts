@@ -1,0 +1,32 @@
+import type { Run } from '../log/histories.ts'
+
+/**
+ * What was done to the system, from when to when, milliseconds of the common clock; the end of a
+ * fault is when the system served again. The subject is a worker's name, a gateway's name, or `store`.
+ */
+export interface Fault {
+  readonly what: string
+  readonly subject: string
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** What was reported so shortly before a fault may not have been stored, milliseconds. */
+const beforeMs = 1_500
+/** What reached nobody is settled by a node's beats so long after a fault at most, milliseconds. */
+const afterMs = 5_000
+
+/**
+ * Whether a fault may have cost a run its reservation, or kept its outcome from being stored. A dead
+ * gateway costs its Gearman workers their jobs; a Faktory worker's reservation stands whoever dies.
+ */
+export function touches(fault: Fault, run: Run): boolean {
+  if (!isSubject(fault.subject, run)) return false
+  const endMs = run.finishMs ?? Infinity
+  return run.startMs <= fault.toMs + afterMs && endMs >= fault.fromMs - beforeMs
+}
+
+function isSubject(subject: string, { worker, via }: Run): boolean {
+  if (subject === 'store' || subject === worker) return true
+  return via === `gearman:${subject}`
+}

@@ -1,0 +1,42 @@
+/** What a run showed. Lists hold one line per finding; bounds are kept where `violations` is 0. */
+export interface Verdict {
+  readonly acknowledged: number
+  /** Jobs that were run to their end. */
+  readonly run: number
+  /** Acknowledged, never run to the end, and in no place of the store. */
+  readonly lost: readonly string[]
+  /** Run, and never submitted. */
+  readonly unexpected: readonly string[]
+  /** Left where nothing should be left. */
+  readonly stuck: readonly string[]
+  /** Runs beyond the first of their job. */
+  readonly duplicates: number
+  /** Runs that faults touched: so many duplicates can be. */
+  readonly duplicatesBound: number
+  /** Duplicates of runs that no fault touched. */
+  readonly unexcused: readonly string[]
+  /** Two runs of one job at once, both with the right to it. */
+  readonly overlaps: readonly string[]
+  /** Rules of the store that are broken. */
+  readonly invariants: readonly string[]
+  /** Figures of the gateway that are not those of the logs. */
+  readonly figures: readonly string[]
+}
+
+const lists = [
+  'lost',
+  'unexpected',
+  'stuck',
+  'unexcused',
+  'overlaps',
+  'invariants',
+  'figures',
+] as const satisfies (keyof Verdict)[]
+
+/** What is wrong, one line each. `mayLose` jobs can be lost by what the servers do not promise. */
+export function violationsOf(verdict: Verdict, mayLose = 0): string[] {
+  return lists.flatMap((name) => {
+    if (name === 'lost' && verdict.lost.length <= mayLose) return []
+    return verdict[name].map((finding) => `${name}: ${finding}`)
+  })
+}

@@ -1,0 +1,64 @@
+import { parseArgs } from 'node:util'
+import type { Scenario } from './scenarios/scenario.ts'
+
+export const usage = `npm run chaos -- [options] [scenarios]
+
+Kills, freezes and cuts off gateways, workers and servers under load, and checks that no accepted
+job is lost. Without names every scenario is played.
+
+  --quick      the most telling scenarios with few jobs, about 90 s
+  --seed <n>   the seed of all chance; a new one each time if left out
+  --jobs <n>   jobs of a scenario (20000; 1500 with --quick)
+  --list       names the scenarios
+  --help       this text
+
+Exit code 1: a promise was broken; the logs are kept and their place is told.`
+
+const manyJobs = 20_000
+const fewJobs = 1_500
+
+export interface Choice {
+  readonly show: 'help' | 'list' | 'nothing'
+  readonly chosen: readonly Scenario[]
+  readonly seed: number
+  readonly jobs: number
+}
+
+/** What the command line asks for, or what is wrong with it. */
+export function parseWords(
+  words: readonly string[],
+  scenarios: readonly Scenario[],
+): Choice | { readonly problem: string } {
+  let parsed
+  try {
+    parsed = parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: {
+        quick: { type: 'boolean', default: false },
+        list: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+        seed: { type: 'string' },
+        jobs: { type: 'string' },
+      },
+    })
+  } catch (error) {
+    return { problem: (error as Error).message }
+  }
+  const { values, positionals } = parsed
+  const known = new Map(scenarios.map((scenario) => [scenario.name, scenario]))
+  const strange = positionals.filter((name) => !known.has(name))
+  if (strange.length > 0) return { problem: `There is no scenario ${strange.join(', ')}.` }
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9))
+  const jobs = Number(values.jobs ?? (values.quick ? fewJobs : manyJobs))
+  if (!Number.isSafeInteger(seed)) return { problem: '--seed is a whole number.' }
+  if (!Number.isSafeInteger(jobs) || jobs < 1) return { problem: '--jobs is a whole number.' }
+  const named = positionals.map((name) => known.get(name)!)
+  const all = scenarios.filter(({ quick }) => !values.quick || quick)
+  return {
+    show: values.help ? 'help' : values.list ? 'list' : 'nothing',
+    chosen: named.length > 0 ? named : all,
+    seed,
+    jobs,
+  }
+}

@@ -1,0 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Where a gateway can be reached. A proxy may stand before it. */
+export interface Way {
+  /** The name of the gateway. */
+  readonly node: string
+  readonly gearman: number
+  readonly faktory: number
+}
+
+/** How long a peer waits for any answer before it takes the connection for dead, milliseconds. */
+export const answerWithinMs = 8_000
+const pauseMs = 100
+
+/** Opens a connection to one gateway after the other until one answers, or it is told to stop. */
+export async function openSomewhere<T>(
+  ways: readonly Way[],
+  first: number,
+  open: (way: Way) => Promise<T>,
+  isStopped: () => boolean,
+): Promise<{ readonly opened: T; readonly way: Way } | undefined> {
+  for (let at = first; !isStopped(); at += 1) {
+    const way = ways[at % ways.length]!
+    try {
+      return { opened: await open(way), way }
+    } catch {
+      await delay(pauseMs)
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,64 @@
+import { Link, type Cutter } from './link.ts'
+import { answerWithinMs } from './doors.ts'
+
+/** A reply of the Faktory protocol: a line with its sign, or the body of a bulk string. */
+export interface FaktoryReply {
+  readonly line: string
+  /** Null where there is no job. */
+  readonly body?: string | null
+}
+
+const CRLF = '\r\n'
+
+class ReplyCutter implements Cutter<FaktoryReply> {
+  #bytes: Buffer = Buffer.alloc(0)
+
+  push(chunk: Buffer): void {
+    this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk])
+  }
+
+  next(): FaktoryReply | undefined {
+    const end = this.#bytes.indexOf(CRLF)
+    if (end < 0) return undefined
+    const line = this.#bytes.toString('utf8', 0, end)
+    const bytes = line.startsWith('$') ? Number(line.slice(1)) : -1
+    if (bytes < 0) {
+      this.#bytes = this.#bytes.subarray(end + 2)
+      return line.startsWith('$') ? { line, body: null } : { line }
+    }
+    const start = end + 2
+    if (this.#bytes.length < start + bytes + 2) return undefined
+    const body = this.#bytes.toString('utf8', start, start + bytes)
+    this.#bytes = this.#bytes.subarray(start + bytes + 2)
+    return { line, body }
+  }
+}
+
+export type FaktoryLink = Link<FaktoryReply>
+
+/** Connects, and says HELLO with these fields beside the version. */
+export async function openFaktory(port: number, hello: object = {}): Promise<FaktoryLink> {
+  const link = await Link.open(port, new ReplyCutter())
+  try {
+    await link.next(answerWithinMs)
+    const answer = await askFaktory(link, 'HELLO', { v: 2, ...hello })
+    if (answer.line !== '+OK') throw new Error(`HELLO was answered ${answer.line}`)
+    return link
+  } catch (error) {
+    link.close()
+    throw error
+  }
+}
+
+export function commandLine(verb: string, argument: object | string): string {
+  return `${verb} ${typeof argument === 'string' ? argument : JSON.stringify(argument)}${CRLF}`
+}
+
+export function askFaktory(
+  link: FaktoryLink,
+  verb: string,
+  argument: object | string,
+): Promise<FaktoryReply> {
+  link.send(commandLine(verb, argument))
+  return link.next(answerWithinMs)
+}

@@ -1,0 +1,95 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { openSomewhere, type Way } from './doors.ts'
+import { askFaktory, openFaktory, type FaktoryLink } from './faktory-link.ts'
+import type { Work } from './work.ts'
+import type { PeerWorker } from './worker.ts'
+
+const beatEveryMs = 5_000
+const pauseMs = 200
+
+/** Some connections that each do one job at a time. A result is sent until it is answered. */
+export class FaktoryWorker implements PeerWorker {
+  readonly #ways: readonly Way[]
+  readonly #queues: readonly string[]
+  readonly #concurrency: number
+  readonly #work: Work
+  readonly #wid: string
+  #loops: Promise<void>[] = []
+  #stopped = false
+
+  constructor(
+    ways: readonly Way[],
+    lanes: readonly string[],
+    concurrency: number,
+    work: Work,
+    name: string,
+  ) {
+    this.#ways = ways
+    this.#queues = [...new Set(lanes.map((lane) => lane.split('@')[1] ?? 'default'))]
+    this.#concurrency = concurrency
+    this.#work = work
+    this.#wid = `${name}-${process.pid}`
+  }
+
+  start(): void {
+    this.#loops = Array.from({ length: this.#concurrency }, (_, at) => this.#loop(at))
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await Promise.all(this.#loops)
+  }
+
+  async #loop(first: number): Promise<void> {
+    let unsaid: string | undefined
+    for (let at = first; !this.#stopped || unsaid !== undefined; at += 1) {
+      const hello = { wid: this.#wid, hostname: 'chaos', pid: process.pid, labels: ['chaos'] }
+      const found = await openSomewhere(
+        this.#ways,
+        at,
+        (way) => openFaktory(way.faktory, hello),
+        () => this.#stopped && unsaid === undefined,
+      )
+      if (!found) return
+      const link = found.opened
+      try {
+        if (unsaid !== undefined) await this.#ack(link, unsaid)
+        unsaid = undefined
+        await this.#serve(link, `faktory:${found.way.node}`, (jid) => (unsaid = jid))
+      } catch {
+        await delay(pauseMs)
+      }
+      link.close()
+    }
+  }
+
+  async #serve(
+    link: FaktoryLink,
+    via: string,
+    unsaid: (jid: string | undefined) => void,
+  ): Promise<void> {
+    let beatenMs = performance.now()
+    while (!this.#stopped) {
+      if (performance.now() - beatenMs > beatEveryMs) {
+        beatenMs = performance.now()
+        const { line } = await askFaktory(link, 'BEAT', { wid: this.#wid })
+        if (line.startsWith('-')) throw new Error(line)
+      }
+      const { line, body } = await askFaktory(link, 'FETCH', this.#queues.join(' '))
+      if (line.startsWith('-')) throw new Error(line)
+      if (typeof body !== 'string') continue
+      const { jid, args } = JSON.parse(body) as { jid: string; args: [string] }
+      await this.#work.run(args[0], via)
+      unsaid(jid)
+      await this.#ack(link, jid)
+      unsaid(undefined)
+    }
+    await askFaktory(link, 'END', '').catch(() => undefined)
+  }
+
+  /** An unknown job is one whose first ACK came through, or that was given to another. */
+  async #ack(link: FaktoryLink, jid: string): Promise<void> {
+    const { line } = await askFaktory(link, 'ACK', { jid })
+    if (line.startsWith('-') && /store/i.test(line)) throw new Error(line)
+  }
+}

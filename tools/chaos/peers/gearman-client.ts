@@ -1,0 +1,103 @@
+import type { RequestName } from '@crossgear/gearman-codec'
+import { answerWithinMs, openSomewhere, type Way } from './doors.ts'
+import { argumentOf, openGearman, sayGearman, type GearmanLink } from './gearman-link.ts'
+import type { Answer, ResultListener, Submission, Submitter } from './submission.ts'
+
+const background: Readonly<Record<Submission['priority'], RequestName>> = {
+  high: 'SUBMIT_JOB_HIGH_BG',
+  normal: 'SUBMIT_JOB_BG',
+  low: 'SUBMIT_JOB_LOW_BG',
+}
+const foreground: Readonly<Record<Submission['priority'], RequestName>> = {
+  high: 'SUBMIT_JOB_HIGH',
+  normal: 'SUBMIT_JOB',
+  low: 'SUBMIT_JOB_LOW',
+}
+const echoEveryMs = 2_000
+
+interface Pending {
+  readonly submission: Submission
+  readonly answer: (answer: Answer) => void
+}
+
+/** Submits through the Gearman door; many submissions may be under way on its one connection. */
+export class GearmanClient implements Submitter {
+  readonly #ways: readonly Way[]
+  readonly #results: ResultListener
+  #link: GearmanLink | undefined
+  #pending: Pending[] = []
+  #waits = new Map<string, string>()
+  #next: number
+  #stopped = false
+
+  constructor(ways: readonly Way[], first: number, results: ResultListener) {
+    this.#ways = ways
+    this.#next = first
+    this.#results = results
+  }
+
+  async ready(): Promise<boolean> {
+    if (this.#link && !this.#link.closed) return true
+    const found = await openSomewhere(
+      this.#ways,
+      this.#next++,
+      (way) => openGearman(way.gearman),
+      () => this.#stopped,
+    )
+    if (!found) return false
+    this.#link = found.opened
+    void this.#listen(found.opened)
+    return true
+  }
+
+  submit(submission: Submission): Promise<Answer> {
+    const { key, lane, priority, delaySeconds } = submission
+    const link = this.#link
+    if (!link || link.closed) return Promise.resolve('refused')
+    const answered = new Promise<Answer>((answer) => this.#pending.push({ submission, answer }))
+    if (delaySeconds > 0) {
+      const dueSeconds = Math.floor(Date.now() / 1000) + delaySeconds
+      sayGearman(link, 'SUBMIT_JOB_EPOCH', lane, key, String(dueSeconds), key)
+    } else {
+      sayGearman(link, (submission.foreground ? foreground : background)[priority], lane, key, key)
+    }
+    return answered
+  }
+
+  close(): void {
+    this.#stopped = true
+    this.#link?.close()
+  }
+
+  /** Echoes show that the server lives while nothing else is to be said. */
+  async #listen(link: GearmanLink): Promise<void> {
+    const echoes = setInterval(() => sayGearman(link, 'ECHO_REQ', 'alive'), echoEveryMs)
+    try {
+      for (;;) {
+        const message = await link.next(answerWithinMs)
+        if (message.name === 'JOB_CREATED') this.#created(argumentOf(message, 0))
+        else if (message.name === 'ERROR') this.#pending.shift()?.answer('refused')
+        else if (message.name === 'WORK_COMPLETE') this.#completed(argumentOf(message, 0))
+      }
+    } catch {
+      clearInterval(echoes)
+      for (const { answer } of this.#pending.splice(0)) answer('unknown')
+      for (const key of this.#waits.values()) this.#results.waived(key)
+      this.#waits.clear()
+    }
+  }
+
+  #created(handle: string): void {
+    const pending = this.#pending.shift()
+    if (!pending) return
+    if (pending.submission.foreground) this.#waits.set(handle, pending.submission.key)
+    pending.answer('accepted')
+  }
+
+  #completed(handle: string): void {
+    const key = this.#waits.get(handle)
+    if (key === undefined) return
+    this.#waits.delete(handle)
+    this.#results.heard(key)
+  }
+}

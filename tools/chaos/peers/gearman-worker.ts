@@ -1,0 +1,98 @@
+import { answerWithinMs, openSomewhere, type Way } from './doors.ts'
+import { argumentOf, openGearman, sayGearman } from './gearman-link.ts'
+import type { GearmanLink, GearmanMessage } from './gearman-link.ts'
+import type { Work } from './work.ts'
+import type { PeerWorker } from './worker.ts'
+
+const echoEveryMs = 2_000
+
+/** Some connections that each do one job at a time, as libgearman's worker does. */
+export class GearmanWorker implements PeerWorker {
+  readonly #ways: readonly Way[]
+  readonly #lanes: readonly string[]
+  readonly #concurrency: number
+  readonly #work: Work
+  readonly #asleep = new Set<GearmanLink>()
+  #loops: Promise<void>[] = []
+  #stopped = false
+
+  constructor(ways: readonly Way[], lanes: readonly string[], concurrency: number, work: Work) {
+    this.#ways = ways
+    this.#lanes = lanes
+    this.#concurrency = concurrency
+    this.#work = work
+  }
+
+  start(): void {
+    this.#loops = Array.from({ length: this.#concurrency }, (_, at) => this.#loop(at))
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    for (const link of this.#asleep) link.close()
+    await Promise.all(this.#loops)
+  }
+
+  async #loop(first: number): Promise<void> {
+    for (let at = first; !this.#isStopped(); at += 1) {
+      const open = (way: Way): Promise<GearmanLink> => openGearman(way.gearman)
+      const found = await openSomewhere(this.#ways, at, open, () => this.#isStopped())
+      if (!found) return
+      const { opened: link, way } = found
+      await this.#serve(link, `gearman:${way.node}`).catch(() => undefined)
+      link.close()
+      await link.ended
+    }
+  }
+
+  async #serve(link: GearmanLink, via: string): Promise<void> {
+    for (const lane of this.#lanes) sayGearman(link, 'CAN_DO', lane)
+    sayGearman(link, 'GRAB_JOB')
+    while (!this.#isStopped()) {
+      const message = await this.#hear(link)
+      if (message.name === 'JOB_ASSIGN') {
+        await this.#do(link, message, via)
+        if (this.#isStopped()) await this.#lastWord(link)
+        else sayGearman(link, 'GRAB_JOB')
+      } else if (message.name === 'NO_JOB') sayGearman(link, 'PRE_SLEEP')
+      else if (message.name === 'NOOP') sayGearman(link, 'GRAB_JOB')
+      else throw new Error(`a worker heard ${message.name}`)
+    }
+  }
+
+  async #do(link: GearmanLink, message: GearmanMessage, via: string): Promise<void> {
+    const key = argumentOf(message, 2)
+    let isOver = false
+    void link.ended.then(() => {
+      if (!isOver) this.#work.lost(key)
+    })
+    await this.#work.run(key, via)
+    isOver = true
+    sayGearman(link, 'WORK_COMPLETE', argumentOf(message, 0), key)
+  }
+
+  /** The echo says that the result before it has been read; errors come before it. */
+  async #lastWord(link: GearmanLink): Promise<void> {
+    sayGearman(link, 'ECHO_REQ', 'bye')
+    while ((await link.next(answerWithinMs)).name !== 'ECHO_RES');
+  }
+
+  /** The next message that is no echo. While it sleeps, echoes show that the server lives. */
+  async #hear(link: GearmanLink): Promise<GearmanMessage> {
+    this.#asleep.add(link)
+    const echoes = setInterval(() => sayGearman(link, 'ECHO_REQ', 'alive'), echoEveryMs)
+    try {
+      for (;;) {
+        const message = await link.next(answerWithinMs)
+        if (message.name !== 'ECHO_RES') return message
+      }
+    } finally {
+      clearInterval(echoes)
+      this.#asleep.delete(link)
+    }
+  }
+
+  #isStopped(): boolean {
+    return this.#stopped
+  }
+}

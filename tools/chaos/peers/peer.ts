@@ -1,0 +1,65 @@
+import { LogFile } from '../log/log-file.ts'
+import { Random } from '../random.ts'
+import { ClientLoop } from './client-loop.ts'
+import { FaktoryClient } from './faktory-client.ts'
+import { FaktoryWorker } from './faktory-worker.ts'
+import { GearmanClient } from './gearman-client.ts'
+import { GearmanWorker } from './gearman-worker.ts'
+import { NativeClient } from './native-client.ts'
+import { NativeWorker } from './native-worker.ts'
+import { storeConnection } from './store-connection.ts'
+import type { ResultListener, Submitter } from './submission.ts'
+import type { ClientTask, DoorName, Progress, Task, WorkerTask } from './tasks.ts'
+import { Work } from './work.ts'
+import type { PeerWorker } from './worker.ts'
+
+/** The program of a client or worker. Its one argument is its task; orders come from its parent. */
+
+const submitters: Readonly<
+  Record<DoorName, (task: ClientTask, results: ResultListener) => Submitter>
+> = {
+  gearman: (task, results) => new GearmanClient(task.ways, task.seed, results),
+  faktory: (task) => new FaktoryClient(task.ways, task.seed),
+  native: (task, results) => new NativeClient(storeConnection(task.store), results),
+}
+
+const workers: Readonly<Record<DoorName, (task: WorkerTask, work: Work) => PeerWorker>> = {
+  gearman: (task, work) => new GearmanWorker(task.ways, task.lanes, task.concurrency, work),
+  faktory: (task, work) =>
+    new FaktoryWorker(task.ways, task.lanes, task.concurrency, work, task.name),
+  native: (task, work) =>
+    new NativeWorker(storeConnection(task.store), task.lanes, task.concurrency, work),
+}
+
+const task = JSON.parse(process.argv[2] ?? '') as Task
+const log = new LogFile(task.log)
+const random = new Random(task.seed)
+const tell = (progress: Progress): void => void process.send?.(progress)
+// Without its parent it has no purpose.
+process.once('disconnect', () => process.exit())
+
+if (task.role === 'client') {
+  const loop = new ClientLoop(
+    task,
+    (results) => submitters[task.door](task, results),
+    log,
+    random,
+    tell,
+  )
+  process.once('message', () => {
+    loop.stop()
+    log.flush()
+    process.exit()
+  })
+  await loop.run()
+} else {
+  const worker = workers[task.door](task, new Work(log, random, task.workMs))
+  process.once('message', () => {
+    void worker.stop().finally(() => {
+      log.flush()
+      process.exit()
+    })
+  })
+  worker.start()
+  tell({ acknowledged: 0, done: false })
+}

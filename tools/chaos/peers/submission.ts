@@ -1,0 +1,28 @@
+/** One job on its way to a server. */
+export interface Submission {
+  readonly key: string
+  readonly lane: string
+  readonly priority: 'high' | 'normal' | 'low'
+  readonly foreground: boolean
+  /** Seconds from now; 0: at once. */
+  readonly delaySeconds: number
+}
+
+/** What became of a submission: the server has it, has refused it, or was not heard of again. */
+export type Answer = 'accepted' | 'refused' | 'unknown'
+
+/** Hears of jobs whose clients wait for the result. */
+export interface ResultListener {
+  heard(key: string): void
+  /** The connection that waited is lost. */
+  waived(key: string): void
+}
+
+/** A client of one door. */
+export interface Submitter {
+  /** Connects where it is not connected. False: it was stopped. */
+  ready(): Promise<boolean>
+  /** Never throws. */
+  submit(submission: Submission): Promise<Answer>
+  close(): void
+}

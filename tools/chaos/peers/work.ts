@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { LogFile } from '../log/log-file.ts'
+import type { Random } from '../random.ts'
+import { poisonMark } from './tasks.ts'
+
+/** One job in a hundred takes so many times as long as the others. */
+const slowFactor = 20
+
+/** Does jobs: notes the start, takes its time, notes the end. The report comes after that. */
+export class Work {
+  readonly #log: LogFile
+  readonly #random: Random
+  readonly #workMs: number
+
+  constructor(log: LogFile, random: Random, workMs: number) {
+    this.#log = log
+    this.#random = random
+    this.#workMs = workMs
+  }
+
+  async run(key: string, via: string): Promise<void> {
+    this.#log.note('start', key, via)
+    await this.#log.flushed()
+    if (key.startsWith(poisonMark)) process.kill(process.pid, 'SIGKILL')
+    const share = this.#random.next() * this.#workMs
+    await delay(this.#random.percent(1) ? share * slowFactor : share)
+    this.#log.note('finish', key)
+    await this.#log.flushed()
+  }
+
+  /** The connection that held the job is gone. */
+  lost(key: string): void {
+    this.#log.note('lost', key)
+  }
+}

@@ -1,0 +1,32 @@
+/** A source of chance that gives the same again for the same seed (mulberry32). */
+export class Random {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0
+  }
+
+  /** In [0, 1). */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0
+    let mixed = this.#state
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+
+  /** A whole number from `least` to `most`. */
+  whole(least: number, most: number): number {
+    return least + Math.floor(this.next() * (most - least + 1))
+  }
+
+  /** One of them. */
+  pick<T>(some: readonly T[]): T {
+    return some[this.whole(0, some.length - 1)]!
+  }
+
+  /** True in so many of a hundred cases. */
+  percent(share: number): boolean {
+    return this.next() * 100 < share
+  }
+}

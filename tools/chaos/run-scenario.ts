@@ -1,0 +1,180 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
+import { check } from './check/check.ts'
+import { compareFigures } from './check/figures.ts'
+import { violationsOf, type Verdict } from './check/verdict.ts'
+import { nowMs } from './log/clock.ts'
+import type { DoorName } from './peers/tasks.ts'
+import { Random } from './random.ts'
+import type { Scenario } from './scenarios/scenario.ts'
+import { Stage } from './stage.ts'
+import { Gateway } from './world/gateway.ts'
+import { expireReservations, retryNow } from './world/hurry.ts'
+import { startClient, startWorker } from './world/peers.ts'
+import { StoreView } from './world/store-view.ts'
+import { openStoreWorld } from './world/stores.ts'
+
+export interface ScenarioResult {
+  readonly scenario: Scenario
+  readonly jobs: number
+  readonly seconds: number
+  readonly recoverySeconds: number | undefined
+  readonly verdict: Verdict | undefined
+  /** Empty: all that is promised was kept. */
+  readonly violations: readonly string[]
+}
+
+const doors: readonly DoorName[] = ['gearman', 'faktory', 'native']
+/** One function on its home queue by each kind of name, and one on a queue of its own. */
+export const lanes: readonly string[] = ['alpha', 'beta', 'gamma@bulk']
+const concurrency = 4
+const workMs = 8
+const defaultRate = 1_500
+const lookEveryMs = 250
+/** When nothing has moved for so long, what is left waits for a deadline. */
+const quietMs = 3_000
+const submitWithinMs = 240_000
+const stopWithinMs = 20_000
+
+/** Plays one scenario and judges it. Its logs stay in `folder`. */
+export async function runScenario(
+  scenario: Scenario,
+  options: { readonly folder: string; readonly seed: number; readonly jobs: number },
+): Promise<ScenarioResult> {
+  const sinceMs = nowMs()
+  const jobs = Math.ceil(options.jobs * (scenario.jobShare ?? 1))
+  const folder = join(options.folder, scenario.name)
+  mkdirSync(folder, { recursive: true })
+  const stage = await setUp(scenario, folder, jobs, new Random(options.seed))
+  try {
+    const verdict = await playAndJudge(scenario, stage)
+    const recoverySeconds = stage.recoverySeconds
+    const slow = scenario.recoverWithinSeconds ?? Infinity
+    const violations = [
+      ...violationsOf(verdict, scenario.mayLose?.(stage) ?? 0),
+      ...stage.trouble,
+      ...((recoverySeconds ?? 0) > slow ? [`served again after more than ${slow} s`] : []),
+    ]
+    const seconds = (nowMs() - sinceMs) / 1000
+    return { scenario, jobs, seconds, recoverySeconds, verdict, violations }
+  } finally {
+    await stage.clear()
+  }
+}
+
+async function setUp(
+  scenario: Scenario,
+  folder: string,
+  jobs: number,
+  random: Random,
+): Promise<Stage> {
+  const { store, servers } = await openStoreWorld(scenario, folder)
+  const losses = String(scenario.mostLosses ?? 0)
+  // A native program that dies leaves behind what the gateways put right on request alone.
+  const words = ['--repair', 'on', '--repair-lease-seconds', '5', '--job-retries', losses]
+  const names = ['node1', 'node2'].slice(0, scenario.gateways ?? 2)
+  const gateways = await Promise.all(
+    names.map((name) =>
+      Gateway.start({
+        ...{ name, folder, storeUrl: store.gatewayUrl },
+        words: [...words, ...(scenario.gatewayWords ?? [])],
+        nodeWords: scenario.nodeWords ?? [],
+      }),
+    ),
+  )
+  const ways = gateways.map(({ node, gearman, faktory }) => ({ node, gearman, faktory }))
+  const common = { ways, store: store.native, lanes }
+  const workers = doors.map((door) =>
+    startWorker(folder, {
+      ...{ ...common, door, concurrency, workMs, name: `worker-${door}-1` },
+      seed: random.whole(1, 2 ** 30),
+    }),
+  )
+  await Promise.all(workers.map((worker) => worker.begun))
+  const ratePerSecond = (scenario.ratePerSecond ?? defaultRate) / doors.length
+  const clients = doors.map((door) =>
+    startClient(folder, {
+      ...{ ...common, door, ratePerSecond, name: `client-${door}` },
+      jobs: Math.ceil(jobs / doors.length),
+      foregroundPercent: door === 'gearman' ? 20 : 2,
+      scheduledPercent: 5,
+      seed: random.whole(1, 2 ** 30),
+    }),
+  )
+  await Promise.all(clients.map((client) => client.begun))
+  return new Stage({ folder, random, jobs, store, servers, gateways, clients, workers })
+}
+
+async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> {
+  await scenario.play(stage)
+  const submitted = await Promise.race([
+    stage.clientsDone().then(() => true),
+    delay(submitWithinMs, false, { ref: false }),
+  ])
+  if (!submitted) stage.trouble.push('the clients did not come to their end')
+  const redis = stage.store.connect()
+  try {
+    const view = new StoreView(redis, lanes)
+    await settle(stage, view, redis, (scenario.settleWithinSeconds ?? 60) * 1000)
+    const history = stage.history()
+    const figures = await compareFigures(stage, history)
+    await stage.stopWorkers()
+    await Promise.all(stage.clients.map((client) => client.stop()))
+    await cleared(view, stage.nativeDeaths)
+    const verdict = check({
+      history: stage.history(),
+      snapshot: await view.snapshot(stage.nativeDeaths),
+      faults: stage.faults,
+      invariants: await checkInvariants(redis, { native: true, strays: true }),
+      figures,
+      mostLosses: scenario.mostLosses ?? 0,
+    })
+    await stopGateways(stage)
+    return verdict
+  } finally {
+    redis.disconnect()
+  }
+}
+
+/** Waits until nothing is left to do. Deadlines that are far away are brought near. */
+async function settle(
+  stage: Stage,
+  view: StoreView,
+  redis: Redis,
+  withinMs: number,
+): Promise<void> {
+  const untilMs = nowMs() + withinMs
+  let [before, movedMs] = [-1, nowMs()]
+  while (nowMs() < untilMs) {
+    const left = await view.unfinished()
+    if (left === 0 && (await view.unplaced()) === 0) return
+    if (left !== before) [before, movedMs] = [left, nowMs()]
+    if (left > 0 && nowMs() - movedMs > quietMs) {
+      movedMs = nowMs()
+      await expireReservations(redis, lanes)
+      await delay(1_500)
+      await retryNow(stage.gateways[0]!.faktory).catch(() => undefined)
+    }
+    await delay(lookEveryMs)
+  }
+}
+
+/** Gateways tell the counts of their workers a moment after these left. */
+async function cleared(view: StoreView, nativeDeaths: number): Promise<void> {
+  const untilMs = nowMs() + 5_000
+  while (nowMs() < untilMs && (await view.leftovers(nativeDeaths)).length > 0) {
+    await delay(lookEveryMs)
+  }
+}
+
+async function stopGateways(stage: Stage): Promise<void> {
+  await Promise.all(
+    stage.gateways.map(async ({ node, process }) => {
+      process.terminate()
+      if (!(await process.endedWithin(stopWithinMs))) stage.trouble.push(`${node} did not stop`)
+    }),
+  )
+}

@@ -1,0 +1,40 @@
+import type { Stage } from '../stage.ts'
+import type { Fsync } from '../world/redis.ts'
+
+/** Which servers stand behind the gateways. */
+export type StoreKind = 'single' | 'sentinel' | 'cluster'
+
+/** One way in which things die, and what must hold all the same. Defaults at the end of each line. */
+export interface Scenario {
+  readonly name: string
+  /** What happens, in a line. */
+  readonly about: string
+  /** Part of `--quick`. No. */
+  readonly quick?: boolean
+  /** 2. */
+  readonly gateways?: 1 | 2
+  /** single. */
+  readonly store?: StoreKind
+  /** always. */
+  readonly fsync?: Fsync
+  /** Options for redis-server. None. */
+  readonly redisWords?: readonly string[]
+  /** Options for the gateways. None. */
+  readonly gatewayWords?: readonly string[]
+  /** Words for the gateways' node. None. */
+  readonly nodeWords?: readonly string[]
+  /** The share of the asked-for jobs that it takes. 1. */
+  readonly jobShare?: number
+  /** Submissions a second over all clients; its jobs last through its faults. 1500. */
+  readonly ratePerSecond?: number
+  /** Service must be there again within so long. Not measured. */
+  readonly recoverWithinSeconds?: number
+  /** After the last submission everything must be done within so long. 60. */
+  readonly settleWithinSeconds?: number
+  /** Lost workers that a job survives. Any number. */
+  readonly mostLosses?: number
+  /** So many acknowledged jobs may be lost, for what the servers' settings do not promise. 0. */
+  readonly mayLose?: (stage: Stage) => number
+  /** The faults. Called when jobs flow; ends when the last fault is over. */
+  play(stage: Stage): Promise<void>
+}

@@ -1,0 +1,152 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Fault } from './check/faults.ts'
+import { nowMs } from './log/clock.ts'
+import { historyOf, type History } from './log/histories.ts'
+import { parseLog } from './log/records.ts'
+import type { DoorName, WorkerTask } from './peers/tasks.ts'
+import type { Random } from './random.ts'
+import type { Gateway } from './world/gateway.ts'
+import { startWorker, type PeerProcess } from './world/peers.ts'
+import { serving } from './world/probe.ts'
+import type { RedisNode, StoreWorld } from './world/redis.ts'
+
+const lookEveryMs = 50
+/** After so long without service a fault counts as not recovered from, milliseconds. */
+const servedWithinMs = 90_000
+
+export interface StageParts {
+  readonly folder: string
+  readonly random: Random
+  readonly jobs: number
+  readonly store: StoreWorld
+  readonly servers: readonly RedisNode[]
+  readonly gateways: readonly Gateway[]
+  readonly clients: readonly PeerProcess[]
+  readonly workers: readonly PeerProcess[]
+}
+
+/** A scenario's world while jobs run through it, and what a scenario can do to it. */
+export class Stage {
+  readonly folder: string
+  readonly random: Random
+  readonly gateways: readonly Gateway[]
+  readonly servers: readonly RedisNode[]
+  readonly store: StoreWorld
+  readonly clients: readonly PeerProcess[]
+  readonly faults: Fault[] = []
+  /** The longest time without service after what should not last, seconds. */
+  recoverySeconds: number | undefined
+  /** What went wrong on the way, one line each. */
+  readonly trouble: string[] = []
+  /** Native workers that died and could not take themselves out of the counts. */
+  nativeDeaths = 0
+  gatewayDeaths = 0
+  probes = 0
+  readonly #jobs: number
+  readonly #workers: PeerProcess[] = []
+  readonly #workerGenerations = new Map<string, number>()
+  #isOver = false
+
+  constructor(parts: StageParts) {
+    this.folder = parts.folder
+    this.random = parts.random
+    this.gateways = parts.gateways
+    this.servers = parts.servers
+    this.store = parts.store
+    this.clients = parts.clients
+    this.#jobs = parts.jobs
+    for (const worker of parts.workers) this.#mind(worker)
+  }
+
+  get workers(): readonly PeerProcess[] {
+    return this.#workers.filter((worker) => !worker.process.hasExited)
+  }
+
+  get acknowledged(): number {
+    return this.clients.reduce((sum, client) => sum + client.acknowledged, 0)
+  }
+
+  /** Waits until this share of the jobs is acknowledged. */
+  async share(part: number): Promise<void> {
+    const done = this.clientsDone().then(() => true)
+    while (this.acknowledged < this.#jobs * part) {
+      if (await Promise.race([done, delay(lookEveryMs, false)])) return
+    }
+  }
+
+  async clientsDone(): Promise<void> {
+    await Promise.all(this.clients.map((client) => client.done))
+  }
+
+  /** Does something to a subject; the fault ends when `act` does. */
+  async fault(what: string, subject: string, act: () => Promise<unknown>): Promise<void> {
+    const fromMs = nowMs()
+    await act()
+    this.faults.push({ what, subject, fromMs, toMs: nowMs() })
+  }
+
+  /** Waits until a gateway serves, and keeps how long that took since `sinceMs`. */
+  async recovered(gateway: Gateway, sinceMs: number): Promise<void> {
+    this.probes += 1
+    const atMs = await serving(gateway.gearman, servedWithinMs)
+    if (atMs === undefined) this.trouble.push(`${gateway.node} does not serve again`)
+    const seconds = ((atMs ?? nowMs()) - sinceMs) / 1000
+    this.recoverySeconds = Math.max(this.recoverySeconds ?? 0, seconds)
+  }
+
+  /** Kills a worker. One like it takes its place. */
+  async killWorker(worker: PeerProcess): Promise<void> {
+    await worker.process.kill()
+  }
+
+  workersOf(door: DoorName): readonly PeerProcess[] {
+    return this.workers.filter(({ task }) => task.door === door)
+  }
+
+  /** Workers end well; none takes their place. */
+  async stopWorkers(): Promise<void> {
+    this.#isOver = true
+    await Promise.all(this.workers.map((worker) => worker.stop()))
+  }
+
+  /** Whatever is left ends at once. */
+  async clear(): Promise<void> {
+    this.#isOver = true
+    const peers = [...this.#workers, ...this.clients].map(({ process }) => process)
+    const gateways = this.gateways.map((gateway) => gateway.process)
+    await Promise.all([...peers, ...gateways].map((one) => one.kill()))
+    await this.store.stop()
+  }
+
+  /** What the logs say so far. */
+  history(): History {
+    const logs = new Map(
+      readdirSync(this.folder)
+        .filter((file) => file.endsWith('.jobs'))
+        .map((file) => [
+          file.slice(0, -'.jobs'.length),
+          parseLog(readFileSync(join(this.folder, file), 'latin1')),
+        ]),
+    )
+    return historyOf(logs)
+  }
+
+  /** A worker that dies is noted and replaced. */
+  #mind(worker: PeerProcess): void {
+    this.#workers.push(worker)
+    void worker.process.exited.then(() => {
+      if (this.#isOver) return
+      const atMs = nowMs()
+      this.faults.push({ what: 'worker died', subject: worker.name, fromMs: atMs, toMs: atMs })
+      const task = worker.task as WorkerTask
+      if (task.door === 'native') this.nativeDeaths += 1
+      const family = task.name.replace(/-\d+$/, '')
+      const generation = (this.#workerGenerations.get(family) ?? 1) + 1
+      this.#workerGenerations.set(family, generation)
+      const name = `${family}-${generation}`
+      this.#mind(startWorker(this.folder, { ...task, name, seed: task.seed + generation }))
+    })
+  }
+}

@@ -1,0 +1,89 @@
+import { createWriteStream, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '@crossgear/tools/redis-server'
+import type { Way } from '../peers/doors.ts'
+import { nodeWords, OwnProcess } from './process.ts'
+
+const program = fileURLToPath(new URL('../../../apps/gateway/src/main.ts', import.meta.url))
+
+export interface GatewayOptions {
+  readonly name: string
+  readonly folder: string
+  readonly storeUrl: string
+  readonly words: readonly string[]
+  /** Words for node, such as a module to load first. */
+  readonly nodeWords?: readonly string[]
+}
+
+/** A gateway: the real program, on ports that it has again after a restart. */
+export class Gateway implements Way {
+  readonly node: string
+  readonly gearman: number
+  readonly faktory: number
+  readonly web: number
+  readonly #options: GatewayOptions
+  #process: OwnProcess | undefined
+
+  private constructor(options: GatewayOptions, ports: readonly [number, number, number]) {
+    this.#options = options
+    this.node = options.name
+    ;[this.gearman, this.faktory, this.web] = ports
+  }
+
+  static async start(options: GatewayOptions): Promise<Gateway> {
+    const ports = [await freePort(), await freePort(), await freePort()] as const
+    const gateway = new Gateway(options, [...ports])
+    await gateway.start()
+    return gateway
+  }
+
+  get process(): OwnProcess {
+    if (!this.#process) throw new Error('the gateway is not started')
+    return this.#process
+  }
+
+  /** Settles when every door is open. */
+  async start(): Promise<void> {
+    const { name, folder, storeUrl, words } = this.#options
+    const log = createWriteStream(join(folder, `${name}.log`), { flags: 'a' })
+    const started = new OwnProcess(
+      name,
+      process.execPath,
+      [
+        ...nodeWords,
+        ...(this.#options.nodeWords ?? []),
+        program,
+        'serve',
+        ...['--gearman-port', String(this.gearman), '--faktory-port', String(this.faktory)],
+        ...['--web-port', String(this.web), '--redis-url', storeUrl, '--log-format', 'json'],
+        ...words,
+      ],
+      { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] } },
+    )
+    this.#process = started
+    started.child.stderr?.pipe(log, { end: false })
+    await new Promise<void>((resolve, reject) => {
+      createInterface(started.child.stdout!).on('line', (line) => {
+        log.write(`${line}\n`)
+        if (line.includes('"msg":"Ready."')) resolve()
+      })
+      void started.exited.then(() => reject(new Error(`${name} ended: see ${folder}`)))
+    })
+  }
+
+  /** One figure of its metrics, summed over the doors; undefined where there is none. */
+  async metric(name: string): Promise<number | undefined> {
+    const page = await fetch(`http://127.0.0.1:${this.web}/metrics`)
+    const lines = (await page.text()).split('\n').filter((line) => line.startsWith(`${name}{`))
+    if (lines.length === 0) return undefined
+    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+  }
+
+  /** Memory in use, bytes. */
+  residentBytes(): number {
+    const status = readFileSync(`/proc/${this.process.child.pid}/status`, 'utf8')
+    return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024
+  }
+}

@@ -1,0 +1,27 @@
+import type { Redis } from 'ioredis'
+import { Keys } from '@crossgear/gearmonkey-redis'
+import { askFaktory, openFaktory } from '../peers/faktory-link.ts'
+
+/**
+ * Time passes for reservations that have a deadline: they expire now, where their workers died with
+ * half an hour left. Returns how many.
+ */
+export async function expireReservations(
+  redis: Redis,
+  lanes: readonly string[],
+  keys = new Keys(),
+): Promise<number> {
+  let many = 0
+  for (const lane of lanes) {
+    const ids = await redis.zrangebyscore(keys.busy(lane), '(1', '(+inf')
+    for (const id of ids) many += await redis.zadd(keys.busy(lane), 'XX', 'CH', 1, id)
+  }
+  return many
+}
+
+/** Retries do not wait for their time, as an operator can have it. */
+export async function retryNow(faktoryPort: number): Promise<void> {
+  const link = await openFaktory(faktoryPort)
+  await askFaktory(link, 'MUTATE', { cmd: 'requeue', target: 'retries', filter: {} })
+  link.close()
+}

@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { ClientTask, Order, Progress, Task, WorkerTask } from '../peers/tasks.ts'
+import { nodeWords, OwnProcess } from './process.ts'
+
+const program = fileURLToPath(new URL('../peers/peer.ts', import.meta.url))
+/** A worker that was told to stop may still have a slow job. */
+const stopWithinMs = 20_000
+
+/** A client or worker in a process of its own. */
+export class PeerProcess {
+  readonly task: Task
+  readonly process: OwnProcess
+  acknowledged = 0
+  /** Settles when a client has all it wanted. */
+  readonly done: Promise<void>
+  /** Settles when it has begun. */
+  readonly begun: Promise<void>
+
+  constructor(task: Task) {
+    this.task = task
+    this.process = new OwnProcess(
+      task.name,
+      process.execPath,
+      [...nodeWords, program, JSON.stringify(task)],
+      { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env: { PATH: process.env['PATH'] } },
+    )
+    const { child } = this.process
+    child.on('error', () => undefined)
+    this.begun = new Promise((resolve) => child.once('message', () => resolve()))
+    this.done = new Promise((resolve) => {
+      child.on('message', (message) => {
+        const progress = message as Progress
+        this.acknowledged = progress.acknowledged
+        if (progress.done) resolve()
+      })
+    })
+  }
+
+  get name(): string {
+    return this.task.name
+  }
+
+  async stop(): Promise<void> {
+    if (this.process.hasExited) return
+    const order: Order = { stop: true }
+    this.process.child.send(order, () => undefined)
+    await this.process.endedWithin(stopWithinMs)
+  }
+}
+
+type Bare<T extends Task> = Omit<T, 'log' | 'role'>
+
+export function startClient(folder: string, task: Bare<ClientTask>): PeerProcess {
+  return new PeerProcess({ ...task, role: 'client', log: logOf(folder, task.name) })
+}
+
+/** A worker that takes the place of another has its own name, and a log of its own. */
+export function startWorker(folder: string, task: Bare<WorkerTask>): PeerProcess {
+  return new PeerProcess({ ...task, role: 'worker', log: logOf(folder, task.name) })
+}
+
+function logOf(folder: string, name: string): string {
+  return join(folder, `${name}.jobs`)
+}

@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { nowMs } from '../log/clock.ts'
+import { argumentOf, openGearman, sayGearman } from '../peers/gearman-link.ts'
+
+/** The function of the run's own jobs. */
+const probeLane = 'chaos-probe'
+const tryWithinMs = 1_500
+const pauseMs = 50
+
+/**
+ * Waits until a gateway serves: a job is submitted, handed out, done, and its client hears of it.
+ * @returns when, milliseconds of the common clock; undefined if it did not in time
+ */
+export async function serving(port: number, withinMs: number): Promise<number | undefined> {
+  const untilMs = nowMs() + withinMs
+  while (nowMs() < untilMs) {
+    if (await served(port)) return nowMs()
+    await delay(pauseMs)
+  }
+  return undefined
+}
+
+async function served(port: number): Promise<boolean> {
+  let link: Awaited<ReturnType<typeof openGearman>> | undefined
+  try {
+    link = await openGearman(port)
+    sayGearman(link, 'CAN_DO', probeLane)
+    sayGearman(link, 'SUBMIT_JOB', probeLane, '', 'probe')
+    let handle = ''
+    for (;;) {
+      const message = await link.next(tryWithinMs)
+      const first = argumentOf(message, 0)
+      if (message.name === 'ERROR') return false
+      if (message.name === 'WORK_COMPLETE' && first === handle) return true
+      if (message.name === 'JOB_CREATED') handle = first
+      // One of an earlier look may come before it.
+      if (message.name === 'JOB_ASSIGN') sayGearman(link, 'WORK_COMPLETE', first, '')
+      if (message.name === 'JOB_CREATED' || message.name === 'JOB_ASSIGN') {
+        sayGearman(link, 'GRAB_JOB')
+      }
+    }
+  } catch {
+    return false
+  } finally {
+    link?.close()
+  }
+}

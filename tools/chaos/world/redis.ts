@@ -1,0 +1,87 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { freePort } from '@crossgear/tools/redis-server'
+import type { StoreWay } from '../peers/tasks.ts'
+import { OwnProcess } from './process.ts'
+
+/** How an AOF reaches the disk. */
+export type Fsync = 'always' | 'everysec'
+
+/** A redis-server with an append-only file, on a port of its own, that comes back as it was. */
+export class RedisNode {
+  readonly port: number
+  readonly #folder: string
+  readonly #words: readonly string[]
+  #process: OwnProcess | undefined
+
+  private constructor(port: number, folder: string, words: readonly string[]) {
+    this.port = port
+    this.#folder = folder
+    this.#words = words
+  }
+
+  static async start(
+    folder: string,
+    fsync: Fsync,
+    words: readonly string[] = [],
+  ): Promise<RedisNode> {
+    const port = await freePort()
+    const own = join(folder, `redis-${port}`)
+    mkdirSync(own, { recursive: true })
+    const persistence = ['--appendonly', 'yes', '--appendfsync', fsync, '--save', '']
+    const node = new RedisNode(port, own, [...persistence, ...words])
+    await node.start()
+    return node
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`
+  }
+
+  get process(): OwnProcess {
+    if (!this.#process) throw new Error('redis-server is not started')
+    return this.#process
+  }
+
+  /** Starts the process, again after its end. Settles when it answers. */
+  async start(): Promise<void> {
+    const where = ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.#folder]
+    const log = ['--logfile', join(this.#folder, 'redis.log')]
+    this.#process = new OwnProcess(`redis-${this.port}`, 'redis-server', [
+      ...where,
+      ...log,
+      ...this.#words,
+    ])
+    const redis = this.connect()
+    try {
+      while ((await redis.ping().catch(() => '')) !== 'PONG') {
+        if (this.#process.hasExited) throw new Error(`redis-server ended: see ${this.#folder}`)
+        await delay(10)
+      }
+    } finally {
+      redis.disconnect()
+    }
+  }
+
+  /** A connection for the run's own questions. */
+  connect(): Redis {
+    const redis = new Redis(this.url, {
+      retryStrategy: (attempt) => Math.min(10 * attempt, 200),
+      maxRetriesPerRequest: null,
+    })
+    redis.on('error', () => undefined)
+    return redis
+  }
+}
+
+/** What a scenario has as its store. */
+export interface StoreWorld {
+  /** The gateway's option and its value. */
+  readonly gatewayUrl: string
+  readonly native: StoreWay
+  /** Asks whoever is the master now. */
+  connect(): Redis
+  stop(): Promise<void>
+}

@@ -1,0 +1,153 @@
+import type { Redis } from 'ioredis'
+import { Keys } from '@crossgear/gearmonkey-redis'
+
+/** A job that the store has. */
+export interface StoredJob {
+  /** The submission's key, which is its payload. */
+  readonly key: string
+  readonly lane: string
+  readonly id: string
+  readonly status: string
+  /** Where its id stands: queue, scheduled, busy, dead; nowhere for one that is finished. */
+  readonly places: readonly string[]
+  /** It still has clients that wait. */
+  readonly isAwaited: boolean
+  /** It will be forgotten by itself. */
+  readonly expires: boolean
+}
+
+/** What the store holds. */
+export interface Snapshot {
+  readonly jobs: readonly StoredJob[]
+  /** Keys and fields that must be gone when all is done, one line each. */
+  readonly leftovers: readonly string[]
+}
+
+const bands = ['high', 'normal', 'low'] as const
+
+/** Looks at the store from outside, by the keys of the documentation. */
+export class StoreView {
+  readonly #redis: Redis
+  readonly #keys: Keys
+  readonly #lanes: readonly string[]
+
+  constructor(redis: Redis, lanes: readonly string[], keys = new Keys()) {
+    this.#redis = redis
+    this.#lanes = lanes
+    this.#keys = keys
+  }
+
+  /** Jobs that stand in queues, schedules and reservations. */
+  async unfinished(): Promise<number> {
+    const pipeline = this.#redis.pipeline()
+    for (const lane of this.#lanes) {
+      for (const band of bands) pipeline.llen(this.#keys.queue(lane, band))
+      pipeline.zcard(this.#keys.queue(lane, 'scheduled'))
+      pipeline.zcard(this.#keys.busy(lane))
+    }
+    const replies = (await pipeline.exec()) ?? []
+    return replies.reduce((sum, [, count]) => sum + Number(count), 0)
+  }
+
+  /** Unfinished jobs that no place holds: native programs hold them, or have left them behind. */
+  async unplaced(): Promise<number> {
+    const { jobs } = await this.snapshot()
+    return jobs.filter(({ status, places }) => isUnfinished(status) && places.length === 0).length
+  }
+
+  /** @param strayCounts native workers that died: a count may stay for each */
+  async snapshot(strayCounts = 0): Promise<Snapshot> {
+    const jobs: StoredJob[] = []
+    for (const lane of this.#lanes) jobs.push(...(await this.#jobsOf(lane)))
+    return { jobs, leftovers: await this.leftovers(strayCounts) }
+  }
+
+  async leftovers(strayCounts: number): Promise<string[]> {
+    const found: string[] = []
+    for (const lane of this.#lanes) found.push(...(await this.#leftoversOf(lane, strayCounts)))
+    return found
+  }
+
+  async #jobsOf(lane: string): Promise<StoredJob[]> {
+    const places = await this.#placesOf(lane)
+    const found: StoredJob[] = []
+    for (const ids of chunked(await this.#idsOf(lane), 500)) {
+      const pipeline = this.#redis.pipeline()
+      for (const id of ids) {
+        pipeline.hmget(this.#keys.job(lane, id), 'status', 'input', 'wait')
+        pipeline.ttl(this.#keys.job(lane, id))
+      }
+      const replies = (await pipeline.exec()) ?? []
+      for (const [at, id] of ids.entries()) {
+        const fields = (replies[2 * at]?.[1] ?? []) as (string | null)[]
+        found.push({
+          lane,
+          id,
+          key: fields[1] ?? '',
+          status: fields[0] ?? '',
+          places: places.get(id) ?? [],
+          isAwaited: Boolean(fields[2]),
+          expires: Number(replies[2 * at + 1]?.[1]) >= 0,
+        })
+      }
+    }
+    return found
+  }
+
+  async #placesOf(lane: string): Promise<Map<string, string[]>> {
+    const places = new Map<string, string[]>()
+    const add = (place: string, ids: readonly string[]): void => {
+      for (const id of ids) places.set(id, [...(places.get(id) ?? []), place])
+    }
+    for (const band of bands)
+      add(band, await this.#redis.lrange(this.#keys.queue(lane, band), 0, -1))
+    const sets = {
+      scheduled: this.#keys.queue(lane, 'scheduled'),
+      busy: this.#keys.busy(lane),
+      dead: this.#keys.dead(lane),
+    }
+    for (const [place, key] of Object.entries(sets))
+      add(place, await this.#redis.zrange(key, '0', '-1'))
+    return places
+  }
+
+  async #idsOf(lane: string): Promise<string[]> {
+    const ids = new Set<string>()
+    let cursor = '0'
+    do {
+      const pattern = this.#keys.job(escapeGlob(lane), '*')
+      const [next, keys] = await this.#redis.scan(cursor, 'MATCH', pattern, 'COUNT', 2_000)
+      for (const key of keys) ids.add(key.slice(key.lastIndexOf(':') + 1))
+      cursor = next
+    } while (cursor !== '0')
+    return [...ids]
+  }
+
+  async #leftoversOf(lane: string, strayCounts: number): Promise<string[]> {
+    const keys = this.#keys
+    const found: string[] = []
+    const sizes = {
+      'coalescing keys': await this.#redis.hlen(keys.unique(lane)),
+      jids: await this.#redis.hlen(keys.jid(lane)),
+    }
+    for (const [what, size] of Object.entries(sizes)) {
+      if (size > 0) found.push(`${lane}: ${size} ${what} of no job`)
+    }
+    const count = Number((await this.#redis.get(keys.count(lane))) ?? 0)
+    if (count < 0 || count > strayCounts)
+      found.push(`${lane}: counts ${count} workers and has none`)
+    return found
+  }
+}
+
+export function isUnfinished(status: string): boolean {
+  return status === 'idle' || status === 'busy'
+}
+
+function escapeGlob(text: string): string {
+  return text.replaceAll(/[*?[\]\\]/g, '\\$&')
+}
+
+function* chunked<T>(all: readonly T[], size: number): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size)
+}
