@@ -1,7 +1,7 @@
 import { readArgument, refused } from './argument.ts'
 import { FwpError } from './errors.ts'
 import { readInteger, readString } from './raw-values.ts'
-import { echo } from './text.ts'
+import { cutBytes, echo } from './text.ts'
 import { parseRfc3339 } from './timestamp.ts'
 
 /** `TRACK GET jid` or `TRACK SET {"jid", "percent", "desc", "reserve_until"}`. */
@@ -12,11 +12,13 @@ export type Track =
       readonly jid: string
       /** 0 to 100. */
       readonly percent?: number
+      /** At most 1000 bytes; more is cut. */
       readonly desc?: string
       /** Until when the job is to stay reserved, in Unix milliseconds. */
       readonly reserveUntilMs?: number
     }
 
+const MAX_DESC_BYTES = 1_000
 const FAILURE = { code: 'INVALID_TRACK', text: 'invalid TRACK SET', echoes: true } as const
 
 /** The argument of TRACK; the sub-command's case does not count. Throws `INVALID_TRACK`. */
@@ -43,7 +45,7 @@ function parseSet(argument: Buffer): Track {
       subcommand: 'SET',
       jid,
       ...(percent === undefined ? {} : { percent }),
-      ...(desc === undefined ? {} : { desc }),
+      ...(desc === undefined ? {} : { desc: cutBytes(desc, MAX_DESC_BYTES) }),
       ...(reserveUntilMs === undefined ? {} : { reserveUntilMs }),
     }
   })

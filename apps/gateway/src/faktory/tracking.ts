@@ -1,4 +1,4 @@
-import type { Job } from '@crossgear/core-scheduler'
+import { argsOfInput, type Job } from '@crossgear/core-scheduler'
 import { formatRfc3339, parseRfc3339, scanObject } from '@crossgear/fwp-codec'
 
 /** What TRACK GET tells of a job. */
@@ -29,6 +29,18 @@ export function trackOf(jid: string, job: Job, nowMs: number): Tracked {
     state: stateOf(job, nowMs),
     updated_at: updatedMs === undefined ? '' : formatRfc3339(updatedMs),
   }
+}
+
+/**
+ * The JSON text that TRACK GET answers. A job that was done has a `result`, if its worker gave one:
+ * the JSON that its output is, else its text, else (with `encoding`) its bytes in base64.
+ */
+export function trackText(tracked: Tracked, job?: Job): string {
+  const text = JSON.stringify(tracked)
+  if (job?.status !== 'success' || !job.output?.length) return text
+  const { args, encoding } = argsOfInput(job.output, 'json')
+  const encoded = encoding === undefined ? '' : `,"encoding":"${encoding}"`
+  return `${text.slice(0, -1)},"result":${args.slice(1, -1)}${encoded}}`
 }
 
 /** Whether a producer's `custom` asks for the job to be tracked: `"track": 1` or `true`. */

@@ -76,4 +76,86 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect(await worker.ask(`TRACK SET ${JSON.stringify(set)}`)).toBe('+OK')
     expect(await gateways.redis('ZSCORE', 'xg:busy:t', '1')).toContain(String(until.getTime()))
   })
+
+  it('SET extends a reservation by a day at most, and keeps so much of a text', async () => {
+    const { client, scheduler } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678'))
+    await worker.ask('FETCH')
+    const set = { jid: '12345678', desc: 'd'.repeat(2_000), reserve_until: '2999-01-01T00:00:00Z' }
+    const beforeMs = scheduler.storeNowMs()
+    expect(await worker.ask(`TRACK SET ${JSON.stringify(set)}`)).toBe('+OK')
+    const [, score] = (await gateways.redis('ZSCORE', 'xg:busy:t', '1')).split('\r\n')
+    expect(Number(score)).toBeGreaterThanOrEqual(beforeMs + 86_400_000)
+    expect(Number(score)).toBeLessThanOrEqual(scheduler.storeNowMs() + 86_400_000)
+    expect((await worker.askJson('TRACK GET 12345678'))['desc']).toBe('d'.repeat(1_000))
+  })
+
+  it.each([
+    ['a text', '"done"', ',"result":"done"'],
+    [
+      'an object',
+      '{"b":1.0,"a":12345678901234567890}',
+      ',"result":{"b":1.0,"a":12345678901234567890}',
+    ],
+    ['a list', '[1,"two"]', ',"result":[1,"two"]'],
+    ['a number', '1.50', ',"result":1.50'],
+    ['nothing', 'null', ''],
+  ])(
+    'GET of a job that was done with %s has its result, at every node',
+    async (_name, result, shown) => {
+      const [here, there] = [await gateways.open(), await gateways.open()]
+      const worker = await here.client({ wid: 'worker-1' })
+      await worker.ask(pushLine('12345678', { custom: { track: true } }))
+      await worker.ask('FETCH')
+      expect(await worker.ask(`ACK {"jid":"12345678","result":${result}}`)).toBe('+OK')
+      const reply = await (await there.client()).ask('TRACK GET 12345678')
+      const body = reply
+        .slice(reply.indexOf('{'))
+        .replace(/"updated_at":"[^"]+"/, '"updated_at":""')
+      expect(body).toBe(
+        `{"jid":"12345678","percent":100,"desc":"","state":"success","updated_at":""${shown}}`,
+      )
+    },
+  )
+
+  it('a tracked job that is finished, for good or bad, is kept for half an hour', async () => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'worker-1' })
+    for (const [jid, outcome] of [
+      ['succeeded', 'ACK'],
+      ['failed-00', 'FAIL'],
+    ]) {
+      await one.ask(pushLine(jid!, { custom: { track: 1 }, retry: 0 }))
+      await one.ask('FETCH')
+      await one.ask(`${outcome} {"jid":"${jid}"}`)
+    }
+    expect(await one.askJson('TRACK GET succeeded')).toMatchObject({ state: 'success' })
+    expect(await one.askJson('TRACK GET failed-00')).toMatchObject({ state: 'failed' })
+    for (const id of [1, 2]) {
+      const left = Number((await gateways.redis('TTL', `job:t:${id}`)).slice(1))
+      expect(left).toBeGreaterThan(1_790)
+      expect(left).toBeLessThanOrEqual(1_800)
+    }
+  })
+
+  it('SET tells the client of another door how far its job is', async () => {
+    const { client, scheduler } = await gateways.open()
+    const heard: unknown[] = []
+    await new Promise<void>((resolve, reject) => {
+      scheduler.submit('mail', {
+        job: { input: Buffer.from('x'), door: 'gearman', level: 5, foreground: true },
+        waiter: { hear: (_ref, event) => void heard.push(event) },
+        gone: false,
+        submitted: () => resolve(),
+        refused: reject,
+      })
+    })
+    const worker = await client({ wid: 'worker-1' })
+    const { jid } = await worker.askJson('FETCH')
+    expect(await worker.ask(`TRACK SET {"jid":"${String(jid)}","percent":40}`)).toBe('+OK')
+    expect(heard).toMatchObject([
+      { kind: 'status', dividend: Buffer.from('40'), divisor: Buffer.from('100') },
+    ])
+  })
 })

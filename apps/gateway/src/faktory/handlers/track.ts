@@ -3,14 +3,15 @@ import { bulk, error, OK, parseTrack, type Track } from '@crossgear/fwp-codec'
 import { answerLater } from '../answer-later.ts'
 import { findFinished, findJob } from '../find-job.ts'
 import type { Session } from '../session.ts'
-import { trackOf, untracked } from '../tracking.ts'
+import { trackOf, trackText, untracked } from '../tracking.ts'
 import type { Handler } from './handler.ts'
 
 /** How long a reservation may be extended at once, milliseconds: as long as a job may ask for. */
 const longestReserveMs = 86_400_000
 
 /**
- * `TRACK GET jid`: a bulk string, the JSON of jid, percent, desc, state and updated_at.
+ * `TRACK GET jid`: a bulk string, the JSON of jid, percent, desc, state, updated_at and, of a job that
+ * was done, its result.
  * `TRACK SET {"jid", "percent", "desc", "reserve_until"}`: `+OK`, or `-ERR Job not found <jid>`
  * where nobody holds the job.
  */
@@ -25,7 +26,8 @@ export const track: Handler = (session, argument) => {
 
 async function get(jid: string, scheduler: Scheduler): Promise<Buffer> {
   const job = (await findJob(jid, scheduler)) ?? (await findFinished(jid, scheduler))
-  return bulk(JSON.stringify(job ? trackOf(jid, job, scheduler.storeNowMs()) : untracked(jid)))
+  const tracked = job ? trackOf(jid, job, scheduler.storeNowMs()) : untracked(jid)
+  return bulk(trackText(tracked, job))
 }
 
 async function set(

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { faktoryGateways } from './support/faktory-gateway.ts'
+import { figures, nothing, pushLine } from './support/figures.ts'
+
+const halfYearMs = 180 * 24 * 3600 * 1000
+
+describe.skipIf(!hasRedisServer)('a reservation that runs out', () => {
+  const gateways = faktoryGateways()
+
+  /** As if the worker had had the job for as long as it may. Reservations are looked at each second. */
+  async function runOut(id: number): Promise<void> {
+    expect(await gateways.redis('ZADD', 'xg:busy:t', 'XX', 'CH', '0', String(id))).toBe(':1\r\n')
+  }
+
+  async function makeDue(id: number): Promise<void> {
+    await gateways.redis('ZADD', 'queue:t:scheduled', '0', String(id))
+    await gateways.redis('ZADD', 'xg:due', '0', 't')
+  }
+
+  it('is a failure, counted once over two nodes, and the job is tried again', async () => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const dead = await here.client({ wid: 'worker-1' })
+    const next = await there.client({ wid: 'worker-2' })
+    await dead.ask(pushLine('12345678'))
+    await dead.ask('FETCH')
+    await runOut(1)
+    await expect
+      .poll(() => figures(next), { timeout: 5_000 })
+      .toEqual({ ...nothing, retries: 1, processed: 1, failures: 1 })
+    await makeDue(1)
+    const { failure } = await next.askJson('FETCH')
+    expect(failure).toMatchObject({
+      ...{ errtype: 'ReservationExpired', message: 'reservation expired', retry_count: 0 },
+    })
+    expect(await dead.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await figures(next)).toMatchObject({ working: 1, processed: 1 })
+    expect(await next.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await figures(next)).toEqual({ ...nothing, processed: 2, failures: 1 })
+  })
+
+  it.each([
+    ['no retries is gone', 0, {}],
+    ['none left is dead', -1, { dead: 1 }],
+  ])('of a job with %s', async (_name, retry, left) => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678', { retry }))
+    await worker.ask('FETCH')
+    await runOut(1)
+    await expect
+      .poll(() => figures(worker), { timeout: 5_000 })
+      .toEqual({ ...nothing, processed: 1, failures: 1, ...left })
+  })
+
+  it('stands after the worker is taken for dead, until then', async () => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const silent = await here.client({ wid: 'silent' })
+    const next = await there.client({ wid: 'next' })
+    await silent.ask(pushLine('12345678'))
+    await silent.ask('FETCH')
+    here.clock.advance(60_000)
+    await silent.closed()
+    expect(here.rejections).toEqual(['dead'])
+    expect(await figures(next)).toMatchObject({ working: 1, failures: 0 })
+    await runOut(1)
+    await expect.poll(() => figures(next), { timeout: 5_000 }).toMatchObject({ retries: 1 })
+    await makeDue(1)
+    expect((await next.askJson('FETCH'))['jid']).toBe('12345678')
+  })
+
+  it.each([
+    ['that names none', {}, 1_800],
+    ['that names a short one', { reserve_for: 1 }, 60],
+    ['that names its own', { reserve_for: 3_600 }, 3_600],
+    ['that names a negative one', { reserve_for: -5 }, 60],
+  ])('of a job %s does so at its time', async (_name, fields, seconds) => {
+    const { client, scheduler } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678', fields))
+    const beforeMs = scheduler.storeNowMs()
+    await worker.ask('FETCH')
+    const [, score] = (await gateways.redis('ZSCORE', 'xg:busy:t', '1')).split('\r\n')
+    // The store's clock as of the last heartbeat may be off by the way to the store.
+    expect(Math.abs(Number(score) - beforeMs - seconds * 1000)).toBeLessThan(2_000)
+  })
+})
+
+describe.skipIf(!hasRedisServer)('dead jobs', () => {
+  const gateways = faktoryGateways()
+
+  it('are so many at most, and the oldest go', async () => {
+    const { client } = await gateways.open({ storeOptions: { deadPerLane: 3 } })
+    const worker = await client({ wid: 'worker-1' })
+    for (let n = 0; n < 5; n += 1) {
+      await worker.ask(pushLine(`dead-000${n}`, { retry: -1 }))
+      await worker.ask('FETCH')
+      await worker.ask(`FAIL {"jid":"dead-000${n}"}`)
+    }
+    expect(await figures(worker)).toEqual({ ...nothing, dead: 3, processed: 5, failures: 5 })
+    const states = []
+    for (let n = 0; n < 5; n += 1) {
+      states.push((await worker.askJson(`TRACK GET dead-000${n}`))['state'])
+    }
+    expect(states).toEqual(['unknown', 'unknown', 'dead', 'dead', 'dead'])
+  })
+
+  it('are kept for 180 days, and forgotten then at whichever node', async () => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const worker = await here.client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678', { retry: -1 }))
+    await worker.ask('FETCH')
+    const beforeMs = here.scheduler.storeNowMs()
+    await worker.ask('FAIL {"jid":"12345678"}')
+    const [, score] = (await gateways.redis('ZSCORE', 'xg:dead:t', '1')).split('\r\n')
+    expect(Math.abs(Number(score) - beforeMs - halfYearMs)).toBeLessThan(2_000)
+    await gateways.redis('ZADD', 'xg:dead:t', '0', '1')
+    const other = await there.client()
+    await expect.poll(() => figures(other), { timeout: 10_000 }).toMatchObject({ dead: 0 })
+    expect(await gateways.redis('KEYS', 'job:*')).toBe('*0\r\n')
+  })
+})
