@@ -60,6 +60,8 @@ describe('the web port', () => {
     gearman.connectionOpened()
     gearman.connectionClosed()
     gearman.rejected('packet_too_large')
+    gearman.heldBack()
+    metrics.door('http').connectionOpened(0)
     metrics.storeUp(true)
     metrics.countJobsWith(() => Promise.resolve([{ function: 'mail', state: 'enqueued', n: 7 }]))
     const page = await (await (await serveWeb(metrics))('/metrics')).text()
@@ -72,6 +74,8 @@ describe('the web port', () => {
       'crossgear_job_run_seconds_sum{door="gearman"} 2',
       'crossgear_connections{door="gearman"} 1',
       'crossgear_rejected_total{door="gearman",reason="packet_too_large"} 1',
+      'crossgear_connections{door="http"} 0',
+      'crossgear_held_back_total{door="gearman"} 1',
       'crossgear_store_up 1',
       'crossgear_jobs{function="mail",state="enqueued"} 7',
     ]) {

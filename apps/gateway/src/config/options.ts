@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { readNetworks } from '../net/networks.ts'
 import { maskStoreUrl, parseStoreUrl } from '../stores/store-address.ts'
+import { limitOptions } from './limit-options.ts'
 import { row, type OptionRow } from './option-row.ts'
 import { tlsOptions } from './tls-options.ts'
 import {
@@ -14,7 +15,6 @@ import {
   yesNo,
 } from './value-kinds.ts'
 
-const MIB = 1024 * 1024
 const YEAR_SECONDS = 365 * 24 * 3600
 const WEEK_SECONDS = 7 * 24 * 3600
 
@@ -208,55 +208,7 @@ export const options = {
     fallback: 3600,
   }),
 
-  maxConnections: row({
-    group: 'Limits',
-    argument: 'n',
-    help: 'connections at a time, for each door',
-    value: wholeNumber(1, 1_000_000),
-    fallback: 20_000,
-  }),
-  maxPacketBytes: row({
-    group: 'Limits',
-    argument: 'bytes',
-    help: 'longest Gearman packet and longest Faktory line',
-    value: wholeNumber(1024, 1024 * MIB),
-    fallback: 64 * MIB,
-  }),
-  maxFunctions: row({
-    group: 'Limits',
-    argument: 'n',
-    help: 'functions that one Gearman worker can name; each of its claims looks through all of them',
-    value: wholeNumber(1, 65_536),
-    fallback: 1000,
-  }),
-  maxBufferedBytes: row({
-    group: 'Limits',
-    argument: 'bytes',
-    help: 'packets that have half arrived and requests under way, over all connections of a door',
-    value: wholeNumber(MIB, 64 * 1024 * MIB),
-    fallback: 512 * MIB,
-  }),
-  maxUnsentBytes: row({
-    group: 'Limits',
-    argument: 'bytes',
-    help: 'what waits for a peer that does not read, before the connection is closed',
-    value: wholeNumber(65_536, 64 * 1024 * MIB),
-    fallback: 128 * MIB,
-  }),
-  stallSeconds: row({
-    group: 'Limits',
-    argument: 'seconds',
-    help: 'how long a peer may take nothing of what waits for it, before the connection is closed',
-    value: wholeNumber(1, 3600),
-    fallback: 60,
-  }),
-  handshakeSeconds: row({
-    group: 'Limits',
-    argument: 'seconds',
-    help: 'how long a Faktory client may take to say HELLO',
-    value: wholeNumber(1, 3600),
-    fallback: 2,
-  }),
+  ...limitOptions,
 
   logLevel: row({
     group: 'Output',

@@ -3,7 +3,7 @@ import { error } from '@crossgear/fwp-codec'
 import type { Door } from '../lifecycle/door.ts'
 import type { ListenAddress } from '../lifecycle/listen.ts'
 import { isLoopback } from '../net/addresses.ts'
-import { Listener } from '../net/listener.ts'
+import { Listener, type SocketOptions } from '../net/listener.ts'
 import { Peer, type DropReason, type PeerLimits } from '../net/peer.ts'
 import type { TlsOptions } from '../net/tls.ts'
 import type { DoorState, FaktoryContext, Rejection } from './context.ts'
@@ -32,6 +32,8 @@ export interface FaktoryDoorOptions {
   readonly passwordTries?: number
   /** Connections at once. 2000. */
   readonly maxConnections?: number
+  /** Backlog and keepalive of the port. */
+  readonly sockets?: SocketOptions
   /** The longest line of a client that has said HELLO. 64 MiB. */
   readonly maxLineBytes?: number
   /** Bounds of a connection's buffers; see PeerLimits. */
@@ -55,6 +57,8 @@ export interface FaktoryDoorOptions {
   readonly closed?: () => void
   /** The gateway itself ended a connection. */
   readonly dropped?: (reason: DropReason) => void
+  /** Nothing more is read from a connection for now. */
+  readonly heldBack?: () => void
 }
 
 /** The Faktory Work Protocol on a port. */
@@ -108,12 +112,14 @@ export class FaktoryDoor implements Door {
       portFlag: '--faktory-port',
       maxConnections,
       handshakeFailed: () => rejected('tls_handshake'),
+      ...(options.sockets && { sockets: options.sockets }),
       ...(options.tls && { tls: options.tls }),
       ...(options.connected && { opened: options.connected }),
       ...(options.closed && { closed: options.closed }),
       connected: (socket) => {
         const handlerOf = (peer: Peer): Session => new Session(peer, context)
-        new Peer(socket, handlerOf, options.peerLimits, options.dropped)
+        const { peerLimits, dropped, heldBack } = options
+        new Peer(socket, handlerOf, peerLimits, dropped, heldBack)
       },
       refuse: (socket) => {
         rejected('connections')

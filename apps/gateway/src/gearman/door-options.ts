@@ -1,14 +1,12 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
-import type { CodecErrorCode } from '@crossgear/gearman-codec'
 import type { FewAtOnce } from '../net/few-at-once.ts'
+import type { SocketOptions } from '../net/listener.ts'
 import type { DropReason, PeerLimits } from '../net/peer.ts'
 import type { TlsOptions } from '../net/tls.ts'
 import type { AdminAccess } from './admin-access.ts'
 import type { Handles } from './handles.ts'
+import type { RejectReason } from './rejections.ts'
 import type { Session } from './session.ts'
-
-/** Why a connection was not taken, or what it sent was not. */
-export type RejectReason = Lowercase<CodecErrorCode> | 'connections' | 'tls_handshake'
 
 /** What the door needs. Defaults at the end of each line. */
 export interface GearmanDoorOptions {
@@ -18,6 +16,8 @@ export interface GearmanDoorOptions {
   readonly port: number
   /** Connections at once; one more is closed. */
   readonly maxConnections: number
+  /** Backlog and keepalive of the port. */
+  readonly sockets?: SocketOptions
   /** With it the port speaks TLS and nothing else. Plain text. */
   readonly tls?: TlsOptions
   /** Largest data part of a packet, bytes. 64 MiB. */
@@ -46,6 +46,8 @@ export interface GearmanDoorOptions {
   readonly rejected?: (reason: RejectReason) => void
   /** The gateway ended a connection that did not read, or whose handling failed. */
   readonly dropped?: (reason: DropReason) => void
+  /** Nothing more is read from a connection for now: see {@link PeerLimits}. */
+  readonly heldBack?: () => void
   readonly connected?: () => void
   readonly closed?: () => void
 }

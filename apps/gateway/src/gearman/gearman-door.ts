@@ -22,7 +22,7 @@ export class GearmanDoor implements Door {
 
   /** Throws a TypeError for an `adminFrom` that is no address. */
   constructor(options: GearmanDoorOptions) {
-    const { host, port, maxConnections, tls, rejected, connected, closed } = options
+    const { host, port, maxConnections, sockets, tls, rejected, connected, closed } = options
     this.#context = {
       options,
       handles: new Handles(options.handlePrefix, options.scheduler.registry),
@@ -38,6 +38,7 @@ export class GearmanDoor implements Door {
       connected: (socket) => this.#connected(socket),
       refuse: () => rejected?.('connections'),
       handshakeFailed: () => rejected?.('tls_handshake'),
+      ...(sockets && { sockets }),
       ...(tls && { tls }),
       ...(connected && { opened: connected }),
       ...(closed && { closed }),
@@ -62,7 +63,7 @@ export class GearmanDoor implements Door {
   }
 
   #connected(socket: Socket): void {
-    const { peerLimits, dropped } = this.#context.options
+    const { peerLimits, dropped, heldBack } = this.#context.options
     this.#lastNumber += 1
     const number = this.#lastNumber
     const handlerOf = (peer: Peer): Session => {
@@ -70,6 +71,6 @@ export class GearmanDoor implements Door {
       this.#sessions.add(session)
       return session
     }
-    new Peer(socket, handlerOf, peerLimits, dropped)
+    new Peer(socket, handlerOf, peerLimits, dropped, heldBack)
   }
 }

@@ -1,5 +1,5 @@
-import { Decoder, encodeError, encodeResponse, GearmanCodecError } from '@crossgear/gearman-codec'
-import type { Argument, CodecErrorCode, Packet, ResponseName } from '@crossgear/gearman-codec'
+import { Decoder, encodeResponse, GearmanCodecError } from '@crossgear/gearman-codec'
+import type { Argument, Packet, ResponseName } from '@crossgear/gearman-codec'
 import type { Scheduler } from '@crossgear/core-scheduler'
 import type { Peer, PeerHandler } from '../net/peer.ts'
 import { FewAtOnce } from '../net/few-at-once.ts'
@@ -8,6 +8,7 @@ import type { DoorContext } from './door-options.ts'
 import { FunctionNames, type FunctionName } from './function-names.ts'
 import { takeLine } from './handlers/admin.ts'
 import { handlers } from './handlers/index.ts'
+import { reasonOf, type RejectReason } from './rejections.ts'
 import { errorReply, type ErrorKey } from './replies.ts'
 import { WorkerSide } from './worker-side.ts'
 
@@ -61,25 +62,36 @@ export class Session implements PeerHandler {
   }
 
   sendError(key: ErrorKey): void {
-    this.peer.send(errorReply(key))
+    this.peer.send(this.refusal(key))
+  }
+
+  /** An ERROR packet that is about to be sent, and so is counted. */
+  refusal(key: ErrorKey): Buffer {
+    this.rejected(reasonOf(key))
+    return errorReply(key)
+  }
+
+  /** Counts what is turned away. */
+  rejected(reason: RejectReason): void {
+    this.context.options.rejected?.(reason)
   }
 
   /** Sends what a rare packet has to wait for, in its place. */
   answer(make: () => Promise<Buffer>): void {
-    this.#answer(this.#asking, make, encodeError('QUEUE_FAILED'))
+    this.#answer(this.#asking, make, () => this.refusal('QUEUE_FAILED'))
   }
 
   /** Sends the reply to a text command, of which one at a time is carried out. */
-  answerLine(make: () => Promise<Buffer>, ifStoreFails: Buffer): void {
+  answerLine(make: () => Promise<Buffer>, ifStoreFails: () => Buffer): void {
     this.#answer(this.#lines, make, ifStoreFails)
   }
 
-  #answer(turns: FewAtOnce, make: () => Promise<Buffer>, ifStoreFails: Buffer): void {
+  #answer(turns: FewAtOnce, make: () => Promise<Buffer>, ifStoreFails: () => Buffer): void {
     const place = this.peer.reserve()
-    const ask = async (): Promise<Buffer> => (this.#gone ? ifStoreFails : make())
+    const ask = async (): Promise<Buffer | undefined> => (this.#gone ? undefined : make())
     turns.run(ask).then(
       (bytes) => place.fill(bytes),
-      () => place.fill(ifStoreFails),
+      () => place.fill(ifStoreFails()),
     )
   }
 
@@ -102,7 +114,7 @@ export class Session implements PeerHandler {
       }
     } catch (error) {
       if (!(error instanceof GearmanCodecError)) throw error
-      this.context.options.rejected?.(error.code.toLowerCase() as Lowercase<CodecErrorCode>)
+      this.rejected(error.code.toLowerCase() as RejectReason)
       this.peer.end()
     }
     this.peer.keeps(this.#decoder.keptBytes)

@@ -1,4 +1,4 @@
-import { encodeError, encodeResponse } from '@crossgear/gearman-codec'
+import { encodeResponse } from '@crossgear/gearman-codec'
 import { isFinal } from '@crossgear/core-scheduler'
 import type {
   JobEvent,
@@ -45,7 +45,7 @@ export class SubmittedJob implements Submission, Waiter {
   submitted(result: Submitted, laneNumber: number): void {
     this.job = spent
     if (!('id' in result)) {
-      this.#place.fill(encodeError('QUEUE_FULL'))
+      this.#place.fill(this.#session.refusal('QUEUE_FULL'))
       return
     }
     this.#id = result.id
@@ -56,7 +56,7 @@ export class SubmittedJob implements Submission, Waiter {
 
   refused(): void {
     this.job = spent
-    this.#place.fill(encodeError('QUEUE_FAILED'))
+    this.#place.fill(this.#session.refusal('QUEUE_FAILED'))
   }
 
   hear(_ref: JobRef, event: JobEvent): void {

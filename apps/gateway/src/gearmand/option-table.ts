@@ -30,11 +30,14 @@ function none(name: string, reason: string, more: Partial<GearmandOption> = {}):
 
 const text = { value: true } as const
 const number = { value: true, number: true } as const
-const alwaysKept = 'TCP keepalive is always on, after 60 s'
+const ofTheSystem = 'Node asks ten times, one second apart'
 
 /** Every option of gearmand 1.1.20, and of its queue types in other builds. */
 export const gearmandOptions: readonly GearmandOption[] = [
-  none('backlog', '1024 connections may wait to be accepted', { short: 'b', ...number }),
+  some('backlog', 'Connections that may wait to be accepted (default 1024).', {
+    short: 'b',
+    ...number,
+  }),
   some('daemon', 'Run in the background; returns when the port is open.', { short: 'd' }),
   some('exceptions', 'Clients hear exceptions without asking for them.'),
   some('file-descriptors', 'Connections at a time.', { short: 'f', ...number }),
@@ -45,10 +48,10 @@ export const gearmandOptions: readonly GearmandOption[] = [
   }),
   some('job-handle-prefix', 'What handles begin with (default H:<host name>).', text),
   none('hashtable-buckets', 'jobs are in the store', number),
-  none('keepalive', alwaysKept),
-  none('keepalive-idle', alwaysKept, number),
-  none('keepalive-interval', alwaysKept, number),
-  none('keepalive-count', alwaysKept, number),
+  none('keepalive', 'TCP keepalive is always on'),
+  some('keepalive-idle', 'Idle seconds before TCP asks for a peer (default 60).', number),
+  none('keepalive-interval', ofTheSystem, number),
+  none('keepalive-count', ofTheSystem, number),
   some('log-file', 'File for the log, stderr or none (default /var/log/gearmand.log).', {
     short: 'l',
     ...text,

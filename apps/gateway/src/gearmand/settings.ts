@@ -18,6 +18,8 @@ type Env = ConfigSources['env']
 
 const mostPrefixBytes = 38
 const mostConnections = 1_000_000
+const mostBacklog = 65_535
+const mostKeepaliveSeconds = 32_767
 
 /** Where gearmand's defaults are not those of the table. */
 const defaults: ConfigSources['defaults'] = {
@@ -25,6 +27,11 @@ const defaults: ConfigSources['defaults'] = {
   workerWakeup: '0',
   webPort: 'off',
   drainSeconds: '1',
+}
+
+/** The nearest number that is taken. */
+function within(most: number): (value: string) => string {
+  return (value) => String(Math.min(Math.max(Number(value), 1), most))
 }
 
 const settings: Readonly<
@@ -36,9 +43,11 @@ const settings: Readonly<
   'round-robin': { to: 'roundRobin', as: () => 'yes' },
   'job-retries': { to: 'jobRetries' },
   'worker-wakeup': { to: 'workerWakeup' },
+  backlog: { to: 'backlog', as: within(mostBacklog) },
+  'keepalive-idle': { to: 'keepaliveSeconds', as: within(mostKeepaliveSeconds) },
   'file-descriptors': {
     to: 'maxConnections',
-    as: (value) => String(Math.min(Math.max(Number(value), 1), mostConnections)),
+    as: within(mostConnections),
   },
   'job-handle-prefix': {
     to: 'handlePrefix',
@@ -72,10 +81,15 @@ export function settle(given: Given, env: Env): Settings {
   }
   for (const [name, value] of given) {
     const setting = settings[name]
-    if (setting) flags[setting.to] = setting.as?.(value) ?? value
+    if (setting && !isLeftToSystem(name, value)) flags[setting.to] = setting.as?.(value) ?? value
   }
   const config = load({ flags, env, defaults: { ...defaults, dataDir: chooseDataDir() } })
   return { config, verbosity, notes: notesOn(given) }
+}
+
+/** gearmand's own default of the option, which says nothing. */
+function isLeftToSystem(name: string, value: string): boolean {
+  return name === 'keepalive-idle' && Number(value) <= 0
 }
 
 function load(sources: ConfigSources): Config {

@@ -19,12 +19,14 @@ export interface ExchangeParts {
   /** Largest answer, bytes. */
   readonly maxBytes: number
   readonly refused: (refusal: Refusal) => void
+  /** How long a client may take nothing of its answer, ms. */
+  readonly stallMs: number
+  /** A client took nothing for as long. */
+  readonly stalled: () => void
 }
 
 type Command = 'JOB_CREATED' | 'WORK_COMPLETE' | 'WORK_FAIL' | 'WORK_WARNING'
 
-/** How long a client may take nothing of its answer, milliseconds. */
-const stallMs = 60_000
 /** Stands in for a job that the store has: its payload need not be kept here as well. */
 const spent: NewJob = { input: new Uint8Array(0), door: 'http', level: 5, foreground: false }
 
@@ -125,7 +127,10 @@ export class Exchange implements Submission, Waiter {
       'X-Gearman-Command': command,
       'Content-Length': this.#bytes,
     })
-    response.socket?.setTimeout(stallMs)
+    response.setTimeout(this.#parts.stallMs, () => {
+      this.#parts.stalled()
+      response.destroy()
+    })
     response.end(Buffer.concat(this.#body))
     this.#body = []
   }

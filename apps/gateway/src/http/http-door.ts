@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NewJob, Scheduler } from '@crossgear/core-scheduler'
 import { FunctionNames } from '../gearman/function-names.ts'
@@ -6,7 +7,8 @@ import { Handles } from '../gearman/handles.ts'
 import { coalescingKey } from '../gearman/translate.ts'
 import type { Door } from '../lifecycle/door.ts'
 import type { ListenAddress } from '../lifecycle/listen.ts'
-import { Listener } from '../net/listener.ts'
+import { Listener, type SocketOptions } from '../net/listener.ts'
+import { endBroken, type Breach } from './broken-requests.ts'
 import { ByteBudget, type Purse } from './byte-budget.ts'
 import { Exchange, type ExchangeParts } from './exchange.ts'
 import { announcesTooMuch, readBody } from './read-body.ts'
@@ -25,17 +27,21 @@ export interface HttpDoorOptions {
   readonly handlePrefix: string
   /** Connections at once; one more is closed. */
   readonly maxConnections: number
+  /** Backlog and keepalive of the port. */
+  readonly sockets?: SocketOptions
   /** Largest body of a request, and of an answer, bytes. 64 MiB. */
   readonly maxBodyBytes?: number
   /** Bytes of bodies under way, over all requests. 512 MiB. */
   readonly maxBufferedBytes?: number
+  /** How long a client may take nothing of its answer, ms. 60000. */
+  readonly stallMs?: number
   readonly rejected?: (reason: HttpRejection) => void
   readonly connected?: () => void
   readonly closed?: () => void
 }
 
 /** Why a connection or a request was turned away. */
-export type HttpRejection = Lowercase<Refusal> | 'connections'
+export type HttpRejection = Lowercase<Refusal> | Breach | 'connections' | 'slow'
 
 const MIB = 1024 * 1024
 /** How long a connection may stand without a request, milliseconds; longer than proxies keep it. */
@@ -57,7 +63,7 @@ export class HttpDoor implements Door {
   #draining = false
 
   constructor(options: HttpDoorOptions) {
-    const { scheduler, host, port, maxConnections, connected, closed } = options
+    const { scheduler, host, port, maxConnections, sockets, connected, closed } = options
     this.#options = options
     this.#maxBytes = options.maxBodyBytes ?? 64 * MIB
     this.#budget = new ByteBudget(options.maxBufferedBytes ?? 512 * MIB)
@@ -66,6 +72,8 @@ export class HttpDoor implements Door {
       scheduler,
       handles: new Handles(options.handlePrefix, scheduler.registry),
       maxBytes: this.#maxBytes,
+      stallMs: options.stallMs ?? 60_000,
+      stalled: () => options.rejected?.('slow'),
       refused: (refusal) => this.#count(refusal),
     }
     this.#listener = new Listener({
@@ -76,6 +84,7 @@ export class HttpDoor implements Door {
       server: () => this.#createServer(),
       connected: () => undefined,
       refuse: () => options.rejected?.('connections'),
+      ...(sockets && { sockets }),
       ...(connected && { opened: connected }),
       ...(closed && { closed }),
     })
@@ -118,6 +127,13 @@ export class HttpDoor implements Door {
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
       this.#take(request, response, () => response.writeContinue()),
     )
+    server.on('clientError', (error: Error, socket: Socket) => {
+      const isAnswered = [...this.#responses].some(
+        (response) => response.socket === socket && response.headersSent,
+      )
+      const breach = endBroken(error, socket, isAnswered)
+      if (breach) this.#options.rejected?.(breach)
+    })
     return server
   }
 

@@ -116,7 +116,8 @@ export async function compose(parts: Parts): Promise<Composition> {
 function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
   const { config, metrics, version, tls } = parts
   const { host, handlePrefix, maxConnections, maxPacketBytes } = config
-  const common = { scheduler, host, version, maxConnections }
+  const sockets = { backlog: config.backlog, keepAliveMs: config.keepaliveSeconds * 1000 }
+  const common = { scheduler, host, version, maxConnections, sockets }
   const peerLimits = () => ({
     dropBytes: config.maxUnsentBytes,
     stallMs: config.stallSeconds * 1000,
@@ -159,6 +160,7 @@ function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
     const options = {
       ...{ ...common, port: config.httpPort, handlePrefix, maxBodyBytes: maxPacketBytes },
       maxBufferedBytes: config.maxBufferedBytes,
+      stallMs: config.stallSeconds * 1000,
       ...hooks(metrics.door('http')),
     }
     doors.push(new HttpDoor(options))
@@ -168,9 +170,11 @@ function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
 
 /** What a door tells the metrics. */
 function hooks(metrics: DoorMetrics) {
+  metrics.connectionOpened(0)
   return {
     rejected: (reason: string) => metrics.rejected(reason),
     dropped: (reason: string) => metrics.rejected(reason),
+    heldBack: () => metrics.heldBack(),
     connected: () => metrics.connectionOpened(),
     closed: () => metrics.connectionClosed(),
   }

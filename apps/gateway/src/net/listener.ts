@@ -3,6 +3,14 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { listenOnAll, type ListenAddress } from '../lifecycle/listen.ts'
 import { createTlsServer, type TlsOptions } from './tls.ts'
 
+/** What TCP is told of a port. Defaults at the end of each line. */
+export interface SocketOptions {
+  /** Connections that wait to be accepted; the system may hold fewer. 1024. */
+  readonly backlog?: number
+  /** Idle time before TCP asks whether a peer still lives, ms. 60000. */
+  readonly keepAliveMs?: number
+}
+
 export interface ListenerOptions {
   /** An address, a name (then every address that it stands for) or `*` for all of the machine. */
   readonly host: string
@@ -12,6 +20,7 @@ export interface ListenerOptions {
   readonly portFlag: string
   /** Connections at once; one more is closed, after `refuse` had its say. */
   readonly maxConnections: number
+  readonly sockets?: SocketOptions
   /** With it the port speaks TLS: `connected` is given the socket after the handshake. */
   readonly tls?: TlsOptions
   /** Makes the server for each address, where it is to be of another kind than node:net's. */
@@ -25,12 +34,8 @@ export interface ListenerOptions {
   readonly handshakeFailed?: () => void
 }
 
-/** Idle time before TCP asks whether a peer still lives, milliseconds. */
-const keepAliveAfterMs = 60_000
 /** How long the last bytes of a connection that is closed may take to leave, milliseconds. */
 const lastBytesMs = 500
-/** Connections that wait to be accepted. */
-const backlog = 1_024
 
 /** One listening port and its connections. */
 export class Listener {
@@ -48,7 +53,7 @@ export class Listener {
 
   /** Opens the port. Throws a StartError that says what to do. */
   async listen(): Promise<ListenAddress> {
-    const { host, port, portFlag } = this.#options
+    const { host, port, portFlag, sockets: { backlog = 1_024 } = {} } = this.#options
     const create = (): Server => this.#createServer()
     const { servers, address } = await listenOnAll(create, { host, port }, portFlag, backlog)
     this.#servers = servers
@@ -100,7 +105,7 @@ export class Listener {
       socket.destroySoon()
       return false
     }
-    socket.setKeepAlive(true, keepAliveAfterMs)
+    socket.setKeepAlive(true, this.#options.sockets?.keepAliveMs ?? 60_000)
     this.#sockets.add(socket)
     this.#options.opened?.()
     socket.once('close', () => {

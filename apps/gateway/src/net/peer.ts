@@ -46,6 +46,7 @@ export class Peer implements Holder {
   readonly #limits: Required<Omit<PeerLimits, 'arrivals'>>
   readonly #arrivals: Arrivals | undefined
   readonly #dropped: (reason: DropReason) => void
+  readonly #heldBack: () => void
   #ready: Uint8Array[] = []
   #readyBytes = 0
   #flushing = false
@@ -65,6 +66,7 @@ export class Peer implements Holder {
     handlerOf: (peer: Peer) => PeerHandler,
     limits: PeerLimits = {},
     dropped: (reason: DropReason) => void = () => undefined,
+    heldBack: () => void = () => undefined,
   ) {
     this.socket = socket
     this.#limits = {
@@ -76,6 +78,7 @@ export class Peer implements Holder {
     }
     this.#arrivals = limits.arrivals
     this.#dropped = dropped
+    this.#heldBack = heldBack
     this.#handler = handlerOf(this)
     socket.on('data', (chunk) => this.#data(chunk))
     socket.on('drain', () => this.#release())
@@ -243,6 +246,7 @@ export class Peer implements Holder {
   #hold(): void {
     if (this.#held || this.gone) return
     this.#held = true
+    this.#heldBack()
     this.socket.pause()
     this.#watchStall()
   }

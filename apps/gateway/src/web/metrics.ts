@@ -26,10 +26,13 @@ export interface DoorMetrics {
   waited(seconds: number): void
   /** From the moment that a worker got a job to its outcome. */
   ran(seconds: number): void
-  connectionOpened(): void
+  /** `n` may be 0, so that a door without connections has a figure. */
+  connectionOpened(n?: number): void
   connectionClosed(): void
   /** `reason` is a word of the code, never of a client. */
   rejected(reason: string): void
+  /** Nothing more is read from a peer for now. */
+  heldBack(): void
 }
 
 /** All figures of a gateway, on a registry of their own. */
@@ -49,6 +52,7 @@ export class Metrics {
   readonly #run = this.#doorHistogram('run', 'Time from the start of the run to its outcome')
   readonly #connections: Gauge<'door'>
   readonly #rejected: Counter<'door' | 'reason'>
+  readonly #heldBack: Counter<'door'>
   readonly #repairs: Counter<'kind' | 'done'>
   readonly #storeUp: Gauge
   readonly #functions = new BoundedLabels(MAX_FUNCTION_LABELS)
@@ -67,6 +71,12 @@ export class Metrics {
       name: 'crossgear_rejected_total',
       help: 'What a limit or a rule turned away, by door and reason',
       labelNames: ['door', 'reason'],
+      registers,
+    })
+    this.#heldBack = new Counter({
+      name: 'crossgear_held_back_total',
+      help: 'Times that nothing more was read from a peer, because of what waits for it or of it, by door',
+      labelNames: ['door'],
       registers,
     })
     this.#repairs = new Counter({
@@ -98,9 +108,10 @@ export class Metrics {
       retried: (n = 1) => this.#retried.inc({ door }, n),
       waited: (seconds) => this.#wait.observe({ door }, seconds),
       ran: (seconds) => this.#run.observe({ door }, seconds),
-      connectionOpened: () => this.#connections.inc({ door }),
+      connectionOpened: (n = 1) => this.#connections.inc({ door }, n),
       connectionClosed: () => this.#connections.dec({ door }),
       rejected: (reason) => this.#rejected.inc({ door, reason }),
+      heldBack: () => this.#heldBack.inc({ door }),
     }
   }
 

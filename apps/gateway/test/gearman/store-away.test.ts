@@ -16,6 +16,7 @@ describe.skipIf(!hasRedisServer)('needs redis-server: when the store refuses', (
     await forbidScripts()
     expect(await client.ask('SUBMIT_JOB_BG', 'mail', '', '')).toEqual(refused)
     expect(await client.ask('SUBMIT_JOB', 'new', '', '')).toEqual(refused)
+    expect(gateway.rejections).toEqual(['store', 'store'])
     await allowScripts()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
   })

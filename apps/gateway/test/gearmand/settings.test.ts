@@ -21,6 +21,10 @@ describe("gearmand's options", () => {
       '-R -j 3 -w 1 --exceptions',
       { roundRobin: true, jobRetries: 3, workerWakeup: 1, exceptions: true },
     ],
+    ['', { backlog: 1024, keepaliveSeconds: 60 }],
+    ['-b 32 --keepalive-idle 300', { backlog: 32, keepaliveSeconds: 300 }],
+    ['-b 0 --keepalive-idle 99999', { backlog: 1, keepaliveSeconds: 32_767 }],
+    ['--keepalive --keepalive-idle -1', { keepaliveSeconds: 60 }],
     ['-f 500 --job-handle-prefix J', { maxConnections: 500, handlePrefix: 'J' }],
     [`--job-handle-prefix ${'x'.repeat(60)}`, { handlePrefix: 'x'.repeat(38) }],
     [

@@ -31,11 +31,27 @@ describe('the HTTP door answers', () => {
     expect([await statusFor(65), await statusFor(64)]).toEqual([400, 200])
   })
 
-  it('400 for what is no HTTP', async () => {
-    const { port } = await openHttp()
+  it.each([
+    ['\0REQ\0\0\0\x07\0\0\0\0', 400, 'malformed'],
+    [`GET /f HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'head_too_large'],
+  ])('%j with %i, counts it and ends the connection', async (bytes, status, reason) => {
+    const { port, rejections } = await openHttp()
     const socket = await openRaw(port)
-    socket.write('\0REQ\0\0\0\x07\0\0\0\0')
-    expect(await readUntil(socket, 'never')).toMatch(/^HTTP\/1\.1 400 /)
+    socket.write(bytes)
+    expect(await readUntil(socket, 'never')).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(rejections).toEqual([reason])
+  })
+
+  it('a client that takes nothing of its answer by ending the connection', async () => {
+    const { port, worker, rejections } = await openHttp({ stallMs: 20 })
+    const hands = await worker('f')
+    const socket = await openRaw(port)
+    socket.pause()
+    socket.write('POST /f HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n')
+    const [handle = ''] = await nextJob(hands)
+    hands.say('WORK_COMPLETE', handle, Buffer.alloc(20_000_000))
+    await expect.poll(() => rejections).toEqual(['slow'])
+    socket.destroy()
   })
 
   it('503 where the queue of the function is full', async () => {

@@ -97,10 +97,11 @@ const handlers: { readonly [Name in AdminCommand['command']]: TextHandler<Name> 
 function changing<Command>(
   handler: (session: Session, command: Command) => string | Promise<string>,
 ): (session: Session, command: Command) => string | Promise<string> {
-  return (session, command) =>
-    session.context.adminAccess.allows(session.peer.address)
-      ? handler(session, command)
-      : ownTexts.notAllowed
+  return (session, command) => {
+    if (session.context.adminAccess.allows(session.peer.address)) return handler(session, command)
+    session.rejected('not_allowed')
+    return ownTexts.notAllowed
+  }
 }
 
 /** Commands whose replies grow with the store. */
@@ -118,5 +119,8 @@ export function takeLine(session: Session, line: string): void {
   const reply = async (): Promise<Buffer> => Buffer.from(await handler(session, command))
   const { listing } = session.context
   const turn = lists.has(command.command) ? () => listing.run(reply) : reply
-  session.answerLine(turn, Buffer.from(ownTexts.storeFailed))
+  session.answerLine(turn, () => {
+    session.rejected('store')
+    return Buffer.from(ownTexts.storeFailed)
+  })
 }

@@ -13,7 +13,7 @@ export class GearmanPeer {
 
   constructor(socket: Socket) {
     this.socket = socket
-    this.#gone = once(socket, 'close')
+    this.#gone = new Promise((resolve) => socket.once('close', resolve))
     socket.on('error', () => socket.destroy())
     socket.on('data', (chunk) => {
       this.#decoder.push(chunk)

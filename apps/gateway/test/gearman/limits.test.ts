@@ -1,0 +1,75 @@
+import type { PacketName } from '@crossgear/gearman-codec'
+import { describe, expect, test } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { gearmanGateways } from './support/gearman-gateway.ts'
+
+/** What is said, the code of the ERROR packet, and the reason in the metrics. */
+const refused: readonly (readonly [readonly [PacketName, ...string[]], string, string])[] = [
+  [['SUBMIT_JOB_BG', 'f'.repeat(513), '', ''], 'ARGUMENT_TOO_LARGE', 'function_too_large'],
+  [['CAN_DO', 'f'.repeat(513)], 'ARGUMENT_TOO_LARGE', 'function_too_large'],
+  [['SUBMIT_JOB_BG', '', '', ''], 'INVALID_FUNCTION_NAME', 'empty_function'],
+  [['SUBMIT_JOB_BG', 'f', 'u'.repeat(65), ''], 'ARGUMENT_TOO_LARGE', 'unique_too_large'],
+  [['SUBMIT_JOB_SCHED', 'f', '', '0', '0', '31', '2', '', ''], 'INVALID_ARGUMENT', 'never_due'],
+  [['OPTION_REQ', 'nonsense'], 'UNKNOWN_OPTION', 'unknown_option'],
+  [['NOOP'], 'INVALID_COMMAND', 'command_not_expected'],
+  [['WORK_FAIL', 'H:nobody:1:1'], 'JOB_NOT_FOUND', 'result_without_job'],
+]
+
+describe.skipIf(!hasRedisServer)('needs redis-server: what is turned away', () => {
+  const { open } = gearmanGateways()
+
+  test.each(refused)('%j is answered with %s and counted as %s', async (said, code, reason) => {
+    const gateway = await open()
+    const peer = await gateway.peer()
+    expect((await peer.ask(...(said as ['OPTION_REQ', string]))).slice(0, 2)).toEqual([
+      'ERROR',
+      code,
+    ])
+    expect(gateway.rejections).toEqual([reason])
+  })
+
+  test('a function too many for one worker is counted', async () => {
+    const gateway = await open({ maxFunctions: 1 })
+    const worker = await gateway.worker('mail')
+    expect((await worker.ask('CAN_DO', 'post'))[1]).toBe('TOO_MANY_FUNCTIONS')
+    expect(gateway.rejections).toEqual(['too_many_functions'])
+  })
+
+  test('a job for a full queue is counted', async () => {
+    const gateway = await open()
+    const peer = await gateway.peer()
+    await peer.submit('SUBMIT_JOB_BG', 'mail', '', '')
+    await peer.command('maxqueue mail 1')
+    expect((await peer.ask('SUBMIT_JOB_BG', 'mail', '', ''))[1]).toBe('QUEUE_ERROR')
+    expect(gateway.rejections).toEqual(['queue_full'])
+  })
+
+  test('a peer that does not read is read no more until it does, and that is counted', async () => {
+    let heldBack = 0
+    const gateway = await open({
+      peerLimits: { holdBackBytes: 100_000 },
+      heldBack: () => (heldBack += 1),
+    })
+    const peer = await gateway.peer()
+    peer.socket.pause()
+    const data = 'x'.repeat(1_000_000)
+    const count = 20
+    for (let i = 0; i < count; i++) peer.say('ECHO_REQ', data)
+    await expect.poll(() => heldBack).toBeGreaterThan(0)
+    peer.socket.resume()
+    for (let i = 0; i < count; i++) expect((await peer.hear())[1]).toHaveLength(data.length)
+    expect(gateway.rejections).toEqual([])
+  })
+
+  test('a peer that takes nothing for too long is dropped, and that is counted', async () => {
+    const dropped: string[] = []
+    const gateway = await open({
+      peerLimits: { holdBackBytes: 100_000, stallMs: 20 },
+      dropped: (reason) => void dropped.push(reason),
+    })
+    const peer = await gateway.peer()
+    peer.socket.pause()
+    for (let i = 0; i < 20; i++) peer.say('ECHO_REQ', 'x'.repeat(1_000_000))
+    await expect.poll(() => dropped).toEqual(['slow'])
+  })
+})
