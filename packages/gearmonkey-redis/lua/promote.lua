@@ -1,32 +1,48 @@
--- Moves due jobs of one lane from its scheduled set into its queues, oldest first.
--- KEYS: queue:{lane}:scheduled. ARGV: open, close, lane, queue (hint index, empty for none), most.
--- Returns { moved, due time of the next in ms or empty }.
+-- Moves due jobs of lanes from their scheduled sets into their queues, of each lane the oldest first.
+-- KEYS: queue:{lane}:scheduled of the first. ARGV: open, close, most, then per lane: lane, queue (hint
+-- index, empty for none).
+-- Returns per lane { moved, due time of the next in ms or empty }.
 --#include keys
 --#include levels
-local lane, queue, now, jobs, best = ARGV[3], ARGV[4], nowMs(), {}, nil
-local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now / 1000, 'LIMIT', 0, ARGV[5])
-for _, id in ipairs(ids) do
-  redis.call('ZREM', KEYS[1], id)
-  local key = jobKey(lane, id)
-  if redis.call('EXISTS', key) == 1 then
-    local level = levelOf(lane, id)
-    jobs[#jobs + 1] = { id, level }
-    if not best or level > best then best = level end
-    if redis.call('HEXISTS', key, 'door') == 1 then redis.call('HSET', key, 'enqueued', integer(now)) end
+local most, now, results = tonumber(ARGV[3]), nowMs(), {}
+
+-- Returns the jobs that were due ({ id, level }), and their best level.
+local function take(lane)
+  local scheduled, jobs, best = queueKey(lane, 'scheduled'), {}, nil
+  local ids = redis.call('ZRANGEBYSCORE', scheduled, '-inf', now / 1000, 'LIMIT', 0, most)
+  if #ids == 0 then return jobs end
+  most = most - #ids
+  redis.call('ZREM', scheduled, unpack(ids))
+  for _, id in ipairs(ids) do
+    local key = jobKey(lane, id)
+    local job = redis.call('HMGET', key, 'status', 'level', 'door')
+    if job[1] then
+      local level = tonumber(job[2] or 5)
+      jobs[#jobs + 1] = { id, level }
+      if not best or level > best then best = level end
+      if job[3] then redis.call('HSET', key, 'enqueued', integer(now)) end
+    end
   end
+  if redis.call('EXISTS', retriesKey(lane)) == 1 then
+    redis.call('ZREMRANGEBYSCORE', retriesKey(lane), '-inf', now)
+    redis.call('ZREM', retriesKey(lane), unpack(ids))
+  end
+  return jobs, best
 end
-if #ids > 0 and redis.call('EXISTS', retriesKey(lane)) == 1 then
-  redis.call('ZREMRANGEBYSCORE', retriesKey(lane), '-inf', now)
-  redis.call('ZREM', retriesKey(lane), unpack(ids))
+
+for at = 4, #ARGV, 2 do
+  local lane, queue = ARGV[at], ARGV[at + 1]
+  local jobs, best = take(lane)
+  if #jobs > 0 then
+    enqueue(lane, jobs)
+    if queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rank(best, now), lane) end
+    redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #jobs)
+  end
+  local following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2]
+  local due = following and integer(math.ceil(tonumber(following) * 1000)) or ''
+  if not isCluster then
+    if due == '' then redis.call('ZREM', dueKey, lane) else redis.call('ZADD', dueKey, due, lane) end
+  end
+  results[#results + 1] = { #jobs, due }
 end
-if #jobs > 0 then
-  enqueue(lane, jobs)
-  if queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rank(best, now), lane) end
-  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #jobs)
-end
-local following = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
-local due = following and integer(math.ceil(tonumber(following) * 1000)) or ''
-if not isCluster then
-  if due == '' then redis.call('ZREM', dueKey, lane) else redis.call('ZADD', dueKey, due, lane) end
-end
-return { #jobs, due }
+return results

@@ -57,9 +57,9 @@ const deadForSeconds = 180 * 24 * 3600
 const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped']
 /** Lanes with due jobs that one promotion takes on; the rest have the next one. */
 const dueLanesPerLook = 1_000
-/** Lanes whose due jobs are moved at once: claims of this node wait behind no more than these. */
-const promotedAtOnce = 8
-/** Due jobs moved per lane and call. */
+/** Lanes whose due jobs are moved in one call, some 20 us of the store's time each. */
+const promotedAtOnce = 64
+/** Due jobs moved per call. */
 const promotedPerCall = 1_000
 /** Keys that one look for unknown lanes goes through, about 2 ms of the server's time. */
 const keysPerLook = 5_000
@@ -319,25 +319,25 @@ export class RedisStore implements Store {
 
   async promote(): Promise<readonly { lane: string; jobs: number }[]> {
     const due = (await this.#run('due-lanes', [this.#keys.due], [dueLanesPerLook])) as Buffer[]
-    const promoted: { lane: string; jobs: number }[] = []
-    for (const some of chunks(due.map(String), promotedAtOnce)) {
-      const jobs = await Promise.all(some.map((lane) => this.#promote(lane)))
-      for (const [at, lane] of some.entries()) promoted.push({ lane, jobs: jobs[at] ?? 0 })
-    }
-    return promoted.filter(({ jobs }) => jobs > 0)
+    const promoted = new Map<string, number>()
+    for (const some of chunks(due.map(String), promotedAtOnce)) await this.#promote(some, promoted)
+    return [...promoted].map(([lane, jobs]) => ({ lane, jobs }))
   }
 
-  async #promote(lane: string): Promise<number> {
-    const { queue } = this.#names.parse(lane)
-    const key = this.#keys.queue(lane, 'scheduled')
-    let total = 0
+  /** Moves what is due in these lanes, and adds it up. */
+  async #promote(lanes: readonly string[], promoted: Map<string, number>): Promise<void> {
+    const key = this.#keys.queue(lanes[0] ?? '', 'scheduled')
+    const args = [promotedPerCall, ...this.#withQueues(lanes)]
     for (let round = 0; round < promotionRounds; round += 1) {
-      const reply = await this.#run('promote', [key], [lane, queue, promotedPerCall])
-      const [jobs] = reply as [number, Buffer]
-      total += jobs
-      if (jobs < promotedPerCall) break
+      let total = 0
+      const reply = (await this.#run('promote', [key], args)) as readonly (readonly [number])[]
+      for (const [at, lane] of lanes.entries()) {
+        const jobs = reply[at]?.[0] ?? 0
+        if (jobs > 0) promoted.set(lane, (promoted.get(lane) ?? 0) + jobs)
+        total += jobs
+      }
+      if (total < promotedPerCall) return
     }
-    return total
   }
 
   async heal(lanes: readonly string[]): Promise<void> {
