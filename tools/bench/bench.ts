@@ -1,7 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Figure } from './figures.ts'
 import type { Driver, LoadGenerator } from './load-generator.ts'
 import { cpuSeconds } from './processes.ts'
 import type { Server } from './servers.ts'
+
+const SETTLE_WINDOW_MS = 250
+const SETTLED_SECONDS = 0.03
+const SETTLE_DEADLINE_MS = 60_000
 
 /** How much is done for each figure. */
 export interface Scale {
@@ -61,6 +66,18 @@ export async function withServers<S extends Server, T>(
   }
 }
 
+export interface Turns {
+  readonly jobsPerTurn: number
+  /** Bytes of the largest payload. */
+  readonly size?: number
+  /** Jobs that `prepare` submits at a server. */
+  readonly preparedJobs?: number
+  /** What is done at each server before the first turn. */
+  readonly prepare?: (driver: Driver, server: Server) => Promise<void>
+  /** What is done at each server after the last turn. */
+  readonly finish?: (driver: Driver, server: Server) => Promise<void>
+}
+
 /**
  * Takes turns at the servers: A, B, A, B. Each has one turn first that does not count, since a program
  * that was just started is not what runs in production. Returns each server's results in its order.
@@ -68,20 +85,38 @@ export async function withServers<S extends Server, T>(
 export async function inTurn<T>(
   { generator, scale }: Bench,
   servers: readonly Server[],
-  { jobsPerTurn, size = 100 }: { readonly jobsPerTurn: number; readonly size?: number },
+  { jobsPerTurn, size = 100, preparedJobs = 0, prepare, finish }: Turns,
   turn: (driver: Driver, server: Server) => Promise<T>,
 ): Promise<readonly T[][]> {
-  const capacity = jobsPerTurn * (scale.rounds + 1)
-  const drivers = servers.map((server) => generator.drive(server, capacity, size))
-  const results: T[][] = servers.map(() => [])
+  const capacity = jobsPerTurn * (scale.rounds + 1) + preparedJobs
+  const contenders = servers.map((server) => ({
+    server,
+    driver: generator.drive(server, capacity, size),
+    results: [] as T[],
+  }))
+  for (const { driver, server } of contenders) await prepare?.(driver, server)
   for (let round = 0; round <= scale.rounds; round++) {
-    for (const [place, server] of servers.entries()) {
-      const result = await turn(drivers[place]!, server)
-      if (round > 0) results[place]!.push(result)
+    for (const { driver, server, results } of contenders) {
+      const result = await turn(driver, server)
+      if (round > 0) results.push(result)
     }
   }
-  for (const driver of drivers) await driver.stop()
-  return results
+  for (const { driver, server } of contenders) {
+    await finish?.(driver, server)
+    await driver.stop()
+  }
+  return contenders.map(({ results }) => results)
+}
+
+/** Resolves when the server has next to nothing left to do, so that it takes no time from another. */
+export async function settled(server: Server): Promise<void> {
+  const used = (): number => server.pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0)
+  const deadline = performance.now() + SETTLE_DEADLINE_MS
+  for (let before = used(); performance.now() < deadline; before = used()) {
+    await delay(SETTLE_WINDOW_MS)
+    if (used() - before <= SETTLED_SECONDS) return
+  }
+  throw new Error(`${server.name} does not come to rest`)
 }
 
 /** Runs `work` and says how much processor time the server took for each of its jobs, in microseconds. */

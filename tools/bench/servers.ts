@@ -72,18 +72,20 @@ export interface Gateway extends Server {
   readonly redis: BenchRedis
 }
 
+/** Starts the built gateway on a Redis that runs already. Not ready yet when this returns. */
+export function startGatewayAt(
+  redisPath: string,
+  { gearman = 0, nodeWords = [] }: { gearman?: number; nodeWords?: readonly string[] } = {},
+): Running {
+  const doors = ['--gearman-port', String(gearman), '--faktory-port', '0', '--web-port', 'off']
+  const store = ['--redis-url', `unix://${redisPath}`, '--log-format', 'json']
+  return startProgram(process.execPath, [...nodeWords, GATEWAY, 'serve', ...doors, ...store])
+}
+
 /** The built gateway in a process of its own, with a Redis of its own. `nodeWords` go before the program. */
 export async function startGateway(nodeWords: readonly string[] = []): Promise<Gateway> {
   const redis = await startRedis()
-  const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', 'off']
-  const store = ['--redis-url', `unix://${redis.path}`, '--log-format', 'json']
-  const running = startProgram(process.execPath, [
-    ...nodeWords,
-    GATEWAY,
-    'serve',
-    ...doors,
-    ...store,
-  ])
+  const running = startGatewayAt(redis.path, { nodeWords })
   const ports = await running.said(readyDoors)
   return {
     name: 'gateway',

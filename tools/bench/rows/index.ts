@@ -1,7 +1,23 @@
 import type { RowGroup } from '../bench.ts'
 import { background, backgroundKept } from './background.ts'
+import { bridge, faktory } from './faktory.ts'
 import { foreground } from './foreground.ts'
+import { idleWorkers } from './idle-workers.ts'
 import { latency } from './latency.ts'
+import { memory, queued } from './queued.ts'
+import { rest, start } from './rest.ts'
 
 /** Every group of rows, in the order of the table. */
-export const rowGroups: readonly RowGroup[] = [foreground, background, backgroundKept, latency]
+export const rowGroups: readonly RowGroup[] = [
+  foreground,
+  background,
+  backgroundKept,
+  latency,
+  idleWorkers,
+  queued,
+  faktory,
+  bridge,
+  memory,
+  rest,
+  start,
+]

@@ -1,0 +1,72 @@
+import { inTurn, withServers, type RowGroup } from '../bench.ts'
+import { atLeast, type Figure } from '../figures.ts'
+import { startGateway, startGearmand } from '../servers.ts'
+
+const CONNECTIONS = 10
+const STEPS = [
+  { mode: 'push', words: 'PUSH', target: atLeast(1) },
+  { mode: 'work', words: 'FETCH and ACK', target: atLeast(0.4) },
+  { mode: 'cycle', words: 'PUSH, FETCH and ACK in turn', target: atLeast(0.5) },
+] as const
+
+type Rates = Readonly<Record<(typeof STEPS)[number]['mode'], number>>
+
+/** Faktory's verbs, one under way on each connection, against what gearmand does as foreground jobs. */
+export const faktory: RowGroup = {
+  name: 'faktory',
+  async measure(bench) {
+    const jobs = bench.scale.jobs / 2
+    const connections = { clients: CONNECTIONS, workers: CONNECTIONS }
+    const [theirs = [], ours = []] = await withServers([startGearmand, startGateway], (servers) =>
+      inTurn(bench, servers, { jobsPerTurn: 2 * jobs }, async (driver, server): Promise<Rates> => {
+        if (server === servers[0]) {
+          const { seconds } = await driver.run('foreground', { jobs })
+          const rate = jobs / seconds
+          return { push: rate, work: rate, cycle: rate }
+        }
+        const push = await driver.run('push', { jobs, ...connections })
+        const work = await driver.run('work', { jobs, ...connections })
+        const cycle = await driver.run('cycle', { jobs, ...connections })
+        return {
+          push: jobs / push.seconds,
+          work: jobs / work.seconds,
+          cycle: jobs / cycle.seconds,
+        }
+      }),
+    )
+    return STEPS.map(({ mode, words, target }): Figure => ({
+      name: `Faktory ${words}, ${CONNECTIONS} connections`,
+      unit: 'jobs/s',
+      ours: ours.map((turn) => turn[mode]),
+      against: { name: 'gearmand foreground', samples: theirs.map((turn) => turn[mode]) },
+      target,
+    }))
+  },
+}
+
+/** Gearman clients whose jobs Faktory consumers do, against Gearman workers at the same gateway. */
+export const bridge: RowGroup = {
+  name: 'bridge',
+  async measure(bench) {
+    const jobs = bench.scale.jobs / 2
+    const turns = await withServers([() => startGateway()], (servers) =>
+      inTurn(bench, servers, { jobsPerTurn: 2 * jobs }, async (driver) => {
+        const gearman = await driver.run('foreground', { jobs })
+        // A function of its own: consumers get only what no Gearman worker has asked for by name.
+        const words = { jobs, workers: CONNECTIONS, function: 'bridged' }
+        const bridged = await driver.run('bridge', words)
+        return { gearman: jobs / gearman.seconds, bridged: jobs / bridged.seconds }
+      }),
+    )
+    const [rounds = []] = turns
+    return [
+      {
+        name: `Gearman client to Faktory worker, ${CONNECTIONS} connections`,
+        unit: 'jobs/s',
+        ours: rounds.map((turn) => turn.bridged),
+        against: { name: 'Gearman worker', samples: rounds.map((turn) => turn.gearman) },
+        target: atLeast(0.4),
+      },
+    ]
+  },
+}
