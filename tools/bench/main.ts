@@ -1,11 +1,12 @@
 // `npm run bench`: see command-line.ts for its options.
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { helpText, parseCommandLine, UsageError, type Request } from './command-line.ts'
 import { judge, type Judged } from './figures.ts'
 import { LoadGenerator } from './load-generator.ts'
 import { describeMachine, formatMachine } from './machine.ts'
 import { rowGroups } from './rows/index.ts'
+import { replaceResults } from './page.ts'
 import { formatTable } from './table.ts'
 
 const programs = { gearmand: '--version', 'redis-server': '--version', cc: '--version' }
@@ -18,17 +19,23 @@ function absentPrograms(): readonly string[] {
 }
 
 async function measure(request: Request): Promise<void> {
+  const { rows, scale, page } = request
+  // Read before hours of work, so that a wrong path is said at once.
+  const pageText = page === undefined ? '' : readFileSync(page, 'utf8')
   const machine = describeMachine()
-  process.stdout.write(`${formatMachine(machine)}\n\n`)
-  const bench = { generator: LoadGenerator.compile(), scale: request.scale }
+  const head = `${formatMachine(machine)}\n- Rounds: ${scale.rounds}${request.quick ? ', quick' : ''}`
+  process.stdout.write(`${head}\n\n`)
+  const bench = { generator: LoadGenerator.compile(), scale }
   const figures: Judged[] = []
-  for (const { name, measure } of rowGroups.filter((group) => request.rows.includes(group.name))) {
+  for (const { name, measure } of rowGroups.filter((group) => rows.includes(group.name))) {
     process.stderr.write(`${name}...\n`)
     figures.push(...(await measure(bench)).map(judge))
   }
-  process.stdout.write(`${formatTable(figures)}\n`)
+  const table = formatTable(figures)
+  process.stdout.write(`${table}\n`)
+  if (page !== undefined) writeFileSync(page, replaceResults(pageText, `${head}\n\n${table}`))
   if (request.json !== undefined) {
-    writeFileSync(request.json, JSON.stringify({ machine, scale: request.scale, figures }, null, 2))
+    writeFileSync(request.json, `${JSON.stringify({ machine, scale, figures }, null, 2)}\n`)
   }
 }
 

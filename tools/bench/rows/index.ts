@@ -4,6 +4,7 @@ import { bridge, faktory } from './faktory.ts'
 import { foreground } from './foreground.ts'
 import { idleWorkers } from './idle-workers.ts'
 import { latency } from './latency.ts'
+import { native } from './native.ts'
 import { memory, queued } from './queued.ts'
 import { rest, start } from './rest.ts'
 
@@ -17,6 +18,7 @@ export const rowGroups: readonly RowGroup[] = [
   queued,
   faktory,
   bridge,
+  native,
   memory,
   rest,
   start,
