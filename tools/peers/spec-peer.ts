@@ -7,9 +7,10 @@ import type { Redis } from 'ioredis'
 
 export type SpecPriority = 'high' | 'normal' | 'low'
 
+/** Takes one due job out of `queue:{FN}:scheduled`: EVALSHA sha1 1 key now, in seconds. */
 const script =
   "local item = redis.call('ZRANGEBYSCORE', KEYS[1], 0, ARGV[1], 'LIMIT', 0, 1); if (#item > 0) then redis.call('ZREM', KEYS[1], item[1]); return { KEYS[1],  item[1] }; end"
-const sha1 = '5231827cd49b540660ef44969b38cc858f157824'
+export const dueScriptSha1 = '5231827cd49b540660ef44969b38cc858f157824'
 
 export interface SpecJob {
   readonly id: number
@@ -80,7 +81,7 @@ export class SpecWorker {
 
   async start(): Promise<void> {
     const loaded = await this.#redis.call('SCRIPT', 'LOAD', script)
-    if (loaded !== sha1) throw new Error(`the script has the SHA-1 ${String(loaded)}`)
+    if (loaded !== dueScriptSha1) throw new Error(`the script has the SHA-1 ${String(loaded)}`)
     await this.#redis.incr(`count:${this.fn}`)
   }
 
@@ -88,13 +89,17 @@ export class SpecWorker {
   async next(turns = 10): Promise<SpecJob | undefined> {
     for (let turn = 0; turn < turns; turn += 1) {
       const id = await this.#pop()
-      if (id === undefined) continue
-      await this.#redis.publish(`channel:${this.fn}`, `start:${id}`)
-      await this.#redis.call('HMSET', `job:${this.fn}:${id}`, 'status', 'busy')
-      const { input } = await this.#redis.hgetallBuffer(`job:${this.fn}:${id}`)
-      return { id, input: input ?? Buffer.alloc(0) }
+      if (id !== undefined) return this.begin(id)
     }
     return undefined
+  }
+
+  /** Says that a job that was popped is busy. */
+  async begin(id: number): Promise<SpecJob> {
+    await this.#redis.publish(`channel:${this.fn}`, `start:${id}`)
+    await this.#redis.call('HMSET', `job:${this.fn}:${id}`, 'status', 'busy')
+    const { input } = await this.#redis.hgetallBuffer(`job:${this.fn}:${id}`)
+    return { id, input: input ?? Buffer.alloc(0) }
   }
 
   async update(id: number, dividend: number, divisor: number): Promise<void> {
@@ -126,7 +131,7 @@ export class SpecWorker {
 
   async #pop(): Promise<number | undefined> {
     const now = Math.floor(Date.now() / 1000)
-    const due = await this.#redis.evalsha(sha1, 1, `queue:${this.fn}:scheduled`, now)
+    const due = await this.#redis.evalsha(dueScriptSha1, 1, `queue:${this.fn}:scheduled`, now)
     const queues = ['high', 'normal', 'low'].map((priority) => `queue:${this.fn}:${priority}`)
     const popped = due ?? (await this.#blocked.brpop(queues, 1))
     return Array.isArray(popped) ? Number(popped[1]) : undefined

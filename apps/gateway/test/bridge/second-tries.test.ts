@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
+import { dueScriptSha1, SpecWorker } from '@crossgear/tools/spec-peer'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { Fleet, type FleetNode } from './fleet.ts'
+
+const patience = { timeout: 10_000, interval: 10 }
+const jid = 'second-try'
+
+/** A Gearman worker of one function, driven by the test. */
+class GearmanWorker {
+  readonly peer: GearmanPeer
+
+  private constructor(peer: GearmanPeer) {
+    this.peer = peer
+  }
+
+  static async start(port: number, fn: string): Promise<GearmanWorker> {
+    const peer = (await GearmanPeer.connect(port)).say('CAN_DO', fn)
+    await peer.sync()
+    return new GearmanWorker(peer)
+  }
+
+  /** Waits for a job; its handle and its payload. */
+  async job(): Promise<readonly [string, string]> {
+    this.peer.say('GRAB_JOB')
+    for (;;) {
+      const [name, handle = '', , payload = ''] = await this.peer.hear()
+      if (name === 'JOB_ASSIGN') return [handle, payload]
+      this.peer.say(name === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB')
+    }
+  }
+}
+
+describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
+  let fleet: Fleet
+  let first: FleetNode
+  let last: FleetNode
+  const ends: (() => unknown)[] = []
+  beforeAll(async () => {
+    fleet = await Fleet.start()
+    // Nobody brings the outcome of a worker that died: there is nothing to wait for at the end.
+    const words = ['--drain-seconds', '0']
+    first = await fleet.node(...words)
+    last = nodes === 1 ? first : await fleet.node(...words)
+  }, 30_000)
+  afterAll(async () => {
+    for (const end of ends) await end()
+    await fleet.close()
+  }, 30_000)
+
+  async function faktory(node: FleetNode, hello: object = {}): Promise<FwpClient> {
+    const client = await FwpClient.greeted(node.faktory, hello)
+    ends.push(() => client.close())
+    return client
+  }
+
+  async function gearmanWorker(fn: string): Promise<GearmanWorker> {
+    const worker = await GearmanWorker.start(last.gearman, fn)
+    ends.push(() => worker.peer.leave())
+    return worker
+  }
+
+  async function state(client: FwpClient): Promise<unknown> {
+    return (await client.askJson(`TRACK GET ${jid}`))['state']
+  }
+
+  /** Waits until the job waits for its next try, and lets the operator cut that short. */
+  async function tryAgain(client: FwpClient): Promise<void> {
+    await vi.waitFor(async () => expect(await state(client)).toBe('failed'), patience)
+    const command = { cmd: 'requeue', target: 'retries', filter: { jids: [jid] } }
+    expect(await client.ask(`MUTATE ${JSON.stringify(command)}`)).toBe('+OK')
+  }
+
+  test('a Gearman worker fails a Faktory job three times and then does it', async () => {
+    const jobtype = `fickle-${randomUUID()}`
+    const producer = await faktory(first)
+    const worker = await gearmanWorker(jobtype)
+    const job = { jid, jobtype, args: ['x'], retry: 3, custom: { track: 1 } }
+    expect(await producer.ask(`PUSH ${JSON.stringify(job)}`)).toBe('+OK')
+    for (const failure of ['WORK_FAIL', 'WORK_EXCEPTION', 'WORK_FAIL'] as const) {
+      const [handle, payload] = await worker.job()
+      expect(payload).toBe('x')
+      if (failure === 'WORK_FAIL') worker.peer.say(failure, handle)
+      else worker.peer.say(failure, handle, 'no luck').say('WORK_FAIL', handle)
+      await tryAgain(producer)
+    }
+    const [handle] = await worker.job()
+    const failure = await fleet.redis.hget(`job:${jobtype}:1`, 'failure')
+    expect(JSON.parse(failure ?? '')).toMatchObject({ retry_count: 2, remaining: 0 })
+    worker.peer.say('WORK_COMPLETE', handle, 'at last')
+    await vi.waitFor(async () => expect(await state(producer)).toBe('success'), patience)
+    expect(await producer.askJson(`TRACK GET ${jid}`)).toMatchObject({ result: 'at last' })
+    const { faktory: info } = await producer.askJson('INFO')
+    expect(info).toMatchObject({ total_processed: 4, total_failures: 3, sets: { dead: 0 } })
+  }, 30_000)
+
+  test('a native worker takes a due retry by the script of its protocol, and does it', async () => {
+    const jobtype = `due-${randomUUID()}`
+    const producer = await faktory(first)
+    const worker = await gearmanWorker(jobtype)
+    const job = { jid, jobtype, args: ['x'], custom: { track: 1 } }
+    await producer.ask(`PUSH ${JSON.stringify(job)}`)
+    const [handle] = await worker.job()
+    worker.peer.say('WORK_FAIL', handle)
+    await vi.waitFor(async () => expect(await state(producer)).toBe('failed'), patience)
+
+    const native = new SpecWorker(fleet.redis, jobtype)
+    await native.start()
+    const key = `queue:${jobtype}:scheduled`
+    // In one step, so that no gateway comes first: its time has come, and a native worker looks.
+    const steps = fleet.redis.multi().zadd(key, 'XX', '1', '1')
+    const now = String(Math.floor(Date.now() / 1000))
+    const [, popped] = (await steps.evalsha(dueScriptSha1, 1, key, now).exec()) ?? []
+    expect(popped).toEqual([null, [key, '1']])
+    const { id, input } = await native.begin(1)
+    expect(input.toString()).toBe('x')
+    await native.finish(id, 'native did it')
+    await vi.waitFor(async () => expect(await state(producer)).toBe('success'), patience)
+    expect(await producer.askJson(`TRACK GET ${jid}`)).toMatchObject({ result: 'native did it' })
+    await native.stop()
+  }, 30_000)
+
+  test('a Faktory worker dies with a Gearman client’s foreground job, which another does', async () => {
+    const fn = `orphan-${randomUUID()}`
+    const client = await GearmanPeer.connect(first.gearman)
+    ends.push(() => client.leave())
+    await client.submit('SUBMIT_JOB', fn, '', 'payload')
+    const dying = await faktory(last, { wid: `dying-${fn}` })
+    expect(await dying.askJson('FETCH')).toMatchObject({ jobtype: fn, args: ['payload'] })
+    dying.close()
+    // As if its half hour were over.
+    expect(await fleet.redis.zadd(`xg:busy:${fn}`, 'XX', 'CH', 1, 1)).toBe(1)
+    const next = await faktory(last, { wid: `next-${fn}` })
+    let reply = '$-1'
+    while (reply === '$-1') reply = await next.ask('FETCH')
+    const job = JSON.parse(reply.slice(reply.indexOf('{'))) as { jid: string; jobtype: string }
+    expect(job.jobtype).toBe(fn)
+    const done = JSON.stringify({ jid: job.jid, result: 'done' })
+    expect(await next.ask(`ACK ${done}`)).toBe('+OK')
+    const [name, , output] = await client.hear()
+    expect([name, output]).toEqual(['WORK_COMPLETE', 'done'])
+  }, 30_000)
+
+  test('leaves the store in order', async () => {
+    await vi.waitFor(async () => {
+      expect(await checkInvariants(fleet.redis, { native: true })).toEqual([])
+    }, patience)
+  })
+})
