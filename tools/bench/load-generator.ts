@@ -14,7 +14,7 @@ const COMPILER = 'cc'
 /** What kind of load a phase is: see `load/main.c`. */
 export type Mode = 'foreground' | 'submit' | 'drain' | 'both' | 'push' | 'work' | 'cycle' | 'bridge'
 
-/** Settings of a phase; what is left out is 4 clients, 4 workers, a window of 100 and 100 bytes. */
+/** Settings of a phase; what is left out is 4 clients, 4 workers, a window of 100, 100 bytes and 30 seconds. */
 export interface Phase {
   readonly jobs: number
   readonly clients?: number
@@ -28,6 +28,8 @@ export interface Phase {
   /** Whether each job has a unique id. */
   readonly unique?: boolean
   readonly function?: string
+  /** Seconds in which nothing happens, after which the phase has failed. */
+  readonly stall_s?: number
 }
 
 /** What the load generator measured. */

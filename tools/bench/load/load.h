@@ -44,7 +44,7 @@ typedef struct {
   uint32_t jobs;
   size_t size;
   bool unique;
-  int timeout_s;
+  int stall_s;
   char function[64];
 } settings;
 

@@ -15,6 +15,7 @@
 
 #define READ_BYTES 65536
 #define EVENTS 256
+#define TICK_MS 1000
 #define NANOSECONDS ((uint64_t)1000000000)
 
 unsigned char *buffer_reserve(buffer *b, size_t size) {
@@ -93,22 +94,33 @@ static void link_read(link_t *c) {
   c->on_bytes(c);
 }
 
+// Ends the program where nothing has happened for long: a lost job would be waited for for ever.
+static void check_stall(const run *r, uint32_t *progress, uint64_t *since_ns) {
+  uint32_t now = r->ready + r->created + r->worked + r->heard + r->settled;
+  if (now != *progress) {
+    *progress = now;
+    *since_ns = now_ns();
+  } else if (now_ns() - *since_ns > (uint64_t)r->set.stall_s * NANOSECONDS) {
+    fail("stalled: of %u jobs %u were created, %u worked on, %u heard of", r->set.jobs, r->created,
+         r->worked, r->heard);
+  }
+}
+
 void *loop_serve(void *given) {
   loop *l = given;
   struct epoll_event events[EVENTS];
-  uint64_t deadline = now_ns() + (uint64_t)l->run->set.timeout_s * NANOSECONDS;
+  uint32_t progress = 0;
+  uint64_t since_ns = now_ns();
   for (int i = 0; i < l->count; i++) link_flush(&l->links[i]);
   while (!atomic_load_explicit(&l->run->over, memory_order_relaxed)) {
-    int n = epoll_wait(l->epoll, events, EVENTS, 1000);
+    int n = epoll_wait(l->epoll, events, EVENTS, TICK_MS);
     for (int i = 0; i < n && !l->run->over; i++) {
       link_t *c = events[i].data.ptr;
       if (!c) continue;
       if (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) link_read(c);
       link_flush(c);
     }
-    if (n <= 0 && l->run->set.mode != REST && now_ns() > deadline)
-      fail("timed out: %u created, %u worked, %u heard of %u jobs", l->run->created,
-           l->run->worked, l->run->heard, l->run->set.jobs);
+    if (n <= 0 && l->run->set.mode != REST) check_stall(l->run, &progress, &since_ns);
   }
   return NULL;
 }

@@ -34,13 +34,13 @@ static const char *const modes[] = {"foreground", "submit", "drain", "both",  "r
                                     "push",       "work",   "cycle", "bridge"};
 
 static const settings defaults = {
-    .clients = 4, .workers = 4, .window = 100, .size = 100, .timeout_s = 120, .function = "bench"};
+    .clients = 4, .workers = 4, .window = 100, .size = 100, .stall_s = 30, .function = "bench"};
 
 static void set_number(settings *set, const char *key, long value) {
   struct { const char *key; int *to; } rows[] = {
       {"port", &set->port},       {"faktory_port", &set->faktory_port}, {"clients", &set->clients},
       {"workers", &set->workers}, {"idle", &set->idle},                 {"window", &set->window},
-      {"timeout_s", &set->timeout_s},
+      {"stall_s", &set->stall_s},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (!strcmp(key, rows[i].key)) {
