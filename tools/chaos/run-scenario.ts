@@ -7,6 +7,7 @@ import { check } from './check/check.ts'
 import { compareFigures } from './check/figures.ts'
 import { violationsOf, type Verdict } from './check/verdict.ts'
 import { nowMs } from './log/clock.ts'
+import type { Way } from './peers/doors.ts'
 import type { DoorName } from './peers/tasks.ts'
 import { Random } from './random.ts'
 import type { Scenario } from './scenarios/scenario.ts'
@@ -14,6 +15,7 @@ import { Stage } from './stage.ts'
 import { Gateway } from './world/gateway.ts'
 import { expireReservations, retryNow } from './world/hurry.ts'
 import { startClient, startWorker } from './world/peers.ts'
+import { Proxy } from './world/proxy.ts'
 import { StoreView } from './world/store-view.ts'
 import { openStoreWorld } from './world/stores.ts'
 
@@ -72,6 +74,8 @@ async function setUp(
   random: Random,
 ): Promise<Stage> {
   const { store, servers } = await openStoreWorld(scenario, folder)
+  const storeProxy = scenario.proxies ? await Proxy.start(servers[0]!.port) : undefined
+  const storeUrl = storeProxy ? `redis://127.0.0.1:${storeProxy.port}` : store.gatewayUrl
   const losses = String(scenario.mostLosses ?? 0)
   // A native program that dies leaves behind what the gateways put right on request alone.
   const words = ['--repair', 'on', '--repair-lease-seconds', '5', '--job-retries', losses]
@@ -79,13 +83,21 @@ async function setUp(
   const gateways = await Promise.all(
     names.map((name) =>
       Gateway.start({
-        ...{ name, folder, storeUrl: store.gatewayUrl },
+        ...{ name, folder, storeUrl },
         words: [...words, ...(scenario.gatewayWords ?? [])],
         nodeWords: scenario.nodeWords ?? [],
       }),
     ),
   )
-  const ways = gateways.map(({ node, gearman, faktory }) => ({ node, gearman, faktory }))
+  const peerProxies = new Map<string, Proxy[]>()
+  const ways: Way[] = []
+  for (const { node, gearman, faktory } of gateways) {
+    if (scenario.proxies) {
+      const [before, beside] = [await Proxy.start(gearman), await Proxy.start(faktory)]
+      peerProxies.set(node, [before, beside])
+      ways.push({ node, gearman: before.port, faktory: beside.port })
+    } else ways.push({ node, gearman, faktory })
+  }
   const common = { ways, store: store.native, lanes }
   const workers = doors.map((door) =>
     startWorker(folder, {
@@ -94,10 +106,11 @@ async function setUp(
     }),
   )
   await Promise.all(workers.map((worker) => worker.begun))
-  const ratePerSecond = (scenario.ratePerSecond ?? defaultRate) / doors.length
+  const ratePerSecond = scenario.ratePerSecond ?? defaultRate
   const clients = doors.map((door) =>
     startClient(folder, {
-      ...{ ...common, door, ratePerSecond, name: `client-${door}` },
+      ...{ ...common, door, name: `client-${door}` },
+      ratePerSecond: ratePerSecond / doors.length,
       jobs: Math.ceil(jobs / doors.length),
       foregroundPercent: door === 'gearman' ? 20 : 2,
       scheduledPercent: 5,
@@ -105,7 +118,9 @@ async function setUp(
     }),
   )
   await Promise.all(clients.map((client) => client.begun))
-  return new Stage({ folder, random, jobs, store, servers, gateways, clients, workers })
+  const links = { peers: peerProxies, store: storeProxy }
+  const world = { store, servers, gateways, clients, workers, links }
+  return new Stage({ folder, random, jobs, ratePerSecond, ...world })
 }
 
 async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fault } from './check/faults.ts'
@@ -10,6 +10,7 @@ import type { Random } from './random.ts'
 import type { Gateway } from './world/gateway.ts'
 import { startWorker, type PeerProcess } from './world/peers.ts'
 import { serving } from './world/probe.ts'
+import type { Proxy } from './world/proxy.ts'
 import type { RedisNode, StoreWorld } from './world/redis.ts'
 
 const lookEveryMs = 50
@@ -20,11 +21,21 @@ export interface StageParts {
   readonly folder: string
   readonly random: Random
   readonly jobs: number
+  readonly ratePerSecond: number
   readonly store: StoreWorld
   readonly servers: readonly RedisNode[]
   readonly gateways: readonly Gateway[]
   readonly clients: readonly PeerProcess[]
   readonly workers: readonly PeerProcess[]
+  readonly links: Links
+}
+
+/** The proxies of a scenario that has some. */
+export interface Links {
+  /** Those before a gateway's doors, by its name. */
+  readonly peers: ReadonlyMap<string, readonly Proxy[]>
+  /** Between the gateways and the store. */
+  readonly store: Proxy | undefined
 }
 
 /** A scenario's world while jobs run through it, and what a scenario can do to it. */
@@ -35,6 +46,7 @@ export class Stage {
   readonly servers: readonly RedisNode[]
   readonly store: StoreWorld
   readonly clients: readonly PeerProcess[]
+  readonly links: Links
   readonly faults: Fault[] = []
   /** The longest time without service after what should not last, seconds. */
   recoverySeconds: number | undefined
@@ -44,7 +56,9 @@ export class Stage {
   nativeDeaths = 0
   gatewayDeaths = 0
   probes = 0
-  readonly #jobs: number
+  readonly jobs: number
+  /** What the clients submit together. */
+  readonly ratePerSecond: number
   readonly #workers: PeerProcess[] = []
   readonly #workerGenerations = new Map<string, number>()
   #isOver = false
@@ -56,7 +70,9 @@ export class Stage {
     this.servers = parts.servers
     this.store = parts.store
     this.clients = parts.clients
-    this.#jobs = parts.jobs
+    this.links = parts.links
+    this.jobs = parts.jobs
+    this.ratePerSecond = parts.ratePerSecond
     for (const worker of parts.workers) this.#mind(worker)
   }
 
@@ -71,7 +87,7 @@ export class Stage {
   /** Waits until this share of the jobs is acknowledged. */
   async share(part: number): Promise<void> {
     const done = this.clientsDone().then(() => true)
-    while (this.acknowledged < this.#jobs * part) {
+    while (this.acknowledged < this.jobs * part) {
       if (await Promise.race([done, delay(lookEveryMs, false)])) return
     }
   }
@@ -83,8 +99,19 @@ export class Stage {
   /** Does something to a subject; the fault ends when `act` does. */
   async fault(what: string, subject: string, act: () => Promise<unknown>): Promise<void> {
     const fromMs = nowMs()
+    this.remark(`${what}: ${subject}`)
     await act()
-    this.faults.push({ what, subject, fromMs, toMs: nowMs() })
+    this.note({ what, subject, fromMs, toMs: nowMs() })
+  }
+
+  note(fault: Fault): void {
+    this.faults.push(fault)
+    this.remark(`${fault.what}: ${fault.subject}, over`)
+  }
+
+  /** Writes down what is done, for those who read the logs. */
+  remark(what: string): void {
+    appendFileSync(join(this.folder, 'events.log'), `${nowMs()} ${what}\n`)
   }
 
   /** Waits until a gateway serves, and keeps how long that took since `sinceMs`. */
@@ -117,6 +144,8 @@ export class Stage {
     const peers = [...this.#workers, ...this.clients].map(({ process }) => process)
     const gateways = this.gateways.map((gateway) => gateway.process)
     await Promise.all([...peers, ...gateways].map((one) => one.kill()))
+    for (const proxies of this.links.peers.values()) for (const proxy of proxies) proxy.close()
+    this.links.store?.close()
     await this.store.stop()
   }
 
@@ -139,7 +168,7 @@ export class Stage {
     void worker.process.exited.then(() => {
       if (this.#isOver) return
       const atMs = nowMs()
-      this.faults.push({ what: 'worker died', subject: worker.name, fromMs: atMs, toMs: atMs })
+      this.note({ what: 'worker died', subject: worker.name, fromMs: atMs, toMs: atMs })
       const task = worker.task as WorkerTask
       if (task.door === 'native') this.nativeDeaths += 1
       const family = task.name.replace(/-\d+$/, '')

@@ -30,7 +30,10 @@ export function check(evidence: Evidence): Verdict {
     stuck: [...snapshot.leftovers, ...snapshot.jobs.flatMap(stuckJob), ...unheard(history)],
     duplicates: repeated.reduce((sum, some) => sum + some.length - 1, 0),
     duplicatesBound: touched.size,
-    unexcused: repeated.flatMap((some) => unexcusedRuns(some, touched)),
+    unexcused: [
+      ...repeated.flatMap((some) => unexcusedRuns(some, touched)),
+      ...notGivenUp(evidence, runs, finished),
+    ],
     overlaps: repeated.flatMap((some) => overlappingRuns(some, touched)),
     invariants,
     figures,
@@ -66,6 +69,18 @@ function lostJobs(
     if (mostLosses === 0 || begun < mostLosses) lost.push(`${key}, begun ${begun} times`)
   }
   return lost
+}
+
+/** A job that killed too many workers and got yet another. */
+function notGivenUp(
+  { mostLosses }: Evidence,
+  runs: ReadonlyMap<string, readonly Run[]>,
+  finished: ReadonlySet<string>,
+): string[] {
+  if (mostLosses === 0) return []
+  return [...runs]
+    .filter(([key, some]) => !finished.has(key) && some.length > mostLosses)
+    .map(([key, some]) => `${key}, begun ${some.length} times and not given up`)
 }
 
 /** A job in a queue, schedule, reservation or among the dead. One in no place nobody will run. */

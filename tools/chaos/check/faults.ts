@@ -13,8 +13,8 @@ export interface Fault {
 
 /** What was reported so shortly before a fault may not have been stored, milliseconds. */
 const beforeMs = 1_500
-/** What reached nobody is settled by a node's beats so long after a fault at most, milliseconds. */
-const afterMs = 5_000
+/** What was handed out before a fault, and is on its way to a busy worker, starts so late at most. */
+const afterMs = 1_500
 
 /**
  * Whether a fault may have cost a run its reservation, or kept its outcome from being stored. A dead

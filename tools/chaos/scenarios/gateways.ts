@@ -1,17 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { nowMs } from '../log/clock.ts'
 import type { Gateway } from '../world/gateway.ts'
 import type { Stage } from '../stage.ts'
-import type { Scenario } from './scenario.ts'
+import { lastingThrough, type Scenario } from './scenario.ts'
+
+/** Makes the date of a gateway jump at each SIGUSR2. */
+const clockModule = new URL('../world/jumping-clock.ts', import.meta.url).href
+/** A gateway that was told to stop ends its jobs before it goes, in this time. */
+const drainWithinMs = 15_000
 
 /** Ends a gateway at once and starts it again; the time until it serves counts from its start. */
 async function killAndRestart(stage: Stage, gateway: Gateway): Promise<void> {
   stage.gatewayDeaths += 1
-  await stage.fault('gateway killed', gateway.node, async () => {
-    await gateway.process.kill()
-    const startedMs = nowMs()
-    await gateway.start()
-    await stage.recovered(gateway, startedMs)
-  })
+  await stage.fault('gateway killed', gateway.node, () => gateway.process.kill())
+  await restart(stage, gateway)
+}
+
+/** No job may be done twice: it ends what it has in hand. */
+async function drainAndRestart(stage: Stage, gateway: Gateway): Promise<void> {
+  stage.gatewayDeaths += 1
+  stage.remark(`${gateway.node} is told to stop`)
+  gateway.process.terminate()
+  if (!(await gateway.process.endedWithin(drainWithinMs))) {
+    stage.trouble.push(`${gateway.node} did not stop when told`)
+  }
+  await restart(stage, gateway)
+}
+
+async function restart(stage: Stage, gateway: Gateway): Promise<void> {
+  const startedMs = nowMs()
+  await gateway.start()
+  await stage.recovered(gateway, startedMs)
+}
+
+function frozen(seconds: number): Scenario {
+  return {
+    name: `gateway-frozen-${seconds}`,
+    about: `one gateway of two is stopped with SIGSTOP for ${seconds} s`,
+    ...lastingThrough(seconds),
+    async play(stage) {
+      await stage.share(0.25)
+      const gateway = stage.gateways[0]!
+      await stage.fault('gateway frozen', gateway.node, async () => {
+        gateway.process.freeze()
+        await delay(seconds * 1000)
+        gateway.process.thaw()
+        await stage.recovered(gateway, nowMs())
+      })
+    },
+  }
 }
 
 /** Gateways that die. */
@@ -38,6 +75,33 @@ export const gatewayScenarios: readonly Scenario[] = [
       await killAndRestart(stage, stage.gateways[0]!)
       await stage.share(0.6)
       await killAndRestart(stage, stage.gateways[1]!)
+    },
+  },
+  {
+    name: 'rolling-restart',
+    about: 'one gateway after the other is told to stop, and started again',
+    quick: true,
+    recoverWithinSeconds: 3,
+    async play(stage) {
+      for (const [at, gateway] of stage.gateways.entries()) {
+        await stage.share(0.25 + at * 0.35)
+        await drainAndRestart(stage, gateway)
+      }
+    },
+  },
+  frozen(5),
+  frozen(20),
+  frozen(70),
+  {
+    name: 'clock-steps',
+    about: 'the date of one gateway jumps an hour ahead, an hour back, and comes right',
+    nodeWords: ['--import', clockModule],
+    async play(stage) {
+      for (const part of [0.2, 0.4, 0.6]) {
+        await stage.share(part)
+        stage.remark('the clock jumps')
+        stage.gateways[0]!.process.child.kill('SIGUSR2')
+      }
     },
   },
 ]

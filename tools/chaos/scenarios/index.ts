@@ -1,5 +1,13 @@
 import { gatewayScenarios } from './gateways.ts'
+import { linkScenarios } from './links.ts'
 import type { Scenario } from './scenario.ts'
+import { serverScenarios } from './servers.ts'
+import { workerScenarios } from './workers.ts'
 
 /** Every scenario, in the order in which they run. */
-export const scenarios: readonly Scenario[] = [...gatewayScenarios]
+export const scenarios: readonly Scenario[] = [
+  ...gatewayScenarios,
+  ...workerScenarios,
+  ...serverScenarios,
+  ...linkScenarios,
+]

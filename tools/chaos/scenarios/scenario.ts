@@ -23,6 +23,10 @@ export interface Scenario {
   readonly gatewayWords?: readonly string[]
   /** Words for the gateways' node. None. */
   readonly nodeWords?: readonly string[]
+  /** Faults on links: proxies stand between peers and gateways, and between these and Redis. No. */
+  readonly proxies?: boolean
+  /** It mostly waits, and may run beside others. No. */
+  readonly waits?: boolean
   /** The share of the asked-for jobs that it takes. 1. */
   readonly jobShare?: number
   /** Submissions a second over all clients; its jobs last through its faults. 1500. */
@@ -37,4 +41,11 @@ export interface Scenario {
   readonly mayLose?: (stage: Stage) => number
   /** The faults. Called when jobs flow; ends when the last fault is over. */
   play(stage: Stage): Promise<void>
+}
+
+/** Jobs that go on through a long fault, at a pace that leaves the machine to others. */
+export function lastingThrough(
+  seconds: number,
+): Pick<Scenario, 'waits' | 'jobShare' | 'ratePerSecond'> {
+  return seconds < 20 ? {} : { waits: true, jobShare: 0.25, ratePerSecond: 5_000 / (seconds * 1.5) }
 }

@@ -1,0 +1,102 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { nowMs } from '../log/clock.ts'
+import type { Fsync } from '../world/redis.ts'
+import type { Stage } from '../stage.ts'
+import { lastingThrough, type Scenario } from './scenario.ts'
+
+const flushEveryMs = 50
+const fullForMs = 4_000
+/** What an AOF that is flushed each second may lose: what was acknowledged in two, at the worst. */
+const everysecLosesMs = 2_000
+
+function killed(fsync: Fsync): Scenario {
+  return {
+    name: fsync === 'always' ? 'redis-killed' : 'redis-killed-everysec',
+    about: `Redis (appendfsync ${fsync}) is killed and started again, twice`,
+    quick: fsync === 'always',
+    fsync,
+    recoverWithinSeconds: 5,
+    ...(fsync === 'everysec' && { mayLose: acknowledgedJustBefore }),
+    async play(stage) {
+      for (const part of [0.25, 0.6]) {
+        await stage.share(part)
+        await killAndRestart(stage)
+      }
+    },
+  }
+}
+
+async function killAndRestart(stage: Stage): Promise<void> {
+  const server = stage.servers[0]!
+  await stage.fault('Redis killed', 'store', async () => {
+    await server.process.kill()
+    const startedMs = nowMs()
+    await server.start()
+    await Promise.all(stage.gateways.map((gateway) => stage.recovered(gateway, startedMs)))
+  })
+}
+
+/** The clients' rate makes so many in the time that may be lost. */
+function acknowledgedJustBefore(stage: Stage): number {
+  return (2 * stage.ratePerSecond * everysecLosesMs) / 1000
+}
+
+function frozen(seconds: number): Scenario {
+  return {
+    name: `redis-frozen-${seconds}`,
+    about: `Redis is stopped with SIGSTOP for ${seconds} s`,
+    quick: seconds === 5,
+    recoverWithinSeconds: 5,
+    ...lastingThrough(seconds),
+    async play(stage) {
+      await stage.share(0.25)
+      const { process } = stage.servers[0]!
+      await stage.fault('Redis frozen', 'store', async () => {
+        process.freeze()
+        await delay(seconds * 1000)
+        process.thaw()
+        const thawedMs = nowMs()
+        await Promise.all(stage.gateways.map((gateway) => stage.recovered(gateway, thawedMs)))
+      })
+    },
+  }
+}
+
+/** Servers that die, stand still, fill up or forget their scripts. */
+export const serverScenarios: readonly Scenario[] = [
+  killed('always'),
+  killed('everysec'),
+  frozen(5),
+  frozen(20),
+  frozen(70),
+  {
+    name: 'redis-full',
+    about: 'Redis is at its maxmemory for some seconds, twice',
+    recoverWithinSeconds: 5,
+    async play(stage) {
+      const redis = stage.store.connect()
+      for (const part of [0.25, 0.6]) {
+        await stage.share(part)
+        await stage.fault('Redis full', 'store', async () => {
+          await redis.config('SET', 'maxmemory', '1mb')
+          await delay(fullForMs)
+          await redis.config('SET', 'maxmemory', '0')
+          await stage.recovered(stage.gateways[0]!, nowMs())
+        })
+      }
+      redis.disconnect()
+    },
+  },
+  {
+    name: 'scripts-flushed',
+    about: 'Redis is made to forget its scripts again and again',
+    quick: true,
+    async play(stage) {
+      const redis = stage.store.connect()
+      const over = stage.share(0.95).then(() => true)
+      do await redis.script('FLUSH')
+      while (!(await Promise.race([over, delay(flushEveryMs, false)])))
+      redis.disconnect()
+    },
+  },
+]

@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { poisonMark } from '../peers/tasks.ts'
+import { submitInBackground } from '../world/submit.ts'
+import { lastingThrough, type Scenario } from './scenario.ts'
+
+/** The most kills; with few jobs there are fewer. */
+const mostKills = 50
+const jobsPerKill = 100
+const betweenKillsMs = 300
+
+function frozen(seconds: number): Scenario {
+  return {
+    name: `workers-frozen-${seconds}`,
+    about: `a worker of each door is stopped with SIGSTOP for ${seconds} s`,
+    ...lastingThrough(seconds),
+    async play(stage) {
+      await stage.share(0.25)
+      const workers = [...stage.workers]
+      // Someone must go on; the others are frozen one after the other's start.
+      const freeze = workers.map((worker) =>
+        stage.fault('worker frozen', worker.name, async () => {
+          worker.process.freeze()
+          await delay(seconds * 1000)
+          worker.process.thaw()
+        }),
+      )
+      await Promise.all(freeze)
+    },
+  }
+}
+
+/** Workers that die. */
+export const workerScenarios: readonly Scenario[] = [
+  {
+    name: 'workers-killed',
+    about: 'workers of all doors are killed and replaced, 50 times',
+    quick: true,
+    settleWithinSeconds: 90,
+    async play(stage) {
+      const kills = Math.min(mostKills, Math.ceil(stage.jobs / jobsPerKill))
+      await stage.share(0.1)
+      for (let kill = 0; kill < kills; kill += 1) {
+        const { workers } = stage
+        if (workers.length > 0) await stage.killWorker(stage.random.pick(workers))
+        await delay(betweenKillsMs)
+      }
+    },
+  },
+  frozen(5),
+  frozen(20),
+  frozen(70),
+  {
+    name: 'poison-job',
+    about: 'jobs that kill each worker that takes them are given up after three; others are done',
+    jobShare: 0.25,
+    mostLosses: 3,
+    settleWithinSeconds: 120,
+    async play(stage) {
+      await stage.share(0.2)
+      for (const lane of ['alpha', 'gamma@bulk']) {
+        await submitInBackground(stage.gateways[0]!, stage.folder, lane, `${poisonMark}-${lane}`)
+      }
+    },
+  },
+]

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import { check, type Evidence } from '../check/check.ts'
+import { touches } from '../check/faults.ts'
+import { violationsOf, type Verdict } from '../check/verdict.ts'
+import { parseLog } from '../log/records.ts'
+import type { StoredJob } from '../world/store-view.ts'
+import { Story } from './support/story.ts'
+
+function judged(story: Story, more: Partial<Evidence> = {}): Verdict {
+  return check({
+    history: story.history,
+    snapshot: { jobs: [], leftovers: [] },
+    faults: [],
+    invariants: [],
+    figures: [],
+    mostLosses: 0,
+    ...more,
+  })
+}
+
+function stored(job: Partial<StoredJob>): Partial<Evidence> {
+  const some = { key: 'a', lane: 'mail', id: '1', isAwaited: false, expires: false }
+  return {
+    snapshot: { jobs: [{ ...some, status: 'idle', places: [], ...job }], leftovers: [] },
+  }
+}
+
+const killed = { what: 'killed', subject: 'worker', fromMs: 1_000, toMs: 1_000 }
+
+describe('the checker', () => {
+  test('finds nothing where each job was done once and the store is empty', () => {
+    const story = new Story().submitted('a').ran('worker', 'a')
+    expect(violationsOf(judged(story))).toEqual([])
+  })
+
+  test('finds an accepted job that nobody ran', () => {
+    expect(judged(new Story().submitted('a')).lost).toEqual(['a, begun 0 times'])
+  })
+
+  test('takes a job for lost that was begun, never ended, and is in no place', () => {
+    const story = new Story().submitted('a').tell('worker', 'start', 'a', 'store')
+    expect(judged(story, { faults: [killed] }).lost).toEqual(['a, begun 1 times'])
+    expect(judged(story, stored({ status: 'busy' })).lost).toEqual(['a, begun 1 times'])
+  })
+
+  test.each(['normal', 'scheduled', 'busy', 'dead'])(
+    'finds a job stuck, and not lost, that still stands in %s',
+    (place) => {
+      const verdict = judged(new Story().submitted('a'), stored({ places: [place] }))
+      expect(verdict.lost).toEqual([])
+      expect(verdict.stuck).toEqual([`a (mail 1, idle) is in ${place}`])
+    },
+  )
+
+  test('finds finished jobs that stay for ever, waits, indexes and counts that are left', () => {
+    const story = new Story().submitted('a').ran('worker', 'a')
+    expect(judged(story, stored({ status: 'success' })).stuck).toHaveLength(1)
+    expect(judged(story, stored({ status: 'success', expires: true })).stuck).toEqual([])
+    expect(judged(story, stored({ isAwaited: true })).stuck).toHaveLength(2)
+    const leftovers = ['mail: counts 2 workers and has none']
+    expect(judged(story, { snapshot: { jobs: [], leftovers } }).stuck).toEqual(leftovers)
+  })
+
+  test('finds a client that still waits for a result', () => {
+    const story = new Story().tell('client', 'attempt', 'a').tell('client', 'owed', 'a')
+    expect(judged(story.ran('worker', 'a')).stuck).toEqual(['a: its client waits for the result'])
+    expect(judged(story.tell('client', 'ack', 'a')).stuck).toEqual([])
+  })
+
+  test('expects nothing of a submission without an answer, and lets it run', () => {
+    const story = new Story().tell('client', 'attempt', 'a').tell('client', 'attempt', 'b')
+    expect(violationsOf(judged(story.ran('worker', 'b')))).toEqual([])
+  })
+
+  test('finds a run of what nobody submitted', () => {
+    expect(judged(new Story().ran('worker', 'a')).unexpected).toEqual(['a'])
+  })
+
+  test('finds a second run that no fault explains', () => {
+    const story = new Story().submitted('a').at(900).ran('worker', 'a').ran('other', 'a')
+    expect(judged(story).unexcused).toHaveLength(1)
+    const excused = judged(story, { faults: [killed] })
+    expect(excused).toMatchObject({ unexcused: [], duplicates: 1, duplicatesBound: 1 })
+  })
+
+  test('lets one fault explain one more run and not two', () => {
+    const story = new Story().submitted('a').at(900).ran('worker', 'a')
+    story.at(9_000).ran('other', 'a').ran('third', 'a')
+    expect(judged(story, { faults: [killed] }).unexcused).toHaveLength(1)
+  })
+
+  test('finds two runs of one job at once where the first had not lost its right', () => {
+    const story = new Story().submitted('a').tell('worker', 'start', 'a', 'gearman:node1')
+    story.at(5).ran('other', 'a', 1).at(20).tell('worker', 'finish', 'a')
+    expect(judged(story).overlaps).toEqual(['a by other while worker (gearman:node1) ran it'])
+    expect(judged(story, { faults: [{ ...killed, fromMs: 4, toMs: 4 }] }).overlaps).toEqual([])
+  })
+
+  test('lets a job run again once the connection that held it is lost', () => {
+    const story = new Story().submitted('a').tell('worker', 'start', 'a', 'gearman:node1')
+    story.at(4).tell('worker', 'lost', 'a').at(5).ran('other', 'a', 1)
+    expect(judged(story.at(20).tell('worker', 'finish', 'a')).overlaps).toEqual([])
+  })
+
+  test('knows a job that was given up after its losses from a lost one', () => {
+    const story = new Story().submitted('a')
+    for (const worker of ['one', 'two']) story.tell(worker, 'start', 'a', 'gearman:node1')
+    expect(judged(story, { mostLosses: 3 }).lost).toHaveLength(1)
+    expect(judged(story, { mostLosses: 2 }).lost).toEqual([])
+    story.tell('three', 'start', 'a', 'gearman:node1')
+    expect(judged(story, { mostLosses: 2 }).unexcused).toContain(
+      'a, begun 3 times and not given up',
+    )
+  })
+
+  test('hands on what the store’s own check and the figures say', () => {
+    const verdict = judged(new Story(), { invariants: ['mail: broken'], figures: ['wrong'] })
+    expect(violationsOf(verdict)).toEqual(['invariants: mail: broken', 'figures: wrong'])
+  })
+
+  test('allows so many lost jobs as the servers’ settings do, and no more', () => {
+    const verdict = judged(new Story().submitted('a').submitted('b'))
+    expect(violationsOf(verdict, 2)).toEqual([])
+    expect(violationsOf(verdict, 1)).toHaveLength(2)
+  })
+})
+
+describe('a fault', () => {
+  const run = { key: 'a', worker: 'worker', startMs: 10_000, finishMs: 10_100 }
+  const fault = { what: 'fault', fromMs: 10_050, toMs: 10_050 }
+
+  test.each([
+    ['store', 'store', true],
+    ['worker', 'faktory:node1', true],
+    ['other', 'store', false],
+    ['node1', 'gearman:node1', true],
+    ['node2', 'gearman:node1', false],
+    ['node1', 'faktory:node1', false],
+    ['node1', 'store', false],
+  ])('of %s touches a run that came by %s: %s', (subject, via, expected) => {
+    expect(touches({ ...fault, subject }, { ...run, via })).toBe(expected)
+  })
+
+  test('touches what was running or had just ended, not what came long before or after', () => {
+    const of = (fromMs: number): boolean =>
+      touches({ ...fault, subject: 'store', fromMs, toMs: fromMs }, { ...run, via: 'store' })
+    expect([5_000, 9_500, 10_050, 11_000, 20_000].map(of)).toEqual([false, true, true, true, false])
+  })
+})
+
+test('a log that a kill cut short loses its last line alone', () => {
+  expect(parseLog('1 start a store\n2.5 finish a\n3 sta')).toEqual([
+    { atMs: 1, word: 'start', key: 'a', more: 'store' },
+    { atMs: 2.5, word: 'finish', key: 'a', more: '' },
+  ])
+})
