@@ -1,0 +1,85 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { loadConfig } from '../../src/config/load-config.ts'
+import { startGateway } from '../support/gateway-process.ts'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { faktoryGateways } from './support/faktory-gateway.ts'
+
+const page = readFileSync(new URL('../../../../docs/faktory.md', import.meta.url), 'utf8')
+
+/** The examples of the page in one language. */
+function examples(language: string): string[] {
+  const blocks = page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)
+  return [...blocks].flatMap(([, name, text = '']) => (name === language ? [text.trim()] : []))
+}
+
+/** What differs from one run to the next, and the lengths that go with it. */
+function steady(reply: string, bid: string): string {
+  const text = reply.replace(/^\$\d+\r\n/, '').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+  return bid === '' ? text : text.replaceAll(bid, 'BID')
+}
+
+/** Commands, each with the reply that stands below it. */
+function session(text: string): (readonly [string, string])[] {
+  return text.split(/\n(?=[A-Z]{3,})/).map((step) => {
+    const [command = '', ...reply] = step.split('\n')
+    return [command, reply.join('\r\n')] as const
+  })
+}
+
+describe.skipIf(!hasRedisServer)('docs/faktory.md', () => {
+  const gateways = faktoryGateways()
+
+  it.each(examples('json'))('the job %s is taken', async (job) => {
+    const { client } = await gateways.open()
+    expect(await (await client()).ask(`PUSH ${job}`)).toBe('+OK')
+  })
+
+  it.each(examples(''))('the server answers as it says: %s', async (text) => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'worker-1' })
+    const [, bidShown = ''] = /BATCH COMMIT (\S+)/.exec(text) ?? []
+    let bid = ''
+    for (const [command, expected] of session(text)) {
+      const sent = bid === '' ? command : command.replaceAll(bidShown, bid)
+      const reply = await one.ask(sent)
+      if (command.startsWith('BATCH NEW')) bid = steady(reply, '')
+      expect([command, steady(reply, bid)]).toEqual([command, steady(expected, bidShown)])
+    }
+  })
+
+  it.each(examples('toml'))('the gateway takes the file %s', async (text) => {
+    const config = join(await temporaryFolder(), 'crossgear.toml')
+    await writeFile(config, text)
+    const { cron, throttles } = loadConfig({ flags: { config }, env: {} })
+    expect(cron.length + throttles.size).toBeGreaterThan(0)
+  })
+})
+
+const lacksCurl = spawnSync('curl', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+
+describe.skipIf(lacksCurl)('docs/faktory.md by curl', () => {
+  it('an operator’s commands are carried out', async () => {
+    const folder = await temporaryFolder()
+    const doors = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']
+    const words = [...doors, '--store-port', '0', '--data-dir', folder]
+    const { child, ready, exited } = startGateway(words, { PATH: '' })
+    onTestFinished(async () => {
+      child.kill('SIGTERM')
+      await exited
+    })
+    const port = (await ready).doors.find(({ name }) => name === 'web')?.port ?? 0
+    const commands = examples('sh').filter((text) => text.startsWith('curl'))
+    expect(commands).toHaveLength(2)
+    for (const command of commands) {
+      const script = command.replaceAll('curl ', 'curl -sSf ').replaceAll(':7420/', `:${port}/`)
+      const { stdout } = await promisify(execFile)('sh', ['-ec', script])
+      expect(stdout).toMatch(/^\{"(wid|name)":/)
+    }
+  })
+})
