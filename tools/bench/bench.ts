@@ -33,11 +33,11 @@ export const fullScale: Scale = {
 /** For a look between two changes; the figures of the table are those of the full scale. */
 export const quickScale: Scale = {
   rounds: 3,
-  jobs: 30_000,
-  latencyJobs: 10_000,
-  queued: 100_000,
-  idleWorkers: 2000,
-  restSeconds: 3,
+  jobs: 20_000,
+  latencyJobs: 5000,
+  queued: 50_000,
+  idleWorkers: 1000,
+  restSeconds: 2,
 }
 
 /** What every row works with. */

@@ -55,9 +55,14 @@ async function main(): Promise<number> {
   return 0
 }
 
+// Ends what was started: see the exit handlers in processes.ts and servers.ts.
+process.once('SIGINT', () => process.exit(130))
+process.once('SIGTERM', () => process.exit(143))
+
 try {
   process.exitCode = await main()
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)
-  process.exitCode = error instanceof UsageError ? 2 : 1
+  // At once: load generators of the row that failed may still run.
+  process.exit(error instanceof UsageError ? 2 : 1)
 }

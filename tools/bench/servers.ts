@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,7 +34,9 @@ export interface BenchRedis extends Running {
 
 /** A Redis with the persistence that Crossgear's documentation advises: AOF, fsync every second. */
 export async function startRedis(): Promise<BenchRedis> {
-  const folder = await mkdtemp(join(tmpdir(), 'crossgear-bench-'))
+  const folder = mkdtempSync(join(tmpdir(), 'crossgear-bench-'))
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', remove)
   const path = join(folder, 'redis.sock')
   const port = await freePort()
   const where = ['--bind', '127.0.0.1', '--port', String(port), '--unixsocket', path]
@@ -50,7 +52,8 @@ export async function startRedis(): Promise<BenchRedis> {
     async stop() {
       client.disconnect()
       await running.stop()
-      await rm(folder, { recursive: true, force: true })
+      process.off('exit', remove)
+      remove()
     },
   }
 }
