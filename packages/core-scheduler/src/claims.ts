@@ -1,9 +1,11 @@
 import type { LaneRegistry } from './lane-registry.ts'
 import type { Interest } from './interest.ts'
 import type { Reservation } from './job.ts'
+import { KnownEmpty } from './known-empty.ts'
 import type { Clock, LaneGroup, Observer, Store } from './ports.ts'
 import type { Assignment, Claimant } from './requests.ts'
 import { Stock, keptMs } from './stock.ts'
+import type { Stirs } from './stirs.ts'
 import { toStoreError } from './store-errors.ts'
 import { TurnBatch } from './turn-batch.ts'
 
@@ -19,18 +21,26 @@ interface Parts {
   readonly giveBack: (job: Reservation) => void
   /** False where a job must not be reserved before its worker asks. */
   readonly mayClaimAhead: boolean
+  readonly stirs: Stirs
+  /** Whether the store tells this node of all that comes for an interest. */
+  readonly isHeard: (interest: Interest) => boolean
   /** A throttled queue may have room: wakes who waits for its jobs. */
   readonly roomAgain: (queue: string) => void
   /** Leaves out what consumers are given nothing from. */
   readonly unpaused: (groups: readonly LaneGroup[]) => readonly LaneGroup[]
 }
 
+/** Jobs that are reserved ahead for workers that are being woken, in one call. */
+const mostAnticipated = 8
+
 /** Hands jobs out: workers that want the same share one call per turn, first come first served. */
 export class Claims {
   readonly #parts: Parts
   readonly #batch: TurnBatch<Claimant>
   readonly #stock = new Stock()
-  readonly #toRefill = new Map<string, Interest>()
+  readonly #knownEmpty = new KnownEmpty()
+  /** Interests to be served ahead at the end of this turn, and how many jobs at least. */
+  readonly #toRefill = new Map<string, { readonly interest: Interest; readonly least: number }>()
   #stopWatchingStock: (() => void) | undefined
   readonly #roomTimers = new Map<string, () => void>()
   readonly #throttled = (queue: string, waitMs: number): void => this.#lookAgain(queue, waitMs)
@@ -61,12 +71,34 @@ export class Claims {
   add(claimant: Claimant): void {
     const { interest } = claimant
     if (this.#stopped || interest.idleKeys.length === 0) claimant.nothing()
-    else if (!this.#serveFromStock(claimant)) this.#batch.add(interest.key, claimant)
+    else if (this.#serveFromStock(claimant)) return
+    else if (claimant.goesOn && this.isKnownEmpty(interest)) claimant.nothing()
+    else this.#batch.add(interest.key, claimant)
+  }
+
+  /** Whether the store would have nothing. */
+  isKnownEmpty(interest: Interest): boolean {
+    const { clock, stirs, isHeard } = this.#parts
+    return (
+      this.#knownEmpty.holds(interest, stirs.of(interest), clock.nowMs()) &&
+      this.#stock.sizeFor(interest) === 0 &&
+      isHeard(interest)
+    )
+  }
+
+  /**
+   * Jobs are on their way to the store, and a worker of this interest will be woken for them: what it will
+   * ask for is reserved with them, if workers of its kind ask without delay.
+   */
+  anticipate(interest: Interest, jobs: number): void {
+    const isLively = this.#stock.isLively(interest, this.#parts.clock.nowMs())
+    if (this.#stopped || !interest.mayWait || !this.#parts.mayClaimAhead || !isLively) return
+    this.#refill(interest, Math.min(jobs, mostAnticipated))
   }
 
   flush(): void {
     this.#batch.flush()
-    for (const interest of this.#toRefill.values()) void this.#send(interest, [])
+    for (const { interest, least } of this.#toRefill.values()) void this.#send(interest, [], least)
     this.#toRefill.clear()
   }
 
@@ -78,23 +110,28 @@ export class Claims {
     this.#watchStock()
     if (!job) return false
     this.#assign({ job, sinceMs: nowMs }, claimant)
-    if (this.#stock.wanted(interest, nowMs) > 0) {
-      this.#toRefill.set(interest.key, interest)
-      this.#parts.arm()
-    }
+    if (this.#stock.wanted(interest, nowMs) > 0) this.#refill(interest, 0)
     return true
   }
 
-  async #send(interest: Interest, all: readonly Claimant[]): Promise<void> {
+  #refill(interest: Interest, least: number): void {
+    this.#toRefill.set(interest.key, { interest, least })
+    this.#parts.arm()
+  }
+
+  async #send(interest: Interest, all: readonly Claimant[], least = 0): Promise<void> {
     const claimants = all.filter((claimant) => !claimant.gone)
     if (this.#stopped) {
       for (const claimant of claimants) claimant.nothing()
       return
     }
-    const { store, clock, registry } = this.#parts
-    const ahead = this.#stock.wanted(interest, clock.nowMs())
+    const { store, clock, registry, stirs, isHeard } = this.#parts
+    const wanted = this.#stock.wanted(interest, clock.nowMs())
+    const ahead = Math.max(wanted, least - this.#stock.sizeFor(interest))
     if (claimants.length + ahead === 0) return
     if (ahead > 0) this.#stock.coming(interest)
+    const stirsBefore = isHeard(interest) ? stirs.byOthers(interest) : undefined
+    const left = { isEmpty: false }
     try {
       const groups = interest.groups(registry)
       const jobs = await store.claim({
@@ -103,8 +140,14 @@ export class Claims {
         max: claimants.length,
         ahead,
         throttled: this.#throttled,
+        emptied: () => (left.isEmpty = true),
       })
-      this.#handOut(interest, claimants, jobs, claimants.length + ahead)
+      // Jobs of this node that were answered meanwhile had reached the store before the claim.
+      if (left.isEmpty && stirsBefore === stirs.byOthers(interest)) {
+        this.#knownEmpty.note(interest, stirs.of(interest), clock.nowMs())
+        this.#watchStock()
+      }
+      this.#handOut(interest, claimants, jobs, !left.isEmpty)
     } catch (error) {
       const refusal = toStoreError(error)
       for (const claimant of claimants) claimant.refused(refusal)
@@ -117,7 +160,7 @@ export class Claims {
     interest: Interest,
     claimants: readonly Claimant[],
     jobs: readonly Reservation[],
-    asked: number,
+    hasMore: boolean,
   ): void {
     const sinceMs = this.#parts.clock.nowMs()
     const left = claimants.filter((claimant) => !claimant.gone)
@@ -126,15 +169,20 @@ export class Claims {
     for (const job of own) this.#assign({ job, sinceMs }, left.shift())
     for (const claimant of left) claimant.nothing()
     if (this.#stopped) for (const job of ahead) this.#parts.giveBack(job)
-    else if (interest.mayWait) this.#stock.came(interest, ahead, jobs.length >= asked, sinceMs)
+    else if (interest.mayWait) {
+      this.#stock.came(interest, own.length, ahead, hasMore, sinceMs)
+      this.#watchStock()
+    }
   }
 
   /** What was reserved ahead for workers that ask no more goes back in time. */
   #watchStock(): void {
     this.#stopWatchingStock ??= this.#parts.clock.after(keptMs, () => {
       this.#stopWatchingStock = undefined
-      for (const job of this.#stock.overdue(this.#parts.clock.nowMs())) this.#parts.giveBack(job)
-      if (!this.#stock.isEmpty) this.#watchStock()
+      const nowMs = this.#parts.clock.nowMs()
+      for (const job of this.#stock.overdue(nowMs)) this.#parts.giveBack(job)
+      this.#knownEmpty.prune(nowMs)
+      if (!this.#stock.isEmpty || !this.#knownEmpty.isEmpty) this.#watchStock()
     })
   }
 

@@ -14,6 +14,8 @@ import type { WorkerCounts } from './worker-counts.ts'
 
 /** When to look for a job that was announced before it was pushed, milliseconds after the news. */
 const looksAfterMs = [0, 2, 20, 200]
+/** Where nobody slept at the news, one who does now is served after so long, milliseconds. */
+const stirAgainMs = 20
 /** How long the answer of this node's own worker may lag behind the news of it, milliseconds. */
 const ownAnswerMs = 2
 /** Clients in one look at what became of their jobs; the rest have the next one. */
@@ -29,6 +31,8 @@ export interface HearingParts {
   readonly counts: WorkerCounts
   readonly submissions: Submissions
   readonly wake: (lane: string, jobs: number) => void
+  /** A job came, or will in a moment, though nobody sleeps here who could be woken. */
+  readonly stir: (lane: string) => void
   readonly tell: (ref: JobRef, event: JobEvent) => void
   readonly loadPauses: () => Promise<void>
   readonly ordered: (wid: string, order: ConsumerOrder) => void
@@ -44,7 +48,9 @@ export class Hearing implements StoreListener {
   readonly #parts: HearingParts
   readonly #progress: ProgressLook
   readonly #toLook = new Map<string, number>()
+  readonly #toStir = new Set<string>()
   #looking = false
+  #isUp = true
 
   constructor(parts: HearingParts) {
     this.#parts = parts
@@ -58,13 +64,13 @@ export class Hearing implements StoreListener {
     const { registry, submissions, observer } = this.#parts
     if (registry.numberOf(lane) === undefined) {
       submissions.laneNumber(lane).then(
-        () => this.#lookSoon(lane, 0),
+        () => this.#news(lane),
         (error: unknown) => observer.trouble('new lane', error),
       )
       return
     }
     submissions.settled(lane, () => {
-      if (!submissions.isOwn(lane, id)) this.#lookSoon(lane, 0)
+      if (!submissions.isOwn(lane, id)) this.#news(lane)
     })
   }
 
@@ -101,6 +107,11 @@ export class Hearing implements StoreListener {
     if (this.#parts.registry.add(lane, number)) this.#parts.counts.laneAdded(lane)
   }
 
+  /** False from the moment that the store was lost until what happened meanwhile is caught up with. */
+  get isUp(): boolean {
+    return this.#isUp
+  }
+
   up(): void {
     this.#parts.observer.store(true)
     void this.#guard('look after reconnecting', async () => {
@@ -108,10 +119,12 @@ export class Hearing implements StoreListener {
       await this.#parts.loadPauses()
       this.#parts.counts.retell()
       await this.catchUp('all')
+      this.#isUp = true
     })
   }
 
   down(reason: string): void {
+    this.#isUp = false
     this.#parts.observer.store(false, reason)
   }
 
@@ -236,6 +249,22 @@ export class Hearing implements StoreListener {
     const { idle, registry } = this.#parts
     const { byName, byQueue } = idleKeysOf(lane, registry)
     return idle.hasKey(byQueue) || byName.some((key) => idle.hasKey(key))
+  }
+
+  /** A job that came by another way. Who falls asleep before it is pushed is not to miss it. */
+  #news(lane: string): void {
+    if (this.#hasIdle(lane)) {
+      this.#lookSoon(lane, 0)
+      return
+    }
+    this.#parts.stir(lane)
+    if (this.#toStir.has(lane)) return
+    this.#toStir.add(lane)
+    this.#parts.clock.after(stirAgainMs, () => {
+      this.#toStir.delete(lane)
+      this.#parts.stir(lane)
+      this.#lookSoon(lane, 0)
+    })
   }
 
   /** Looks at a lane at the end of this turn, and again later while nothing is found. */

@@ -70,6 +70,11 @@ export class IdleWorkers {
     }
   }
 
+  /** Who would be woken. */
+  next(keys: readonly string[]): IdleWorker | undefined {
+    return this.#longestAsleep(keys)
+  }
+
   /** Wakes up to `count` workers that sleep under any of the keys, the longest asleep first. */
   wake(keys: readonly string[], count: number): number {
     let woken = 0

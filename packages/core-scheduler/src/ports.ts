@@ -46,6 +46,8 @@ export interface ClaimRequest {
    * rate, milliseconds; 0: until a job of it ends, of which {@link StoreListener.woken} tells.
    */
   readonly throttled?: (queue: string, waitMs: number) => void
+  /** Called before the answer where the lanes are known to hold nothing more for such a worker. */
+  readonly emptied?: () => void
 }
 
 /** What stands in one lane now. */

@@ -27,6 +27,11 @@ export interface Assignment {
 /** A worker's request for one job, and how to answer. */
 export interface Claimant {
   readonly interest: Interest
+  /**
+   * True where the worker asks with the same breath that ends its last job: there may be nothing as far as
+   * this node knows. Any other is told what the store says.
+   */
+  readonly goesOn?: boolean
   /** True once the worker has left: what was claimed for it goes back at once. */
   readonly gone: boolean
   assigned(assignment: Assignment): void

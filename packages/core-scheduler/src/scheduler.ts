@@ -5,13 +5,14 @@ import { JobSets } from './job-sets.ts'
 import { QueueControl } from './queue-control.ts'
 import { IdleWorkers, type IdleWorker } from './idle-workers.ts'
 import { consumerInterest, idleKeysOf, namedInterest } from './interest.ts'
-import type { Ability, Interest } from './interest.ts'
+import type { Ability, IdleKeys, Interest } from './interest.ts'
 import type { Job, JobEvent, JobRef, Outcome, Report } from './job.ts'
 import { LaneRegistry } from './lane-registry.ts'
 import { LaneNames } from './lanes.ts'
 import { NativeCare, type RepairPolicy } from './native-care.ts'
 import { Outcomes } from './outcomes.ts'
 import { Claims } from './claims.ts'
+import { Stirs } from './stirs.ts'
 import { Submissions } from './submissions.ts'
 import type { Clock, LaneCounts, Observer, Store } from './ports.ts'
 import type { JobNote } from './queue-ports.ts'
@@ -42,6 +43,8 @@ export interface SchedulerOptions {
   readonly random?: () => number
 }
 
+const mostHeardFunctions = 8
+
 /**
  * The meaning between doors and store: who gets which job, who is woken, who hears the outcome. It
  * knows no protocol and holds nothing that another node needs.
@@ -68,7 +71,7 @@ export class Scheduler {
   readonly #counts: WorkerCounts
   readonly #watch: WatchList
   readonly #upkeep: Upkeep
-  readonly #stirs = new Map<string, number>()
+  readonly #stirs = new Stirs()
   readonly #whenIdle: (() => void)[] = []
   #armed = false
 
@@ -88,10 +91,11 @@ export class Scheduler {
       clock,
       observer,
       arm,
-      wake,
+      wake: (lane, jobs) => this.#wake(lane, jobs, true),
       registry: this.registry,
       waiters: this.#waiters,
       isWatched: (lane) => this.#watch.covers(lane),
+      sending: (lane, jobs) => this.#anticipate(lane, jobs),
       storeNowMs: () => this.storeNowMs(),
     })
     this.admin = new Administration({
@@ -125,6 +129,8 @@ export class Scheduler {
       giveBack: ({ lane, id, token }) =>
         this.#outcomes.add(undefined, { lane, id, token, kind: 'return' }),
       mayClaimAhead: (options.maxLosses ?? 0) === 0,
+      stirs: this.#stirs,
+      isHeard: (interest) => this.#isHeard(interest),
       unpaused: (groups) => this.queues.unpaused(groups),
       roomAgain: (queue) => this.#upkeep.wakeQueue(queue),
     })
@@ -158,6 +164,7 @@ export class Scheduler {
       clock,
       observer,
       wake,
+      stir: (lane) => this.#stir(lane, false),
       tell,
       registry: this.registry,
       idle: this.#idle,
@@ -254,15 +261,14 @@ export class Scheduler {
   sleep(worker: IdleWorker, look: boolean, again = false): void {
     this.#idle.add(worker, again)
     // Behind the claims of this turn: what the worker has just been given does not wake it.
-    if (look) this.#clock.endOfTurn(() => this.#upkeep.lookFor(worker))
+    if (look && !this.#claims.isKnownEmpty(worker.interest))
+      this.#clock.endOfTurn(() => this.#upkeep.lookFor(worker))
     this.#watch.touch()
   }
 
   /** Grows with each wake-up for what an interest covers: the same figure means nothing came. */
   stirs(interest: Interest): number {
-    let sum = 0
-    for (const key of interest.idleKeys) sum += this.#stirs.get(key) ?? 0
-    return sum
+    return this.#stirs.of(interest)
   }
 
   /** The worker is idle no more, or gone. */
@@ -392,14 +398,33 @@ export class Scheduler {
   }
 
   /** Workers by name and consumers are woken alike: the lane may be closed to the latter. */
-  #wake(lane: string, jobs: number): void {
-    const { byName, byQueue } = idleKeysOf(lane, this.registry)
-    for (const key of [...byName, byQueue]) this.#stirs.set(key, (this.#stirs.get(key) ?? 0) + 1)
+  #wake(lane: string, jobs: number, own = false): void {
+    const { byName, byQueue } = this.#stir(lane, own)
     if (this.#idle.size === 0) return
     const { wakeups = 1 } = this.#options
     const count = wakeups === 0 ? Infinity : jobs * wakeups
     this.#idle.wake(byName, count)
     this.#idle.wake([byQueue], count)
+  }
+
+  #stir(lane: string, own: boolean): IdleKeys {
+    const keys = idleKeysOf(lane, this.registry)
+    this.#stirs.add([...keys.byName, keys.byQueue], own)
+    return keys
+  }
+
+  /** Jobs of a lane leave for the store, and a sleeping worker by name will be woken for them. */
+  #anticipate(lane: string, jobs: number): void {
+    if (this.#idle.size === 0) return
+    const worker = this.#idle.next(idleKeysOf(lane, this.registry).byName)
+    if (worker) this.#claims.anticipate(worker.interest, jobs)
+  }
+
+  /** Of workers that named so many functions it is not worth finding out. */
+  #isHeard(interest: Interest): boolean {
+    if (!this.#upkeep.isUp || interest.idleKeys.length > mostHeardFunctions) return false
+    const isCovered = (lane: string): boolean => this.#watch.covers(lane)
+    return interest.groups(this.registry).every(({ lanes }) => lanes.every(isCovered))
   }
 
   /** One end of turn for all, in the order in which a connection may have asked. */

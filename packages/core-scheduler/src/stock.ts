@@ -29,6 +29,7 @@ interface Supply {
   isComing: boolean
   windowSinceMs: number
   taken: number
+  askedMs: number
 }
 
 /**
@@ -46,11 +47,22 @@ export class Stock {
   /** A worker asks: a job that is ready for it, or nothing. */
   take({ key }: Interest, nowMs: number): Reservation | undefined {
     const supply = this.#supplies.get(key) ?? this.#add(key, nowMs)
-    supply.taken += 1
+    supply.askedMs = nowMs
     const first = supply.kept[0]
     if (!first || nowMs - first.sinceMs >= staleMs) return undefined
     supply.kept.shift()
+    supply.taken += 1
     return first.job
+  }
+
+  /** Whether a worker has asked a moment ago, and so one that is woken will. */
+  isLively({ key }: Interest, nowMs: number): boolean {
+    return nowMs - (this.#supplies.get(key)?.askedMs ?? -Infinity) < keptMs
+  }
+
+  /** How many are ready. */
+  sizeFor({ key }: Interest): number {
+    return this.#supplies.get(key)?.kept.length ?? 0
   }
 
   /** How many to reserve ahead with the next call for an interest; `underway` calls bring theirs. */
@@ -69,9 +81,16 @@ export class Stock {
     if (supply) supply.isComing = true
   }
 
-  /** What a call brought ahead; `hasMore` where it brought all that was asked for. */
-  came({ key }: Interest, ahead: readonly Reservation[], hasMore: boolean, nowMs: number): void {
+  /** What a call brought: jobs that were handed out, and jobs ahead; `hasMore` where the queue has. */
+  came(
+    { key }: Interest,
+    handedOut: number,
+    ahead: readonly Reservation[],
+    hasMore: boolean,
+    nowMs: number,
+  ): void {
     const supply = this.#supplies.get(key) ?? this.#add(key, nowMs)
+    supply.taken += handedOut
     supply.hasMore = hasMore
     for (const job of ahead) supply.kept.push({ job, sinceMs: nowMs })
   }
@@ -111,6 +130,7 @@ export class Stock {
       isComing: false,
       windowSinceMs: nowMs,
       taken: 0,
+      askedMs: -Infinity,
     }
     this.#supplies.set(key, supply)
     return supply

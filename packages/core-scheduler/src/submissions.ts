@@ -26,6 +26,8 @@ interface Parts {
   readonly waiters: Waiters
   readonly arm: () => void
   readonly wake: (lane: string, jobs: number) => void
+  /** So many jobs that are to be queued leave for the store. */
+  readonly sending: (lane: string, jobs: number) => void
   /** Whether the store tells this node of jobs in the lane, its own among them. */
   readonly isWatched: (lane: string) => boolean
   /** The store's clock, milliseconds since 1970. */
@@ -120,6 +122,7 @@ export class Submissions {
 
   async #send(lane: string, items: readonly Pending[]): Promise<void> {
     this.#inFlight.set(lane, (this.#inFlight.get(lane) ?? 0) + 1)
+    this.#parts.sending(lane, items.length)
     try {
       const results = await this.#parts.store.submit(
         lane,

@@ -66,6 +66,11 @@ export class Upkeep {
     return this.#parts.clock.nowMs() + this.#offsetMs
   }
 
+  /** Whether the store answers, and tells what happens. */
+  get isUp(): boolean {
+    return this.#hearing.isUp
+  }
+
   catchUp(fresh: ReadonlySet<string> | 'all'): void {
     void this.#hearing.catchUp(fresh)
   }

@@ -119,6 +119,7 @@ export class TestWorker implements Claimant, IdleWorker {
   readonly assignments: Assignment[] = []
   readonly settled: Settled[] = []
   gone = false
+  goesOn = false
   wakes = 0
   nothings = 0
   refusals: StoreError[] = []

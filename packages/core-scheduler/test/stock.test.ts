@@ -22,8 +22,7 @@ describe('the stock of jobs reserved ahead', () => {
 
   /** Workers ask so often in 20 ms, and the store has as many jobs as they ask for. */
   function stream(asks: number, fromMs = 0): void {
-    for (let at = 0; at < asks; at += 1) stock.take(interest, fromMs + (at * 20) / asks)
-    stock.came(interest, [], true, fromMs + 20)
+    stock.came(interest, asks, [], true, fromMs)
   }
 
   test('is not laid in for workers that take their time', () => {
@@ -40,7 +39,7 @@ describe('the stock of jobs reserved ahead', () => {
 
   test('is not laid in while the queue runs empty', () => {
     stream(100)
-    stock.came(interest, [], false, 20)
+    stock.came(interest, 0, [], false, 20)
     expect(stock.wanted(interest, 20)).toBe(0)
   })
 
@@ -49,7 +48,7 @@ describe('the stock of jobs reserved ahead', () => {
     expect(stock.wanted(interest, 20)).toBe(20)
     stock.coming(interest)
     expect(stock.wanted(interest, 20)).toBe(0)
-    stock.came(interest, jobs(...Array.from({ length: 20 }, (_none, at) => at)), true, 20)
+    stock.came(interest, 0, jobs(...Array.from({ length: 20 }, (_none, at) => at)), true, 20)
     stock.arrived(interest)
     for (let at = 0; at < 9; at += 1) stock.take(interest, 21)
     expect(stock.wanted(interest, 21)).toBe(0)
@@ -58,7 +57,7 @@ describe('the stock of jobs reserved ahead', () => {
   })
 
   test('is handed out first in, first out, to those that want the same', () => {
-    stock.came(interest, jobs(1, 2), true, 0)
+    stock.came(interest, 0, jobs(1, 2), true, 0)
     expect(stock.take({ ...interest, key: 'sms' }, 1)).toBeUndefined()
     expect(stock.take(interest, 1)?.id).toBe(1)
     expect(stock.take(interest, 1)?.id).toBe(2)
@@ -66,17 +65,24 @@ describe('the stock of jobs reserved ahead', () => {
   })
 
   test('gives back what nobody asked for in 20 ms', () => {
-    stock.came(interest, jobs(1, 2), true, 0)
-    stock.came(interest, jobs(3), true, 10)
+    stock.came(interest, 0, jobs(1, 2), true, 0)
+    stock.came(interest, 0, jobs(3), true, 10)
     expect(stock.overdue(19)).toEqual([])
     expect(stock.overdue(20).map(({ id }) => id)).toEqual([1, 2])
     expect(stock.take(interest, 21)?.id).toBe(3)
   })
 
   test('hands out nothing that has lain through a pause of the process', () => {
-    stock.came(interest, jobs(1), true, 0)
+    stock.came(interest, 0, jobs(1), true, 0)
     expect(stock.take(interest, 1_000)).toBeUndefined()
     expect(stock.overdue(1_000).map(({ id }) => id)).toEqual([1])
+  })
+
+  test('knows who has asked a moment ago', () => {
+    expect(stock.isLively(interest, 0)).toBe(false)
+    stock.take(interest, 0)
+    expect(stock.isLively(interest, 19)).toBe(true)
+    expect(stock.isLively(interest, 20)).toBe(false)
   })
 
   test('forgets workers that ask no more', () => {

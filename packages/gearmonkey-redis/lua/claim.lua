@@ -4,8 +4,9 @@
 -- per group: lease (ms, empty for none), queue (its hint index, empty for none), number of lanes, lanes; then
 -- number of throttles, per throttle: queue, concurrency (0: any), rate (0: any), per (ms), number of lanes of
 -- the groups, lanes.
--- Returns { jobs, throttled }: per job { lane, id, token, fields and values of its hash as they were }; flat
--- per throttle that held something back: queue, how long its rate does so (ms, 0: until a job ends).
+-- Returns { jobs, throttled, left }: per job { lane, id, token, fields and values of its hash as they were }; flat
+-- per throttle that held something back: queue, how long its rate does so (ms, 0: until a job ends); 0
+-- where a named worker would find nothing more, else 1.
 --#include keys
 --#include levels
 --#include jobs
@@ -162,4 +163,22 @@ for queue, throttle in pairs(byQueue) do
     throttled[#throttled + 1] = integer(math.ceil(throttle.waitMs or 0))
   end
 end
-return { jobs, throttled }
+
+-- Whether there may be more; of many lanes it is not asked.
+local function isLeft(lanes)
+  if by == 'c' or #throttled > 0 or #lanes > 8 then return 1 end
+  if #jobs < max then return 0 end
+  local keys = {}
+  for _, lane in ipairs(lanes) do
+    for _, band in ipairs({ 'high', 'normal', 'low' }) do keys[#keys + 1] = queueKey(lane, band) end
+  end
+  return redis.call('EXISTS', unpack(keys)) > 0 and 1 or 0
+end
+local asked = {}
+at = 9
+for _ = 1, tonumber(ARGV[8]) do
+  local count = tonumber(ARGV[at + 2])
+  for lane = at + 3, math.min(at + 2 + count, at + 11) do asked[#asked + 1] = ARGV[lane] end
+  at = at + 3 + count
+end
+return { jobs, throttled, isLeft(asked) }

@@ -43,15 +43,6 @@ local function bury(job, message, failure)
   return 1
 end
 
--- An unfinished job that nobody waits for any more is not run again.
-local function isAbandoned(job) return job.fg and not job.waiting end
-
-local function drop(job)
-  finishJob(lane, job, node, 'error', '')
-  counts.failed = counts.failed + 1
-  return 3
-end
-
 local function interrupt(job, into)
   local key = jobKey(lane, job.id)
   redis.call('HSET', key, 'status', 'idle')
@@ -64,7 +55,12 @@ local function release(job, lost, mostLosses)
   local losses = tonumber(job.losses or 0) + (lost and 1 or 0)
   local key = jobKey(lane, job.id)
   if lost then redis.call('HSET', key, 'losses', losses) end
-  if isAbandoned(job) or (lost and mostLosses > 0 and losses >= mostLosses) then return drop(job) end
+  local isAbandoned = job.fg and not job.waiting
+  if isAbandoned or (lost and mostLosses > 0 and losses >= mostLosses) then
+    finishJob(lane, job, node, 'error', '')
+    counts.failed = counts.failed + 1
+    return 3
+  end
   redis.call('HSET', key, 'enqueued', integer(now))
   return interrupt(job, back)
 end
@@ -97,7 +93,7 @@ for index = 1, tonumber(ARGV[8]) do
       result = bury(job, a, c)
       counts.failed = counts.failed + 1
     elseif kind == 'return' then
-      result = isAbandoned(job) and drop(job) or interrupt(job, front)
+      result = interrupt(job, front)
     else
       result = release(job, a == '1', tonumber(b))
     end

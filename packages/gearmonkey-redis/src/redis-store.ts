@@ -208,7 +208,8 @@ export class RedisStore implements Store {
     args.push(...limits)
     this.#token += max
     const reply = await this.#run('claim', [this.#keys.queue(first, 'normal')], args)
-    const [jobs, throttled] = reply as [unknown, readonly Buffer[]]
+    const [jobs, throttled, left] = reply as [unknown, readonly Buffer[], number]
+    if (left === 0) request.emptied?.()
     for (let at = 0; at + 1 < throttled.length; at += 2) {
       request.throttled?.(String(throttled[at]), Number(String(throttled[at + 1])))
     }

@@ -26,14 +26,16 @@ export const assignWithReducer: AssignForm = (handle, fn, job) => {
 /** A worker's request for a job, until it is answered. */
 export class GrabbedJob implements Claimant {
   readonly interest: Interest
+  readonly goesOn: boolean
   readonly #session: Session
   readonly #form: AssignForm
   readonly #place: Place
 
-  constructor(session: Session, form: AssignForm, place: Place) {
+  constructor(session: Session, form: AssignForm, place: Place, goesOn: boolean) {
     this.#session = session
     this.#form = form
     this.#place = place
+    this.goesOn = goesOn
     this.interest = session.worker.interest
   }
 

@@ -31,6 +31,8 @@ export class WorkerSide implements IdleWorker {
   #thrown: string | undefined
   /** Its requests for jobs among what is being read. */
   #grabs: { readonly form: AssignForm; readonly place: Place }[] = []
+  /** It has ended a job with what is being read. */
+  #hasEnded = false
   #asleep = false
   #sleptAs: Interest | undefined
 
@@ -91,8 +93,9 @@ export class WorkerSide implements IdleWorker {
   turnOver(): void {
     const { scheduler } = this.#session
     for (const { form, place } of this.#grabs.splice(0)) {
-      scheduler.claim(new GrabbedJob(this.#session, form, place))
+      scheduler.claim(new GrabbedJob(this.#session, form, place, this.#hasEnded))
     }
+    this.#hasEnded = false
     if (!this.#asleep || this.#sleptAs === this.interest) return
     this.#sleptAs = this.interest
     scheduler.sleep(this, true)
@@ -122,7 +125,9 @@ export class WorkerSide implements IdleWorker {
   /** Takes a job out of its hands, to be settled. */
   letGo(handle: string): HeldJob | undefined {
     const held = this.#held.get(handle)
-    if (held) this.#held.delete(handle)
+    if (!held) return undefined
+    this.#held.delete(handle)
+    this.#hasEnded = true
     return held
   }
 

@@ -57,12 +57,14 @@ export function aheadContract(open: OpenWorld): void {
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['urgent', '5-0', '5-1', 'late'])
     })
 
-    test('a job that nobody waits for any more is dropped when it goes back', async () => {
+    test('a job that nobody waits for any more goes back all the same, and is not run', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { foreground: true })
       const held = await takeOne(store, 'mail')
       await store.abandon('mail', [held.id])
-      expect(await store.finish('mail', [returned(held)])).toEqual(['dropped'])
+      expect(await store.finish('mail', [returned(held)])).toEqual(['released'])
+      expect((await readOne(store, 'mail', held.id))?.status).toBe('idle')
+      expect(await take(store, ['mail'])).toEqual([])
       expect(await readOne(store, 'mail', held.id)).toBeUndefined()
     })
 
@@ -72,6 +74,27 @@ export function aheadContract(open: OpenWorld): void {
       const groups = [{ lanes: ['mail'] }]
       expect(idsOf(await store.claim({ by: 'named', groups, max: 0, ahead: 1 }))).toEqual([1])
       expect(idsOf(await store.claim({ by: 'named', groups, max: 1, ahead: 9 }))).toEqual([2, 3])
+    })
+
+    test('a claim tells when it leaves nothing, in any lane that it was for', async () => {
+      const store = await (await open()).node()
+      await store.submit('mail', jobsOf(5, 5))
+      await store.submit('sms', jobsOf(2))
+      const left = async (lanes: string[], max: number): Promise<boolean> => {
+        let isEmpty = false
+        await store.claim({
+          by: 'named',
+          groups: [{ lanes }],
+          max,
+          emptied: () => (isEmpty = true),
+        })
+        return !isEmpty
+      }
+      expect(await left(['mail'], 1)).toBe(true)
+      expect(await left(['mail'], 1)).toBe(false)
+      expect(await left(['mail'], 1)).toBe(false)
+      expect(await left(['mail', 'sms'], 0)).toBe(true)
+      expect(await left(['mail', 'sms'], 1)).toBe(false)
     })
 
     test('a limited queue hands out nothing ahead', async () => {

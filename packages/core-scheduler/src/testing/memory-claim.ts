@@ -18,7 +18,7 @@ interface Head {
 /** Reserves jobs, group after group. `token` names the next reservation. */
 export function claimJobs(
   world: MemoryWorld,
-  { by, groups, max: asked, ahead = 0, throttled }: ClaimRequest,
+  { by, groups, max: asked, ahead = 0, throttled, emptied }: ClaimRequest,
   token: () => string,
 ): Reservation[] {
   const claimed: Reservation[] = []
@@ -51,6 +51,8 @@ export function claimJobs(
     }
   }
   for (const [queue, waitMs] of heldBack) throttled?.(queue, waitMs)
+  const left = groups.flatMap(({ lanes }) => lanes).filter((name) => world.lane(name).queued > 0)
+  if (by === 'named' && left.length === 0) emptied?.()
   return claimed
 }
 

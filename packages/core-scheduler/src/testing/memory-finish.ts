@@ -48,7 +48,7 @@ export function finishJob(
     case 'release':
       return release(world, node, lane, job, outcome)
     case 'return':
-      return giveBack(world, node, lane, job)
+      return giveBack(world, lane, job)
   }
 }
 
@@ -154,12 +154,7 @@ function release(
   return 'released'
 }
 
-function giveBack(world: MemoryWorld, node: string, lane: MemoryLane, job: MemoryJob): Settled {
-  if (job.foreground && job.waiting.length === 0) {
-    lane.counters.failed += 1
-    endJob(world, node, lane, job, 'error', Buffer.alloc(0))
-    return 'dropped'
-  }
+function giveBack(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): Settled {
   interrupt(job)
   lane.requeue(job)
   world.tell(

@@ -1,0 +1,98 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Cluster, type TestNode } from './harness.ts'
+
+describe('a worker that goes on at once', () => {
+  let cluster: Cluster
+  let node: TestNode
+  let claims: number
+  beforeEach(async () => {
+    cluster = new Cluster()
+    claims = 0
+    node = await cluster.node('a', {}, (store) => {
+      const claim = store.claim.bind(store)
+      store.claim = (request) => {
+        claims += 1
+        return claim(request)
+      }
+      return store
+    })
+  })
+
+  /** Ends its job and asks for the next in one breath. */
+  async function next(worker: ReturnType<TestNode['worker']>): Promise<void> {
+    worker.complete('done')
+    worker.goesOn = true
+    worker.take()
+    await cluster.turn()
+  }
+
+  test('is told that there is nothing without asking the store, once all is watched', async () => {
+    const idler = node.worker('mail').sleep()
+    await cluster.pass(10)
+    const worker = node.worker('mail').take()
+    node.submit('mail')
+    await cluster.turn()
+    node.scheduler.rouse(idler)
+    worker.take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual(['mail:1'])
+    const nothingsBefore = worker.nothings
+    const before = claims
+    await next(worker)
+    expect(worker.nothings).toBe(nothingsBefore + 1)
+    expect(claims).toBe(before)
+  })
+
+  test('is given what another node took in meanwhile', async () => {
+    const other = await cluster.node('b')
+    const idler = node.worker('mail').sleep()
+    await cluster.pass(10)
+    node.submit('mail')
+    await cluster.turn()
+    node.scheduler.rouse(idler)
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    other.submit('mail')
+    await cluster.turn()
+    await next(worker)
+    expect(worker.jobs).toEqual(['mail:1', 'mail:2'])
+  })
+
+  test('finds its next job reserved, when it is woken for it', async () => {
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    worker.sleep()
+    await cluster.pass(10)
+    node.submit('mail')
+    await cluster.turn()
+    expect(worker.wakes).toBe(1)
+    const before = claims
+    worker.take()
+    expect(worker.jobs).toEqual(['mail:1'])
+    expect(claims).toBe(before)
+  })
+
+  test('that does not come for it leaves it to others', async () => {
+    const sleeper = node.worker('mail').take()
+    await cluster.turn()
+    sleeper.sleep()
+    await cluster.pass(10)
+    node.submit('mail')
+    await cluster.turn()
+    await cluster.pass(50)
+    const other = (await cluster.node('b')).worker('mail').take()
+    await cluster.turn()
+    expect(other.jobs).toEqual(['mail:1'])
+  })
+
+  test('gets nothing that was reserved ahead where losses count', async () => {
+    const counting = await cluster.node('c', { maxLosses: 1 })
+    const worker = counting.worker('mail').take()
+    await cluster.turn()
+    worker.sleep()
+    await cluster.pass(10)
+    counting.submit('mail')
+    await cluster.turn()
+    expect((await counting.store.counts(['mail']))[0]).toMatchObject({ normal: 1, running: 0 })
+  })
+})
