@@ -16,6 +16,9 @@ local by, prefix, sequence, max = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(
 local defaultReserveMs = tonumber(ARGV[7])
 local now, jobs = nowMs(), {}
 local byQueue, byLane = {}, {}
+-- Deadline and id of what was reserved, by lane, to be written in one go. The limits of a throttle are
+-- checked against what is written.
+local deadlines = {}
 
 local function isOpen(lane) return by == 'n' or isOpenLane(lane) end
 
@@ -56,10 +59,17 @@ local function reserve(lane, band, id, leaseMs)
   redis.call('HSET', key, 'status', 'busy', 'token', token)
   -- A native client's job has the level of the band it was pushed to, and goes back there.
   if not fields.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
-  redis.call('ZADD', busyKey(lane), deadline, id)
   redis.call('PUBLISH', channelOf(lane), 'start:' .. id)
   jobs[#jobs + 1] = { lane, id, token, stored }
-  if byLane[lane] then tookThrottled(byLane[lane], lane, id, now) end
+  local throttle = byLane[lane]
+  if throttle then
+    redis.call('ZADD', busyKey(lane), deadline, id)
+    tookThrottled(throttle, lane, id, now)
+  else
+    local added = deadlines[lane] or {}
+    deadlines[lane] = added
+    added[#added + 1], added[#added + 2] = deadline, id
+  end
   return true
 end
 
@@ -156,6 +166,7 @@ for _ = 1, tonumber(ARGV[8]) do
     end
   end
 end
+for lane, added in pairs(deadlines) do pushAll('ZADD', busyKey(lane), added) end
 local throttled = {}
 for queue, throttle in pairs(byQueue) do
   if throttle.full then

@@ -13,7 +13,7 @@
 --#include throttle
 local lane, node, queue = ARGV[3], ARGV[4], ARGV[5]
 local deadMost, deadSeconds = tonumber(ARGV[6]), tonumber(ARGV[7])
-local meta, now, results, back, front = metaKey(lane), nowMs(), {}, {}, {}
+local meta, now, results, back, front, ended = metaKey(lane), nowMs(), {}, {}, {}, {}
 local throttled, freed = queue ~= '' and redis.call('EXISTS', slotsKey(queue)) == 1, 0
 local counts = { completed = 0, failed = 0, retried = 0 }
 
@@ -75,7 +75,7 @@ for index = 1, tonumber(ARGV[8]) do
     level = v[7], losses = v[8], fg = v[9], status = v[10], settled = v[11] }
   local result = 0
   if isHeld(job, token) then
-    redis.call('ZREM', KEYS[1], id)
+    ended[#ended + 1] = id
     if throttled then freed = freed + redis.call('ZREM', slotsKey(queue), slotOf(lane, id)) end
     if kind == 'complete' then
       finishJob(lane, job, node, 'success', a)
@@ -101,6 +101,7 @@ for index = 1, tonumber(ARGV[8]) do
   results[index] = result
 end
 
+if #ended > 0 then pushAll('ZREM', KEYS[1], ended) end
 if #back + #front > 0 then
   if #back > 0 then enqueue(lane, back) end
   if #front > 0 then requeue(lane, front) end
