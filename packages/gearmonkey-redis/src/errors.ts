@@ -14,3 +14,8 @@ export function storeErrorOf(error: unknown): StoreError {
   const code = /timed out|timeout/i.test(message) ? 'TIMEOUT' : 'UNREACHABLE'
   return new StoreError(code, message, { cause: error })
 }
+
+/** Whether the server may have done what was asked all the same. */
+export function isUnheard(error: unknown): boolean {
+  return error instanceof StoreError && (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT')
+}

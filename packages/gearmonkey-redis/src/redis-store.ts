@@ -25,7 +25,7 @@ import {
 import { RedisAdministration } from './administration.ts'
 import { chunks } from './chunks.ts'
 import { commandConnection, eventConnection, type StoreAddress } from './connection.ts'
-import { storeErrorOf } from './errors.ts'
+import { isUnheard, storeErrorOf } from './errors.ts'
 import { RedisBatches } from './batches.ts'
 import { RedisCron } from './cron.ts'
 import { Events } from './events.ts'
@@ -34,6 +34,7 @@ import { Keys } from './keys.ts'
 import { RedisNativeStore } from './native-store.ts'
 import { RedisQueues } from './queues.ts'
 import { throttleArguments } from './throttle-arguments.ts'
+import { UnheardClaims } from './unheard-claims.ts'
 import { Scripts, type ScriptArgument, type ScriptName } from './scripts.ts'
 
 /** Bounds of what dead jobs may keep. Defaults at the end of each line. */
@@ -80,6 +81,7 @@ export class RedisStore implements Store {
   readonly cron: RedisCron
   readonly native: RedisNativeStore
   readonly #events: Events
+  readonly #unheard = new UnheardClaims()
   readonly #keys = new Keys()
   readonly #names: LaneNames
   readonly #options: RedisStoreOptions
@@ -206,8 +208,14 @@ export class RedisStore implements Store {
       args.push(leaseMs ?? '', queue ?? '', named.length, ...named)
     }
     args.push(...limits)
+    const firstToken = this.#token
     this.#token += max
-    const reply = await this.#run('claim', [this.#keys.queue(first, 'normal')], args)
+    const key = this.#keys.queue(first, 'normal')
+    const reply = await this.#run('claim', [key], args).catch((error: unknown) => {
+      const lost = groups.flatMap(({ lanes }) => lanes)
+      if (isUnheard(error)) this.#unheard.add(lost, firstToken, max)
+      throw error
+    })
     const [jobs, throttled, left] = reply as [unknown, readonly Buffer[], number]
     if (left === 0) request.emptied?.()
     for (let at = 0; at + 1 < throttled.length; at += 2) {
@@ -362,6 +370,7 @@ export class RedisStore implements Store {
     const [now, isNew, ...dead] = reply as [Buffer, number, ...Buffer[]]
     const nowMs = Number(now.toString())
     this.#offsetMs = nowMs - Date.now()
+    await this.#unheard.settle((lane, first, end) => this.#putBack(lane, first, end))
     return { nowMs, forgotten: isNew === 1, dead: dead.map(String) }
   }
 
@@ -394,6 +403,17 @@ export class RedisStore implements Store {
     this.#redis.disconnect()
     this.#eventRedis.disconnect()
     return Promise.resolve()
+  }
+
+  /** What no worker has heard of goes back to the front. */
+  async #putBack(lane: string, first: number, end: number): Promise<void> {
+    const args = [lane, this.node, first, end]
+    const found = (await this.#run('unheard', [this.#keys.busy(lane)], args)) as Buffer[]
+    const returns = [...chunks(found, 2)].map(([id, token]) => ({
+      ...{ lane, id: Number(String(id)), token: String(token) },
+      kind: 'return' as const,
+    }))
+    if (returns.length > 0) await this.finish(lane, returns)
   }
 
   /** Lanes, each with the queue in whose hint index it is. */

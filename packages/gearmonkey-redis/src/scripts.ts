@@ -32,6 +32,7 @@ const names = [
   'submit',
   'suspect',
   'sweep',
+  'unheard',
   'unsettled',
   'worked-lanes',
 ] as const

@@ -2,7 +2,7 @@ import { EventLog } from '@crossgear/core-scheduler/testing'
 import type { NewJob, Store } from '@crossgear/core-scheduler'
 import { StoreError } from '@crossgear/core-scheduler'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { RedisStore } from '../src/store.ts'
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
@@ -52,6 +52,26 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     store.beat(1_000),
     store.watch(new Set(['mail'])),
   ]
+
+  test('what a claim without an answer has reserved goes back to the front', async () => {
+    const { store, log } = await open(200)
+    const admin = server.connect()
+    await store.submit('mail', [job, job])
+    server.freeze()
+    const by = { by: 'named', groups: [{ lanes: ['mail'] }], max: 1 } as const
+    expect(await codeOf(store.claim(by))).toBe('TIMEOUT')
+    server.thaw()
+    await vi.waitFor(async () => expect(await admin.zcard('xg:busy:mail')).toBe(1))
+    await vi.waitFor(() => store.beat(1_000))
+    await vi.waitFor(async () => {
+      await store.beat(1_000)
+      expect(await admin.zcard('xg:busy:mail')).toBe(0)
+    })
+    await log.until('woken')
+    expect(await store.claim({ ...by, max: 2 })).toMatchObject([{ id: 1 }, { id: 2 }])
+    expect(await store.beat(1_000)).toBeDefined()
+    expect(await admin.zcard('xg:busy:mail')).toBe(2)
+  })
 
   test('scripts that the server has lost are sent again', async () => {
     const { store } = await open()

@@ -1,0 +1,17 @@
+-- Reservations of one lane that the answer to a claim did not tell of.
+-- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, first token number, the number after the last.
+-- Returns { id, token } flat.
+--#include keys
+local lane, mine, first, last = ARGV[3], ARGV[4] .. '-', tonumber(ARGV[5]), tonumber(ARGV[6])
+local found = {}
+for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  local token = redis.call('HGET', jobKey(lane, id), 'token')
+  if token and string.sub(token, 2, 1 + #mine) == mine then
+    local number = tonumber(string.sub(token, 2 + #mine))
+    if number >= first and number < last then
+      found[#found + 1] = id
+      found[#found + 1] = token
+    end
+  end
+end
+return found
