@@ -38,7 +38,7 @@ const defaultRate = 1_500
 const lookEveryMs = 250
 /** When nothing has moved for so long, what is left waits for a deadline. */
 const quietMs = 3_000
-const submitWithinMs = 240_000
+const noProgressMs = 30_000
 const stopWithinMs = 20_000
 
 /** Plays one scenario and judges it. Its logs stay in `folder`. */
@@ -65,6 +65,14 @@ export async function runScenario(
   } finally {
     await stage.clear()
   }
+}
+
+/** Jobs in hand at a time; a native worker has its number for each function. */
+function slotsOf(subject: string): number {
+  const slots = { gearman: concurrency, faktory: concurrency, native: concurrency * lanes.length }
+  const door = /^worker-(\w+)-/.exec(subject)?.[1]
+  if (door) return slots[door as DoorName]
+  return subject === 'store' ? slots.gearman + slots.faktory + slots.native : slots.gearman
 }
 
 async function setUp(
@@ -125,11 +133,7 @@ async function setUp(
 
 async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> {
   await scenario.play(stage)
-  const submitted = await Promise.race([
-    stage.clientsDone().then(() => true),
-    delay(submitWithinMs, false, { ref: false }),
-  ])
-  if (!submitted) stage.trouble.push('the clients did not come to their end')
+  if (!(await submitted(stage))) stage.trouble.push('the clients did not come to their end')
   const redis = stage.store.connect()
   try {
     const view = new StoreView(redis, lanes)
@@ -143,6 +147,7 @@ async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> 
       history: stage.history(),
       snapshot: await view.snapshot(stage.nativeDeaths),
       faults: stage.faults,
+      slots: slotsOf,
       invariants: await checkInvariants(redis, { native: true, strays: true }),
       figures,
       mostLosses: scenario.mostLosses ?? 0,
@@ -152,6 +157,17 @@ async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> 
   } finally {
     redis.disconnect()
   }
+}
+
+/** Waits for the clients' end while they get on. */
+async function submitted(stage: Stage): Promise<boolean> {
+  const done = stage.clientsDone().then(() => true)
+  let [before, movedMs] = [-1, nowMs()]
+  while (nowMs() - movedMs < noProgressMs) {
+    if (await Promise.race([done, delay(lookEveryMs, false)])) return true
+    if (stage.acknowledged !== before) [before, movedMs] = [stage.acknowledged, nowMs()]
+  }
+  return false
 }
 
 /** Waits until nothing is left to do. Deadlines that are far away are brought near. */

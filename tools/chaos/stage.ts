@@ -96,12 +96,17 @@ export class Stage {
     await Promise.all(this.clients.map((client) => client.done))
   }
 
-  /** Does something to a subject; the fault ends when `act` does. */
-  async fault(what: string, subject: string, act: () => Promise<unknown>): Promise<void> {
+  /** Does something to a subject, `times` over; the fault ends when `act` does. */
+  async fault(
+    what: string,
+    subject: string,
+    act: () => Promise<unknown>,
+    times = 1,
+  ): Promise<void> {
     const fromMs = nowMs()
     this.remark(`${what}: ${subject}`)
     await act()
-    this.note({ what, subject, fromMs, toMs: nowMs() })
+    this.note({ what, subject, fromMs, toMs: nowMs(), times })
   }
 
   note(fault: Fault): void {

@@ -1,12 +1,13 @@
 import type { History, Run } from '../log/histories.ts'
 import { isUnfinished, type Snapshot, type StoredJob } from '../world/store-view.ts'
-import { touches, type Fault } from './faults.ts'
+import { mostTouched, touches, type Fault, type Slots } from './faults.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface Evidence {
   readonly history: History
   readonly snapshot: Snapshot
   readonly faults: readonly Fault[]
+  readonly slots: Slots
   /** What the store's own check found. */
   readonly invariants: readonly string[]
   /** Figures that do not agree. */
@@ -17,7 +18,7 @@ export interface Evidence {
 
 /** Judges a run by what was written down and what the store holds after it. */
 export function check(evidence: Evidence): Verdict {
-  const { history, snapshot, faults, invariants, figures } = evidence
+  const { history, snapshot, faults, slots, invariants, figures } = evidence
   const runs = runsByKey(history.runs)
   const finished = new Set(history.runs.filter(isFinished).map(({ key }) => key))
   const touched = new Set(history.runs.filter((run) => faults.some((fault) => touches(fault, run))))
@@ -29,7 +30,7 @@ export function check(evidence: Evidence): Verdict {
     unexpected: [...runs.keys()].filter((key) => !history.attempted.has(key)),
     stuck: [...snapshot.leftovers, ...snapshot.jobs.flatMap(stuckJob), ...unheard(history)],
     duplicates: repeated.reduce((sum, some) => sum + some.length - 1, 0),
-    duplicatesBound: touched.size,
+    duplicatesBound: Math.min(touched.size, mostTouched(faults, slots)),
     unexcused: [
       ...repeated.flatMap((some) => unexcusedRuns(some, touched)),
       ...notGivenUp(evidence, runs, finished),

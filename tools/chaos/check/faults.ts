@@ -9,10 +9,23 @@ export interface Fault {
   readonly subject: string
   readonly fromMs: number
   readonly toMs: number
+  /** How many blows there were in that time. 1. */
+  readonly times?: number
+}
+
+/** Jobs that one worker, or all, may have in hand at a time, by the subject of a fault. */
+export type Slots = (subject: string) => number
+
+/** In hand, and reported a moment ago: a blow can cost a worker both. */
+const perSlot = 2
+
+/** So many runs the faults can have cost, whatever the time that they took. */
+export function mostTouched(faults: readonly Fault[], slots: Slots): number {
+  return faults.reduce((sum, { subject, times = 1 }) => sum + perSlot * slots(subject) * times, 0)
 }
 
 /** What was reported so shortly before a fault may not have been stored, milliseconds. */
-const beforeMs = 1_500
+const beforeMs = 1_000
 /** What was handed out before a fault, and is on its way to a busy worker, starts so late at most. */
 const afterMs = 1_500
 

@@ -11,7 +11,7 @@ export interface Verdict {
   readonly stuck: readonly string[]
   /** Runs beyond the first of their job. */
   readonly duplicates: number
-  /** Runs that faults touched: so many duplicates can be. */
+  /** So many the faults allow. */
   readonly duplicatesBound: number
   /** Duplicates of runs that no fault touched. */
   readonly unexcused: readonly string[]
@@ -35,8 +35,11 @@ const lists = [
 
 /** What is wrong, one line each. `mayLose` jobs can be lost by what the servers do not promise. */
 export function violationsOf(verdict: Verdict, mayLose = 0): string[] {
-  return lists.flatMap((name) => {
+  const { duplicates, duplicatesBound } = verdict
+  const tooMany = duplicates > duplicatesBound ? [`duplicates: more than ${duplicatesBound}`] : []
+  const found = lists.flatMap((name) => {
     if (name === 'lost' && verdict.lost.length <= mayLose) return []
     return verdict[name].map((finding) => `${name}: ${finding}`)
   })
+  return [...tooMany, ...found]
 }

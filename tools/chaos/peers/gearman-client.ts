@@ -77,7 +77,8 @@ export class GearmanClient implements Submitter {
         const message = await link.next(answerWithinMs)
         if (message.name === 'JOB_CREATED') this.#created(argumentOf(message, 0))
         else if (message.name === 'ERROR') this.#pending.shift()?.answer('refused')
-        else if (message.name === 'WORK_COMPLETE') this.#completed(argumentOf(message, 0))
+        else if (message.name === 'WORK_COMPLETE') this.#ended(argumentOf(message, 0), 'heard')
+        else if (message.name === 'WORK_FAIL') this.#ended(argumentOf(message, 0), 'waived')
       }
     } catch {
       clearInterval(echoes)
@@ -94,10 +95,11 @@ export class GearmanClient implements Submitter {
     pending.answer('accepted')
   }
 
-  #completed(handle: string): void {
+  /** That a job failed is an answer as well, though not the hoped for: its result may be lost. */
+  #ended(handle: string, how: 'heard' | 'waived'): void {
     const key = this.#waits.get(handle)
     if (key === undefined) return
     this.#waits.delete(handle)
-    this.#results.heard(key)
+    this.#results[how](key)
   }
 }

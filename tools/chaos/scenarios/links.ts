@@ -75,16 +75,21 @@ export const linkScenarios: readonly Scenario[] = [
       const proxy = stage.links.store!
       await spoil([proxy], 'delay', spoiledForMs)
       await spoil([proxy], 'slow', spoiledForMs)
-      await stage.fault('store links', 'store', async () => {
-        for (let reset = 0; reset < resets; reset += 1) {
+      await stage.fault(
+        'store links',
+        'store',
+        async () => {
+          for (let reset = 0; reset < resets; reset += 1) {
+            proxy.reset()
+            await delay(resetEveryMs)
+          }
+          await spoil([proxy], 'hole', silentForMs)
+          const sinceMs = nowMs()
           proxy.reset()
-          await delay(resetEveryMs)
-        }
-        await spoil([proxy], 'hole', silentForMs)
-        const sinceMs = nowMs()
-        proxy.reset()
-        await Promise.all(stage.gateways.map((gateway) => stage.recovered(gateway, sinceMs)))
-      })
+          await Promise.all(stage.gateways.map((gateway) => stage.recovered(gateway, sinceMs)))
+        },
+        resets + 1,
+      )
     },
   },
 ]

@@ -11,6 +11,7 @@ function judged(story: Story, more: Partial<Evidence> = {}): Verdict {
     history: story.history,
     snapshot: { jobs: [], leftovers: [] },
     faults: [],
+    slots: () => 1,
     invariants: [],
     figures: [],
     mostLosses: 0,
@@ -81,6 +82,14 @@ describe('the checker', () => {
     expect(judged(story).unexcused).toHaveLength(1)
     const excused = judged(story, { faults: [killed] })
     expect(excused).toMatchObject({ unexcused: [], duplicates: 1, duplicatesBound: 1 })
+  })
+
+  test('finds more second runs than the blows can have cost', () => {
+    const story = new Story().at(900)
+    for (const key of ['a', 'b', 'c']) story.submitted(key).ran('worker', key).ran('other', key)
+    const verdict = judged(story, { faults: [killed] })
+    expect(violationsOf(verdict)).toEqual(['duplicates: more than 2'])
+    expect(violationsOf(judged(story, { faults: [{ ...killed, times: 2 }] }))).toEqual([])
   })
 
   test('lets one fault explain one more run and not two', () => {

@@ -36,6 +36,7 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
       history: story.history,
       snapshot: await new StoreView(redis, ['mail']).snapshot(),
       faults,
+      slots: () => 1,
       invariants: [],
       figures: [],
       mostLosses: 0,
