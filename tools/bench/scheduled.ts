@@ -26,7 +26,7 @@ const pushers = 4
 /** From the last push to the first job falling due. */
 const restMs = 3_000
 /** What pushing may take, so that no job is due before all wait. */
-const pushMs = 10_000 + jobs / 4
+const pushMs = 15_000 + jobs / 2
 /** A job that has not come so long after the last was due is missing. */
 const missingAfterMs = 60_000
 
@@ -156,48 +156,66 @@ async function cpuSeconds(pid = 0): Promise<number> {
 }
 
 /** Processor time of Redis, each gateway and this program. */
-function allCpuSeconds(): Promise<number[]> {
+function allCpuSeconds(redis: RedisServer, gateways: readonly Gateway[]): Promise<number[]> {
   const pids = [redis.pid, ...gateways.map(({ child }) => child.pid), process.pid]
   return Promise.all(pids.map(cpuSeconds))
 }
 
+/** Returns when as many jobs as were pushed wait; the first falls due soon after. */
+async function fill(gateways: readonly Gateway[]): Promise<number> {
+  const fromMs = Date.now()
+  const firstMs = await push(gateways)
+  const tookMs = Date.now() - fromMs
+  if (Date.now() > firstMs)
+    throw new Error('pushing took too long: some were due before all waited')
+  const client = new Client(gateways[0]?.port ?? 0)
+  const info = JSON.parse(await client.ask('INFO')) as Info
+  client.close()
+  const { scheduled } = info.faktory.sets
+  console.log(`${scheduled} of ${jobs} jobs wait; pushed in ${(tookMs / 1000).toFixed(1)} s`)
+  if (scheduled !== jobs) throw new Error('not all wait')
+  return firstMs
+}
+
+interface Info {
+  readonly faktory: { readonly sets: { readonly scheduled: number } }
+}
+
+/** Pushes, works, tells how it went; whether that is what is promised. */
+async function measure(redis: RedisServer, gateways: readonly Gateway[]): Promise<boolean> {
+  const firstMs = await fill(gateways)
+  const seen: Seen = { times: new Uint8Array(jobs), queuedMs: [], handedOutMs: [], count: 0 }
+  const lastMs = firstMs + spreadMs + missingAfterMs
+  const isOver = (): boolean => seen.count >= jobs || Date.now() > lastMs
+  const running = Array.from({ length: workers }, (_, at) =>
+    work(gateways[at % nodes]?.port ?? 0, seen, isOver),
+  )
+  await delay(Math.max(0, firstMs - Date.now()))
+  const loadBefore = loadavg()[0] ?? 0
+  const cpuBefore = await allCpuSeconds(redis, gateways)
+  await Promise.all(running)
+  const cpuAfter = await allCpuSeconds(redis, gateways)
+  const cpu = cpuAfter.map((seconds, at) => (seconds - (cpuBefore[at] ?? 0)).toFixed(1))
+
+  const missing = seen.times.filter((times) => times === 0).length
+  const twice = seen.times.filter((times) => times > 1).length
+  console.table({ queued: lateness(seen.queuedMs), 'handed out': lateness(seen.handedOutMs) })
+  console.log(
+    `${jobs} jobs over ${spreadMs / 1000} s, ${nodes} nodes, ${types} job types, ${workers} workers: ` +
+      `${missing} missing, ${twice} twice; load ${loadBefore.toFixed(1)} before, ` +
+      `${(loadavg()[0] ?? 0).toFixed(1)} after; CPU seconds: Redis ${cpu[0] ?? ''}, ` +
+      `gateways ${cpu.slice(1, -1).join(' and ')}, workers ${cpu.at(-1) ?? ''}`,
+  )
+  const late = seen.handedOutMs.filter((ms) => ms > promisedMs).length
+  const early = seen.handedOutMs.filter((ms) => ms < 0).length
+  return missing + twice + early === 0 && late <= jobs / 100
+}
+
 const redis = await RedisServer.start()
 const gateways = await Promise.all(Array.from({ length: nodes }, () => startGateway(redis.path)))
-const pushedFromMs = Date.now()
-const firstMs = await push(gateways)
-const pushedMs = Date.now() - pushedFromMs
-if (Date.now() > firstMs) throw new Error('pushing took too long: some were due before all waited')
-const waiting = await new Client(gateways[0]?.port ?? 0).ask('INFO')
-const { scheduled } = (JSON.parse(waiting) as { faktory: { sets: { scheduled: number } } }).faktory
-  .sets
-console.log(`${scheduled} of ${jobs} jobs wait; pushed in ${(pushedMs / 1000).toFixed(1)} s`)
-if (scheduled !== jobs) throw new Error('not all wait')
-
-const seen: Seen = { times: new Uint8Array(jobs), queuedMs: [], handedOutMs: [], count: 0 }
-const lastMs = firstMs + spreadMs + missingAfterMs
-const isOver = (): boolean => seen.count >= jobs || Date.now() > lastMs
-const running = Array.from({ length: workers }, (_, at) =>
-  work(gateways[at % nodes]?.port ?? 0, seen, isOver),
-)
-await delay(Math.max(0, firstMs - Date.now()))
-const loadBefore = loadavg()[0] ?? 0
-const cpuBefore = await allCpuSeconds()
-await Promise.all(running)
-const cpu = (await allCpuSeconds()).map((seconds, at) => seconds - (cpuBefore[at] ?? 0))
-const [redisCpu = 0, ...others] = cpu
-const workerCpu = others.pop() ?? 0
-
-const missing = seen.times.filter((times) => times === 0).length
-const twice = seen.times.filter((times) => times > 1).length
-console.table({ queued: lateness(seen.queuedMs), 'handed out': lateness(seen.handedOutMs) })
-console.log(
-  `${jobs} jobs over ${spreadMs / 1000} s, ${nodes} nodes, ${types} job types, ${workers} workers: ` +
-    `${missing} missing, ${twice} twice; load ${loadBefore.toFixed(1)} before, ` +
-    `${(loadavg()[0] ?? 0).toFixed(1)} after; CPU seconds: Redis ${redisCpu.toFixed(1)}, ` +
-    `gateways ${others.map((seconds) => seconds.toFixed(1)).join(' and ')}, workers ${workerCpu.toFixed(1)}`,
-)
-for (const { child } of gateways) child.kill('SIGTERM')
-await redis.stop()
-const late = seen.handedOutMs.filter((ms) => ms > promisedMs).length
-const early = seen.handedOutMs.filter((ms) => ms < 0).length
-process.exitCode = missing + twice + early > 0 || late > jobs / 100 ? 1 : 0
+try {
+  process.exitCode = (await measure(redis, gateways)) ? 0 : 1
+} finally {
+  for (const { child } of gateways) child.kill('SIGTERM')
+  await redis.stop()
+}

@@ -14,6 +14,8 @@ export interface Bridge {
   readonly workerPorts: Ports
   /** What native programs and the checks use. */
   readonly redis: Redis
+  /** The store for other native programs, `redis://...`. */
+  readonly storeUrl: string
   /** Violations of the store's rules by a function's jobs. */
   violations(fn: string): Promise<string[]>
   /** Forgets the finished jobs of a function, which native clients leave for 25 hours. */
@@ -40,11 +42,13 @@ export async function startBridge(nodes?: number): Promise<Bridge> {
   const [clientPorts] = ports
   const workerPorts = ports.at(-1)
   if (!clientPorts || !workerPorts) throw new Error('no gateway')
-  const redis = server ? server.connect() : new Redis(ready[0]?.store.nativeUrl ?? '')
+  const storeUrl = server?.url ?? ready[0]?.store.nativeUrl ?? ''
+  const redis = new Redis(storeUrl)
   return {
     clientPorts,
     workerPorts,
     redis,
+    storeUrl,
     async violations(fn) {
       const found = await checkInvariants(redis, { native: true })
       return found.filter((line) => line.startsWith(fn))

@@ -2,8 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { startBridge, type Bridge } from './bridge.ts'
-import { clientDoors } from './clients.ts'
-import { workerDoors, workOutput } from './workers.ts'
+import { clientDoors, type ClientDoor } from './clients.ts'
+import { libraryClient, libraryWorker } from './library-peers.ts'
+import { lacksRedisCli, shellClient, shellWorker } from './shell-peers.ts'
+import { workerDoors, workOutput, type WorkerDoor } from './workers.ts'
 
 const payloads: readonly [string, Buffer][] = [
   ['text', Buffer.from('grüß dich, 世界')],
@@ -25,6 +27,29 @@ async function inOrder(bridge: Bridge, fn: string): Promise<void> {
   await bridge.forget(fn)
 }
 
+interface Pair {
+  readonly client: ClientDoor
+  readonly worker: WorkerDoor
+}
+
+/** Every client with every worker. */
+const everyDoor = pairsOf(clientDoors, workerDoors)
+/** The doors of a gateway. */
+const isGateways = ({ name }: { readonly name: string }): boolean => name !== 'native'
+
+function pairsOf(clients: readonly ClientDoor[], workers: readonly WorkerDoor[]): Pair[] {
+  return clients.flatMap((client) => workers.map((worker) => ({ client, worker })))
+}
+
+/** Another native client and worker with every door of a gateway, and with each other. */
+function nativePairs(client: ClientDoor, worker: WorkerDoor): Pair[] {
+  return [
+    ...pairsOf([client], workerDoors.filter(isGateways)),
+    ...pairsOf(clientDoors.filter(isGateways), [worker]),
+    { client, worker },
+  ]
+}
+
 /** Drives every client door with every worker door, in the foreground too, to success and failure. */
 export function ninePairs(store: string, nodes?: number): void {
   describe.skipIf(nodes !== undefined && lacksRedis)(`with ${store}`, { timeout: 30_000 }, () => {
@@ -34,77 +59,81 @@ export function ninePairs(store: string, nodes?: number): void {
     }, 30_000)
     afterAll(() => bridge.close(), 30_000)
 
-    const pairs = clientDoors.flatMap((client) => workerDoors.map((worker) => ({ client, worker })))
-
-    test.each(pairs)('$client.name to $worker.name: background', async ({ client, worker }) => {
-      const fn = `bg-${randomUUID()}`
-      const sent = payloads
-        .map(([, payload]) => payload)
-        .filter((payload) => client.canSend(payload))
-      const running = await worker.start(bridge, fn, 'succeed')
-      try {
-        for (const payload of sent) await client.background(bridge, fn, payload)
-        await settle(() => expect(running.received()).toHaveLength(sent.length))
-        const received = running.received().map((payload) => payload.toString('base64'))
-        expect(received.sort()).toEqual(sent.map((payload) => payload.toString('base64')).sort())
-        await settle(async () => expect(await bridge.redis.zcard(`xg:busy:${fn}`)).toBe(0))
-      } finally {
-        await running.stop()
-      }
-      await inOrder(bridge, fn)
+    drive(() => bridge, everyDoor)
+    drive(() => bridge, nativePairs(libraryClient, libraryWorker))
+    describe.skipIf(lacksRedisCli)('and redis-cli', () => {
+      drive(() => bridge, nativePairs(shellClient, shellWorker))
     })
-
-    test.each(pairs)(
-      '$client.name to $worker.name: background failure',
-      async ({ client, worker }) => {
-        const fn = `bgfail-${randomUUID()}`
-        const running = await worker.start(bridge, fn, 'fail')
-        try {
-          await client.background(bridge, fn, Buffer.from('x'))
-          await settle(() => expect(running.received()).toHaveLength(1))
-          await settle(async () => {
-            const status = await bridge.redis.hget(`job:${fn}:1`, 'status')
-            expect(status ?? 'gone').toMatch(/error|gone/)
-          })
-          expect(running.received()).toHaveLength(1)
-        } finally {
-          await running.stop()
-        }
-        await inOrder(bridge, fn)
-      },
-    )
-
-    const waiting = pairs.filter(({ client }) => client.foreground)
-
-    test.each(waiting)('$client.name to $worker.name: foreground', async ({ client, worker }) => {
-      const fn = `fg-${randomUUID()}`
-      const running = await worker.start(bridge, fn, 'succeed')
-      try {
-        for (const [, payload] of payloads) {
-          const outcome = await client.foreground?.(bridge, fn, payload)
-          expect(outcome).toEqual({ succeeded: true, output: Buffer.from(workOutput) })
-          expect(running.received().some((received) => received.equals(payload))).toBe(true)
-        }
-        expect(running.received()).toHaveLength(payloads.length)
-      } finally {
-        await running.stop()
-      }
-      await inOrder(bridge, fn)
-    })
-
-    test.each(waiting)(
-      '$client.name to $worker.name: foreground failure',
-      async ({ client, worker }) => {
-        const fn = `fgfail-${randomUUID()}`
-        const running = await worker.start(bridge, fn, 'fail')
-        try {
-          const outcome = await client.foreground?.(bridge, fn, Buffer.from('x'))
-          expect(outcome?.succeeded).toBe(false)
-        } finally {
-          await running.stop()
-        }
-        await inOrder(bridge, fn)
-      },
-    )
   })
+}
+
+function drive(bridgeOf: () => Bridge, pairs: readonly Pair[]): void {
+  test.each(pairs)('$client.name to $worker.name: background', async ({ client, worker }) => {
+    const fn = `bg-${randomUUID()}`
+    const sent = payloads.map(([, payload]) => payload).filter((payload) => client.canSend(payload))
+    const running = await worker.start(bridgeOf(), fn, 'succeed')
+    try {
+      for (const payload of sent) await client.background(bridgeOf(), fn, payload)
+      await settle(() => expect(running.received()).toHaveLength(sent.length))
+      const received = running.received().map((payload) => payload.toString('base64'))
+      expect(received.sort()).toEqual(sent.map((payload) => payload.toString('base64')).sort())
+      await settle(async () => expect(await bridgeOf().redis.zcard(`xg:busy:${fn}`)).toBe(0))
+    } finally {
+      await running.stop()
+    }
+    await inOrder(bridgeOf(), fn)
+  })
+
+  test.each(pairs)(
+    '$client.name to $worker.name: background failure',
+    async ({ client, worker }) => {
+      const fn = `bgfail-${randomUUID()}`
+      const running = await worker.start(bridgeOf(), fn, 'fail')
+      try {
+        await client.background(bridgeOf(), fn, Buffer.from('x'))
+        await settle(() => expect(running.received()).toHaveLength(1))
+        await settle(async () => {
+          const status = await bridgeOf().redis.hget(`job:${fn}:1`, 'status')
+          expect(status ?? 'gone').toMatch(/error|gone/)
+        })
+        expect(running.received()).toHaveLength(1)
+      } finally {
+        await running.stop()
+      }
+      await inOrder(bridgeOf(), fn)
+    },
+  )
+
+  const waiting = pairs.filter(({ client }) => client.foreground)
+
+  test.each(waiting)('$client.name to $worker.name: foreground', async ({ client, worker }) => {
+    const fn = `fg-${randomUUID()}`
+    const running = await worker.start(bridgeOf(), fn, 'succeed')
+    try {
+      for (const [, payload] of payloads) {
+        const outcome = await client.foreground?.(bridgeOf(), fn, payload)
+        expect(outcome).toEqual({ succeeded: true, output: Buffer.from(workOutput) })
+        expect(running.received().some((received) => received.equals(payload))).toBe(true)
+      }
+      expect(running.received()).toHaveLength(payloads.length)
+    } finally {
+      await running.stop()
+    }
+    await inOrder(bridgeOf(), fn)
+  })
+
+  test.each(waiting)(
+    '$client.name to $worker.name: foreground failure',
+    async ({ client, worker }) => {
+      const fn = `fgfail-${randomUUID()}`
+      const running = await worker.start(bridgeOf(), fn, 'fail')
+      try {
+        const outcome = await client.foreground?.(bridgeOf(), fn, Buffer.from('x'))
+        expect(outcome?.succeeded).toBe(false)
+      } finally {
+        await running.stop()
+      }
+      await inOrder(bridgeOf(), fn)
+    },
+  )
 }

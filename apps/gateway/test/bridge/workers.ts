@@ -30,20 +30,29 @@ export interface WorkerDoor {
   start(bridge: Bridge, fn: string, work: Work): Promise<RunningWorker>
 }
 
+/** What a shell does with a job on its standard input: keeps the payload in the folder. */
+export function workScript(folder: string, work: Work): string {
+  const end = work === 'succeed' ? `printf ${workOutput}` : 'exit 1'
+  // Written beside the folder and moved into it, so that only whole payloads are seen there.
+  return `f=$(mktemp ${folder}.XXXXXX); cat > "$f"; mv "$f" ${folder}/; ${end}`
+}
+
+export function payloadsIn(folder: string): Buffer[] {
+  return readdirSync(folder).map((name) => readFileSync(join(folder, name)))
+}
+
 const gearmanWorker: WorkerDoor = {
   name: 'gearman',
   start(bridge, fn, work) {
     const folder = mkdtempSync(join(tmpdir(), 'crossgear-worker-'))
-    const end = work === 'succeed' ? `printf ${workOutput}` : 'exit 1'
-    // Written beside the folder and moved into it, so that only whole payloads are seen there.
-    const script = `f=$(mktemp ${folder}.XXXXXX); cat > "$f"; mv "$f" ${folder}/; ${end}`
+    const script = workScript(folder, work)
     const where = ['-h', '127.0.0.1', '-p', String(bridge.workerPorts.gearman)]
     const child = spawn('gearman', [...where, '-w', '-f', fn, '--', 'sh', '-c', script], {
       stdio: 'ignore',
     })
     const ended = new Promise((resolve) => child.once('exit', resolve))
     return Promise.resolve({
-      received: () => readdirSync(folder).map((name) => readFileSync(join(folder, name))),
+      received: () => payloadsIn(folder),
       async stop() {
         child.kill('SIGKILL')
         await ended
