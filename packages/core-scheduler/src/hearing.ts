@@ -1,6 +1,7 @@
 import type { IdleWorker, IdleWorkers } from './idle-workers.ts'
 import { idleKeysOf } from './interest.ts'
 import type { Job, JobEvent, JobRef, Outcome } from './job.ts'
+import { LaneLooks } from './lane-looks.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import type { NativeCare } from './native-care.ts'
 import { failureEvent } from './outcomes.ts'
@@ -12,10 +13,6 @@ import type { Submissions } from './submissions.ts'
 import type { Waiters } from './waiters.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
-/** When to look for a job that was announced before it was pushed, milliseconds after the news. */
-const looksAfterMs = [0, 2, 20, 200]
-/** Where nobody slept at the news, one who does now is served after so long, milliseconds. */
-const stirAgainMs = 20
 /** How long the answer of this node's own worker may lag behind the news of it, milliseconds. */
 const ownAnswerMs = 2
 /** Clients in one look at what became of their jobs; the rest have the next one. */
@@ -47,13 +44,16 @@ export interface HearingParts {
 export class Hearing implements StoreListener {
   readonly #parts: HearingParts
   readonly #progress: ProgressLook
-  readonly #toLook = new Map<string, number>()
-  readonly #toStir = new Set<string>()
-  #looking = false
+  readonly #looks: LaneLooks
   #isUp = true
 
   constructor(parts: HearingParts) {
     this.#parts = parts
+    this.#looks = new LaneLooks({
+      ...parts,
+      hasIdle: (lane) => this.#hasIdle(lane),
+      guard: (run) => this.#guard('look', run),
+    })
     this.#progress = new ProgressLook({
       isWaitedFor: (lane, id) => parts.waiters.has(lane, id),
       verify: (lane, ids) => this.verify(lane, ids),
@@ -64,13 +64,13 @@ export class Hearing implements StoreListener {
     const { registry, submissions, observer } = this.#parts
     if (registry.numberOf(lane) === undefined) {
       submissions.laneNumber(lane).then(
-        () => this.#news(lane),
+        () => this.#looks.news(lane),
         (error: unknown) => observer.trouble('new lane', error),
       )
       return
     }
     submissions.settled(lane, () => {
-      if (!submissions.isOwn(lane, id)) this.#news(lane)
+      if (!submissions.isOwn(lane, id)) this.#looks.news(lane)
     })
   }
 
@@ -249,58 +249,6 @@ export class Hearing implements StoreListener {
     const { idle, registry } = this.#parts
     const { byName, byQueue } = idleKeysOf(lane, registry)
     return idle.hasKey(byQueue) || byName.some((key) => idle.hasKey(key))
-  }
-
-  /** A job that came by another way. Who falls asleep before it is pushed is not to miss it. */
-  #news(lane: string): void {
-    if (this.#hasIdle(lane)) {
-      this.#lookSoon(lane, 0)
-      return
-    }
-    this.#parts.stir(lane)
-    if (this.#toStir.has(lane)) return
-    this.#toStir.add(lane)
-    this.#parts.clock.after(stirAgainMs, () => {
-      this.#toStir.delete(lane)
-      this.#parts.stir(lane)
-      this.#lookSoon(lane, 0)
-    })
-  }
-
-  /** Looks at a lane at the end of this turn, and again later while nothing is found. */
-  #lookSoon(lane: string, attempt: number): void {
-    const waitMs = looksAfterMs[attempt]
-    if (waitMs === undefined) {
-      void this.#guard('heal', () => this.#parts.store.heal([lane]))
-      return
-    }
-    if (!this.#hasIdle(lane)) return
-    if (waitMs > 0) {
-      this.#parts.clock.after(waitMs, () => {
-        void this.#guard('look', async () => {
-          const found = await this.#wakeFor([lane], () => 1)
-          if (found === 0) this.#lookSoon(lane, attempt + 1)
-        })
-      })
-      return
-    }
-    this.#toLook.set(lane, (this.#toLook.get(lane) ?? 0) + 1)
-    if (this.#looking) return
-    this.#looking = true
-    this.#parts.clock.endOfTurn(() => void this.#lookNow())
-  }
-
-  async #lookNow(): Promise<void> {
-    this.#looking = false
-    const created = new Map(this.#toLook)
-    this.#toLook.clear()
-    await this.#guard('look', async () => {
-      const found = new Set(await this.#parts.store.nonEmpty([...created.keys()]))
-      for (const [lane, jobs] of created) {
-        if (found.has(lane)) this.#parts.wake(lane, jobs)
-        else this.#lookSoon(lane, 1)
-      }
-    })
   }
 
   async #wakeFor(lanes: readonly string[], jobs: (lane: string) => number): Promise<number> {

@@ -1,47 +1,30 @@
 import type { BatchStore } from './batch-ports.ts'
 import type { CronStore } from './cron-ports.ts'
 import { Administration } from './administration.ts'
+import { JobLookup } from './job-lookup.ts'
 import { JobSets } from './job-sets.ts'
 import { QueueControl } from './queue-control.ts'
-import { IdleWorkers, type IdleWorker } from './idle-workers.ts'
-import { consumerInterest, idleKeysOf, namedInterest } from './interest.ts'
-import type { Ability, IdleKeys, Interest } from './interest.ts'
-import type { Job, JobEvent, JobRef, Outcome, Report } from './job.ts'
+import type { IdleWorker } from './idle-workers.ts'
+import { consumerInterest, namedInterest } from './interest.ts'
+import type { Ability, Interest } from './interest.ts'
+import type { Job, JobEvent, JobRef, Report } from './job.ts'
 import { LaneRegistry } from './lane-registry.ts'
 import { LaneNames } from './lanes.ts'
-import { NativeCare, type RepairPolicy } from './native-care.ts'
+import { NativeCare } from './native-care.ts'
 import { Outcomes } from './outcomes.ts'
 import { Claims } from './claims.ts'
-import { Stirs } from './stirs.ts'
+import type { SchedulerOptions } from './scheduler-options.ts'
 import { Submissions } from './submissions.ts'
-import type { Clock, LaneCounts, Observer, Store } from './ports.ts'
+import type { Clock, Observer, Store } from './ports.ts'
 import type { JobNote } from './queue-ports.ts'
 import type { Assignment, Claimant, Reporting, Settlement, Submission } from './requests.ts'
-import { outcomeOfFailure, type FailureReport } from './retry.ts'
+import type { FailureReport } from './retry.ts'
 import { Upkeep } from './upkeep.ts'
+import { Verdicts } from './verdicts.ts'
 import { Waiters, type Waiter } from './waiters.ts'
+import { Wakeups } from './wakeups.ts'
 import { WatchList } from './watch-list.ts'
 import { WorkerCounts } from './worker-counts.ts'
-
-/** What the operator decides. Defaults at the end of each line. */
-export interface SchedulerOptions {
-  /** Home queue by function, where it is not `default`. None. */
-  readonly homes?: ReadonlyMap<string, string>
-  /** Functions that are open to Faktory consumers whoever else works on them. None. */
-  readonly routed?: ReadonlySet<string>
-  /** Retries by function, over what the door says. None. */
-  readonly retries?: ReadonlyMap<string, number>
-  /** Seconds that a finished job stays, by function. None. */
-  readonly retentionSeconds?: ReadonlyMap<string, number>
-  /** Workers that a job may lose before it is given up; 0 is no limit. 0. */
-  readonly maxLosses?: number
-  /** Idle workers woken per job; 0 wakes all of the function. 1. */
-  readonly wakeups?: number
-  /** What is done about what native programs leave behind when they die. Nothing. */
-  readonly repair?: RepairPolicy
-  /** In [0, 1), for retry delays. Math.random. */
-  readonly random?: () => number
-}
 
 const mostHeardFunctions = 8
 
@@ -59,11 +42,13 @@ export class Scheduler {
   readonly cron: CronStore
   /** Scheduled, retried and dead jobs. */
   readonly sets: JobSets
+  readonly jobs: JobLookup
   readonly #store: Store
   readonly #clock: Clock
   readonly #observer: Observer
   readonly #options: SchedulerOptions
-  readonly #idle = new IdleWorkers()
+  readonly #wakeups: Wakeups
+  readonly #verdicts: Verdicts
   readonly #waiters = new Waiters()
   readonly #submissions: Submissions
   readonly #claims: Claims
@@ -71,7 +56,6 @@ export class Scheduler {
   readonly #counts: WorkerCounts
   readonly #watch: WatchList
   readonly #upkeep: Upkeep
-  readonly #stirs = new Stirs()
   readonly #whenIdle: (() => void)[] = []
   #armed = false
 
@@ -84,14 +68,22 @@ export class Scheduler {
     this.#options = options
     this.registry = new LaneRegistry(new LaneNames(options.homes))
     const arm = (): void => this.#arm()
-    const wake = (lane: string, jobs: number): void => this.#wake(lane, jobs)
+    this.#wakeups = new Wakeups(this.registry, options.wakeups ?? 1)
+    const { idle, stirs } = this.#wakeups
+    const wake = (lane: string, jobs: number): void => this.#wakeups.wake(lane, jobs)
+    this.#verdicts = new Verdicts({
+      names: this.registry.names,
+      retries: options.retries,
+      random: options.random ?? Math.random,
+      storeNowMs: () => this.storeNowMs(),
+    })
     const tell = (ref: JobRef, event: JobEvent): void => this.#waiters.tell(ref, event)
     this.#submissions = new Submissions({
       store,
       clock,
       observer,
       arm,
-      wake: (lane, jobs) => this.#wake(lane, jobs, true),
+      wake: (lane, jobs) => this.#wakeups.wake(lane, jobs, true),
       registry: this.registry,
       waiters: this.#waiters,
       isWatched: (lane) => this.#watch.covers(lane),
@@ -109,6 +101,7 @@ export class Scheduler {
       },
     })
     this.queues = new QueueControl({ store, tell, registry: this.registry })
+    this.jobs = new JobLookup(store, this.registry)
     this.sets = new JobSets({ store, tell, registry: this.registry })
     this.#outcomes = new Outcomes({
       store,
@@ -129,7 +122,7 @@ export class Scheduler {
       giveBack: ({ lane, id, token }) =>
         this.#outcomes.add(undefined, { lane, id, token, kind: 'return' }),
       mayClaimAhead: (options.maxLosses ?? 0) === 0,
-      stirs: this.#stirs,
+      stirs,
       isHeard: (interest) => this.#isHeard(interest),
       unpaused: (groups) => this.queues.unpaused(groups),
       roomAgain: (queue) => this.#upkeep.wakeQueue(queue),
@@ -154,7 +147,8 @@ export class Scheduler {
       repair: options.repair,
       register: (lane) => this.#submissions.laneNumber(lane),
       settleNative: async (lane, ids) => {
-        for (const job of await store.read(lane, ids)) if (job) this.#settleNative(job)
+        for (const job of await store.read(lane, ids))
+          if (job) this.#outcomes.add(undefined, this.#verdicts.ofNative(job))
       },
     })
     this.#upkeep = new Upkeep({
@@ -164,10 +158,10 @@ export class Scheduler {
       clock,
       observer,
       wake,
-      stir: (lane) => this.#stir(lane, false),
+      stir: (lane) => this.#wakeups.stir(lane),
       tell,
       registry: this.registry,
-      idle: this.#idle,
+      idle,
       waiters: this.#waiters,
       watch: this.#watch,
       counts: this.#counts,
@@ -175,8 +169,8 @@ export class Scheduler {
       loadPauses: () => this.queues.load(),
       ordered: (wid, order) => this.queues.ordered(wid, order),
       settle: (outcome) => this.#outcomes.add(undefined, outcome),
-      outcomeOf: (job, report) => this.#outcomeOf(job, report),
-      settleNative: (job) => this.#settleNative(job),
+      outcomeOf: (job, report) => this.#verdicts.ofFailure(job, report),
+      settleNative: (job) => this.#outcomes.add(undefined, this.#verdicts.ofNative(job)),
       retryReleases: () => this.#outcomes.retryReleases(),
     })
   }
@@ -234,7 +228,7 @@ export class Scheduler {
 
   /** A failure that the worker reports: final, due again or dead by the job's policy. */
   fail(assignment: Assignment, report: FailureReport, settlement?: Settlement): void {
-    this.#outcomes.add(assignment, this.#outcomeOf(assignment.job, report), settlement)
+    this.#outcomes.add(assignment, this.#verdicts.ofFailure(assignment.job, report), settlement)
   }
 
   /** The worker will not finish it. `lost` says that it vanished or ran out of time. */
@@ -259,7 +253,7 @@ export class Scheduler {
    * that was woken for nothing sleeps `again`, and keeps its place in the line.
    */
   sleep(worker: IdleWorker, look: boolean, again = false): void {
-    this.#idle.add(worker, again)
+    this.#wakeups.idle.add(worker, again)
     // Behind the claims of this turn: what the worker has just been given does not wake it.
     if (look && !this.#claims.isKnownEmpty(worker.interest))
       this.#clock.endOfTurn(() => this.#upkeep.lookFor(worker))
@@ -268,12 +262,12 @@ export class Scheduler {
 
   /** Grows with each wake-up for what an interest covers: the same figure means nothing came. */
   stirs(interest: Interest): number {
-    return this.#stirs.of(interest)
+    return this.#wakeups.stirs.of(interest)
   }
 
   /** The worker is idle no more, or gone. */
   rouse(worker: IdleWorker): void {
-    this.#idle.remove(worker)
+    this.#wakeups.idle.remove(worker)
   }
 
   namedInterest(abilities: readonly Ability[]): Interest {
@@ -318,31 +312,6 @@ export class Scheduler {
     for (const [lane, ids] of byLane) this.#submissions.abandon(lane, ids)
   }
 
-  async read(ref: JobRef): Promise<Job | undefined> {
-    const [job] = await this.#store.read(ref.lane, [ref.id])
-    return job
-  }
-
-  /** The job that a Faktory producer named so, whichever node took it. */
-  async findJid(jid: string): Promise<Job | undefined> {
-    const ref = await this.#store.findJid(jid, [...this.registry.all()])
-    return ref && this.read(ref)
-  }
-
-  /** A finished job that is kept, by the jid that its producer gave. */
-  findFinished(jid: string): Promise<JobRef | undefined> {
-    return this.#store.queues.findFinished(jid, [...this.registry.all()])
-  }
-
-  /** Jobs of all functions with this unique id. */
-  async findUnique(unique: Uint8Array): Promise<readonly JobRef[]> {
-    return this.#store.findUnique(unique, [...this.registry.all()])
-  }
-
-  async counts(lanes: Iterable<string> = this.registry.all()): Promise<readonly LaneCounts[]> {
-    return this.#store.counts([...lanes])
-  }
-
   /** Keeps what a worker notes on its job; false where it has lost it. */
   note({ job }: Assignment, note: JobNote): Promise<boolean> {
     return this.#store.queues.note(job, job.token, note)
@@ -367,56 +336,14 @@ export class Scheduler {
     return this.#store.check()
   }
 
-  #outcomeOf(job: Job & { readonly token: string }, report: FailureReport): Outcome {
-    const routed = this.#options.retries?.get(this.registry.names.parse(job.lane).fn)
-    const policy = job.retries ?? routed
-    const random = this.#options.random ?? Math.random
-    return outcomeOfFailure(
-      policy === undefined ? job : { ...job, retries: policy },
-      report,
-      this.storeNowMs(),
-      random(),
-    )
-  }
-
-  /** What a native worker wrote in a job of another door counts as that worker's outcome. */
-  #settleNative(job: Job): void {
-    const { lane, id, output = Buffer.alloc(0) } = job
-    const token = 'native'
-    const report = { message: output.toString(), bytes: output }
-    this.#outcomes.add(
-      undefined,
-      job.status === 'success'
-        ? { lane, id, token, kind: 'complete', output }
-        : this.#outcomeOf({ ...job, token }, report),
-    )
-  }
-
   #checkIdle(): void {
     if (this.running > 0 || this.#whenIdle.length === 0) return
     for (const resolve of this.#whenIdle.splice(0)) resolve()
   }
 
-  /** Workers by name and consumers are woken alike: the lane may be closed to the latter. */
-  #wake(lane: string, jobs: number, own = false): void {
-    const { byName, byQueue } = this.#stir(lane, own)
-    if (this.#idle.size === 0) return
-    const { wakeups = 1 } = this.#options
-    const count = wakeups === 0 ? Infinity : jobs * wakeups
-    this.#idle.wake(byName, count)
-    this.#idle.wake([byQueue], count)
-  }
-
-  #stir(lane: string, own: boolean): IdleKeys {
-    const keys = idleKeysOf(lane, this.registry)
-    this.#stirs.add([...keys.byName, keys.byQueue], own)
-    return keys
-  }
-
   /** Jobs of a lane leave for the store, and a sleeping worker by name will be woken for them. */
   #anticipate(lane: string, jobs: number): void {
-    if (this.#idle.size === 0) return
-    const worker = this.#idle.next(idleKeysOf(lane, this.registry).byName)
+    const worker = this.#wakeups.nextByName(lane)
     if (worker) this.#claims.anticipate(worker.interest, jobs)
   }
 

@@ -94,9 +94,9 @@ describe('jobs that nobody waits for', () => {
     const id = (await cluster.world.native.take('mail')) ?? 0
     await cluster.world.native.finish('mail', id, 'success', bytes('native'))
     await cluster.turn()
-    expect(await a.scheduler.read({ lane: 'mail', id })).toBeUndefined()
-    expect(await a.scheduler.findUnique(bytes('same'))).toEqual([])
-    expect((await a.scheduler.counts(['mail']))[0]?.completed).toBe(1)
+    expect(await a.scheduler.jobs.read({ lane: 'mail', id })).toBeUndefined()
+    expect(await a.scheduler.jobs.findUnique(bytes('same'))).toEqual([])
+    expect((await a.scheduler.jobs.counts(['mail']))[0]?.completed).toBe(1)
     expect(await cluster.world.violations()).toEqual([])
   })
 
@@ -116,11 +116,11 @@ describe('jobs that nobody waits for', () => {
     expect(await cluster.world.secondsLeft('mail', 3)).toBe(90_000)
     const b = await cluster.node('b')
     await cluster.pass(2_000)
-    expect(await b.scheduler.findUnique(bytes('same'))).toEqual([])
-    expect(await b.scheduler.findJid('j-1')).toBeUndefined()
+    expect(await b.scheduler.jobs.findUnique(bytes('same'))).toEqual([])
+    expect(await b.scheduler.jobs.findJid('j-1')).toBeUndefined()
     expect(await cluster.world.secondsLeft('mail', 3)).toBeUndefined()
     expect(await cluster.world.secondsLeft('kept', 1)).toBeLessThanOrEqual(60)
-    expect((await b.scheduler.counts(['mail']))[0]?.completed).toBe(3)
+    expect((await b.scheduler.jobs.counts(['mail']))[0]?.completed).toBe(3)
   })
 
   test('of Faktory are tried again by their policy after a native worker’s error', async () => {
@@ -132,15 +132,15 @@ describe('jobs that nobody waits for', () => {
       const id = (await cluster.world.native.take('mail')) ?? 0
       await cluster.world.native.finish('mail', id, 'error', bytes('broken'))
       await cluster.pass(2_000)
-      expect(await a.scheduler.findJid('j-1')).toMatchObject({
+      expect(await a.scheduler.jobs.findJid('j-1')).toMatchObject({
         status: expected,
         settled: expected === 'error',
       })
       await cluster.pass(16_000)
     }
-    const job = await a.scheduler.findJid('j-1')
+    const job = await a.scheduler.jobs.findJid('j-1')
     expect(JSON.parse(job?.failure ?? '{}')).toMatchObject({ message: 'broken', remaining: 0 })
-    expect((await a.scheduler.counts(['mail']))[0]).toMatchObject({ dead: 1, retried: 1 })
+    expect((await a.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ dead: 1, retried: 1 })
   })
 
   test('are settled once by nodes that all believe to be the one that does it', async () => {
@@ -155,7 +155,7 @@ describe('jobs that nobody waits for', () => {
     const id = (await cluster.world.native.take('mail')) ?? 0
     await cluster.world.native.finish('mail', id, 'success', bytes('native'))
     await cluster.pass(2_000)
-    expect((await a.scheduler.counts(['mail']))[0]?.completed).toBe(1)
+    expect((await a.scheduler.jobs.counts(['mail']))[0]?.completed).toBe(1)
   })
 })
 
@@ -174,7 +174,7 @@ describe('native clients', () => {
       expect(await native.locks('mail', id)).toBe(expected)
       await cluster.pass(15_300)
     }
-    expect(await node.scheduler.read({ lane: 'mail', id })).toMatchObject({
+    expect(await node.scheduler.jobs.read({ lane: 'mail', id })).toMatchObject({
       status: 'error',
       output: bytes('broken'),
     })
@@ -192,7 +192,7 @@ describe('worker counts', () => {
     await cluster.pass(1_000)
     cluster.world.mend()
     await cluster.pass(100)
-    expect((await node.scheduler.counts(['mail']))[0]?.workers).toBe(0)
+    expect((await node.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(0)
   })
 })
 
@@ -232,7 +232,7 @@ describe('repairs', () => {
     expect(node.observer.of('repaired').map(({ repair, done }) => [repair.kind, done])).toEqual([
       ['stray', false],
     ])
-    expect((await node.scheduler.counts(['sms']))[0]).toMatchObject({ normal: 0 })
+    expect((await node.scheduler.jobs.counts(['sms']))[0]).toMatchObject({ normal: 0 })
   })
 
   test('open a lane to consumers that the count of a dead native worker kept closed', async () => {
@@ -259,6 +259,6 @@ describe('repairs', () => {
     await cluster.world.native.write('sms', bytes('stray'))
     await cluster.pass(60_000)
     expect(node.observer.of('repaired')).toEqual([])
-    expect((await node.scheduler.counts(['sms']))[0]).toMatchObject({ normal: 0 })
+    expect((await node.scheduler.jobs.counts(['sms']))[0]).toMatchObject({ normal: 0 })
   })
 })

@@ -103,7 +103,7 @@ describe('over two nodes', () => {
     await cluster.world.native.finish('mail', id, 'success', bytes('native'))
     await cluster.pass(5)
     for (const { heard } of clients) expect(heard).toEqual(['mail:1 complete native'])
-    expect((await a.scheduler.counts(['mail']))[0]?.completed).toBe(1)
+    expect((await a.scheduler.jobs.counts(['mail']))[0]?.completed).toBe(1)
     expect(await cluster.world.violations()).toEqual([])
   })
 
@@ -116,7 +116,7 @@ describe('over two nodes', () => {
     await cluster.world.native.finish('mail', id, 'error', bytes('broken'))
     await cluster.pass(5)
     expect(client.heard).toEqual([])
-    expect(await node.scheduler.read({ lane: 'mail', id })).toMatchObject({ status: 'idle' })
+    expect(await node.scheduler.jobs.read({ lane: 'mail', id })).toMatchObject({ status: 'idle' })
     await cluster.pass(15_300)
     const worker = node.worker('mail').take()
     await cluster.turn()
@@ -155,7 +155,7 @@ describe('over two nodes', () => {
     a.store.crash()
     await cluster.pass(5_000)
     expect(worker.jobs).toEqual(['mail:1'])
-    expect((await b.scheduler.counts(['mail']))[0]?.workers).toBe(0)
+    expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(0)
     expect(await cluster.world.violations()).toEqual([])
   })
 
@@ -170,7 +170,7 @@ describe('over two nodes', () => {
     a.store.crash()
     await cluster.pass(5_000)
     const b = await cluster.node('b')
-    expect((await b.scheduler.counts(['mail']))[0]).toMatchObject({ running: 0, workers: 0 })
+    expect((await b.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ running: 0, workers: 0 })
     const worker = b.worker('mail').take()
     await cluster.turn()
     expect(worker.jobs).toEqual(['mail:1'])
@@ -182,9 +182,9 @@ describe('over two nodes', () => {
     a.scheduler.countNamed('mail', 1)
     await cluster.turn()
     await b.store.bury('a', ['mail'])
-    expect((await b.scheduler.counts(['mail']))[0]?.workers).toBe(0)
+    expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(0)
     await cluster.pass(1_100)
-    expect((await b.scheduler.counts(['mail']))[0]?.workers).toBe(1)
+    expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(1)
   })
 
   test('workers of a function count in all its lanes, consumers in all lanes of their queue', async () => {
@@ -195,11 +195,11 @@ describe('over two nodes', () => {
     await cluster.turn()
     b.submit('mail@bulk')
     await cluster.turn()
-    const workers = (await b.scheduler.counts(['mail', 'mail@bulk'])).map((one) => one.workers)
+    const workers = (await b.scheduler.jobs.counts(['mail', 'mail@bulk'])).map((one) => one.workers)
     expect(workers).toEqual([1, 2])
     a.scheduler.countNamed('mail', -1)
     await cluster.turn()
-    const left = (await b.scheduler.counts(['mail', 'mail@bulk'])).map((one) => one.workers)
+    const left = (await b.scheduler.jobs.counts(['mail', 'mail@bulk'])).map((one) => one.workers)
     expect(left).toEqual([0, 1])
   })
 
@@ -212,7 +212,7 @@ describe('over two nodes', () => {
     a.worker('mail').take()
     await cluster.turn()
     await a.scheduler.stop()
-    expect((await b.scheduler.counts(['mail']))[0]).toMatchObject({ normal: 1, workers: 0 })
+    expect((await b.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ normal: 1, workers: 0 })
   })
 
   test('both nodes know a lane that one of them named', async () => {

@@ -158,7 +158,7 @@ describe('what nobody asks for', () => {
       await cluster.pass(1_500)
     }
     expect(client.heard).toEqual(['mail:1 fail'])
-    expect(await node.scheduler.read({ lane: 'mail', id: 1 })).toBeUndefined()
+    expect(await node.scheduler.jobs.read({ lane: 'mail', id: 1 })).toBeUndefined()
   })
 
   test('a consumer’s reservation that ran out is a failure, and tried again', async () => {
@@ -170,7 +170,7 @@ describe('what nobody asks for', () => {
     await cluster.turn()
     expect(consumer.jobs).toEqual(['mail:1'])
     await cluster.pass(4_000)
-    const job = await node.scheduler.read({ lane: 'mail', id: 1 })
+    const job = await node.scheduler.jobs.read({ lane: 'mail', id: 1 })
     expect(job?.status).toBe('idle')
     expect(JSON.parse(job?.failure ?? '{}')).toMatchObject({
       errtype: 'ReservationExpired',
@@ -214,7 +214,7 @@ describe('what nobody asks for', () => {
       expect(client.heard).toEqual(expected)
       await cluster.pass(15_300)
     }
-    expect((await node.scheduler.counts(['mail']))[0]).toMatchObject({ dead: 1, retried: 1 })
+    expect((await node.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ dead: 1, retried: 1 })
   })
 
   test('a job of a route that keeps results can be read after its end', async () => {
@@ -222,16 +222,16 @@ describe('what nobody asks for', () => {
     const node = await cluster.node('a', { retentionSeconds: new Map([['mail', 60]]) })
     node.submit('mail', { jid: 'j-1', unique: bytes('u') })
     await cluster.turn()
-    expect((await node.scheduler.findJid('j-1'))?.id).toBe(1)
-    expect(await node.scheduler.findUnique(bytes('u'))).toEqual([{ lane: 'mail', id: 1 }])
+    expect((await node.scheduler.jobs.findJid('j-1'))?.id).toBe(1)
+    expect(await node.scheduler.jobs.findUnique(bytes('u'))).toEqual([{ lane: 'mail', id: 1 }])
     const worker = node.worker('mail').take()
     await cluster.turn()
     worker.complete('kept')
     await cluster.turn()
-    const job = await node.scheduler.read({ lane: 'mail', id: 1 })
+    const job = await node.scheduler.jobs.read({ lane: 'mail', id: 1 })
     expect(job?.output?.toString()).toBe('kept')
     await cluster.pass(60_000)
-    expect(await node.scheduler.read({ lane: 'mail', id: 1 })).toBeUndefined()
+    expect(await node.scheduler.jobs.read({ lane: 'mail', id: 1 })).toBeUndefined()
   })
 
   test('a stopped node has no timers left', async () => {

@@ -108,7 +108,7 @@ describe('a scheduler', () => {
     node.worker('mail').take().gone = true
     await cluster.turn()
     expect(node.observer.of('assigned')).toEqual([])
-    expect((await node.scheduler.counts(['mail']))[0]?.running).toBe(0)
+    expect((await node.scheduler.jobs.counts(['mail']))[0]?.running).toBe(0)
   })
 
   test('a foreground client that left before the answer leaves no job behind', async () => {
@@ -119,7 +119,7 @@ describe('a scheduler', () => {
     const worker = node.worker('mail').take()
     await cluster.turn()
     expect(worker.jobs).toEqual([])
-    expect(await node.scheduler.read({ lane: 'mail', id: 1 })).toBeUndefined()
+    expect(await node.scheduler.jobs.read({ lane: 'mail', id: 1 })).toBeUndefined()
   })
 
   test('a client that abandons hears no more, and its queued job is not run', async () => {

@@ -8,15 +8,15 @@ const maxJidBytes = 255
 export async function findJob(jid: string, scheduler: Scheduler): Promise<Job | undefined> {
   if (jid.length > maxJidBytes) return undefined
   const ref = refOfJid(jid, scheduler.registry)
-  const job = ref && (await scheduler.read(ref))
+  const job = ref && (await scheduler.jobs.read(ref))
   // A producer may have given a jid of this form to a job of its own.
   if (job && job.jid === undefined) return job
-  return scheduler.findJid(jid)
+  return scheduler.jobs.findJid(jid)
 }
 
 /** A finished job that is kept, by the jid that its producer gave. Throws a StoreError. */
 export async function findFinished(jid: string, scheduler: Scheduler): Promise<Job | undefined> {
   if (jid.length > maxJidBytes) return undefined
-  const ref = await scheduler.findFinished(jid)
-  return ref && scheduler.read(ref)
+  const ref = await scheduler.jobs.findFinished(jid)
+  return ref && scheduler.jobs.read(ref)
 }

@@ -33,7 +33,7 @@ export class Info {
 
   async #gather(): Promise<string> {
     const { scheduler } = this.#sources
-    const lanes = await scheduler.counts()
+    const lanes = await scheduler.jobs.counts()
     const nowMs = scheduler.storeNowMs()
     const now = formatRfc3339(nowMs)
     return JSON.stringify({

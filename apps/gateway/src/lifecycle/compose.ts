@@ -101,7 +101,7 @@ export async function compose(parts: Parts): Promise<Composition> {
       '/cron': (request) => answerCron(cron, request),
       '/busy': (request) => answerBusy({ scheduler, workers, clock: systemClock }, request),
     },
-    counts: async () => (await scheduler.counts()).flatMap((lane) => jobCounts(lane)),
+    counts: async () => (await scheduler.jobs.counts()).flatMap((lane) => jobCounts(lane)),
     drain: () => scheduler.drain(),
     unfinished: () => unfinished(scheduler),
     idle: () => scheduler.whenIdle(),
@@ -204,7 +204,7 @@ async function readiness(scheduler: Scheduler): Promise<Readiness> {
 }
 
 async function unfinished(scheduler: Scheduler): Promise<number> {
-  const lanes = await scheduler.counts()
+  const lanes = await scheduler.jobs.counts()
   const queued = lanes
     .filter(({ workers }) => workers > 0)
     .reduce((sum, { high, normal, low }) => sum + high + normal + low, 0)

@@ -287,7 +287,7 @@ async function gearmanJob(
 
 /** The reservation ends without a word of its worker. */
 async function takeBack(scheduler: FaktoryGateway['scheduler'], jid: string): Promise<void> {
-  const job = await scheduler.findJid(jid)
+  const job = await scheduler.jobs.findJid(jid)
   const assignment = job && scheduler.adopt(job)
   if (!assignment) throw new Error(`nobody holds ${jid}`)
   await new Promise<void>((resolve, reject) => {

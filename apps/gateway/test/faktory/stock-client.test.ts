@@ -113,7 +113,7 @@ describe.skipIf(!hasRedisServer)('the npm package faktory-worker', () => {
     const jid = await client.job('explode').push()
     await worker.work()
     await failed.promise
-    const job = await scheduler.findJid(jid)
+    const job = await scheduler.jobs.findJid(jid)
     expect(JSON.parse(job?.failure ?? '')).toMatchObject({ message: 'boom', retry_count: 0 })
   })
 

@@ -17,7 +17,7 @@ describe.skipIf(!hasRedisServer)('needs redis-server: a Gearman client', () => {
     const client = await gateway.peer()
     const handle = await client.submit(name, 'mail', 'u1', 'a\0b')
     expect(handle).toMatch(/^H:test:[0-9a-z]+:\d+$/)
-    const [counts] = await gateway.scheduler.counts(['mail'])
+    const [counts] = await gateway.scheduler.jobs.counts(['mail'])
     expect(counts?.[band]).toBe(1)
     const worker = await gateway.worker('mail')
     const assigned = ['JOB_ASSIGN_UNIQ', handle, 'mail', 'u1', 'a\0b']
@@ -163,7 +163,7 @@ describe.skipIf(!hasRedisServer)('needs redis-server: a Gearman client', () => {
     const now = new Date(gateway.scheduler.storeNowMs())
     const yesterday = String(((now.getUTCDay() + 6) % 7 || 7) - 1)
     await client.submit('SUBMIT_JOB_SCHED', 'later', 'u', '0', '0', '', '', yesterday, 'data')
-    const [counts] = await gateway.scheduler.counts(['later'])
+    const [counts] = await gateway.scheduler.jobs.counts(['later'])
     expect(counts).toMatchObject({ normal: 0, scheduled: 1 })
     const never = ['ERROR', 'INVALID_ARGUMENT', 'No moment matches the schedule']
     const fields = ['0', '0', '31', '6', '']

@@ -43,7 +43,7 @@ describe.skipIf(!hasRedisServer || !hasPrograms)('needs gearman-tools: the stock
     const gateway = await open()
     const args = ['-p', String(gateway.port), '-b', ...flags, '-f', 'later', 'data']
     expect((await run('gearman', args)).code).toBe(0)
-    const [counts] = await gateway.scheduler.counts(['later'])
+    const [counts] = await gateway.scheduler.jobs.counts(['later'])
     expect(counts?.[band]).toBe(1)
     const worker = await gateway.worker('later')
     expect((await worker.ask('GRAB_JOB'))[3]).toBe('data')

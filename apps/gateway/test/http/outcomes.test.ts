@@ -71,7 +71,7 @@ describe('a foreground request', () => {
     const { port, worker, scheduler } = await openHttp()
     const socket = await openRaw(port)
     socket.write('POST /f HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1')
-    await expect.poll(async () => (await scheduler.counts())[0]?.normal).toBe(1)
+    await expect.poll(async () => (await scheduler.jobs.counts())[0]?.normal).toBe(1)
     socket.destroy()
     await once(socket, 'close')
     const hands = await worker('f')
@@ -87,7 +87,7 @@ describe('a foreground request', () => {
     const { port, worker, scheduler, world } = await openHttp()
     const headers = { 'X-Gearman-Unique': 'u1' }
     const both = [ask(port, '/f', { headers }, 'a'), ask(port, '/f', { headers }, 'b')]
-    await expect.poll(async () => (await scheduler.counts())[0]?.normal).toBe(1)
+    await expect.poll(async () => (await scheduler.jobs.counts())[0]?.normal).toBe(1)
     await expect.poll(() => [...world.lanes].length).toBe(1)
     const hands = await worker('f')
     const [handle = '', , unique] = await nextJob(hands)
@@ -95,7 +95,7 @@ describe('a foreground request', () => {
     await expect
       .poll(
         async () =>
-          (await scheduler.read({ lane: 'f', id: Number(handle.split(':').at(-1)) }))?.waiting,
+          (await scheduler.jobs.read({ lane: 'f', id: Number(handle.split(':').at(-1)) }))?.waiting,
       )
       .toBe(2)
     hands.say('WORK_COMPLETE', handle, 'x')
@@ -166,7 +166,7 @@ describe('a connection', () => {
   it('that waits when the door closes is told so', async () => {
     const { port, door, scheduler } = await openHttp()
     const asking = ask(port, '/f')
-    await expect.poll(async () => (await scheduler.counts())[0]?.normal).toBe(1)
+    await expect.poll(async () => (await scheduler.jobs.counts())[0]?.normal).toBe(1)
     await door.close()
     expect((await asking).status).toBe(503)
   })

@@ -87,7 +87,7 @@ export const getStatus: PacketHandler = (session, args) => {
   const handle = argument(args, 0)
   const ref = session.context.handles.parse(handle.toString('latin1'))
   session.answer(async () => {
-    const job = ref && (await session.scheduler.read(ref))
+    const job = ref && (await session.scheduler.jobs.read(ref))
     return encodeResponse('STATUS_RES', handle, ...figuresOf(job))
   })
 }
@@ -104,8 +104,8 @@ export const getStatusUnique: PacketHandler = (session, args) => {
 
 async function findUnique(session: Session, unique: Buffer): Promise<Job | undefined> {
   if (unique.length === 0) return undefined
-  for (const ref of await session.scheduler.findUnique(unique)) {
-    const job = await session.scheduler.read(ref)
+  for (const ref of await session.scheduler.jobs.findUnique(unique)) {
+    const job = await session.scheduler.jobs.read(ref)
     if (job && isUnfinished(job)) return job
   }
   return undefined

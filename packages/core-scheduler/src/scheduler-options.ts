@@ -1,0 +1,21 @@
+import type { RepairPolicy } from './native-care.ts'
+
+/** What the operator decides. Defaults at the end of each line. */
+export interface SchedulerOptions {
+  /** Home queue by function, where it is not `default`. None. */
+  readonly homes?: ReadonlyMap<string, string>
+  /** Functions that are open to Faktory consumers whoever else works on them. None. */
+  readonly routed?: ReadonlySet<string>
+  /** Retries by function, over what the door says. None. */
+  readonly retries?: ReadonlyMap<string, number>
+  /** Seconds that a finished job stays, by function. None. */
+  readonly retentionSeconds?: ReadonlyMap<string, number>
+  /** Workers that a job may lose before it is given up; 0 is no limit. 0. */
+  readonly maxLosses?: number
+  /** Idle workers woken per job; 0 wakes all of the function. 1. */
+  readonly wakeups?: number
+  /** What is done about what native programs leave behind when they die. Nothing. */
+  readonly repair?: RepairPolicy
+  /** In [0, 1), for retry delays. Math.random. */
+  readonly random?: () => number
+}

@@ -1,0 +1,38 @@
+import type { Job, Outcome } from './job.ts'
+import type { LaneNames } from './lanes.ts'
+import { outcomeOfFailure, type FailureReport } from './retry.ts'
+
+interface Terms {
+  readonly names: LaneNames
+  /** Retries by function, over what the door says. */
+  readonly retries: ReadonlyMap<string, number> | undefined
+  /** In [0, 1), for retry delays. */
+  readonly random: () => number
+  /** The store's clock, milliseconds since 1970. */
+  readonly storeNowMs: () => number
+}
+
+/** What becomes of a job by its policy. */
+export class Verdicts {
+  readonly #terms: Terms
+
+  constructor(terms: Terms) {
+    this.#terms = terms
+  }
+
+  /** A failure that a worker reports: final, due again or dead. */
+  ofFailure(job: Job & { readonly token: string }, report: FailureReport): Outcome {
+    const { names, retries, random, storeNowMs } = this.#terms
+    const policy = job.retries ?? retries?.get(names.parse(job.lane).fn)
+    const judged = policy === undefined ? job : { ...job, retries: policy }
+    return outcomeOfFailure(judged, report, storeNowMs(), random())
+  }
+
+  /** What a native worker wrote in a job of another door counts as that worker's outcome. */
+  ofNative(job: Job): Outcome {
+    const { lane, id, output = Buffer.alloc(0) } = job
+    const token = 'native'
+    if (job.status === 'success') return { lane, id, token, kind: 'complete', output }
+    return this.ofFailure({ ...job, token }, { message: output.toString(), bytes: output })
+  }
+}
