@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { parseWords, usage, type Choice } from './options.ts'
 import { runScenario, type ScenarioResult } from './run-scenario.ts'
 import { scenarios } from './scenarios/index.ts'
+import type { Scenario } from './scenarios/scenario.ts'
+import { soak } from './scenarios/soak.ts'
 import { tableOf } from './table.ts'
 
 /** Findings of one scenario that are printed; the rest is counted. */
@@ -24,26 +26,49 @@ async function main(words: readonly string[]): Promise<number> {
   return 0
 }
 
-async function play({ chosen, seed, jobs }: Choice): Promise<number> {
+async function play(choice: Choice): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'crossgear-chaos-'))
-  console.log(`seed ${seed}, ${jobs} jobs, logs in ${folder}`)
-  const results: ScenarioResult[] = []
-  for (const scenario of chosen) {
-    console.log(`${scenario.name}: ${scenario.about}`)
+  const { seed } = choice
+  console.log(`seed ${seed}, logs in ${folder}`)
+  const results = await playAll(choice, async (scenario, jobs) => {
     const result = await runScenario(scenario, { folder, seed, jobs })
-    results.push(result)
-    for (const finding of result.violations.slice(0, shownFindings)) console.log(`  ${finding}`)
-    const more = result.violations.length - shownFindings
-    if (more > 0) console.log(`  and ${more} more`)
-  }
+    console.log([`${scenario.name}: ${scenario.about}`, ...detailsOf(result)].join('\n  '))
+    return result
+  })
   console.log(`\n${tableOf(results)}\nseed ${seed}`)
-  const broken = results.filter(({ violations }) => violations.length > 0)
-  if (broken.length === 0) {
+  if (results.every(({ violations }) => violations.length === 0)) {
     rmSync(folder, { recursive: true, force: true })
     return 0
   }
   console.log(`Broken promises. The logs are in ${folder}`)
   return 1
+}
+
+type Run = (scenario: Scenario, jobs: number) => Promise<ScenarioResult>
+
+/** Those that mostly wait run side by side at the end, and each of the others by itself. */
+async function playAll(choice: Choice, run: Run): Promise<ScenarioResult[]> {
+  if (choice.soakSeconds !== undefined) {
+    const { scenario, jobs } = soak(choice.soakSeconds)
+    return [await run(scenario, jobs)]
+  }
+  const results: ScenarioResult[] = []
+  const waiting: Scenario[] = []
+  for (const scenario of choice.chosen) {
+    if (scenario.waits) waiting.push(scenario)
+    else results.push(await run(scenario, choice.jobs))
+  }
+  const beside = waiting.map((scenario) => run(scenario, choice.jobs))
+  return [...results, ...(await Promise.all(beside))]
+}
+
+function detailsOf({ violations, remarks }: ScenarioResult): string[] {
+  const more = violations.length - shownFindings
+  return [
+    ...remarks,
+    ...violations.slice(0, shownFindings),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ]
 }
 
 process.exitCode = await main(process.argv.slice(2))

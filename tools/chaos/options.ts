@@ -9,6 +9,7 @@ job is lost. Without names every scenario is played.
   --quick      the most telling scenarios with few jobs, about 90 s
   --seed <n>   the seed of all chance; a new one each time if left out
   --jobs <n>   jobs of a scenario (20000; 1500 with --quick)
+  --soak <t>   random faults for so long (90s, 10m, 2h), and a look at the gateways' memory
   --list       names the scenarios
   --help       this text
 
@@ -22,7 +23,11 @@ export interface Choice {
   readonly chosen: readonly Scenario[]
   readonly seed: number
   readonly jobs: number
+  /** Random faults for so long instead of scenarios. */
+  readonly soakSeconds: number | undefined
 }
+
+const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
 
 /** What the command line asks for, or what is wrong with it. */
 export function parseWords(
@@ -39,6 +44,7 @@ export function parseWords(
         list: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
         seed: { type: 'string' },
+        soak: { type: 'string' },
         jobs: { type: 'string' },
       },
     })
@@ -53,6 +59,9 @@ export function parseWords(
   const jobs = Number(values.jobs ?? (values.quick ? fewJobs : manyJobs))
   if (!Number.isSafeInteger(seed)) return { problem: '--seed is a whole number.' }
   if (!Number.isSafeInteger(jobs) || jobs < 1) return { problem: '--jobs is a whole number.' }
+  const [, count, unit = 's'] = /^(\d+)([smh])?$/.exec(values.soak ?? '0') ?? []
+  if (count === undefined) return { problem: '--soak is a time such as 90s, 10m or 2h.' }
+  const soakSeconds = Number(count) * (secondsOf[unit] ?? 1)
   const named = positionals.map((name) => known.get(name)!)
   const all = scenarios.filter(({ quick }) => !values.quick || quick)
   return {
@@ -60,5 +69,6 @@ export function parseWords(
     chosen: named.length > 0 ? named : all,
     seed,
     jobs,
+    soakSeconds: soakSeconds || undefined,
   }
 }

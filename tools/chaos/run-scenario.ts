@@ -27,6 +27,8 @@ export interface ScenarioResult {
   readonly verdict: Verdict | undefined
   /** Empty: all that is promised was kept. */
   readonly violations: readonly string[]
+  /** What is worth telling beside the table. */
+  readonly remarks: readonly string[]
 }
 
 const doors: readonly DoorName[] = ['gearman', 'faktory', 'native']
@@ -36,7 +38,7 @@ const concurrency = 4
 const workMs = 8
 const defaultRate = 1_500
 const lookEveryMs = 250
-/** When nothing has moved for so long, what is left waits for a deadline. */
+/** When nothing has moved for so long, what is left waits for the deadline of a dead worker. */
 const quietMs = 3_000
 const noProgressMs = 30_000
 const stopWithinMs = 20_000
@@ -61,7 +63,8 @@ export async function runScenario(
       ...((recoverySeconds ?? 0) > slow ? [`served again after more than ${slow} s`] : []),
     ]
     const seconds = (nowMs() - sinceMs) / 1000
-    return { scenario, jobs, seconds, recoverySeconds, verdict, violations }
+    const { remarks } = stage
+    return { scenario, jobs, seconds, recoverySeconds, verdict, violations, remarks }
   } finally {
     await stage.clear()
   }
@@ -133,9 +136,11 @@ async function setUp(
 
 async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> {
   await scenario.play(stage)
-  if (!(await submitted(stage))) stage.trouble.push('the clients did not come to their end')
   const redis = stage.store.connect()
   try {
+    if (!(await submitted(stage, redis))) {
+      stage.trouble.push('the clients did not come to their end')
+    }
     const view = new StoreView(redis, lanes)
     await settle(stage, view, redis, (scenario.settleWithinSeconds ?? 60) * 1000)
     const history = stage.history()
@@ -160,17 +165,17 @@ async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> 
 }
 
 /** Waits for the clients' end while they get on. */
-async function submitted(stage: Stage): Promise<boolean> {
+async function submitted(stage: Stage, redis: Redis): Promise<boolean> {
   const done = stage.clientsDone().then(() => true)
-  let [before, movedMs] = [-1, nowMs()]
-  while (nowMs() - movedMs < noProgressMs) {
+  const patience = new Patience(stage, redis)
+  while (patience.quietMs < noProgressMs) {
     if (await Promise.race([done, delay(lookEveryMs, false)])) return true
-    if (stage.acknowledged !== before) [before, movedMs] = [stage.acknowledged, nowMs()]
+    await patience.saw(stage.acknowledged)
   }
   return false
 }
 
-/** Waits until nothing is left to do. Deadlines that are far away are brought near. */
+/** Waits until nothing is left to do. */
 async function settle(
   stage: Stage,
   view: StoreView,
@@ -178,18 +183,43 @@ async function settle(
   withinMs: number,
 ): Promise<void> {
   const untilMs = nowMs() + withinMs
-  let [before, movedMs] = [-1, nowMs()]
+  const patience = new Patience(stage, redis)
   while (nowMs() < untilMs) {
     const left = await view.unfinished()
     if (left === 0 && (await view.unplaced()) === 0) return
-    if (left !== before) [before, movedMs] = [left, nowMs()]
-    if (left > 0 && nowMs() - movedMs > quietMs) {
-      movedMs = nowMs()
-      await expireReservations(redis, lanes)
-      await delay(1_500)
-      await retryNow(stage.gateways[0]!.faktory).catch(() => undefined)
-    }
+    await patience.saw(left)
     await delay(lookEveryMs)
+  }
+}
+
+/** Watches a figure. Where it stands still, deadlines that are far away are brought near. */
+class Patience {
+  readonly #stage: Stage
+  readonly #redis: Redis
+  #figure = -1
+  #movedMs = nowMs()
+  #hurriedMs = nowMs()
+
+  constructor(stage: Stage, redis: Redis) {
+    this.#stage = stage
+    this.#redis = redis
+  }
+
+  get quietMs(): number {
+    return nowMs() - this.#movedMs
+  }
+
+  async saw(figure: number): Promise<void> {
+    if (figure !== this.#figure) {
+      this.#figure = figure
+      this.#movedMs = this.#hurriedMs = nowMs()
+    }
+    if (nowMs() - this.#hurriedMs < quietMs) return
+    const many = await expireReservations(this.#redis, lanes)
+    if (many > 0) this.#stage.remark(`${many} reservations run out`)
+    await delay(lookEveryMs * 6)
+    await retryNow(this.#stage.gateways[0]!.faktory).catch(() => undefined)
+    this.#hurriedMs = nowMs()
   }
 }
 

@@ -52,6 +52,8 @@ export class Stage {
   recoverySeconds: number | undefined
   /** What went wrong on the way, one line each. */
   readonly trouble: string[] = []
+  /** What is worth telling beside the table, one line each. */
+  readonly remarks: string[] = []
   /** Native workers that died and could not take themselves out of the counts. */
   nativeDeaths = 0
   gatewayDeaths = 0

@@ -10,14 +10,14 @@ const clockModule = new URL('../world/jumping-clock.ts', import.meta.url).href
 const drainWithinMs = 15_000
 
 /** Ends a gateway at once and starts it again; the time until it serves counts from its start. */
-async function killAndRestart(stage: Stage, gateway: Gateway): Promise<void> {
+export async function killAndRestart(stage: Stage, gateway: Gateway): Promise<void> {
   stage.gatewayDeaths += 1
   await stage.fault('gateway killed', gateway.node, () => gateway.process.kill())
   await restart(stage, gateway)
 }
 
 /** No job may be done twice: it ends what it has in hand. */
-async function drainAndRestart(stage: Stage, gateway: Gateway): Promise<void> {
+export async function drainAndRestart(stage: Stage, gateway: Gateway): Promise<void> {
   stage.gatewayDeaths += 1
   stage.remark(`${gateway.node} is told to stop`)
   gateway.process.terminate()

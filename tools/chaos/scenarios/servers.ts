@@ -20,13 +20,14 @@ function killed(fsync: Fsync): Scenario {
     async play(stage) {
       for (const part of [0.25, 0.6]) {
         await stage.share(part)
-        await killAndRestart(stage)
+        await killServer(stage)
       }
     },
   }
 }
 
-async function killAndRestart(stage: Stage): Promise<void> {
+/** Ends Redis at once and starts it again. */
+export async function killServer(stage: Stage): Promise<void> {
   const server = stage.servers[0]!
   await stage.fault('Redis killed', 'store', async () => {
     await server.process.kill()
@@ -41,6 +42,18 @@ function acknowledgedJustBefore(stage: Stage): number {
   return (2 * stage.ratePerSecond * everysecLosesMs) / 1000
 }
 
+/** Redis stands still for a while. */
+export async function freezeServer(stage: Stage, seconds: number): Promise<void> {
+  const { process } = stage.servers[0]!
+  await stage.fault('Redis frozen', 'store', async () => {
+    process.freeze()
+    await delay(seconds * 1000)
+    process.thaw()
+    const thawedMs = nowMs()
+    await Promise.all(stage.gateways.map((gateway) => stage.recovered(gateway, thawedMs)))
+  })
+}
+
 function frozen(seconds: number): Scenario {
   return {
     name: `redis-frozen-${seconds}`,
@@ -50,14 +63,7 @@ function frozen(seconds: number): Scenario {
     ...lastingThrough(seconds),
     async play(stage) {
       await stage.share(0.25)
-      const { process } = stage.servers[0]!
-      await stage.fault('Redis frozen', 'store', async () => {
-        process.freeze()
-        await delay(seconds * 1000)
-        process.thaw()
-        const thawedMs = nowMs()
-        await Promise.all(stage.gateways.map((gateway) => stage.recovered(gateway, thawedMs)))
-      })
+      await freezeServer(stage, seconds)
     },
   }
 }

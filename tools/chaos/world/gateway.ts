@@ -1,4 +1,4 @@
-import { createWriteStream, readFileSync } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -79,11 +79,5 @@ export class Gateway implements Way {
     const lines = (await page.text()).split('\n').filter((line) => line.startsWith(`${name}{`))
     if (lines.length === 0) return undefined
     return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
-  }
-
-  /** Memory in use, bytes. */
-  residentBytes(): number {
-    const status = readFileSync(`/proc/${this.process.child.pid}/status`, 'utf8')
-    return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024
   }
 }

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 
 /** A process that the run started, and that it may stop, freeze and kill. */
 export class OwnProcess {
@@ -44,6 +45,13 @@ export class OwnProcess {
     if (this.#hasExited) return
     this.child.kill('SIGKILL')
     await this.exited
+  }
+
+  /** Memory in use; 0 where it has none any more. */
+  residentBytes(): number {
+    if (this.#hasExited) return 0
+    const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8')
+    return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024
   }
 
   /** Waits for its end, and makes one after so long. True: it ended by itself. */
