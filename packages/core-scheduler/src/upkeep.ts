@@ -124,8 +124,9 @@ export class Upkeep {
     const lanes = [...registry.all()]
     const from = this.#healedTo < lanes.length ? this.#healedTo : 0
     const share = Math.max(healedPerBeat, Math.ceil(lanes.length / healRoundBeats))
-    this.#healedTo = from + share
-    await store.heal(lanes.slice(from, this.#healedTo))
+    const to = from + share
+    this.#healedTo = to < lanes.length ? to : 0
+    await store.heal(lanes.slice(from, to))
   }
 
   async #reap(): Promise<void> {

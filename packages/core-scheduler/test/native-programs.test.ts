@@ -262,3 +262,38 @@ describe('repairs', () => {
     expect((await node.scheduler.jobs.counts(['sms']))[0]).toMatchObject({ normal: 0 })
   })
 })
+
+describe('what native programs wrote unheard', () => {
+  /** A store that notes which lanes are searched, beat by beat. */
+  function searched(beats: string[][]): (store: MemoryNode) => MemoryNode {
+    return (store) =>
+      new Proxy(store, {
+        get(target, name) {
+          if (name === 'heal') {
+            return (lanes: readonly string[]) => {
+              beats.push([...lanes])
+              return target.heal(lanes)
+            }
+          }
+          const value: unknown = Reflect.get(target, name, target)
+          return typeof value === 'function' ? (value.bind(target) as unknown) : value
+        },
+      })
+  }
+
+  test.each([
+    [10, 1],
+    [2_000, 1],
+    [3_000, 2],
+    [50_000, 5],
+  ])('in %i lanes is found within %i beats', async (lanes, within) => {
+    const cluster = new Cluster()
+    const beats: string[][] = []
+    const node = await cluster.node('a', {}, searched(beats))
+    for (let n = 1; n <= lanes; n += 1) node.scheduler.registry.add(`lane-${n}`, n)
+    beats.length = 0
+    await cluster.pass(1_000 * within)
+    expect(beats).toHaveLength(within)
+    expect(new Set(beats.flat()).size).toBe(lanes)
+  })
+})

@@ -63,7 +63,7 @@ describe.skipIf(!hasRedisServer)('docs/faktory.md', () => {
 
 const lacksCurl = spawnSync('curl', ['--version']).status !== 0 && process.env['CI'] !== 'true'
 
-describe.skipIf(lacksCurl)('docs/faktory.md by curl', () => {
+describe.skipIf(lacksCurl)('docs/faktory.md by curl', { timeout: 30_000 }, () => {
   it('an operator’s commands are carried out', async () => {
     const folder = await temporaryFolder()
     const doors = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']

@@ -5,7 +5,7 @@ import { figures, nothing, pushLine } from './support/figures.ts'
 
 const halfYearMs = 180 * 24 * 3600 * 1000
 
-describe.skipIf(!hasRedisServer)('a reservation that runs out', () => {
+describe.skipIf(!hasRedisServer)('a reservation that runs out', { timeout: 30_000 }, () => {
   const gateways = faktoryGateways()
 
   /** As if the worker had had the job for as long as it may. Reservations are looked at each second. */
@@ -26,7 +26,7 @@ describe.skipIf(!hasRedisServer)('a reservation that runs out', () => {
     await dead.ask('FETCH')
     await runOut(1)
     await expect
-      .poll(() => figures(next), { timeout: 5_000 })
+      .poll(() => figures(next), { timeout: 20_000 })
       .toEqual({ ...nothing, retries: 1, processed: 1, failures: 1 })
     await makeDue(1)
     const { failure } = await next.askJson('FETCH')
@@ -49,7 +49,7 @@ describe.skipIf(!hasRedisServer)('a reservation that runs out', () => {
     await worker.ask('FETCH')
     await runOut(1)
     await expect
-      .poll(() => figures(worker), { timeout: 5_000 })
+      .poll(() => figures(worker), { timeout: 20_000 })
       .toEqual({ ...nothing, processed: 1, failures: 1, ...left })
   })
 
@@ -64,7 +64,7 @@ describe.skipIf(!hasRedisServer)('a reservation that runs out', () => {
     expect(here.rejections).toEqual(['dead'])
     expect(await figures(next)).toMatchObject({ working: 1, failures: 0 })
     await runOut(1)
-    await expect.poll(() => figures(next), { timeout: 5_000 }).toMatchObject({ retries: 1 })
+    await expect.poll(() => figures(next), { timeout: 20_000 }).toMatchObject({ retries: 1 })
     await makeDue(1)
     expect((await next.askJson('FETCH'))['jid']).toBe('12345678')
   })
@@ -86,7 +86,7 @@ describe.skipIf(!hasRedisServer)('a reservation that runs out', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('dead jobs', () => {
+describe.skipIf(!hasRedisServer)('dead jobs', { timeout: 30_000 }, () => {
   const gateways = faktoryGateways()
 
   it('are so many at most, and the oldest go', async () => {
@@ -116,7 +116,7 @@ describe.skipIf(!hasRedisServer)('dead jobs', () => {
     expect(Math.abs(Number(score) - beforeMs - halfYearMs)).toBeLessThan(2_000)
     await gateways.redis('ZADD', 'xg:dead:t', '0', '1')
     const other = await there.client()
-    await expect.poll(() => figures(other), { timeout: 10_000 }).toMatchObject({ dead: 0 })
+    await expect.poll(() => figures(other), { timeout: 20_000 }).toMatchObject({ dead: 0 })
     expect(await gateways.redis('KEYS', 'job:*')).toBe('*0\r\n')
   })
 })

@@ -21,7 +21,7 @@ async function gateway(words: readonly string[], env: Record<string, string> = {
   return { ...running, folder }
 }
 
-describe('a Faktory port without a password', () => {
+describe('a Faktory port without a password', { timeout: 30_000 }, () => {
   it.each(['0.0.0.0', '*', '::'])('does not open on %s, and says what to do', async (host) => {
     const { exited } = await gateway(['--host', host])
     const { code, stdout, stderr } = await exited
@@ -44,7 +44,7 @@ describe('a Faktory port without a password', () => {
   })
 })
 
-describe('a password from a file', () => {
+describe('a password from a file', { timeout: 30_000 }, () => {
   it('opens the port to the network, and wrong ones are counted and turned away', async () => {
     const secret = join(await temporaryFolder(), 'password')
     await writeFile(secret, 'sesame\n')

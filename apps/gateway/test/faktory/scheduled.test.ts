@@ -26,7 +26,7 @@ describe.skipIf(!hasRedisServer)('scheduled jobs', () => {
     }
   }
 
-  it('fire once each over two nodes, and none before its time', { timeout: 30_000 }, async () => {
+  it('fire once each over two nodes, and none before its time', { timeout: 60_000 }, async () => {
     const options = { clock: systemClock, fetchBlocksMs: 50 }
     const nodes = [await gateways.open(options), await gateways.open(options)]
     const jobs = 3_000

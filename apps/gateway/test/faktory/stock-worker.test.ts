@@ -24,7 +24,9 @@ async function stockWorker(port: number, wid: string) {
   return { child, said, says, ended }
 }
 
-describe.skipIf(!hasRedisServer)('a worker process of the npm package faktory-worker', () => {
+const slow = { timeout: 60_000 }
+
+describe.skipIf(!hasRedisServer)('a worker process of the npm package faktory-worker', slow, () => {
   let redis: TestRedis
   let gateways: ReturnType<typeof startGateway>[] = []
   let ports: { readonly faktory: number; readonly web: number }[] = []

@@ -158,6 +158,28 @@ export function outcomeContract(open: OpenWorld): void {
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['later'])
     })
 
+    test('due jobs of many lanes are promoted together, each where it belongs', async () => {
+      const world = await open()
+      const store = await world.node()
+      const { nowMs } = await store.beat(60_000)
+      const lanes = Array.from({ length: 150 }, (_none, at) => `lane-${at}`)
+      for (const lane of lanes) {
+        const early = aJob({ dueAtMs: nowMs + 5_000, input: bytes(`${lane} early`), level: 2 })
+        const urgent = aJob({ dueAtMs: nowMs + 9_000, input: bytes(`${lane} urgent`), level: 8 })
+        await submitAll(store, lane, [urgent, early, aJob({ dueAtMs: nowMs + 900_000 })])
+      }
+      await world.pass(10_000)
+      const promoted = await store.promote()
+      expect(promoted.map(({ lane, jobs }) => `${lane} ${jobs}`).sort()).toEqual(
+        lanes.map((lane) => `${lane} 2`).sort(),
+      )
+      expect(await store.promote()).toEqual([])
+      expect(inputsOf(await take(store, ['lane-99'], 9))).toEqual([
+        'lane-99 urgent',
+        'lane-99 early',
+      ])
+    })
+
     test('a job that a native client scheduled is promoted once the lanes are healed', async () => {
       const world = await open()
       const store = await world.node()
