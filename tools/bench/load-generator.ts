@@ -52,24 +52,30 @@ const submits = new Set<Mode>(['submit', 'push'])
 const drains = new Set<Mode>(['drain', 'work'])
 const hears = new Set<Mode>(['foreground', 'bridge'])
 
-/** The compiled load generator, in a folder that ends with this process. */
+/** The compiled load generator, in a folder that ends with this process or with `remove`. */
 export class LoadGenerator {
+  readonly #folder: string
   readonly #program: string
 
-  private constructor(program: string) {
-    this.#program = program
+  private constructor(folder: string) {
+    this.#folder = folder
+    this.#program = join(folder, 'load')
   }
 
   /** Compiles the sources in `load`. */
   static compile(): LoadGenerator {
-    const folder = mkdtempSync(join(tmpdir(), 'crossgear-load-'))
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-    const program = join(folder, 'load')
+    const generator = new LoadGenerator(mkdtempSync(join(tmpdir(), 'crossgear-load-')))
+    process.once('exit', () => generator.remove())
     const sources = readdirSync(SOURCES).filter((name) => name.endsWith('.c'))
-    const words = ['-O2', '-pthread', '-o', program, ...sources]
+    const words = ['-O2', '-pthread', '-o', generator.#program, ...sources]
     const { status, stderr } = spawnSync(COMPILER, words, { cwd: SOURCES, encoding: 'utf8' })
     if (status !== 0) throw new Error(`${COMPILER} cannot compile the load generator: ${stderr}`)
-    return new LoadGenerator(program)
+    return generator
+  }
+
+  /** Removes the program; drivers that run go on. */
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true })
   }
 
   /** A process that drives one server with at most `capacity` jobs, all told. */

@@ -30,13 +30,15 @@ async function measure(request: Request): Promise<void> {
   for (const { name, measure } of rowGroups.filter((group) => rows.includes(group.name))) {
     process.stderr.write(`${name}...\n`)
     figures.push(...(await measure(bench)).map(judge))
+    // After each group, so that a run that is broken off leaves what it found.
+    if (page !== undefined) {
+      writeFileSync(page, replaceResults(pageText, `${head}\n\n${formatTable(figures)}`))
+    }
+    if (request.json !== undefined) {
+      writeFileSync(request.json, `${JSON.stringify({ machine, scale, figures }, null, 2)}\n`)
+    }
   }
-  const table = formatTable(figures)
-  process.stdout.write(`${table}\n`)
-  if (page !== undefined) writeFileSync(page, replaceResults(pageText, `${head}\n\n${table}`))
-  if (request.json !== undefined) {
-    writeFileSync(request.json, `${JSON.stringify({ machine, scale, figures }, null, 2)}\n`)
-  }
+  process.stdout.write(`${formatTable(figures)}\n`)
 }
 
 async function main(): Promise<number> {

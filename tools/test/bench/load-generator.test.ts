@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { LoadGenerator, type Driver } from '../../bench/load-generator.ts'
 import { FaultyServer, type Fault } from './faulty-server.ts'
 
@@ -30,6 +30,7 @@ describe.skipIf(lacksCompiler)('the load generator, where there is a C compiler 
   beforeAll(() => {
     generator = LoadGenerator.compile()
   })
+  afterAll(() => generator.remove())
 
   test('a server that does each job once is measured, phase after phase', async () => {
     const driver = await drive(generator)
