@@ -31,7 +31,9 @@ async function play(choice: Choice): Promise<number> {
   const { seed } = choice
   console.log(`seed ${seed}, logs in ${folder}`)
   const results = await playAll(choice, async (scenario, jobs) => {
-    const result = await runScenario(scenario, { folder, seed, jobs })
+    const result = await runScenario(scenario, { folder, seed, jobs }).catch((error: unknown) =>
+      failed(scenario, jobs, error),
+    )
     console.log([`${scenario.name}: ${scenario.about}`, ...detailsOf(result)].join('\n  '))
     return result
   })
@@ -42,6 +44,13 @@ async function play(choice: Choice): Promise<number> {
   }
   console.log(`Broken promises. The logs are in ${folder}`)
   return 1
+}
+
+/** A scenario that did not come to its end has kept no promise. */
+function failed(scenario: Scenario, jobs: number, error: unknown): ScenarioResult {
+  const violations = [error instanceof Error ? (error.stack ?? error.message) : String(error)]
+  const nothing = { seconds: 0, recoverySeconds: undefined, verdict: undefined, remarks: [] }
+  return { scenario, jobs, violations, ...nothing }
 }
 
 type Run = (scenario: Scenario, jobs: number) => Promise<ScenarioResult>

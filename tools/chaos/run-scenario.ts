@@ -56,11 +56,13 @@ export async function runScenario(
   try {
     const verdict = await playAndJudge(scenario, stage)
     const recoverySeconds = stage.recoverySeconds
-    const slow = scenario.recoverWithinSeconds ?? Infinity
+    const slow = (scenario.recoverWithinSeconds ?? Infinity) * stage.slowness
     const violations = [
       ...violationsOf(verdict, scenario.mayLose?.(stage) ?? 0),
       ...stage.trouble,
-      ...((recoverySeconds ?? 0) > slow ? [`served again after more than ${slow} s`] : []),
+      ...((recoverySeconds ?? 0) > slow
+        ? [`served again after more than ${slow.toFixed(1)} s`]
+        : []),
     ]
     const seconds = (nowMs() - sinceMs) / 1000
     const { remarks } = stage
@@ -91,6 +93,7 @@ async function setUp(
   // A native program that dies leaves behind what the gateways put right on request alone.
   const words = ['--repair', 'on', '--repair-lease-seconds', '5', '--job-retries', losses]
   const names = ['node1', 'node2'].slice(0, scenario.gateways ?? 2)
+  const startedMs = nowMs()
   const gateways = await Promise.all(
     names.map((name) =>
       Gateway.start({
@@ -100,6 +103,7 @@ async function setUp(
       }),
     ),
   )
+  const startSeconds = (nowMs() - startedMs) / 1000
   const peerProxies = new Map<string, Proxy[]>()
   const ways: Way[] = []
   for (const { node, gearman, faktory } of gateways) {
@@ -130,7 +134,7 @@ async function setUp(
   )
   await Promise.all(clients.map((client) => client.begun))
   const links = { peers: peerProxies, store: storeProxy }
-  const world = { store, servers, gateways, clients, workers, links }
+  const world = { store, servers, gateways, clients, workers, links, startSeconds }
   return new Stage({ folder, random, jobs, ratePerSecond, ...world })
 }
 

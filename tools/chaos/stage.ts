@@ -14,6 +14,8 @@ import type { Proxy } from './world/proxy.ts'
 import type { RedisNode, StoreWorld } from './world/redis.ts'
 
 const lookEveryMs = 50
+/** A gateway from its sources, on a machine of two cores with nothing else to do. */
+const usualStartSeconds = 1.5
 /** After so long without service a fault counts as not recovered from, milliseconds. */
 const servedWithinMs = 90_000
 
@@ -28,6 +30,8 @@ export interface StageParts {
   readonly clients: readonly PeerProcess[]
   readonly workers: readonly PeerProcess[]
   readonly links: Links
+  /** How long the gateways took to start, seconds. */
+  readonly startSeconds: number
 }
 
 /** The proxies of a scenario that has some. */
@@ -50,6 +54,8 @@ export class Stage {
   readonly faults: Fault[] = []
   /** The longest time without service after what should not last, seconds. */
   recoverySeconds: number | undefined
+  /** How much slower than an idle one the machine is, by what a start took. At least 1. */
+  readonly slowness: number
   /** What went wrong on the way, one line each. */
   readonly trouble: string[] = []
   /** What is worth telling beside the table, one line each. */
@@ -73,6 +79,7 @@ export class Stage {
     this.store = parts.store
     this.clients = parts.clients
     this.links = parts.links
+    this.slowness = Math.max(1, parts.startSeconds / usualStartSeconds)
     this.jobs = parts.jobs
     this.ratePerSecond = parts.ratePerSecond
     for (const worker of parts.workers) this.#mind(worker)

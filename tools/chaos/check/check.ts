@@ -103,17 +103,21 @@ function unheard({ owed }: History): string[] {
   return [...owed].map((key) => `${key}: its client waits for the result`)
 }
 
-/** Each run after the first needs one before it that a fault touched. */
+/**
+ * Each run beyond one needs a run that a fault touched: the one before it, whose reservation was lost, or
+ * itself, where it was handed out by a gateway that had been thought dead.
+ */
 function unexcusedRuns(runs: readonly Run[], touched: ReadonlySet<Run>): string[] {
   return runs.slice(1).flatMap((run, at) => {
-    const excuses = runs.slice(0, at + 1).filter((before) => touched.has(before)).length
+    const excuses = runs.slice(0, at + 2).filter((one) => touched.has(one)).length
     return excuses > at ? [] : [`${run.key} again by ${run.worker} after ${name(runs[at])}`]
   })
 }
 
-/** A run that its fault has not touched had the right to its job until its end. */
+/** Runs that no fault touched had the right to their job until their end. */
 function overlappingRuns(runs: readonly Run[], touched: ReadonlySet<Run>): string[] {
   return runs.slice(1).flatMap((run, at) => {
+    if (touched.has(run)) return []
     const before = runs.slice(0, at + 1).find((other) => {
       const endMs = Math.min(other.finishMs ?? Infinity, other.lostMs ?? Infinity)
       return endMs > run.startMs && !touched.has(other)

@@ -1,9 +1,6 @@
 import type { Stage } from '../stage.ts'
 import type { Fsync } from '../world/redis.ts'
 
-/** Which servers stand behind the gateways. */
-export type StoreKind = 'single' | 'sentinel' | 'cluster'
-
 /** One way in which things die, and what must hold all the same. Defaults at the end of each line. */
 export interface Scenario {
   readonly name: string
@@ -13,8 +10,6 @@ export interface Scenario {
   readonly quick?: boolean
   /** 2. */
   readonly gateways?: 1 | 2
-  /** single. */
-  readonly store?: StoreKind
   /** always. */
   readonly fsync?: Fsync
   /** Options for redis-server. None. */

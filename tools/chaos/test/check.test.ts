@@ -84,6 +84,11 @@ describe('the checker', () => {
     expect(excused).toMatchObject({ unexcused: [], duplicates: 1, duplicatesBound: 1 })
   })
 
+  test('lets a gateway that was thought dead hand out what another has done', () => {
+    const story = new Story().submitted('a').at(900).ran('native', 'a', 5, 'store')
+    expect(judged(story.ran('worker', 'a'), { faults: [killed] }).unexcused).toEqual([])
+  })
+
   test('finds more second runs than the blows can have cost', () => {
     const story = new Story().at(900)
     for (const key of ['a', 'b', 'c']) story.submitted(key).ran('worker', key).ran('other', key)
