@@ -5,7 +5,7 @@ local lane, most = ARGV[3], tonumber(ARGV[4])
 local known = redis.call('HGET', KEYS[1], lane)
 if known then return tonumber(known) end
 if redis.call('HLEN', KEYS[1]) >= most then return 0 end
-local number = redis.call('INCR', laneNumberKey)
+local number = redis.call('INCR', broker .. ':lane-number')
 redis.call('HSET', KEYS[1], lane, number)
 redis.call('PUBLISH', eventsChannel, 'lane\0' .. lane .. '\0' .. number)
 return number

@@ -61,7 +61,7 @@ for index = 1, count do
     results[index] = 'locked'
   elseif isFull(level) then
     results[index] = 0
-  elseif batch ~= '' and not joinBatch(batch) then
+  elseif batch ~= '' and not joinBatch(batch, 1) then
     results[index] = 'unbatched'
   else
     nextId = nextId + 1

@@ -1,21 +1,8 @@
-import type { Redis } from 'ioredis'
 import type { JobSummary, LaneLimits } from '@crossgear/core-scheduler'
-import type { Keys } from './keys.ts'
-import type { ScriptArgument, ScriptName } from './scripts.ts'
+import type { StoreLink } from './store-link.ts'
 
 /** Where the jobs of a list stand; the dead are not among them. */
 const listedPlaces = ['high', 'normal', 'low', 'scheduled', 'busy'] as const
-
-interface Parts {
-  readonly redis: Redis
-  readonly keys: Keys
-  readonly node: string
-  readonly run: (
-    name: ScriptName,
-    keys: readonly string[],
-    args: readonly ScriptArgument[],
-  ) => Promise<unknown>
-}
 
 type ListedReply = readonly [
   id: Buffer,
@@ -27,14 +14,14 @@ type ListedReply = readonly [
 
 /** The steps of the store port that an operator asks for. */
 export class RedisAdministration {
-  readonly #parts: Parts
+  readonly #link: StoreLink
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(link: StoreLink) {
+    this.#link = link
   }
 
   async setLimits(lane: string, limits: LaneLimits): Promise<void> {
-    const { redis, keys } = this.#parts
+    const { redis, keys } = this.#link
     const transaction = redis.multi()
     for (const [band, most] of Object.entries(limits)) {
       if (most > 0) transaction.hset(keys.meta(lane), `max:${band}`, most)
@@ -44,7 +31,7 @@ export class RedisAdministration {
   }
 
   async cancel(lane: string, id: number): Promise<boolean> {
-    const { run, keys, node } = this.#parts
+    const { run, keys, node } = this.#link
     return (await run('cancel', [keys.busy(lane)], [lane, node, id])) === 1
   }
 
@@ -53,7 +40,7 @@ export class RedisAdministration {
     from: number,
     count: number,
   ): Promise<{ readonly jobs: readonly JobSummary[]; readonly more: boolean }> {
-    const { run, keys } = this.#parts
+    const { run, keys } = this.#link
     const replies = await Promise.all(
       listedPlaces.map((place) => run('list-jobs', [keys.busy(lane)], [lane, place, from, count])),
     )
@@ -65,13 +52,13 @@ export class RedisAdministration {
   }
 
   async clearLane(lane: string, max: number): Promise<readonly number[] | 'busy'> {
-    const { run, keys, node } = this.#parts
+    const { run, keys, node } = this.#link
     const ids = (await run('clear-lane', [keys.busy(lane)], [lane, node, max])) as Buffer[] | number
     return typeof ids === 'number' ? 'busy' : ids.map((id) => Number(id.toString()))
   }
 
   async unregisterLane(lane: string): Promise<void> {
-    const { redis, keys } = this.#parts
+    const { redis, keys } = this.#link
     await redis.multi().hdel(keys.lanes, lane).publish(keys.events, `unlane\0${lane}\0`).exec()
   }
 }

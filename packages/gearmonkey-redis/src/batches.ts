@@ -1,41 +1,28 @@
-import type { Redis } from 'ioredis'
 import type {
   BatchCallback,
   BatchState,
   BatchStore,
   CallbackState,
-  LaneNames,
   NewBatch,
 } from '@crossgear/core-scheduler'
 import { fieldsOf } from './job-hash.ts'
-import type { Keys } from './keys.ts'
-import type { ScriptArgument, ScriptName } from './scripts.ts'
-
-interface Parts {
-  readonly redis: Redis
-  readonly keys: Keys
-  readonly names: LaneNames
-  readonly run: (
-    name: ScriptName,
-    keys: readonly string[],
-    args: readonly ScriptArgument[],
-  ) => Promise<unknown>
-  readonly call: <Reply>(send: () => Promise<Reply>) => Promise<Reply>
-}
+import { KeyScan } from './key-scan.ts'
+import type { ScriptArgument } from './scripts.ts'
+import type { StoreLink } from './store-link.ts'
 
 /** Keys that one step of a clean-up looks at. */
 const keysPerScan = 1_000
 
 /** The steps of the store port about batches. */
 export class RedisBatches implements BatchStore {
-  readonly #parts: Parts
+  readonly #link: StoreLink
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(link: StoreLink) {
+    this.#link = link
   }
 
   async create({ bid, parent = '', description, complete, success }: NewBatch): Promise<boolean> {
-    const { run, keys } = this.#parts
+    const { run, keys } = this.#link
     const callbacks = [complete, success].flatMap((callback) => {
       const words = callback ? this.#words(callback) : []
       return [words.length, ...words]
@@ -54,7 +41,7 @@ export class RedisBatches implements BatchStore {
   }
 
   async state(bid: string): Promise<BatchState | undefined> {
-    const { redis, keys, call } = this.#parts
+    const { redis, keys, call } = this.#link
     const fields = await call(() => redis.hgetall(keys.batch(bid)))
     if (fields['created'] === undefined) return undefined
     const count = (name: string): number => Number(fields[name] ?? 0)
@@ -72,25 +59,21 @@ export class RedisBatches implements BatchStore {
   }
 
   async clear(): Promise<void> {
-    const { redis, keys, call } = this.#parts
-    let cursor = '0'
+    const { redis, keys, call } = this.#link
+    const scan = new KeyScan(this.#link, keys.batch('*'), keysPerScan)
     do {
-      const [next, found] = await call(() =>
-        redis.scan(cursor, 'MATCH', keys.batch('*'), 'COUNT', keysPerScan),
-      )
-      if (found.length > 0) await call(() => redis.unlink(found))
-      cursor = next
-    } while (cursor !== '0')
+      const found = await scan.next()
+      if (found.length > 0) await call(() => redis.unlink(...found))
+    } while (!scan.isAtStart)
   }
 
   async #setCommitted(bid: string, committed: '0' | '1'): Promise<boolean> {
-    const { run, keys } = this.#parts
+    const { run, keys } = this.#link
     return (await run('batch-commit', [keys.batch(bid)], [bid, committed])) === 1
   }
 
   #words({ lane, job }: BatchCallback): ScriptArgument[] {
-    const { queue } = this.#parts.names.parse(lane)
-    return [lane, queue, job.level, job.jid, ...fieldsOf(job)]
+    return [lane, this.#link.queueOf(lane), job.level, job.jid, ...fieldsOf(job)]
   }
 }
 

@@ -1,38 +1,31 @@
-import { Redis, type RedisOptions } from 'ioredis'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { isClusterAddress, type ServerAddress, type StoreAddress } from './store-address.ts'
 
-/** Where a Redis or Valkey server is. `path` is a Unix socket and wins over host and port. */
-export interface StoreAddress {
-  readonly host?: string
-  readonly port?: number
-  readonly path?: string
-  readonly username?: string
-  readonly password?: string
-  readonly db?: number
-  readonly tls?: boolean
-}
+/** A connection to one server, to a master found by Sentinels, or to a cluster. */
+export type Connection = Redis | Cluster
 
 /** A server that does not answer within this time counts as unreachable, milliseconds. */
 export const answerWithinMs = 5_000
 /** The longest pause between two attempts to connect, milliseconds. */
 const longestPauseMs = 1_000
+/** How often a cluster is asked who has which slots, milliseconds. */
+const slotsEveryMs = 2_000
+
+type Options = Omit<RedisOptions, 'replyMapping'>
+
+const pause = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 10), longestPauseMs)
 
 /**
  * Options of a connection that tells at once when the server cannot be reached: nothing is queued
  * for later, and nothing is sent twice.
  */
-export function connectionOptions(
-  address: StoreAddress,
-  name: string,
-  withinMs = answerWithinMs,
-): Omit<RedisOptions, 'replyMapping'> {
+function connectionOptions(address: StoreAddress, name: string, withinMs: number): Options {
+  const { username, password, tls } = address
   return {
-    ...(address.path === undefined
-      ? { host: address.host ?? '127.0.0.1', port: address.port ?? 6379 }
-      : { path: address.path }),
-    ...(address.username === undefined ? {} : { username: address.username }),
-    ...(address.password === undefined ? {} : { password: address.password }),
-    ...(address.tls ? { tls: {} } : {}),
-    db: address.db ?? 0,
+    ...placeOf(address),
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls ? { tls: {} } : {}),
     connectionName: name,
     protocol: 2,
     lazyConnect: true,
@@ -40,7 +33,29 @@ export function connectionOptions(
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: withinMs,
-    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), longestPauseMs),
+    commandTimeout: withinMs,
+    retryStrategy: pause,
+  }
+}
+
+function placeOf(address: StoreAddress): Options {
+  if (isClusterAddress(address)) return {}
+  const db = address.db ?? 0
+  if (!('sentinels' in address)) {
+    const { path, host = '127.0.0.1', port = 6379 } = address
+    return path === undefined ? { host, port, db } : { path, db }
+  }
+  const { sentinels, name, tls, sentinelUsername, sentinelPassword } = address
+  return {
+    sentinels: [...sentinels],
+    name,
+    db,
+    ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
+    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
+    ...(tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
+    sentinelRetryStrategy: () => null,
+    // A master that became a replica: the Sentinels know the new one.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
   }
 }
 
@@ -49,22 +64,67 @@ export function commandConnection(
   address: StoreAddress,
   node: string,
   withinMs = answerWithinMs,
-): Redis {
-  return new Redis({
-    ...connectionOptions(address, `crossgear:${node}`, withinMs),
-    socketTimeout: withinMs,
-    commandTimeout: withinMs,
+): Connection {
+  const options = connectionOptions(address, `crossgear:${node}`, withinMs)
+  const redisOptions = { ...options, socketTimeout: withinMs }
+  if (!isClusterAddress(address)) return new Redis(redisOptions)
+  const cluster = new Cluster([...address.nodes], {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    clusterRetryStrategy: pause,
+    slotsRefreshTimeout: withinMs,
+    slotsRefreshInterval: slotsEveryMs,
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    redisOptions: withoutPlace(redisOptions),
   })
+  // What is sent while a server is being connected to would fail at once: not by the first job, then.
+  const warm = (server: Redis): void => {
+    if (server.status === 'wait') server.connect().catch(() => undefined)
+  }
+  cluster.on('ready', () => cluster.nodes().forEach(warm))
+  // Before that, the question whether the cluster is ready would fail.
+  cluster.on('+node', (server: Redis) => {
+    if (cluster.status === 'ready') warm(server)
+  })
+  return cluster
 }
 
-/** The connection that listens. Silence is no fault of it. */
+/** What a cluster decides for its servers by itself. */
+function withoutPlace(options: Options): Options {
+  const each = { ...options }
+  delete each.lazyConnect
+  delete each.enableOfflineQueue
+  delete each.retryStrategy
+  return each
+}
+
+/** Connects, in a cluster to every server that has keys. */
+export async function connect(connection: Connection): Promise<void> {
+  await connection.connect()
+  if (!('nodes' in connection)) return
+  await Promise.all(connection.nodes('master').map((server) => server.ping()))
+}
+
+/**
+ * The connection that listens. Silence is no fault of it. In a cluster any server hears what is
+ * published on any other: when one is gone, the next is tried.
+ */
 export function eventConnection(
   address: StoreAddress,
   node: string,
   withinMs = answerWithinMs,
 ): Redis {
-  return new Redis({
-    ...connectionOptions(address, `crossgear:${node}:events`, withinMs),
-    commandTimeout: withinMs,
+  const name = `crossgear:${node}:events`
+  if (!isClusterAddress(address)) return new Redis(connectionOptions(address, name, withinMs))
+  const { nodes, ...login } = address
+  const first: ServerAddress = { ...login, ...nodes[0] }
+  const redis = new Redis({
+    ...connectionOptions(first, name, withinMs),
+    retryStrategy: (attempt) => {
+      Object.assign(redis.options, nodes[attempt % nodes.length])
+      return pause(attempt)
+    },
   })
+  return redis
 }

@@ -1,37 +1,32 @@
-import type { Redis } from 'ioredis'
 import type { CronStore } from '@crossgear/core-scheduler'
-import type { Keys } from './keys.ts'
+import type { StoreLink } from './store-link.ts'
 
 /** The steps of the store port about cron entries. */
 export class RedisCron implements CronStore {
-  readonly #redis: Redis
-  readonly #keys: Keys
-  readonly #call: <Reply>(send: () => Promise<Reply>) => Promise<Reply>
+  readonly #link: StoreLink
 
-  constructor(
-    redis: Redis,
-    keys: Keys,
-    call: <Reply>(send: () => Promise<Reply>) => Promise<Reply>,
-  ) {
-    this.#redis = redis
-    this.#keys = keys
-    this.#call = call
+  constructor(link: StoreLink) {
+    this.#link = link
   }
 
   async entries(): Promise<ReadonlyMap<string, string>> {
-    return new Map(Object.entries(await this.#call(() => this.#redis.hgetall(this.#keys.cron))))
+    const { redis, keys, call } = this.#link
+    return new Map(Object.entries(await call(() => redis.hgetall(keys.cron))))
   }
 
   async save(name: string, text: string): Promise<void> {
-    await this.#call(() => this.#redis.hset(this.#keys.cron, name, text))
+    const { redis, keys, call } = this.#link
+    await call(() => redis.hset(keys.cron, name, text))
   }
 
   async remove(name: string): Promise<boolean> {
-    return (await this.#call(() => this.#redis.hdel(this.#keys.cron, name))) === 1
+    const { redis, keys, call } = this.#link
+    return (await call(() => redis.hdel(keys.cron, name))) === 1
   }
 
   async lastTick(lane: string, entry: string): Promise<number | undefined> {
-    const ms = await this.#call(() => this.#redis.hget(this.#keys.ticks(lane), entry))
+    const { redis, keys, call } = this.#link
+    const ms = await call(() => redis.hget(keys.ticks(lane), entry))
     return ms === null ? undefined : Number(ms)
   }
 }

@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis'
 import { LaneNames } from '@crossgear/core-scheduler'
+import type { Connection } from './connection.ts'
 import { Keys } from './keys.ts'
 import { laneViolations, type LaneFacts } from './invariant-rules.ts'
 
@@ -25,10 +25,15 @@ const batchSize = 500
  * finding; none for a store in order. Not atomic: run it when nobody writes. Scans all keys.
  */
 export async function checkInvariants(
-  redis: Redis,
+  redis: Connection,
   options: InvariantOptions = {},
 ): Promise<string[]> {
-  const { keys = new Keys(), names = new LaneNames(), native = false, strays = false } = options
+  const {
+    keys = new Keys(redis.isCluster),
+    names = new LaneNames(),
+    native = false,
+    strays = false,
+  } = options
   const lanes = await readLanes(redis, keys)
   const due = await readScores(redis, keys.due)
   const found: string[] = []
@@ -49,7 +54,7 @@ export async function checkInvariants(
   return found
 }
 
-async function readLanes(redis: Redis, keys: Keys): Promise<LaneFacts[]> {
+async function readLanes(redis: Connection, keys: Keys): Promise<LaneFacts[]> {
   const names = new Set<string>(Object.keys(await redis.hgetall(keys.lanes)))
   const jobs = new Map<string, string[]>()
   const all = await scan(redis)
@@ -70,7 +75,7 @@ async function readLanes(redis: Redis, keys: Keys): Promise<LaneFacts[]> {
 }
 
 async function readLane(
-  redis: Redis,
+  redis: Connection,
   keys: Keys,
   lane: string,
   hashes: readonly string[],
@@ -120,7 +125,7 @@ function fieldsOf(values: readonly (string | null)[]): Record<string, string> {
   return fields
 }
 
-async function readScores(redis: Redis, key: string): Promise<Map<string, number>> {
+async function readScores(redis: Connection, key: string): Promise<Map<string, number>> {
   const pairs = await redis.zrange(key, '0', '-1', 'WITHSCORES')
   const scores = new Map<string, number>()
   for (let at = 0; at + 1 < pairs.length; at += 2) {
@@ -129,14 +134,16 @@ async function readScores(redis: Redis, key: string): Promise<Map<string, number
   return scores
 }
 
-async function scan(redis: Redis): Promise<string[]> {
+async function scan(redis: Connection): Promise<string[]> {
   const found: string[] = []
-  let cursor = '0'
-  do {
-    const [next, some] = await redis.scan(cursor, 'COUNT', 1_000)
-    found.push(...some)
-    cursor = next
-  } while (cursor !== '0')
+  for (const server of 'nodes' in redis ? redis.nodes('master') : [redis]) {
+    let cursor = '0'
+    do {
+      const [next, some] = await server.scan(cursor, 'COUNT', 1_000)
+      found.push(...some)
+      cursor = next
+    } while (cursor !== '0')
+  }
   return [...new Set(found)]
 }
 

@@ -4,15 +4,26 @@ export type Place = 'high' | 'normal' | 'low' | 'scheduled'
 /**
  * Key names, the only place in TypeScript that writes them; `lua/lib/keys.lua` is the twin. In a
  * cluster the braces of the GearMonkey text are written as they stand, which makes a function's name
- * the hash tag of all its keys.
+ * the hash tag of all its keys. Keys of a Faktory queue have the queue as theirs, and keys of the whole
+ * broker `xg`.
  */
 export class Keys {
   readonly open: '' | '{'
   readonly close: '' | '}'
+  readonly #batch: string
 
   constructor(cluster = false) {
     this.open = cluster ? '{' : ''
     this.close = cluster ? '}' : ''
+    const broker = `${this.open}xg${this.close}`
+    this.cron = `${broker}:cron`
+    this.paused = `${broker}:paused`
+    this.lanes = `${broker}:lanes`
+    this.caretaker = `${broker}:caretaker`
+    this.nodes = `${broker}:nodes`
+    this.due = `${broker}:due`
+    this.callbacks = `${broker}:callbacks`
+    this.#batch = `${broker}:batch`
   }
 
   uid(lane: string): string {
@@ -105,22 +116,27 @@ export class Keys {
     return this.#of('xg:ticks', lane)
   }
 
+  /** In a cluster: ends of jobs of which their batches are still to be told. */
+  ties(lane: string): string {
+    return this.#of('xg:ties', lane)
+  }
+
   /** Jobs that workers have of a queue with a limit, by when they got them, milliseconds. */
   slots(queue: string): string {
-    return `xg:slots:${queue}`
+    return this.#of('xg:slots', queue)
   }
 
   /** When the last jobs of a queue with a rate were handed out, milliseconds, the latest first. */
   rate(queue: string): string {
-    return `xg:rate:${queue}`
+    return this.#of('xg:rate', queue)
   }
 
   /** Cron entries that were added by hand: name to JSON. */
-  readonly cron = 'xg:cron'
+  readonly cron: string
 
   /** A batch's state. Its callbacks stand in lists `:complete` and `:success` behind it. */
   batch(bid: string): string {
-    return `xg:batch:${bid}`
+    return `${this.#batch}:${bid}`
   }
 
   /** The next job of a lane that nobody took, by since when, milliseconds. */
@@ -135,19 +151,21 @@ export class Keys {
 
   /** Lanes of a Faktory queue believed not empty, by the rank of their next job. */
   ready(queue: string): string {
-    return `xg:ready:${queue}`
+    return this.#of('xg:ready', queue)
   }
 
   /** Faktory queues from which consumers are given nothing. */
-  readonly paused = 'xg:paused'
+  readonly paused: string
   /** Lane to number. */
-  readonly lanes = 'xg:lanes'
+  readonly lanes: string
   /** The node that looks after what native programs left. */
-  readonly caretaker = 'xg:caretaker'
+  readonly caretaker: string
   /** Node to its last heartbeat, milliseconds. */
-  readonly nodes = 'xg:nodes'
+  readonly nodes: string
   /** Lane to the time at which its next scheduled job is due, milliseconds. */
-  readonly due = 'xg:due'
+  readonly due: string
+  /** In a cluster: callbacks of batches that stand to be pushed into their lanes. */
+  readonly callbacks: string
   /** Channel: new lanes, and lanes that got jobs otherwise than by a submission. */
   readonly events = 'xg:events'
 
@@ -156,7 +174,7 @@ export class Keys {
     return `xg:node:${node}`
   }
 
-  #of(kind: string, lane: string): string {
-    return `${kind}:${this.open}${lane}${this.close}`
+  #of(kind: string, tag: string): string {
+    return `${kind}:${this.open}${tag}${this.close}`
   }
 }

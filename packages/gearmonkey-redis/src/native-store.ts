@@ -1,7 +1,5 @@
-import type { Redis } from 'ioredis'
 import type {
   JobRef,
-  LaneNames,
   Leftover,
   NativeStore,
   Repair,
@@ -9,8 +7,9 @@ import type {
   SurveyPage,
 } from '@crossgear/core-scheduler'
 import { chunks } from './chunks.ts'
-import type { Keys, Place } from './keys.ts'
-import type { ScriptArgument, ScriptName } from './scripts.ts'
+import { KeyScan } from './key-scan.ts'
+import type { Place } from './keys.ts'
+import type { StoreLink } from './store-link.ts'
 import { StrayHunt } from './stray-hunt.ts'
 
 /** Keys that one look goes through, under a millisecond of the server's time. */
@@ -21,53 +20,38 @@ const lanesPerCall = 1_000
 
 const leftoverOf: Readonly<Record<string, Leftover>> = { b: 'busy', i: 'stray', h: 'count' }
 
-interface Parts {
-  readonly redis: Redis
-  readonly keys: Keys
-  readonly node: string
-  readonly names: LaneNames
-  readonly run: (
-    name: ScriptName,
-    keys: readonly string[],
-    args: readonly ScriptArgument[],
-  ) => Promise<unknown>
-  readonly call: <Reply>(send: () => Promise<Reply>) => Promise<Reply>
-}
-
 /** The steps of the store port about what native programs do past all nodes. */
 export class RedisNativeStore implements NativeStore {
-  readonly #parts: Parts
+  readonly #link: StoreLink
   readonly #hunt: StrayHunt
-  #scanned = '0'
+  readonly #scan: KeyScan
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(link: StoreLink) {
+    this.#link = link
+    this.#scan = new KeyScan(link, link.keys.job('*', '*'), keysPerLook)
     this.#hunt = new StrayHunt({
       page: (lane, place, from, count) => this.#page(lane, place, from, count),
       suspect: async (lane, ids) => {
-        await parts.run('suspect', [parts.keys.suspects(lane)], [lane, ...ids])
+        await link.run('suspect', [link.keys.suspects(lane)], [lane, ...ids])
       },
     })
   }
 
   async lead(forMs: number): Promise<boolean> {
-    const { run, keys, node } = this.#parts
+    const { run, keys, node } = this.#link
     return (await run('lead', [keys.caretaker], [node, forMs])) === 1
   }
 
   async workedLanes(lanes: readonly string[], suspect: boolean): Promise<readonly string[]> {
-    const { run, keys } = this.#parts
-    const worked: string[] = []
-    for (const some of chunks(lanes, lanesPerCall)) {
+    const { run, keys, perLanes } = this.#link
+    return perLanes(lanes, async (some, first) => {
       const args = [suspect ? '1' : '', ...some]
-      const reply = (await run('worked-lanes', [keys.count(some[0] ?? '')], args)) as Buffer[]
-      worked.push(...reply.map(String))
-    }
-    return worked
+      return ((await run('worked-lanes', [keys.count(first)], args)) as Buffer[]).map(String)
+    })
   }
 
   async unsettled(lane: string, ids: readonly number[]): Promise<readonly number[]> {
-    const { run, keys } = this.#parts
+    const { run, keys } = this.#link
     return numbersOf((await run('unsettled', [keys.busy(lane)], [lane, ...ids])) as Buffer[])
   }
 
@@ -75,7 +59,7 @@ export class RedisNativeStore implements NativeStore {
     lane: string,
     from = 'unique 0',
   ): Promise<{ readonly ids: readonly number[]; readonly next: string | undefined }> {
-    const { run, keys } = this.#parts
+    const { run, keys } = this.#link
     const [index = '', cursor = '0'] = from.split(' ')
     const key = index === 'unique' ? keys.unique(lane) : keys.jid(lane)
     const reply = (await run('sweep', [key], [lane, cursor, entriesPerSweep])) as Buffer[]
@@ -87,13 +71,10 @@ export class RedisNativeStore implements NativeStore {
   async survey(suspect: boolean): Promise<SurveyPage> {
     if (this.#hunt.isOn) {
       const isOver = await this.#hunt.goOn()
-      return { unsettled: [], lanes: [], lapEnded: isOver && this.#scanned === '0' }
+      return { unsettled: [], lanes: [], lapEnded: isOver && this.#scan.isAtStart }
     }
-    const { redis, keys, call } = this.#parts
-    const [cursor, found] = await call(() =>
-      redis.scan(this.#scanned, 'MATCH', keys.job('*', '*'), 'COUNT', keysPerLook),
-    )
-    this.#scanned = cursor
+    const { keys } = this.#link
+    const found = await this.#scan.next()
     const byLane = new Map<string, number[]>()
     for (const key of found) {
       const ref = keys.jobOf(key)
@@ -104,20 +85,27 @@ export class RedisNativeStore implements NativeStore {
     }
     const unsettled: JobRef[] = []
     for (const [lane, ids] of byLane) unsettled.push(...(await this.#lookOver(lane, ids, suspect)))
-    const lapEnded = cursor === '0'
+    const lapEnded = this.#scan.isAtStart
     if (lapEnded || this.#hunt.isFull) this.#hunt.begin()
     return { unsettled, lanes: [...byLane.keys()], lapEnded: lapEnded && !this.#hunt.isOn }
   }
 
   async repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]> {
-    const { run, keys, node, names } = this.#parts
+    const { run, keys, node } = this.#link
     const { leaseMs, dry, max, maxLosses } = request
     const repairs: Repair[] = []
     for (const some of chunks(lanes, lanesPerCall)) {
       const replies = await Promise.all(
         some.map((lane) => {
-          const { queue } = names.parse(lane)
-          const args = [lane, node, queue, leaseMs, dry ? '1' : '', max, maxLosses]
+          const args = [
+            lane,
+            node,
+            this.#link.queueOf(lane),
+            leaseMs,
+            dry ? '1' : '',
+            max,
+            maxLosses,
+          ]
           return run('repair', [keys.suspects(lane)], args)
         }),
       )
@@ -127,7 +115,7 @@ export class RedisNativeStore implements NativeStore {
   }
 
   async #lookOver(lane: string, ids: readonly number[], suspect: boolean): Promise<JobRef[]> {
-    const { run, keys } = this.#parts
+    const { run, keys } = this.#link
     const args = [lane, suspect ? '1' : '', ...ids]
     const reply = (await run('look-over', [keys.suspects(lane)], args)) as [number, ...Buffer[]]
     const [count, ...rest] = reply
@@ -137,7 +125,7 @@ export class RedisNativeStore implements NativeStore {
   }
 
   async #page(lane: string, place: Place, from: number, count: number): Promise<readonly number[]> {
-    const { redis, keys, call } = this.#parts
+    const { redis, keys, call } = this.#link
     const key = keys.queue(lane, place)
     return (await call(() => redis.lrange(key, from, from + count - 1))).map(Number)
   }

@@ -1,30 +1,18 @@
-import type { Redis } from 'ioredis'
-import {
-  LaneNames,
-  type ConsumerOrder,
-  type JobNote,
-  type JobPlace,
-  type JobRef,
-  type JobSet,
-  type QueueStore,
-  type SetExit,
+import type {
+  ConsumerOrder,
+  JobNote,
+  JobPlace,
+  JobRef,
+  JobSet,
+  QueueStore,
+  SetExit,
 } from '@crossgear/core-scheduler'
-import type { Keys } from './keys.ts'
-import type { ScriptArgument, ScriptName } from './scripts.ts'
+import type { StoreLink } from './store-link.ts'
 
 interface Parts {
-  readonly redis: Redis
-  readonly keys: Keys
-  readonly node: string
-  readonly names: LaneNames
+  readonly link: StoreLink
   readonly deadPerLane: number
   readonly deadSeconds: number
-  readonly run: (
-    name: ScriptName,
-    keys: readonly string[],
-    args: readonly ScriptArgument[],
-  ) => Promise<unknown>
-  readonly call: <Reply>(send: () => Promise<Reply>) => Promise<Reply>
 }
 
 /** The steps of the store port about Faktory queues and sets of jobs. */
@@ -36,17 +24,17 @@ export class RedisQueues implements QueueStore {
   }
 
   async orderConsumers(wid: string, order: ConsumerOrder): Promise<void> {
-    const { redis, keys, call } = this.#parts
+    const { redis, keys, call } = this.#parts.link
     await call(() => redis.publish(keys.events, `order\0${wid}\0${order}`))
   }
 
   pausedQueues(): Promise<readonly string[]> {
-    const { redis, keys, call } = this.#parts
+    const { redis, keys, call } = this.#parts.link
     return call(() => redis.smembers(keys.paused))
   }
 
   async setPaused(queues: readonly string[], paused: boolean): Promise<void> {
-    const { redis, keys, call } = this.#parts
+    const { redis, keys, call } = this.#parts.link
     const transaction = redis.multi()
     if (paused) transaction.sadd(keys.paused, ...queues)
     else transaction.srem(keys.paused, ...queues)
@@ -55,9 +43,12 @@ export class RedisQueues implements QueueStore {
   }
 
   async oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]> {
-    const { run, keys } = this.#parts
-    const reply = await run('oldest', [keys.queue(lanes[0] ?? '', 'normal')], lanes)
-    return (reply as Buffer[]).map((ms) => (ms.length === 0 ? undefined : Number(ms.toString())))
+    const { run, keys, perLanes } = this.#parts.link
+    const reply = await perLanes(
+      lanes,
+      async (some, first) => (await run('oldest', [keys.queue(first, 'normal')], some)) as Buffer[],
+    )
+    return reply.map((ms) => (ms.length === 0 ? undefined : Number(ms.toString())))
   }
 
   async setIds(
@@ -66,7 +57,7 @@ export class RedisQueues implements QueueStore {
     from: number,
     count: number,
   ): Promise<{ readonly ids: readonly number[]; readonly seen: number }> {
-    const { run, keys } = this.#parts
+    const { run, keys } = this.#parts.link
     const reply = await run('set-ids', [keys.busy(lane)], [lane, set, from, count])
     const [seen, ...ids] = reply as [number, ...Buffer[]]
     return { seen, ids: numbersOf(ids) }
@@ -78,9 +69,18 @@ export class RedisQueues implements QueueStore {
     ids: readonly number[],
     to: SetExit,
   ): Promise<readonly number[]> {
-    const { run, keys, node, names, deadPerLane, deadSeconds } = this.#parts
-    const { queue } = names.parse(lane)
-    const args = [lane, node, queue, set, to, deadPerLane, deadSeconds, ...ids]
+    const { deadPerLane, deadSeconds } = this.#parts
+    const { run, keys, node } = this.#parts.link
+    const args = [
+      lane,
+      node,
+      this.#parts.link.queueOf(lane),
+      set,
+      to,
+      deadPerLane,
+      deadSeconds,
+      ...ids,
+    ]
     return numbersOf((await run('move-jobs', [keys.busy(lane)], args)) as Buffer[])
   }
 
@@ -89,22 +89,22 @@ export class RedisQueues implements QueueStore {
     places: readonly JobPlace[],
     max: number,
   ): Promise<readonly number[]> {
-    const { run, keys, node } = this.#parts
+    const { run, keys, node } = this.#parts.link
     const args = [lane, node, max, ...places]
     return numbersOf((await run('end-jobs', [keys.busy(lane)], args)) as Buffer[])
   }
 
   async findFinished(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {
-    const { redis, keys, call } = this.#parts
+    const { keys, eachLane } = this.#parts.link
     if (lanes.length === 0) return undefined
-    const ids = await call(() => redis.mget(lanes.map((lane) => keys.kept(lane, jid))))
+    const ids = await eachLane(lanes, (commands, lane) => commands.get(keys.kept(lane, jid)))
     const at = ids.findIndex((id) => id !== null)
     const lane = lanes[at]
     return lane === undefined ? undefined : { lane, id: Number(ids[at]) }
   }
 
   async note({ lane, id }: JobRef, token: string, note: JobNote): Promise<boolean> {
-    const { run, keys } = this.#parts
+    const { run, keys } = this.#parts.link
     const { text, reserveUntilMs = '' } = note
     const args = [lane, id, token, text ?? '', text === undefined ? '' : '1', reserveUntilMs]
     return (await run('note', [keys.busy(lane)], args)) === 1

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs'
-import type { Redis } from 'ioredis'
+import type { Connection } from './connection.ts'
 
 const names = [
   'abandon',
+  'batch-callback',
   'batch-commit',
+  'batch-join',
   'batch-new',
+  'batch-told',
   'beat',
   'bury',
   'cancel',
@@ -15,6 +18,7 @@ const names = [
   'end-jobs',
   'expired',
   'finish',
+  'head',
   'heal',
   'lead',
   'list-jobs',
@@ -32,6 +36,9 @@ const names = [
   'submit',
   'suspect',
   'sweep',
+  'throttle-free',
+  'throttle-settle',
+  'throttle-take',
   'unheard',
   'unsettled',
   'worked-lanes',
@@ -61,11 +68,11 @@ type Call = (keys: number, ...args: ScriptArgument[]) => Promise<unknown>
 
 /** Typed calls of the scripts over one connection. A script the server has lost is sent again. */
 export class Scripts {
-  readonly #redis: Redis
+  readonly #redis: Connection
   #corked = false
   readonly #calls: ReadonlyMap<ScriptName, Call>
 
-  constructor(redis: Redis) {
+  constructor(redis: Connection) {
     this.#redis = redis
     const calls = new Map<ScriptName, Call>()
     for (const name of names) {
@@ -92,7 +99,7 @@ export class Scripts {
 
   /** What one turn sends leaves in one write. */
   #cork(): void {
-    if (this.#corked || this.#redis.status !== 'ready') return
+    if (this.#corked || this.#redis.status !== 'ready' || !('stream' in this.#redis)) return
     const { stream } = this.#redis
     this.#corked = true
     stream.cork()

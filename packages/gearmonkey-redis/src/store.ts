@@ -1,2 +1,2 @@
-export type { StoreAddress } from './connection.ts'
+export type { StoreAddress } from './store-address.ts'
 export { RedisStore, type RedisStoreOptions } from './redis-store.ts'

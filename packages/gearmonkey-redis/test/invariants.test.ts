@@ -143,7 +143,7 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
   /** One job in each place: 1 reserved, 2 dead, 3 done and kept, 4 and 5 queued, 6 scheduled. */
   beforeEach(async () => {
     world = await RedisWorld.open({ path: server.path })
-    redis = world.redis
+    redis = world.server
     store = await world.node()
     await store.registerLane('mail')
     await store.setWorkers('mail', { named: 2, consumers: 1 })

@@ -26,6 +26,7 @@ const twins: Readonly<Record<string, (keys: Keys) => string>> = {
   'suspectsKey(lane)': (keys) => keys.suspects('mail@bulk'),
   'lineKey(lane)': (keys) => keys.line('mail@bulk'),
   'ticksKey(lane)': (keys) => keys.ticks('mail@bulk'),
+  'tiesKey(lane)': (keys) => keys.ties('mail@bulk'),
   'metaKey(lane)': (keys) => keys.meta('mail@bulk'),
   "readyKey('bulk')": (keys) => keys.ready('bulk'),
   "slotsKey('bulk')": (keys) => keys.slots('bulk'),
@@ -33,8 +34,7 @@ const twins: Readonly<Record<string, (keys: Keys) => string>> = {
   "batchKey('b1')": (keys) => keys.batch('b1'),
   "nodeChannel('n1')": (keys) => keys.nodeChannel('n1'),
   dueKey: (keys) => keys.due,
-  nodesKey: (keys) => keys.nodes,
-  lanesKey: (keys) => keys.lanes,
+  callbacksKey: (keys) => keys.callbacks,
   eventsChannel: (keys) => keys.events,
 }
 
@@ -84,7 +84,7 @@ test('in a cluster all keys of a lane have it as their hash tag', () => {
 
 test('every key of keys.lua has its twin here', () => {
   const functions = [...lua.matchAll(/^local function (\w+(?:Key|Of|Channel))\(/gm)]
-  const constants = [...lua.matchAll(/^local ((?:\w+, )*\w+) = 'xg/gm)]
+  const constants = [...lua.matchAll(/^local ((?:\w+, )*\w+) = (?:'xg|broker)/gm)]
   const names = [
     ...functions.map(([, name = '']) => name),
     ...constants.flatMap(([, some = '']) => some.split(', ')),

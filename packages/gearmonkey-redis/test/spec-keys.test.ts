@@ -18,7 +18,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
   afterAll(() => server.stop())
   beforeEach(async () => {
     world = await RedisWorld.open({ path: server.path })
-    redis = world.redis
+    redis = world.server
     store = await world.node()
   })
   afterEach(async () => {

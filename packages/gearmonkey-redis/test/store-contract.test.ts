@@ -1,4 +1,5 @@
 import { storeContract } from '@crossgear/core-scheduler/testing'
+import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { RedisWorld } from './redis-world.ts'
@@ -11,6 +12,18 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
   })
   afterAll(() => server.stop())
   storeContract('Redis', (options) => RedisWorld.open({ path: server.path }, options))
+})
+
+describe.skipIf(lacksRedis)('with a cluster of three,', () => {
+  let cluster: RedisCluster
+  beforeAll(async () => {
+    cluster = await RedisCluster.start()
+  }, 30_000)
+  afterAll(() => cluster.stop())
+  storeContract('Redis Cluster', (options) => {
+    const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
+    return RedisWorld.open({ nodes }, options)
+  })
 })
 
 describe('on the embedded server,', () => {

@@ -22,8 +22,9 @@ local function rateKey(queue) return 'xg:rate:' .. open .. queue .. close end
 local broker = open .. 'xg' .. close
 local function batchKey(bid) return broker .. ':batch:' .. bid end
 local function nodeChannel(node) return 'xg:node:' .. node end
-local dueKey, laneNumberKey, callbacksKey = broker .. ':due', broker .. ':lane-number', broker .. ':callbacks'
-local isCluster, eventsChannel = open ~= '', 'xg:events'
+local dueKey, callbacksKey = broker .. ':due', broker .. ':callbacks'
+local eventsChannel = 'xg:events'
+local isCluster = open ~= ''
 
 local function nowMs()
   local time = redis.call('TIME')

@@ -23,7 +23,7 @@ local function mayTake(throttle, now)
   end
   if throttle.concurrency > 0 then
     local key = slotsKey(throttle.queue)
-    if redis.call('ZCARD', key) >= throttle.concurrency then pruneSlots(key) end
+    if not isCluster and redis.call('ZCARD', key) >= throttle.concurrency then pruneSlots(key) end
     if redis.call('ZCARD', key) >= throttle.concurrency then
       throttle.full = true
       return false

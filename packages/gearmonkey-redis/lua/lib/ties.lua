@@ -15,35 +15,47 @@ local function touchBatch(bid)
   redis.call('EXPIRE', key, batchSeconds)
   redis.call('EXPIRE', key .. ':complete', batchSeconds)
   redis.call('EXPIRE', key .. ':success', batchSeconds)
+  if isCluster then redis.call('EXPIRE', key .. ':ran', batchSeconds) end
 end
 
--- One more job for a batch; false where it is not known or its success has been told.
-local function joinBatch(bid)
+-- More jobs for a batch, or fewer; false where it is not known or its success has been told.
+local function joinBatch(bid, jobs)
   local key = batchKey(bid)
   local batch = redis.call('HMGET', key, 'created', 'success')
   if not batch[1] or batch[2] then return false end
-  redis.call('HINCRBY', key, 'total', 1)
-  redis.call('HINCRBY', key, 'pending', 1)
+  redis.call('HINCRBY', key, 'total', jobs)
+  redis.call('HINCRBY', key, 'pending', jobs)
   touchBatch(bid)
   return true
 end
 
--- Pushes a callback of a batch, once; false where it has none.
-local function pushCallback(bid, what)
-  local list = batchKey(bid) .. ':' .. what
-  local callback = redis.call('LRANGE', list, 0, -1)
-  if #callback == 0 then return false end
-  redis.call('DEL', list)
-  local lane, queue, level, jid, now = callback[1], callback[2], tonumber(callback[3]), callback[4], nowMs()
+-- Stores a callback as a job. `words` from `first` on: queue (its hint index, empty for none), level, jid,
+-- fields and values of its hash.
+local function storeCallback(lane, callback, words, first)
+  local queue, level, jid, now = words[first], tonumber(words[first + 1]), words[first + 2], nowMs()
   local id = integer(redis.call('INCR', laneKey('uid', lane)))
-  redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', integer(now), 'callback', bid .. ':' .. what,
-    unpack(callback, 5))
+  redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', integer(now), 'callback', callback,
+    unpack(words, first + 3))
   redis.call('HSET', jidKey(lane), jid, id)
   redis.call('PUBLISH', channelOf(lane), 'create:' .. id)
   enqueue(lane, { { id, level } })
   hintReady(queue, lane, now)
   redis.call('HINCRBY', metaKey(lane), 'submitted', 1)
   redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. 1)
+end
+
+-- Pushes a callback of a batch, once; false where it has none. In a cluster its lane is in another slot:
+-- a node pushes it there.
+local function pushCallback(bid, what)
+  local list, callback = batchKey(bid) .. ':' .. what, bid .. ':' .. what
+  local words = redis.call('LRANGE', list, 0, -1)
+  if #words == 0 then return false end
+  if isCluster then
+    redis.call('RPUSH', callbacksKey, callback)
+    return true
+  end
+  redis.call('DEL', list)
+  storeCallback(words[1], callback, words, 2)
   return true
 end
 

@@ -1,0 +1,30 @@
+-- In a cluster: a batch is told which of its jobs and callbacks have ended. Told again it is the same.
+-- KEYS: {xg}:batch:<bid>. ARGV: open, close, bid, lane, then per entry: kind (job, callback), word (done,
+-- failed), and the id of the job or <bid>:<what>.
+--#include keys
+--#include ties
+local bid, lane = ARGV[3], ARGV[4]
+local ran = KEYS[1] .. ':ran'
+
+-- A job that is done stays so, whichever entry comes first.
+local function jobRan(id, word)
+  local member = lane .. '\0' .. id
+  local before = redis.call('HGET', ran, member)
+  if before == 'done' or before == word then return end
+  if redis.call('EXISTS', KEYS[1]) == 0 then return end
+  redis.call('HSET', ran, member, word)
+  if not before then
+    redis.call('HINCRBY', KEYS[1], 'pending', -1)
+    if word == 'failed' then redis.call('HINCRBY', KEYS[1], 'failed', 1) end
+  else
+    redis.call('HINCRBY', KEYS[1], 'failed', -1)
+  end
+  touchBatch(bid)
+  settleBatch(bid)
+end
+
+for at = 5, #ARGV, 3 do
+  local kind, word, tie = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  if kind == 'job' then jobRan(tie, word) else callbackDone(tie) end
+end
+return 1

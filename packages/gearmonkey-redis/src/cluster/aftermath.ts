@@ -1,0 +1,97 @@
+import type { ScriptArgument, ScriptName } from '../scripts.ts'
+import type { StoreLink } from '../store-link.ts'
+import type { ClusterTies } from './cluster-ties.ts'
+
+/** How a lane stands. */
+export interface Head {
+  /** Rank of its next job among those of its queue. */
+  readonly rank: number | undefined
+  /** When its next scheduled job is due, milliseconds. */
+  readonly dueMs: number | undefined
+  /** Consumers may take its jobs. */
+  readonly isOpen: boolean
+}
+
+/**
+ * Scripts after which the indexes in other slots may be out of date. Those that are true put jobs into
+ * queues unheard, so that idle workers have to be told.
+ */
+const stirring: Readonly<Partial<Record<ScriptName, boolean>>> = {
+  submit: false,
+  finish: true,
+  heal: true,
+  promote: true,
+  bury: true,
+  repair: true,
+  'move-jobs': true,
+  'batch-callback': true,
+  'non-empty': false,
+  cancel: false,
+  'end-jobs': false,
+  'clear-lane': false,
+}
+
+/**
+ * Brings the indexes of a cluster in line with a lane, which is in another slot. They are hints: a node
+ * that dies in between leaves them to the next look at the lane, which every node takes now and then.
+ */
+export class Aftermath {
+  readonly #link: StoreLink
+  readonly #ties: ClusterTies
+
+  constructor(link: StoreLink, ties: ClusterTies) {
+    this.#link = link
+    this.#ties = ties
+  }
+
+  async after(name: ScriptName, args: readonly ScriptArgument[]): Promise<void> {
+    if (name === 'batch-commit') await this.#ties.pushCallbacks()
+    const tells = stirring[name]
+    if (tells === undefined) return
+    // Where a script takes one lane, it comes first; a promotion takes many, in a cluster one.
+    const lane = String(args[name === 'promote' ? 1 : 0])
+    if (name === 'promote')
+      await this.#link.call(() => this.#link.redis.zrem(this.#link.keys.due, lane))
+    const putsBack = name !== 'finish' || args.includes('release') || args.includes('return')
+    await this.look(lane, tells && putsBack)
+  }
+
+  /** How a lane stands. Batches are told what they do not know of it. */
+  async headOf(lane: string): Promise<Head> {
+    const { run, keys } = this.#link
+    const reply = (await run('head', [keys.busy(lane)], [lane])) as Buffer[]
+    const [rank = '', due = '', isOpen = '', ties = ''] = reply.map(String)
+    if (ties !== '') await this.#ties.settle(lane)
+    const number = (text: string): number | undefined => (text === '' ? undefined : Number(text))
+    return { rank: number(rank), dueMs: number(due), isOpen: isOpen !== '' }
+  }
+
+  /** Looks how a lane stands; what the indexes say of it is never later than what it says itself. */
+  async look(lane: string, tells = false): Promise<Head> {
+    const { call, redis, keys, names } = this.#link
+    const head = await this.headOf(lane)
+    const { rank, dueMs } = head
+    const ready = keys.ready(names.parse(lane).queue)
+    const hintReady = async (): Promise<void> => {
+      if (rank === undefined) return
+      const news = await redis.zadd(ready, 'LT', 'CH', rank, lane)
+      if (news === 1 && tells) await redis.publish(keys.events, `wake\0${lane}\x001`)
+    }
+    const hintDue = async (): Promise<void> => {
+      if (dueMs !== undefined) await redis.zadd(keys.due, 'LT', dueMs, lane)
+    }
+    await call(() => Promise.all([hintReady(), hintDue()]))
+    return head
+  }
+
+  /**
+   * Puts a lane later in its queue's index, or takes it out. Looks again after it: a job may have come
+   * before, whose own hint this has undone.
+   */
+  async correct(queue: string, lane: string, rank: number | undefined): Promise<Head> {
+    const { call, redis, keys } = this.#link
+    if (rank === undefined) await call(() => redis.zrem(keys.ready(queue), lane))
+    else await call(() => redis.zadd(keys.ready(queue), rank, lane))
+    return this.look(lane)
+  }
+}

@@ -1,0 +1,83 @@
+import type { Throttle } from '@crossgear/core-scheduler'
+import type { StoreLink } from '../store-link.ts'
+
+/** Leave to hand out some jobs of a queue. */
+export interface Leave {
+  readonly allowed: number
+  /** What the limit held back: for so long, milliseconds; 0: until a job of the queue ends. */
+  readonly heldBackMs?: number
+  /** Says which jobs were handed out. */
+  settle(jobs: readonly Job[]): Promise<void>
+}
+
+interface Job {
+  readonly lane: string
+  readonly id: number
+}
+
+/** Limits of queues in a cluster: asked for before a claim, which is a step in another slot. */
+export class ClusterThrottles {
+  readonly #link: StoreLink
+  readonly #throttles: ReadonlyMap<string, Throttle>
+  #leaves = 0
+
+  constructor(link: StoreLink, throttles: ReadonlyMap<string, Throttle>) {
+    this.#link = link
+    this.#throttles = throttles
+  }
+
+  limit(queue: string): boolean {
+    return this.#throttles.has(queue)
+  }
+
+  /** Undefined where the queue has no limit. */
+  async take(queue: string, wanted: number): Promise<Leave | undefined> {
+    const throttle = this.#throttles.get(queue)
+    if (!throttle) return undefined
+    const { run, keys, node } = this.#link
+    this.#leaves += 1
+    const name = `${node}-${this.#leaves}-`
+    const { concurrency = 0, rate } = throttle
+    const key = keys.slots(queue)
+    const limits = [concurrency, rate?.jobs ?? 0, rate?.perMs ?? 0]
+    const ask = async (): Promise<number[]> =>
+      (await run('throttle-take', [key], [queue, ...limits, wanted, name])) as number[]
+    let [allowed = 0, full = 0, waitMs = 0] = await ask()
+    if (allowed === 0 && full === 1 && waitMs === 0 && (await this.#prune(key))) {
+      ;[allowed = 0, full = 0, waitMs = 0] = await ask()
+    }
+    return {
+      allowed,
+      ...(full === 1 && { heldBackMs: waitMs }),
+      settle: async (jobs) => {
+        if (allowed === 0) return
+        const taken = jobs.flatMap(({ lane, id }) => [lane, id])
+        await run('throttle-settle', [key], [queue, concurrency, name, allowed, ...taken])
+      },
+    }
+  }
+
+  /** Jobs have ended, or went back. */
+  async free(queue: string, jobs: readonly Job[]): Promise<void> {
+    if (jobs.length === 0 || this.#throttles.get(queue)?.concurrency === undefined) return
+    const { run, keys } = this.#link
+    const ended = jobs.flatMap(({ lane, id }) => [lane, id])
+    await run('throttle-free', [keys.slots(queue)], [queue, ...ended])
+  }
+
+  /** A slot whose job is reserved no more was left by a step that knows no throttles. */
+  async #prune(key: string): Promise<boolean> {
+    const { call, redis, keys } = this.#link
+    const slots = await call(() => redis.zrange(key, '0', '-1'))
+    const left = await Promise.all(
+      slots.map(async (slot) => {
+        const [lane = '', id = ''] = slot.split('\0')
+        const isHeld = lane === '' || (await call(() => redis.zscore(keys.busy(lane), id))) !== null
+        return isHeld ? [] : [slot]
+      }),
+    )
+    const stale = left.flat()
+    if (stale.length > 0) await call(() => redis.zrem(key, ...stale))
+    return stale.length > 0
+  }
+}

@@ -1,0 +1,67 @@
+import type { StoreLink } from '../store-link.ts'
+
+/** Entries told to batches in one step. */
+const entriesPerStep = 1_000
+
+/** `job done 12 BID`, `callback done 12 BID:success`, as `untie` in lua/lib/ties.lua writes them. */
+const entryForm = /^(job|callback) (done|failed) (\d+) (.*)$/s
+
+/**
+ * Batches in a cluster. A batch is in the slot of the broker, its jobs in those of their lanes: a lane
+ * notes which of its jobs have ended, in the same step, and a node tells the batch and then forgets the
+ * note. Told twice it is the same, so that any node may do it after one that died in between.
+ */
+export class ClusterTies {
+  readonly #link: StoreLink
+
+  constructor(link: StoreLink) {
+    this.#link = link
+  }
+
+  /** Counts jobs into a batch, or out of it again; false where it is not known or over. */
+  async join(bid: string, jobs: number): Promise<boolean> {
+    const { run, keys } = this.#link
+    return (await run('batch-join', [keys.batch(bid)], [bid, jobs])) === 1
+  }
+
+  /** Tells the batches which jobs of a lane have ended. */
+  async settle(lane: string): Promise<void> {
+    const { call, redis, run, keys } = this.#link
+    const noted = await call(() => redis.srandmember(keys.ties(lane), entriesPerStep))
+    const byBatch = new Map<string, string[]>()
+    for (const entry of noted) {
+      const [, kind = '', word = '', id = '', tie = ''] = entryForm.exec(entry) ?? []
+      const colon = kind === 'callback' ? tie.lastIndexOf(':') : tie.length
+      const words = [kind, word, kind === 'callback' ? tie : id]
+      const bid = tie.slice(0, colon)
+      byBatch.set(bid, [...(byBatch.get(bid) ?? []), ...words])
+    }
+    for (const [bid, words] of byBatch) {
+      await run('batch-told', [keys.batch(bid)], [bid, lane, ...words])
+    }
+    if (noted.length > 0) await call(() => redis.srem(keys.ties(lane), ...noted))
+    await this.pushCallbacks()
+  }
+
+  /** Pushes the callbacks of batches that have come so far. */
+  async pushCallbacks(): Promise<void> {
+    const { call, redis, run, keys } = this.#link
+    for (const callback of await call(() => redis.lrange(keys.callbacks, 0, -1))) {
+      const [bid, what] = partsOf(callback)
+      const list = `${keys.batch(bid)}:${what}`
+      const words = await call(() => redis.lrangeBuffer(list, 0, -1))
+      const [lane] = words
+      if (lane) {
+        const args = [String(lane), callback, ...words.slice(1)]
+        await run('batch-callback', [keys.uid(String(lane))], args)
+      }
+      await call(() => redis.lrem(keys.callbacks, 0, callback))
+      await call(() => redis.del(list))
+    }
+  }
+}
+
+function partsOf(callback: string): [bid: string, what: string] {
+  const colon = callback.lastIndexOf(':')
+  return [callback.slice(0, colon), callback.slice(colon + 1)]
+}

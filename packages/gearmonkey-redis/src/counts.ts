@@ -1,0 +1,25 @@
+import type { LaneCounts } from '@crossgear/core-scheduler'
+
+/** What the counts script returns, by name. */
+export function countsOf(lane: string, figures: readonly number[]): LaneCounts {
+  const [high = 0, normal = 0, low = 0, running = 0, scheduled = 0, dead = 0] = figures
+  const [workers = 0, submitted = 0, completed = 0, failed = 0, retried = 0, retrying = 0] =
+    figures.slice(6)
+  const [expired = 0] = figures.slice(12)
+  return {
+    lane,
+    high,
+    normal,
+    low,
+    running,
+    scheduled,
+    dead,
+    workers,
+    submitted,
+    completed,
+    failed,
+    retried,
+    retrying,
+    expired,
+  }
+}

@@ -1,0 +1,253 @@
+import type {
+  ClaimRequest,
+  Job,
+  JobRef,
+  NewJob,
+  Outcome,
+  Report,
+  Reservation,
+  Settled,
+  Submitted,
+  Throttle,
+} from '@crossgear/core-scheduler'
+import { chunks } from './chunks.ts'
+import type { ClockOffset } from './clock-offset.ts'
+import { isUnheard } from './errors.ts'
+import { fieldsOf, jobOf, reservationOf, type ReservedReply } from './job-hash.ts'
+import type { ScriptArgument } from './scripts.ts'
+import type { StoreLink } from './store-link.ts'
+import { throttleArguments } from './throttle-arguments.ts'
+import { UnheardClaims } from './unheard-claims.ts'
+
+export interface JobStepOptions {
+  readonly deadPerLane: number
+  readonly deadSeconds: number
+  readonly reserveForSeconds: number
+  readonly throttles?: ReadonlyMap<string, Throttle>
+}
+
+const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped']
+
+/** As lua/claim.lua says. */
+type ClaimReply = readonly [jobs: unknown, throttled: readonly Buffer[], left: number]
+
+/** The steps of the store port that jobs and their outcomes go through. */
+export class RedisJobs {
+  readonly #link: StoreLink
+  readonly #clock: ClockOffset
+  readonly #options: JobStepOptions
+  readonly #unheard = new UnheardClaims()
+  #token = 0
+
+  constructor(link: StoreLink, clock: ClockOffset, options: JobStepOptions) {
+    this.#link = link
+    this.#clock = clock
+    this.#options = options
+  }
+
+  async submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
+    const { run, keys, node } = this.#link
+    const args: ScriptArgument[] = [lane, node, this.#link.queueOf(lane), jobs.length]
+    for (const job of jobs) {
+      const fields = fieldsOf(job)
+      if (job.foreground) fields.push('wait', node, 'fg', 1)
+      args.push(
+        job.level,
+        job.dueAtMs ?? '',
+        job.unique ?? '',
+        job.foreground ? '1' : '',
+        job.jid ?? '',
+        job.lock?.key ?? '',
+        job.lock?.forMs ?? 0,
+        // In a cluster the batch is in another slot and has been joined before.
+        this.#link.isCluster ? '' : (job.batch ?? ''),
+        job.tick?.entry ?? '',
+        job.tick?.atMs ?? 0,
+        fields.length,
+        ...fields,
+      )
+    }
+    const reply = (await run('submit', [keys.uid(lane)], args)) as (number | Buffer)[]
+    return reply.map((id) => {
+      if (typeof id !== 'number')
+        return { kind: id.toString() as 'locked' | 'unbatched' | 'ticked' }
+      if (id === 0) return { kind: 'full' }
+      return id > 0 ? { kind: 'created', id } : { kind: 'joined', id: -id }
+    })
+  }
+
+  async claim(request: ClaimRequest): Promise<readonly Reservation[]> {
+    const { by, groups, ahead = 0 } = request
+    const limits = throttleArguments(groups, this.#link.names, this.#options.throttles)
+    const max = request.max + (limits[0] === 0 ? ahead : 0)
+    const first = groups.find(({ lanes }) => lanes.length > 0)?.lanes[0]
+    if (first === undefined) return []
+    const letter = by === 'named' ? 'n' : 'c'
+    const { keys, node } = this.#link
+    const reserveMs = 1000 * this.#options.reserveForSeconds
+    const args: ScriptArgument[] = [letter, `${letter}${node}-`, this.#token, max, reserveMs]
+    args.push(groups.length)
+    for (const { lanes, queue, leaseMs } of groups) {
+      // The hint index knows the lanes of a queue; that there are several is all it needs to be told.
+      const named = queue === undefined ? lanes : lanes.slice(0, 2)
+      args.push(leaseMs ?? '', queue ?? '', named.length, ...named)
+    }
+    args.push(...limits)
+    const lost = groups.flatMap(({ lanes }) => lanes)
+    const reply = await this.#reserve([keys.queue(first, 'normal')], args, lost, max)
+    const [jobs, throttled, left] = reply
+    if (left === 0) request.emptied?.()
+    for (let at = 0; at + 1 < throttled.length; at += 2) {
+      request.throttled?.(String(throttled[at]), Number(String(throttled[at + 1])))
+    }
+    return this.#reservations(jobs)
+  }
+
+  /** Takes from one lane, whatever its queue's limits are. */
+  async claimFrom(
+    lane: string,
+    { by, max, leaseMs }: Pick<ClaimRequest, 'by' | 'max'> & { readonly leaseMs?: number },
+  ): Promise<readonly Reservation[]> {
+    const letter = by === 'named' ? 'n' : 'c'
+    const { keys, node } = this.#link
+    const reserveMs = 1000 * this.#options.reserveForSeconds
+    const args = [letter, `${letter}${node}-`, this.#token, max, reserveMs, 1, leaseMs ?? '', '', 1]
+    const [jobs] = await this.#reserve(
+      [keys.queue(lane, 'normal')],
+      [...args, lane, 0],
+      [lane],
+      max,
+    )
+    return this.#reservations(jobs)
+  }
+
+  async finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
+    const { deadPerLane, deadSeconds } = this.#options
+    const { run, keys, node } = this.#link
+    const args: ScriptArgument[] = [lane, node, this.#link.queueOf(lane), deadPerLane, deadSeconds]
+    args.push(outcomes.length)
+    for (const outcome of outcomes) {
+      args.push(outcome.kind, outcome.id, outcome.token, ...outcomeArguments(outcome))
+    }
+    const reply = (await run('finish', [keys.busy(lane)], args)) as number[]
+    return reply.map((result) => settledOf[result] ?? 'unknown')
+  }
+
+  async report(lane: string, reports: readonly Report[]): Promise<readonly boolean[]> {
+    const { run, keys, node } = this.#link
+    const args: ScriptArgument[] = [lane, node, reports.length]
+    for (const report of reports) {
+      args.push(report.kind, report.id, report.token)
+      if (report.kind === 'status') args.push(report.dividend, report.divisor)
+      else args.push(report.data, '')
+    }
+    const reply = (await run('report', [keys.busy(lane)], args)) as number[]
+    return reply.map((known) => known === 1)
+  }
+
+  async abandon(lane: string, ids: readonly number[]): Promise<void> {
+    const { run, keys, node } = this.#link
+    await run('abandon', [keys.busy(lane)], [lane, node, ...ids])
+  }
+
+  async expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
+    const { run, keys, perLanes } = this.#link
+    return perLanes(lanes, async (some, first) =>
+      this.#reservations(await run('expired', [keys.busy(first)], [max, ...some])),
+    )
+  }
+
+  async read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
+    const { keys } = this.#link
+    const replies = await this.#link.pipeline((pipeline) => {
+      for (const id of ids) pipeline.hgetallBuffer(keys.job(lane, id))
+    })
+    return ids.map((id, at) => jobOf(lane, id, flat(replies[at])))
+  }
+
+  async findJid(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {
+    const [ref] = await this.#find((lane) => this.#link.keys.jid(lane), jid, lanes)
+    return ref
+  }
+
+  findUnique(unique: Uint8Array, lanes: readonly string[]): Promise<readonly JobRef[]> {
+    return this.#find((lane) => this.#link.keys.unique(lane), Buffer.from(unique), lanes)
+  }
+
+  /** Looks for reservations of claims whose answer was lost: no worker has heard of them. */
+  async settleUnheard(): Promise<void> {
+    await this.#unheard.settle((lane, first, end) => this.#putBack(lane, first, end))
+  }
+
+  async #reserve(
+    keys: readonly string[],
+    args: readonly ScriptArgument[],
+    lanes: readonly string[],
+    max: number,
+  ): Promise<ClaimReply> {
+    const firstToken = this.#token
+    this.#token += max
+    try {
+      return (await this.#link.run('claim', keys, args)) as ClaimReply
+    } catch (error) {
+      if (isUnheard(error)) this.#unheard.add(lanes, firstToken, max)
+      throw error
+    }
+  }
+
+  /** What no worker has heard of goes back to the front. */
+  async #putBack(lane: string, first: number, end: number): Promise<void> {
+    const { run, keys, node } = this.#link
+    const found = (await run('unheard', [keys.busy(lane)], [lane, node, first, end])) as Buffer[]
+    const returns = [...chunks(found, 2)].map(([id, token]) => ({
+      ...{ lane, id: Number(String(id)), token: String(token) },
+      kind: 'return' as const,
+    }))
+    if (returns.length > 0) await this.finish(lane, returns)
+  }
+
+  async #find(
+    keyOf: (lane: string) => string,
+    member: string | Buffer,
+    lanes: readonly string[],
+  ): Promise<JobRef[]> {
+    const replies = await this.#link.eachLane(lanes, (commands, lane) =>
+      commands.hgetBuffer(keyOf(lane), member),
+    )
+    return lanes.flatMap((lane, at) => {
+      const id = replies[at]
+      return Buffer.isBuffer(id) ? [{ lane, id: Number(id.toString()) }] : []
+    })
+  }
+
+  #reservations(reply: unknown): Reservation[] {
+    const nowMs = this.#clock.nowMs()
+    return (reply as ReservedReply[]).map((job) => reservationOf(job, nowMs))
+  }
+}
+
+function outcomeArguments(outcome: Outcome): [ScriptArgument, ScriptArgument, ScriptArgument] {
+  switch (outcome.kind) {
+    case 'complete':
+      return [outcome.output, '', '']
+    case 'fail':
+      return [outcome.message, outcome.thrown ? '1' : '', '']
+    case 'retry':
+      return [outcome.message, outcome.delayMs, outcome.failure]
+    case 'dead':
+      return [outcome.message, '', outcome.failure]
+    case 'release':
+      return [outcome.lost ? '1' : '', outcome.maxLosses, '']
+    case 'return':
+      return ['', '', '']
+  }
+}
+
+/** ioredis gives a hash's pairs as an object of Buffers or as a flat list, by version and call. */
+function flat(reply: unknown): Buffer[] {
+  if (Array.isArray(reply)) return reply as Buffer[]
+  return Object.entries(reply as Record<string, Buffer>).flatMap(([name, value]) => [
+    Buffer.from(name),
+    value,
+  ])
+}

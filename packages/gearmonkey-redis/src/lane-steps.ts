@@ -1,0 +1,111 @@
+import { maxLanes, StoreError, type LaneCounts, type WorkerCount } from '@crossgear/core-scheduler'
+import { chunks } from './chunks.ts'
+import { countsOf } from './counts.ts'
+import { KeyScan } from './key-scan.ts'
+import type { StoreLink } from './store-link.ts'
+
+/** Lanes with due jobs that one promotion takes on; the rest have the next one. */
+const dueLanesPerLook = 1_000
+/** Lanes whose due jobs are moved in one call, some 20 us of the store's time each. */
+const promotedAtOnce = 64
+/** Due jobs moved per call. */
+const promotedPerCall = 1_000
+/** Times one promotion goes back for more, so that a flood of due jobs does not block the rest. */
+const promotionRounds = 20
+/** Keys that one look for unknown lanes goes through, about 2 ms of the server's time. */
+const keysPerLook = 5_000
+
+/** The steps of the store port about lanes: which there are, what stands in them, what is due. */
+export class RedisLanes {
+  readonly #link: StoreLink
+  readonly #scan: KeyScan
+
+  constructor(link: StoreLink) {
+    this.#link = link
+    this.#scan = new KeyScan(link, link.keys.uid('*'), keysPerLook)
+  }
+
+  async register(lane: string): Promise<number> {
+    const { run, keys, isCluster } = this.#link
+    // Such a name would be no hash tag, and its keys in many slots.
+    if (isCluster && lane.startsWith('}')) {
+      throw new StoreError('REFUSED', 'a cluster takes no function name that begins with a brace')
+    }
+    const number = await run('register-lane', [keys.lanes], [lane, maxLanes])
+    if (number === 0) throw new StoreError('TOO_MANY_LANES', `more than ${maxLanes} functions`)
+    return Number(number)
+  }
+
+  async all(): Promise<ReadonlyMap<string, number>> {
+    const { call, redis, keys } = this.#link
+    const pairs = Object.entries(await call(() => redis.hgetall(keys.lanes)))
+    return new Map(pairs.map(([lane, number]) => [lane, Number(number)]))
+  }
+
+  async counts(lanes: readonly string[]): Promise<readonly LaneCounts[]> {
+    const { run, keys } = this.#link
+    const replies = await Promise.all(lanes.map((lane) => run('counts', [keys.busy(lane)], [lane])))
+    return lanes.map((lane, at) => countsOf(lane, replies[at] as number[]))
+  }
+
+  async discover(): Promise<readonly string[]> {
+    const found = await this.#scan.next()
+    return found.map((key) => this.#link.keys.laneOf(key))
+  }
+
+  nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
+    const { run, keys, perLanes } = this.#link
+    return perLanes(lanes, async (some, first) => {
+      const reply = await run(
+        'non-empty',
+        [keys.queue(first, 'normal')],
+        this.#link.withQueues(some),
+      )
+      return (reply as Buffer[]).map(String)
+    })
+  }
+
+  async open(lane: string): Promise<void> {
+    const { call, redis, keys } = this.#link
+    await call(() => redis.hset(keys.meta(lane), 'open', '1'))
+  }
+
+  async setWorkers(lane: string, { named, consumers }: WorkerCount): Promise<void> {
+    const { run, keys, node } = this.#link
+    await run('set-workers', [keys.count(lane)], [lane, node, named, consumers])
+  }
+
+  async promote(): Promise<readonly { lane: string; jobs: number }[]> {
+    const { run, keys, isCluster } = this.#link
+    const due = ((await run('due-lanes', [keys.due], [dueLanesPerLook])) as Buffer[]).map(String)
+    const promoted = new Map<string, number>()
+    const atOnce = isCluster ? 1 : promotedAtOnce
+    for (const some of chunks(due, atOnce)) await this.#promote(some, promoted)
+    return [...promoted].map(([lane, jobs]) => ({ lane, jobs }))
+  }
+
+  async heal(lanes: readonly string[]): Promise<void> {
+    const { run, keys, perLanes } = this.#link
+    await perLanes(lanes, async (some, first) => {
+      await run('heal', [keys.queue(first, 'scheduled')], this.#link.withQueues(some))
+      return []
+    })
+  }
+
+  /** Moves what is due in these lanes, and adds it up. */
+  async #promote(lanes: readonly string[], promoted: Map<string, number>): Promise<void> {
+    const { run, keys } = this.#link
+    const key = keys.queue(lanes[0] ?? '', 'scheduled')
+    const args = [promotedPerCall, ...this.#link.withQueues(lanes)]
+    for (let round = 0; round < promotionRounds; round += 1) {
+      let total = 0
+      const reply = (await run('promote', [key], args)) as readonly (readonly [number])[]
+      for (const [at, lane] of lanes.entries()) {
+        const jobs = reply[at]?.[0] ?? 0
+        if (jobs > 0) promoted.set(lane, (promoted.get(lane) ?? 0) + jobs)
+        total += jobs
+      }
+      if (total < promotedPerCall) return
+    }
+  }
+}

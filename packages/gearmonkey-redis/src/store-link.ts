@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import type { LaneNames } from '@crossgear/core-scheduler'
+import { chunks } from './chunks.ts'
+import { commandConnection, type Connection } from './connection.ts'
+import { storeErrorOf } from './errors.ts'
+import { Keys } from './keys.ts'
+import { Scripts, type ScriptArgument, type ScriptName } from './scripts.ts'
+import { isClusterAddress, type StoreAddress } from './store-address.ts'
+
+/** Lanes in one call where a call takes several. */
+const lanesPerCall = 1_000
+
+/** What a script did that concerns indexes in other slots; called only in a cluster. */
+type AfterScript = (name: ScriptName, args: readonly ScriptArgument[]) => Promise<void>
+
+/** The way to the store that all its parts share: names, keys, scripts, errors. */
+export class StoreLink {
+  readonly node = randomBytes(5).toString('hex')
+  readonly redis: Connection
+  readonly keys: Keys
+  readonly names: LaneNames
+  readonly isCluster: boolean
+  readonly #scripts: Scripts
+  #after: AfterScript | undefined
+
+  constructor(address: StoreAddress, names: LaneNames, answerWithinMs?: number) {
+    this.isCluster = isClusterAddress(address)
+    this.redis = commandConnection(address, this.node, answerWithinMs)
+    this.keys = new Keys(this.isCluster)
+    this.names = names
+    this.#scripts = new Scripts(this.redis)
+  }
+
+  /** Called after each script that may have changed how its lane stands. */
+  afterwards(after: AfterScript): void {
+    this.#after = after
+  }
+
+  /** Runs a script. */
+  readonly run = (
+    name: ScriptName,
+    keys: readonly string[],
+    args: readonly ScriptArgument[],
+  ): Promise<unknown> => {
+    const { open, close } = this.keys
+    const reply = this.call(() => this.#scripts.run(name, keys, [open, close, ...args]))
+    const after = this.#after
+    if (!after) return reply
+    return reply.then(async (answer) => {
+      await after(name, args)
+      return answer
+    })
+  }
+
+  /** Sends something, and turns what goes wrong into a {@link StoreError}. */
+  readonly call = async <Reply>(send: () => Promise<Reply>): Promise<Reply> => {
+    try {
+      return await send()
+    } catch (error) {
+      throw storeErrorOf(error)
+    }
+  }
+
+  /** Commands about one lane in one write. */
+  readonly pipeline = async (
+    fill: (pipeline: ReturnType<Redis['pipeline']>) => void,
+  ): Promise<unknown[]> => {
+    const pipeline = this.redis.pipeline()
+    fill(pipeline)
+    const replies = (await this.call(() => pipeline.exec())) ?? []
+    return replies.map(([error, reply]) => {
+      if (error) throw storeErrorOf(error)
+      return reply
+    })
+  }
+
+  /** One answer per lane: in a cluster a call for each, else all in one write. */
+  readonly eachLane = async (
+    lanes: readonly string[],
+    ask: (commands: Commands, lane: string) => Promise<unknown>,
+  ): Promise<unknown[]> => {
+    if (this.isCluster) {
+      return this.call(() => Promise.all(lanes.map((lane) => ask(this.redis, lane))))
+    }
+    return this.pipeline((pipeline) => {
+      for (const lane of lanes) void ask(pipeline as unknown as Commands, lane)
+    })
+  }
+
+  /** Calls for many lanes: as many as one call may take, in a cluster one. */
+  readonly perLanes = async <Reply>(
+    lanes: readonly string[],
+    send: (some: readonly string[], first: string) => Promise<readonly Reply[]>,
+  ): Promise<Reply[]> => {
+    const found: Reply[] = []
+    for (const some of chunks(lanes, lanesPerCall)) {
+      const pieces = this.isCluster ? some.map((lane) => [lane]) : [some]
+      const replies = await Promise.all(pieces.map((piece) => send(piece, piece[0] ?? '')))
+      for (const reply of replies) found.push(...reply)
+    }
+    return found
+  }
+
+  /** The queue whose hint index a script may write; in a cluster that is in another slot. */
+  queueOf(lane: string): string {
+    return this.isCluster ? '' : this.names.parse(lane).queue
+  }
+
+  /** Lanes, each with the queue in whose hint index it is. */
+  withQueues(lanes: readonly string[]): string[] {
+    return lanes.flatMap((lane) => [lane, this.queueOf(lane)])
+  }
+
+  /** The servers that have keys. */
+  masters(): readonly Redis[] {
+    return 'nodes' in this.redis ? this.redis.nodes('master') : [this.redis]
+  }
+}
+
+/** What is asked of each lane; the same on a connection and on a pipeline. */
+export type Commands = Pick<Redis, 'hgetBuffer' | 'get'>
