@@ -165,7 +165,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
 
   it('refuses a folder that cannot be made', async () => {
     await expect(open('/dev/null/x')).rejects.toThrow(
-      /^The folder \/dev\/null\/x cannot be used \(ENOTDIR\): choose another with --data-dir\.$/,
+      /^The folder \/dev\/null\/x cannot be used \(ENOTDIR\): choose another with --data-dir or CROSSGEAR_DATA_DIR\.$/,
     )
   })
 })

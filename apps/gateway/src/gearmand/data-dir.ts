@@ -17,7 +17,7 @@ export function chooseDataDir(cwd = process.cwd(), home = homeOfUser()): string 
   ]
   return (
     candidates.find((path) => existsSync(path) && mayWrite(path)) ??
-    candidates.find((path) => mayWrite(dirname(path))) ??
+    candidates.find((path) => !existsSync(path) && mayWrite(dirname(path))) ??
     systemFolder
   )
 }

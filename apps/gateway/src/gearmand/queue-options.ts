@@ -37,7 +37,6 @@ const withValue = [
   'mysql-db',
   'mysql-host',
   'mysql-password',
-  'mysql-port',
   'mysql-table',
   'mysql-user',
   'redis-password',
@@ -46,10 +45,13 @@ const withValue = [
   'redis-server',
 ]
 
+const withNumber = ['mysql-port']
+
 const alone = ['libdrizzle-mysql', 'libtokyocabinet-optimize', 'store-queue-on-shutdown']
 
 /** What says where gearmand's queues are. */
 export const queueOptions: readonly GearmandOption[] = [
   ...withValue.map((name) => ({ name, value: true as const })),
+  ...withNumber.map((name) => ({ name, value: true as const, number: true as const })),
   ...alone.map((name) => ({ name })),
 ].map((option) => ({ ...option, effect: 'queue', help: 'No effect: jobs are in the store.' }))

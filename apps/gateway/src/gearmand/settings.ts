@@ -18,6 +18,7 @@ type Env = ConfigSources['env']
 
 const mostPrefixBytes = 38
 const mostConnections = 1_000_000
+const mostJobs = 1_000_000
 const mostBacklog = 65_535
 const mostKeepaliveSeconds = 32_767
 
@@ -30,8 +31,8 @@ const defaults: ConfigSources['defaults'] = {
 }
 
 /** The nearest number that is taken. */
-function within(most: number): (value: string) => string {
-  return (value) => String(Math.min(Math.max(Number(value), 1), most))
+function within(most: number, least = 1): (value: string) => string {
+  return (value) => String(Math.min(Math.max(Number(value), least), most))
 }
 
 const settings: Readonly<
@@ -41,8 +42,8 @@ const settings: Readonly<
   listen: { to: 'host' },
   exceptions: { to: 'exceptions', as: () => 'yes' },
   'round-robin': { to: 'roundRobin', as: () => 'yes' },
-  'job-retries': { to: 'jobRetries' },
-  'worker-wakeup': { to: 'workerWakeup' },
+  'job-retries': { to: 'jobRetries', as: within(mostJobs, 0) },
+  'worker-wakeup': { to: 'workerWakeup', as: within(mostJobs, 0) },
   backlog: { to: 'backlog', as: within(mostBacklog) },
   'keepalive-idle': { to: 'keepaliveSeconds', as: within(mostKeepaliveSeconds) },
   'file-descriptors': {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { access, constants, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { oneLine, StartError, systemCode } from '../lifecycle/start-error.ts'
@@ -36,10 +36,11 @@ export class StoreFolder {
     const path = resolve(dataDir)
     try {
       await mkdir(path, { recursive: true, mode: 0o700 })
+      await access(path, constants.W_OK | constants.X_OK)
       return new StoreFolder(await realpath(path))
     } catch (error) {
       throw new StartError(
-        `The folder ${path} cannot be used (${systemCode(error) || oneLine(error)}): choose another with --data-dir.`,
+        `The folder ${path} cannot be used (${systemCode(error) || oneLine(error)}): choose another with --data-dir or CROSSGEAR_DATA_DIR.`,
         1,
         { cause: error },
       )

@@ -24,6 +24,7 @@ const mistakes = [
   ['--port='],
   ['--daemon=1'],
   ['-f', 'abc'],
+  ['--mysql-port', 'abc'],
   ['-j', '--check-args'],
   ['--verbose', '-l', 'none'],
   ['--listen'],

@@ -236,6 +236,20 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     expect((await gearmand.exited).code).toBe(0)
   })
 
+  it.skipIf(process.getuid?.() !== 0)(
+    '-u with a folder of data that is not for that user says so, exit code 1',
+    async () => {
+      const dataDir = await temporaryFolder()
+      const words = ['-p', '0', '-u', 'nobody', '-l', 'none']
+      const gearmand = startGearmand(words, { env: { CROSSGEAR_DATA_DIR: dataDir } })
+      const { code, stderr } = await gearmand.exited
+      expect(stderr).toBe(
+        `gearmand: The folder ${dataDir} cannot be used (EACCES): choose another with --data-dir or CROSSGEAR_DATA_DIR.\n`,
+      )
+      expect(code).toBe(1)
+    },
+  )
+
   it.skipIf(process.getuid?.() !== 0)('-u runs as that user, its store too', async () => {
     const id = (kind: string): number =>
       Number(execFileSync('/usr/bin/id', [kind, 'nobody'], { encoding: 'utf8' }))

@@ -15,6 +15,7 @@ describe("gearmand's options", () => {
     ['', { gearmanPort: 4730, faktoryPort: 'off', webPort: 'off', httpPort: 'off', host: '*' }],
     ['', { workerWakeup: 0, jobRetries: 0, roundRobin: false, exceptions: false }],
     ['-p 1 -L 10.0.0.1', { gearmanPort: 1, host: '10.0.0.1' }],
+    ['-j -1 -w -1', { jobRetries: 0, workerWakeup: 0 }],
     ['-r http', { httpPort: 8080 }],
     ['-r http --http-port 1', { httpPort: 1 }],
     [
