@@ -7,7 +7,7 @@ export interface IdleWorker {
   wake(): void
 }
 
-/** Who sleeps under one key. Each map is in the order of its places in the line. */
+/** Who sleeps under one key, each with its place in the line; in the order of falling asleep. */
 interface Sleepers {
   /** Woken for nothing and asleep again, with the place they had: before all others. */
   readonly returned: Map<IdleWorker, number>
@@ -17,9 +17,15 @@ interface Sleepers {
 /** Idle workers in the order in which they fell asleep, found by what they can do. */
 export class IdleWorkers {
   readonly #byKey = new Map<string, Sleepers>()
-  readonly #asleep = new Map<IdleWorker, Interest>()
+  readonly #asleep = new Map<IdleWorker, { readonly interest: Interest; readonly since: number }>()
   readonly #places = new WeakMap<IdleWorker, number>()
   #sequence = 0
+  #falls = 0
+
+  /** Grows whenever a worker falls asleep. */
+  get falls(): number {
+    return this.#falls
+  }
 
   get size(): number {
     return this.#asleep.size
@@ -50,7 +56,8 @@ export class IdleWorkers {
     const before = again ? this.#places.get(worker) : undefined
     const place = before ?? (this.#sequence += 1)
     this.#places.set(worker, place)
-    this.#asleep.set(worker, interest)
+    this.#falls += 1
+    this.#asleep.set(worker, { interest, since: this.#falls })
     for (const key of interest.idleKeys) {
       let sleepers = this.#byKey.get(key)
       if (!sleepers) this.#byKey.set(key, (sleepers = { returned: new Map(), others: new Map() }))
@@ -59,10 +66,10 @@ export class IdleWorkers {
   }
 
   remove(worker: IdleWorker): void {
-    const interest = this.#asleep.get(worker)
-    if (!interest) return
+    const asleep = this.#asleep.get(worker)
+    if (!asleep) return
     this.#asleep.delete(worker)
-    for (const key of interest.idleKeys) {
+    for (const key of asleep.interest.idleKeys) {
       const sleepers = this.#byKey.get(key)
       if (!sleepers) continue
       if (!sleepers.returned.delete(worker)) sleepers.others.delete(worker)
@@ -72,14 +79,17 @@ export class IdleWorkers {
 
   /** Who would be woken. */
   next(keys: readonly string[]): IdleWorker | undefined {
-    return this.#longestAsleep(keys)
+    return this.#longestAsleep(keys, Infinity)
   }
 
-  /** Wakes up to `count` workers that sleep under any of the keys, the longest asleep first. */
-  wake(keys: readonly string[], count: number): number {
+  /**
+   * Wakes up to `count` workers that sleep under any of the keys, the longest asleep first; with
+   * `until` only those that slept when {@link falls} was that.
+   */
+  wake(keys: readonly string[], count: number, until = Infinity): number {
     let woken = 0
     while (woken < count) {
-      const worker = this.#longestAsleep(keys)
+      const worker = this.#longestAsleep(keys, until)
       if (!worker) break
       this.remove(worker)
       worker.wake()
@@ -88,17 +98,21 @@ export class IdleWorkers {
     return woken
   }
 
-  #longestAsleep(keys: readonly string[]): IdleWorker | undefined {
+  #longestAsleep(keys: readonly string[], until: number): IdleWorker | undefined {
     let best: IdleWorker | undefined
     let bestPlace = Infinity
     for (const key of keys) {
       const sleepers = this.#byKey.get(key)
       if (!sleepers) continue
-      const line = sleepers.returned.size > 0 ? sleepers.returned : sleepers.others
-      const [first] = line
+      const first = this.#first(sleepers.returned, until) ?? this.#first(sleepers.others, until)
       if (!first || first[1] >= bestPlace) continue
       ;[best, bestPlace] = first
     }
     return best
+  }
+
+  #first(line: ReadonlyMap<IdleWorker, number>, until: number): [IdleWorker, number] | undefined {
+    const [first] = line
+    return first && (this.#asleep.get(first[0])?.since ?? 0) <= until ? first : undefined
   }
 }

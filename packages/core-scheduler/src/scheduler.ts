@@ -68,7 +68,7 @@ export class Scheduler {
     this.#options = options
     this.registry = new LaneRegistry(new LaneNames(options.homes))
     const arm = (): void => this.#arm()
-    this.#wakeups = new Wakeups(this.registry, options.wakeups ?? 1)
+    this.#wakeups = new Wakeups(this.registry, clock, options.wakeups ?? 1)
     const { idle, stirs } = this.#wakeups
     const wake = (lane: string, jobs: number): void => this.#wakeups.wake(lane, jobs)
     this.#verdicts = new Verdicts({

@@ -1,7 +1,9 @@
 import { IdleWorkers, type IdleWorker } from './idle-workers.ts'
 import { idleKeysOf, type IdleKeys } from './interest.ts'
 import type { LaneRegistry } from './lane-registry.ts'
+import type { Clock } from './ports.ts'
 import { Stirs } from './stirs.ts'
+import { WakeRounds } from './wake-rounds.ts'
 
 /** Who sleeps, and who is woken for what comes into a lane. */
 export class Wakeups {
@@ -9,11 +11,13 @@ export class Wakeups {
   readonly stirs = new Stirs()
   readonly #registry: LaneRegistry
   readonly #perJob: number
+  readonly #rounds: WakeRounds
 
   /** `perJob` idle workers are woken for each job; 0: all. */
-  constructor(registry: LaneRegistry, perJob: number) {
+  constructor(registry: LaneRegistry, clock: Clock, perJob: number) {
     this.#registry = registry
-    this.#perJob = perJob === 0 ? Infinity : perJob
+    this.#perJob = perJob
+    this.#rounds = new WakeRounds(this.idle, clock)
   }
 
   /**
@@ -23,8 +27,10 @@ export class Wakeups {
   wake(lane: string, jobs: number, own = false): void {
     const { byName, byQueue } = this.stir(lane, own)
     if (this.idle.size === 0) return
-    this.idle.wake(byName, jobs * this.#perJob)
-    this.idle.wake([byQueue], jobs * this.#perJob)
+    for (const keys of [byName, [byQueue]]) {
+      if (this.#perJob === 0) this.#rounds.wakeAll(keys)
+      else this.idle.wake(keys, jobs * this.#perJob)
+    }
   }
 
   /** Jobs may have come, of which nobody is told yet. */
