@@ -1,15 +1,18 @@
-// How long one job takes to reach one of many idle workers, and what an idle connection costs.
-//   npx tsx --conditions=@crossgear/source apps/gateway/test/stock/bench/idle-workers.ts [workers]
+// How long one job takes to reach one of many idle workers, and what an idle connection costs, beside
+// Debian's gearmand:
+//   npm run bench:idle-workers [workers]
 import { readFile } from 'node:fs/promises'
-import { RedisServer } from '@crossgear/tools/redis-server'
-import { startGateway } from '../../support/gateway-process.ts'
+import { loadavg } from 'node:os'
 import { IdleWorkers } from '../support/idle-workers.ts'
+import { startCrossgear, startGearmand } from './servers.ts'
 
 const many = Number(process.argv[2] ?? 10_000)
 const few = 10
-const warmUps = 5
+const warmUps = 3
 /** Jobs measured: fewer where each of them wakes everybody. */
-const measured = (wakeups: number): number => (wakeups === 0 ? 40 : 1000)
+const measured = (wakeups: number): number => (wakeups === 0 ? 20 : 1000)
+
+const servers = { crossgear: startCrossgear, gearmand: startGearmand } as const
 
 async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
@@ -31,37 +34,34 @@ async function latencies(workers: IdleWorkers, jobs: number, wakeups: number): P
   return found.sort((one, other) => one - other)
 }
 
-async function measure(wakeups: number): Promise<object[]> {
-  const redis = await RedisServer.start()
-  const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
-  const words = ['--redis-url', `unix://${redis.path}`, '--worker-wakeup', String(wakeups)]
-  const gateway = startGateway(['serve', ...ports, ...words])
-  const { doors } = await gateway.ready
-  const workers = new IdleWorkers(doors.find(({ name }) => name === 'gearman')?.port ?? 0, 'idle')
+async function measure(name: keyof typeof servers, wakeups: number): Promise<object[]> {
+  const server = await servers[name](wakeups)
+  const workers = new IdleWorkers(server.port, 'idle')
   const rows: object[] = []
   let before = 0
   for (const count of [few, many]) {
     await workers.grow(count)
-    const pid = gateway.child.pid ?? 0
-    const resident = await residentBytes(pid)
-    const perConnection =
-      count === few ? '' : ((resident - before) / (count - few) / 1024).toFixed(1)
-    before = resident
+    const growth = (await residentBytes(server.pid)) - before
     const sorted = await latencies(workers, measured(wakeups), wakeups)
+    before = await residentBytes(server.pid)
     rows.push({
+      server: name,
       'worker-wakeup': wakeups,
       'idle workers': count,
       'p50 ms': percentile(sorted, 0.5),
       'p99 ms': percentile(sorted, 0.99),
-      'KiB per connection': perConnection,
+      'KiB per connection': count === few ? '' : (growth / (count - few) / 1024).toFixed(1),
+      load: loadavg()[0]?.toFixed(1),
     })
-    before = count === few ? await residentBytes(pid) : before
   }
   await workers.close()
-  gateway.child.kill('SIGTERM')
-  await gateway.exited
-  await redis.stop()
+  await server.stop()
   return rows
 }
 
-console.table([...(await measure(0)), ...(await measure(1))])
+const rows: object[] = []
+for (const wakeups of [1, 0]) {
+  for (const name of ['crossgear', 'gearmand'] as const)
+    rows.push(...(await measure(name, wakeups)))
+}
+console.table(rows)

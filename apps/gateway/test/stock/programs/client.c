@@ -135,6 +135,7 @@ static void obey(char *line) {
   const char *extra = strtok(NULL, " \n"), *unique = strtok(NULL, " \n");
   gearman_return_t ret;
   size_t size = unhex(data);
+  if (size == 0) data = NULL; /* the library takes no empty data that is somewhere */
   if (strcmp(verb, "do") == 0) gearman_client_add_task(client, NULL, NULL, fn, NULL, data, size, &ret);
   if (strcmp(verb, "high") == 0)
     gearman_client_add_task_high(client, NULL, NULL, fn, NULL, data, size, &ret);

@@ -44,7 +44,6 @@ const c: StockKit = {
   probe: ['sh', '-c', compileProbe],
   client: () => [cClient()],
   worker: () => [cWorker()],
-  refusesEmpty: true,
   maxBytes: 300_000,
   atOnce: 100,
 }

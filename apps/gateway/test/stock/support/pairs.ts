@@ -56,10 +56,12 @@ export function pairs(stage: Stage): void {
       })
     })
 
-    test.skipIf(from.refusesEmpty)('a job without data', async () => {
-      const heard = digest(await ask('do', 'echo', ''))
-      expect(heard).toMatchObject({ bytes: Buffer.alloc(0), end: 'complete' })
-    })
+    if (!from.refusesEmpty) {
+      test('a job without data', async () => {
+        const heard = digest(await ask('do', 'echo', ''))
+        expect(heard).toMatchObject({ bytes: Buffer.alloc(0), end: 'complete' })
+      })
+    }
 
     test('a large job', async () => {
       const data = randomBytes(Math.min(from.maxBytes, to.maxBytes))

@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { startBridge, type Bridge } from '../../bridge/bridge.ts'
-import { absent, type StockKit } from './kits.ts'
+import { absent, kits, present, type StockKit } from './kits.ts'
 import { StockProcess } from './stock-process.ts'
 
 /** Gateways, and programs that live as long as they are needed. */
@@ -42,7 +42,11 @@ export function onStage(nodes: 1 | 2, suite: (stage: Stage) => void): void {
       await bridge?.close()
     }, 30_000)
 
-    for (const { name, needs = '' } of absent) test.skip(`needs ${needs}: ${name}`)
+    for (const kit of kits.filter(({ needs }) => needs !== undefined)) {
+      test.skipIf(absent.includes(kit))(`needs ${kit.needs ?? ''}: ${kit.name}`, () => {
+        expect(present).toContain(kit)
+      })
+    }
 
     suite({
       get bridge() {

@@ -35,7 +35,7 @@ export function tools(stage: Stage): void {
     return connected
   }
   const withTools = test.skipIf(!hasTools)
-  if (!hasTools) test.skip('needs gearman-tools: gearman and gearadmin')
+  withTools('needs gearman-tools: gearman and gearadmin', () => expect(hasTools).toBe(true))
 
   withTools('gearman: a job from standard input, byte for byte', async () => {
     worker('-f', 'tool-cat', '--', 'cat')
