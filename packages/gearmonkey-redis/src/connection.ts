@@ -109,6 +109,8 @@ export async function connect(connection: Connection): Promise<void> {
 /**
  * The connection that listens. Silence is no fault of it. In a cluster any server hears what is
  * published on any other: when one is gone, the next is tried.
+ * Who listens subscribes again: where ioredis does and the connection is lost over it, nobody catches
+ * the error, and the process would end.
  */
 export function eventConnection(
   address: StoreAddress,
@@ -116,11 +118,15 @@ export function eventConnection(
   withinMs = answerWithinMs,
 ): Redis {
   const name = `crossgear:${node}:events`
-  if (!isClusterAddress(address)) return new Redis(connectionOptions(address, name, withinMs))
+  const options = { autoResubscribe: false }
+  if (!isClusterAddress(address)) {
+    return new Redis({ ...connectionOptions(address, name, withinMs), ...options })
+  }
   const { nodes, ...login } = address
   const first: ServerAddress = { ...login, ...nodes[0] }
   const redis = new Redis({
     ...connectionOptions(first, name, withinMs),
+    ...options,
     retryStrategy: (attempt) => {
       Object.assign(redis.options, nodes[attempt % nodes.length])
       return pause(attempt)

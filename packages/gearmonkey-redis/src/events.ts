@@ -11,6 +11,7 @@ export class Events {
   readonly #nodeChannel: string
   #watched: ReadonlySet<string> | 'all' = new Set()
   #listener: StoreListener | undefined
+  #hasStarted = false
 
   constructor(redis: Redis, keys: Keys, node: string) {
     this.#redis = redis
@@ -22,6 +23,7 @@ export class Events {
     redis.on('pmessageBuffer', (_pattern: string, channel: Buffer, message: Buffer) => {
       this.#heard(channel.toString(), message)
     })
+    redis.on('ready', () => void this.#subscribeAgain())
   }
 
   listen(listener: StoreListener): void {
@@ -30,6 +32,7 @@ export class Events {
 
   async start(): Promise<void> {
     await this.#redis.subscribe(this.#keys.events, this.#nodeChannel)
+    this.#hasStarted = true
   }
 
   /** Subscribes before it unsubscribes, so that what stays watched is never unheard. */
@@ -48,6 +51,21 @@ export class Events {
     if (lanes !== 'all' && before === 'all') await this.#redis.punsubscribe(pattern)
     // Not before it is so: after a failure the next call must say all of it again.
     this.#watched = lanes
+  }
+
+  /** After each new connection. Where it fails, another is made and it begins anew. */
+  async #subscribeAgain(): Promise<void> {
+    if (!this.#hasStarted) return
+    const lanes = this.#watched === 'all' ? [] : [...this.#watched]
+    const channels = lanes.map((lane) => this.#keys.channel(lane))
+    try {
+      await Promise.all([
+        this.#redis.subscribe(this.#keys.events, this.#nodeChannel, ...channels),
+        ...(this.#watched === 'all' ? [this.#redis.psubscribe(this.#keys.channel('*'))] : []),
+      ])
+    } catch {
+      if (this.#redis.status === 'ready') this.#redis.disconnect(true)
+    }
   }
 
   #heard(channel: string, message: Buffer): void {

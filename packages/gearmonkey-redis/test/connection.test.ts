@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { EventLog } from '@crossgear/core-scheduler/testing'
 import type { NewJob, Store } from '@crossgear/core-scheduler'
 import { StoreError } from '@crossgear/core-scheduler'
@@ -123,6 +125,42 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     await store.check()
     expect(await store.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
     expect(log.heard.map(({ kind }) => kind)).toEqual(['down', 'up'])
+  })
+
+  test('a connection that is lost while it subscribes again is made once more', async () => {
+    let cuts = 0
+    const between = createServer((client) => {
+      const there = connect(server.path)
+      for (const socket of [client, there]) socket.on('error', () => undefined)
+      there.on('close', () => client.destroy())
+      there.pipe(client)
+      client.on('data', (chunk) => {
+        if (cuts > 0 && /subscribe/i.test(chunk.toString('latin1'))) {
+          cuts -= 1
+          there.destroy()
+        } else there.write(chunk)
+      })
+    }).listen(0, '127.0.0.1')
+    await once(between, 'listening')
+    const { port } = between.address() as AddressInfo
+    const store = new RedisStore({ host: '127.0.0.1', port })
+    stores.push(store)
+    const log = new EventLog()
+    await store.open()
+    store.listen(log)
+    await store.watch(new Set(['mail']))
+    cuts = 3
+    await server.connect().call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    await vi.waitFor(() => expect(cuts).toBe(0), { timeout: 5_000 })
+    const { store: other } = await open()
+    await vi.waitFor(
+      async () => {
+        await other.submit('mail', [job])
+        expect(log.heard.some(({ kind }) => kind === 'created')).toBe(true)
+      },
+      { timeout: 5_000 },
+    )
+    between.close()
   })
 
   test('what was watched before the store went is heard after it came back', async () => {
