@@ -9,7 +9,7 @@ import type { DoorName, WorkerTask } from './peers/tasks.ts'
 import type { Random } from './random.ts'
 import type { Gateway } from './world/gateway.ts'
 import { startWorker, type PeerProcess } from './world/peers.ts'
-import { serving } from './world/probe.ts'
+import { probeKey, serving } from './world/probe.ts'
 import type { Proxy } from './world/proxy.ts'
 import type { RedisNode, StoreWorld } from './world/redis.ts'
 
@@ -170,7 +170,9 @@ export class Stage {
         .filter((file) => file.endsWith('.jobs'))
         .map((file) => [
           file.slice(0, -'.jobs'.length),
-          parseLog(readFileSync(join(this.folder, file), 'latin1')),
+          parseLog(readFileSync(join(this.folder, file), 'latin1')).filter(
+            ({ key }) => key !== probeKey,
+          ),
         ]),
     )
     return historyOf(logs)

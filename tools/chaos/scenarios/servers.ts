@@ -83,12 +83,18 @@ export const serverScenarios: readonly Scenario[] = [
       const redis = stage.store.connect()
       for (const part of [0.25, 0.6]) {
         await stage.share(part)
-        await stage.fault('Redis full', 'store', async () => {
-          await redis.config('SET', 'maxmemory', '1mb')
-          await delay(fullForMs)
-          await redis.config('SET', 'maxmemory', '0')
-          await stage.recovered(stage.gateways[0]!, nowMs())
-        })
+        // Refused again and again, a worker goes on to the next job each time.
+        await stage.fault(
+          'Redis full',
+          'store',
+          async () => {
+            await redis.config('SET', 'maxmemory', '1mb')
+            await delay(fullForMs)
+            await redis.config('SET', 'maxmemory', '0')
+            await stage.recovered(stage.gateways[0]!, nowMs())
+          },
+          Infinity,
+        )
       }
       redis.disconnect()
     },

@@ -4,6 +4,8 @@ import { argumentOf, openGearman, sayGearman } from '../peers/gearman-link.ts'
 
 /** The function of the run's own jobs. */
 const probeLane = 'chaos-probe'
+/** The payload of the run's own jobs: consumers may get one that no probe waits for any more. */
+export const probeKey = 'probe'
 const tryWithinMs = 1_500
 const pauseMs = 50
 
@@ -25,7 +27,7 @@ async function served(port: number): Promise<boolean> {
   try {
     link = await openGearman(port)
     sayGearman(link, 'CAN_DO', probeLane)
-    sayGearman(link, 'SUBMIT_JOB', probeLane, '', 'probe')
+    sayGearman(link, 'SUBMIT_JOB', probeLane, '', probeKey)
     let handle = ''
     for (;;) {
       const message = await link.next(tryWithinMs)
