@@ -1,4 +1,5 @@
 import type { LaneRegistry } from './lane-registry.ts'
+import type { InHand } from './in-hand.ts'
 import type { Interest } from './interest.ts'
 import type { Reservation } from './job.ts'
 import { KnownEmpty } from './known-empty.ts'
@@ -14,6 +15,7 @@ interface Parts {
   readonly clock: Clock
   readonly observer: Observer
   readonly registry: LaneRegistry
+  readonly inHand: InHand
   readonly arm: () => void
   /** The worker has left before its job came. */
   readonly putBack: (assignment: Assignment) => void
@@ -45,7 +47,6 @@ export class Claims {
   readonly #roomTimers = new Map<string, () => void>()
   readonly #throttled = (queue: string, waitMs: number): void => this.#lookAgain(queue, waitMs)
   #stopped = false
-  #handedOut = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -53,11 +54,6 @@ export class Claims {
       const [first] = claimants
       if (first) void this.#send(first.interest, claimants)
     })
-  }
-
-  /** Jobs handed out since the start. */
-  get handedOut(): number {
-    return this.#handedOut
   }
 
   stop(): void {
@@ -198,7 +194,7 @@ export class Claims {
   }
 
   #assign(assignment: Assignment, claimant: Claimant | undefined): void {
-    this.#handedOut += 1
+    this.#parts.inHand.add(assignment)
     if (!claimant) {
       this.#parts.putBack(assignment)
       return

@@ -1,3 +1,4 @@
+import type { InHand } from './in-hand.ts'
 import type { JobEvent, JobRef, Outcome, Report, Settled } from './job.ts'
 import type { Clock, Observer, Store } from './ports.ts'
 import type { Assignment, Reporting, Settlement } from './requests.ts'
@@ -19,6 +20,7 @@ interface Parts {
   readonly store: Store
   readonly clock: Clock
   readonly observer: Observer
+  readonly inHand: InHand
   readonly arm: () => void
   readonly wake: (lane: string, jobs: number) => void
   readonly tell: (ref: JobRef, event: JobEvent) => void
@@ -32,7 +34,6 @@ export class Outcomes {
   readonly #outcomes: TurnBatch<PendingOutcome>
   readonly #reports: TurnBatch<PendingReport>
   readonly #refusedReleases: PendingOutcome[] = []
-  #settledCount = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -41,11 +42,6 @@ export class Outcomes {
       void this.#send(lane, items)
     })
     this.#reports = new TurnBatch(parts.arm, (lane, items) => void this.#sendReports(lane, items))
-  }
-
-  /** Jobs that this node handed out and that it has an answer for. */
-  get settledCount(): number {
-    return this.#settledCount
   }
 
   /** `assignment` is absent for a job that no worker of this node held. */
@@ -96,7 +92,7 @@ export class Outcomes {
   }
 
   #answer({ outcome, assignment, settlement }: PendingOutcome, result: Settled): void {
-    if (assignment && !assignment.adopted) this.#settledCount += 1
+    this.#parts.inHand.remove(outcome.token)
     if (result !== 'unknown') {
       const event = eventOf(outcome, result)
       if (event) this.#parts.tell(outcome, event)

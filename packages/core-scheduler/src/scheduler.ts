@@ -5,6 +5,7 @@ import { JobLookup } from './job-lookup.ts'
 import { JobSets } from './job-sets.ts'
 import { QueueControl } from './queue-control.ts'
 import type { IdleWorker } from './idle-workers.ts'
+import { InHand } from './in-hand.ts'
 import { consumerInterest, namedInterest } from './interest.ts'
 import type { Ability, Interest } from './interest.ts'
 import type { Job, JobEvent, JobRef, Report } from './job.ts'
@@ -50,6 +51,7 @@ export class Scheduler {
   readonly #wakeups: Wakeups
   readonly #verdicts: Verdicts
   readonly #waiters = new Waiters()
+  readonly #inHand = new InHand()
   readonly #submissions: Submissions
   readonly #claims: Claims
   readonly #outcomes: Outcomes
@@ -108,6 +110,7 @@ export class Scheduler {
       clock,
       observer,
       arm,
+      inHand: this.#inHand,
       wake,
       tell,
       settled: () => this.#checkIdle(),
@@ -117,6 +120,7 @@ export class Scheduler {
       clock,
       observer,
       arm,
+      inHand: this.#inHand,
       registry: this.registry,
       putBack: (assignment) => this.release(assignment, false),
       giveBack: ({ lane, id, token }) =>
@@ -171,6 +175,7 @@ export class Scheduler {
       settle: (outcome) => this.#outcomes.add(undefined, outcome),
       outcomeOf: (job, report) => this.#verdicts.ofFailure(job, report),
       settleNative: (job) => this.#outcomes.add(undefined, this.#verdicts.ofNative(job)),
+      recount: () => this.#recount(),
       retryReleases: () => this.#outcomes.retryReleases(),
     })
   }
@@ -189,7 +194,7 @@ export class Scheduler {
 
   /** Jobs in the hands of this node's workers. */
   get running(): number {
-    return this.#claims.handedOut - this.#outcomes.settledCount
+    return this.#inHand.size
   }
 
   /** Resolves when no worker of this node has a job. */
@@ -334,6 +339,12 @@ export class Scheduler {
 
   check(): Promise<void> {
     return this.#store.check()
+  }
+
+  /** Jobs that ended elsewhere are not waited for. */
+  async #recount(): Promise<void> {
+    await this.#inHand.prune(this.#store, this.#clock.nowMs(), this.#whenIdle.length > 0)
+    this.#checkIdle()
   }
 
   #checkIdle(): void {

@@ -27,6 +27,8 @@ export interface UpkeepParts extends HearingParts {
   readonly maxLosses: number
   /** Puts back what the store would not take back before. */
   readonly retryReleases: () => void
+  /** Looks which jobs of this node's workers have ended elsewhere. */
+  readonly recount: () => Promise<void>
 }
 
 /** What a node does unasked: beats, promotes, reaps, buries, and hears what others do. */
@@ -113,6 +115,7 @@ export class Upkeep {
       for (const lane of await store.bury(node, [...registry.all()])) wake(lane, 1)
     }
     await this.#reap()
+    await this.#parts.recount()
     await this.#heal()
     await care.beat()
     watch.touch()

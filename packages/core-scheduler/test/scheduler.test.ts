@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MemoryNode } from '../src/testing/index.ts'
 import { StoreError, type NewJob, type Store, type Submitted } from '../src/index.ts'
-import { Cluster } from './harness.ts'
+import { bytes, Cluster } from './harness.ts'
 
 describe('a scheduler', () => {
   test('answers a submission with the job and its lane’s number once the store has it', async () => {
@@ -207,6 +207,47 @@ describe('a scheduler', () => {
     await cluster.turn()
     await idle
     expect(running.settled).toEqual(['done'])
+  })
+
+  test.each(['fetched', 'named'] as const)(
+    'who waits for the last jobs does not wait for one that ended elsewhere: %s',
+    async (kind) => {
+      const cluster = new Cluster()
+      const node = await cluster.node('a')
+      const other = await cluster.node('b')
+      node.submit('mail', { door: 'faktory' })
+      await cluster.turn()
+      const worker = kind === 'named' ? node.worker('mail') : node.consumer('default')
+      worker.take()
+      await cluster.turn()
+      expect(node.scheduler.running).toBe(1)
+      const { lane, id, token } = worker.last.job
+      await other.store.finish(lane, [{ lane, id, token, kind: 'complete', output: bytes('') }])
+      node.scheduler.drain()
+      const idle = node.scheduler.whenIdle()
+      await cluster.pass(1_001)
+      await idle
+      expect(node.scheduler.running).toBe(0)
+    },
+  )
+
+  test('a job that is held for long is known to be, or is forgotten', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    const other = await cluster.node('b')
+    for (const lane of ['mail', 'mail']) node.submit(lane)
+    await cluster.turn()
+    const [one, two] = [node.worker('mail').take(), node.worker('mail').take()]
+    await cluster.turn()
+    const { lane, id, token } = one.last.job
+    await other.store.finish(lane, [{ lane, id, token, kind: 'complete', output: bytes('') }])
+    await cluster.pass(50_000)
+    expect(node.scheduler.running).toBe(2)
+    await cluster.pass(12_000)
+    expect(node.scheduler.running).toBe(1)
+    two.complete('done')
+    await cluster.turn()
+    expect(node.scheduler.running).toBe(0)
   })
 
   test('news of an end that overtake the answer to the submission are not lost', async () => {
