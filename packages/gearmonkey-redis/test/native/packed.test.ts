@@ -20,7 +20,14 @@ import { GearMonkeyClient } from '../../src/native/index.ts'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
-const run = promisify(execFile)
+const runFile = promisify(execFile)
+/** Whatever wants colours around it. */
+const env = { ...process.env, FORCE_COLOR: '0' }
+const run = (
+  program: string,
+  args: readonly string[],
+  options: { readonly cwd?: string } = {},
+): Promise<{ readonly stdout: string }> => runFile(program, args, { ...options, env })
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>

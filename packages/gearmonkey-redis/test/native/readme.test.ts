@@ -40,7 +40,10 @@ describe.skipIf(lacksRedis)('with redis-server, the README', () => {
     const code = (examples[index] ?? '').replaceAll('redis://127.0.0.1:6379', redis.url)
     writeFileSync(file, code)
     const options = ['--conditions=@crossgear/source', '--import', 'tsx']
-    return spawn(process.execPath, [...options, file], { stdio: ['ignore', 'pipe', 'inherit'] })
+    return spawn(process.execPath, [...options, file], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, FORCE_COLOR: '0' },
+    })
   }
 
   /** What an example prints, and what the comments behind its `console.log` say. */
