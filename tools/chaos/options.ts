@@ -14,7 +14,7 @@ job is lost. Without names every scenario is played.
   --help       this text
 
 Service must be there again in 3 s after a gateway's start, 5 s after that of Redis, 30 s after a
-failover; on a busy machine in as much more as the first start of a gateway took more than usual.
+failover; on a busy machine in as much more as its load, or the first start of a gateway, is over the usual.
 
 Exit code 1: a promise was broken; the logs are kept and their place is told.`
 

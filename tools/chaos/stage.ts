@@ -1,4 +1,5 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fault } from './check/faults.ts'
@@ -54,8 +55,7 @@ export class Stage {
   readonly faults: Fault[] = []
   /** The longest time without service after what should not last, seconds. */
   recoverySeconds: number | undefined
-  /** How much slower than an idle one the machine is, by what a start took. At least 1. */
-  readonly slowness: number
+  readonly startSlowness: number
   /** What went wrong on the way, one line each. */
   readonly trouble: string[] = []
   /** What is worth telling beside the table, one line each. */
@@ -79,10 +79,15 @@ export class Stage {
     this.store = parts.store
     this.clients = parts.clients
     this.links = parts.links
-    this.slowness = Math.max(1, parts.startSeconds / usualStartSeconds)
+    this.startSlowness = parts.startSeconds / usualStartSeconds
     this.jobs = parts.jobs
     this.ratePerSecond = parts.ratePerSecond
     for (const worker of parts.workers) this.#mind(worker)
+  }
+
+  /** How much slower than an idle one the machine is, by what a start took and by its load. */
+  get slowness(): number {
+    return Math.max(1, this.startSlowness, loadavg()[0]! / availableParallelism())
   }
 
   get workers(): readonly PeerProcess[] {

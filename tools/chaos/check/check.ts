@@ -22,13 +22,21 @@ export function check(evidence: Evidence): Verdict {
   const runs = runsByKey(history.runs)
   const finished = new Set(history.runs.filter(isFinished).map(({ key }) => key))
   const touched = new Set(history.runs.filter((run) => faults.some((fault) => touches(fault, run))))
+  // A native worker says by itself how long its result is kept, after the result: death may come between.
+  const unexpiring = new Set(
+    [...touched].filter(({ via }) => via === 'store').map(({ key }) => key),
+  )
   const repeated = [...runs.values()].filter((some) => some.length > 1)
   return {
     acknowledged: history.acknowledged.size,
     run: finished.size,
     lost: lostJobs(evidence, runs, finished),
     unexpected: [...runs.keys()].filter((key) => !history.attempted.has(key)),
-    stuck: [...snapshot.leftovers, ...snapshot.jobs.flatMap(stuckJob), ...unheard(history)],
+    stuck: [
+      ...snapshot.leftovers,
+      ...snapshot.jobs.flatMap((job) => stuckJob(job, unexpiring)),
+      ...unheard(history),
+    ],
     duplicates: repeated.reduce((sum, some) => sum + some.length - 1, 0),
     duplicatesBound: Math.min(touched.size, mostTouched(faults, slots)),
     unexcused: [
@@ -89,12 +97,13 @@ function isHeld({ places }: StoredJob): boolean {
   return places.length > 0
 }
 
-function stuckJob({ key, lane, id, status, places, isAwaited, expires }: StoredJob): string[] {
+function stuckJob(job: StoredJob, unexpiring: ReadonlySet<string>): string[] {
+  const { key, lane, id, status, places, isAwaited, expires } = job
   const name = `${key} (${lane} ${id}, ${status})`
   const found: string[] = []
   if (places.length > 0) found.push(`${name} is in ${places.join(' and ')}`)
   else if (isUnfinished(status)) found.push(`${name} is in no place`)
-  else if (!expires) found.push(`${name} is kept for ever`)
+  else if (!expires && !unexpiring.has(key)) found.push(`${name} is kept for ever`)
   if (isAwaited && isUnfinished(status)) found.push(`${name} is waited for`)
   return found
 }

@@ -62,6 +62,13 @@ describe('the checker', () => {
     expect(judged(story, { snapshot: { jobs: [], leftovers } }).stuck).toEqual(leftovers)
   })
 
+  test('lets a native worker die between its result and the word how long that is kept', () => {
+    const story = new Story().submitted('a').at(900).ran('worker', 'a', 10, 'store')
+    const left = stored({ status: 'success' })
+    expect(judged(story, { ...left, faults: [killed] }).stuck).toEqual([])
+    expect(judged(story, left).stuck).toHaveLength(1)
+  })
+
   test('finds a client that still waits for a result', () => {
     const story = new Story().tell('client', 'attempt', 'a').tell('client', 'owed', 'a')
     expect(judged(story.ran('worker', 'a')).stuck).toEqual(['a: its client waits for the result'])
