@@ -1,4 +1,16 @@
-import type { Redis } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
+
+type Connection = Redis | Cluster
+
+/** One more connection to the same store. */
+function another(redis: Connection): Connection {
+  return 'nodes' in redis ? redis.duplicate() : redis.duplicate()
+}
+
+/** The braces of the text stand in the keys of a cluster alone. */
+function nameIn(redis: Connection, fn: string): string {
+  return redis.isCluster ? `{${fn}}` : fn
+}
 
 /**
  * A GearMonkey client and worker written straight from the protocol's text, command by command, for
@@ -19,31 +31,32 @@ export interface SpecJob {
 
 /** Submits a job and returns its id. With a Unix time instead of a priority the job is scheduled. */
 export async function submitJob(
-  redis: Redis,
+  redis: Connection,
   fn: string,
   input: string | Buffer,
   priority: SpecPriority | number = 'normal',
 ): Promise<number> {
-  const id = await redis.incr(`uid:${fn}`)
-  await redis.call('HMSET', `job:${fn}:${id}`, 'status', 'idle', 'input', input)
-  await redis.publish(`channel:${fn}`, `create:${id}`)
-  if (typeof priority === 'number') await redis.zadd(`queue:${fn}:scheduled`, priority, id)
-  else await redis.lpush(`queue:${fn}:${priority}`, id)
+  const name = nameIn(redis, fn)
+  const id = await redis.incr(`uid:${name}`)
+  await redis.call('HMSET', `job:${name}:${id}`, 'status', 'idle', 'input', input)
+  await redis.publish(`channel:${name}`, `create:${id}`)
+  if (typeof priority === 'number') await redis.zadd(`queue:${name}:scheduled`, priority, id)
+  else await redis.lpush(`queue:${name}:${priority}`, id)
   return id
 }
 
 /** How many workers a roll call finds. */
-export async function rollCall(redis: Redis, fn: string): Promise<number> {
-  return Number(await redis.get(`count:${fn}`))
+export async function rollCall(redis: Connection, fn: string): Promise<number> {
+  return Number(await redis.get(`count:${nameIn(redis, fn)}`))
 }
 
 /** A job's hash, field by field. */
 export async function getJob(
-  redis: Redis,
+  redis: Connection,
   fn: string,
   id: number,
 ): Promise<Record<string, Buffer>> {
-  return redis.hgetallBuffer(`job:${fn}:${id}`)
+  return redis.hgetallBuffer(`job:${nameIn(redis, fn)}:${id}`)
 }
 
 /**
@@ -51,16 +64,16 @@ export async function getJob(
  * time. The wait blocks a connection of its own.
  */
 export async function blockingSubmit(
-  redis: Redis,
+  redis: Connection,
   fn: string,
   input: string | Buffer,
   priority: SpecPriority | number = 'normal',
   timeoutSeconds = 10,
 ): Promise<number | undefined> {
   const id = await submitJob(redis, fn, input, priority)
-  const blocked = redis.duplicate()
+  const blocked = another(redis)
   try {
-    const reply = await blocked.brpop(`lock:${fn}:${id}`, timeoutSeconds)
+    const reply = await blocked.brpop(`lock:${nameIn(redis, fn)}:${id}`, timeoutSeconds)
     return reply === null ? undefined : id
   } finally {
     blocked.disconnect()
@@ -69,20 +82,24 @@ export async function blockingSubmit(
 
 /** A worker that its owner drives: `start`, then `next` and `finish` by turns, then `stop`. */
 export class SpecWorker {
-  readonly fn: string
-  readonly #redis: Redis
-  readonly #blocked: Redis
+  readonly #name: string
+  readonly #redis: Connection
+  readonly #blocked: Connection
 
-  constructor(redis: Redis, fn: string) {
-    this.fn = fn
+  constructor(redis: Connection, fn: string) {
+    this.#name = nameIn(redis, fn)
     this.#redis = redis
-    this.#blocked = redis.duplicate()
+    this.#blocked = another(redis)
   }
 
   async start(): Promise<void> {
-    const loaded = await this.#redis.call('SCRIPT', 'LOAD', script)
-    if (loaded !== dueScriptSha1) throw new Error(`the script has the SHA-1 ${String(loaded)}`)
-    await this.#redis.incr(`count:${this.fn}`)
+    await this.#redis.exists('anything') // a cluster knows its servers from then on
+    const servers = 'nodes' in this.#redis ? this.#redis.nodes('master') : [this.#redis]
+    for (const server of servers) {
+      const loaded = await server.call('SCRIPT', 'LOAD', script)
+      if (loaded !== dueScriptSha1) throw new Error(`the script has the SHA-1 ${String(loaded)}`)
+    }
+    await this.#redis.incr(`count:${this.#name}`)
   }
 
   /** Waits for a job for some turns of the loop, each a second long, and says that it is busy. */
@@ -96,15 +113,15 @@ export class SpecWorker {
 
   /** Says that a job that was popped is busy. */
   async begin(id: number): Promise<SpecJob> {
-    await this.#redis.publish(`channel:${this.fn}`, `start:${id}`)
-    await this.#redis.call('HMSET', `job:${this.fn}:${id}`, 'status', 'busy')
-    const { input } = await this.#redis.hgetallBuffer(`job:${this.fn}:${id}`)
+    await this.#redis.publish(`channel:${this.#name}`, `start:${id}`)
+    await this.#redis.call('HMSET', `job:${this.#name}:${id}`, 'status', 'busy')
+    const { input } = await this.#redis.hgetallBuffer(`job:${this.#name}:${id}`)
     return { id, input: input ?? Buffer.alloc(0) }
   }
 
   async update(id: number, dividend: number, divisor: number): Promise<void> {
     const progress = ['status:dividend', dividend, 'status:divisor', divisor]
-    await this.#redis.call('HMSET', `job:${this.fn}:${id}`, ...progress)
+    await this.#redis.call('HMSET', `job:${this.#name}:${id}`, ...progress)
   }
 
   async finish(
@@ -112,15 +129,15 @@ export class SpecWorker {
     output: string | Buffer,
     status: 'success' | 'error' = 'success',
   ): Promise<void> {
-    await this.#redis.call('HMSET', `job:${this.fn}:${id}`, 'status', status, 'output', output)
-    await this.#redis.expire(`job:${this.fn}:${id}`, 90_000)
-    await this.#redis.publish(`channel:${this.fn}`, `finish:${id}`)
-    await this.#redis.lpush(`lock:${this.fn}:${id}`, 'OK')
-    await this.#redis.expire(`lock:${this.fn}:${id}`, 10)
+    await this.#redis.call('HMSET', `job:${this.#name}:${id}`, 'status', status, 'output', output)
+    await this.#redis.expire(`job:${this.#name}:${id}`, 90_000)
+    await this.#redis.publish(`channel:${this.#name}`, `finish:${id}`)
+    await this.#redis.lpush(`lock:${this.#name}:${id}`, 'OK')
+    await this.#redis.expire(`lock:${this.#name}:${id}`, 10)
   }
 
   async stop(): Promise<void> {
-    await this.#redis.decr(`count:${this.fn}`)
+    await this.#redis.decr(`count:${this.#name}`)
     this.abandon()
   }
 
@@ -131,8 +148,8 @@ export class SpecWorker {
 
   async #pop(): Promise<number | undefined> {
     const now = Math.floor(Date.now() / 1000)
-    const due = await this.#redis.evalsha(dueScriptSha1, 1, `queue:${this.fn}:scheduled`, now)
-    const queues = ['high', 'normal', 'low'].map((priority) => `queue:${this.fn}:${priority}`)
+    const due = await this.#redis.evalsha(dueScriptSha1, 1, `queue:${this.#name}:scheduled`, now)
+    const queues = ['high', 'normal', 'low'].map((priority) => `queue:${this.#name}:${priority}`)
     const popped = due ?? (await this.#blocked.brpop(queues, 1))
     return Array.isArray(popped) ? Number(popped[1]) : undefined
   }

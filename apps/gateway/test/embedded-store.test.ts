@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { locateServer } from '../src/stores/locate-server.ts'
 import { openStore } from '../src/stores/open-store.ts'
 import { RespConnection } from '../src/stores/resp-connection.ts'
 import { recordingLog } from './support/recording-log.ts'
@@ -13,7 +14,8 @@ it('without a server on PATH an embedded store answers, warns, and ends with the
   expect(lines).toHaveLength(1)
   expect(lines[0]).toContain('jobs are kept in memory and do not outlive this gateway')
 
-  const connection = await RespConnection.open(store.address, 2000)
+  const address = await locateServer(store.address, 2000)
+  const connection = await RespConnection.open(address, 2000)
   expect(await connection.command('PING')).toBe('PONG')
   expect(await connection.command('EVAL', 'return 1 + 1', '0')).toBe(2)
   const setting = 'hash-max-listpack-value'
@@ -21,5 +23,5 @@ it('without a server on PATH an embedded store answers, warns, and ends with the
 
   await store.close()
   await connection.closed
-  await expect(RespConnection.open(store.address, 2000)).rejects.toThrow('ECONNREFUSED')
+  await expect(RespConnection.open(address, 2000)).rejects.toThrow('ECONNREFUSED')
 })

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { listenOn } from '../src/lifecycle/listen.ts'
 import { StartError } from '../src/lifecycle/start-error.ts'
 import { findStoreProgram } from '../src/stores/find-server.ts'
+import { locateServer } from '../src/stores/locate-server.ts'
 import { openStore, type OpenStore } from '../src/stores/open-store.ts'
 import { RespConnection } from '../src/stores/resp-connection.ts'
 import type { RespValue } from '../src/stores/resp-reply.ts'
@@ -21,7 +22,7 @@ async function open(dataDir: string, to: RecordingLog = recordingLog()): Promise
 }
 
 async function ask(store: OpenStore, ...words: string[]): Promise<RespValue> {
-  const connection = await RespConnection.open(store.address, 2000)
+  const connection = await RespConnection.open(await locateServer(store.address, 2000), 2000)
   try {
     return await connection.command(...words)
   } finally {

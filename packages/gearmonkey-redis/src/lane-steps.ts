@@ -49,7 +49,11 @@ export class RedisLanes {
   }
 
   async discover(): Promise<readonly string[]> {
-    const found = await this.#scan.next()
+    const found: string[] = []
+    // As much of a cluster as has as many servers.
+    for (let looks = this.#link.masters().length; looks > 0; looks -= 1) {
+      found.push(...(await this.#scan.next()))
+    }
     return found.map((key) => this.#link.keys.laneOf(key))
   }
 

@@ -120,10 +120,10 @@ export const options = {
   redisUrl: row({
     group: 'Store',
     argument: 'url',
-    help: 'Redis or Valkey to keep the jobs in: redis://[user:password@]host[:port][/db], rediss://... or unix:///path[?db=n&password=...]',
+    help: 'Redis or Valkey to keep the jobs in: redis://[user:password@]host[:port][/db], rediss://..., unix:///path[?db=n&password=...], redis+sentinel://[user:password@]host:port,.../name[?db=n] or redis+cluster://[user:password@]host:port,...',
     value: optional(
       checkedText(
-        'redis://host:port/db, rediss://host:port/db or unix:///path?db=n',
+        'redis://host:port/db, rediss://host:port/db, unix:///path?db=n, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port',
         (url) => parseStoreUrl(url) !== undefined,
         maskStoreUrl,
       ),

@@ -1,6 +1,7 @@
 import { oneLine, StartError, systemCode } from '../lifecycle/start-error.ts'
 import type { Logger } from '../log/logger.ts'
-import { nameServer, waitUntilLoaded } from './readiness.ts'
+import { nameServer, readInfo, waitUntilLoaded } from './readiness.ts'
+import { locateServer } from './locate-server.ts'
 import { RespConnection, StoreTimeout } from './resp-connection.ts'
 import { RespError, RespProtocolError } from './resp-reply.ts'
 import { printStoreAddress, type StoreAddress } from './store-address.ts'
@@ -14,14 +15,33 @@ const TIMEOUT_MS = 5000
 export async function checkGivenStore(address: StoreAddress, log: Logger): Promise<string> {
   let connection: RespConnection | undefined
   try {
-    connection = await RespConnection.open(address, TIMEOUT_MS)
+    connection = await RespConnection.open(await locateServer(address, TIMEOUT_MS), TIMEOUT_MS)
     await waitUntilLoaded(connection, log)
+    if ('nodes' in address) await checkCluster(connection)
+    await checkVersion(connection)
     return await nameServer(connection)
   } catch (error) {
     throw new StartError(explain(error, printStoreAddress(address)), 1, { cause: error })
   } finally {
     connection?.end()
   }
+}
+
+/** Redis 6 lacks commands that the gateway's scripts use. Every Valkey says 7 at least. */
+const OLDEST_MAJOR = 7
+
+class UnfitStore extends Error {}
+
+async function checkVersion(connection: RespConnection): Promise<void> {
+  const version = (await readInfo(connection, 'server')).get('redis_version')
+  if (version === undefined || Number.parseInt(version, 10) >= OLDEST_MAJOR) return
+  throw new UnfitStore(`is Redis ${version}: Redis ${OLDEST_MAJOR} or Valkey is needed`)
+}
+
+async function checkCluster(connection: RespConnection): Promise<void> {
+  const info = String(await connection.command('CLUSTER', 'INFO'))
+  if (info.includes('cluster_state:ok')) return
+  throw new UnfitStore('is a cluster that does not serve all slots: see CLUSTER INFO')
 }
 
 const LOGIN_ERRORS = /^(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|without any password/
@@ -34,6 +54,7 @@ function explain(error: unknown, url: string): string {
     }
     return `${said}: correct --redis-url.`
   }
+  if (error instanceof UnfitStore) return `The store at ${url} ${error.message}.`
   if (error instanceof RespProtocolError) {
     return `No Redis speaks at ${url} (${error.message}): correct --redis-url.`
   }

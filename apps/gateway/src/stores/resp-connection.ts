@@ -1,7 +1,7 @@
 import { createConnection, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { parseReply, RespError, RespProtocolError, type RespValue } from './resp-reply.ts'
-import type { StoreAddress } from './store-address.ts'
+import type { ServerStoreAddress } from './store-address.ts'
 
 /** No reply that this connection asks for is longer. */
 const MAX_REPLY_BYTES = 16 * 1024 * 1024
@@ -51,7 +51,7 @@ export class RespConnection {
    *
    * @throws the system's error, StoreTimeout, RespError or RespProtocolError.
    */
-  static async open(address: StoreAddress, timeoutMs: number): Promise<RespConnection> {
+  static async open(address: ServerStoreAddress, timeoutMs: number): Promise<RespConnection> {
     const connection = new RespConnection(await openSocket(address, timeoutMs), timeoutMs)
     try {
       const { username, password, db } = address
@@ -128,7 +128,7 @@ export class RespConnection {
   }
 }
 
-async function openSocket(address: StoreAddress, timeoutMs: number): Promise<Socket> {
+async function openSocket(address: ServerStoreAddress, timeoutMs: number): Promise<Socket> {
   const { socket, readyEvent } = dial(address)
   return await new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
@@ -146,7 +146,10 @@ async function openSocket(address: StoreAddress, timeoutMs: number): Promise<Soc
   })
 }
 
-function dial(address: StoreAddress): { socket: Socket; readyEvent: 'connect' | 'secureConnect' } {
+function dial(address: ServerStoreAddress): {
+  socket: Socket
+  readyEvent: 'connect' | 'secureConnect'
+} {
   if ('path' in address) return { socket: createConnection(address.path), readyEvent: 'connect' }
   const { host, port } = address
   if (!address.tls) return { socket: createConnection({ host, port }), readyEvent: 'connect' }

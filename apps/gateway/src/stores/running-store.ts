@@ -1,9 +1,9 @@
-import type { StoreAddress } from './store-address.ts'
+import type { ServerStoreAddress } from './store-address.ts'
 
 /** A store process that this gateway started or attached to. */
 export interface RunningStore {
   /** What the gateway connects to. */
-  readonly address: StoreAddress
+  readonly address: ServerStoreAddress
   /** Loopback port, for native GearMonkey programs. */
   readonly port: number
   /** `Redis 7.0.15` */

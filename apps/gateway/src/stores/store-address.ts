@@ -1,3 +1,5 @@
+import { manyHostsAddress, printManyHosts } from './many-hosts.ts'
+
 interface Login {
   readonly username?: string
   readonly password?: string
@@ -16,11 +18,34 @@ export interface UnixStoreAddress extends Login {
 }
 
 /** Where a Redis or Valkey server is, and how to log in. */
-export type StoreAddress = TcpStoreAddress | UnixStoreAddress
+export type ServerStoreAddress = TcpStoreAddress | UnixStoreAddress
+
+interface Host {
+  readonly host: string
+  readonly port: number
+}
+
+/** The master of a name, which Sentinels know. */
+export interface SentinelStoreAddress extends Login {
+  readonly sentinels: readonly Host[]
+  readonly name: string
+  readonly tls: boolean
+  readonly sentinelUsername?: string
+  readonly sentinelPassword?: string
+}
+
+/** A Redis Cluster, by some of its servers. */
+export interface ClusterStoreAddress extends Omit<Login, 'db'> {
+  readonly nodes: readonly Host[]
+  readonly tls: boolean
+}
+
+/** Where the store is, and how to log in. */
+export type StoreAddress = ServerStoreAddress | SentinelStoreAddress | ClusterStoreAddress
 
 const DEFAULT_PORT = 6379
 
-const readers: Readonly<Record<string, (url: URL) => StoreAddress | undefined>> = {
+const readers: Readonly<Record<string, (url: URL) => ServerStoreAddress | undefined>> = {
   'redis:': (url) => tcpAddress(url, false),
   'rediss:': (url) => tcpAddress(url, true),
   'unix:': unixAddress,
@@ -28,10 +53,13 @@ const readers: Readonly<Record<string, (url: URL) => StoreAddress | undefined>> 
 
 /**
  * Reads `redis://[user:password@]host[:port][/db]`, `rediss://...` (TLS) or
- * `unix:///path[?db=n&username=u&password=p]`. Anything else is undefined.
+ * `unix:///path[?db=n&username=u&password=p]`, or the addresses of several servers as
+ * {@link manyHostsAddress} does. Anything else is undefined.
  */
 export function parseStoreUrl(text: string): StoreAddress | undefined {
   try {
+    const many = manyHostsAddress(text)
+    if (many) return many
     const url = new URL(text)
     return readers[url.protocol]?.(url)
   } catch {
@@ -41,11 +69,14 @@ export function parseStoreUrl(text: string): StoreAddress | undefined {
 
 /** A store URL fit for logs: the password is not in it. */
 export function maskStoreUrl(text: string): string {
-  return text.replace(/^(\w+:\/\/[^@:]*:).*@/, '$1***@').replace(/([?&]password=)[^&]*/, '$1***')
+  return text
+    .replace(/^([\w+]+:\/\/[^@:]*:).*@/, '$1***@')
+    .replace(/([?&](?:sentinel_)?password=)[^&]*/, '$1***')
 }
 
 /** The address as a URL that a person can read or paste; a password shows as `***`. */
 export function printStoreAddress(address: StoreAddress): string {
+  if ('nodes' in address || 'sentinels' in address) return printManyHosts(address)
   if ('path' in address) {
     const query = address.db === 0 ? '' : `?db=${address.db}`
     return `unix://${encodeURI(address.path)}${query}`
@@ -58,7 +89,7 @@ export function printStoreAddress(address: StoreAddress): string {
   return `${scheme}://${login}${host}:${address.port}${db}`
 }
 
-function tcpAddress(url: URL, tls: boolean): StoreAddress | undefined {
+function tcpAddress(url: URL, tls: boolean): ServerStoreAddress | undefined {
   const db = databaseNumber(url.pathname.slice(1))
   if (db === undefined || url.hostname === '' || url.search !== '' || url.hash !== '') {
     return undefined
@@ -74,7 +105,7 @@ function tcpAddress(url: URL, tls: boolean): StoreAddress | undefined {
 
 const unixParameters = new Set(['db', 'username', 'password'])
 
-function unixAddress(url: URL): StoreAddress | undefined {
+function unixAddress(url: URL): ServerStoreAddress | undefined {
   const query = url.searchParams
   const db = databaseNumber(query.get('db') ?? '')
   const known = [...query.keys()].every((name) => unixParameters.has(name))

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { oneLine, StartError, systemCode } from '../lifecycle/start-error.ts'
 import { LOOPBACK } from './free-port.ts'
-import type { StoreAddress } from './store-address.ts'
+import type { ServerStoreAddress } from './store-address.ts'
 
 /** The longest path that Linux (108 bytes with the NUL) gives a unix socket; macOS takes 103. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
@@ -47,7 +47,7 @@ export class StoreFolder {
     }
   }
 
-  address(port: number): StoreAddress {
+  address(port: number): ServerStoreAddress {
     if (this.socketPath !== undefined) return { path: this.socketPath, db: 0 }
     return { host: LOOPBACK, port, tls: false, db: 0 }
   }

@@ -1,5 +1,7 @@
-import { Redis } from 'ioredis'
+import { Redis, type Cluster } from 'ioredis'
 import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
+import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { RedisServer } from '@crossgear/tools/redis-server'
 import { startGateway } from '../support/gateway-process.ts'
 
@@ -13,7 +15,9 @@ export interface Bridge {
   readonly clientPorts: Ports
   readonly workerPorts: Ports
   /** What native programs and the checks use. */
-  readonly redis: Redis
+  readonly redis: Redis | Cluster
+  /** A function's name as it stands in keys: in a cluster with the braces of the text. */
+  braced(fn: string): string
   /** The store for other native programs, `redis://...`. */
   readonly storeUrl: string
   /** Violations of the store's rules by a function's jobs. */
@@ -25,10 +29,20 @@ export interface Bridge {
 
 const anyPorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
 
+/** What starts each kind of store. */
+const engines = {
+  server: () => RedisServer.start(),
+  sentinel: () => RedisSentinel.start(),
+  cluster: () => RedisCluster.start(),
+} as const
+
+export type Engine = keyof typeof engines
+
 /** Starts gateways in processes of their own. Without `nodes` one that brings an embedded store. */
-export async function startBridge(nodes?: number): Promise<Bridge> {
-  const server = nodes === undefined ? undefined : await RedisServer.start()
-  const store = server ? ['--redis-url', `unix://${server.path}`] : ['--store-port', '0']
+export async function startBridge(nodes?: number, engine: Engine = 'server'): Promise<Bridge> {
+  const server = nodes === undefined ? undefined : await engines[engine]()
+  const url = server instanceof RedisServer ? `unix://${server.path}` : server?.url
+  const store = url === undefined ? ['--store-port', '0'] : ['--redis-url', url]
   // Without a PATH no Redis is found, and the embedded store steps in.
   const env: Record<string, string> = server ? {} : { PATH: '' }
   const gateways = Array.from({ length: nodes ?? 1 }, () =>
@@ -43,18 +57,23 @@ export async function startBridge(nodes?: number): Promise<Bridge> {
   const workerPorts = ports.at(-1)
   if (!clientPorts || !workerPorts) throw new Error('no gateway')
   const storeUrl = server?.url ?? ready[0]?.store.nativeUrl ?? ''
-  const redis = new Redis(storeUrl)
+  const redis = server ? server.connect() : new Redis(storeUrl)
+  const braced = (fn: string): string => (redis.isCluster ? `{${fn}}` : fn)
   return {
     clientPorts,
     workerPorts,
     redis,
     storeUrl,
+    braced,
     async violations(fn) {
       const found = await checkInvariants(redis, { native: true })
       return found.filter((line) => line.startsWith(fn))
     },
     async forget(fn) {
-      for (const key of await redis.keys(`job:${fn}:*`)) await redis.del(key)
+      const servers = 'nodes' in redis ? redis.nodes('master') : [redis]
+      for (const one of servers) {
+        for (const key of await one.keys(`job:${braced(fn)}:*`)) await one.del(key)
+      }
     },
     async close() {
       redis.disconnect()

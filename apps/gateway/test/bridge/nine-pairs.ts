@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { startBridge, type Bridge } from './bridge.ts'
+import { startBridge, type Bridge, type Engine } from './bridge.ts'
 import { clientDoors, type ClientDoor } from './clients.ts'
 import { libraryClient, libraryWorker } from './library-peers.ts'
 import { lacksRedisCli, shellClient, shellWorker } from './shell-peers.ts'
@@ -67,6 +67,19 @@ export function ninePairs(store: string, nodes?: number): void {
   })
 }
 
+/** The nine pairs of stock peers on an engine of several servers. */
+export function ninePairsOn(engine: Engine, nodes: number): void {
+  describe.skipIf(lacksRedis)(`with Redis ${engine}`, { timeout: 30_000 }, () => {
+    let bridge: Bridge
+    beforeAll(async () => {
+      bridge = await startBridge(nodes, engine)
+    }, 30_000)
+    afterAll(() => bridge.close(), 30_000)
+
+    drive(() => bridge, everyDoor)
+  })
+}
+
 function drive(bridgeOf: () => Bridge, pairs: readonly Pair[]): void {
   test.each(pairs)('$client.name to $worker.name: background', async ({ client, worker }) => {
     const fn = `bg-${randomUUID()}`
@@ -77,7 +90,9 @@ function drive(bridgeOf: () => Bridge, pairs: readonly Pair[]): void {
       await settle(() => expect(running.received()).toHaveLength(sent.length))
       const received = running.received().map((payload) => payload.toString('base64'))
       expect(received.sort()).toEqual(sent.map((payload) => payload.toString('base64')).sort())
-      await settle(async () => expect(await bridgeOf().redis.zcard(`xg:busy:${fn}`)).toBe(0))
+      await settle(async () =>
+        expect(await bridgeOf().redis.zcard(`xg:busy:${bridgeOf().braced(fn)}`)).toBe(0),
+      )
     } finally {
       await running.stop()
     }
@@ -93,7 +108,7 @@ function drive(bridgeOf: () => Bridge, pairs: readonly Pair[]): void {
         await client.background(bridgeOf(), fn, Buffer.from('x'))
         await settle(() => expect(running.received()).toHaveLength(1))
         await settle(async () => {
-          const status = await bridgeOf().redis.hget(`job:${fn}:1`, 'status')
+          const status = await bridgeOf().redis.hget(`job:${bridgeOf().braced(fn)}:1`, 'status')
           expect(status ?? 'gone').toMatch(/error|gone/)
         })
         expect(running.received()).toHaveLength(1)

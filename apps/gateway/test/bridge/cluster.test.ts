@@ -1,0 +1,3 @@
+import { ninePairsOn } from './nine-pairs.ts'
+
+ninePairsOn('cluster', 2)

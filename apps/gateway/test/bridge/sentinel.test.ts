@@ -1,0 +1,3 @@
+import { ninePairsOn } from './nine-pairs.ts'
+
+ninePairsOn('sentinel', 2)
