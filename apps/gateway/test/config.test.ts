@@ -134,7 +134,7 @@ describe('a wrong value is refused in one line that says what to give', () => {
     [
       'redisUrl',
       'redis://u:secret@h/x',
-      '--redis-url is "redis://u:***@h/x": give redis://host:port/db, rediss://host:port/db or unix:///path?db=n.',
+      '--redis-url is "redis://u:***@h/x": give redis://host:port/db, rediss://host:port/db, unix:///path?db=n, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port.',
     ],
     [
       'config',
