@@ -322,9 +322,10 @@ export class Scheduler {
     return this.#store.queues.note(job, job.token, note)
   }
 
-  /** A reservation that this node did not hand out, as one that it did: for outcomes by jid. */
+  /** A consumer's reservation that this node did not hand out, as one that it did: for outcomes by jid. */
   adopt(job: Job): Assignment | undefined {
-    if (job.token === undefined) return undefined
+    // A by-name worker's reservation is ended by its own words alone; a token names its kind first.
+    if (!job.token?.startsWith('c')) return undefined
     return {
       job: { ...job, token: job.token, heldBy: 'consumer' },
       sinceMs: this.#clock.nowMs(),
