@@ -24,6 +24,18 @@ describe('over two nodes', () => {
     expect(worker.settled).toEqual(['done'])
   })
 
+  test('an outcome by jid is none for a job that a by-name worker holds', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    a.ask('mail')
+    await cluster.turn()
+    const worker = b.worker('mail').take()
+    await cluster.turn()
+    const { job } = worker.last
+    expect(a.scheduler.adopt(job)).toBeUndefined()
+    expect(a.scheduler.adopt({ ...job, token: job.token.replace(/^n/, 'c') })).toBeDefined()
+  })
+
   test('a foreground client hears of a failure on another node', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
