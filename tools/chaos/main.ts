@@ -80,4 +80,5 @@ function detailsOf({ violations, remarks }: ScenarioResult): string[] {
   ]
 }
 
-process.exitCode = await main(process.argv.slice(2))
+// What a scenario that failed has left running ends with it.
+process.exit(await main(process.argv.slice(2)))
