@@ -44,6 +44,14 @@ const names = [
   'worked-lanes',
 ] as const
 
+/** Those that bring jobs or names: refused by a server that is full. All others free memory, or let jobs end. */
+const growing: ReadonlySet<ScriptName> = new Set([
+  'submit',
+  'batch-new',
+  'batch-join',
+  'register-lane',
+])
+
 /** One atomic step, one file in `lua/`. */
 export type ScriptName = (typeof names)[number]
 
@@ -77,7 +85,8 @@ export class Scripts {
     const calls = new Map<ScriptName, Call>()
     for (const name of names) {
       const command = `xg-${name}`
-      redis.defineCommand(command, { lua: readScript(name) })
+      const head = growing.has(name) ? '#!lua\n' : '#!lua flags=allow-oom\n'
+      redis.defineCommand(command, { lua: `${head}${readScript(name)}` })
       const defined = redis as unknown as Record<string, Call>
       const call = defined[`${command}Buffer`]
       if (call) calls.set(name, call.bind(redis))
