@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { freePort, RedisServer } from '@crossgear/tools/redis-server'
 import { startGateway } from '../../support/gateway-process.ts'
 
@@ -32,8 +35,11 @@ export async function startCrossgear(wakeups: number): Promise<MeasuredServer> {
 /** Debian's gearmand, its jobs in memory. */
 export async function startGearmand(wakeups: number): Promise<MeasuredServer> {
   const port = await freePort()
+  // It removes its pid file when it ends, whatever that is.
+  const folder = mkdtempSync(join(tmpdir(), 'gearmand-bench-'))
   const words = ['-p', String(port), '-L', '127.0.0.1', '-w', String(wakeups), '-l', 'none']
-  const child = spawn('/usr/sbin/gearmand', [...words, '-P', '/dev/null'], { stdio: 'ignore' })
+  const pidFile = join(folder, 'gearmand.pid')
+  const child = spawn('/usr/sbin/gearmand', [...words, '-P', pidFile], { stdio: 'ignore' })
   const exited = once(child, 'exit')
   while (!(await answers(port))) {
     if (child.exitCode !== null) throw new Error('gearmand does not start')
@@ -44,6 +50,7 @@ export async function startGearmand(wakeups: number): Promise<MeasuredServer> {
     async stop() {
       child.kill('SIGKILL')
       await exited
+      rmSync(folder, { recursive: true, force: true })
     },
   }
 }

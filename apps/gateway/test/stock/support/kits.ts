@@ -36,7 +36,7 @@ function once(make: () => string): () => string {
 
 const cClient = once(() => compiled(source('client.c'), 'client'))
 const cWorker = once(() => compiled(source('worker.c'), 'worker'))
-const compileProbe = 'echo "#include <libgearman/gearman.h>" | cc -E -o /dev/null -'
+const compileProbe = 'echo "#include <libgearman/gearman.h>" | cc -fsyntax-only -x c -'
 
 const c: StockKit = {
   name: 'c',
