@@ -17,6 +17,7 @@ interface Held {
 export class InHand {
   /** Those that were not looked at for longest first. */
   readonly #byToken = new Map<string, Held>()
+  readonly #waiting: (() => void)[] = []
 
   get size(): number {
     return this.#byToken.size
@@ -28,11 +29,23 @@ export class InHand {
 
   /** The reservation has ended. */
   remove(token: string): void {
-    this.#byToken.delete(token)
+    if (this.#byToken.delete(token)) this.#tellIfEmpty()
   }
 
-  /** Forgets what ran out of time, or was ended by its name at another node: some that are held for long, or all. */
-  async prune(store: Store, nowMs: number, all: boolean): Promise<void> {
+  /** Resolves when there are none. */
+  whenEmpty(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      this.#tellIfEmpty()
+    })
+  }
+
+  /**
+   * Forgets what ran out of time, or was ended by its name at another node: of some that are held for long,
+   * or, while somebody waits, of all.
+   */
+  async prune(store: Store, nowMs: number): Promise<void> {
+    const all = this.#waiting.length > 0
     const byLane = new Map<string, Map<string, number>>()
     let count = 0
     for (const [token, { ref, knownMs }] of this.#byToken) {
@@ -42,6 +55,12 @@ export class InHand {
       count += 1
     }
     for (const [lane, held] of byLane) await this.#look(store, lane, [...held], nowMs)
+    this.#tellIfEmpty()
+  }
+
+  #tellIfEmpty(): void {
+    if (this.size > 0) return
+    for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
   async #look(

@@ -24,8 +24,6 @@ interface Parts {
   readonly arm: () => void
   readonly wake: (lane: string, jobs: number) => void
   readonly tell: (ref: JobRef, event: JobEvent) => void
-  /** Jobs that this node had handed out have an answer. */
-  readonly settled: () => void
 }
 
 /** Takes outcomes and reports: a batch per lane and turn; told on when the store has it. */
@@ -81,7 +79,6 @@ export class Outcomes {
         this.#answer(item, result)
       }
       if (released > 0) this.#parts.wake(lane, released)
-      this.#parts.settled()
     } catch (error) {
       const refusal = toStoreError(error)
       for (const item of items) {

@@ -1,0 +1,152 @@
+import { Administration } from './administration.ts'
+import { Claims } from './claims.ts'
+import { InHand } from './in-hand.ts'
+import type { Interest } from './interest.ts'
+import type { Job, JobEvent, JobRef } from './job.ts'
+import { JobLookup } from './job-lookup.ts'
+import { JobSets } from './job-sets.ts'
+import { LaneRegistry } from './lane-registry.ts'
+import { LaneNames } from './lanes.ts'
+import { NativeCare } from './native-care.ts'
+import { Outcomes } from './outcomes.ts'
+import type { Clock, Observer, Store } from './ports.ts'
+import { QueueControl } from './queue-control.ts'
+import type { SchedulerOptions } from './scheduler-options.ts'
+import { Submissions } from './submissions.ts'
+import { Upkeep } from './upkeep.ts'
+import { Verdicts } from './verdicts.ts'
+import { Waiters } from './waiters.ts'
+import { Wakeups } from './wakeups.ts'
+import { WatchList } from './watch-list.ts'
+import { WorkerCounts } from './worker-counts.ts'
+
+/** Whether all that comes for a worker is heard is not found out for one that named more functions. */
+const mostHeardFunctions = 8
+
+export type SchedulerParts = ReturnType<typeof schedulerParts>
+
+/** Builds what a scheduler is made of, and ties it together. */
+export function schedulerParts(
+  store: Store,
+  clock: Clock,
+  observer: Observer,
+  options: SchedulerOptions,
+) {
+  const registry = new LaneRegistry(new LaneNames(options.homes))
+  const waiters = new Waiters()
+  const inHand = new InHand()
+  const wakeups = new Wakeups(registry, clock, options.wakeups ?? 1)
+  const maxLosses = options.maxLosses ?? 0
+  const common = { store, clock, observer, registry }
+  const tell = (ref: JobRef, event: JobEvent): void => waiters.tell(ref, event)
+  const wake = (lane: string, jobs: number): void => wakeups.wake(lane, jobs)
+  const storeNowMs = (): number => upkeep.storeNowMs()
+
+  let isArmed = false
+  /** One end of turn for all, in the order in which a connection may have asked. */
+  const arm = (): void => {
+    if (isArmed) return
+    isArmed = true
+    clock.endOfTurn(() => {
+      isArmed = false
+      outcomes.flush()
+      submissions.flush()
+      claims.flush()
+    })
+  }
+
+  const verdicts = new Verdicts({
+    names: registry.names,
+    retries: options.retries,
+    random: options.random ?? Math.random,
+    storeNowMs,
+  })
+  const submissions: Submissions = new Submissions({
+    ...common,
+    arm,
+    waiters,
+    storeNowMs,
+    wake: (lane, jobs) => wakeups.wake(lane, jobs, true),
+    isWatched: (lane) => watch.covers(lane),
+    sending: (lane, jobs) => {
+      // A sleeping worker by name will be woken for them.
+      const worker = wakeups.nextByName(lane)
+      if (worker) claims.anticipate(worker.interest, jobs)
+    },
+  })
+  const outcomes = new Outcomes({ ...common, arm, inHand, wake, tell })
+  const settleNative = (job: Job): void => outcomes.add(undefined, verdicts.ofNative(job))
+  const queues = new QueueControl({ store, tell, registry })
+
+  const isHeard = (interest: Interest): boolean => {
+    if (!upkeep.isUp || interest.idleKeys.length > mostHeardFunctions) return false
+    const isCovered = (lane: string): boolean => watch.covers(lane)
+    return interest.groups(registry).every(({ lanes }) => lanes.every(isCovered))
+  }
+  const claims = new Claims({
+    ...common,
+    arm,
+    inHand,
+    isHeard,
+    stirs: wakeups.stirs,
+    mayClaimAhead: maxLosses === 0,
+    putBack: ({ job: { lane, id, token } }) =>
+      outcomes.add(undefined, { lane, id, token, kind: 'release', lost: false, maxLosses }),
+    giveBack: ({ lane, id, token }) => outcomes.add(undefined, { lane, id, token, kind: 'return' }),
+    unpaused: (groups) => queues.unpaused(groups),
+    roomAgain: (queue) => upkeep.wakeQueue(queue),
+  })
+  const watch: WatchList = new WatchList(
+    clock,
+    () => upkeep.wantedLanes(),
+    (lanes) => store.watch(lanes),
+    (fresh) => upkeep.catchUp(fresh),
+    (error) => observer.trouble('watch', error),
+  )
+  const counts = new WorkerCounts(store, registry, (task, error) => observer.trouble(task, error))
+  const care = new NativeCare({
+    ...common,
+    maxLosses,
+    repair: options.repair,
+    register: (lane) => submissions.laneNumber(lane),
+    settleNative: async (lane, ids) => {
+      for (const job of await store.read(lane, ids)) if (job) settleNative(job)
+    },
+  })
+  const upkeep: Upkeep = new Upkeep({
+    ...common,
+    care,
+    maxLosses,
+    wake,
+    tell,
+    waiters,
+    watch,
+    counts,
+    submissions,
+    settleNative,
+    idle: wakeups.idle,
+    stir: (lane) => void wakeups.stir(lane),
+    loadPauses: () => queues.load(),
+    ordered: (wid, order) => queues.ordered(wid, order),
+    settle: (outcome) => outcomes.add(undefined, outcome),
+    outcomeOf: (job, report) => verdicts.ofFailure(job, report),
+    recount: () => inHand.prune(store, clock.nowMs()),
+    retryReleases: () => outcomes.retryReleases(),
+  })
+  const admin = new Administration({
+    store,
+    tell,
+    registry,
+    register: (lane) => submissions.laneNumber(lane),
+    settled: async () => {
+      await Promise.all([submissions.registered(), counts.told()])
+      await new Promise<void>((resolve) => clock.endOfTurn(resolve))
+    },
+  })
+  const jobs = new JobLookup(store, registry)
+  const sets = new JobSets({ store, tell, registry })
+  return {
+    ...{ registry, waiters, inHand, wakeups, verdicts, submissions, outcomes, claims, watch },
+    ...{ counts, upkeep, admin, queues, jobs, sets },
+  }
+}
