@@ -32,6 +32,11 @@ interface Parts {
   readonly unpaused: (groups: readonly LaneGroup[]) => readonly LaneGroup[]
 }
 
+/**
+ * What a claim brought after so long a time may be another's by now: this process may have stood still,
+ * and other nodes have taken it for dead. It is not handed out, milliseconds.
+ */
+const trustedMs = 3_000
 /** Jobs that are reserved ahead for workers that are being woken, in one call. */
 const mostAnticipated = 8
 
@@ -128,6 +133,7 @@ export class Claims {
     if (ahead > 0) this.#stock.coming(interest)
     const stirsBefore = isHeard(interest) ? stirs.byOthers(interest) : undefined
     const left = { isEmpty: false }
+    const sentMs = clock.nowMs()
     try {
       const groups = interest.groups(registry)
       const jobs = await store.claim({
@@ -138,6 +144,10 @@ export class Claims {
         throttled: this.#throttled,
         emptied: () => (left.isEmpty = true),
       })
+      if (clock.nowMs() - sentMs > trustedMs) {
+        this.#distrust(claimants, jobs)
+        return
+      }
       // Jobs of this node that were answered meanwhile had reached the store before the claim.
       if (left.isEmpty && stirsBefore === stirs.byOthers(interest)) {
         this.#knownEmpty.note(interest, stirs.of(interest), clock.nowMs())
@@ -150,6 +160,12 @@ export class Claims {
     } finally {
       if (ahead > 0) this.#stock.arrived(interest)
     }
+  }
+
+  /** Those that still are this node's go back to the front; returned by their token, others are left alone. */
+  #distrust(claimants: readonly Claimant[], jobs: readonly Reservation[]): void {
+    for (const job of jobs) this.#parts.giveBack(job)
+    for (const claimant of claimants) if (!claimant.gone) claimant.nothing()
   }
 
   #handOut(

@@ -41,12 +41,12 @@ export class Metrics {
   readonly #submitted = this.#doorCounter('submitted', 'Jobs that were accepted, by door')
   readonly #completed = this.#doorCounter(
     'completed',
-    'Jobs that succeeded, by the door of the worker',
+    'Jobs that succeeded, by the door of the job',
   )
-  readonly #failed = this.#doorCounter('failed', 'Failures for good, by the door of the worker')
+  readonly #failed = this.#doorCounter('failed', 'Failures for good, by the door of the job')
   readonly #retried = this.#doorCounter(
     'retried',
-    'Failures with a retry, by the door of the worker',
+    'Runs that ended with the job queued or due again, by the door of the job',
   )
   readonly #wait = this.#doorHistogram('wait', 'Time from due to the start of the run')
   readonly #run = this.#doorHistogram('run', 'Time from the start of the run to its outcome')

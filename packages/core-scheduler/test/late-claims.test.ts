@@ -1,0 +1,71 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Cluster, type TestNode } from './harness.ts'
+
+describe('a claim that is answered late', () => {
+  let cluster: Cluster
+  let slow: TestNode
+  let other: TestNode
+  let isHeld: boolean
+  let letGo: () => void
+  beforeEach(async () => {
+    cluster = new Cluster()
+    isHeld = false
+    slow = await cluster.node('slow', {}, (store) => {
+      const claim = store.claim.bind(store)
+      store.claim = async (request) => {
+        const jobs = await claim(request)
+        if (isHeld) await new Promise<void>((resolve) => (letGo = resolve))
+        return jobs
+      }
+      return store
+    })
+    other = await cluster.node('other')
+  })
+
+  /** The store reserves a job for a worker, who hears of it after so long a time. */
+  async function claimFor(
+    ms: number,
+    meanwhile: () => void = () => undefined,
+  ): Promise<ReturnType<TestNode['worker']>> {
+    slow.submit('mail')
+    slow.submit('mail')
+    await cluster.turn()
+    isHeld = true
+    const worker = slow.worker('mail').take()
+    await cluster.turn()
+    await cluster.pass(ms)
+    meanwhile()
+    await cluster.turn()
+    isHeld = false
+    letGo()
+    await cluster.turn()
+    return worker
+  }
+
+  test('within 3 s brings its job', async () => {
+    const worker = await claimFor(3_000)
+    expect(worker.jobs).toEqual(['mail:1'])
+  })
+
+  test('brings no job after it, and the job is the first again', async () => {
+    const worker = await claimFor(3_001)
+    expect([worker.jobs, worker.nothings]).toEqual([[], 1])
+    const next = other.worker('mail').take()
+    await cluster.turn()
+    expect(next.jobs).toEqual(['mail:1'])
+    worker.take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual(['mail:2'])
+  })
+
+  test('leaves a job alone that another node has handed out since', async () => {
+    slow.store.beat = () => Promise.reject(new Error('stands still'))
+    const taker = other.worker('mail')
+    const worker = await claimFor(6_000, () => void taker.take().take())
+    expect(worker.jobs).toEqual([])
+    expect(taker.jobs).toEqual(['mail:2', 'mail:1'])
+    taker.complete('done')
+    await cluster.turn()
+    expect(taker.settled).toEqual(['done'])
+  })
+})
