@@ -49,11 +49,11 @@ export class RedisServer {
     return this.#child?.pid ?? 0
   }
 
-  /** Starts the process again after `kill`. Resolves when it accepts connections. */
-  async start(): Promise<void> {
+  /** Starts the process again after `kill`, with more words. Resolves when it accepts connections. */
+  async start(...more: readonly string[]): Promise<void> {
     const where = ['--bind', '127.0.0.1', '--port', String(this.port), '--unixsocket', this.path]
     const files = ['--dir', this.#folder, '--save', '', '--appendonly', 'no']
-    const child = spawn(program, [...where, ...files, ...this.#words], {
+    const child = spawn(program, [...where, ...files, ...this.#words, ...more], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     this.#child = child

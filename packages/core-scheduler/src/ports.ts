@@ -195,7 +195,7 @@ export interface Store {
   /** Hear {@link StoreListener.created}, started and finished of exactly these lanes, or of all. */
   watch(lanes: ReadonlySet<string> | 'all'): Promise<void>
   listen(listener: StoreListener): void
-  /** Resolves when the store answers; throws what keeps it from it. */
+  /** Resolves when the store takes jobs; throws what keeps it from it. */
   check(): Promise<void>
   close(): Promise<void>
 }

@@ -34,6 +34,7 @@ function connectionOptions(address: StoreAddress, name: string, withinMs: number
     maxRetriesPerRequest: 0,
     connectTimeout: withinMs,
     commandTimeout: withinMs,
+    maxLoadingRetryTime: longestPauseMs,
     retryStrategy: pause,
   }
 }

@@ -1,7 +1,8 @@
 import { StoreError } from '@crossgear/core-scheduler'
 
 /** What Redis says when it is there and will not do it. */
-const refusals = /^(OOM|READONLY|MISCONF|LOADING|NOAUTH|WRONGPASS|NOPERM|CLUSTERDOWN|NOREPLICAS)/
+const refusals =
+  /^(OOM|READONLY|MISCONF|LOADING|BUSY|NOAUTH|WRONGPASS|NOPERM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS)\b/
 
 /** An ioredis error as the store port's error, the cause kept. */
 export function storeErrorOf(error: unknown): StoreError {

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import {
   LaneNames,
+  StoreError,
   type ClaimRequest,
   type Job,
   type JobRef,
@@ -27,6 +28,7 @@ import { connect, eventConnection } from './connection.ts'
 import { RedisCron } from './cron.ts'
 import { storeErrorOf } from './errors.ts'
 import { Events } from './events.ts'
+import { checkHealth, whyAway } from './health.ts'
 import { RedisJobs } from './job-steps.ts'
 import { RedisLanes } from './lane-steps.ts'
 import { RedisNativeStore } from './native-store.ts'
@@ -75,6 +77,8 @@ export class RedisStore implements Store {
   readonly #nodes: RedisNodes
   readonly #administration: RedisAdministration
   #up = true
+  /** What was wrong last, while the store is down. */
+  #lastWords = ''
   #listener: StoreListener | undefined
 
   constructor(address: StoreAddress, options: RedisStoreOptions = {}) {
@@ -97,7 +101,10 @@ export class RedisStore implements Store {
     }
     this.#steps = this.#cluster ?? this.#jobs
     for (const redis of [link.redis, this.#eventRedis]) {
-      redis.on('error', (error: Error) => this.#isDown(error.message))
+      redis.on('error', ({ message }: Error) => {
+        this.#isDown(message)
+        this.#lastWords = message
+      })
       redis.on('close', () => this.#isDown('connection closed'))
       redis.on('ready', () => this.#mayBeUp())
     }
@@ -239,8 +246,14 @@ export class RedisStore implements Store {
   }
 
   async check(): Promise<void> {
-    const servers = [...this.#link.masters(), this.#eventRedis]
-    await this.#link.call(() => Promise.all(servers.map((server) => server.ping())))
+    try {
+      await checkHealth(this.#link, this.#eventRedis)
+    } catch (error) {
+      if (this.#up) throw error
+      throw new StoreError('UNREACHABLE', await whyAway(this.#eventRedis, this.#lastWords), {
+        cause: error,
+      })
+    }
   }
 
   close(): Promise<void> {
@@ -253,6 +266,7 @@ export class RedisStore implements Store {
   #isDown(reason: string): void {
     if (!this.#up) return
     this.#up = false
+    this.#lastWords = reason
     this.#listener?.down(reason)
   }
 

@@ -33,6 +33,8 @@ export interface Parts {
   readonly shutdown: (graceful: boolean) => void
   /** What the Gearman text command `verbose` answers. ERROR. */
   readonly verbosity?: string
+  /** A store that does not answer within this time counts as unreachable, milliseconds. 5000. */
+  readonly answerWithinMs?: number
 }
 
 /** The gateway's objects, as far as the life cycle handles them. */
@@ -62,6 +64,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const redisStore = new RedisStore(store.address, {
     names: new LaneNames(homes),
     throttles: config.throttles,
+    ...(parts.answerWithinMs !== undefined && { answerWithinMs: parts.answerWithinMs }),
   })
   const observer = observeWith(metrics, log)
   const scheduler = new Scheduler(redisStore, systemClock, observer, {

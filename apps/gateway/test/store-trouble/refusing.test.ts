@@ -1,0 +1,59 @@
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { describe, test } from 'vitest'
+import { storeServer } from './support/store-server.ts'
+import { TroubledGateway } from './support/troubled-gateway.ts'
+
+/** Takes this password from now on, and ends the connections of those who have not given it. */
+async function lock(server: RedisServer, password: string): Promise<void> {
+  const admin = server.connect()
+  await admin.config('SET', 'requirepass', password)
+  await admin.auth(password)
+  for (const type of ['normal', 'pubsub']) await admin.call('CLIENT', 'KILL', 'TYPE', type)
+}
+
+describe.skipIf(lacksRedis)('a store that refuses, with redis-server:', () => {
+  test('a replica: every door says so, and goes on when it is a master again', async () => {
+    const server = await storeServer()
+    const gateway = await TroubledGateway.open(server)
+    await server.ask('REPLICAOF', '127.0.0.1', '1')
+    await gateway.refusesJobs(/^-ERR the job store refused: READONLY/, /^store REFUSED: READONLY/)
+    await gateway.givesNoJobs()
+    await server.ask('REPLICAOF', 'NO', 'ONE')
+    await gateway.takesJobs()
+    await gateway.runsJobs()
+  })
+
+  test('a full server: no door takes a job, and those that there are run to their end', async () => {
+    const server = await storeServer()
+    const gateway = await TroubledGateway.open(server)
+    await server.ask('CONFIG', 'SET', 'maxmemory', '1')
+    await gateway.refusesJobs(/^-ERR the job store refused: OOM/, /^store REFUSED: OOM/)
+    await gateway.runsJobs()
+    await server.ask('CONFIG', 'SET', 'maxmemory', '0')
+    await gateway.takesJobs()
+  })
+
+  test('a server that has lost the scripts: no door notices', async () => {
+    const server = await storeServer()
+    const gateway = await TroubledGateway.open(server)
+    await server.ask('SCRIPT', 'FLUSH')
+    await gateway.takesJobs()
+    await server.ask('SCRIPT', 'FLUSH')
+    await gateway.runsJobs()
+  })
+
+  test('another password: every door says so, and goes on when the old one is good again', async () => {
+    const server = await storeServer()
+    const gateway = await TroubledGateway.open(server)
+    await lock(server, 'secret')
+    await gateway.refusesJobs(
+      /^-ERR the job store cannot be reached/,
+      /^store UNREACHABLE: .*NOAUTH/,
+    )
+    await gateway.givesNoJobs()
+    const admin = server.connect({ password: 'secret' })
+    await admin.config('SET', 'requirepass', '')
+    await gateway.takesJobs()
+    await gateway.runsJobs()
+  })
+})

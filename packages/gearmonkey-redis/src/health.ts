@@ -1,0 +1,32 @@
+import { StoreError } from '@crossgear/core-scheduler'
+import type { Redis } from 'ioredis'
+import type { StoreLink } from './store-link.ts'
+
+/** Does nothing, but is refused wherever a script that writes is: by a replica, a full server, a full disk. */
+const emptyWrite = '#!lua\nreturn 1'
+
+/** Throws what keeps the store from taking jobs. */
+export async function checkHealth(link: StoreLink, events: Redis): Promise<void> {
+  const masters = link.masters()
+  await link.call(() =>
+    Promise.all([
+      events.ping(),
+      ...masters.map((server) => server.eval(emptyWrite, 0)),
+      ...(link.isCluster ? masters.map(serveAllSlots) : []),
+    ]),
+  )
+}
+
+async function serveAllSlots(server: Redis): Promise<void> {
+  const info = await server.cluster('INFO')
+  if (info.includes('cluster_state:ok')) return
+  throw new StoreError('REFUSED', 'CLUSTERDOWN the cluster does not serve all slots')
+}
+
+/** Why a connection that is not ready is not: what it said last, unless the server reads its data. */
+export async function whyAway(connection: Redis, lastWords: string): Promise<string> {
+  if (connection.status !== 'connect') return lastWords
+  // The one command that may be sent before a connection is ready.
+  const info = await connection.info('persistence').catch(() => '')
+  return /^loading:1/m.test(info) ? 'LOADING it reads its data from disk' : lastWords
+}
