@@ -1,3 +1,4 @@
+import type { Assignment } from '@crossgear/core-scheduler'
 import type { Throttle } from '@crossgear/core-scheduler'
 import { describe, expect, it } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
@@ -58,19 +59,23 @@ describe.skipIf(!hasRedisServer)('throttles', () => {
     const { client, scheduler } = await open({ concurrency: 1 })
     const one = await client({ wid: 'w1' })
     for (const at of [1, 2]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
-    const claim = (): Promise<string> =>
+    const claim = (): Promise<Assignment | undefined> =>
       new Promise((resolve, reject) => {
         scheduler.claim({
           interest: scheduler.namedInterest([{ fn: 't' }]),
           gone: false,
-          assigned: ({ job }) => resolve(job.jid ?? ''),
-          nothing: () => resolve('nothing'),
+          assigned: resolve,
+          nothing: () => resolve(undefined),
           refused: reject,
         })
       })
-    expect(await claim()).toBe('job00001')
-    expect(await claim()).toBe('nothing')
-    await one.ask('ACK {"jid":"job00001"}')
-    expect(await claim()).toBe('job00002')
+    const first = await claim()
+    expect(first?.job.jid).toBe('job00001')
+    expect(await claim()).toBeUndefined()
+    await new Promise<void>((settled, refused) => {
+      if (first)
+        scheduler.complete(first, Buffer.from('done'), { settled: () => settled(), refused })
+    })
+    expect((await claim())?.job.jid).toBe('job00002')
   })
 })
