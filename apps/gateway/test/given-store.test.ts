@@ -57,6 +57,23 @@ it.each([
   await expect(open(`redis://127.0.0.1:${port}`)).rejects.toThrow(line)
 })
 
+it.each([
+  ['6.2.14', false],
+  ['7.0.0', true],
+  ['10.0.0', true],
+])('Redis %s: is taken %s', async (version, isTaken) => {
+  const info = `redis_version:${version}\r\n`
+  const port = await peer((chunk) =>
+    chunk.includes('INFO') ? `$${info.length}\r\n${info}\r\n` : '+PONG\r\n',
+  )
+  const said = await open(`redis://127.0.0.1:${port}`).then(
+    ({ describe }) => describe,
+    (error: Error) => error.message,
+  )
+  const refusal = `The store at redis://127.0.0.1:${port} is Redis ${version}: Redis 7 or Valkey is needed.`
+  expect(said).toBe(isTaken ? `Redis ${version}` : refusal)
+})
+
 it('a given store that is not there is explained in one line', async () => {
   await expect(open('unix:///no/such.sock')).rejects.toThrow(
     'The store at unix:///no/such.sock cannot be reached (ENOENT): start it or correct --redis-url.',

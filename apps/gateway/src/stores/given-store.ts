@@ -19,6 +19,7 @@ export async function checkGivenStore(address: StoreAddress, log: Logger): Promi
     await waitUntilLoaded(connection, log)
     if ('nodes' in address) await checkCluster(connection)
     await checkVersion(connection)
+    await warnOfEviction(connection, log)
     return await nameServer(connection)
   } catch (error) {
     throw new StartError(explain(error, printStoreAddress(address)), 1, { cause: error })
@@ -36,6 +37,16 @@ async function checkVersion(connection: RespConnection): Promise<void> {
   const version = (await readInfo(connection, 'server')).get('redis_version')
   if (version === undefined || Number.parseInt(version, 10) >= OLDEST_MAJOR) return
   throw new UnfitStore(`is Redis ${version}: Redis ${OLDEST_MAJOR} or Valkey is needed`)
+}
+
+/** A full server that evicts would drop jobs instead of refusing them. */
+async function warnOfEviction(connection: RespConnection, log: Logger): Promise<void> {
+  const memory = await readInfo(connection, 'memory')
+  const policy = memory.get('maxmemory_policy') ?? 'noeviction'
+  if (policy === 'noeviction' || (memory.get('maxmemory') ?? '0') === '0') return
+  log.warn(
+    `The store's maxmemory-policy is ${policy}: when it is full it drops jobs. Set it to noeviction.`,
+  )
 }
 
 async function checkCluster(connection: RespConnection): Promise<void> {
