@@ -68,7 +68,7 @@ it.each([
   )
   const said = await open(`redis://127.0.0.1:${port}`).then(
     ({ describe }) => describe,
-    (error: Error) => error.message,
+    (error: unknown) => (error as Error).message,
   )
   const refusal = `The store at redis://127.0.0.1:${port} is Redis ${version}: Redis 7 or Valkey is needed.`
   expect(said).toBe(isTaken ? `Redis ${version}` : refusal)

@@ -20,6 +20,7 @@ const names = [
   'finish',
   'head',
   'heal',
+  'hint',
   'lead',
   'list-jobs',
   'look-over',

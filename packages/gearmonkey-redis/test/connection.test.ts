@@ -216,27 +216,4 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     stores.push(store)
     expect(await codeOf(store.open())).toBe('UNREACHABLE')
   })
-
-  test('a server that is full takes no job, but gives those that it has and lets them end', async () => {
-    const { store } = await open()
-    await store.submit('mail', [job])
-    await server.connect().config('SET', 'maxmemory', '1')
-    expect(await codeOf(store.submit('mail', [job]))).toBe('REFUSED')
-    const [held] = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
-    expect(held?.id).toBe(1)
-    await store.beat(1_000)
-    const end = { lane: 'mail', id: 1, token: held?.token ?? '', kind: 'complete' } as const
-    expect(await store.finish('mail', [{ ...end, output: Buffer.from('out') }])).toEqual(['done'])
-  })
-
-  test('a server that takes no writes refuses with its own words', async () => {
-    const { store } = await open()
-    const admin = server.connect()
-    await admin.config('SET', 'maxmemory', '1')
-    const submission = store.submit('mail', [job])
-    await expect(submission).rejects.toMatchObject({
-      code: 'REFUSED',
-      message: expect.stringContaining('OOM') as string,
-    })
-  })
 })

@@ -74,13 +74,13 @@ export class Aftermath {
     const ready = keys.ready(names.parse(lane).queue)
     const hintReady = async (): Promise<void> => {
       if (rank === undefined) return
-      const news = await redis.zadd(ready, 'LT', 'CH', rank, lane)
-      if (news === 1 && tells) await redis.publish(keys.events, `wake\0${lane}\x001`)
+      const isNews = await this.#hint(ready, lane, rank)
+      if (isNews && tells) await call(() => redis.publish(keys.events, `wake\0${lane}\x001`))
     }
     const hintDue = async (): Promise<void> => {
-      if (dueMs !== undefined) await redis.zadd(keys.due, 'LT', dueMs, lane)
+      if (dueMs !== undefined) await this.#hint(keys.due, lane, dueMs)
     }
-    await call(() => Promise.all([hintReady(), hintDue()]))
+    await Promise.all([hintReady(), hintDue()])
     return head
   }
 
@@ -91,7 +91,13 @@ export class Aftermath {
   async correct(queue: string, lane: string, rank: number | undefined): Promise<Head> {
     const { call, redis, keys } = this.#link
     if (rank === undefined) await call(() => redis.zrem(keys.ready(queue), lane))
-    else await call(() => redis.zadd(keys.ready(queue), rank, lane))
+    else await this.#hint(keys.ready(queue), lane, rank, false)
     return this.look(lane)
+  }
+
+  /** Whether the index was changed. An earlier score stays, unless told otherwise. */
+  async #hint(index: string, lane: string, score: number, keepsEarlier = true): Promise<boolean> {
+    const flag = keepsEarlier ? '1' : ''
+    return (await this.#link.run('hint', [index], [lane, score, flag])) === 1
   }
 }

@@ -28,6 +28,7 @@ export class TroubledGateway {
   readonly #client: GearmanPeer
   readonly #worker: GearmanPeer
   readonly #faktory: FwpClient
+  readonly #gearmanPort: number
   readonly #httpPort: number
   readonly #webPort: number
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -36,13 +37,14 @@ export class TroubledGateway {
   private constructor(
     logged: readonly string[],
     peers: readonly [client: GearmanPeer, worker: GearmanPeer, faktory: FwpClient],
-    ports: { readonly http: number; readonly web: number },
+    ports: { readonly gearman: number; readonly http: number; readonly web: number },
   ) {
     this.logged = logged
     const [client, worker, faktory] = peers
     this.#client = client
     this.#worker = worker
     this.#faktory = faktory
+    this.#gearmanPort = ports.gearman
     this.#httpPort = ports.http
     this.#webPort = ports.web
   }
@@ -68,7 +70,8 @@ export class TroubledGateway {
       await GearmanPeer.connect(port('gearman')),
       await FwpClient.greeted(port('faktory'), { wid: 'troubled' }),
     ] as const
-    const gateway = new TroubledGateway(lines, peers, { http: port('http'), web: port('web') })
+    const ported = { gearman: port('gearman'), http: port('http'), web: port('web') }
+    const gateway = new TroubledGateway(lines, peers, ported)
     onTestFinished(async () => {
       server.thaw()
       gateway.#leave()
@@ -79,6 +82,14 @@ export class TroubledGateway {
     peers[1].say('CAN_DO', 'mail')
     await gateway.takesJobs()
     return gateway
+  }
+
+  /** One more Gearman connection, that can do these functions. */
+  async peer(...functions: readonly string[]): Promise<GearmanPeer> {
+    const peer = await GearmanPeer.connect(this.#gearmanPort)
+    onTestFinished(() => peer.leave())
+    for (const fn of functions) peer.say('CAN_DO', fn)
+    return peer
   }
 
   /** What `/readyz` says. */
@@ -103,12 +114,17 @@ export class TroubledGateway {
     return { gearman: said ?? '', faktory, http: `${http.status} ${command.toString()}` }
   }
 
-  /** Every door refuses in its own words, and readiness names the reason. */
-  async refusesJobs(faktory: RegExp, reason: RegExp): Promise<void> {
+  /** Resolves when the gateway says that it is not ready. */
+  async isTroubled(reason = /./): Promise<void> {
     await vi.waitFor(async () => {
       const ready = await this.readiness()
       expect(ready).toEqual({ status: 503, reason: expect.stringMatching(reason) as string })
     }, patience)
+  }
+
+  /** Every door refuses in its own words, and readiness names the reason. */
+  async refusesJobs(faktory: RegExp, reason: RegExp): Promise<void> {
+    await this.isTroubled(reason)
     expect(await this.handIn()).toEqual({
       gearman: 'QUEUE_ERROR',
       faktory: expect.stringMatching(faktory) as string,
