@@ -1,3 +1,4 @@
+import { failoverScenarios } from './failover.ts'
 import { gatewayScenarios } from './gateways.ts'
 import { linkScenarios } from './links.ts'
 import type { Scenario } from './scenario.ts'
@@ -10,4 +11,5 @@ export const scenarios: readonly Scenario[] = [
   ...workerScenarios,
   ...serverScenarios,
   ...linkScenarios,
+  ...failoverScenarios,
 ]

@@ -10,6 +10,8 @@ export interface Scenario {
   readonly quick?: boolean
   /** 2. */
   readonly gateways?: 1 | 2
+  /** Servers behind the gateways. single. */
+  readonly store?: 'single' | 'sentinel'
   /** always. */
   readonly fsync?: Fsync
   /** Options for redis-server. None. */

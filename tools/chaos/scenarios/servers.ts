@@ -38,7 +38,7 @@ export async function killServer(stage: Stage): Promise<void> {
 }
 
 /** The clients' rate makes so many in the time that may be lost. */
-function acknowledgedJustBefore(stage: Stage): number {
+export function acknowledgedJustBefore(stage: Stage): number {
   return (2 * stage.ratePerSecond * everysecLosesMs) / 1000
 }
 

@@ -84,4 +84,6 @@ export interface StoreWorld {
   /** Asks whoever is the master now. */
   connect(): Redis
   stop(): Promise<void>
+  /** Has another server take the master's place; what it returns brings the old one back. */
+  failover?(): Promise<() => Promise<void>>
 }
