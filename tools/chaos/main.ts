@@ -80,5 +80,7 @@ function detailsOf({ violations, remarks }: ScenarioResult): string[] {
   ]
 }
 
+// Each process that the run starts looks out for the run's own end.
+process.setMaxListeners(0)
 // What a scenario that failed has left running ends with it.
 process.exit(await main(process.argv.slice(2)))

@@ -13,8 +13,9 @@ job is lost. Without names every scenario is played.
   --list       names the scenarios
   --help       this text
 
-Service must be there again in 3 s after a gateway's start, 5 s after that of Redis, 30 s after a
-failover; on a busy machine in as much more as its load, or the first start of a gateway, is over the usual.
+Promised is service in 3 s after a gateway's start, 5 s after that of Redis, 30 s after a failover; the
+table shows how long it took. Three times as long breaks the promise, and on a busy machine as much longer
+as its load, or the first start of a gateway, is over the usual.
 
 Exit code 1: a promise was broken; the logs are kept and their place is told.`
 

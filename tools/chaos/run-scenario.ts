@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Redis } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
 import { check } from './check/check.ts'
 import { compareFigures } from './check/figures.ts'
@@ -17,7 +17,7 @@ import { expireReservations, retryNow } from './world/hurry.ts'
 import { startClient, startWorker } from './world/peers.ts'
 import { Proxy } from './world/proxy.ts'
 import { StoreView } from './world/store-view.ts'
-import { openStoreWorld } from './world/stores.ts'
+import { openStoreWorld, type Servers } from './world/stores.ts'
 
 export interface ScenarioResult {
   readonly scenario: Scenario
@@ -42,6 +42,8 @@ const lookEveryMs = 250
 const quietMs = 3_000
 const noProgressMs = 30_000
 const stopWithinMs = 20_000
+/** Service that is there again later than promised fails the run beyond so much, on an idle machine. */
+const recoverySlack = 3
 
 /** Plays one scenario and judges it. Its logs stay in `folder`. */
 export async function runScenario(
@@ -56,9 +58,9 @@ export async function runScenario(
   try {
     const verdict = await playAndJudge(scenario, stage)
     const recoverySeconds = stage.recoverySeconds
-    const slow = (scenario.recoverWithinSeconds ?? Infinity) * stage.slowness
+    const slow = (scenario.recoverWithinSeconds ?? Infinity) * recoverySlack * stage.slowness
     const violations = [
-      ...violationsOf(verdict, scenario.mayLose?.(stage) ?? 0),
+      ...violationsOf(verdict),
       ...stage.trouble,
       ...((recoverySeconds ?? 0) > slow
         ? [`served again after more than ${slow.toFixed(1)} s`]
@@ -86,7 +88,23 @@ async function setUp(
   jobs: number,
   random: Random,
 ): Promise<Stage> {
-  const { store, servers } = await openStoreWorld(scenario, folder)
+  const world = await openStoreWorld(scenario, folder)
+  try {
+    return await populate(scenario, folder, jobs, random, world)
+  } catch (error) {
+    await world.store.stop()
+    throw error
+  }
+}
+
+/** Starts all that lives on the servers. */
+async function populate(
+  scenario: Scenario,
+  folder: string,
+  jobs: number,
+  random: Random,
+  { store, servers }: Servers,
+): Promise<Stage> {
   const storeProxy = scenario.proxies ? await Proxy.start(servers[0]!.port) : undefined
   const storeUrl = storeProxy ? `redis://127.0.0.1:${storeProxy.port}` : store.gatewayUrl
   const losses = String(scenario.mostLosses ?? 0)
@@ -160,6 +178,7 @@ async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> 
       invariants: await checkInvariants(redis, { native: true, strays: true }),
       figures,
       mostLosses: scenario.mostLosses ?? 0,
+      unstoredMs: scenario.unstoredMs ?? 0,
     })
     await stopGateways(stage)
     return verdict
@@ -169,7 +188,7 @@ async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> 
 }
 
 /** Waits for the clients' end while they get on. */
-async function submitted(stage: Stage, redis: Redis): Promise<boolean> {
+async function submitted(stage: Stage, redis: Redis | Cluster): Promise<boolean> {
   const done = stage.clientsDone().then(() => true)
   const patience = new Patience(stage, redis)
   while (patience.quietMs < noProgressMs) {
@@ -183,7 +202,7 @@ async function submitted(stage: Stage, redis: Redis): Promise<boolean> {
 async function settle(
   stage: Stage,
   view: StoreView,
-  redis: Redis,
+  redis: Redis | Cluster,
   withinMs: number,
 ): Promise<void> {
   const untilMs = nowMs() + withinMs
@@ -199,12 +218,12 @@ async function settle(
 /** Watches a figure. Where it stands still, deadlines that are far away are brought near. */
 class Patience {
   readonly #stage: Stage
-  readonly #redis: Redis
+  readonly #redis: Redis | Cluster
   #figure = -1
   #movedMs = nowMs()
   #hurriedMs = nowMs()
 
-  constructor(stage: Stage, redis: Redis) {
+  constructor(stage: Stage, redis: Redis | Cluster) {
     this.#stage = stage
     this.#redis = redis
   }

@@ -5,12 +5,12 @@ const heads = [
   'jobs',
   'acked',
   'run',
-  'lost',
+  'lost (bound)',
   'unexpected',
   'stuck',
   'duplicates (bound)',
   'overlaps',
-  'recovery s',
+  'recovery s (promised)',
   'time s',
   '',
 ] as const
@@ -42,7 +42,7 @@ function rowOf({
     ? [
         verdict.acknowledged,
         verdict.run,
-        verdict.lost.length,
+        `${verdict.lost.length + verdict.forfeited} (${verdict.forfeitedBound})`,
         verdict.unexpected.length,
         verdict.stuck.length,
         `${verdict.duplicates} (${verdict.duplicatesBound})`,
@@ -53,8 +53,13 @@ function rowOf({
     scenario.name,
     String(jobs),
     ...figures.map(String),
-    recoverySeconds?.toFixed(1) ?? '-',
+    recoveryOf(recoverySeconds, scenario.recoverWithinSeconds),
     seconds.toFixed(1),
     ending,
   ]
+}
+
+function recoveryOf(seconds: number | undefined, promised: number | undefined): string {
+  if (seconds === undefined) return '-'
+  return seconds.toFixed(1) + (promised === undefined ? '' : ` (${promised})`)
 }

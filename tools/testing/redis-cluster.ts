@@ -51,6 +51,12 @@ export class RedisCluster {
     return `redis+cluster://${this.masters.map(({ port }) => `127.0.0.1:${port}`).join(',')}`
   }
 
+  /** The server that has a key from the start. */
+  async masterOf(key: string): Promise<RedisServer> {
+    const slot = Number(await this.masters[0]?.ask('CLUSTER', 'KEYSLOT', key))
+    return this.masters[Math.floor(slot / slotsEach(this.masters.length))]!
+  }
+
   /** Opens a connection to the cluster, closed by `stop` at the latest. */
   connect(): Cluster {
     const nodes = this.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
@@ -76,7 +82,7 @@ export class RedisCluster {
     const [first] = this.masters
     if (!first) return
     const ids = await Promise.all(this.servers.map((server) => server.ask('CLUSTER', 'MYID')))
-    const each = Math.ceil(slots / this.masters.length)
+    const each = slotsEach(this.masters.length)
     for (const [at, server] of this.masters.entries()) {
       const last = Math.min(slots, (at + 1) * each) - 1
       await server.ask('CLUSTER', 'ADDSLOTSRANGE', String(at * each), String(last))
@@ -95,6 +101,10 @@ export class RedisCluster {
     }
     await this.settled()
   }
+}
+
+function slotsEach(masters: number): number {
+  return Math.ceil(slots / masters)
 }
 
 async function startServer(words: readonly string[]): Promise<RedisServer> {

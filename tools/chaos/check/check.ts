@@ -1,6 +1,6 @@
 import type { History, Run } from '../log/histories.ts'
 import { isUnfinished, type Snapshot, type StoredJob } from '../world/store-view.ts'
-import { mostTouched, touches, type Fault, type Slots } from './faults.ts'
+import { isUnstored, mostTouched, touches, type Fault, type Slots } from './faults.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface Evidence {
@@ -14,11 +14,13 @@ export interface Evidence {
   readonly figures: readonly string[]
   /** A job is given up when so many workers died with it; 0: never. */
   readonly mostLosses: number
+  /** What was acknowledged in so many milliseconds before a fault of the store may be lost. 0. */
+  readonly unstoredMs?: number
 }
 
 /** Judges a run by what was written down and what the store holds after it. */
 export function check(evidence: Evidence): Verdict {
-  const { history, snapshot, faults, slots, invariants, figures } = evidence
+  const { history, snapshot, faults, slots, invariants, figures, unstoredMs = 0 } = evidence
   const runs = runsByKey(history.runs)
   const finished = new Set(history.runs.filter(isFinished).map(({ key }) => key))
   const touched = new Set(history.runs.filter((run) => faults.some((fault) => touches(fault, run))))
@@ -26,11 +28,19 @@ export function check(evidence: Evidence): Verdict {
   const unexpiring = new Set(
     [...touched].filter(({ via }) => via === 'store').map(({ key }) => key),
   )
+  const unstored = new Set(
+    [...history.acknowledged]
+      .filter(([, atMs]) => isUnstored(faults, atMs, unstoredMs))
+      .map(([key]) => key),
+  )
+  const lost = lostJobs(evidence, runs, finished)
   const repeated = [...runs.values()].filter((some) => some.length > 1)
   return {
     acknowledged: history.acknowledged.size,
     run: finished.size,
-    lost: lostJobs(evidence, runs, finished),
+    lost: lost.filter(({ key }) => !unstored.has(key)).map(({ finding }) => finding),
+    forfeited: lost.filter(({ key }) => unstored.has(key)).length,
+    forfeitedBound: unstored.size,
     unexpected: [...runs.keys()].filter((key) => !history.attempted.has(key)),
     stuck: [
       ...snapshot.leftovers,
@@ -69,13 +79,15 @@ function lostJobs(
   { history, snapshot, mostLosses }: Evidence,
   runs: ReadonlyMap<string, readonly Run[]>,
   finished: ReadonlySet<string>,
-): string[] {
+): { readonly key: string; readonly finding: string }[] {
   const held = new Set(snapshot.jobs.filter(isHeld).map(({ key }) => key))
-  const lost: string[] = []
-  for (const key of history.acknowledged) {
+  const lost: { key: string; finding: string }[] = []
+  for (const key of history.acknowledged.keys()) {
     if (finished.has(key) || held.has(key)) continue
     const begun = runs.get(key)?.length ?? 0
-    if (mostLosses === 0 || begun < mostLosses) lost.push(`${key}, begun ${begun} times`)
+    if (mostLosses === 0 || begun < mostLosses) {
+      lost.push({ key, finding: `${key}, begun ${begun} times` })
+    }
   }
   return lost
 }

@@ -39,6 +39,24 @@ export function touches(fault: Fault, run: Run): boolean {
   return run.startMs <= fault.toMs + afterMs && endMs >= fault.fromMs - beforeMs
 }
 
+/** What a store took this long before its fault is told a moment later, milliseconds. */
+const toldWithinMs = 1_000
+
+/** Whether a job was acknowledged so shortly before a fault of the store that it may be gone. */
+export function isUnstored(
+  faults: readonly Fault[],
+  acknowledgedMs: number,
+  withinMs: number,
+): boolean {
+  if (withinMs === 0) return false
+  return faults.some(
+    ({ subject, fromMs }) =>
+      subject === 'store' &&
+      acknowledgedMs >= fromMs - withinMs &&
+      acknowledgedMs <= fromMs + toldWithinMs,
+  )
+}
+
 function isSubject(subject: string, { worker, via }: Run): boolean {
   if (subject === 'store' || subject === worker) return true
   return via === `gearman:${subject}`

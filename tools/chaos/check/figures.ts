@@ -6,7 +6,7 @@ export async function compareFigures(stage: Stage, history: History): Promise<st
   if (stage.gatewayDeaths > 0) return []
   const submitted = await sum(stage, 'crossgear_jobs_submitted_total')
   const isTheirs = (key: string): boolean => !key.startsWith('client-native')
-  const acknowledged = [...history.acknowledged].filter(isTheirs).length
+  const acknowledged = [...history.acknowledged.keys()].filter(isTheirs).length
   // What was submitted without an answer counts if it came through.
   const attempted = [...history.attempted].filter(isTheirs).length + stage.probes
   return within('crossgear_jobs_submitted_total', submitted, acknowledged, attempted)

@@ -5,6 +5,9 @@ export interface Verdict {
   readonly run: number
   /** Acknowledged, never run to the end, and in no place of the store. */
   readonly lost: readonly string[]
+  /** Lost as well, where the servers' settings promise no more; and how many that could be. */
+  readonly forfeited: number
+  readonly forfeitedBound: number
   /** Run, and never submitted. */
   readonly unexpected: readonly string[]
   /** Left where nothing should be left. */
@@ -33,13 +36,10 @@ const lists = [
   'figures',
 ] as const satisfies (keyof Verdict)[]
 
-/** What is wrong, one line each. `mayLose` jobs can be lost by what the servers do not promise. */
-export function violationsOf(verdict: Verdict, mayLose = 0): string[] {
+/** What is wrong, one line each. */
+export function violationsOf(verdict: Verdict): string[] {
   const { duplicates, duplicatesBound } = verdict
   const tooMany = duplicates > duplicatesBound ? [`duplicates: more than ${duplicatesBound}`] : []
-  const found = lists.flatMap((name) => {
-    if (name === 'lost' && verdict.lost.length <= mayLose) return []
-    return verdict[name].map((finding) => `${name}: ${finding}`)
-  })
+  const found = lists.flatMap((name) => verdict[name].map((finding) => `${name}: ${finding}`))
   return [...tooMany, ...found]
 }

@@ -16,7 +16,8 @@ export interface Run {
 /** All that clients and workers wrote down. */
 export interface History {
   readonly attempted: ReadonlySet<string>
-  readonly acknowledged: ReadonlySet<string>
+  /** When each was acknowledged, by its key. */
+  readonly acknowledged: ReadonlyMap<string, number>
   /** Foreground jobs whose clients still wait. */
   readonly owed: ReadonlySet<string>
   readonly runs: readonly Run[]
@@ -32,7 +33,7 @@ interface OpenRun {
 /** @param logs the records of each process, by its name. */
 export function historyOf(logs: ReadonlyMap<string, readonly LogRecord[]>): History {
   const attempted = new Set<string>()
-  const acknowledged = new Set<string>()
+  const acknowledged = new Map<string, number>()
   const owed = new Set<string>()
   const runs: Run[] = []
   for (const [worker, records] of logs) {
@@ -43,7 +44,7 @@ export function historyOf(logs: ReadonlyMap<string, readonly LogRecord[]>): Hist
           attempted.add(key)
           break
         case 'ack':
-          acknowledged.add(key)
+          acknowledged.set(key, atMs)
           owed.delete(key)
           break
         case 'owed':

@@ -10,8 +10,8 @@ export interface Scenario {
   readonly quick?: boolean
   /** 2. */
   readonly gateways?: 1 | 2
-  /** Servers behind the gateways. single. */
-  readonly store?: 'single' | 'sentinel'
+  /** Several servers behind the gateways, of which one takes another's place. A single one. */
+  readonly store?: 'sentinel' | 'cluster'
   /** always. */
   readonly fsync?: Fsync
   /** Options for redis-server. None. */
@@ -34,8 +34,11 @@ export interface Scenario {
   readonly settleWithinSeconds?: number
   /** Lost workers that a job survives. Any number. */
   readonly mostLosses?: number
-  /** So many acknowledged jobs may be lost, for what the servers' settings do not promise. 0. */
-  readonly mayLose?: (stage: Stage) => number
+  /**
+   * What was acknowledged in so many milliseconds before a fault of the store may be lost: the servers'
+   * settings promise no more. 0: nothing.
+   */
+  readonly unstoredMs?: number
   /** The faults. Called when jobs flow; ends when the last fault is over. */
   play(stage: Stage): Promise<void>
 }

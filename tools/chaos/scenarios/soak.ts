@@ -30,7 +30,7 @@ const blows: readonly ((stage: Stage) => Promise<void>)[] = [
   (stage) => killServer(stage),
   (stage) => freezeServer(stage, stage.random.whole(...freezeSeconds)),
   async (stage) => {
-    const redis = stage.store.connect()
+    const redis = stage.servers[0]!.connect()
     await redis.script('FLUSH')
     redis.disconnect()
   },

@@ -139,10 +139,21 @@ describe('the checker', () => {
     expect(violationsOf(verdict)).toEqual(['invariants: mail: broken', 'figures: wrong'])
   })
 
-  test('allows so many lost jobs as the servers’ settings do, and no more', () => {
-    const verdict = judged(new Story().submitted('a').submitted('b'))
-    expect(violationsOf(verdict, 2)).toEqual([])
-    expect(violationsOf(verdict, 1)).toHaveLength(2)
+  test('forgives a loss right before a fault of the store, as far as the servers promise no more', () => {
+    const early = new Story().at(1_000).submitted('early')
+    const story = early.at(4_900).submitted('late').submitted('saved').ran('worker', 'saved')
+    const fault = { what: 'killed', subject: 'store', fromMs: 5_000, toMs: 9_000 }
+    const faults = [fault, { ...fault, subject: 'worker', fromMs: 1_000 }]
+    const verdict = judged(story, { faults, unstoredMs: 200 })
+    expect(verdict.lost).toEqual(['early, begun 0 times'])
+    expect([verdict.forfeited, verdict.forfeitedBound]).toEqual([1, 2])
+    expect(judged(story, { faults }).lost).toHaveLength(2)
+  })
+
+  test('forgives no loss of what a store took after its fault', () => {
+    const story = new Story().at(7_000).submitted('a')
+    const fault = { what: 'killed', subject: 'store', fromMs: 5_000, toMs: 9_000 }
+    expect(judged(story, { faults: [fault], unstoredMs: 200 }).lost).toHaveLength(1)
   })
 })
 

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 import { Keys } from '@crossgear/gearmonkey-redis'
 import { askFaktory, openFaktory } from '../peers/faktory-link.ts'
 
@@ -7,9 +7,9 @@ import { askFaktory, openFaktory } from '../peers/faktory-link.ts'
  * half an hour left. Returns how many.
  */
 export async function expireReservations(
-  redis: Redis,
+  redis: Redis | Cluster,
   lanes: readonly string[],
-  keys = new Keys(),
+  keys = new Keys(redis.isCluster),
 ): Promise<number> {
   let many = 0
   for (const lane of lanes) {

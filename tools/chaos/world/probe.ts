@@ -3,7 +3,7 @@ import { nowMs } from '../log/clock.ts'
 import { argumentOf, openGearman, sayGearman } from '../peers/gearman-link.ts'
 
 /** The function of the run's own jobs. */
-const probeLane = 'chaos-probe'
+export const probeLane = 'chaos-probe'
 /** The payload of the run's own jobs: consumers may get one that no probe waits for any more. */
 export const probeKey = 'probe'
 const tryWithinMs = 1_500

@@ -1,13 +1,18 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Redis } from 'ioredis'
+import { Redis, type Cluster } from 'ioredis'
 import { freePort } from '@crossgear/tools/redis-server'
 import type { StoreWay } from '../peers/tasks.ts'
 import { OwnProcess } from './process.ts'
 
 /** How an AOF reaches the disk. */
 export type Fsync = 'always' | 'everysec'
+
+/** Options of a server that has its data again after its end. */
+export function durableWords(fsync: Fsync): string[] {
+  return ['--appendonly', 'yes', '--appendfsync', fsync, '--save', '']
+}
 
 /** A redis-server with an append-only file, on a port of its own, that comes back as it was. */
 export class RedisNode {
@@ -30,8 +35,7 @@ export class RedisNode {
     const port = await freePort()
     const own = join(folder, `redis-${port}`)
     mkdirSync(own, { recursive: true })
-    const persistence = ['--appendonly', 'yes', '--appendfsync', fsync, '--save', '']
-    const node = new RedisNode(port, own, [...persistence, ...words])
+    const node = new RedisNode(port, own, [...durableWords(fsync), ...words])
     await node.start()
     return node
   }
@@ -82,8 +86,11 @@ export interface StoreWorld {
   readonly gatewayUrl: string
   readonly native: StoreWay
   /** Asks whoever is the master now. */
-  connect(): Redis
+  connect(): Redis | Cluster
   stop(): Promise<void>
-  /** Has another server take the master's place; what it returns brings the old one back. */
+  /**
+   * Has a replica take the place of a master. Settles when it has; what it returns brings the old one
+   * back, and settles when that is a replica.
+   */
   failover?(): Promise<() => Promise<void>>
 }

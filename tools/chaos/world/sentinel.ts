@@ -1,13 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
-import type { StoreWorld } from './redis.ts'
+import { until } from '@crossgear/tools/until'
+import { durableWords, type StoreWorld } from './redis.ts'
 
 /** Until whoever was connected to the old master has given it up, milliseconds. */
 const givenUpAfterMs = 12_000
+/** What nobody replicates is not taken: a master that all have left must not acknowledge anything. */
+const replicatedWords = ['--min-replicas-to-write', '1', '--min-replicas-max-lag', '5']
 
-/** A master, its replica and three Sentinels. */
+/** A master, two replicas, of which one stays when the other is promoted, and three Sentinels. */
 export async function openSentinelWorld(): Promise<StoreWorld> {
-  const sentinel = await RedisSentinel.start({ words: ['--appendonly', 'yes'] })
+  const words = [...durableWords('always'), ...replicatedWords]
+  const sentinel = await RedisSentinel.start({ replicas: 2, words })
   const [, hosts = '', master = ''] = /^redis\+sentinel:\/\/(.+)\/(.+)$/.exec(sentinel.url) ?? []
   const ports = hosts.split(',').map((host) => Number(host.split(':')[1]))
   return {
@@ -22,6 +26,9 @@ export async function openSentinelWorld(): Promise<StoreWorld> {
       return async () => {
         await delay(givenUpAfterMs)
         before.thaw()
+        await until('the old master is a replica', async () =>
+          (await before.ask('ROLE')).startsWith('slave'),
+        )
       }
     },
   }

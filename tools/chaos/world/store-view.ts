@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 import { Keys } from '@crossgear/gearmonkey-redis'
 
 /** A job that the store has. */
@@ -27,11 +27,11 @@ const bands = ['high', 'normal', 'low'] as const
 
 /** Looks at the store from outside, by the keys of the documentation. */
 export class StoreView {
-  readonly #redis: Redis
+  readonly #redis: Redis | Cluster
   readonly #keys: Keys
   readonly #lanes: readonly string[]
 
-  constructor(redis: Redis, lanes: readonly string[], keys = new Keys()) {
+  constructor(redis: Redis | Cluster, lanes: readonly string[], keys = new Keys(redis.isCluster)) {
     this.#redis = redis
     this.#lanes = lanes
     this.#keys = keys
@@ -39,14 +39,15 @@ export class StoreView {
 
   /** Jobs that stand in queues, schedules and reservations. */
   async unfinished(): Promise<number> {
-    const pipeline = this.#redis.pipeline()
+    let sum = 0
     for (const lane of this.#lanes) {
+      const pipeline = this.#redis.pipeline()
       for (const band of bands) pipeline.llen(this.#keys.queue(lane, band))
       pipeline.zcard(this.#keys.queue(lane, 'scheduled'))
       pipeline.zcard(this.#keys.busy(lane))
+      for (const [, count] of (await pipeline.exec()) ?? []) sum += Number(count)
     }
-    const replies = (await pipeline.exec()) ?? []
-    return replies.reduce((sum, [, count]) => sum + Number(count), 0)
+    return sum
   }
 
   /** Unfinished jobs that no place holds: native programs hold them, or have left them behind. */
@@ -113,13 +114,15 @@ export class StoreView {
 
   async #idsOf(lane: string): Promise<string[]> {
     const ids = new Set<string>()
-    let cursor = '0'
-    do {
-      const pattern = this.#keys.job(escapeGlob(lane), '*')
-      const [next, keys] = await this.#redis.scan(cursor, 'MATCH', pattern, 'COUNT', 2_000)
-      for (const key of keys) ids.add(key.slice(key.lastIndexOf(':') + 1))
-      cursor = next
-    } while (cursor !== '0')
+    const pattern = this.#keys.job(escapeGlob(lane), '*')
+    for (const server of 'nodes' in this.#redis ? this.#redis.nodes('master') : [this.#redis]) {
+      let cursor = '0'
+      do {
+        const [next, keys] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', 2_000)
+        for (const key of keys) ids.add(key.slice(key.lastIndexOf(':') + 1))
+        cursor = next
+      } while (cursor !== '0')
+    }
     return [...ids]
   }
 

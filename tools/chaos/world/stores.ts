@@ -1,13 +1,19 @@
 import type { Scenario } from '../scenarios/scenario.ts'
-import { openSentinelWorld } from './sentinel.ts'
+import { openClusterWorld } from './cluster.ts'
 import { RedisNode, type StoreWorld } from './redis.ts'
+import { openSentinelWorld } from './sentinel.ts'
+
+export interface Servers {
+  readonly store: StoreWorld
+  /** Where there is a single server, that one. */
+  readonly servers: readonly RedisNode[]
+}
+
+const worlds = { sentinel: openSentinelWorld, cluster: openClusterWorld } as const
 
 /** Starts the servers that a scenario wants. */
-export async function openStoreWorld(
-  scenario: Scenario,
-  folder: string,
-): Promise<{ readonly store: StoreWorld; readonly servers: readonly RedisNode[] }> {
-  if (scenario.store === 'sentinel') return { store: await openSentinelWorld(), servers: [] }
+export async function openStoreWorld(scenario: Scenario, folder: string): Promise<Servers> {
+  if (scenario.store) return { store: await worlds[scenario.store](), servers: [] }
   const server = await RedisNode.start(folder, scenario.fsync ?? 'always', scenario.redisWords)
   const store: StoreWorld = {
     gatewayUrl: server.url,
