@@ -63,6 +63,7 @@ export class Stage {
   /** Native workers that died and could not take themselves out of the counts. */
   nativeDeaths = 0
   gatewayDeaths = 0
+  /** Jobs of the run's own, which a gateway may have taken. */
   probes = 0
   readonly jobs: number
   /** What the clients submit together. */
@@ -135,8 +136,7 @@ export class Stage {
 
   /** Waits until a gateway serves, and keeps how long that took since `sinceMs`. */
   async recovered(gateway: Gateway, sinceMs: number): Promise<void> {
-    this.probes += 1
-    const atMs = await serving(gateway.gearman, servedWithinMs)
+    const atMs = await serving(gateway.gearman, servedWithinMs, () => (this.probes += 1))
     if (atMs === undefined) this.trouble.push(`${gateway.node} does not serve again`)
     const seconds = ((atMs ?? nowMs()) - sinceMs) / 1000
     this.recoverySeconds = Math.max(this.recoverySeconds ?? 0, seconds)

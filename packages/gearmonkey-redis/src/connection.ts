@@ -1,4 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { connectOnce } from './connect-once.ts'
 import { isClusterAddress, type ServerAddress, type StoreAddress } from './store-address.ts'
 
 /** A connection to one server, to a master found by Sentinels, or to a cluster. */
@@ -102,7 +103,7 @@ function withoutPlace(options: Options): Options {
 
 /** Connects, in a cluster to every server that has keys. */
 export async function connect(connection: Connection): Promise<void> {
-  await connection.connect()
+  await connectOnce(connection)
   if (!('nodes' in connection)) return
   await Promise.all(connection.nodes('master').map((server) => server.ping()))
 }

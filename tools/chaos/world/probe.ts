@@ -11,11 +11,17 @@ const pauseMs = 50
 
 /**
  * Waits until a gateway serves: a job is submitted, handed out, done, and its client hears of it.
+ * @param tries is called before each job
  * @returns when, milliseconds of the common clock; undefined if it did not in time
  */
-export async function serving(port: number, withinMs: number): Promise<number | undefined> {
+export async function serving(
+  port: number,
+  withinMs: number,
+  tries: () => void,
+): Promise<number | undefined> {
   const untilMs = nowMs() + withinMs
   while (nowMs() < untilMs) {
+    tries()
     if (await served(port)) return nowMs()
     await delay(pauseMs)
   }

@@ -1,4 +1,5 @@
 import { Redis, type Cluster, type RedisOptions } from 'ioredis'
+import { connectOnce } from '../connect-once.ts'
 import { GearMonkeyError } from './errors.ts'
 
 /** An ioredis connection to one server, to a master found by Sentinel, or to a Cluster. */
@@ -101,7 +102,7 @@ export function anotherConnection(
 /** Connects, or waits for an attempt that is under way. */
 export async function connected(connection: Connection): Promise<void> {
   if (connection.status === 'ready') return
-  if (connection.status === 'wait') await connection.connect()
+  if (connection.status === 'wait') await connectOnce(connection)
   else
     await new Promise<void>((resolve, reject) => {
       connection.once('ready', resolve)

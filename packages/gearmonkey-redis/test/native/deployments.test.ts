@@ -41,6 +41,20 @@ describe.skipIf(lacksRedis)('with redis-server', () => {
     await server.stop()
   }, 15_000)
 
+  test('a blocking call fails where a Cluster does not serve all slots', async () => {
+    const server = await RedisServer.start(
+      ...['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
+    )
+    await server.ask('CLUSTER', 'ADDSLOTSRANGE', '0', '16382')
+    const nodes = [{ host: '127.0.0.1', port: server.port }]
+    const client = new GearMonkeyClient(new Cluster(nodes, { lazyConnect: true }))
+    await expect(client.run('echo', '', { blocking: true })).rejects.toMatchObject({
+      code: 'CONNECTION',
+    })
+    client.close()
+    await server.stop()
+  })
+
   test('a master is found by Sentinel', async () => {
     const server = await RedisServer.start()
     const sentinel = await startSentinel(server.port)
