@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import type { LaneNames } from '@crossgear/core-scheduler'
+import { StoreError, type LaneNames } from '@crossgear/core-scheduler'
 import { chunks } from './chunks.ts'
 import { commandConnection, type Connection } from './connection.ts'
 import { storeErrorOf } from './errors.ts'
@@ -59,6 +59,15 @@ export class StoreLink {
       return await send()
     } catch (error) {
       throw storeErrorOf(error)
+    }
+  }
+
+  /** Does what something else makes up for later, where the server that it needs is away. */
+  readonly ifThere = async (act: () => Promise<void>): Promise<void> => {
+    try {
+      await act()
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
     }
   }
 

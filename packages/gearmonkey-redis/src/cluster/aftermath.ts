@@ -44,7 +44,12 @@ export class Aftermath {
     this.#ties = ties
   }
 
+  /** The step itself is done: where the server of an index is away, its answer stands all the same. */
   async after(name: ScriptName, args: readonly ScriptArgument[]): Promise<void> {
+    await this.#link.ifThere(() => this.#follow(name, args))
+  }
+
+  async #follow(name: ScriptName, args: readonly ScriptArgument[]): Promise<void> {
     if (name === 'batch-commit') await this.#ties.pushCallbacks()
     const tells = stirring[name]
     if (tells === undefined) return

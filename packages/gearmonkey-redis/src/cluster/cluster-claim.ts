@@ -1,4 +1,9 @@
-import type { ClaimRequest, LaneGroup, Reservation } from '@crossgear/core-scheduler'
+import {
+  StoreError,
+  type ClaimRequest,
+  type LaneGroup,
+  type Reservation,
+} from '@crossgear/core-scheduler'
 import type { RedisJobs } from '../job-steps.ts'
 import type { StoreLink } from '../store-link.ts'
 import type { Aftermath, Head } from './aftermath.ts'
@@ -40,7 +45,17 @@ export class ClusterClaim {
     this.#most = request.max + (isLimited ? 0 : (request.ahead ?? 0))
   }
 
+  /** Where the server of some lane is away, what was taken from others before is handed out all the same. */
   async run(): Promise<readonly Reservation[]> {
+    try {
+      await this.#takeAll()
+    } catch (error) {
+      if (this.#taken.length === 0 || !(error instanceof StoreError)) throw error
+    }
+    return this.#taken
+  }
+
+  async #takeAll(): Promise<void> {
     for (const group of this.#request.groups) {
       const [only] = group.lanes
       if (this.#wanted === 0) break
@@ -50,7 +65,6 @@ export class ClusterClaim {
       else await this.#takeByHint(group.queue, group)
     }
     if (await this.#isEmpty()) this.#request.emptied?.()
-    return this.#taken
   }
 
   /** Whether a named worker would find nothing more; of many lanes it is not asked. */

@@ -59,7 +59,7 @@ export class ClusterSteps implements Pick<RedisJobs, 'submit' | 'claim' | 'finis
   async finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
     const settled = await this.#jobs.finish(lane, outcomes)
     const ended = outcomes.filter((_outcome, at) => settled[at] !== 'unknown')
-    await this.#throttles.free(this.#link.names.parse(lane).queue, ended)
+    await this.#link.ifThere(() => this.#throttles.free(this.#link.names.parse(lane).queue, ended))
     return settled
   }
 
