@@ -207,7 +207,7 @@ export class Hearing implements StoreListener {
 
   /** A job is gone and its outcome went unheard, unless the answer to its own end is just arriving. */
   #giveUp(ref: JobRef): void {
-    this.#parts.clock.after(ownAnswerMs, () => this.#parts.tell(ref, { kind: 'fail' }))
+    this.#parts.clock.after(ownAnswerMs, () => this.#parts.waiters.giveUp(ref))
   }
 
   /** Consumers name no functions: a lane that a native client made has to be found for them. */

@@ -4,6 +4,7 @@ import type { Clock, Observer, Store } from './ports.ts'
 import type { Assignment, Reporting, Settlement } from './requests.ts'
 import { toStoreError } from './store-errors.ts'
 import { TurnBatch } from './turn-batch.ts'
+import type { Waiters } from './waiters.ts'
 
 interface PendingOutcome {
   readonly outcome: Outcome
@@ -24,6 +25,7 @@ interface Parts {
   readonly arm: () => void
   readonly wake: (lane: string, jobs: number) => void
   readonly tell: (ref: JobRef, event: JobEvent) => void
+  readonly waiters: Pick<Waiters, 'suppose'>
 }
 
 /** Takes outcomes and reports: a batch per lane and turn; told on when the store has it. */
@@ -83,6 +85,7 @@ export class Outcomes {
       const refusal = toStoreError(error)
       for (const item of items) {
         if (isReturn(item.outcome)) this.#refusedReleases.push(item)
+        if (refusal.code !== 'REFUSED') this.#suppose(item.outcome)
         item.settlement?.refused(refusal)
       }
     }
@@ -96,6 +99,12 @@ export class Outcomes {
       if (assignment) this.#observe(outcome, assignment)
     }
     settlement?.settled(result)
+  }
+
+  /** No answer came: the store may have ended the job all the same. */
+  #suppose(outcome: Outcome): void {
+    const event = eventOf(outcome, 'done')
+    if (event) this.#parts.waiters.suppose(outcome, event)
   }
 
   #observe(outcome: Outcome, { job, sinceMs }: Assignment): void {

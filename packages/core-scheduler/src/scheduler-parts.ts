@@ -74,7 +74,7 @@ export function schedulerParts(
       if (worker) claims.anticipate(worker.interest, jobs)
     },
   })
-  const outcomes = new Outcomes({ ...common, arm, inHand, wake, tell })
+  const outcomes = new Outcomes({ ...common, arm, inHand, wake, tell, waiters })
   const settleNative = (job: Job): void => outcomes.add(undefined, verdicts.ofNative(job))
   const queues = new QueueControl({ store, tell, registry })
 

@@ -12,6 +12,8 @@ interface Wait {
   round: number
   /** What was last heard of its progress, so that a look finds only news. */
   progress?: string
+  /** What the job's worker said at its end, where the store may or may not have taken it. */
+  unsure?: JobEvent
 }
 
 /** Events after which nothing more comes. */
@@ -62,6 +64,17 @@ export class Waiters {
     if (isFinal(event)) this.#forget(ref.lane, ref.id)
     else if (event.kind === 'status') wait.progress = progressOf(event.dividend, event.divisor)
     for (const waiter of [...wait.waiters]) waiter.hear(ref, event)
+  }
+
+  /** The job has ended so, if the store took it: kept for when the job is gone. */
+  suppose(ref: JobRef, event: JobEvent): void {
+    const wait = this.#byLane.get(ref.lane)?.get(ref.id)
+    if (wait) wait.unsure = event
+  }
+
+  /** The job is gone: it ended as was supposed, or failed. */
+  giveUp(ref: JobRef): void {
+    this.tell(ref, this.#byLane.get(ref.lane)?.get(ref.id)?.unsure ?? { kind: 'fail' })
   }
 
   /** Whether this progress was not told yet. */

@@ -1,0 +1,69 @@
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
+import { storeServer } from './support/store-server.ts'
+import { TroubledGateway } from './support/troubled-gateway.ts'
+
+interface Trouble {
+  begin(server: RedisServer): unknown
+  end(server: RedisServer): unknown
+}
+
+const troubles: Readonly<Record<string, Trouble>> = {
+  frozen: { begin: (server) => server.freeze(), end: (server) => server.thaw() },
+  'killed and started again': { begin: (server) => server.kill(), end: (server) => server.start() },
+  'a replica for a while': {
+    begin: (server) => server.ask('REPLICAOF', '127.0.0.1', '1'),
+    end: (server) => server.ask('REPLICAOF', 'NO', 'ONE'),
+  },
+}
+
+const durable = ['--appendonly', 'yes', '--appendfsync', 'always']
+
+describe.skipIf(lacksRedis).each(Object.entries(troubles))(
+  'with redis-server, while the store is %s,',
+  (_how, trouble) => {
+    test('a job goes on, and its outcome is taken when the worker tells it afterwards', async () => {
+      const server = await storeServer(...durable)
+      const gateway = await TroubledGateway.open(server)
+      const [client, worker] = [await gateway.peer(), await gateway.peer('slow')]
+      const handle = await client.submit('SUBMIT_JOB', 'slow', '', '')
+      expect(await worker.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, 'slow', ''])
+      await trouble.begin(server)
+      await gateway.isTroubled()
+      await trouble.end(server)
+      await gateway.takesJobs()
+      worker.say('WORK_COMPLETE', handle, 'done')
+      expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
+    })
+
+    test('an outcome that is refused reaches the client when it is told again', async () => {
+      const server = await storeServer(...durable)
+      const gateway = await TroubledGateway.open(server)
+      const [client, worker] = [await gateway.peer(), await gateway.peer('slow')]
+      const handle = await client.submit('SUBMIT_JOB', 'slow', '', '')
+      await worker.ask('GRAB_JOB')
+      await trouble.begin(server)
+      const refusal = ['ERROR', 'QUEUE_ERROR', 'QUEUE_ERROR']
+      expect(await worker.ask('WORK_COMPLETE', handle, 'done')).toEqual(refusal)
+      await trouble.end(server)
+      await gateway.takesJobs()
+      worker.say('WORK_COMPLETE', handle, 'done')
+      expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
+    })
+
+    test('a worker that sleeps is woken by the first job afterwards', async () => {
+      const server = await storeServer(...durable)
+      const gateway = await TroubledGateway.open(server)
+      const [client, worker] = [await gateway.peer(), await gateway.peer('slow')]
+      expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
+      worker.say('PRE_SLEEP')
+      await worker.sync()
+      await trouble.begin(server)
+      await gateway.isTroubled()
+      await trouble.end(server)
+      await gateway.takesJobs()
+      await client.submit('SUBMIT_JOB_BG', 'slow', '', '')
+      expect(await worker.hear()).toEqual(['NOOP'])
+    })
+  },
+)
