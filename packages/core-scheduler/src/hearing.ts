@@ -35,6 +35,8 @@ export interface HearingParts {
   readonly ordered: (wid: string, order: ConsumerOrder) => void
   readonly care: NativeCare
   readonly settle: (outcome: Outcome) => void
+  /** This node is about to tell by itself what became of a job. */
+  readonly isSettling: (ref: JobRef) => boolean
   /** Settles what a native worker wrote in the job. */
   readonly settleNative: (job: Job) => void
   readonly outcomeOf: (job: Job & { readonly token: string }, report: FailureReport) => Outcome
@@ -199,6 +201,7 @@ export class Hearing implements StoreListener {
       const jobs = await this.#parts.store.read(lane, ids)
       for (const [at, id] of ids.entries()) {
         const job = jobs[at]
+        if (this.#parts.isSettling({ lane, id })) continue
         if (job) this.#tellOf(job)
         else if (goneIsLost) this.#giveUp({ lane, id })
       }

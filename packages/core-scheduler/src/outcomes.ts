@@ -34,12 +34,15 @@ export class Outcomes {
   readonly #outcomes: TurnBatch<PendingOutcome>
   readonly #reports: TurnBatch<PendingReport>
   readonly #refusedReleases: PendingOutcome[] = []
+  /** Jobs whose outcome is on its way to be safe; only where that is asked for. */
+  readonly #settling = new Set<string>()
 
   constructor(parts: Parts) {
     this.#parts = parts
     this.#outcomes = new TurnBatch(parts.arm, (lane, items) => {
       this.#reports.flush()
-      void this.#send(lane, items)
+      if (parts.store.confirm) void this.#finishAndConfirm(lane, items)
+      else void this.#finish(lane, items)
     })
     this.#reports = new TurnBatch(parts.arm, (lane, items) => void this.#sendReports(lane, items))
   }
@@ -68,12 +71,25 @@ export class Outcomes {
     }
   }
 
-  async #send(lane: string, items: readonly PendingOutcome[]): Promise<void> {
+  /** Whether this node is about to tell what became of a job. */
+  isSettling(ref: JobRef): boolean {
+    return this.#settling.size > 0 && this.#settling.has(nameOf(ref))
+  }
+
+  async #finishAndConfirm(lane: string, items: readonly PendingOutcome[]): Promise<void> {
+    const names = items.map(({ outcome }) => nameOf(outcome))
+    for (const name of names) this.#settling.add(name)
+    await this.#finish(lane, items)
+    for (const name of names) this.#settling.delete(name)
+  }
+
+  async #finish(lane: string, items: readonly PendingOutcome[]): Promise<void> {
     try {
       const results = await this.#parts.store.finish(
         lane,
         items.map(({ outcome }) => outcome),
       )
+      if (this.#parts.store.confirm) await this.#confirm(items.length)
       let released = 0
       for (const [at, item] of items.entries()) {
         const result = results[at] ?? 'unknown'
@@ -88,6 +104,16 @@ export class Outcomes {
         if (refusal.code !== 'REFUSED') this.#suppose(item.outcome)
         item.settlement?.refused(refusal)
       }
+    }
+  }
+
+  /** What could not be made safer is in the store all the same, and told. */
+  async #confirm(outcomes: number): Promise<void> {
+    const { store, observer } = this.#parts
+    try {
+      await store.confirm?.()
+    } catch (error) {
+      observer.unconfirmed('outcomes', outcomes, toStoreError(error))
     }
   }
 
@@ -131,6 +157,10 @@ export class Outcomes {
       for (const { reporting } of items) reporting.refused(refusal)
     }
   }
+}
+
+function nameOf({ lane, id }: JobRef): string {
+  return `${id}@${lane}`
 }
 
 function isReturn({ kind }: Outcome): boolean {

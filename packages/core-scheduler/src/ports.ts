@@ -198,10 +198,22 @@ export interface Store {
   /** Resolves when the store takes jobs; throws what keeps it from it. */
   check(): Promise<void>
   close(): Promise<void>
+
+  /**
+   * Settles when what the store has answered so far is as durable as was asked for; throws a
+   * {@link StoreError}, mostly `UNCONFIRMED`, where it may not be. Absent where an answer says as much.
+   */
+  confirm?(): Promise<void>
 }
 
 /** Why the store did not do what was asked. */
-export type StoreErrorCode = 'UNREACHABLE' | 'TIMEOUT' | 'REFUSED' | 'TOO_MANY_LANES'
+export type StoreErrorCode =
+  | 'UNREACHABLE'
+  | 'TIMEOUT'
+  | 'REFUSED'
+  | 'TOO_MANY_LANES'
+  /** It is done, but not as durable as was asked for. */
+  | 'UNCONFIRMED'
 
 export class StoreError extends Error {
   readonly code: StoreErrorCode
@@ -234,6 +246,8 @@ export interface Observer {
   store(up: boolean, reason?: string): void
   /** What a native program left was put right; not `done`: would have been. */
   repaired(repair: Repair, done: boolean): void
+  /** So many jobs or outcomes are in the store, but not as durable as was asked for. */
+  unconfirmed(what: 'submissions' | 'outcomes', n: number, error: StoreError): void
   /** A background task met an error; it goes on. */
   trouble(task: string, error: unknown): void
 }

@@ -129,6 +129,7 @@ export function schedulerParts(
     loadPauses: () => queues.load(),
     ordered: (wid, order) => queues.ordered(wid, order),
     settle: (outcome) => outcomes.add(undefined, outcome),
+    isSettling: (ref) => outcomes.isSettling(ref),
     outcomeOf: (job, report) => verdicts.ofFailure(job, report),
     recount: () => inHand.prune(store, clock.nowMs()),
     retryReleases: () => outcomes.retryReleases(),

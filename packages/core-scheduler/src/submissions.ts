@@ -1,3 +1,4 @@
+import { HeldSubmission, type HeldParts } from './held-submission.ts'
 import type { NewJob } from './job.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import { maxLanes } from './lane-registry.ts'
@@ -130,13 +131,41 @@ export class Submissions {
       )
       // A lane that was dropped meanwhile comes again.
       if (this.#parts.registry.numberOf(lane) === undefined) await this.laneNumber(lane)
-      this.#answer(lane, items, results)
+      if (this.#parts.store.confirm) void this.#answerConfirmed(lane, items, results)
+      else this.#answer(lane, items, results)
     } catch (error) {
       const refusal = toStoreError(error)
       for (const { submission } of items) submission.refused(refusal)
     } finally {
       this.#land(lane)
     }
+  }
+
+  /** The jobs exist and workers get them, but clients hear of them when they are as safe as was asked for. */
+  async #answerConfirmed(
+    lane: string,
+    items: readonly Pending[],
+    results: Awaited<ReturnType<Store['submit']>>,
+  ): Promise<void> {
+    const { store, observer, waiters } = this.#parts
+    const held = items.map(({ submission, job }) => ({
+      job,
+      submission: new HeldSubmission(submission, lane),
+    }))
+    this.#answer(lane, held, results)
+    const parts: HeldParts = {
+      waiters,
+      abandon: (of, ids) => this.abandon(of, ids),
+    }
+    try {
+      if (results.some((result) => 'id' in result)) await store.confirm?.()
+    } catch (error) {
+      const refusal = toStoreError(error)
+      observer.unconfirmed('submissions', held.length, refusal)
+      for (const { submission } of held) submission.refuse(refusal, parts)
+      return
+    }
+    for (const { submission } of held) submission.release(parts)
   }
 
   #answer(

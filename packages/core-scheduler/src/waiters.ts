@@ -57,6 +57,12 @@ export class Waiters {
     return true
   }
 
+  /** `other` waits in the place of `waiter`, if that one still waits. */
+  replace(lane: string, id: number, waiter: Waiter, other: Waiter): void {
+    const waiters = this.#byLane.get(lane)?.get(id)?.waiters
+    if (waiters?.delete(waiter)) waiters.add(other)
+  }
+
   /** Tells all that wait for the job; a final event ends their wait. */
   tell(ref: JobRef, event: JobEvent): void {
     const wait = this.#byLane.get(ref.lane)?.get(ref.id)

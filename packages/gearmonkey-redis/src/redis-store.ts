@@ -26,6 +26,7 @@ import { ClockOffset } from './clock-offset.ts'
 import { ClusterSteps } from './cluster/cluster-steps.ts'
 import { connect, eventConnection } from './connection.ts'
 import { RedisCron } from './cron.ts'
+import { Confirmations, questionOf, type Durability } from './durability.ts'
 import { storeErrorOf } from './errors.ts'
 import { Events } from './events.ts'
 import { checkHealth, whyAway } from './health.ts'
@@ -51,6 +52,8 @@ export interface RedisStoreOptions {
   readonly throttles?: ReadonlyMap<string, Throttle>
   /** A server that does not answer within this time counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
+  /** What it takes to {@link RedisStore.confirm}; not on a cluster. `store`. */
+  readonly durability?: Durability
 }
 
 const defaults = {
@@ -65,6 +68,8 @@ export class RedisStore implements Store {
   readonly batches: RedisBatches
   readonly cron: RedisCron
   readonly native: RedisNativeStore
+  /** Asks the server whether what it answered is safe. Absent where `durability` is `store`. */
+  readonly confirm?: () => Promise<void>
   readonly #link: StoreLink
   readonly #eventRedis: Redis
   readonly #events: Events
@@ -98,6 +103,13 @@ export class RedisStore implements Store {
     this.batches = new RedisBatches(link)
     if (link.isCluster) {
       this.#cluster = new ClusterSteps(link, this.#jobs, options.throttles ?? new Map())
+    }
+    const question = questionOf(options.durability ?? { level: 'store' })
+    if (question) {
+      // There each server would have to be asked for what it wrote, also while slots move.
+      if (link.isCluster) throw new StoreError('REFUSED', 'a cluster confirms nothing')
+      const confirmations = new Confirmations(link.redis, question)
+      this.confirm = () => confirmations.confirm()
     }
     this.#steps = this.#cluster ?? this.#jobs
     for (const redis of [link.redis, this.#eventRedis]) {

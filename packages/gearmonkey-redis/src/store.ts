@@ -1,2 +1,3 @@
+export { type Durability } from './durability.ts'
 export type { StoreAddress } from './store-address.ts'
 export { RedisStore, type RedisStoreOptions } from './redis-store.ts'

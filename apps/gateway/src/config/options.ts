@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { readNetworks } from '../net/networks.ts'
 import { maskStoreUrl, parseStoreUrl } from '../stores/store-address.ts'
+import { maxReplicas, readDurability } from './durability-level.ts'
 import { limitOptions } from './limit-options.ts'
 import { row, type OptionRow } from './option-row.ts'
 import { tlsOptions } from './tls-options.ts'
@@ -145,6 +146,17 @@ export const options = {
     help: 'loopback port of the private or embedded store, for native GearMonkey programs; auto is 6379 if that is free, else another',
     value: portOr('auto'),
     fallback: 'auto',
+  }),
+  durability: row({
+    group: 'Store',
+    argument: 'level',
+    help: "when a job counts as accepted and an outcome as taken: store (the store has it), fsync (it is on the store's disk; Redis 7.2 or Valkey) or replicas:n (n replicas have it)",
+    value: checkedText(
+      `store, fsync or replicas:n with n from 1 to ${maxReplicas}`,
+      (text) => readDurability(text) !== undefined,
+      (text) => text,
+    ),
+    fallback: 'store',
   }),
 
   jobRetries: row({

@@ -1,6 +1,7 @@
 import { LaneNames, Scheduler, StoreError, type LaneCounts } from '@crossgear/core-scheduler'
 import { RedisStore } from '@crossgear/gearmonkey-redis/store'
 import type { Config } from '../config/load-config.ts'
+import { readDurability } from '../config/durability-level.ts'
 import type { Route } from '../config/routes.ts'
 import { answerCron } from '../cron/cron-page.ts'
 import { Cron } from '../cron/cron.ts'
@@ -61,10 +62,12 @@ export interface Composition {
 export async function compose(parts: Parts): Promise<Composition> {
   const { config, store, metrics, log } = parts
   const homes = routed(config, ({ queue }) => queue)
+  const durability = readDurability(config.durability)
   const redisStore = new RedisStore(store.address, {
     names: new LaneNames(homes),
     throttles: config.throttles,
     ...(parts.answerWithinMs !== undefined && { answerWithinMs: parts.answerWithinMs }),
+    ...(durability && { durability }),
   })
   const observer = observeWith(metrics, log)
   const scheduler = new Scheduler(redisStore, systemClock, observer, {

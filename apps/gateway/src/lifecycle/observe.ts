@@ -1,4 +1,4 @@
-import type { Door as JobDoor, Leftover, Observer } from '@crossgear/core-scheduler'
+import type { Door as JobDoor, Leftover, Observer, StoreError } from '@crossgear/core-scheduler'
 import type { Logger } from '../log/logger.ts'
 import type { DoorMetrics, Metrics } from '../web/metrics.ts'
 import { oneLine } from './start-error.ts'
@@ -24,6 +24,7 @@ export function observeWith(metrics: Metrics, log: Logger): Observer {
     http: metrics.door('http'),
     native: metrics.door('native'),
   }
+  let saidOf: StoreError | undefined
   return {
     submitted: (door, jobs) => byDoor[door].submitted(jobs),
     assigned: (door, waitMs) => {
@@ -49,6 +50,13 @@ export function observeWith(metrics: Metrics, log: Logger): Observer {
     repaired: ({ kind, lane, id }, done) => {
       metrics.repaired(kind, done)
       log.warn({ kind, function: lane, id }, done ? mended[kind] : found[kind])
+    },
+    unconfirmed: (what, n, error) => {
+      metrics.unconfirmed(what, n)
+      // One question is asked for many calls, whose error is the same then.
+      if (error === saidOf) return
+      saidOf = error
+      log.warn(`The store has not confirmed what it took in: ${oneLine(error)}.`)
     },
     trouble: (task, error) => {
       log.warn(`${task}: ${oneLine(error)}`)

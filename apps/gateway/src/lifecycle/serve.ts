@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config/load-config.ts'
 import { announce, type Announcement, type OpenDoor } from '../log/banner.ts'
 import { chooseVoice, createLogger, type Logger } from '../log/logger.ts'
+import { checkDurability } from '../stores/check-durability.ts'
 import { openStore } from '../stores/open-store.ts'
 import { Metrics } from '../web/metrics.ts'
 import { createWebServer } from '../web/web-server.ts'
@@ -93,6 +94,7 @@ async function open({ config, version, log, ways, signals }: Opening, closers: C
   const tls = readDoorTls(config)
   const store = await openStore(config, log, ways.searchPath)
   closers.push({ what: 'store', close: () => store.close() })
+  await checkDurability(config.durability, store, log)
   const metrics = new Metrics()
   const composition = await compose({
     ...{ config, version, tls, store, metrics, log },

@@ -54,6 +54,7 @@ export class Metrics {
   readonly #rejected: Counter<'door' | 'reason'>
   readonly #heldBack: Counter<'door'>
   readonly #repairs: Counter<'kind' | 'done'>
+  readonly #unconfirmed: Counter<'what'>
   readonly #storeUp: Gauge
   readonly #functions = new BoundedLabels(MAX_FUNCTION_LABELS)
   #counts: () => Promise<readonly JobCount[]> = () => Promise.resolve([])
@@ -83,6 +84,12 @@ export class Metrics {
       name: 'crossgear_repairs_total',
       help: 'What native programs left behind (busy, stray, count), put right or only found (done yes, no)',
       labelNames: ['kind', 'done'],
+      registers,
+    })
+    this.#unconfirmed = new Counter({
+      name: 'crossgear_unconfirmed_total',
+      help: 'Jobs (refused) and outcomes (told all the same) in the store that are not as durable as --durability asks, by what (submissions, outcomes)',
+      labelNames: ['what'],
       registers,
     })
     this.#storeUp = new Gauge({
@@ -118,6 +125,10 @@ export class Metrics {
   /** `kind` is a word of the code. */
   repaired(kind: string, isDone: boolean): void {
     this.#repairs.inc({ kind, done: isDone ? 'yes' : 'no' })
+  }
+
+  unconfirmed(what: 'submissions' | 'outcomes', n: number): void {
+    this.#unconfirmed.inc({ what }, n)
   }
 
   storeUp(isUp: boolean): void {

@@ -13,6 +13,7 @@ export type Observation =
     }
   | { readonly kind: 'store'; readonly up: boolean; readonly reason: string | undefined }
   | { readonly kind: 'repaired'; readonly repair: Repair; readonly done: boolean }
+  | { readonly kind: 'unconfirmed'; readonly what: string; readonly n: number }
   | { readonly kind: 'trouble'; readonly task: string; readonly error: unknown }
 
 /** Keeps what it is told, in order. */
@@ -54,6 +55,10 @@ export class RecordingObserver implements Observer {
 
   repaired(repair: Repair, done: boolean): void {
     this.seen.push({ kind: 'repaired', repair, done })
+  }
+
+  unconfirmed(what: 'submissions' | 'outcomes', n: number): void {
+    this.seen.push({ kind: 'unconfirmed', what, n })
   }
 
   trouble(task: string, error: unknown): void {

@@ -103,6 +103,7 @@ function quietObserver(trouble: Observer['trouble']): Observer {
     retried: ignore,
     store: ignore,
     repaired: ignore,
+    unconfirmed: ignore,
     trouble,
   }
 }

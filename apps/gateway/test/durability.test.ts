@@ -1,0 +1,155 @@
+import { createServer } from 'node:net'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { readDurability } from '../src/config/durability-level.ts'
+import { loadConfig } from '../src/config/load-config.ts'
+import { listenOn } from '../src/lifecycle/listen.ts'
+import { checkDurability } from '../src/stores/check-durability.ts'
+import { parseStoreUrl, type StoreAddress } from '../src/stores/store-address.ts'
+import { GearmanPeer } from './gearman/support/gearman-peer.ts'
+import { startGateway } from './support/gateway-process.ts'
+import { recordingLog } from './support/recording-log.ts'
+
+const levelOf = (durability: string) =>
+  readDurability(loadConfig({ flags: { durability }, env: {} }).durability)
+
+function check(
+  text: string,
+  address: StoreAddress,
+  kind: 'redis-url' | 'embedded' = 'redis-url',
+  { log } = recordingLog(),
+): Promise<void> {
+  return checkDurability(text, { address, kind }, log)
+}
+
+/** The address of a server that gives one answer to everything. */
+async function answering(answer: string): Promise<StoreAddress> {
+  const server = createServer((socket) => {
+    socket.on('data', () => socket.write(`${answer}\r\n`))
+    socket.on('error', () => undefined)
+  })
+  onTestFinished(() => void server.close())
+  const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '')
+  return { host: '127.0.0.1', port, tls: false, db: 0 }
+}
+
+describe('--durability', () => {
+  it('is store, fsync or a number of replicas', () => {
+    expect(loadConfig({ flags: {}, env: {} }).durability).toBe('store')
+    expect(levelOf('store')).toEqual({ level: 'store' })
+    expect(levelOf('fsync')).toEqual({ level: 'fsync' })
+    expect(levelOf('replicas:100')).toEqual({ level: 'replicas', replicas: 100 })
+  })
+
+  it.each(['replicas', 'replicas:0', 'replicas:101', 'replicas:1.5', 'disk'])(
+    '%s is refused',
+    (text) => {
+      expect(() => levelOf(text)).toThrow(
+        `--durability is "${text}": give store, fsync or replicas:n with n from 1 to 100.`,
+      )
+    },
+  )
+
+  it.each(['fsync', 'replicas:1'])('%s is refused on an embedded store', async (text) => {
+    const address = { host: '127.0.0.1', port: 1, tls: false, db: 0 }
+    await expect(check(text, address, 'embedded')).rejects.toThrow(
+      `--durability ${text} needs a store that outlives the gateway, and the embedded one is in memory alone: give a --redis-url.`,
+    )
+  })
+
+  it.each(['fsync', 'replicas:1'])('%s is refused on a cluster', async (text) => {
+    const address = parseStoreUrl('redis+cluster://127.0.0.1:1')
+    await expect(check(text, address!)).rejects.toThrow(
+      `--durability ${text} is not for a Redis Cluster: use --durability store`,
+    )
+  })
+
+  it('fsync is refused where there is no append-only file', async () => {
+    const address = await answering(
+      '-ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.',
+    )
+    await expect(check('fsync', address)).rejects.toThrow(
+      '--durability fsync needs an append-only file, and the store keeps none: set "appendonly yes" on it.',
+    )
+  })
+
+  it('fsync is taken where the server can', async () => {
+    await check('fsync', await answering('*2\r\n:1\r\n:0'))
+  })
+
+  it('a server that forbids the question is explained', async () => {
+    const address = await answering('-NOPERM no permissions to run the command')
+    await expect(check('replicas:1', address)).rejects.toThrow(
+      'The store does not say whether --durability replicas:1 works: NOPERM no permissions',
+    )
+  })
+})
+
+describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
+  const servers: RedisServer[] = []
+
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.stop()
+  })
+
+  async function start(...words: string[]): Promise<RedisServer> {
+    const server = await RedisServer.start('--repl-diskless-sync-delay', '0', ...words)
+    servers.push(server)
+    return server
+  }
+
+  it('fsync is refused by a gateway whose Redis is too old', async ({ skip }) => {
+    const server = await start('--appendonly', 'yes')
+    const [, version = ''] = /redis_version:(\S+)/.exec(await server.ask('INFO', 'server')) ?? []
+    if (!version.startsWith('7.0.')) skip('needs a redis-server before 7.2')
+    const { exited } = startGateway(['--redis-url', server.url, '--durability', 'fsync'])
+    const { code, stderr } = await exited
+    expect(code).toBe(1)
+    expect(stderr).toContain(
+      `--durability fsync needs Redis 7.2 or Valkey, and the store is Redis ${version}: use a newer server, or "appendfsync always" on this one with --durability store.`,
+    )
+  })
+
+  it('replicas warns at the start where there are too few', async () => {
+    const server = await start()
+    const log = recordingLog()
+    await check('replicas:2', parseStoreUrl(server.url)!, 'redis-url', log)
+    expect(log.lines).toEqual([
+      '--durability replicas:2: the store has 0 replicas now. Jobs are refused until it has enough.',
+    ])
+  })
+
+  it('replicas refuses jobs while a replica stands still, and takes them when it goes on', async () => {
+    const master = await start()
+    const replica = await start('--replicaof', '127.0.0.1', String(master.port))
+    await vi.waitFor(async () => expect(await master.ask('WAIT', '1', '100')).toBe('1'), {
+      timeout: 10_000,
+    })
+    const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', '0']
+    const words = ['--redis-url', master.url, '--durability', 'replicas:1', ...ports]
+    const { child, ready, exited } = startGateway(words)
+    onTestFinished(async () => {
+      child.kill('SIGTERM')
+      await exited
+    })
+    const { doors } = await ready
+    const portOf = (door: string) => doors.find(({ name }) => name === door)?.port ?? 0
+    const client = await GearmanPeer.connect(portOf('gearman'))
+    const submit = () => client.ask('SUBMIT_JOB_BG', 'mail', '', 'in')
+    expect((await submit())[0]).toBe('JOB_CREATED')
+    replica.freeze()
+    expect((await submit())[0]).toBe('ERROR')
+    replica.thaw()
+    expect((await submit())[0]).toBe('JOB_CREATED')
+    const metrics = await (await fetch(`http://127.0.0.1:${portOf('web')}/metrics`)).text()
+    expect(metrics).toContain('crossgear_unconfirmed_total{what="submissions"} 1')
+    const worker = await GearmanPeer.connect(portOf('gearman'))
+    worker.say('CAN_DO', 'mail')
+    for (const job of ['1', '2', '3']) {
+      const [name, handle = ''] = await worker.ask('GRAB_JOB')
+      expect([name, handle.split(':').at(-1)]).toEqual(['JOB_ASSIGN', job])
+      worker.say('WORK_COMPLETE', handle, '')
+    }
+    await Promise.all([client.leave(), worker.leave()])
+  })
+})
