@@ -4,6 +4,12 @@ import { StoreError } from '@crossgear/core-scheduler'
 const refusals =
   /^(OOM|READONLY|MISCONF|LOADING|BUSY|NOAUTH|WRONGPASS|NOPERM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS)\b/
 
+/** What ioredis says of every command while there is no connection. */
+const unsent = /^Stream isn't writeable/
+
+/** Whether an error tells nothing but that there is no connection. */
+export const isUnsent = ({ message }: Error): boolean => unsent.test(message)
+
 /** An ioredis error as the store port's error, the cause kept. */
 export function storeErrorOf(error: unknown): StoreError {
   if (error instanceof StoreError) return error
@@ -11,6 +17,7 @@ export function storeErrorOf(error: unknown): StoreError {
   if (refusals.test(message) || message.includes('user_script')) {
     return new StoreError('REFUSED', message, { cause: error })
   }
+  if (unsent.test(message)) return new StoreError('UNREACHABLE', 'not connected', { cause: error })
   // Either of ioredis's timers may be the first: of the command, or of the silent socket.
   const code = /timed out|timeout/i.test(message) ? 'TIMEOUT' : 'UNREACHABLE'
   return new StoreError(code, message, { cause: error })

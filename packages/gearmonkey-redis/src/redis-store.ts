@@ -27,7 +27,7 @@ import { ClusterSteps } from './cluster/cluster-steps.ts'
 import { connect, eventConnection } from './connection.ts'
 import { RedisCron } from './cron.ts'
 import { Confirmations, questionOf, type Durability } from './durability.ts'
-import { storeErrorOf } from './errors.ts'
+import { isUnsent, storeErrorOf } from './errors.ts'
 import { Events } from './events.ts'
 import { checkHealth, whyAway } from './health.ts'
 import { RedisJobs } from './job-steps.ts'
@@ -113,9 +113,9 @@ export class RedisStore implements Store {
     }
     this.#steps = this.#cluster ?? this.#jobs
     for (const redis of [link.redis, this.#eventRedis]) {
-      redis.on('error', ({ message }: Error) => {
-        this.#isDown(message)
-        this.#lastWords = message
+      redis.on('error', (error: Error) => {
+        this.#isDown(error.message)
+        if (!isUnsent(error)) this.#lastWords = error.message
       })
       redis.on('close', () => this.#isDown('connection closed'))
       redis.on('ready', () => this.#mayBeUp())

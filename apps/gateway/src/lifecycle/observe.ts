@@ -1,5 +1,7 @@
 import type { Door as JobDoor, Leftover, Observer, StoreError } from '@crossgear/core-scheduler'
 import type { Logger } from '../log/logger.ts'
+import { Troubles } from '../log/troubles.ts'
+import { systemClock } from '../net/clock.ts'
 import type { DoorMetrics, Metrics } from '../web/metrics.ts'
 import { oneLine } from './start-error.ts'
 
@@ -25,6 +27,7 @@ export function observeWith(metrics: Metrics, log: Logger): Observer {
     native: metrics.door('native'),
   }
   let saidOf: StoreError | undefined
+  const troubles = new Troubles(() => systemClock.nowMs())
   return {
     submitted: (door, jobs) => byDoor[door].submitted(jobs),
     assigned: (door, waitMs) => {
@@ -44,6 +47,7 @@ export function observeWith(metrics: Metrics, log: Logger): Observer {
     },
     store: (up, reason) => {
       metrics.storeUp(up)
+      troubles.forget()
       if (up) log.info('The store answers again.')
       else log.warn(`The store cannot be reached (${reason ?? 'no reason'}): trying again.`)
     },
@@ -59,7 +63,9 @@ export function observeWith(metrics: Metrics, log: Logger): Observer {
       log.warn(`The store has not confirmed what it took in: ${oneLine(error)}.`)
     },
     trouble: (task, error) => {
-      log.warn(`${task}: ${oneLine(error)}`)
+      const text = oneLine(error)
+      if (!troubles.isNews(task, text)) return
+      log.warn(`${task}: ${text}`)
       log.debug({ err: error }, 'Where it came from.')
     },
   }

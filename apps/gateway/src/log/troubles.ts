@@ -1,0 +1,32 @@
+/** A trouble that goes on is told again after this time, milliseconds. */
+const againMs = 60_000
+
+interface Told {
+  readonly text: string
+  readonly atMs: number
+}
+
+/** Which troubles of background tasks are worth a line: a task that fails ten times a second is not ten lines. */
+export class Troubles {
+  readonly #nowMs: () => number
+  /** By task: words of the code. */
+  readonly #told = new Map<string, Told>()
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  /** Whether this is news: another trouble of the task than the last, or one that has gone on for long. */
+  isNews(task: string, text: string): boolean {
+    const nowMs = this.#nowMs()
+    const last = this.#told.get(task)
+    if (last?.text === text && nowMs - last.atMs < againMs) return false
+    this.#told.set(task, { text, atMs: nowMs })
+    return true
+  }
+
+  /** What failed works again: the next trouble is news. */
+  forget(): void {
+    this.#told.clear()
+  }
+}

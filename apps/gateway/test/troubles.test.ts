@@ -1,0 +1,33 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { Troubles } from '../src/log/troubles.ts'
+
+describe('the trouble of a background task', () => {
+  let nowMs: number
+  let troubles: Troubles
+  beforeEach(() => {
+    nowMs = 0
+    troubles = new Troubles(() => nowMs)
+    expect(troubles.isNews('beat', 'gone')).toBe(true)
+  })
+
+  it('is told once, and again after a minute', () => {
+    nowMs = 59_999
+    expect(troubles.isNews('beat', 'gone')).toBe(false)
+    nowMs = 60_000
+    expect([troubles.isNews('beat', 'gone'), troubles.isNews('beat', 'gone')]).toEqual([
+      true,
+      false,
+    ])
+  })
+
+  it('is news when it is another, of this task or of one that had none', () => {
+    expect(troubles.isNews('promote', 'gone')).toBe(true)
+    expect(troubles.isNews('beat', 'full')).toBe(true)
+    expect(troubles.isNews('beat', 'gone')).toBe(true)
+  })
+
+  it('is news when all was well in between', () => {
+    troubles.forget()
+    expect(troubles.isNews('beat', 'gone')).toBe(true)
+  })
+})
