@@ -2,6 +2,7 @@ import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { RedisStore, type StoreAddress } from '../src/store.ts'
+import { startValkey } from './valkey.ts'
 
 async function storeOn(address: StoreAddress): Promise<RedisStore> {
   const store = new RedisStore(address)
@@ -70,4 +71,11 @@ describe.skipIf(lacksRedis)('whether the store takes jobs, with redis-server:', 
     await first?.ask('CLUSTER', 'ADDSLOTS', '0')
     await vi.waitFor(() => store.check(), patience)
   })
+})
+
+test('the embedded server takes jobs', async () => {
+  const server = await startValkey()
+  onTestFinished(() => server.stop())
+  const store = await storeOn(server.address)
+  await expect(store.check()).resolves.toBeUndefined()
 })

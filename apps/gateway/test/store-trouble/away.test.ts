@@ -1,5 +1,5 @@
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { describe, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { storeServer } from './support/store-server.ts'
 import { TroubledGateway } from './support/troubled-gateway.ts'
 
@@ -36,6 +36,11 @@ describe.skipIf(lacksRedis)('a store that is away, with redis-server:', () => {
     await server.start()
     await gateway.takesJobs()
     await gateway.runsJobs()
+    const words = gateway.logged.filter((line) => line.startsWith('The store '))
+    expect(words).toEqual([
+      'The store cannot be reached (connection closed): trying again.',
+      'The store answers again.',
+    ])
   })
 
   test('reading its data: every door says so, and goes on when it has read', async () => {

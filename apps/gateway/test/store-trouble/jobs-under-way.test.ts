@@ -1,5 +1,5 @@
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { storeServer } from './support/store-server.ts'
 import { TroubledGateway } from './support/troubled-gateway.ts'
 
@@ -49,6 +49,40 @@ describe.skipIf(lacksRedis).each(Object.entries(troubles))(
       await gateway.takesJobs()
       worker.say('WORK_COMPLETE', handle, 'done')
       expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
+    })
+
+    test('a Faktory consumer ends its job afterwards', async () => {
+      const server = await storeServer(...durable)
+      const gateway = await TroubledGateway.open(server)
+      const fetched = await gateway.faktory.ask('FETCH default')
+      const { jid } = JSON.parse(fetched.slice(fetched.indexOf('\n') + 1)) as { jid: string }
+      await trouble.begin(server)
+      const ack = `ACK ${JSON.stringify({ jid })}`
+      expect(await gateway.faktory.ask(ack)).toMatch(/^-ERR the job store /)
+      await trouble.end(server)
+      await gateway.takesJobs()
+      expect(await gateway.faktory.ask(ack)).toBe('+OK')
+      const ended = async () => (await gateway.peer()).list('status')
+      await vi.waitFor(async () =>
+        expect(await ended()).toContainEqual(expect.stringMatching(/^mail\t\d+\t0\t/)),
+      )
+    })
+
+    test('an HTTP client that waits has its answer', async () => {
+      const server = await storeServer(...durable)
+      const gateway = await TroubledGateway.open(server)
+      const worker = await gateway.peer('slow')
+      const answer = gateway.post('/slow')
+      await worker.ask('PRE_SLEEP')
+      const [assigned, handle = ''] = await worker.ask('GRAB_JOB')
+      expect(assigned).toBe('JOB_ASSIGN')
+      await trouble.begin(server)
+      await gateway.isTroubled()
+      await trouble.end(server)
+      await gateway.takesJobs()
+      worker.say('WORK_COMPLETE', handle, 'done')
+      const { status, body } = await answer
+      expect([status, body.toString()]).toEqual([200, 'done'])
     })
 
     test('a worker that sleeps is woken by the first job afterwards', async () => {

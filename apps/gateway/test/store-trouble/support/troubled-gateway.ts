@@ -8,7 +8,7 @@ import { Metrics } from '../../../src/web/metrics.ts'
 import { createWebServer } from '../../../src/web/web-server.ts'
 import { FwpClient } from '../../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
-import { ask } from '../../http/support/http-client.ts'
+import { ask, type Answer } from '../../http/support/http-client.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 
 /** How long a change of the store may take to show, milliseconds. */
@@ -25,9 +25,9 @@ const taken: Answers = { gearman: 'JOB_CREATED', faktory: '+OK', http: '200 JOB_
  */
 export class TroubledGateway {
   readonly logged: readonly string[]
+  readonly faktory: FwpClient
   readonly #client: GearmanPeer
   readonly #worker: GearmanPeer
-  readonly #faktory: FwpClient
   readonly #gearmanPort: number
   readonly #httpPort: number
   readonly #webPort: number
@@ -43,7 +43,7 @@ export class TroubledGateway {
     const [client, worker, faktory] = peers
     this.#client = client
     this.#worker = worker
-    this.#faktory = faktory
+    this.faktory = faktory
     this.#gearmanPort = ports.gearman
     this.#httpPort = ports.http
     this.#webPort = ports.web
@@ -92,6 +92,11 @@ export class TroubledGateway {
     return peer
   }
 
+  /** One HTTP request, on a connection of its own. */
+  post(path: string): Promise<Answer> {
+    return ask(this.#httpPort, path)
+  }
+
   /** What `/readyz` says. */
   async readiness(): Promise<{ readonly status: number; readonly reason?: string }> {
     const answer = await fetch(`http://127.0.0.1:${this.#webPort}/readyz`)
@@ -106,7 +111,7 @@ export class TroubledGateway {
     const job = { jid: `troubled-${this.#jobs}`, jobtype: 'mail', args: [] }
     const [gearman, faktory, http] = await Promise.all([
       this.#client.ask('SUBMIT_JOB_BG', 'mail', '', ''),
-      this.#faktory.ask(`PUSH ${JSON.stringify(job)}`),
+      this.faktory.ask(`PUSH ${JSON.stringify(job)}`),
       ask(this.#httpPort, '/mail', { headers, agent: this.#agent }),
     ])
     const command = http.headers['x-gearman-command'] ?? 'no job'
@@ -152,17 +157,17 @@ export class TroubledGateway {
     this.#worker.say('WORK_COMPLETE', handle, 'done')
     await this.#worker.sync()
     const { jid } = JSON.parse(fetched.slice(fetched.indexOf('\n') + 1)) as { jid: string }
-    expect(await this.#faktory.ask(`ACK ${JSON.stringify({ jid })}`)).toBe('+OK')
+    expect(await this.faktory.ask(`ACK ${JSON.stringify({ jid })}`)).toBe('+OK')
   }
 
   async #grab(): Promise<readonly [gearman: readonly string[], faktory: string]> {
-    return [await this.#worker.ask('GRAB_JOB'), await this.#faktory.ask('FETCH default')]
+    return [await this.#worker.ask('GRAB_JOB'), await this.faktory.ask('FETCH default')]
   }
 
   #leave(): void {
     this.#client.socket.destroy()
     this.#worker.socket.destroy()
-    this.#faktory.close()
+    this.faktory.close()
     this.#agent.destroy()
   }
 }
