@@ -1,4 +1,5 @@
 import type { NewJob } from '@crossgear/core-scheduler'
+import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Confirmations, questionOf, type Durability } from '../src/durability.ts'
@@ -109,6 +110,44 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
     expect(await callsOf('wait')).toBe(before)
   })
 })
+
+test.skipIf(lacksRedis)(
+  'needs redis-server: what a replica had confirmed is there after a failover of Sentinels',
+  async () => {
+    const sentinel = await RedisSentinel.start()
+    const before = await sentinel.master()
+    const hosts = new URL(sentinel.url.replace(/,.*\//, '/'))
+    const address = {
+      sentinels: [{ host: hosts.hostname, port: Number(hosts.port) }],
+      name: hosts.pathname.slice(1),
+    }
+    const store = new RedisStore(address, { durability: { level: 'replicas', replicas: 1 } })
+    const confirmed: number[] = []
+    try {
+      await store.open()
+      let isOver = false
+      const submitting = async (): Promise<void> => {
+        while (!isOver) {
+          const [result] = await store.submit('mail', [job])
+          await store.confirm?.()
+          if (result && 'id' in result) confirmed.push(result.id)
+        }
+      }
+      const ended = submitting().catch((error: unknown) => error)
+      await vi.waitFor(() => expect(confirmed.length).toBeGreaterThan(100), { timeout: 10_000 })
+      await before.kill()
+      const after = await sentinel.successorOf(before)
+      isOver = true
+      await ended
+      const keys = confirmed.map((id) => `job:mail:${id}`)
+      expect(await after.ask('EXISTS', ...keys)).toBe(String(keys.length))
+    } finally {
+      await store.close()
+      await sentinel.stop()
+    }
+  },
+  60_000,
+)
 
 test('a cluster is not asked', () => {
   const address = { nodes: [{ host: '127.0.0.1', port: 1 }] }
