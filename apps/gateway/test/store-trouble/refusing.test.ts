@@ -4,8 +4,8 @@ import { storeServer } from './support/store-server.ts'
 import { TroubledGateway } from './support/troubled-gateway.ts'
 
 /** Takes this password from now on, and ends the connections of those who have not given it. */
-async function lock(server: RedisServer, password: string): Promise<void> {
-  const admin = server.connect()
+async function lock(server: RedisServer, old: string, password: string): Promise<void> {
+  const admin = server.connect(old === '' ? {} : { password: old })
   await admin.config('SET', 'requirepass', password)
   await admin.auth(password)
   for (const type of ['normal', 'pubsub']) await admin.call('CLIENT', 'KILL', 'TYPE', type)
@@ -42,17 +42,19 @@ describe.skipIf(lacksRedis)('a store that refuses, with redis-server:', () => {
     await gateway.runsJobs()
   })
 
-  test('another password: every door says so, and goes on when the old one is good again', async () => {
-    const server = await storeServer()
-    const gateway = await TroubledGateway.open(server)
-    await lock(server, 'secret')
-    await gateway.refusesJobs(
-      /^-ERR the job store cannot be reached/,
-      /^store UNREACHABLE: .*NOAUTH/,
-    )
+  test.each([
+    ['a password where there was none', '', 'NOAUTH'],
+    ['another password', 'old', 'WRONGPASS'],
+  ])('%s: every door says so, and goes on when it is undone', async (_what, old, word) => {
+    const server = await storeServer('--requirepass', old)
+    const login = old === '' ? '' : `:${old}@`
+    const gateway = await TroubledGateway.open(server, `redis://${login}127.0.0.1:${server.port}`)
+    await lock(server, old, 'new')
+    const reason = new RegExp(`^store UNREACHABLE: .*${word}`)
+    await gateway.refusesJobs(/^-ERR the job store cannot be reached/, reason)
     await gateway.givesNoJobs()
-    const admin = server.connect({ password: 'secret' })
-    await admin.config('SET', 'requirepass', '')
+    const admin = server.connect({ password: 'new' })
+    await admin.config('SET', 'requirepass', old)
     await gateway.takesJobs()
     await gateway.runsJobs()
   })
