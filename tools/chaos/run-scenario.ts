@@ -178,7 +178,7 @@ async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> 
       invariants: await checkInvariants(redis, { native: true, strays: true }),
       figures,
       mostLosses: scenario.mostLosses ?? 0,
-      unstoredMs: scenario.unstoredMs ?? 0,
+      ...(scenario.unstored && { unstored: scenario.unstored }),
     })
     await stopGateways(stage)
     return verdict

@@ -1,6 +1,13 @@
 import type { History, Run } from '../log/histories.ts'
 import { isUnfinished, type Snapshot, type StoredJob } from '../world/store-view.ts'
-import { isUnstored, mostTouched, touches, type Fault, type Slots } from './faults.ts'
+import {
+  isUnstored,
+  mostTouched,
+  touches,
+  type Fault,
+  type Slots,
+  type Unstored,
+} from './faults.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface Evidence {
@@ -14,13 +21,13 @@ export interface Evidence {
   readonly figures: readonly string[]
   /** A job is given up when so many workers died with it; 0: never. */
   readonly mostLosses: number
-  /** What was acknowledged in so many milliseconds before a fault of the store may be lost. 0. */
-  readonly unstoredMs?: number
+  /** Acknowledged jobs that a fault of the store may cost. None. */
+  readonly unstored?: Unstored
 }
 
 /** Judges a run by what was written down and what the store holds after it. */
 export function check(evidence: Evidence): Verdict {
-  const { history, snapshot, faults, slots, invariants, figures, unstoredMs = 0 } = evidence
+  const { history, snapshot, faults, slots, invariants, figures } = evidence
   const runs = runsByKey(history.runs)
   const finished = new Set(history.runs.filter(isFinished).map(({ key }) => key))
   const touched = new Set(history.runs.filter((run) => faults.some((fault) => touches(fault, run))))
@@ -28,11 +35,7 @@ export function check(evidence: Evidence): Verdict {
   const unexpiring = new Set(
     [...touched].filter(({ via }) => via === 'store').map(({ key }) => key),
   )
-  const unstored = new Set(
-    [...history.acknowledged]
-      .filter(([, atMs]) => isUnstored(faults, atMs, unstoredMs))
-      .map(([key]) => key),
-  )
+  const unstored = unstoredJobs(evidence)
   const lost = lostJobs(evidence, runs, finished)
   const repeated = [...runs.values()].filter((some) => some.length > 1)
   return {
@@ -57,6 +60,13 @@ export function check(evidence: Evidence): Verdict {
     invariants,
     figures,
   }
+}
+
+/** Jobs whose loss the settings allow. */
+function unstoredJobs({ history, faults, unstored }: Evidence): ReadonlySet<string> {
+  if (!unstored) return new Set()
+  const jobs = [...history.acknowledged]
+  return new Set(jobs.filter((job) => isUnstored(faults, job, unstored)).map(([key]) => key))
 }
 
 function runsByKey(runs: readonly Run[]): Map<string, Run[]> {

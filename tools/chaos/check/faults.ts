@@ -42,16 +42,24 @@ export function touches(fault: Fault, run: Run): boolean {
 /** What a store took this long before its fault is told a moment later, milliseconds. */
 const toldWithinMs = 1_000
 
-/** Whether a job was acknowledged so shortly before a fault of the store that it may be gone. */
+/** Which acknowledged jobs may be lost by what the settings do not promise. */
+export interface Unstored {
+  /** Those that were acknowledged in so many milliseconds before a fault of the store. */
+  readonly withinMs: number
+  /** Those of the client with this name alone. Of all. */
+  readonly of?: string
+}
+
+/** Whether a job, acknowledged when it was, may be gone. */
 export function isUnstored(
   faults: readonly Fault[],
-  acknowledgedMs: number,
-  withinMs: number,
+  [key, acknowledgedMs]: readonly [key: string, acknowledgedMs: number],
+  { withinMs, of = '' }: Unstored,
 ): boolean {
-  if (withinMs === 0) return false
   return faults.some(
     ({ subject, fromMs }) =>
       subject === 'store' &&
+      key.startsWith(of) &&
       acknowledgedMs >= fromMs - withinMs &&
       acknowledgedMs <= fromMs + toldWithinMs,
   )

@@ -23,7 +23,7 @@ const common = {
   recoverWithinSeconds: 30,
   ratePerSecond: 300,
   jobShare: 0.25,
-  unstoredMs: replicationLagMs,
+  unstored: { withinMs: replicationLagMs },
   play: failOver,
 } as const
 
@@ -35,6 +35,15 @@ export const failoverScenarios: readonly Scenario[] = [
       'the master is stopped with SIGSTOP, a replica takes its place, and it comes back as one',
     store: 'sentinel',
     ...common,
+  },
+  {
+    name: 'sentinel-failover-replicas',
+    about: 'the same where gateways wait for a replica before they acknowledge',
+    store: 'sentinel',
+    ...common,
+    gatewayWords: ['--durability', 'replicas:1'],
+    // Programs that know Redis alone do not wait.
+    unstored: { withinMs: replicationLagMs, of: 'client-native' },
   },
   {
     name: 'cluster-failover',

@@ -1,3 +1,4 @@
+import type { Unstored } from '../check/faults.ts'
 import type { Stage } from '../stage.ts'
 import type { Fsync } from '../world/redis.ts'
 
@@ -34,11 +35,8 @@ export interface Scenario {
   readonly settleWithinSeconds?: number
   /** Lost workers that a job survives. Any number. */
   readonly mostLosses?: number
-  /**
-   * What was acknowledged in so many milliseconds before a fault of the store may be lost: the servers'
-   * settings promise no more. 0: nothing.
-   */
-  readonly unstoredMs?: number
+  /** Acknowledged jobs that a fault of the store may cost: the settings promise no more. None. */
+  readonly unstored?: Unstored
   /** The faults. Called when jobs flow; ends when the last fault is over. */
   play(stage: Stage): Promise<void>
 }

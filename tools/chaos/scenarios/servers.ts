@@ -16,7 +16,7 @@ function killed(fsync: Fsync): Scenario {
     quick: fsync === 'always',
     fsync,
     recoverWithinSeconds: 5,
-    ...(fsync === 'everysec' && { unstoredMs: everysecLosesMs }),
+    ...(fsync === 'everysec' && { unstored: { withinMs: everysecLosesMs } }),
     async play(stage) {
       for (const part of [0.25, 0.6]) {
         await stage.share(part)

@@ -144,16 +144,17 @@ describe('the checker', () => {
     const story = early.at(4_900).submitted('late').submitted('saved').ran('worker', 'saved')
     const fault = { what: 'killed', subject: 'store', fromMs: 5_000, toMs: 9_000 }
     const faults = [fault, { ...fault, subject: 'worker', fromMs: 1_000 }]
-    const verdict = judged(story, { faults, unstoredMs: 200 })
+    const verdict = judged(story, { faults, unstored: { withinMs: 200 } })
     expect(verdict.lost).toEqual(['early, begun 0 times'])
     expect([verdict.forfeited, verdict.forfeitedBound]).toEqual([1, 2])
     expect(judged(story, { faults }).lost).toHaveLength(2)
+    expect(judged(story, { faults, unstored: { withinMs: 200, of: 'other' } }).lost).toHaveLength(2)
   })
 
   test('forgives no loss of what a store took after its fault', () => {
     const story = new Story().at(7_000).submitted('a')
     const fault = { what: 'killed', subject: 'store', fromMs: 5_000, toMs: 9_000 }
-    expect(judged(story, { faults: [fault], unstoredMs: 200 }).lost).toHaveLength(1)
+    expect(judged(story, { faults: [fault], unstored: { withinMs: 200 } }).lost).toHaveLength(1)
   })
 })
 
