@@ -42,6 +42,8 @@ const lookEveryMs = 250
 const quietMs = 3_000
 const noProgressMs = 30_000
 const stopWithinMs = 20_000
+/** Counts are told a moment after a worker leaves; what a repair has to put right takes two of its leases. */
+const clearedWithinMs = 15_000
 /** Service that is there again later than promised fails the run beyond so much, on an idle machine. */
 const recoverySlack = 3
 
@@ -174,6 +176,7 @@ async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> 
       history: stage.history(),
       snapshot: await view.snapshot(stage.nativeDeaths),
       faults: stage.faults,
+      slowness: stage.slowness,
       slots: slotsOf,
       invariants: await checkInvariants(redis, { native: true, strays: true }),
       figures,
@@ -237,9 +240,12 @@ class Patience {
       this.#figure = figure
       this.#movedMs = this.#hurriedMs = nowMs()
     }
-    if (nowMs() - this.#hurriedMs < quietMs) return
+    if (nowMs() - this.#hurriedMs < quietMs * this.#stage.slowness) return
+    const fromMs = nowMs()
     const many = await expireReservations(this.#redis, lanes)
-    if (many > 0) this.#stage.remark(`${many} reservations run out`)
+    // A worker that only was slow loses its job by this.
+    const fault = { what: `${many} reservations run out`, subject: 'store', fromMs }
+    if (many > 0) this.#stage.note({ ...fault, toMs: nowMs() })
     await delay(lookEveryMs * 6)
     await retryNow(this.#stage.gateways[0]!.faktory).catch(() => undefined)
     this.#hurriedMs = nowMs()
@@ -248,7 +254,7 @@ class Patience {
 
 /** Gateways tell the counts of their workers a moment after these left. */
 async function cleared(view: StoreView, nativeDeaths: number): Promise<void> {
-  const untilMs = nowMs() + 5_000
+  const untilMs = nowMs() + clearedWithinMs
   while (nowMs() < untilMs && (await view.leftovers(nativeDeaths)).length > 0) {
     await delay(lookEveryMs)
   }

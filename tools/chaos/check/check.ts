@@ -15,6 +15,8 @@ export interface Evidence {
   readonly snapshot: Snapshot
   readonly faults: readonly Fault[]
   readonly slots: Slots
+  /** How much slower than an idle machine this one was. 1. */
+  readonly slowness?: number
   /** What the store's own check found. */
   readonly invariants: readonly string[]
   /** Figures that do not agree. */
@@ -27,10 +29,12 @@ export interface Evidence {
 
 /** Judges a run by what was written down and what the store holds after it. */
 export function check(evidence: Evidence): Verdict {
-  const { history, snapshot, faults, slots, invariants, figures } = evidence
+  const { history, snapshot, faults, slots, invariants, figures, slowness = 1 } = evidence
   const runs = runsByKey(history.runs)
   const finished = new Set(history.runs.filter(isFinished).map(({ key }) => key))
-  const touched = new Set(history.runs.filter((run) => faults.some((fault) => touches(fault, run))))
+  const touched = new Set(
+    history.runs.filter((run) => faults.some((fault) => touches(fault, run, slowness))),
+  )
   // A native worker says by itself how long its result is kept, after the result: death may come between.
   const unexpiring = new Set(
     [...touched].filter(({ via }) => via === 'store').map(({ key }) => key),

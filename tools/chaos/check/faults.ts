@@ -33,10 +33,12 @@ const afterMs = 1_500
  * Whether a fault may have cost a run its reservation, or kept its outcome from being stored. A dead
  * gateway costs its Gearman workers their jobs; a Faktory worker's reservation stands whoever dies.
  */
-export function touches(fault: Fault, run: Run): boolean {
+export function touches(fault: Fault, run: Run, slowness = 1): boolean {
   if (!isSubject(fault.subject, run)) return false
   const endMs = run.finishMs ?? Infinity
-  return run.startMs <= fault.toMs + afterMs && endMs >= fault.fromMs - beforeMs
+  return (
+    run.startMs <= fault.toMs + afterMs * slowness && endMs >= fault.fromMs - beforeMs * slowness
+  )
 }
 
 /** What a store took this long before its fault is told a moment later, milliseconds. */

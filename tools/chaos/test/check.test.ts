@@ -179,6 +179,12 @@ describe('a fault', () => {
       touches({ ...fault, subject: 'store', fromMs, toMs: fromMs }, { ...run, via: 'store' })
     expect([5_000, 9_500, 10_050, 11_000, 20_000].map(of)).toEqual([false, true, true, true, false])
   })
+
+  test('touches what ended earlier where the machine was so slow that it may not be stored', () => {
+    const late = { ...fault, subject: 'store', fromMs: 12_500, toMs: 12_500 }
+    expect(touches(late, { ...run, via: 'store' })).toBe(false)
+    expect(touches(late, { ...run, via: 'store' }, 3)).toBe(true)
+  })
 })
 
 test('a log that a kill cut short loses its last line alone', () => {
