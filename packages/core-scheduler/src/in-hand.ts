@@ -27,6 +27,10 @@ export class InHand {
     this.#byToken.set(job.token, { ref: job, knownMs: sinceMs })
   }
 
+  has(token: string): boolean {
+    return this.#byToken.has(token)
+  }
+
   /** The reservation has ended. */
   remove(token: string): void {
     if (this.#byToken.delete(token)) this.#tellIfEmpty()

@@ -118,6 +118,11 @@ export interface Reservation extends Job {
   readonly heldBy: ClaimBy
 }
 
+/** A reservation by its name. */
+export interface HeldRef extends JobRef {
+  readonly token: string
+}
+
 /**
  * What becomes of a submitted job. `full`: the function's maxqueue is reached; `locked`: another job
  * holds its lock; `unbatched`: its batch is not known, or over;

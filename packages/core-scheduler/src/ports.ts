@@ -1,6 +1,7 @@
 import type {
   ClaimBy,
   Door,
+  HeldRef,
   Job,
   JobEvent,
   JobRef,
@@ -186,6 +187,8 @@ export interface Store {
   heal(lanes: readonly string[]): Promise<void>
   /** Reservations past their deadline, at most `max` a lane; they stand until an outcome ends them. */
   expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]>
+  /** Reservations that this node has given out, as the store knows them. */
+  held(lanes: readonly string[]): Promise<readonly HeldRef[]>
   beat(deadAfterMs: number): Promise<Pulse>
   /** Puts back the Gearman reservations of a dead node and takes away its worker counts. */
   bury(node: string, lanes: readonly string[]): Promise<readonly string[]>

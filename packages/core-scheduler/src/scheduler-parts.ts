@@ -1,5 +1,6 @@
 import { Administration } from './administration.ts'
 import { Claims } from './claims.ts'
+import { Forgotten } from './forgotten.ts'
 import { InHand } from './in-hand.ts'
 import type { Interest } from './interest.ts'
 import type { Job, JobEvent, JobRef } from './job.ts'
@@ -131,9 +132,15 @@ export function schedulerParts(
     settle: (outcome) => outcomes.add(undefined, outcome),
     isSettling: (ref) => outcomes.isSettling(ref),
     outcomeOf: (job, report) => verdicts.ofFailure(job, report),
+    giveBackForgotten: async () => {
+      for (const { lane, id, token } of await forgotten.look([...registry.all()])) {
+        outcomes.add(undefined, { lane, id, token, kind: 'return' })
+      }
+    },
     recount: () => inHand.prune(store, clock.nowMs()),
     retryReleases: () => outcomes.retryReleases(),
   })
+  const forgotten = new Forgotten(store, (token) => inHand.has(token))
   const admin = new Administration({
     store,
     tell,

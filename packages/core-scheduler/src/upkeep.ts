@@ -17,6 +17,8 @@ const healedPerBeat = 2_000
 const healRoundBeats = 5
 /** A client that waits so long may wait for a native worker, whose events are heard from then on. */
 const watchWaitersAfterMs = 100
+/** How often reservations are compared with the store's, milliseconds. */
+const forgottenEveryMs = 60_000
 /** How often the progress of jobs that native workers run is looked at, milliseconds. */
 const progressEveryMs = 250
 /** Expired reservations that one beat takes on, per lane. */
@@ -29,6 +31,8 @@ export interface UpkeepParts extends HearingParts {
   readonly retryReleases: () => void
   /** Looks which jobs of this node's workers have ended elsewhere. */
   readonly recount: () => Promise<void>
+  /** Gives back what the store has as this node's and nobody here knows. */
+  readonly giveBackForgotten: () => Promise<void>
 }
 
 /** What a node does unasked: beats, promotes, reaps, buries, and hears what others do. */
@@ -54,6 +58,7 @@ export class Upkeep {
     this.#every('beat', beatEveryMs, () => this.#beat())
     this.#every('promote', promoteEveryMs, () => this.#promote())
     this.#every('waiters', watchWaitersAfterMs, () => this.#watchWaiters())
+    this.#every('forgotten', forgottenEveryMs, () => this.#parts.giveBackForgotten())
     this.#every('progress', progressEveryMs, () => this.#hearing.lookAtProgress())
   }
 

@@ -1,4 +1,5 @@
 import type {
+  HeldRef,
   ClaimRequest,
   Job,
   JobRef,
@@ -157,6 +158,14 @@ export class RedisJobs {
     )
   }
 
+  async held(lanes: readonly string[]): Promise<readonly HeldRef[]> {
+    const { keys, eachLane } = this.#link
+    const sizes = await eachLane(lanes, (commands, lane) => commands.zcard(keys.busy(lane)))
+    const some = lanes.filter((_lane, at) => Number(sizes[at]) > 0)
+    const found = await Promise.all(some.map((lane) => this.#given(lane, 0, this.#token)))
+    return found.flat()
+  }
+
   async read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
     const { keys } = this.#link
     const replies = await this.#link.pipeline((pipeline) => {
@@ -197,13 +206,20 @@ export class RedisJobs {
 
   /** What no worker has heard of goes back to the front. */
   async #putBack(lane: string, first: number, end: number): Promise<void> {
-    const { run, keys, node } = this.#link
-    const found = (await run('unheard', [keys.busy(lane)], [lane, node, first, end])) as Buffer[]
-    const returns = [...chunks(found, 2)].map(([id, token]) => ({
-      ...{ lane, id: Number(String(id)), token: String(token) },
-      kind: 'return' as const,
-    }))
+    const found = await this.#given(lane, first, end)
+    const returns = found.map((held) => ({ ...held, kind: 'return' as const }))
     if (returns.length > 0) await this.finish(lane, returns)
+  }
+
+  /** The reservations of this node whose tokens are of such numbers. */
+  async #given(lane: string, first: number, end: number): Promise<HeldRef[]> {
+    const { run, keys, node } = this.#link
+    const found = (await run('given', [keys.busy(lane)], [lane, node, first, end])) as Buffer[]
+    return [...chunks(found, 2)].map(([id, token]) => ({
+      lane,
+      id: Number(String(id)),
+      token: String(token),
+    }))
   }
 
   async #find(

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import {
+  type HeldRef,
   LaneNames,
   StoreError,
   type ClaimRequest,
@@ -236,6 +237,10 @@ export class RedisStore implements Store {
 
   expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
     return this.#jobs.expired(lanes, max)
+  }
+
+  held(lanes: readonly string[]): Promise<readonly HeldRef[]> {
+    return this.#jobs.held(lanes)
   }
 
   async beat(deadAfterMs: number): Promise<Pulse> {

@@ -18,6 +18,7 @@ const names = [
   'end-jobs',
   'expired',
   'finish',
+  'given',
   'head',
   'heal',
   'hint',
@@ -40,7 +41,7 @@ const names = [
   'throttle-free',
   'throttle-settle',
   'throttle-take',
-  'unheard',
+
   'unsettled',
   'worked-lanes',
 ] as const

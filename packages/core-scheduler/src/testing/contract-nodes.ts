@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { HeldRef, Reservation } from '../job.ts'
 import { LaneNames } from '../lanes.ts'
 import {
   aJob,
@@ -58,6 +59,22 @@ export function nodeContract(open: OpenWorld): void {
       await world.native.count('mail', -1)
       await a.setWorkers('mail', { named: 0, consumers: 0 })
       expect(await workers()).toBe(1)
+    })
+
+    test('a node is told what it has given out and is not ended, and of no other node’s', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      await submitAll(a, 'mail', jobsOf(5, 5, 5))
+      await submitAll(a, 'sms', jobsOf(5))
+      const [one, two] = await take(a, ['mail'], 2)
+      const [three] = await take(b, ['mail'])
+      const [four] = await take(a, ['sms'], 1, { by: 'consumer' })
+      await a.finish('mail', [completed(one as Reservation)])
+      const nameOf = ({ lane, id, token }: HeldRef): HeldRef => ({ lane, id, token })
+      expect(await a.held(['mail', 'sms', 'none'])).toEqual(
+        [two, four].map((job) => nameOf(job as Reservation)),
+      )
+      expect(await b.held(['mail', 'sms'])).toEqual([nameOf(three as Reservation)])
     })
 
     test('a lane with by-name workers is closed to consumers until the last of them has gone', async () => {

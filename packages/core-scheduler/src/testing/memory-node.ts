@@ -1,4 +1,4 @@
-import type { Job, JobRef, NewJob, Outcome, Report, Reservation, Settled } from '../job.ts'
+import type { HeldRef, Job, JobRef, NewJob, Outcome, Report, Reservation, Settled } from '../job.ts'
 import type { Submitted } from '../job.ts'
 import { maxLanes } from '../lane-registry.ts'
 import { StoreError } from '../ports.ts'
@@ -16,7 +16,7 @@ import { cancelJob, clearLane, listJobs } from './memory-administration.ts'
 import { claimJobs } from './memory-claim.ts'
 import { finishJob } from './memory-finish.ts'
 import { jobOf, uniqueKey } from './memory-lane.ts'
-import { buryIn, expiredIn, promoteLane, takeReport } from './memory-upkeep.ts'
+import { heldIn, buryIn, expiredIn, promoteLane, takeReport } from './memory-upkeep.ts'
 import { MemoryNativeStore } from './memory-native-store.ts'
 import { MemoryBatches } from './memory-batches.ts'
 import { MemoryCron } from './memory-cron.ts'
@@ -226,6 +226,12 @@ export class MemoryNode implements Store {
 
   expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
     return this.#step((world) => lanes.flatMap((lane) => expiredIn(world, world.lane(lane), max)))
+  }
+
+  held(lanes: readonly string[]): Promise<readonly HeldRef[]> {
+    return this.#step((world) =>
+      lanes.flatMap((lane) => heldIn(world, world.lane(lane), this.node)),
+    )
   }
 
   beat(deadAfterMs: number): Promise<Pulse> {

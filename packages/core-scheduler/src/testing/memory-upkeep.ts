@@ -1,4 +1,4 @@
-import type { JobEvent, Report, Reservation } from '../job.ts'
+import type { HeldRef, JobEvent, Report, Reservation } from '../job.ts'
 import { others, putBack } from './memory-finish.ts'
 import { jobOf, type MemoryLane } from './memory-lane.ts'
 import type { MemoryWorld } from './memory-world.ts'
@@ -54,6 +54,14 @@ export function expiredIn(world: MemoryWorld, lane: MemoryLane, max: number): Re
     if (job?.token === undefined) return []
     const heldBy = job.token.startsWith('c') ? 'consumer' : 'named'
     return [{ ...jobOf(lane.lane, job), token: job.token, heldBy } as const]
+  })
+}
+
+/** What workers behind a node hold in a lane. */
+export function heldIn(world: MemoryWorld, lane: MemoryLane, node: string): HeldRef[] {
+  return [...lane.busy.keys()].flatMap((id) => {
+    const token = lane.job(id, world.nowMs())?.token
+    return token?.slice(1).startsWith(`${node}-`) ? [{ lane: lane.lane, id, token }] : []
   })
 }
 

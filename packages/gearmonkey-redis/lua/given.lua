@@ -1,4 +1,4 @@
--- Reservations of one lane that the answer to a claim did not tell of.
+-- Reservations of one lane that a node has given out under such numbers.
 -- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, first token number, the number after the last.
 -- Returns { id, token } flat.
 --#include keys

@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest'
+import { bytes, Cluster } from './harness.ts'
+
+describe('a reservation that nobody knows of', () => {
+  test('goes back when it was so at two looks, a minute apart', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('mail')
+    node.submit('mail')
+    await cluster.turn()
+    const held = node.worker('mail').take()
+    await cluster.turn()
+    // As if the store had lost how this job ended.
+    await node.store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    await cluster.pass(61_000)
+    const other = node.worker('mail').take()
+    await cluster.turn()
+    expect(other.jobs).toEqual([])
+    await cluster.pass(61_000)
+    other.take()
+    await cluster.turn()
+    expect(other.jobs).toEqual(['mail:2'])
+    node.scheduler.complete(held.last, bytes('done'))
+    await cluster.turn()
+    expect((await node.store.counts(['mail']))[0]).toMatchObject({ completed: 1, running: 1 })
+  })
+})
