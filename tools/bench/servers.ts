@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
-import { freePort } from '../testing/redis-server.ts'
+import { freePort } from '../testing/free-port.ts'
 import { startProgram, type Running } from './processes.ts'
 
 const GATEWAY = fileURLToPath(new URL('../../apps/gateway/dist/main.js', import.meta.url))

@@ -1,5 +1,6 @@
 import { Cluster } from 'ioredis'
-import { freePort, RedisServer } from './redis-server.ts'
+import { freePort } from './free-port.ts'
+import { RedisServer } from './redis-server.ts'
 import { until } from './until.ts'
 
 export interface ClusterShape {

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Redis, type RedisOptions } from 'ioredis'
-import { freePort, RedisServer } from './redis-server.ts'
+import { freePort } from './free-port.ts'
+import { RedisServer } from './redis-server.ts'
 import { until } from './until.ts'
 
 export interface SentinelShape {

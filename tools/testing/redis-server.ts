@@ -1,11 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Redis, type RedisOptions } from 'ioredis'
+import { freePort } from './free-port.ts'
 
 const program = 'redis-server'
 
@@ -110,13 +110,4 @@ export class RedisServer {
     await this.kill()
     rmSync(this.#folder, { recursive: true, force: true })
   }
-}
-
-/** A loopback port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }

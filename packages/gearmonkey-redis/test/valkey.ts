@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
-import { freePort } from '@crossgear/tools/redis-server'
+import { freePort } from '@crossgear/tools/free-port'
 import type { StoreAddress } from '../src/store.ts'
 
 /** The program in which the gateway runs its embedded store. */

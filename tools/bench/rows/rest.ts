@@ -3,7 +3,7 @@ import { settled, withServers, type RowGroup } from '../bench.ts'
 import { below } from '../figures.ts'
 import { cpuSeconds } from '../processes.ts'
 import { serving, startGateway, startGatewayAt, startRedis } from '../servers.ts'
-import { freePort } from '../../testing/redis-server.ts'
+import { freePort } from '../../testing/free-port.ts'
 
 const RESTING_WORKERS = 1000
 const MS_PER_SECOND = 1000

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '@crossgear/tools/redis-server'
+import { freePort } from '@crossgear/tools/free-port'
 import type { Way } from '../peers/doors.ts'
 import { nodeWords, OwnProcess } from './process.ts'
 

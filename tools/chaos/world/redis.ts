@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis, type Cluster } from 'ioredis'
-import { freePort } from '@crossgear/tools/redis-server'
+import { freePort } from '@crossgear/tools/free-port'
 import type { StoreWay } from '../peers/tasks.ts'
 import { OwnProcess } from './process.ts'
 

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { Cluster, Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { GearMonkeyClient, GearMonkeyWorker, type Connection } from '../../src/native/index.ts'
-import { freePort, lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { freePort } from '@crossgear/tools/free-port'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 
 /** One scheduled job and one blocking one, by a client and a worker over the same connection. */
 async function tryOut(connection: Connection): Promise<void> {

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, RedisServer } from '@crossgear/tools/redis-server'
+import { freePort } from '@crossgear/tools/free-port'
+import { RedisServer } from '@crossgear/tools/redis-server'
 import { startGateway } from '../../support/gateway-process.ts'
 
 /** A server for Gearman workers, in a process of its own. */
