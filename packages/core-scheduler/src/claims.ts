@@ -16,7 +16,7 @@ interface Parts {
   readonly observer: Observer
   readonly registry: LaneRegistry
   readonly inHand: InHand
-  readonly arm: () => void
+  readonly added: () => void
   /** The worker has left before its job came. */
   readonly putBack: (assignment: Assignment) => void
   /** A job that was reserved ahead goes back to the front. */
@@ -55,7 +55,7 @@ export class Claims {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#batch = new TurnBatch(parts.arm, (_key, claimants) => {
+    this.#batch = new TurnBatch(parts.added, (_key, claimants) => {
       const [first] = claimants
       if (first) void this.#send(first.interest, claimants)
     })
@@ -117,7 +117,7 @@ export class Claims {
 
   #refill(interest: Interest, least: number): void {
     this.#toRefill.set(interest.key, { interest, least })
-    this.#parts.arm()
+    this.#parts.added()
   }
 
   async #send(interest: Interest, all: readonly Claimant[], least = 0): Promise<void> {

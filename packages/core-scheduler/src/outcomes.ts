@@ -22,7 +22,7 @@ interface Parts {
   readonly clock: Clock
   readonly observer: Observer
   readonly inHand: InHand
-  readonly arm: () => void
+  readonly added: () => void
   readonly wake: (lane: string, jobs: number) => void
   readonly tell: (ref: JobRef, event: JobEvent) => void
   readonly waiters: Pick<Waiters, 'suppose'>
@@ -39,12 +39,12 @@ export class Outcomes {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#outcomes = new TurnBatch(parts.arm, (lane, items) => {
+    this.#outcomes = new TurnBatch(parts.added, (lane, items) => {
       this.#reports.flush()
       if (parts.store.confirm) void this.#finishAndConfirm(lane, items)
       else void this.#finish(lane, items)
     })
-    this.#reports = new TurnBatch(parts.arm, (lane, items) => void this.#sendReports(lane, items))
+    this.#reports = new TurnBatch(parts.added, (lane, items) => void this.#sendReports(lane, items))
   }
 
   /** `assignment` is absent for a job that no worker of this node held. */

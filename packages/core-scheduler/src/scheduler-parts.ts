@@ -1,6 +1,7 @@
 import { Administration } from './administration.ts'
 import { Claims } from './claims.ts'
 import { Forgotten } from './forgotten.ts'
+import { Gathering } from './gathering.ts'
 import { InHand } from './in-hand.ts'
 import type { Interest } from './interest.ts'
 import type { Job, JobEvent, JobRef } from './job.ts'
@@ -43,18 +44,12 @@ export function schedulerParts(
   const wake = (lane: string, jobs: number): void => wakeups.wake(lane, jobs)
   const storeNowMs = (): number => upkeep.storeNowMs()
 
-  let isArmed = false
-  /** One end of turn for all, in the order in which a connection may have asked. */
-  const arm = (): void => {
-    if (isArmed) return
-    isArmed = true
-    clock.endOfTurn(() => {
-      isArmed = false
-      outcomes.flush()
-      submissions.flush()
-      claims.flush()
-    })
-  }
+  /** One moment for all, in the order in which a connection may have asked. */
+  const gathering = new Gathering(clock, () => {
+    outcomes.flush()
+    submissions.flush()
+    claims.flush()
+  })
 
   const verdicts = new Verdicts({
     names: registry.names,
@@ -64,7 +59,7 @@ export function schedulerParts(
   })
   const submissions: Submissions = new Submissions({
     ...common,
-    arm,
+    added: gathering.add,
     waiters,
     storeNowMs,
     wake: (lane, jobs) => wakeups.wake(lane, jobs, true),
@@ -75,7 +70,7 @@ export function schedulerParts(
       if (worker) claims.anticipate(worker.interest, jobs)
     },
   })
-  const outcomes = new Outcomes({ ...common, arm, inHand, wake, tell, waiters })
+  const outcomes = new Outcomes({ ...common, added: gathering.add, inHand, wake, tell, waiters })
   const settleNative = (job: Job): void => outcomes.add(undefined, verdicts.ofNative(job))
   const queues = new QueueControl({ store, tell, registry })
 
@@ -86,7 +81,7 @@ export function schedulerParts(
   }
   const claims = new Claims({
     ...common,
-    arm,
+    added: gathering.add,
     inHand,
     isHeard,
     stirs: wakeups.stirs,
@@ -148,7 +143,7 @@ export function schedulerParts(
     register: (lane) => submissions.laneNumber(lane),
     settled: async () => {
       await Promise.all([submissions.registered(), counts.told()])
-      await new Promise<void>((resolve) => clock.endOfTurn(resolve))
+      gathering.flush()
     },
   })
   const jobs = new JobLookup(store, registry)

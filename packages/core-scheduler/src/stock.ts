@@ -6,7 +6,7 @@ const paceMs = 20
 /** Slower than this, jobs per millisecond, workers wait for the store at each job. */
 const leastPace = 2
 /** Jobs are reserved ahead for so long a time at the pace of now, milliseconds. */
-const aheadMs = 4
+const aheadMs = 6
 /** Jobs reserved ahead for workers that want the same, at most. */
 const maxAhead = 128
 /** A job that nobody asked for within this time goes back, milliseconds. */

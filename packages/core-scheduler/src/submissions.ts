@@ -25,7 +25,7 @@ interface Parts {
   readonly observer: Observer
   readonly registry: LaneRegistry
   readonly waiters: Waiters
-  readonly arm: () => void
+  readonly added: () => void
   readonly wake: (lane: string, jobs: number) => void
   /** So many jobs that are to be queued leave for the store. */
   readonly sending: (lane: string, jobs: number) => void
@@ -50,8 +50,8 @@ export class Submissions {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#batch = new TurnBatch(parts.arm, (lane, items) => void this.#send(lane, items))
-    this.#abandoned = new TurnBatch(parts.arm, (lane, ids) => void this.#sendAbandoned(lane, ids))
+    this.#batch = new TurnBatch(parts.added, (lane, items) => void this.#send(lane, items))
+    this.#abandoned = new TurnBatch(parts.added, (lane, ids) => void this.#sendAbandoned(lane, ids))
   }
 
   add(lane: string, submission: Submission, route: RoutePolicy): void {

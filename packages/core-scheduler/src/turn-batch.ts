@@ -7,23 +7,21 @@ interface Batch<Item> {
   bytes: number
 }
 
-/**
- * Collects what one turn of the event loop brings, by key, and hands it over in batches. A lone
- * item waits for nothing but the end of its turn.
- */
+/** Collects what comes until the next flush, by key, and hands it over in batches. */
 export class TurnBatch<Item> {
-  readonly #arm: () => void
+  readonly #added: () => void
   readonly #send: (key: string, items: readonly Item[]) => void
   #byKey = new Map<string, Batch<Item>>()
 
-  /** `arm` is called when there is something to {@link flush} at the end of the turn. */
-  constructor(arm: () => void, send: (key: string, items: readonly Item[]) => void) {
-    this.#arm = arm
+  /** `added` is called for each item, which waits for {@link flush}. */
+  constructor(added: () => void, send: (key: string, items: readonly Item[]) => void) {
+    this.#added = added
     this.#send = send
   }
 
   /** `bytes` is what the item adds to the call. */
   add(key: string, item: Item, bytes = 0): void {
+    this.#added()
     const batch = this.#byKey.get(key)
     if (batch && batch.items.length < maxBatchItems && batch.bytes + bytes <= maxBatchBytes) {
       batch.items.push(item)
@@ -32,7 +30,6 @@ export class TurnBatch<Item> {
     }
     this.#byKey.set(key, { items: [item], bytes })
     if (batch) this.#send(key, batch.items)
-    this.#arm()
   }
 
   flush(): void {

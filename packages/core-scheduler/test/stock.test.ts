@@ -30,9 +30,9 @@ describe('the stock of jobs reserved ahead', () => {
     expect(stock.wanted(interest, 20)).toBe(0)
   })
 
-  test('lasts 4 ms at the pace of those that stream, and at most 128 jobs', () => {
+  test('lasts 6 ms at the pace of those that stream, and at most 128 jobs', () => {
     stream(100)
-    expect(stock.wanted(interest, 20)).toBe(20)
+    expect(stock.wanted(interest, 20)).toBe(30)
     stream(2_000, 20)
     expect(stock.wanted(interest, 40)).toBe(128)
   })
@@ -45,15 +45,15 @@ describe('the stock of jobs reserved ahead', () => {
 
   test('is filled again when half of it is gone, by one call at a time', () => {
     stream(100)
-    expect(stock.wanted(interest, 20)).toBe(20)
+    expect(stock.wanted(interest, 20)).toBe(30)
     stock.coming(interest)
     expect(stock.wanted(interest, 20)).toBe(0)
-    stock.came(interest, 0, jobs(...Array.from({ length: 20 }, (_none, at) => at)), true, 20)
+    stock.came(interest, 0, jobs(...Array.from({ length: 30 }, (_none, at) => at)), true, 20)
     stock.arrived(interest)
-    for (let at = 0; at < 9; at += 1) stock.take(interest, 21)
+    for (let at = 0; at < 14; at += 1) stock.take(interest, 21)
     expect(stock.wanted(interest, 21)).toBe(0)
     stock.take(interest, 21)
-    expect(stock.wanted(interest, 21)).toBe(10)
+    expect(stock.wanted(interest, 21)).toBe(15)
   })
 
   test('is handed out first in, first out, to those that want the same', () => {
