@@ -64,7 +64,9 @@ async function playAll(choice: Choice, run: Run): Promise<ScenarioResult[]> {
   const results: ScenarioResult[] = []
   const waiting: Scenario[] = []
   for (const scenario of choice.chosen) {
-    if (scenario.waits) waiting.push(scenario)
+    if (scenario.lacks !== undefined) {
+      console.log(`${scenario.name}: not played, it needs ${scenario.lacks}`)
+    } else if (scenario.waits) waiting.push(scenario)
     else results.push(await run(scenario, choice.jobs))
   }
   const beside = waiting.map((scenario) => run(scenario, choice.jobs))

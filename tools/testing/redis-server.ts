@@ -7,35 +7,57 @@ import { createInterface } from 'node:readline'
 import { Redis, type RedisOptions } from 'ioredis'
 import { freePort } from './free-port.ts'
 
-const program = 'redis-server'
+/** The programs that a server may be. */
+export type ServerProgram = 'redis-server' | 'valkey-server'
+
+/** Which server it is. Defaults at the end of each line. */
+export interface ServerShape {
+  /** redis-server. */
+  readonly program?: ServerProgram
+  /** A library that is loaded before all others, such as a disk that forgets. None. */
+  readonly preload?: string
+}
 
 /**
  * True where a suite that needs redis-server cannot run. In CI it is never true: there the suite
  * fails instead of being skipped unseen.
  */
-export const lacksRedis: boolean =
-  spawnSync(program, ['--version']).status !== 0 && process.env['CI'] !== 'true'
+export const lacksRedis: boolean = lacks('redis-server')
 
-/** A Redis of the test's own, on a Unix socket and a loopback port, without persistence. */
+/** True where a suite that needs valkey-server cannot run; in CI never. */
+export const lacksValkey: boolean = lacks('valkey-server')
+
+function lacks(program: ServerProgram): boolean {
+  return spawnSync(program, ['--version']).status !== 0 && process.env['CI'] !== 'true'
+}
+
+/** A Redis or Valkey of the test's own, on a Unix socket and a loopback port, without persistence. */
 export class RedisServer {
   /** Its Unix socket. */
   readonly path: string
   readonly port: number
   readonly #folder: string
+  readonly #shape: ServerShape
   readonly #words: readonly string[]
   readonly #connections = new Set<Redis>()
   #child: ChildProcess | undefined
 
-  private constructor(port: number, words: readonly string[]) {
+  private constructor(port: number, shape: ServerShape, words: readonly string[]) {
     this.#folder = mkdtempSync(join(tmpdir(), 'xg-redis-'))
+    this.#shape = shape
     this.#words = words
     this.path = join(this.#folder, 'redis.sock')
     this.port = port
   }
 
   /** Starts a server and returns when it answers. `words` are added to its command line. */
-  static async start(...words: string[]): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), words)
+  static start(...words: string[]): Promise<RedisServer> {
+    return RedisServer.startAs({}, ...words)
+  }
+
+  /** Starts a server of another kind. */
+  static async startAs(shape: ServerShape, ...words: string[]): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), shape, words)
     await server.start()
     return server
   }
@@ -53,8 +75,10 @@ export class RedisServer {
   async start(...more: readonly string[]): Promise<void> {
     const where = ['--bind', '127.0.0.1', '--port', String(this.port), '--unixsocket', this.path]
     const files = ['--dir', this.#folder, '--save', '', '--appendonly', 'no']
+    const { program = 'redis-server', preload } = this.#shape
     const child = spawn(program, [...where, ...files, ...this.#words, ...more], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...(preload !== undefined && { LD_PRELOAD: preload }) },
     })
     this.#child = child
     await new Promise<void>((resolve, reject) => {

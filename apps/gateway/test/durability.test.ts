@@ -73,10 +73,6 @@ describe('--durability', () => {
     )
   })
 
-  it('fsync is taken where the server can', async () => {
-    await check('fsync', await answering('*2\r\n:1\r\n:0'))
-  })
-
   it('a server that forbids the question is explained', async () => {
     const address = await answering('-NOPERM no permissions to run the command')
     await expect(check('replicas:1', address)).rejects.toThrow(

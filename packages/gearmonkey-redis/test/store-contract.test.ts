@@ -1,18 +1,25 @@
 import { storeContract } from '@crossgear/core-scheduler/testing'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis, lacksValkey, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { RedisWorld } from './redis-world.ts'
 import { startValkey, type Valkey } from './valkey.ts'
 
-describe.skipIf(lacksRedis)('with redis-server,', () => {
-  let server: RedisServer
-  beforeAll(async () => {
-    server = await RedisServer.start()
+const programs = [
+  ['redis-server', lacksRedis],
+  ['valkey-server', lacksValkey],
+] as const
+
+for (const [program, isLacking] of programs) {
+  describe.skipIf(isLacking)(`with ${program},`, () => {
+    let server: RedisServer
+    beforeAll(async () => {
+      server = await RedisServer.startAs({ program })
+    })
+    afterAll(() => server.stop())
+    storeContract(program, (options) => RedisWorld.open({ path: server.path }, options))
   })
-  afterAll(() => server.stop())
-  storeContract('Redis', (options) => RedisWorld.open({ path: server.path }, options))
-})
+}
 
 describe.skipIf(lacksRedis)('with a cluster of three,', () => {
   let cluster: RedisCluster

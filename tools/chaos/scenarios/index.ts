@@ -1,6 +1,7 @@
 import { failoverScenarios } from './failover.ts'
 import { gatewayScenarios } from './gateways.ts'
 import { linkScenarios } from './links.ts'
+import { powerScenarios } from './power.ts'
 import type { Scenario } from './scenario.ts'
 import { serverScenarios } from './servers.ts'
 import { workerScenarios } from './workers.ts'
@@ -10,6 +11,7 @@ export const scenarios: readonly Scenario[] = [
   ...gatewayScenarios,
   ...workerScenarios,
   ...serverScenarios,
+  ...powerScenarios,
   ...linkScenarios,
   ...failoverScenarios,
 ]

@@ -1,3 +1,4 @@
+import type { ServerProgram } from '@crossgear/tools/redis-server'
 import type { Unstored } from '../check/faults.ts'
 import type { Stage } from '../stage.ts'
 import type { Fsync } from '../world/redis.ts'
@@ -15,6 +16,10 @@ export interface Scenario {
   readonly store?: 'sentinel' | 'cluster'
   /** always. */
   readonly fsync?: Fsync
+  /** The program of the single server. redis-server. */
+  readonly server?: ServerProgram
+  /** What a server has not fsynced is lost at its kill, as if its machine had lost its power. No. */
+  readonly forgets?: boolean
   /** Options for redis-server. None. */
   readonly redisWords?: readonly string[]
   /** Options for the gateways. None. */
@@ -37,6 +42,8 @@ export interface Scenario {
   readonly mostLosses?: number
   /** Acknowledged jobs that a fault of the store may cost: the settings promise no more. None. */
   readonly unstored?: Unstored
+  /** What the machine lacks for it; it is not played then. Nothing. */
+  readonly lacks?: string | undefined
   /** The faults. Called when jobs flow; ends when the last fault is over. */
   play(stage: Stage): Promise<void>
 }

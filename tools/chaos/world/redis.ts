@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis, type Cluster } from 'ioredis'
 import { freePort } from '@crossgear/tools/free-port'
+import type { ServerShape } from '@crossgear/tools/redis-server'
 import type { StoreWay } from '../peers/tasks.ts'
 import { OwnProcess } from './process.ts'
 
@@ -14,15 +15,17 @@ export function durableWords(fsync: Fsync): string[] {
   return ['--appendonly', 'yes', '--appendfsync', fsync, '--save', '']
 }
 
-/** A redis-server with an append-only file, on a port of its own, that comes back as it was. */
+/** A redis-server, or one like it, with an append-only file, on a port of its own, that comes back as it was. */
 export class RedisNode {
   readonly port: number
   readonly #folder: string
   readonly #words: readonly string[]
+  readonly #shape: ServerShape
   #process: OwnProcess | undefined
 
-  private constructor(port: number, folder: string, words: readonly string[]) {
+  private constructor(port: number, folder: string, words: readonly string[], shape: ServerShape) {
     this.port = port
+    this.#shape = shape
     this.#folder = folder
     this.#words = words
   }
@@ -31,11 +34,12 @@ export class RedisNode {
     folder: string,
     fsync: Fsync,
     words: readonly string[] = [],
+    shape: ServerShape = {},
   ): Promise<RedisNode> {
     const port = await freePort()
     const own = join(folder, `redis-${port}`)
     mkdirSync(own, { recursive: true })
-    const node = new RedisNode(port, own, [...durableWords(fsync), ...words])
+    const node = new RedisNode(port, own, [...durableWords(fsync), ...words], shape)
     await node.start()
     return node
   }
@@ -53,15 +57,14 @@ export class RedisNode {
   async start(): Promise<void> {
     const where = ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.#folder]
     const log = ['--logfile', join(this.#folder, 'redis.log')]
-    this.#process = new OwnProcess(`redis-${this.port}`, 'redis-server', [
-      ...where,
-      ...log,
-      ...this.#words,
-    ])
+    const { program = 'redis-server', preload } = this.#shape
+    const env = { ...process.env, ...(preload !== undefined && { LD_PRELOAD: preload }) }
+    const words = [...where, ...log, ...this.#words]
+    this.#process = new OwnProcess(`redis-${this.port}`, program, words, { env })
     const redis = this.connect()
     try {
       while ((await redis.ping().catch(() => '')) !== 'PONG') {
-        if (this.#process.hasExited) throw new Error(`redis-server ended: see ${this.#folder}`)
+        if (this.#process.hasExited) throw new Error(`${program} ended: see ${this.#folder}`)
         await delay(10)
       }
     } finally {

@@ -1,3 +1,5 @@
+import { buildForgetfulDisk } from '@crossgear/tools/forgetful-disk'
+import type { ServerShape } from '@crossgear/tools/redis-server'
 import type { Scenario } from '../scenarios/scenario.ts'
 import { openClusterWorld } from './cluster.ts'
 import { RedisNode, type StoreWorld } from './redis.ts'
@@ -14,7 +16,12 @@ const worlds = { sentinel: openSentinelWorld, cluster: openClusterWorld } as con
 /** Starts the servers that a scenario wants. */
 export async function openStoreWorld(scenario: Scenario, folder: string): Promise<Servers> {
   if (scenario.store) return { store: await worlds[scenario.store](), servers: [] }
-  const server = await RedisNode.start(folder, scenario.fsync ?? 'always', scenario.redisWords)
+  const { fsync = 'always', redisWords, server: program, forgets } = scenario
+  const shape: ServerShape = {
+    ...(program && { program }),
+    ...(forgets && { preload: buildForgetfulDisk(folder) }),
+  }
+  const server = await RedisNode.start(folder, fsync, redisWords, shape)
   const store: StoreWorld = {
     gatewayUrl: server.url,
     native: { kind: 'server', url: server.url },

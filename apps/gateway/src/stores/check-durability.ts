@@ -1,11 +1,10 @@
 import { readDurability } from '../config/durability-level.ts'
 import { oneLine, StartError } from '../lifecycle/start-error.ts'
 import type { Logger } from '../log/logger.ts'
+import { checkFsync } from './check-fsync.ts'
 import { locateServer } from './locate-server.ts'
 import type { OpenStore } from './open-store.ts'
-import { nameServer } from './readiness.ts'
 import { RespConnection } from './resp-connection.ts'
-import { RespError } from './resp-reply.ts'
 
 const TIMEOUT_MS = 5000
 
@@ -40,7 +39,7 @@ export async function checkDurability(
       await locateServer(store.address, TIMEOUT_MS),
       TIMEOUT_MS,
     )
-    if (durability.level === 'fsync') await checkFsync(connection, flag)
+    if (durability.level === 'fsync') await checkFsync(connection, flag, log)
     else await checkReplicas(connection, flag, durability.replicas, log)
   } catch (error) {
     if (error instanceof StartError) throw error
@@ -49,30 +48,6 @@ export async function checkDurability(
     })
   } finally {
     connection?.end()
-  }
-}
-
-async function checkFsync(connection: RespConnection, flag: string): Promise<void> {
-  try {
-    await connection.command('WAITAOF', '1', '0', '1')
-  } catch (error) {
-    if (!(error instanceof RespError)) throw error
-    if (/unknown command/i.test(error.message)) {
-      const server = await nameServer(connection)
-      throw new StartError(
-        `${flag} needs Redis 7.2 or Valkey, and the store is ${server}: use a newer server, or "appendfsync always" on this one with --durability store.`,
-        1,
-        { cause: error },
-      )
-    }
-    if (/appendonly/i.test(error.message)) {
-      throw new StartError(
-        `${flag} needs an append-only file, and the store keeps none: set "appendonly yes" on it.`,
-        1,
-        { cause: error },
-      )
-    }
-    throw error
   }
 }
 

@@ -1,0 +1,197 @@
+import { createServer } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildForgetfulDisk, lacksCompiler } from '@crossgear/tools/forgetful-disk'
+import { lacksValkey, RedisServer, type ServerShape } from '@crossgear/tools/redis-server'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { listenOn } from '../src/lifecycle/listen.ts'
+import { checkDurability } from '../src/stores/check-durability.ts'
+import { parseStoreUrl, type StoreAddress } from '../src/stores/store-address.ts'
+import { FwpClient } from './faktory/support/fwp-client.ts'
+import { GearmanPeer } from './gearman/support/gearman-peer.ts'
+import { ask } from './http/support/http-client.ts'
+import { startGateway } from './support/gateway-process.ts'
+import { recordingLog } from './support/recording-log.ts'
+
+const patience = { timeout: 20_000, interval: 20 }
+
+/** Returns what the check logs. */
+async function check(address: StoreAddress): Promise<readonly string[]> {
+  const { log, lines } = recordingLog()
+  await checkDurability('fsync', { address, kind: 'redis-url' }, log)
+  return lines
+}
+
+/** A server that says of each command what the table says, and that its disk has everything at once. */
+async function quickServer(table: Readonly<Record<string, string>>): Promise<StoreAddress> {
+  const answers = { WAITAOF: '*2\r\n:1\r\n:0', SET: '+OK', INFO: '$-1', ...table }
+  const server = createServer((socket) => {
+    socket.on('data', (chunk) => {
+      const command = /^\*\d+\r\n\$\d+\r\n(\w+)/.exec(chunk.toString())?.[1] ?? ''
+      socket.write(`${(answers as Record<string, string>)[command] ?? '-ERR unknown command'}\r\n`)
+    })
+    socket.on('error', () => undefined)
+  })
+  onTestFinished(() => void server.close())
+  const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '')
+  return { host: '127.0.0.1', port, tls: false, db: 0 }
+}
+
+const policy = (word: string) => ({
+  CONFIG: `*2\r\n$11\r\nappendfsync\r\n$${word.length}\r\n${word}`,
+})
+
+describe('a store that is asked whether its disk has what was written', () => {
+  it('is taken where it waits for its disk with every write', async () => {
+    expect(await check(await quickServer(policy('always')))).toEqual([])
+  })
+
+  it('is refused where it cannot know so soon', async () => {
+    const refusal = 'with "appendfsync everysec" answers before the disk has anything'
+    await expect(check(await quickServer(policy('everysec')))).rejects.toThrow(refusal)
+  })
+
+  it('is warned of where it may know so soon, and does not tell', async () => {
+    const [line] = await check(await quickServer({ CONFIG: '-NOPERM no permissions' }))
+    expect(line).toContain('says at once that its disk has what was written')
+  })
+
+  it('is warned of where its disk is not asked', async () => {
+    const [line] = await check(await quickServer(policy('no')))
+    expect(line).toContain('the store does not ask its disk ("appendfsync no")')
+  })
+
+  it('is taken where it takes no writes now', async () => {
+    const full = { ...policy('everysec'), SET: '-OOM command not allowed' }
+    expect(await check(await quickServer(full))).toEqual([])
+  })
+})
+
+describe.skipIf(lacksValkey || lacksCompiler)(
+  'with valkey-server, and a C compiler for a disk that forgets: --durability fsync',
+  () => {
+    let folder: string
+    let shape: ServerShape
+    const servers: RedisServer[] = []
+
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'xg-disk-'))
+      shape = { program: 'valkey-server', preload: buildForgetfulDisk(folder) }
+    })
+    afterAll(() => rmSync(folder, { recursive: true, force: true }))
+    afterEach(async () => {
+      for (const server of servers.splice(0)) await server.stop()
+    })
+
+    async function start(...words: string[]): Promise<RedisServer> {
+      const server = await RedisServer.startAs(shape, ...words)
+      servers.push(server)
+      return server
+    }
+
+    const startWith = (fsync: string) => start('--appendonly', 'yes', '--appendfsync', fsync)
+
+    /** Whether a write that the server says is on its disk is there after the power is gone. */
+    async function tellsTheTruth(server: RedisServer): Promise<boolean> {
+      const redis = server.connect({ retryStrategy: () => null })
+      for (const key of ['first', 'second']) {
+        await redis.set(key, '')
+        await redis.call('WAITAOF', 1, 0, 5_000)
+      }
+      await server.kill()
+      await server.start()
+      return (await server.ask('EXISTS', 'second')) === '1'
+    }
+
+    it('is taken with everysec where the store waits for its disk, and else refused', async () => {
+      const server = await startWith('everysec')
+      const isTrue = await tellsTheTruth(server)
+      const checked = check(parseStoreUrl(server.url)!)
+      if (isTrue) expect(await checked).toEqual([])
+      else await expect(checked).rejects.toThrow('answers before the disk has anything')
+    })
+
+    it('does not start without an append-only file', async () => {
+      const server = await start()
+      const { exited } = startGateway(['--redis-url', server.url, '--durability', 'fsync'])
+      const { code, stderr } = await exited
+      expect([code, stderr]).toEqual([1, expect.stringContaining('set "appendonly yes" on it')])
+    })
+
+    it('answers each door when the disk has the job, and a loss of power costs only what it refused', async () => {
+      const server = await startWith('always')
+      const open = await startGatewayOn(server)
+      const first = await open.handIn('first').answers
+      expect(first).toEqual(['JOB_CREATED', '+OK', '200'])
+
+      // From here on the disk is written when the test says so.
+      await server.ask('CONFIG', 'SET', 'appendfsync', 'no')
+      const second = open.handIn('second')
+      await asksDisk(server, 3)
+      expect(second.answered()).toBe(0)
+      await server.ask('CONFIG', 'SET', 'appendfsync', 'always')
+      expect(await second.answers).toEqual(['JOB_CREATED', '+OK', '200'])
+
+      await server.ask('CONFIG', 'SET', 'appendfsync', 'no')
+      const third = open.handIn('third')
+      await asksDisk(server, 6)
+      await server.kill()
+      expect(await third.answers).toEqual(['ERROR', expect.stringMatching(/^-ERR /), '503'])
+      await server.start()
+      expect(await server.ask('LLEN', 'queue:mail:normal')).toBe('6')
+      await vi.waitFor(async () => {
+        expect(await open.handIn('fourth').answers).toEqual(['JOB_CREATED', '+OK', '200'])
+      }, patience)
+    })
+  },
+)
+
+/** Resolves when a job is in the store beyond so many, and its disk is asked. */
+async function asksDisk(server: RedisServer, beyond: number): Promise<void> {
+  await vi.waitFor(async () => {
+    expect(await server.ask('CLIENT', 'LIST')).toContain('cmd=waitaof')
+    expect(Number(await server.ask('LLEN', 'queue:mail:normal'))).toBeGreaterThan(beyond)
+  }, patience)
+}
+
+interface Gateway {
+  /** Hands in a job by each door, and says what each has answered. */
+  handIn(name: string): { readonly answers: Promise<readonly string[]>; answered(): number }
+}
+
+async function startGatewayOn(server: RedisServer): Promise<Gateway> {
+  const ports = ['--gearman-port', '0', '--faktory-port', '0', '--http-port', '0']
+  const words = ['--redis-url', server.url, '--durability', 'fsync', '--web-port', 'off']
+  const { child, ready, exited } = startGateway([...words, ...ports])
+  onTestFinished(async () => {
+    child.kill('SIGTERM')
+    await exited
+  })
+  const { doors } = await ready
+  const portOf = (door: string) => doors.find(({ name }) => name === door)?.port ?? 0
+  const gearman = await GearmanPeer.connect(portOf('gearman'))
+  const faktory = await FwpClient.greeted(portOf('faktory'))
+  onTestFinished(async () => {
+    await gearman.leave()
+    faktory.close()
+  })
+  return {
+    handIn(name) {
+      let answered = 0
+      const heard = async (answer: Promise<string>): Promise<string> => {
+        const word = await answer
+        answered += 1
+        return word
+      }
+      const job = JSON.stringify({ jid: `jid-${name}`, jobtype: 'mail', args: [] })
+      const headers = { 'X-Gearman-Background': 'true' }
+      const answers = Promise.all([
+        heard(gearman.ask('SUBMIT_JOB_BG', 'mail', '', name).then(([word = '']) => word)),
+        heard(faktory.ask(`PUSH ${job}`)),
+        heard(ask(portOf('http'), '/mail', { headers }).then(({ status }) => String(status))),
+      ])
+      return { answers, answered: () => answered }
+    },
+  }
+}
