@@ -47,6 +47,8 @@ export class Claims {
   readonly #stock = new Stock()
   readonly #knownEmpty = new KnownEmpty()
   /** Interests to be served ahead at the end of this turn, and how many jobs at least. */
+  /** Who waits for what is reserved ahead with a call that is under way, by interest. */
+  readonly #expecting = new Map<string, Claimant[]>()
   readonly #toRefill = new Map<string, { readonly interest: Interest; readonly least: number }>()
   #stopWatchingStock: (() => void) | undefined
   readonly #roomTimers = new Map<string, () => void>()
@@ -72,7 +74,7 @@ export class Claims {
   add(claimant: Claimant): void {
     const { interest } = claimant
     if (this.#stopped || interest.idleKeys.length === 0) claimant.nothing()
-    else if (this.#serveFromStock(claimant)) return
+    else if (this.#serveFromStock(claimant) || this.#expect(claimant)) return
     else if (claimant.goesOn && this.isKnownEmpty(interest)) claimant.nothing()
     else this.#batch.add(interest.key, claimant)
   }
@@ -89,12 +91,13 @@ export class Claims {
 
   /**
    * Jobs are on their way to the store, and a worker of this interest will be woken for them: what it will
-   * ask for is reserved with them, if workers of its kind ask without delay.
+   * ask for is reserved with them, if workers of its kind ask without delay. Says whether it is.
    */
-  anticipate(interest: Interest, jobs: number): void {
+  anticipate(interest: Interest, jobs: number): boolean {
     const isLively = this.#stock.isLively(interest, this.#parts.clock.nowMs())
-    if (this.#stopped || !interest.mayWait || !this.#parts.mayClaimAhead || !isLively) return
+    if (this.#stopped || !interest.mayWait || !this.#parts.mayClaimAhead || !isLively) return false
     this.#refill(interest, Math.min(jobs, mostAnticipated))
+    return true
   }
 
   flush(): void {
@@ -115,6 +118,25 @@ export class Claims {
     return true
   }
 
+  /** A job that is on its way for such workers need not be asked for again. */
+  #expect(claimant: Claimant): boolean {
+    const { interest } = claimant
+    const expecting = this.#expecting.get(interest.key)
+    if (!interest.mayWait) return false
+    if (this.#stock.comingFor(interest) <= (expecting?.length ?? 0)) return false
+    if (expecting) expecting.push(claimant)
+    else this.#expecting.set(interest.key, [claimant])
+    return true
+  }
+
+  /** What was reserved ahead has come, or not. */
+  #arrived(interest: Interest, ahead: number): void {
+    this.#stock.arrived(interest, ahead)
+    const expecting = this.#expecting.get(interest.key)
+    this.#expecting.delete(interest.key)
+    for (const claimant of expecting ?? []) if (!claimant.gone) this.add(claimant)
+  }
+
   #refill(interest: Interest, least: number): void {
     this.#toRefill.set(interest.key, { interest, least })
     this.#parts.added()
@@ -130,7 +152,7 @@ export class Claims {
     const wanted = this.#stock.wanted(interest, clock.nowMs())
     const ahead = Math.max(wanted, least - this.#stock.sizeFor(interest))
     if (claimants.length + ahead === 0) return
-    if (ahead > 0) this.#stock.coming(interest)
+    if (ahead > 0) this.#stock.coming(interest, ahead)
     const stirsBefore = isHeard(interest) ? stirs.byOthers(interest) : undefined
     const left = { isEmpty: false }
     const sentMs = clock.nowMs()
@@ -158,7 +180,7 @@ export class Claims {
       const refusal = toStoreError(error)
       for (const claimant of claimants) claimant.refused(refusal)
     } finally {
-      if (ahead > 0) this.#stock.arrived(interest)
+      if (ahead > 0) this.#arrived(interest, ahead)
     }
   }
 

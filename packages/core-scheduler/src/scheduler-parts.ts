@@ -62,12 +62,14 @@ export function schedulerParts(
     added: gathering.add,
     waiters,
     storeNowMs,
-    wake: (lane, jobs) => wakeups.wake(lane, jobs, true),
+    wake: (lane, jobs, awake) => wakeups.wake(lane, jobs, { awake }),
     isWatched: (lane) => watch.covers(lane),
     sending: (lane, jobs) => {
-      // A sleeping worker by name will be woken for them.
+      // While the store takes them a worker by name can wake up and ask.
       const worker = wakeups.nextByName(lane)
-      if (worker) claims.anticipate(worker.interest, jobs)
+      if (!worker || !claims.anticipate(worker.interest, jobs)) return 0
+      wakeups.wakeOne(worker)
+      return 1
     },
   })
   const outcomes = new Outcomes({ ...common, added: gathering.add, inHand, wake, tell, waiters })

@@ -25,8 +25,8 @@ interface Supply {
   ahead: number
   /** The last call brought all that was asked for: there is more. */
   hasMore: boolean
-  /** A call that brings more is under way. */
-  isComing: boolean
+  /** So many may come with calls that are under way. */
+  coming: number
   windowSinceMs: number
   taken: number
   askedMs: number
@@ -70,15 +70,20 @@ export class Stock {
     const supply = this.#supplies.get(key)
     if (!supply) return 0
     this.#measure(supply, nowMs)
-    if (!supply.hasMore || supply.isComing) return 0
+    if (!supply.hasMore || supply.coming > 0) return 0
     const missing = supply.ahead - supply.kept.length
     return missing * 2 >= supply.ahead ? missing : 0
   }
 
   /** A call with so many ahead is under way. */
-  coming({ key }: Interest): void {
+  coming({ key }: Interest, ahead: number): void {
     const supply = this.#supplies.get(key)
-    if (supply) supply.isComing = true
+    if (supply) supply.coming += ahead
+  }
+
+  /** How many may come in a moment. */
+  comingFor({ key }: Interest): number {
+    return this.#supplies.get(key)?.coming ?? 0
   }
 
   /** What a call brought: jobs that were handed out, and jobs ahead; `hasMore` where the queue has. */
@@ -96,9 +101,9 @@ export class Stock {
   }
 
   /** The call that {@link coming} told of has been answered. */
-  arrived({ key }: Interest): void {
+  arrived({ key }: Interest, ahead: number): void {
     const supply = this.#supplies.get(key)
-    if (supply) supply.isComing = false
+    if (supply) supply.coming -= ahead
   }
 
   /** Takes out what nobody asked for in time, and forgets who asks no more. */
@@ -109,7 +114,7 @@ export class Stock {
       const old = supply.kept.splice(0, fresh < 0 ? supply.kept.length : fresh)
       for (const { job } of old) back.push(job)
       if (old.length > 0) supply.ahead = 0
-      const isUsed = supply.kept.length > 0 || supply.isComing
+      const isUsed = supply.kept.length > 0 || supply.coming > 0
       if (!isUsed && nowMs - supply.windowSinceMs >= 2 * paceMs) this.#supplies.delete(key)
     }
     return back
@@ -127,7 +132,7 @@ export class Stock {
       kept: [],
       ahead: 0,
       hasMore: false,
-      isComing: false,
+      coming: 0,
       windowSinceMs: nowMs,
       taken: 0,
       askedMs: -Infinity,

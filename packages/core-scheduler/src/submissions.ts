@@ -26,9 +26,10 @@ interface Parts {
   readonly registry: LaneRegistry
   readonly waiters: Waiters
   readonly added: () => void
-  readonly wake: (lane: string, jobs: number) => void
-  /** So many jobs that are to be queued leave for the store. */
-  readonly sending: (lane: string, jobs: number) => void
+  /** So many jobs are queued, and so many workers are awake for them already. */
+  readonly wake: (lane: string, jobs: number, awake: number) => void
+  /** So many jobs that are to be queued leave for the store. Returns how many workers wake for them. */
+  readonly sending: (lane: string, jobs: number) => number
   /** Whether the store tells this node of jobs in the lane, its own among them. */
   readonly isWatched: (lane: string) => boolean
   /** The store's clock, milliseconds since 1970. */
@@ -123,7 +124,7 @@ export class Submissions {
 
   async #send(lane: string, items: readonly Pending[]): Promise<void> {
     this.#inFlight.set(lane, (this.#inFlight.get(lane) ?? 0) + 1)
-    this.#parts.sending(lane, items.length)
+    const awake = this.#parts.sending(lane, items.length)
     try {
       const results = await this.#parts.store.submit(
         lane,
@@ -131,8 +132,8 @@ export class Submissions {
       )
       // A lane that was dropped meanwhile comes again.
       if (this.#parts.registry.numberOf(lane) === undefined) await this.laneNumber(lane)
-      if (this.#parts.store.confirm) void this.#answerConfirmed(lane, items, results)
-      else this.#answer(lane, items, results)
+      if (this.#parts.store.confirm) void this.#answerConfirmed(lane, items, results, awake)
+      else this.#answer(lane, items, results, awake)
     } catch (error) {
       const refusal = toStoreError(error)
       for (const { submission } of items) submission.refused(refusal)
@@ -146,13 +147,14 @@ export class Submissions {
     lane: string,
     items: readonly Pending[],
     results: Awaited<ReturnType<Store['submit']>>,
+    awake: number,
   ): Promise<void> {
     const { store, observer, waiters } = this.#parts
     const held = items.map(({ submission, job }) => ({
       job,
       submission: new HeldSubmission(submission, lane),
     }))
-    this.#answer(lane, held, results)
+    this.#answer(lane, held, results, awake)
     const parts: HeldParts = {
       waiters,
       abandon: (of, ids) => this.abandon(of, ids),
@@ -172,6 +174,7 @@ export class Submissions {
     lane: string,
     items: readonly Pending[],
     results: Awaited<ReturnType<Store['submit']>>,
+    awake: number,
   ): void {
     const { registry, waiters, clock, wake, observer } = this.#parts
     const number = registry.numberOf(lane) ?? 0
@@ -191,7 +194,7 @@ export class Submissions {
       }
       submission.submitted(result, number)
     }
-    if (created > 0) wake(lane, created)
+    if (created > 0) wake(lane, created, awake)
   }
 
   #remember(lane: string, id: number): void {

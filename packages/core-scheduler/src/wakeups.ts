@@ -21,16 +21,23 @@ export class Wakeups {
   }
 
   /**
-   * Jobs have come, `own` ones through this node. Workers by name and consumers are woken alike: the lane
-   * may be closed to the latter.
+   * Jobs have come: `own` ones through this node, for which so many workers by name are awake. They and
+   * consumers are woken alike: the lane may be closed to the latter.
    */
-  wake(lane: string, jobs: number, own = false): void {
-    const { byName, byQueue } = this.stir(lane, own)
+  wake(lane: string, jobs: number, own?: { readonly awake: number }): void {
+    const { byName, byQueue } = this.stir(lane, own !== undefined)
     if (this.idle.size === 0) return
-    for (const keys of [byName, [byQueue]]) {
-      if (this.#perJob === 0) this.#rounds.wakeAll(keys)
-      else this.idle.wake(keys, jobs * this.#perJob)
+    if (this.#perJob === 0) {
+      for (const keys of [byName, [byQueue]]) this.#rounds.wakeAll(keys)
+      return
     }
+    this.idle.wake(byName, jobs * this.#perJob - (own?.awake ?? 0))
+    this.idle.wake([byQueue], jobs * this.#perJob)
+  }
+
+  wakeOne(worker: IdleWorker): void {
+    this.idle.remove(worker)
+    worker.wake()
   }
 
   /** Jobs may have come, of which nobody is told yet. */

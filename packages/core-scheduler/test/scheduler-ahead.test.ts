@@ -5,14 +5,23 @@ describe('a worker that goes on at once', () => {
   let cluster: Cluster
   let node: TestNode
   let claims: number
+  /** What the store is asked for waits for this, in its order. */
+  let storeIsBusy: Promise<void> | undefined
   beforeEach(async () => {
     cluster = new Cluster()
     claims = 0
+    storeIsBusy = undefined
     node = await cluster.node('a', {}, (store) => {
       const claim = store.claim.bind(store)
-      store.claim = (request) => {
+      const submit = store.submit.bind(store)
+      store.claim = async (request) => {
         claims += 1
+        await storeIsBusy
         return claim(request)
+      }
+      store.submit = async (lane, jobs) => {
+        await storeIsBusy
+        return submit(lane, jobs)
       }
       return store
     })
@@ -70,6 +79,50 @@ describe('a worker that goes on at once', () => {
     worker.take()
     expect(worker.jobs).toEqual(['mail:1'])
     expect(claims).toBe(before)
+  })
+
+  test('wakes up while the store takes its job in, and need not ask for it again', async () => {
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    worker.sleep()
+    await cluster.pass(10)
+    const before = claims
+    let ready = (): void => undefined
+    storeIsBusy = new Promise((resolve) => (ready = resolve))
+    const client = node.submit('mail')
+    await cluster.turn()
+    expect(client.result).toBeUndefined()
+    expect(worker.wakes).toBe(1)
+    worker.take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual([])
+    ready()
+    await cluster.turn()
+    expect(client.result).toMatchObject({ kind: 'created' })
+    expect(worker.jobs).toEqual(['mail:1'])
+    expect(claims).toBe(before + 1)
+    expect(worker.wakes).toBe(1)
+  })
+
+  test('asks the store itself where what was reserved for it did not come', async () => {
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    worker.sleep()
+    await cluster.pass(10)
+    let fail = (_error: Error): void => undefined
+    storeIsBusy = new Promise((_resolve, reject) => (fail = reject))
+    const client = node.submit('mail')
+    await cluster.turn()
+    worker.take()
+    await cluster.turn()
+    const before = claims
+    storeIsBusy.catch(() => undefined)
+    fail(new Error('gone'))
+    storeIsBusy = undefined
+    await cluster.turn()
+    expect(client.refusal).toBeDefined()
+    expect(claims).toBe(before + 1)
+    expect(worker.nothings).toBe(2)
   })
 
   test('that does not come for it leaves it to others', async () => {

@@ -46,10 +46,10 @@ describe('the stock of jobs reserved ahead', () => {
   test('is filled again when half of it is gone, by one call at a time', () => {
     stream(100)
     expect(stock.wanted(interest, 20)).toBe(30)
-    stock.coming(interest)
+    stock.coming(interest, 30)
     expect(stock.wanted(interest, 20)).toBe(0)
     stock.came(interest, 0, jobs(...Array.from({ length: 30 }, (_none, at) => at)), true, 20)
-    stock.arrived(interest)
+    stock.arrived(interest, 30)
     for (let at = 0; at < 14; at += 1) stock.take(interest, 21)
     expect(stock.wanted(interest, 21)).toBe(0)
     stock.take(interest, 21)
