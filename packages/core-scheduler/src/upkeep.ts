@@ -110,21 +110,28 @@ export class Upkeep {
   }
 
   async #beat(): Promise<void> {
-    const { store, clock, counts, registry, wake, watch, care } = this.#parts
+    const { store, clock, counts, watch, care } = this.#parts
     const pulse = await store.beat(deadAfterMs)
     this.#offsetMs = pulse.nowMs - clock.nowMs()
     if (pulse.forgotten) counts.retell()
     else counts.retry()
     this.#parts.retryReleases()
-    for (const node of pulse.dead) {
+    watch.touch()
+    await inTurn([
+      () => this.#bury(pulse.dead),
+      () => this.#reap(),
+      () => this.#parts.recount(),
+      () => this.#heal(),
+      () => care.beat(),
+      () => this.#hearing.sweep(),
+    ])
+  }
+
+  async #bury(nodes: readonly string[]): Promise<void> {
+    const { store, registry, wake } = this.#parts
+    for (const node of nodes) {
       for (const lane of await store.bury(node, [...registry.all()])) wake(lane, 1)
     }
-    await this.#reap()
-    await this.#parts.recount()
-    await this.#heal()
-    await care.beat()
-    watch.touch()
-    await this.#hearing.sweep()
   }
 
   async #heal(): Promise<void> {
@@ -180,4 +187,11 @@ export class Upkeep {
     }
     again()
   }
+}
+
+/** One after the other, none kept from its turn by trouble of another, which is thrown in the end. */
+async function inTurn(tasks: readonly (() => Promise<void>)[]): Promise<void> {
+  const troubles: unknown[] = []
+  for (const task of tasks) await task().catch((error: unknown) => troubles.push(error))
+  if (troubles.length > 0) throw troubles[0]
 }

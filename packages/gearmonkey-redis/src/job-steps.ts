@@ -152,18 +152,20 @@ export class RedisJobs {
   }
 
   async expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
-    const { run, keys, perLanes } = this.#link
-    return perLanes(lanes, async (some, first) =>
+    const { run, keys, perLanesThere } = this.#link
+    return perLanesThere(lanes, async (some, first) =>
       this.#reservations(await run('expired', [keys.busy(first)], [max, ...some])),
     )
   }
 
   async held(lanes: readonly string[]): Promise<readonly HeldRef[]> {
-    const { keys, eachLane } = this.#link
-    const sizes = await eachLane(lanes, (commands, lane) => commands.zcard(keys.busy(lane)))
-    const some = lanes.filter((_lane, at) => Number(sizes[at]) > 0)
-    const found = await Promise.all(some.map((lane) => this.#given(lane, 0, this.#token)))
-    return found.flat()
+    const { keys, eachLane, perLanesThere } = this.#link
+    return perLanesThere(lanes, async (some) => {
+      const sizes = await eachLane(some, (commands, lane) => commands.zcard(keys.busy(lane)))
+      const busy = some.filter((_lane, at) => Number(sizes[at]) > 0)
+      const found = await Promise.all(busy.map((lane) => this.#given(lane, 0, this.#token)))
+      return found.flat()
+    })
   }
 
   async read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {

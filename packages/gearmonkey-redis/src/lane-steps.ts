@@ -58,8 +58,8 @@ export class RedisLanes {
   }
 
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
-    const { run, keys, perLanes } = this.#link
-    return perLanes(lanes, async (some, first) => {
+    const { run, keys, perLanesThere } = this.#link
+    return perLanesThere(lanes, async (some, first) => {
       const reply = await run(
         'non-empty',
         [keys.queue(first, 'normal')],
@@ -84,13 +84,17 @@ export class RedisLanes {
     const due = ((await run('due-lanes', [keys.due], [dueLanesPerLook])) as Buffer[]).map(String)
     const promoted = new Map<string, number>()
     const atOnce = isCluster ? 1 : promotedAtOnce
-    for (const some of chunks(due, atOnce)) await this.#promote(some, promoted)
+    for (const some of chunks(due, atOnce)) {
+      // In a cluster others are not kept waiting by a lane whose server is away.
+      if (isCluster) await this.#link.ifThere(() => this.#promote(some, promoted))
+      else await this.#promote(some, promoted)
+    }
     return [...promoted].map(([lane, jobs]) => ({ lane, jobs }))
   }
 
   async heal(lanes: readonly string[]): Promise<void> {
-    const { run, keys, perLanes } = this.#link
-    await perLanes(lanes, async (some, first) => {
+    const { run, keys, perLanesThere } = this.#link
+    await perLanesThere(lanes, async (some, first) => {
       await run('heal', [keys.queue(first, 'scheduled')], this.#link.withQueues(some))
       return []
     })

@@ -43,8 +43,8 @@ export class RedisNativeStore implements NativeStore {
   }
 
   async workedLanes(lanes: readonly string[], suspect: boolean): Promise<readonly string[]> {
-    const { run, keys, perLanes } = this.#link
-    return perLanes(lanes, async (some, first) => {
+    const { run, keys, perLanesThere } = this.#link
+    return perLanesThere(lanes, async (some, first) => {
       const args = [suspect ? '1' : '', ...some]
       return ((await run('worked-lanes', [keys.count(first)], args)) as Buffer[]).map(String)
     })

@@ -22,11 +22,17 @@ export class RedisNodes {
   }
 
   async bury(node: string, lanes: readonly string[]): Promise<readonly string[]> {
-    const { run, keys, redis, call } = this.#link
-    const replies = await Promise.all(
+    const { run, keys, redis, call, isCluster } = this.#link
+    const replies = await Promise.allSettled(
       lanes.map((lane) => run('bury', [keys.busy(lane)], [lane, node, this.#link.queueOf(lane)])),
     )
-    await call(() => redis.zrem(keys.nodes, node))
-    return lanes.filter((_lane, at) => Number(replies[at]) > 0)
+    const failures = replies.filter((reply) => reply.status === 'rejected')
+    // In a cluster lanes whose server is away are done when it is back: until then the node counts as dead.
+    if (failures[0] && (!isCluster || failures.length === lanes.length)) throw failures[0].reason
+    if (failures.length === 0) await call(() => redis.zrem(keys.nodes, node))
+    return lanes.filter((_lane, at) => {
+      const reply = replies[at]
+      return reply?.status === 'fulfilled' && Number(reply.value) > 0
+    })
   }
 }

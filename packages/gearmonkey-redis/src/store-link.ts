@@ -104,11 +104,40 @@ export class StoreLink {
   ): Promise<Reply[]> => {
     const found: Reply[] = []
     for (const some of chunks(lanes, lanesPerCall)) {
-      const pieces = this.isCluster ? some.map((lane) => [lane]) : [some]
-      const replies = await Promise.all(pieces.map((piece) => send(piece, piece[0] ?? '')))
+      const replies = await Promise.all(this.#calls(some, send))
       for (const reply of replies) found.push(...reply)
     }
     return found
+  }
+
+  /** The same without the lanes whose server is away. Throws where all of them are. */
+  readonly perLanesThere = async <Reply>(
+    lanes: readonly string[],
+    send: (some: readonly string[], first: string) => Promise<readonly Reply[]>,
+  ): Promise<Reply[]> => {
+    const found: Reply[] = []
+    const failures: unknown[] = []
+    let answers = 0
+    for (const some of chunks(lanes, lanesPerCall)) {
+      for (const reply of await Promise.allSettled(this.#calls(some, send))) {
+        if (reply.status === 'rejected') failures.push(reply.reason)
+        else {
+          answers += 1
+          found.push(...reply.value)
+        }
+      }
+    }
+    const other = failures.find((failure) => !(failure instanceof StoreError))
+    if (failures.length > 0 && (other !== undefined || answers === 0)) throw other ?? failures[0]
+    return found
+  }
+
+  #calls<Reply>(
+    lanes: readonly string[],
+    send: (some: readonly string[], first: string) => Promise<readonly Reply[]>,
+  ): Promise<readonly Reply[]>[] {
+    const pieces = this.isCluster ? lanes.map((lane) => [lane]) : [lanes]
+    return pieces.map((piece) => send(piece, piece[0] ?? ''))
   }
 
   /** The queue whose hint index a script may write; in a cluster that is in another slot. */

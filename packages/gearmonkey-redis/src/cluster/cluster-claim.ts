@@ -13,6 +13,8 @@ import type { ClusterThrottles } from './cluster-throttles.ts'
 const hintsPerPage = 16
 /** Of more lanes than these a claim does not say whether it left nothing. */
 const lanesLookedAt = 8
+/** Lanes of a queue that are looked at where the index of those that have jobs is away. */
+const lanesWithoutIndex = 256
 
 export interface ClusterClaimParts {
   readonly link: StoreLink
@@ -24,9 +26,15 @@ export interface ClusterClaimParts {
 type Standing = Head & { readonly lane: string }
 type Waiting = Standing & { readonly rank: number }
 
+interface Hint {
+  readonly lane: string
+  readonly rank: number
+}
+
 /**
  * One claim in a cluster: lanes are in different slots, so each is taken from in a step of its own, in
  * the order of their heads. Between two steps another node may take what was seen; nothing is lost.
+ * Lanes whose server is away are left out.
  */
 export class ClusterClaim {
   readonly #parts: ClusterClaimParts
@@ -35,6 +43,9 @@ export class ClusterClaim {
   readonly #taken: Reservation[] = []
   /** Queues that may give no more now. */
   readonly #full = new Set<string>()
+  /** Lanes whose server is away. */
+  readonly #away = new Set<string>()
+  #trouble: StoreError | undefined
 
   constructor(parts: ClusterClaimParts, request: ClaimRequest) {
     this.#parts = parts
@@ -45,14 +56,29 @@ export class ClusterClaim {
     this.#most = request.max + (isLimited ? 0 : (request.ahead ?? 0))
   }
 
-  /** Where the server of some lane is away, what was taken from others before is handed out all the same. */
+  /** Throws where it finds nothing and could not look everywhere. */
   async run(): Promise<readonly Reservation[]> {
-    try {
-      await this.#takeAll()
-    } catch (error) {
-      if (this.#taken.length === 0 || !(error instanceof StoreError)) throw error
-    }
+    await this.#takeAll()
+    if (this.#taken.length === 0 && this.#trouble) throw this.#trouble
     return this.#taken
+  }
+
+  /** Undefined where the server that it needs is away. */
+  async #ifThere<Found>(look: () => Promise<Found>): Promise<Found | undefined> {
+    try {
+      return await look()
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      this.#trouble ??= error
+      return undefined
+    }
+  }
+
+  async #headOf(lane: string): Promise<Standing | undefined> {
+    if (this.#away.has(lane)) return undefined
+    const head = await this.#ifThere(() => this.#parts.aftermath.headOf(lane))
+    if (!head) this.#away.add(lane)
+    return head && { ...head, lane }
   }
 
   async #takeAll(): Promise<void> {
@@ -71,9 +97,10 @@ export class ClusterClaim {
   async #isEmpty(): Promise<boolean> {
     const { by, groups, emptied } = this.#request
     const lanes = groups.flatMap((group) => group.lanes)
-    if (!emptied || by !== 'named' || this.#full.size > 0 || lanes.length > lanesLookedAt)
-      return false
-    return this.#wanted > 0 || (await this.#look(lanes)).length === 0
+    const isUnsure = this.#full.size > 0 || this.#trouble !== undefined
+    if (!emptied || by !== 'named' || isUnsure || lanes.length > lanesLookedAt) return false
+    const isEmpty = this.#wanted > 0 || (await this.#look(lanes)).length === 0
+    return isEmpty && this.#away.size === 0
   }
 
   get #wanted(): number {
@@ -82,26 +109,32 @@ export class ClusterClaim {
 
   /** Returns how many were taken. */
   async #take(lane: string, max: number, { leaseMs }: LaneGroup): Promise<number> {
-    const { jobs, throttles, link, aftermath } = this.#parts
+    const { jobs, throttles, link } = this.#parts
     const { by } = this.#request
     const { queue } = link.names.parse(lane)
-    if (this.#full.has(queue)) return 0
-    const leave = await throttles.take(queue, max)
+    if (this.#full.has(queue) || this.#away.has(lane)) return 0
+    const answer = await this.#ifThere(async () => ({ leave: await throttles.take(queue, max) }))
+    if (!answer) {
+      this.#full.add(queue)
+      return 0
+    }
+    const { leave } = answer
     if (leave?.heldBackMs !== undefined) {
       this.#full.add(queue)
       this.#request.throttled?.(queue, leave.heldBackMs)
     }
     const most = leave ? leave.allowed : max
     if (most === 0) return 0
-    const taken = await jobs.claimFrom(lane, {
-      by,
-      max: most,
-      ...(leaseMs !== undefined && { leaseMs }),
-    })
+    const wish = { by, max: most, ...(leaseMs !== undefined && { leaseMs }) }
+    const taken = await this.#ifThere(() => jobs.claimFrom(lane, wish))
+    if (!taken) {
+      this.#away.add(lane)
+      return 0
+    }
     this.#taken.push(...taken)
-    await leave?.settle(taken)
+    await this.#ifThere(async () => leave?.settle(taken))
     // A job that was not wanted any more may have been the last of its batch.
-    await aftermath.headOf(lane)
+    await this.#headOf(lane)
     return taken.length
   }
 
@@ -119,40 +152,51 @@ export class ClusterClaim {
 
   /** The index holds each lane at the rank of its head or earlier; a hint that is wrong is corrected. */
   async #takeByHint(queue: string, group: LaneGroup): Promise<void> {
-    const { link, aftermath } = this.#parts
+    const { link } = this.#parts
     const key = link.keys.ready(queue)
     let skipped = 0
     while (this.#wanted > 0 && !this.#full.has(queue)) {
-      const to = skipped + hintsPerPage - 1
-      const page = await link.call(() =>
-        link.redis.zrange(key, String(skipped), String(to), 'WITHSCORES'),
+      const [from, to] = [String(skipped), String(skipped + hintsPerPage - 1)]
+      const page = await this.#ifThere(() =>
+        link.call(() => link.redis.zrange(key, from, to, 'WITHSCORES')),
       )
+      if (!page) {
+        await this.#takeInOrder({ ...group, lanes: group.lanes.slice(0, lanesWithoutIndex) })
+        return
+      }
       const hints = pairsOf(page)
       const last = hints.length === hintsPerPage ? hints.at(-1)?.rank : undefined
-      const seen = await Promise.all(
-        hints.map(async ({ lane, rank }) => {
-          const head = { ...(await aftermath.headOf(lane)), lane }
-          const isRight = head.rank !== undefined && head.rank <= rank
-          return isRight ? head : { ...(await aftermath.correct(queue, lane, head.rank)), lane }
-        }),
-      )
+      const looks = await Promise.all(hints.map((hint) => this.#checked(queue, hint)))
+      const seen = looks.filter((head) => head !== undefined)
       const open = seen.filter((head) => head.isOpen).filter(isWaiting)
       const best = first(open)
       if (best && (last === undefined || best.rank <= last)) {
         const most = open.length === 1 && last === undefined ? this.#wanted : 1
         await this.#take(best.lane, most, group)
       } else if (!best && last === undefined) return
-      else skipped += seen.filter((head) => head.rank !== undefined && !head.isOpen).length
+      else {
+        const closed = seen.filter((head) => head.rank !== undefined && !head.isOpen)
+        skipped += closed.length + looks.length - seen.length
+      }
     }
   }
 
-  async #look(lanes: readonly string[]): Promise<Waiting[]> {
+  /** How the lane of a hint stands, which is put right where it is wrong. */
+  async #checked(queue: string, { lane, rank }: Hint): Promise<Standing | undefined> {
+    const head = await this.#headOf(lane)
+    if (!head || (head.rank !== undefined && head.rank <= rank)) return head
     const { aftermath } = this.#parts
+    const corrected = await this.#ifThere(() => aftermath.correct(queue, lane, head.rank))
+    return corrected ? { ...corrected, lane } : head
+  }
+
+  async #look(lanes: readonly string[]): Promise<Waiting[]> {
     const isNamed = this.#request.by === 'named'
-    const heads = await Promise.all(
-      lanes.map(async (lane) => ({ ...(await aftermath.headOf(lane)), lane })),
-    )
-    return heads.filter((head) => isNamed || head.isOpen).filter(isWaiting)
+    const heads = await Promise.all(lanes.map((lane) => this.#headOf(lane)))
+    return heads
+      .filter((head) => head !== undefined)
+      .filter((head) => isNamed || head.isOpen)
+      .filter(isWaiting)
   }
 }
 
@@ -167,7 +211,7 @@ function first(heads: readonly Waiting[]): Waiting | undefined {
   )
 }
 
-function pairsOf(page: readonly string[]): { readonly lane: string; readonly rank: number }[] {
+function pairsOf(page: readonly string[]): Hint[] {
   const pairs = []
   for (let at = 0; at + 1 < page.length; at += 2) {
     pairs.push({ lane: page[at] ?? '', rank: Number(page[at + 1]) })
