@@ -8,7 +8,7 @@ import type { Assignment, Claimant } from './requests.ts'
 import { Stock, keptMs } from './stock.ts'
 import type { Stirs } from './stirs.ts'
 import { toStoreError } from './store-errors.ts'
-import { TurnBatch } from './turn-batch.ts'
+import { Gathered } from './gathered.ts'
 
 interface Parts {
   readonly store: Store
@@ -40,10 +40,10 @@ const trustedMs = 3_000
 /** Jobs that are reserved ahead for workers that are being woken, in one call. */
 const mostAnticipated = 8
 
-/** Hands jobs out: workers that want the same share one call per turn, first come first served. */
+/** Hands jobs out: workers that want the same share one call, first come first served. */
 export class Claims {
   readonly #parts: Parts
-  readonly #batch: TurnBatch<Claimant>
+  readonly #batch: Gathered<Claimant>
   readonly #stock = new Stock()
   readonly #knownEmpty = new KnownEmpty()
   /** Interests to be served ahead at the end of this turn, and how many jobs at least. */
@@ -57,7 +57,7 @@ export class Claims {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#batch = new TurnBatch(parts.added, (_key, claimants) => {
+    this.#batch = new Gathered(parts.added, (_key, claimants) => {
       const [first] = claimants
       if (first) void this.#send(first.interest, claimants)
     })

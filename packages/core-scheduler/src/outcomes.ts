@@ -3,7 +3,7 @@ import type { JobEvent, JobRef, Outcome, Report, Settled } from './job.ts'
 import type { Clock, Observer, Store } from './ports.ts'
 import type { Assignment, Reporting, Settlement } from './requests.ts'
 import { toStoreError } from './store-errors.ts'
-import { TurnBatch } from './turn-batch.ts'
+import { Gathered } from './gathered.ts'
 import type { Waiters } from './waiters.ts'
 
 interface PendingOutcome {
@@ -28,23 +28,23 @@ interface Parts {
   readonly waiters: Pick<Waiters, 'suppose'>
 }
 
-/** Takes outcomes and reports: a batch per lane and turn; told on when the store has it. */
+/** Takes outcomes and reports: in batches per lane, told on when the store has it. */
 export class Outcomes {
   readonly #parts: Parts
-  readonly #outcomes: TurnBatch<PendingOutcome>
-  readonly #reports: TurnBatch<PendingReport>
+  readonly #outcomes: Gathered<PendingOutcome>
+  readonly #reports: Gathered<PendingReport>
   readonly #refusedReleases: PendingOutcome[] = []
   /** Jobs whose outcome is on its way to be safe; only where that is asked for. */
   readonly #settling = new Set<string>()
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#outcomes = new TurnBatch(parts.added, (lane, items) => {
+    this.#outcomes = new Gathered(parts.added, (lane, items) => {
       this.#reports.flush()
       if (parts.store.confirm) void this.#finishAndConfirm(lane, items)
       else void this.#finish(lane, items)
     })
-    this.#reports = new TurnBatch(parts.added, (lane, items) => void this.#sendReports(lane, items))
+    this.#reports = new Gathered(parts.added, (lane, items) => void this.#sendReports(lane, items))
   }
 
   /** `assignment` is absent for a job that no worker of this node held. */

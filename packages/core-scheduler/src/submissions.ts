@@ -5,7 +5,7 @@ import { maxLanes } from './lane-registry.ts'
 import { StoreError, type Clock, type Observer, type Store } from './ports.ts'
 import type { Submission } from './requests.ts'
 import { toStoreError } from './store-errors.ts'
-import { TurnBatch } from './turn-batch.ts'
+import { Gathered } from './gathered.ts'
 import type { Waiters } from './waiters.ts'
 
 interface Pending {
@@ -42,8 +42,8 @@ const maxRemembered = 10_000
 /** Takes jobs in: a batch per lane and turn, answered when the store has it. */
 export class Submissions {
   readonly #parts: Parts
-  readonly #batch: TurnBatch<Pending>
-  readonly #abandoned: TurnBatch<number>
+  readonly #batch: Gathered<Pending>
+  readonly #abandoned: Gathered<number>
   readonly #registering = new Map<string, Promise<number>>()
   readonly #inFlight = new Map<string, number>()
   readonly #afterFlight = new Map<string, (() => void)[]>()
@@ -51,8 +51,8 @@ export class Submissions {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#batch = new TurnBatch(parts.added, (lane, items) => void this.#send(lane, items))
-    this.#abandoned = new TurnBatch(parts.added, (lane, ids) => void this.#sendAbandoned(lane, ids))
+    this.#batch = new Gathered(parts.added, (lane, items) => void this.#send(lane, items))
+    this.#abandoned = new Gathered(parts.added, (lane, ids) => void this.#sendAbandoned(lane, ids))
   }
 
   add(lane: string, submission: Submission, route: RoutePolicy): void {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { maxBatchBytes, maxBatchItems, TurnBatch } from '../src/turn-batch.ts'
+import { maxBatchBytes, maxBatchItems, Gathered } from '../src/gathered.ts'
 
 class Sent {
   arms = 0
   readonly batches: string[] = []
-  readonly batch = new TurnBatch<number>(
+  readonly batch = new Gathered<number>(
     () => (this.arms += 1),
     (key, items) => void this.batches.push(`${key} ${items.join()}`),
   )
@@ -13,7 +13,7 @@ class Sent {
 const upTo = (count: number, from = 0): string =>
   Array.from({ length: count }, (_none, at) => from + at).join()
 
-test('what one turn brings goes out per key, in order, when the turn ends', () => {
+test('what has come goes out per key, in order, when it is flushed', () => {
   const sent = new Sent()
   sent.batch.add('b', 1)
   sent.batch.add('a', 2)
@@ -48,9 +48,9 @@ test('a batch holds no more than its bytes, but one item of any size', () => {
   expect(sent.batches).toEqual(['a 1,2', 'a 3', 'a 4'])
 })
 
-test('what is added while a turn ends belongs to the next', () => {
+test('what is added during a flush belongs to the next', () => {
   const batches: string[] = []
-  const batch: TurnBatch<number> = new TurnBatch<number>(
+  const batch: Gathered<number> = new Gathered<number>(
     () => undefined,
     (_key, items) => {
       batches.push(items.join())
