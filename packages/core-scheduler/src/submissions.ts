@@ -39,7 +39,7 @@ interface Parts {
 /** Own jobs that are remembered per lane until the store tells of them. */
 const maxRemembered = 10_000
 
-/** Takes jobs in: a batch per lane and turn, answered when the store has it. */
+/** Takes jobs in: in batches per lane, answered when the store has it. */
 export class Submissions {
   readonly #parts: Parts
   readonly #batch: Gathered<Pending>

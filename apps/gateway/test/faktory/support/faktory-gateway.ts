@@ -1,9 +1,10 @@
-import { Scheduler, type Observer, type SchedulerOptions } from '@crossgear/core-scheduler'
-import { RedisStore, type RedisStoreOptions } from '@crossgear/gearmonkey-redis/store'
-import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import type { Scheduler } from '@crossgear/core-scheduler'
 import { FaktoryDoor, type FaktoryDoorOptions } from '../../../src/faktory/faktory-door.ts'
-import { systemClock } from '../../../src/net/clock.ts'
-import { redisCommand, startRedis, type TestRedis } from '../../support/redis-server.ts'
+import {
+  schedulersOfFile,
+  type SchedulerSettings,
+  type Schedulers,
+} from '../../support/schedulers.ts'
 import { DoorClock } from './door-clock.ts'
 import { FwpClient } from './fwp-client.ts'
 
@@ -20,42 +21,25 @@ export interface FaktoryGateway {
   readonly stranger: () => Promise<FwpClient>
 }
 
-export interface GatewayOptions extends Partial<FaktoryDoorOptions> {
-  readonly schedulerOptions?: SchedulerOptions
-  readonly storeOptions?: RedisStoreOptions
-  /** Background tasks may meet errors: the test takes the store away. */
-  readonly troubled?: boolean
-}
+export interface GatewayOptions extends Partial<FaktoryDoorOptions>, SchedulerSettings {}
 
 /** What a test file needs: a Redis for the file, and gateways that end with each test. */
 export function faktoryGateways(): {
   readonly open: (options?: GatewayOptions) => Promise<FaktoryGateway>
-  readonly redis: (...words: readonly string[]) => Promise<string>
+  readonly redis: Schedulers['redis']
 } {
-  let redis: TestRedis
-  let isFresh = true
-  const ends: (() => Promise<void>)[] = []
-
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterEach(async () => {
-    for (const end of ends.splice(0).reverse()) await end()
-    isFresh = true
-  })
-  afterAll(() => redis.close())
-
+  const schedulers = schedulersOfFile()
   return {
-    redis: (...words) => redisCommand(redis.path, ...words),
+    redis: schedulers.redis,
     async open({ schedulerOptions, storeOptions, troubled = false, ...options } = {}) {
-      if (isFresh) await redisCommand(redis.path, 'FLUSHALL')
-      isFresh = false
-      const troubles: unknown[] = []
-      const store = new RedisStore({ path: redis.path }, storeOptions)
-      await store.open()
-      const observer = quietObserver((task, error) => troubles.push([task, error]))
-      const scheduler = new Scheduler(store, systemClock, observer, schedulerOptions)
-      await scheduler.start()
+      const clients: FwpClient[] = []
+      const scheduler = await schedulers.start(
+        { schedulerOptions, storeOptions, troubled },
+        async () => {
+          for (const client of clients) client.close()
+          await door.close()
+        },
+      )
       const clock = new DoorClock()
       const rejections: string[] = []
       const door = new FaktoryDoor({
@@ -68,14 +52,6 @@ export function faktoryGateways(): {
         ...options,
       })
       const { port } = await door.listen()
-      const clients: FwpClient[] = []
-      ends.push(async () => {
-        for (const client of clients) client.close()
-        await door.close()
-        await scheduler.stop().catch(() => undefined)
-        await store.close()
-        if (!troubled) expect(troubles).toEqual([])
-      })
       const kept = (client: FwpClient): FwpClient => {
         clients.push(client)
         return client
@@ -90,20 +66,5 @@ export function faktoryGateways(): {
         stranger: async () => kept(await FwpClient.connect(port)),
       }
     },
-  }
-}
-
-function quietObserver(trouble: Observer['trouble']): Observer {
-  const ignore = (): void => undefined
-  return {
-    submitted: ignore,
-    assigned: ignore,
-    completed: ignore,
-    failed: ignore,
-    retried: ignore,
-    store: ignore,
-    repaired: ignore,
-    unconfirmed: ignore,
-    trouble,
   }
 }

@@ -1,13 +1,11 @@
-import { Scheduler, type SchedulerOptions } from '@crossgear/core-scheduler'
-import { RecordingObserver } from '@crossgear/core-scheduler/testing'
-import { RedisStore } from '@crossgear/gearmonkey-redis/store'
-import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
-import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import type { Scheduler } from '@crossgear/core-scheduler'
 import type { GearmanDoorOptions } from '../../../src/gearman/door-options.ts'
 import { GearmanDoor } from '../../../src/gearman/gearman-door.ts'
-import { systemClock } from '../../../src/net/clock.ts'
-import { redisCommand, startRedis, type TestRedis } from '../../support/redis-server.ts'
+import {
+  schedulersOfFile,
+  type SchedulerSettings,
+  type Schedulers,
+} from '../../support/schedulers.ts'
 import { GearmanPeer } from './gearman-peer.ts'
 
 /** A Gearman door on a scheduler of its own. */
@@ -22,43 +20,25 @@ export interface GearmanGateway {
   worker(...functions: readonly string[]): Promise<GearmanPeer>
 }
 
-export interface GatewayOptions extends Partial<GearmanDoorOptions> {
-  readonly schedulerOptions?: SchedulerOptions
-  /** Background tasks may meet errors: the test takes the store away. */
-  readonly troubled?: boolean
-}
+export interface GatewayOptions extends Partial<GearmanDoorOptions>, SchedulerSettings {}
 
 /** What a test file needs: a Redis for the file, and gateways that end with each test. */
 export function gearmanGateways(): {
   readonly open: (options?: GatewayOptions) => Promise<GearmanGateway>
-  readonly redis: (...words: readonly string[]) => Promise<string>
+  readonly redis: Schedulers['redis']
 } {
-  let redis: TestRedis
-  let isFresh = true
-  const ends: (() => Promise<void>)[] = []
-
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterEach(async () => {
-    for (const end of ends.splice(0).reverse()) await end()
-    isFresh = true
-    const connection = new Redis(redis.path)
-    expect(await checkInvariants(connection), 'what is wrong in the store').toEqual([])
-    connection.disconnect()
-  })
-  afterAll(() => redis.close())
-
+  const schedulers = schedulersOfFile()
   return {
-    redis: (...words) => redisCommand(redis.path, ...words),
-    open: async ({ schedulerOptions, troubled = false, ...options } = {}) => {
-      if (isFresh) await redisCommand(redis.path, 'FLUSHALL')
-      isFresh = false
-      const observer = new RecordingObserver()
-      const store = new RedisStore({ path: redis.path })
-      await store.open()
-      const scheduler = new Scheduler(store, systemClock, observer, schedulerOptions)
-      await scheduler.start()
+    redis: schedulers.redis,
+    open: async ({ schedulerOptions, storeOptions, troubled = false, ...options } = {}) => {
+      const peers: GearmanPeer[] = []
+      const scheduler = await schedulers.start(
+        { schedulerOptions, storeOptions, troubled },
+        async () => {
+          await Promise.all(peers.map((peer) => peer.leave()))
+          await door.close()
+        },
+      )
       const rejections: string[] = []
       const shutdowns: boolean[] = []
       const door = new GearmanDoor({
@@ -73,14 +53,6 @@ export function gearmanGateways(): {
         ...options,
       })
       const { port } = await door.listen()
-      const peers: GearmanPeer[] = []
-      ends.push(async () => {
-        await Promise.all(peers.map((peer) => peer.leave()))
-        await door.close()
-        await scheduler.stop().catch(() => undefined)
-        await store.close()
-        if (!troubled) expect(observer.troubles).toEqual([])
-      })
       const peer = async (): Promise<GearmanPeer> => {
         const connected = await GearmanPeer.connect(port)
         peers.push(connected)

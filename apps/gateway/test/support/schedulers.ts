@@ -1,0 +1,62 @@
+import { Scheduler, type SchedulerOptions } from '@crossgear/core-scheduler'
+import { RecordingObserver } from '@crossgear/core-scheduler/testing'
+import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
+import { RedisStore, type RedisStoreOptions } from '@crossgear/gearmonkey-redis/store'
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { systemClock } from '../../src/net/clock.ts'
+import { redisCommand, startRedis, type TestRedis } from './redis-server.ts'
+
+export interface SchedulerSettings {
+  readonly schedulerOptions?: SchedulerOptions | undefined
+  readonly storeOptions?: RedisStoreOptions | undefined
+  /** Background tasks may meet errors: the test takes the store away. */
+  readonly troubled?: boolean
+}
+
+/** What a file of tests needs to put doors on. */
+export interface Schedulers {
+  /** A scheduler that has started; it ends with its test, as do the connections and doors of `close`. */
+  readonly start: (settings: SchedulerSettings, close: () => Promise<unknown>) => Promise<Scheduler>
+  /** One command by hand. */
+  readonly redis: (...words: readonly string[]) => Promise<string>
+}
+
+/** A Redis for the file, empty at the start of each test, and in order at its end. */
+export function schedulersOfFile(): Schedulers {
+  let redis: TestRedis
+  let isFresh = true
+  const ends: (() => Promise<void>)[] = []
+
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end()
+    isFresh = true
+    const connection = new Redis(redis.path)
+    expect(await checkInvariants(connection), 'what is wrong in the store').toEqual([])
+    connection.disconnect()
+  })
+  afterAll(() => redis.close())
+
+  return {
+    redis: (...words) => redisCommand(redis.path, ...words),
+    async start({ schedulerOptions, storeOptions, troubled = false }, close) {
+      if (isFresh) await redisCommand(redis.path, 'FLUSHALL')
+      isFresh = false
+      const observer = new RecordingObserver()
+      const store = new RedisStore({ path: redis.path }, storeOptions)
+      await store.open()
+      const scheduler = new Scheduler(store, systemClock, observer, schedulerOptions)
+      await scheduler.start()
+      ends.push(async () => {
+        await close()
+        await scheduler.stop().catch(() => undefined)
+        await store.close()
+        if (!troubled) expect(observer.troubles).toEqual([])
+      })
+      return scheduler
+    },
+  }
+}
