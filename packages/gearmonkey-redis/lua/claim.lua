@@ -1,20 +1,21 @@
 -- Reserves up to `max` jobs, group after group.
--- KEYS: the queue list of the first lane (for routing). ARGV: open, close, by (n: named, c: consumer),
+-- KEYS: the queue list of the first lane (for routing). ARGV: open, close, packed: by (n: named, c: consumer),
 -- token prefix, first token number, max, default reserve_for of consumers (ms), number of groups, then
 -- per group: lease (ms, empty for none), queue (its hint index, empty for none), number of lanes, lanes; then
 -- number of throttles, per throttle: queue, concurrency (0: any), rate (0: any), per (ms), number of lanes of
 -- the groups, lanes.
--- Returns { jobs, throttled, left }: per job { lane, id, token, fields and values of its hash as they were }; flat
--- per throttle that held something back: queue, how long its rate does so (ms, 0: until a job ends); 0
--- where a named worker would find nothing more, else 1.
+-- Returns packed { jobs, throttled, left }, and what stands beside it: flat per job lane, id, token, fields and
+-- values of its hash as they were; flat per throttle that held something back: queue, how long its rate does so
+-- (ms, 0: until a job ends); 0 where a named worker would find nothing more, else 1.
 --#include keys
 --#include levels
 --#include jobs
 --#include lanes
 --#include throttle
-local by, prefix, sequence, max = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
-local defaultReserveMs = tonumber(ARGV[7])
-local now, jobs = nowMs(), {}
+--#include packed
+local given = unpackedArguments(3)
+local by, prefix, sequence, max, defaultReserveMs, groups = unpack(given, 1, 6)
+local now, taken, jobs, reply = nowMs(), 0, {}, { '' }
 local byQueue, byLane = {}, {}
 -- Deadline and id of what was reserved, by lane, to be written in one go. The limits of a throttle are
 -- checked against what is written.
@@ -60,7 +61,10 @@ local function reserve(lane, band, id, leaseMs)
   -- A native client's job has the level of the band it was pushed to, and goes back there.
   if not fields.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
   redis.call('PUBLISH', channelOf(lane), 'start:' .. id)
-  jobs[#jobs + 1] = { lane, id, token, stored }
+  setAside(stored, reply)
+  local at = 4 * taken
+  jobs[at + 1], jobs[at + 2], jobs[at + 3], jobs[at + 4] = lane, id, token, stored
+  taken = taken + 1
   local throttle = byLane[lane]
   if throttle then
     redis.call('ZADD', busyKey(lane), deadline, id)
@@ -74,8 +78,8 @@ local function reserve(lane, band, id, leaseMs)
 end
 
 local function takeFromBand(lane, band, leaseMs)
-  while #jobs < max and mayTake(byLane[lane], now) do
-    local ids = redis.call('RPOP', queueKey(lane, band), byLane[lane] and 1 or max - #jobs)
+  while taken < max and mayTake(byLane[lane], now) do
+    local ids = redis.call('RPOP', queueKey(lane, band), byLane[lane] and 1 or max - taken)
     if not ids then return end
     for _, id in ipairs(ids) do reserve(lane, band, id, leaseMs) end
   end
@@ -83,23 +87,23 @@ end
 
 local function takeFromLane(lane, leaseMs)
   for _, band in ipairs({ 'high', 'normal', 'low' }) do
-    if #jobs >= max then return end
+    if taken >= max then return end
     takeFromBand(lane, band, leaseMs)
   end
 end
 
--- Takes from several lanes (ARGV from `first` to `last`) as from one line. The heads are looked up once
+-- Takes from several lanes (of what is given, from `first` to `last`) as from one line. The heads are looked up once
 -- and then one by one.
 local function takeInOrder(first, last, leaseMs)
   local heads = {}
   for index = first, last do
-    local lane = ARGV[index]
+    local lane = given[index]
     if isOpen(lane) then
       local band, rankOfHead = headOf(lane, now)
       if band then heads[#heads + 1] = { lane, band, rankOfHead } end
     end
   end
-  while #jobs < max and #heads > 0 do
+  while taken < max and #heads > 0 do
     local best = 1
     for at = 2, #heads do
       if heads[at][3] < heads[best][3] then best = at end
@@ -119,7 +123,7 @@ end
 -- earlier: a lane's hint is corrected when it is met, so the first that is true is the first of all.
 local function takeByHint(queue, leaseMs)
   local ready, skipped, throttle = readyKey(queue), 0, byQueue[queue]
-  while #jobs < max and mayTake(throttle, now) do
+  while taken < max and mayTake(throttle, now) do
     local hint = redis.call('ZRANGE', ready, skipped, skipped, 'WITHSCORES')
     local lane = hint[1]
     if not lane then return end
@@ -138,29 +142,28 @@ local function takeByHint(queue, leaseMs)
 end
 
 local function readThrottles(at)
-  for _ = 1, tonumber(ARGV[at]) do
-    local throttle = { queue = ARGV[at + 1], concurrency = tonumber(ARGV[at + 2]), rate = tonumber(ARGV[at + 3]),
-      per = tonumber(ARGV[at + 4]) }
-    byQueue[throttle.queue] = throttle
-    local lanes = tonumber(ARGV[at + 5])
-    for lane = at + 6, at + 5 + lanes do byLane[ARGV[lane]] = throttle end
+  for _ = 1, given[at] do
+    local queue, concurrency, rate, per, lanes = unpack(given, at + 1, at + 5)
+    local throttle = { queue = queue, concurrency = concurrency, rate = rate, per = per }
+    byQueue[queue] = throttle
+    for lane = at + 6, at + 5 + lanes do byLane[given[lane]] = throttle end
     at = at + 5 + lanes
   end
 end
 
-local at = 9
-for _ = 1, tonumber(ARGV[8]) do at = at + 3 + tonumber(ARGV[at + 2]) end
+local at = 7
+for _ = 1, groups do at = at + 3 + given[at + 2] end
 readThrottles(at)
-at = 9
-for _ = 1, tonumber(ARGV[8]) do
-  local leaseMs, queue, count = tonumber(ARGV[at]), ARGV[at + 1], tonumber(ARGV[at + 2])
+at = 7
+for _ = 1, groups do
+  local leaseMs, queue, count = tonumber(given[at]), given[at + 1], given[at + 2]
   local first = at + 3
   at = first + count
-  if #jobs < max then
+  if taken < max then
     if queue ~= '' and count > 1 then
       takeByHint(queue, leaseMs)
     elseif count == 1 then
-      if isOpen(ARGV[first]) then takeFromLane(ARGV[first], leaseMs) end
+      if isOpen(given[first]) then takeFromLane(given[first], leaseMs) end
     else
       takeInOrder(first, at - 1, leaseMs)
     end
@@ -171,14 +174,14 @@ local throttled = {}
 for queue, throttle in pairs(byQueue) do
   if throttle.full then
     throttled[#throttled + 1] = queue
-    throttled[#throttled + 1] = integer(math.ceil(throttle.waitMs or 0))
+    throttled[#throttled + 1] = math.ceil(throttle.waitMs or 0)
   end
 end
 
 -- Whether there may be more; of many lanes it is not asked.
 local function isLeft(lanes)
   if by == 'c' or #throttled > 0 or #lanes > 8 then return 1 end
-  if #jobs < max then return 0 end
+  if taken < max then return 0 end
   local keys = {}
   for _, lane in ipairs(lanes) do
     for _, band in ipairs({ 'high', 'normal', 'low' }) do keys[#keys + 1] = queueKey(lane, band) end
@@ -186,10 +189,11 @@ local function isLeft(lanes)
   return redis.call('EXISTS', unpack(keys)) > 0 and 1 or 0
 end
 local asked = {}
-at = 9
-for _ = 1, tonumber(ARGV[8]) do
-  local count = tonumber(ARGV[at + 2])
-  for lane = at + 3, math.min(at + 2 + count, at + 11) do asked[#asked + 1] = ARGV[lane] end
+at = 7
+for _ = 1, groups do
+  local count = given[at + 2]
+  for lane = at + 3, math.min(at + 2 + count, at + 11) do asked[#asked + 1] = given[lane] end
   at = at + 3 + count
 end
-return { jobs, throttled, isLeft(asked) }
+reply[1] = cmsgpack.pack({ jobs, throttled, isLeft(asked) })
+return reply

@@ -1,18 +1,21 @@
 -- Reservations past their deadline. They stand until an outcome with their token ends them.
 -- KEYS: xg:busy:{lane} of the first. ARGV: open, close, most per lane, lanes.
--- Returns per job: { lane, id, token, fields and values }.
+-- Returns packed flat per job: lane, id, token, fields and values; and what stands beside it.
 --#include keys
-local now, jobs = nowMs(), {}
+--#include packed
+local now, jobs, reply = nowMs(), {}, { '' }
 for at = 4, #ARGV do
   local lane = ARGV[at]
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', busyKey(lane), '-inf', now, 'LIMIT', 0, ARGV[3])) do
     local stored = redis.call('HGETALL', jobKey(lane, id))
     local token = redis.call('HGET', jobKey(lane, id), 'token')
     if token then
-      jobs[#jobs + 1] = { lane, id, token, stored }
+      setAside(stored, reply)
+      for _, part in ipairs({ lane, id, token, stored }) do jobs[#jobs + 1] = part end
     else
       redis.call('ZREM', busyKey(lane), id)
     end
   end
 end
-return jobs
+reply[1] = cmsgpack.pack(jobs)
+return reply

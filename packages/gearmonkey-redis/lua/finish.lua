@@ -1,18 +1,19 @@
 -- Ends or interrupts reservations of one lane.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none), dead set's
--- most, dead seconds, count, then per outcome: kind, id, token, and three strings:
+-- KEYS: xg:busy:{lane}. ARGV: open, close, packed: lane, node, queue (its hint index, empty for none), dead
+-- set's most, dead seconds, count, then per outcome: kind, id, token, and three strings:
 --   complete: output, -, -        fail: message, 1 if thrown, -
 --   retry: message, delay (ms), failure JSON      dead: message, -, failure JSON
 --   release: 1 if lost, most losses (0: no limit), -      return: -, -, -
 -- The token `native` stands for what a native worker wrote: a final status that is not settled yet.
--- Returns per outcome: 1 done, 2 released, 3 dropped, 0 unknown.
+-- Returns a digit per outcome: 1 done, 2 released, 3 dropped, 0 unknown.
 --#include keys
 --#include levels
 --#include jobs
 --#include dead
 --#include throttle
-local lane, node, queue = ARGV[3], ARGV[4], ARGV[5]
-local deadMost, deadSeconds = tonumber(ARGV[6]), tonumber(ARGV[7])
+--#include packed
+local given = unpackedArguments(3)
+local lane, node, queue, deadMost, deadSeconds, count = unpack(given, 1, 6)
 local meta, now, results, back, front, ended = metaKey(lane), nowMs(), {}, {}, {}, {}
 local throttled, freed = queue ~= '' and redis.call('EXISTS', slotsKey(queue)) == 1, 0
 local counts = { completed = 0, failed = 0, retried = 0 }
@@ -65,9 +66,9 @@ local function release(job, lost, mostLosses)
   return interrupt(job, back)
 end
 
-local at = 9
-for index = 1, tonumber(ARGV[8]) do
-  local kind, id, token, a, b, c = unpack(ARGV, at, at + 5)
+local at = 7
+for index = 1, count do
+  local kind, id, token, a, b, c = unpack(given, at, at + 5)
   at = at + 6
   local v = redis.call('HMGET', jobKey(lane, id), 'token', 'door', 'unique', 'jid', 'wait', 'keep', 'level',
     'losses', 'fg', 'status', 'settled')
@@ -87,7 +88,7 @@ for index = 1, tonumber(ARGV[8]) do
       if b == '1' and a == '' and redis.call('EXISTS', key) == 1 then redis.call('HSET', key, 'thrown', 1) end
       counts.failed, result = counts.failed + 1, 1
     elseif kind == 'retry' then
-      result = schedule(job, a, tonumber(b), c)
+      result = schedule(job, a, b, c)
       counts.retried = counts.retried + 1
     elseif kind == 'dead' then
       result = bury(job, a, c)
@@ -95,7 +96,7 @@ for index = 1, tonumber(ARGV[8]) do
     elseif kind == 'return' then
       result = interrupt(job, front)
     else
-      result = release(job, a == '1', tonumber(b))
+      result = release(job, a == '1', b)
     end
   end
   results[index] = result
@@ -116,4 +117,4 @@ end
 for name, count in pairs(counts) do
   if count > 0 then redis.call('HINCRBY', meta, name, count) end
 end
-return results
+return table.concat(results)

@@ -1,12 +1,14 @@
 -- Takes what running jobs say; stores their progress and tells the other nodes whose clients wait.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, count, then per report: kind (data, warning,
+-- KEYS: xg:busy:{lane}. ARGV: open, close, packed: lane, node, count, then per report: kind (data, warning,
 -- status), id, token, and two strings: data and -, or dividend and divisor.
--- Returns per report: 1, or 0 where the token is not the job's.
+-- Returns a digit per report: 1, or 0 where the token is not the job's.
 --#include keys
 --#include jobs
-local lane, node, results, at = ARGV[3], ARGV[4], {}, 6
-for index = 1, tonumber(ARGV[5]) do
-  local kind, id, token, a, b = unpack(ARGV, at, at + 4)
+--#include packed
+local given = unpackedArguments(3)
+local lane, node, results, at = given[1], given[2], {}, 4
+for index = 1, given[3] do
+  local kind, id, token, a, b = unpack(given, at, at + 4)
   at = at + 5
   local key = jobKey(lane, id)
   local job = redis.call('HMGET', key, 'token', 'wait')
@@ -21,4 +23,4 @@ for index = 1, tonumber(ARGV[5]) do
     end
   end
 end
-return results
+return table.concat(results)

@@ -1,16 +1,18 @@
 -- Stores jobs of one lane and queues those that are due.
--- KEYS: uid:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none), count, then
--- per job: level, due (ms, empty for now), unique (empty for none), foreground (1 or empty), jid (empty
+-- KEYS: uid:{lane}. ARGV: open, close, packed: lane, node, queue (its hint index, empty for none), count,
+-- then per job: level, due (ms, empty for now), unique (empty for none), foreground (1 or empty), jid (empty
 -- for none), lock (empty for none), how long it is held (ms), batch (empty for none), cron entry
 -- (empty for none), its tick (ms), number of field strings, the field strings.
--- Returns per job: its id; minus the id of the job that it joined; 0 where the queue is full; `locked`
+-- Returns packed per job: its id; minus the id of the job that it joined; 0 where the queue is full; `locked`
 -- where another job holds its lock; `unbatched` where its batch is not known or over; `ticked`
 -- where the tick or a later one has its job.
 --#include keys
 --#include levels
+--#include packed
 --#include ties
 --#include waits
-local lane, node, queue, count = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local given = unpackedArguments(3)
+local lane, node, queue, count = unpack(given, 1, 4)
 local meta, channel, now = metaKey(lane), channelOf(lane), nowMs()
 local limits = redis.call('HMGET', meta, 'max:high', 'max:normal', 'max:low')
 local limited, total = limits[1] or limits[2] or limits[3], 0
@@ -44,15 +46,12 @@ end
 
 local last = redis.call('INCRBY', KEYS[1], count)
 local nextId, results, queued, best = last - count, {}, {}, nil
-local earliestDue, at = nil, 7
+local earliestDue, at = nil, 5
 for index = 1, count do
-  local level, due, unique = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2]
-  local foreground, jid, fields = ARGV[at + 3] == '1', ARGV[at + 4], tonumber(ARGV[at + 10])
-  local lock, lockMs, batch = ARGV[at + 5], tonumber(ARGV[at + 6]), ARGV[at + 7]
-  local tick, tickMs = ARGV[at + 8], tonumber(ARGV[at + 9])
+  local level, due, unique, foreground, jid, lock, lockMs, batch, tick, tickMs, fields = unpack(given, at, at + 10)
   local first = at + 11
   at = first + fields
-  local joined = unique ~= '' and join(unique, foreground) or nil
+  local joined = unique ~= '' and join(unique, foreground == '1') or nil
   if joined then
     results[index] = -joined
   elseif tick ~= '' and tonumber(redis.call('HGET', ticksKey(lane), tick) or 0) >= tickMs then
@@ -66,18 +65,18 @@ for index = 1, count do
   else
     nextId = nextId + 1
     local id = integer(nextId)
-    redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', integer(now), unpack(ARGV, first, at - 1))
+    redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', integer(now), unpack(given, first, at - 1))
     if unique ~= '' then redis.call('HSET', uniqueKey(lane), unique, id) end
     if tick ~= '' then redis.call('HSET', ticksKey(lane), tick, integer(tickMs)) end
     if lock ~= '' then
-      local ahead = due == '' and 0 or math.max(0, tonumber(due) - now)
+      local ahead = due == '' and 0 or math.max(0, due - now)
       redis.call('SET', onceKey(lane) .. ':' .. lock, id, 'PX', integer(lockMs + ahead))
     end
     if jid ~= '' then redis.call('HSET', jidKey(lane), jid, id) end
     redis.call('PUBLISH', channel, 'create:' .. id)
-    if due ~= '' and tonumber(due) > now then
-      redis.call('ZADD', queueKey(lane, 'scheduled'), tonumber(due) / 1000, id)
-      if not earliestDue or tonumber(due) < earliestDue then earliestDue = tonumber(due) end
+    if due ~= '' and due > now then
+      redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
+      if not earliestDue or due < earliestDue then earliestDue = due end
     else
       queued[#queued + 1] = { id, level }
       if not best or level > best then best = level end
@@ -95,4 +94,4 @@ if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestD
 local created = nextId - (last - count)
 if created < count then redis.call('DECRBY', KEYS[1], count - created) end
 if created > 0 then redis.call('HINCRBY', meta, 'submitted', created) end
-return results
+return cmsgpack.pack(results)

@@ -5,7 +5,7 @@ import type {
   CallbackState,
   NewBatch,
 } from '@crossgear/core-scheduler'
-import { fieldsOf } from './job-hash.ts'
+import { addFields } from './job-hash.ts'
 import { KeyScan } from './key-scan.ts'
 import type { ScriptArgument } from './scripts.ts'
 import type { StoreLink } from './store-link.ts'
@@ -73,7 +73,9 @@ export class RedisBatches implements BatchStore {
   }
 
   #words({ lane, job }: BatchCallback): ScriptArgument[] {
-    return [lane, this.#link.queueOf(lane), job.level, job.jid, ...fieldsOf(job)]
+    const words: ScriptArgument[] = [lane, this.#link.queueOf(lane), job.level, job.jid]
+    addFields(words, job)
+    return words
   }
 }
 

@@ -1,108 +1,118 @@
-import type {
-  ClaimBy,
-  Door,
-  Job,
-  Level,
-  NewJob,
-  Reservation,
-  Status,
-} from '@crossgear/core-scheduler'
+import type { Door, Job, Level, NewJob, Reservation, Status } from '@crossgear/core-scheduler'
 import type { ScriptArgument } from './scripts.ts'
 
-/** Fields of a job's hash beside the GearMonkey spec's, as pairs for HSET. */
-export function fieldsOf(job: NewJob): ScriptArgument[] {
-  const fields: ScriptArgument[] = ['input', job.input, 'door', job.door]
-  if (job.level !== 5) fields.push('level', job.level)
-  if (job.unique) fields.push('unique', job.unique)
-  if (job.reducer) fields.push('reducer', job.reducer)
-  if (job.jid !== undefined) fields.push('jid', job.jid)
-  if (job.envelope !== undefined) fields.push('envelope', job.envelope)
-  if (job.retries !== undefined) fields.push('retries', job.retries)
-  if (job.reserveForSeconds !== undefined) fields.push('reserve_for', job.reserveForSeconds)
-  if (job.retentionSeconds) fields.push('keep', job.retentionSeconds)
-  if (job.staleAtMs !== undefined) fields.push('stale', job.staleAtMs)
-  if (job.lock) fields.push('once', job.lock.key)
-  if (job.lock?.until === 'start') fields.push('once_until', 'start')
-  if (job.batch !== undefined) fields.push('bid', job.batch)
-  return fields
+/** Puts the fields of a job's hash beside the GearMonkey spec's, as pairs for HSET, behind other arguments. */
+export function addFields(args: ScriptArgument[], job: NewJob): void {
+  args.push('input', job.input, 'door', job.door)
+  if (job.level !== 5) args.push('level', String(job.level))
+  if (job.unique) args.push('unique', job.unique)
+  if (job.reducer) args.push('reducer', job.reducer)
+  if (job.jid !== undefined) args.push('jid', job.jid)
+  if (job.envelope !== undefined) args.push('envelope', job.envelope)
+  if (job.retries !== undefined) args.push('retries', String(job.retries))
+  if (job.reserveForSeconds !== undefined) args.push('reserve_for', String(job.reserveForSeconds))
+  if (job.retentionSeconds) args.push('keep', String(job.retentionSeconds))
+  if (job.staleAtMs !== undefined) args.push('stale', String(job.staleAtMs))
+  if (job.lock) args.push('once', job.lock.key)
+  if (job.lock?.until === 'start') args.push('once_until', 'start')
+  if (job.batch !== undefined) args.push('bid', job.batch)
 }
 
 const empty = Buffer.alloc(0)
 
+type Draft = { -readonly [Name in keyof Reservation]?: Reservation[Name] }
+
+/** What each field of a job's hash says of the job. */
+const readers: ReadonlyMap<string, (job: Draft, value: Buffer) => void> = new Map([
+  ['status', (job, value) => void (job.status = value.toString('latin1') as Status)],
+  ['enqueued', (job, value) => void (job.enqueuedAtMs = numberOf(value))],
+  ['input', (job, value) => void (job.input = value)],
+  ['door', (job, value) => void (job.door = value.toString('latin1') as Door)],
+  ['level', (job, value) => void (job.level = numberOf(value) as Level)],
+  ['wait', (job, value) => void (job.waiting = clientsOf(value.toString('latin1')))],
+  ['losses', (job, value) => void (job.losses = numberOf(value))],
+  ['settled', (job) => void (job.settled = true)],
+  ['thrown', (job) => void (job.thrown = true)],
+  ['output', (job, value) => void (job.output = value)],
+  ['unique', (job, value) => void (job.unique = value)],
+  ['reducer', (job, value) => void (job.reducer = value)],
+  ['jid', (job, value) => void (job.jid = value.toString())],
+  ['envelope', (job, value) => void (job.envelope = value.toString())],
+  ['failure', (job, value) => void (job.failure = value.toString())],
+  ['retries', (job, value) => void (job.retries = numberOf(value))],
+  ['keep', (job, value) => void (job.retentionSeconds = numberOf(value))],
+  ['reserve_for', (job, value) => void (job.reserveForSeconds = numberOf(value))],
+  ['status:dividend', (job, value) => void (job.dividend = value)],
+  ['status:divisor', (job, value) => void (job.divisor = value)],
+  ['token', (job, value) => void (job.token = value.toString('latin1'))],
+  ['note', (job, value) => void (job.note = value.toString())],
+  ['noted', (job, value) => void (job.notedAtMs = numberOf(value))],
+])
+
+function numberOf(value: Buffer): number {
+  return Number(value.toString('latin1'))
+}
+
 /** A job from the field-value pairs of its hash; undefined where the hash has no `status`. */
 export function jobOf(lane: string, id: number, pairs: readonly Buffer[]): Job | undefined {
-  const fields = new Map<string, Buffer>()
-  for (let at = 0; at + 1 < pairs.length; at += 2) {
-    const name = pairs[at]
-    const value = pairs[at + 1]
-    if (name && value) fields.set(name.toString('latin1'), value)
-  }
-  const status = fields.get('status')
-  if (!status) return undefined
-  const text = (name: string): string | undefined => fields.get(name)?.toString()
-  const count = (name: string): number | undefined => {
-    const value = fields.get(name)
-    return value && Number(value.toString())
-  }
-  return {
+  return draftOf(lane, id, pairs) as Job | undefined
+}
+
+function draftOf(lane: string, id: number, pairs: readonly Buffer[]): Draft | undefined {
+  const job: Draft = {
     lane,
     id,
-    status: status.toString() as Status,
-    door: (text('door') ?? 'native') as Door,
-    level: (count('level') ?? 5) as Level,
-    input: fields.get('input') ?? empty,
-    losses: count('losses') ?? 0,
-    settled: fields.has('settled'),
-    waiting: clientsOf(text('wait')),
-    ...optional('thrown', fields.has('thrown') || undefined),
-    ...optional('output', fields.get('output')),
-    ...optional('enqueuedAtMs', count('enqueued')),
-    ...optional('unique', fields.get('unique')),
-    ...optional('reducer', fields.get('reducer')),
-    ...optional('jid', text('jid')),
-    ...optional('envelope', text('envelope')),
-    ...optional('failure', text('failure')),
-    ...optional('retries', count('retries')),
-    ...optional('retentionSeconds', count('keep')),
-    ...optional('reserveForSeconds', count('reserve_for')),
-    ...optional('dividend', fields.get('status:dividend')),
-    ...optional('divisor', fields.get('status:divisor')),
-    ...optional('token', text('token')),
-    ...optional('note', text('note')),
-    ...optional('notedAtMs', count('noted')),
+    door: 'native',
+    level: 5,
+    input: empty,
+    losses: 0,
+    settled: false,
+    waiting: 0,
   }
+  for (let at = 1; at < pairs.length; at += 2) {
+    const name = pairs[at - 1]
+    const value = pairs[at]
+    if (name && value) readers.get(name.toString('latin1'))?.(job, value)
+  }
+  return job.status === undefined ? undefined : job
 }
 
 /** `node,node=clients`, see `lua/lib/waits.lua`. */
-function clientsOf(waiting = ''): number {
-  const nodes = waiting === '' ? [] : waiting.split(',')
-  return nodes.reduce((sum, node) => sum + Number(node.split('=')[1] ?? 1), 0)
+function clientsOf(waiting: string): number {
+  if (waiting === '') return 0
+  if (!waiting.includes(',') && !waiting.includes('=')) return 1
+  return waiting.split(',').reduce((sum, node) => sum + Number(node.split('=')[1] ?? 1), 0)
 }
 
-function optional<Name extends string, Value>(
-  name: Name,
-  value: Value | undefined,
-): Partial<Record<Name, Value>> {
-  return value === undefined ? {} : ({ [name]: value } as Record<Name, Value>)
-}
+/** What the claim and expired scripts return, flat per job: lane, id, token, fields and values of its hash. */
+export type ReservedReply = readonly (Buffer | (Buffer | false)[])[]
 
-/** What the claim and expired scripts return per job: lane, id, token, hash. */
-export type ReservedReply = readonly [Buffer, Buffer, Buffer, readonly Buffer[]]
-
-/** A reservation from a script's reply. `nowMs` (the store's clock) tells how long it was queued. */
-export function reservationOf(reply: ReservedReply, nowMs: number): Reservation {
-  const [lane, id, token, pairs] = reply
-  const job = jobOf(lane.toString(), Number(id.toString()), pairs)
-  if (!job) throw new Error(`job ${id.toString()} of ${lane.toString()} has no status`)
-  const held = token.toString()
-  const heldBy: ClaimBy = held.startsWith('c') ? 'consumer' : 'named'
-  return {
-    ...job,
-    token: held,
-    heldBy,
-    ...optional(
-      'waitedMs',
-      job.enqueuedAtMs === undefined ? undefined : Math.max(0, nowMs - job.enqueuedAtMs),
-    ),
+/**
+ * Reservations from a script's reply. `beside`: values that stand beside it, false in their places. `nowMs` (the
+ * store's clock) tells how long they were queued.
+ */
+export function reservationsOf(
+  reply: ReservedReply,
+  beside: readonly Buffer[],
+  nowMs: number,
+): Reservation[] {
+  const found: Reservation[] = []
+  let next = 0
+  for (let at = 0; at + 3 < reply.length; at += 4) {
+    const pairs = reply[at + 3] as (Buffer | false)[]
+    if (next < beside.length) {
+      for (let place = 0; place < pairs.length; place += 1) {
+        if (pairs[place] === false) pairs[place] = beside[next++] ?? empty
+      }
+    }
+    const lane = String(reply[at])
+    const job = draftOf(lane, Number(String(reply[at + 1])), pairs as Buffer[])
+    if (!job) throw new Error(`job ${String(reply[at + 1])} of ${lane} has no status`)
+    const token = String(reply[at + 2])
+    job.token = token
+    job.heldBy = token.startsWith('c') ? 'consumer' : 'named'
+    if (job.enqueuedAtMs !== undefined) job.waitedMs = Math.max(0, nowMs - job.enqueuedAtMs)
+    found.push(job as Reservation)
   }
+  return found
 }

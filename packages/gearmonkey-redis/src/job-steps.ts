@@ -14,7 +14,8 @@ import type {
 import { chunks } from './chunks.ts'
 import type { ClockOffset } from './clock-offset.ts'
 import { isUnheard } from './errors.ts'
-import { fieldsOf, jobOf, reservationOf, type ReservedReply } from './job-hash.ts'
+import { addFields, jobOf, reservationsOf, type ReservedReply } from './job-hash.ts'
+import { unpack } from './packed.ts'
 import type { ScriptArgument } from './scripts.ts'
 import type { StoreLink } from './store-link.ts'
 import { throttleArguments } from './throttle-arguments.ts'
@@ -29,8 +30,14 @@ export interface JobStepOptions {
 
 const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped']
 
+type PackedReply = readonly [packed: Buffer, ...beside: Buffer[]]
+
 /** As lua/claim.lua says. */
-type ClaimReply = readonly [jobs: unknown, throttled: readonly Buffer[], left: number]
+type ClaimReply = readonly [
+  jobs: ReservedReply,
+  throttled: readonly (Buffer | number)[],
+  left: number,
+]
 
 /** The steps of the store port that jobs and their outcomes go through. */
 export class RedisJobs {
@@ -50,8 +57,6 @@ export class RedisJobs {
     const { run, keys, node } = this.#link
     const args: ScriptArgument[] = [lane, node, this.#link.queueOf(lane), jobs.length]
     for (const job of jobs) {
-      const fields = fieldsOf(job)
-      if (job.foreground) fields.push('wait', node, 'fg', 1)
       args.push(
         job.level,
         job.dueAtMs ?? '',
@@ -64,12 +69,14 @@ export class RedisJobs {
         this.#link.isCluster ? '' : (job.batch ?? ''),
         job.tick?.entry ?? '',
         job.tick?.atMs ?? 0,
-        fields.length,
-        ...fields,
       )
+      const count = args.push(0)
+      addFields(args, job)
+      if (job.foreground) args.push('wait', node, 'fg', '1')
+      args[count - 1] = args.length - count
     }
-    const reply = (await run('submit', [keys.uid(lane)], args)) as (number | Buffer)[]
-    return reply.map((id) => {
+    const reply = unpack((await run('submit', [keys.uid(lane)], args)) as Buffer)
+    return (reply as (number | Buffer)[]).map((id) => {
       if (typeof id !== 'number')
         return { kind: id.toString() as 'locked' | 'unbatched' | 'ticked' }
       if (id === 0) return { kind: 'full' }
@@ -95,13 +102,17 @@ export class RedisJobs {
     }
     args.push(...limits)
     const lost = groups.flatMap(({ lanes }) => lanes)
-    const reply = await this.#reserve([keys.queue(first, 'normal')], args, lost, max)
-    const [jobs, throttled, left] = reply
+    const { jobs, throttled, left } = await this.#reserve(
+      [keys.queue(first, 'normal')],
+      args,
+      lost,
+      max,
+    )
     if (left === 0) request.emptied?.()
     for (let at = 0; at + 1 < throttled.length; at += 2) {
-      request.throttled?.(String(throttled[at]), Number(String(throttled[at + 1])))
+      request.throttled?.(String(throttled[at]), Number(throttled[at + 1]))
     }
-    return this.#reservations(jobs)
+    return jobs
   }
 
   /** Takes from one lane, whatever its queue's limits are. */
@@ -113,13 +124,9 @@ export class RedisJobs {
     const { keys, node } = this.#link
     const reserveMs = 1000 * this.#options.reserveForSeconds
     const args = [letter, `${letter}${node}-`, this.#token, max, reserveMs, 1, leaseMs ?? '', '', 1]
-    const [jobs] = await this.#reserve(
-      [keys.queue(lane, 'normal')],
-      [...args, lane, 0],
-      [lane],
-      max,
-    )
-    return this.#reservations(jobs)
+    const keysOfCall = [keys.queue(lane, 'normal')]
+    const { jobs } = await this.#reserve(keysOfCall, [...args, lane, 0], [lane], max)
+    return jobs
   }
 
   async finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
@@ -128,22 +135,22 @@ export class RedisJobs {
     const args: ScriptArgument[] = [lane, node, this.#link.queueOf(lane), deadPerLane, deadSeconds]
     args.push(outcomes.length)
     for (const outcome of outcomes) {
-      args.push(outcome.kind, outcome.id, outcome.token, ...outcomeArguments(outcome))
+      addOutcome(args, outcome)
     }
-    const reply = (await run('finish', [keys.busy(lane)], args)) as number[]
-    return reply.map((result) => settledOf[result] ?? 'unknown')
+    const digits = String(await run('finish', [keys.busy(lane)], args))
+    return Array.from(digits, (digit) => settledOf[Number(digit)] ?? 'unknown')
   }
 
   async report(lane: string, reports: readonly Report[]): Promise<readonly boolean[]> {
     const { run, keys, node } = this.#link
     const args: ScriptArgument[] = [lane, node, reports.length]
     for (const report of reports) {
-      args.push(report.kind, report.id, report.token)
+      args.push(report.kind, String(report.id), report.token)
       if (report.kind === 'status') args.push(report.dividend, report.divisor)
       else args.push(report.data, '')
     }
-    const reply = (await run('report', [keys.busy(lane)], args)) as number[]
-    return reply.map((known) => known === 1)
+    const digits = String(await run('report', [keys.busy(lane)], args))
+    return Array.from(digits, (digit) => digit === '1')
   }
 
   async abandon(lane: string, ids: readonly number[]): Promise<void> {
@@ -153,9 +160,11 @@ export class RedisJobs {
 
   async expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
     const { run, keys, perLanesThere } = this.#link
-    return perLanesThere(lanes, async (some, first) =>
-      this.#reservations(await run('expired', [keys.busy(first)], [max, ...some])),
-    )
+    return perLanesThere(lanes, async (some, first) => {
+      const reply = await run('expired', [keys.busy(first)], [max, ...some])
+      const [packed, ...beside] = reply as PackedReply
+      return reservationsOf(unpack(packed) as ReservedReply, beside, this.#clock.nowMs())
+    })
   }
 
   async held(lanes: readonly string[]): Promise<readonly HeldRef[]> {
@@ -195,11 +204,18 @@ export class RedisJobs {
     args: readonly ScriptArgument[],
     lanes: readonly string[],
     max: number,
-  ): Promise<ClaimReply> {
+  ): Promise<{
+    readonly jobs: Reservation[]
+    readonly throttled: ClaimReply[1]
+    readonly left: number
+  }> {
     const firstToken = this.#token
     this.#token += max
     try {
-      return (await this.#link.run('claim', keys, args)) as ClaimReply
+      const reply = await this.#link.run('claim', keys, args)
+      const [packed, ...beside] = reply as PackedReply
+      const [jobs, throttled, left] = unpack(packed) as ClaimReply
+      return { jobs: reservationsOf(jobs, beside, this.#clock.nowMs()), throttled, left }
     } catch (error) {
       if (isUnheard(error)) this.#unheard.add(lanes, firstToken, max)
       throw error
@@ -237,27 +253,23 @@ export class RedisJobs {
       return Buffer.isBuffer(id) ? [{ lane, id: Number(id.toString()) }] : []
     })
   }
-
-  #reservations(reply: unknown): Reservation[] {
-    const nowMs = this.#clock.nowMs()
-    return (reply as ReservedReply[]).map((job) => reservationOf(job, nowMs))
-  }
 }
 
-function outcomeArguments(outcome: Outcome): [ScriptArgument, ScriptArgument, ScriptArgument] {
+function addOutcome(args: ScriptArgument[], outcome: Outcome): void {
+  args.push(outcome.kind, String(outcome.id), outcome.token)
   switch (outcome.kind) {
     case 'complete':
-      return [outcome.output, '', '']
+      return void args.push(outcome.output, '', '')
     case 'fail':
-      return [outcome.message, outcome.thrown ? '1' : '', '']
+      return void args.push(outcome.message, outcome.thrown ? '1' : '', '')
     case 'retry':
-      return [outcome.message, outcome.delayMs, outcome.failure]
+      return void args.push(outcome.message, outcome.delayMs, outcome.failure)
     case 'dead':
-      return [outcome.message, '', outcome.failure]
+      return void args.push(outcome.message, '', outcome.failure)
     case 'release':
-      return [outcome.lost ? '1' : '', outcome.maxLosses, '']
+      return void args.push(outcome.lost ? '1' : '', outcome.maxLosses, '')
     case 'return':
-      return ['', '', '']
+      return void args.push('', '', '')
   }
 }
 

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
 import type { Connection } from './connection.ts'
+import { pack } from './packed.ts'
+import { readScript } from './script-text.ts'
 
 const names = [
   'abandon',
@@ -54,25 +55,13 @@ const growing: ReadonlySet<ScriptName> = new Set([
   'register-lane',
 ])
 
+/** Those whose arguments are packed, as their heads say. */
+const packed: ReadonlySet<ScriptName> = new Set(['submit', 'claim', 'finish', 'report'])
+
 /** One atomic step, one file in `lua/`. */
 export type ScriptName = (typeof names)[number]
 
 export type ScriptArgument = string | number | Uint8Array
-
-const folder = new URL('../lua/', import.meta.url)
-
-/** A script with the parts of `lua/lib/` that it and they name in `--#include` lines, each once. */
-export function readScript(name: ScriptName): string {
-  const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8')
-  const included = new Set<string>()
-  const expand = (text: string): string =>
-    text.replace(/^--#include (\w+)$/gm, (_line, part: string) => {
-      if (included.has(part)) return ''
-      included.add(part)
-      return expand(read(`lib/${part}.lua`))
-    })
-  return expand(read(`${name}.lua`))
-}
 
 type Call = (keys: number, ...args: ScriptArgument[]) => Promise<unknown>
 
@@ -100,12 +89,13 @@ export class Scripts {
   run(
     name: ScriptName,
     keys: readonly string[],
+    braces: readonly [open: string, close: string],
     args: readonly ScriptArgument[],
   ): Promise<unknown> {
     const call = this.#calls.get(name)
     if (!call) throw new Error(`no script ${name}`)
     this.#cork()
-    return call(keys.length, ...keys, ...args)
+    return call(keys.length, ...keys, ...braces, ...(packed.has(name) ? pack(args) : args))
   }
 
   /** What one turn sends leaves in one write. */

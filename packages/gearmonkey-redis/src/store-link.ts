@@ -44,7 +44,7 @@ export class StoreLink {
     args: readonly ScriptArgument[],
   ): Promise<unknown> => {
     const { open, close } = this.keys
-    const reply = this.call(() => this.#scripts.run(name, keys, [open, close, ...args]))
+    const reply = this.call(() => this.#scripts.run(name, keys, [open, close], args))
     const after = this.#after
     if (!after) return reply
     return reply.then(async (answer) => {
