@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig, type ConfigSources } from '../src/config/load-config.ts'
@@ -72,6 +73,12 @@ describe('settings', () => {
   it('may name the file in the environment', async () => {
     const env = { CROSSGEAR_CONFIG: await file('drain_seconds = 3') }
     expect(load({ env }).drainSeconds).toBe(3)
+  })
+
+  it('count the cores for processes = auto', () => {
+    const { processes } = load({ flags: { processes: 'auto' } })
+    expect(processes).toBe(Math.min(availableParallelism(), 64))
+    expect([load().processes, load({ flags: { processes: '3' } }).processes]).toEqual([1, 3])
   })
 
   it('leave an empty variable aside', () => {

@@ -2,7 +2,7 @@ import type { ValueKind } from './value-kinds.ts'
 
 /** One setting. Its flag, its variables and its key in the file follow from its name in the table. */
 export interface OptionRow<T> {
-  readonly group: 'Doors' | 'Store' | 'Jobs' | 'Limits' | 'Output'
+  readonly group: 'Doors' | 'Store' | 'Jobs' | 'Processes' | 'Limits' | 'Output'
   /** Stands for the value in `--help`. */
   readonly argument: string
   readonly help: string

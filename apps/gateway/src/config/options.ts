@@ -1,4 +1,4 @@
-import { hostname } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 import { readNetworks } from '../net/networks.ts'
 import { maskStoreUrl, parseStoreUrl } from '../stores/store-address.ts'
 import { maxReplicas, readDurability } from './durability-level.ts'
@@ -7,6 +7,7 @@ import { row, type OptionRow } from './option-row.ts'
 import { tlsOptions } from './tls-options.ts'
 import {
   checkedText,
+  countOrAuto,
   oneOf,
   optional,
   portOr,
@@ -16,6 +17,8 @@ import {
   yesNo,
 } from './value-kinds.ts'
 
+/** Each has connections of its own to the store. */
+const maxProcesses = 64
 const YEAR_SECONDS = 365 * 24 * 3600
 const WEEK_SECONDS = 7 * 24 * 3600
 
@@ -218,6 +221,14 @@ export const options = {
     help: 'how long nothing may change before it counts as left behind; longer than any native job runs without telling its progress',
     value: wholeNumber(1, WEEK_SECONDS),
     fallback: 3600,
+  }),
+
+  processes: row({
+    group: 'Processes',
+    argument: 'n',
+    help: `processes that share the ports, each with a core to itself where there are as many; auto: one for each core, 1 to ${maxProcesses}`,
+    value: countOrAuto(maxProcesses, availableParallelism()),
+    fallback: 1,
   }),
 
   ...limitOptions,

@@ -28,6 +28,18 @@ export function wholeNumber(min: number, max: number): ValueKind<number> {
   }
 }
 
+/** `auto` stands for a number that is known, as far as it is in the bound. */
+export function countOrAuto(max: number, auto: number): ValueKind<number> {
+  const fromWord = v.pipe(
+    v.literal('auto'),
+    v.transform(() => Math.min(auto, max)),
+  )
+  return {
+    expected: `a whole number from 1 to ${max}, or auto`,
+    schema: v.union([integer(1, max), fromWord]),
+  }
+}
+
 export function portOr<Word extends string>(word: Word): ValueKind<number | Word> {
   return {
     expected: `a port from 0 to ${MAX_PORT} (0 takes a free one), or ${word}`,

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
 import { json, type Answer } from '../web/answer.ts'
 import { BodyError, readJson, refuseChange } from '../web/local-change.ts'
+import type { PageRequest } from '../web/page-request.ts'
 import { CronEntryError } from './cron-entry.ts'
 import type { Cron, CronView } from './cron.ts'
 
@@ -9,7 +9,7 @@ import type { Cron, CronView } from './cron.ts'
  * The page `/cron`: GET lists the entries, POST adds the one that is its JSON body, DELETE takes away
  * the added one that `?name=` names. Only this machine may change entries.
  */
-export async function answerCron(cron: Cron, request: IncomingMessage): Promise<Answer> {
+export async function answerCron(cron: Cron, request: PageRequest): Promise<Answer> {
   const { method = 'GET' } = request
   if (method === 'GET' || method === 'HEAD') {
     return json(200, { cron: (await cron.list()).map(shown) })
@@ -28,20 +28,19 @@ export async function answerCron(cron: Cron, request: IncomingMessage): Promise<
   }
 }
 
-const changes: Readonly<Record<string, (cron: Cron, request: IncomingMessage) => Promise<Answer>>> =
-  {
-    async POST(cron, request) {
-      const { name } = await cron.add(await readJson(request))
-      return json(201, { name })
-    },
+const changes: Readonly<Record<string, (cron: Cron, request: PageRequest) => Promise<Answer>>> = {
+  async POST(cron, request) {
+    const { name } = await cron.add(await readJson(request))
+    return json(201, { name })
+  },
 
-    async DELETE(cron, request) {
-      const name = new URL(request.url ?? '', 'http://gateway').searchParams.get('name') ?? ''
-      return (await cron.remove(name))
-        ? json(200, { name })
-        : json(404, { error: `no entry ${JSON.stringify(name)} was added` })
-    },
-  }
+  async DELETE(cron, request) {
+    const name = new URL(request.url ?? '', 'http://gateway').searchParams.get('name') ?? ''
+    return (await cron.remove(name))
+      ? json(200, { name })
+      : json(404, { error: `no entry ${JSON.stringify(name)} was added` })
+  },
+}
 
 function shown({ entry, source, lastMs, nextMs }: CronView): object {
   const { name, schedule, timezone, job } = entry

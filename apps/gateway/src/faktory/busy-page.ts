@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http'
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import * as v from 'valibot'
 import { json, type Answer } from '../web/answer.ts'
 import { BodyError, readJson, refuseChange } from '../web/local-change.ts'
+import type { PageRequest } from '../web/page-request.ts'
 import type { Worker, Workers } from './workers.ts'
 
 /** What an operator may tell workers, as Faktory's own page `/busy` calls it. */
@@ -21,7 +21,7 @@ const allWorkers = 'all'
  */
 export async function answerBusy(
   { scheduler, workers, clock }: BusyParts,
-  request: IncomingMessage,
+  request: PageRequest,
 ): Promise<Answer> {
   const { method = 'GET' } = request
   if (method === 'GET' || method === 'HEAD') {

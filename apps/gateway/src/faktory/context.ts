@@ -2,6 +2,7 @@ import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import type { Greeter } from './greeting.ts'
 import type { Info } from './info.ts'
 import type { Interests } from './interests.ts'
+import type { Neighbours } from './neighbours.ts'
 import type { OpenLanes } from './open-lanes.ts'
 import type { PayloadRuleOf } from './translate.ts'
 import type { Workers } from './workers.ts'
@@ -32,6 +33,7 @@ export interface FaktoryContext {
   readonly greeter: Greeter
   readonly wrongPasswords: WrongPasswords
   readonly workers: Workers
+  readonly neighbours: Neighbours
   readonly interests: Interests
   readonly lanes: OpenLanes
   readonly info: Info

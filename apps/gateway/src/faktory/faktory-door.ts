@@ -10,6 +10,7 @@ import type { DoorState, FaktoryContext, Rejection } from './context.ts'
 import { Greeter } from './greeting.ts'
 import { Info } from './info.ts'
 import { Interests } from './interests.ts'
+import { noNeighbours, type FaktoryNews, type Neighbours } from './neighbours.ts'
 import { OpenLanes } from './open-lanes.ts'
 import { Session } from './session.ts'
 import { Workers } from './workers.ts'
@@ -50,6 +51,8 @@ export interface FaktoryDoorOptions {
   readonly reapEveryMs?: number
   /** Which addresses may FLUSH. This machine's own. */
   readonly mayFlush?: (address: string) => boolean
+  /** Doors of other processes that share the port. None. */
+  readonly neighbours?: Neighbours
   /** A connection was turned away. */
   readonly rejected?: (reason: Rejection) => void
   /** A connection was taken, or is gone. */
@@ -66,6 +69,7 @@ export class FaktoryDoor implements Door {
   readonly name = 'faktory'
   readonly workers: Workers
   readonly #listener: Listener
+  readonly #wrongPasswords: WrongPasswords
   readonly #state: DoorState = { commands: 0, draining: false }
   readonly #scheduler: Scheduler
   #disobey: (() => void) | undefined
@@ -81,13 +85,17 @@ export class FaktoryDoor implements Door {
       deadAfterMs: options.deadAfterMs ?? 60_000,
       reapEveryMs: options.reapEveryMs ?? 15_000,
     })
+    this.#wrongPasswords = new WrongPasswords(options.passwordTries ?? 10, clock)
+    const neighbours = options.neighbours ?? noNeighbours
+    neighbours.onNews((news) => this.#hear(news))
     const context: FaktoryContext = {
       scheduler,
       clock,
       rejected,
       greeter: new Greeter(options.password, clock),
-      wrongPasswords: new WrongPasswords(options.passwordTries ?? 10, clock),
+      wrongPasswords: this.#wrongPasswords,
       workers: this.workers,
+      neighbours,
       interests: new Interests(scheduler),
       lanes: new OpenLanes(scheduler),
       info: new Info({
@@ -155,5 +163,11 @@ export class FaktoryDoor implements Door {
     this.#disobey?.()
     this.workers.stop()
     return this.#listener.close()
+  }
+
+  #hear(news: FaktoryNews): void {
+    if (news.kind === 'wrong-password') this.#wrongPasswords.add(news.address)
+    else if (news.kind === 'beat') this.workers.beat(news)
+    else this.workers.find(news.wid)?.held.forget(news.jid)
   }
 }

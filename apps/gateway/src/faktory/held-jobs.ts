@@ -44,6 +44,11 @@ export class HeldJobs {
     }
   }
 
+  /** The job's outcome came another way. */
+  forget(jid: string): void {
+    this.#byJid.delete(jid)
+  }
+
   /** The job's outcome is in the store. */
   drop(jid: string, held: HeldJob): void {
     if (this.#byJid.get(jid) !== held) return

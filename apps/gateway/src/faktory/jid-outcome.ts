@@ -40,11 +40,19 @@ export abstract class JidOutcome implements Settlement {
       return
     }
     if (this.#held) this.session.worker.held.drop(this.#jid, this.#held)
+    else this.#tellNeighbours()
     this.#place.fill(OK)
   }
 
   refused(problem: StoreError): void {
     this.#place.fill(error(storeErrorText(problem)))
+  }
+
+  /** It was handed out by another connection of the worker's. */
+  #tellNeighbours(): void {
+    const { context, worker } = this.session
+    if (worker.wid === undefined) return
+    context.neighbours.tell({ kind: 'settled', wid: worker.wid, jid: this.#jid })
   }
 
   async #find(): Promise<void> {

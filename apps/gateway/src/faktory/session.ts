@@ -151,7 +151,7 @@ export class Session implements PeerHandler, WorkerConnection {
       this.#turnAway('hello', problem.message)
       return
     }
-    const { wrongPasswords } = this.context
+    const { wrongPasswords, neighbours } = this.context
     // Connections that were greeted before count, too.
     if (wrongPasswords.isSpent(this.address)) {
       this.#turnAway('password_tries', tooManyTries)
@@ -159,6 +159,7 @@ export class Session implements PeerHandler, WorkerConnection {
     }
     if (!this.#greeting.admits(hello)) {
       wrongPasswords.add(this.address)
+      neighbours.tell({ kind: 'wrong-password', address: this.address })
       this.#turnAway('password', 'Invalid password')
       return
     }

@@ -9,6 +9,13 @@ export type WorkerState = (typeof workerStates)[number]
 /** Queues that one worker is counted for; a worker that fetches from more counts no further. */
 const maxCountedQueues = 1_000
 
+/** What a worker says with BEAT. */
+export interface Beat {
+  readonly wid: string
+  readonly rssKb?: number | undefined
+  readonly state?: WorkerState | undefined
+}
+
 /** A worker's connection, as far as the worker is concerned. */
 export interface WorkerConnection {
   /** The worker takes no more jobs: FETCH commands that wait are answered without one. */
@@ -115,6 +122,16 @@ export class Workers {
     this.#connected.delete(worker)
     worker.uncount()
     if (worker.held.size === 0) this.#forget(worker)
+  }
+
+  /** A worker lives. Undefined if it is not known here. */
+  beat({ wid, rssKb, state }: Beat): Worker | undefined {
+    const worker = this.find(wid)
+    if (!worker) return undefined
+    worker.lastBeatMs = this.#options.clock.nowMs()
+    if (rssKb !== undefined) worker.rssKb = rssKb
+    if (state !== undefined) worker.advance(state)
+    return worker
   }
 
   /** An operator's order for a worker, or for `*`, all that are connected. */

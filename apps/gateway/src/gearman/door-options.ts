@@ -34,6 +34,8 @@ export interface GearmanDoorOptions {
   readonly version: string
   /** What the text command `verbose` answers. ERROR. */
   readonly verbosity?: string
+  /** What the text command `getpid` answers. This process. */
+  readonly pid?: number
   /** Clients hear exceptions without asking for them. false. */
   readonly exceptionsForAll?: boolean
   /** The function that a worker was last given a job of is tried last. false. */

@@ -24,11 +24,16 @@ const reasons: Readonly<Record<string, string>> = {
 /** The log as gearmand keeps it: in a file that can be reopened, on stderr, or nowhere. */
 export class LogFile {
   readonly #path: string
+  readonly #thread: string
   #fd: number | undefined
 
-  /** `where`: a path, `stderr` or `none`. A file that cannot be opened is stderr, which says so. */
-  constructor(where = usualPath) {
+  /**
+   * `where`: a path, `stderr` or `none`. A file that cannot be opened is stderr, which says so. `thread` is
+   * who writes.
+   */
+  constructor(where = usualPath, thread = 'main') {
     this.#path = where
+    this.#thread = thread
     if (where === 'stderr') this.#fd = STDERR
     else if (where !== 'none') this.#open()
   }
@@ -70,7 +75,7 @@ export class LogFile {
 
   #write(word: string, message: string): void {
     if (this.#fd === undefined) return
-    const line = `${word.padStart(7)} ${timeText(new Date())} [  main ] ${message}\n`
+    const line = `${word.padStart(7)} ${timeText(new Date())} [ ${this.#thread.padStart(5)} ] ${message}\n`
     try {
       writeSync(this.#fd, line)
     } catch {

@@ -64,7 +64,7 @@ export const gearmandOptions: readonly GearmandOption[] = [
   some('config-file', 'File with options (default /etc/gearmand.conf); also @file.', text),
   none('syslog', 'the log goes where --log-file says'),
   none('coredump', 'the system decides about core files'),
-  none('threads', 'one thread serves all connections', { short: 't', ...number }),
+  none('threads', 'CROSSGEAR_PROCESSES says how many processes serve', { short: 't', ...number }),
   some('user', 'User to run as.', { short: 'u', ...text }),
   some('verbose', 'FATAL, ALERT, CRITICAL, ERROR (default), WARNING, NOTICE, INFO, DEBUG.', text),
   some('version', 'Print the version.', { short: 'V' }),

@@ -64,7 +64,7 @@ async function serveAsGearmand(given: Given, { version, env }: GearmandCommand):
   process.on('SIGHUP', () => logFile.reopen())
   const removePidFile = writePidFile(given.get('pid-file'))
   try {
-    return await serveLogged(settings, logFile, { version, env })
+    return await serveLogged(settings, logFile, given.get('log-file'), { version, env })
   } finally {
     removePidFile()
   }
@@ -73,13 +73,17 @@ async function serveAsGearmand(given: Given, { version, env }: GearmandCommand):
 async function serveLogged(
   { config, verbosity, notes }: Settings,
   logFile: LogFile,
+  path: string | undefined,
   { version, env }: GearmandCommand,
 ): Promise<number> {
-  const log = logFile.logger(logLevelOf(verbosity))
+  const level = logLevelOf(verbosity)
+  const log = logFile.logger(level)
   for (const note of notes) logFile.notice(note)
   try {
     return await serve(config, version, {
       log,
+      logTarget: { kind: 'file', level, ...(path !== undefined && { path }) },
+      onReopen: (reopen) => process.on('SIGHUP', reopen),
       verbosity,
       signals: { SIGTERM: 'stop', SIGINT: 'stop', SIGUSR1: 'graceful' },
       searchPath: env['PATH'] || SEARCH_PATH,

@@ -7,6 +7,7 @@ import { answerCron } from '../cron/cron-page.ts'
 import { Cron } from '../cron/cron.ts'
 import { answerBusy } from '../faktory/busy-page.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
+import type { Neighbours } from '../faktory/neighbours.ts'
 import { AdminAccess } from '../gearman/admin-access.ts'
 import { GearmanDoor } from '../gearman/gearman-door.ts'
 import { HttpDoor } from '../http/http-door.ts'
@@ -14,6 +15,7 @@ import type { Logger } from '../log/logger.ts'
 import { Arrivals } from '../net/arrivals.ts'
 import { systemClock } from '../net/clock.ts'
 import { readNetworks } from '../net/networks.ts'
+import type { OpenPort } from '../net/open-port.ts'
 import type { OpenStore } from '../stores/open-store.ts'
 import type { DoorMetrics, JobCount, Metrics } from '../web/metrics.ts'
 import type { Readiness, WebParts } from '../web/web-server.ts'
@@ -34,12 +36,24 @@ export interface Parts {
   readonly shutdown: (graceful: boolean) => void
   /** What the Gearman text command `verbose` answers. ERROR. */
   readonly verbosity?: string
+  /** Set where this is one of several processes that share their ports. */
+  readonly shared?: SharedParts
   /** A store that does not answer within this time counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
 }
 
+/** What one of several processes does in another way. */
+export interface SharedParts {
+  /** What the Gearman text command `getpid` answers: the process that is sent signals. */
+  readonly pid: number
+  readonly openPort: OpenPort
+  readonly neighbours: Neighbours
+}
+
 /** The gateway's objects, as far as the life cycle handles them. */
 export interface Composition {
+  /** What the store knows this process by. */
+  readonly node: string
   /** In the order in which they open. A door that is off is not among them. */
   readonly doors: readonly Door[]
   /** Asks the store whether it takes jobs. */
@@ -60,7 +74,7 @@ export interface Composition {
 
 /** Builds every object of the gateway: the one place where they are joined. */
 export async function compose(parts: Parts): Promise<Composition> {
-  const { config, store, metrics, log } = parts
+  const { config, store, metrics } = parts
   const homes = routed(config, ({ queue }) => queue)
   const durability = readDurability(config.durability)
   const redisStore = new RedisStore(store.address, {
@@ -69,6 +83,9 @@ export async function compose(parts: Parts): Promise<Composition> {
     ...(parts.answerWithinMs !== undefined && { answerWithinMs: parts.answerWithinMs }),
     ...(durability && { durability }),
   })
+  const { node } = redisStore
+  // Where several write one log, it is told who does.
+  const log = parts.shared ? parts.log.child({ node }) : parts.log
   const observer = observeWith(metrics, log)
   const scheduler = new Scheduler(redisStore, systemClock, observer, {
     homes,
@@ -101,6 +118,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const doors = doorsOf(parts, scheduler)
   const workers = doors.find((door) => door instanceof FaktoryDoor)?.workers
   return {
+    node,
     doors,
     check: () => readiness(scheduler),
     pages: {
@@ -120,9 +138,13 @@ export async function compose(parts: Parts): Promise<Composition> {
 }
 
 function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
-  const { config, metrics, version, tls } = parts
+  const { config, metrics, version, tls, shared } = parts
   const { host, handlePrefix, maxConnections, maxPacketBytes } = config
-  const sockets = { backlog: config.backlog, keepAliveMs: config.keepaliveSeconds * 1000 }
+  const sockets = {
+    backlog: config.backlog,
+    keepAliveMs: config.keepaliveSeconds * 1000,
+    ...(shared && { open: shared.openPort }),
+  }
   const common = { scheduler, host, version, maxConnections, sockets }
   const peerLimits = () => ({
     dropBytes: config.maxUnsentBytes,
@@ -141,6 +163,7 @@ function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
       maxFunctions: config.maxFunctions,
       adminFrom,
       shutdown: parts.shutdown,
+      ...(shared && { pid: shared.pid }),
       ...(parts.verbosity !== undefined && { verbosity: parts.verbosity }),
       ...(tls.gearman && { tls: tls.gearman }),
       ...hooks(metrics.door('gearman')),
@@ -156,6 +179,7 @@ function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
       payloadRuleOf: (fn: string) => config.routes.get(fn)?.payload ?? 'auto',
       passwordTries: config.faktoryPasswordTries,
       mayFlush: (address: string) => admins.allows(address),
+      ...(shared && { neighbours: shared.neighbours }),
       ...(config.faktoryPassword !== undefined && { password: config.faktoryPassword }),
       ...(tls.faktory && { tls: tls.faktory }),
       ...hooks(metrics.door('faktory')),

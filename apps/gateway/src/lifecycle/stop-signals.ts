@@ -1,5 +1,5 @@
 import type { Logger } from '../log/logger.ts'
-import { oneLine } from './start-error.ts'
+import { hearFaults } from './faults.ts'
 
 /** Why the gateway stops, and the exit code that says so. */
 export interface StopReason {
@@ -13,7 +13,6 @@ export interface StopReason {
 export type SignalTable = Readonly<Partial<Record<NodeJS.Signals, 'stop' | 'graceful'>>>
 
 const SIGNALS: SignalTable = { SIGTERM: 'stop', SIGINT: 'stop', SIGHUP: 'stop' }
-const FAULTS = ['uncaughtException', 'unhandledRejection'] as const
 
 /**
  * Ctrl-C reaches `npm start` and the gateway alike, and npm passes it on: it arrives twice. What comes
@@ -40,16 +39,7 @@ export class StopSignals {
     for (const [signal, wish] of Object.entries(signals)) {
       process.on(signal, () => this.ask(signal, wish === 'graceful'))
     }
-    for (const fault of FAULTS) {
-      process.on(fault, (error: unknown) => {
-        log.fatal(`An internal error ends the gateway: ${oneLine(error)}`)
-        log.debug({ err: error }, 'Where it came from.')
-        this.#stop({ reason: 'an internal error', exitCode: 1, graceful: false })
-      })
-    }
-    // A terminal or pipe that is gone is no reason to drop jobs.
-    process.stdout.on('error', () => undefined)
-    process.stderr.on('error', () => undefined)
+    hearFaults(log, (reason) => this.fail(reason))
   }
 
   /** A wish to end, from a signal or from an administrator. */
@@ -62,5 +52,10 @@ export class StopSignals {
     if (this.#firstAt !== undefined && now - this.#firstAt > ECHO_MS) this.#stopNow()
     this.#firstAt ??= now
     this.#stop({ reason, exitCode: 0, graceful })
+  }
+
+  /** The gateway cannot go on. */
+  fail(reason: string): void {
+    this.#stop({ reason, exitCode: 1, graceful: false })
   }
 }

@@ -13,6 +13,8 @@ export interface Announcement {
   readonly doors: readonly OpenDoor[]
   readonly store: Pick<OpenStore, 'kind' | 'describe' | 'nativeUrl'>
   readonly hasPassword: boolean
+  /** Processes that share the doors. */
+  readonly processes: number
   readonly voice: Voice
   readonly log: Logger
 }
@@ -66,15 +68,17 @@ export function announce(announcement: Announcement): void {
 }
 
 /** The open doors and the store as data. The store's address is left out: it may hold a password. */
-export function describe({ doors, store, hasPassword }: Announcement) {
+export function describe({ doors, store, hasPassword, processes }: Announcement) {
   const { kind, describe: server, nativeUrl } = store
   return {
+    processes,
     store: { kind, server, nativeUrl, try: nativeTrial(nativeUrl) },
     doors: doors.map((door) => ({ ...door, try: trialOf(door, hasPassword) })),
   }
 }
 
-export function renderBanner({ version, doors, store, hasPassword }: Announcement): string {
+export function renderBanner(announcement: Announcement): string {
+  const { version, doors, store, hasPassword, processes } = announcement
   const rows: Row[] = [
     ...doors.map((door) => ({
       title: trials[door.name]?.title ?? door.name,
@@ -91,7 +95,7 @@ export function renderBanner({ version, doors, store, hasPassword }: Announcemen
   })
   return [
     '',
-    `Crossgear ${version} is ready.`,
+    `Crossgear ${version} is ready${processes === 1 ? '' : ` with ${processes} processes`}.`,
     '',
     `  ${'Store'.padEnd(titles)}  ${store.describe}`,
     ...lines,

@@ -1,6 +1,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { createServer, type Server, type Socket } from 'node:net'
-import { listenOnAll, type ListenAddress } from '../lifecycle/listen.ts'
+import type { ListenAddress } from '../lifecycle/listen.ts'
+import { openHere, type OpenedPort, type OpenPort } from './open-port.ts'
 import { createTlsServer, type TlsOptions } from './tls.ts'
 
 /** What TCP is told of a port. Defaults at the end of each line. */
@@ -9,6 +10,8 @@ export interface SocketOptions {
   readonly backlog?: number
   /** Idle time before TCP asks whether a peer still lives, ms. 60000. */
   readonly keepAliveMs?: number
+  /** How a port is opened. By this process itself. */
+  readonly open?: OpenPort
 }
 
 export interface ListenerOptions {
@@ -41,7 +44,7 @@ const lastBytesMs = 500
 export class Listener {
   readonly #options: ListenerOptions
   readonly #sockets = new Set<Socket>()
-  #servers: readonly Server[] = []
+  #port: OpenedPort | undefined
 
   constructor(options: ListenerOptions) {
     this.#options = options
@@ -53,16 +56,19 @@ export class Listener {
 
   /** Opens the port. Throws a StartError that says what to do. */
   async listen(): Promise<ListenAddress> {
-    const { host, port, portFlag, sockets: { backlog = 1_024 } = {} } = this.#options
-    const create = (): Server => this.#createServer()
-    const { servers, address } = await listenOnAll(create, { host, port }, portFlag, backlog)
-    this.#servers = servers
-    return address
+    const {
+      host,
+      port,
+      portFlag: flag,
+      sockets: { backlog = 1_024, open = openHere } = {},
+    } = this.#options
+    this.#port = await open(() => this.#createServer(), { host, port, flag, backlog })
+    return this.#port.address
   }
 
   /** Takes no more connections; those that stand go on. */
   stopAccepting(): void {
-    for (const server of this.#servers) if (server.listening) server.close()
+    this.#port?.stop()
   }
 
   /** Ends all connections; what was said on them before still leaves, if the peer reads. */
@@ -97,7 +103,7 @@ export class Listener {
 
   /** Whether the connection is taken. */
   #accept(socket: Socket): boolean {
-    if (this.#sockets.size >= this.#options.maxConnections) {
+    if (this.#sockets.size >= this.#options.maxConnections || this.#port?.isSurplus?.(socket)) {
       socket.on('error', () => socket.destroy())
       // Plain words mean nothing to a peer that waits for a handshake.
       if (this.#options.tls) socket.destroy()

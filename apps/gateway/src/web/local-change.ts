@@ -1,8 +1,9 @@
-import type { IncomingMessage } from 'node:http'
 import { isLoopback } from '../net/addresses.ts'
 import { json, type Answer } from './answer.ts'
+import type { PageRequest } from './page-request.ts'
 
-const maxBodyBytes = 65_536
+/** A longer body is refused. */
+export const maxBodyBytes = 65_536
 
 /** A request whose body cannot be read; the message is for who sent it. */
 export class BodyError extends Error {}
@@ -11,7 +12,7 @@ export class BodyError extends Error {}
  * Why a request may not change anything: only this machine may, and no web page in a browser on it:
  * they cannot send JSON to a server that does not ask for it. Undefined where it may.
  */
-export function refuseChange(request: IncomingMessage): Answer | undefined {
+export function refuseChange(request: PageRequest): Answer | undefined {
   if (!isLoopback(request.socket.remoteAddress ?? '')) {
     return json(403, { error: 'changes are made from the machine of the gateway alone' })
   }
@@ -21,7 +22,7 @@ export function refuseChange(request: IncomingMessage): Answer | undefined {
 }
 
 /** The JSON of a body. Throws a BodyError. */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
+export async function readJson(request: PageRequest): Promise<unknown> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {

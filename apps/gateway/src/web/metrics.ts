@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import { BoundedLabels } from './bounded-labels.ts'
 
 /** Jobs of one function in one state, as the store counts them. */
@@ -10,8 +11,12 @@ export interface JobCount {
 
 /** Functions are named by clients: more than this many would make a scrape grow without bound. */
 const MAX_FUNCTION_LABELS = 500
+const JOBS = 'crossgear_jobs'
 /** A store that does not answer must not hold up a scrape. */
 const COUNTS_TIMEOUT_MS = 2000
+
+/** Metrics with their values, as prom-client passes them between processes. */
+export type Figures = readonly MetricObjectWithValues<MetricValue<string>>[]
 
 /** From a millisecond, which an idle worker takes, to an hour. */
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30, 300, 3600]
@@ -95,10 +100,11 @@ export class Metrics {
     this.#storeUp = new Gauge({
       name: 'crossgear_store_up',
       help: '1 while the store answers, else 0',
+      aggregator: 'min',
       registers,
     })
     const jobs: Gauge<'function' | 'state'> = new Gauge({
-      name: 'crossgear_jobs',
+      name: JOBS,
       help: `Jobs in the store, by function (${MAX_FUNCTION_LABELS} at most, the rest is "other") and state`,
       labelNames: ['function', 'state'],
       registers,
@@ -138,6 +144,14 @@ export class Metrics {
   /** Names the source of `crossgear_jobs`, asked at each scrape. */
   countJobsWith(counts: () => Promise<readonly JobCount[]>): void {
     this.#counts = counts
+  }
+
+  /** The figures as data, to be added to those of other processes; with or without what the store counts. */
+  async figures(withJobs: boolean): Promise<Figures> {
+    const names = this.#registry.getMetricsAsArray().map(({ name }) => name)
+    const wanted = names.filter((name) => withJobs || name !== JOBS)
+    const metrics = wanted.map(async (name) => this.#registry.getSingleMetric(name)?.get())
+    return (await Promise.all(metrics)).filter((figure) => figure !== undefined)
   }
 
   /** The page that Prometheus reads. */

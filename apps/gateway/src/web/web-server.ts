@@ -1,23 +1,24 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { flagOf } from '../config/options.ts'
 import { listenOn, type ListenAddress } from '../lifecycle/listen.ts'
 import { oneLine } from '../lifecycle/start-error.ts'
 import type { Logger } from '../log/logger.ts'
 import { json, type Answer } from './answer.ts'
 import type { Metrics } from './metrics.ts'
+import type { Page } from './page-request.ts'
 
 /** Whether the gateway can take jobs, and if not, why. */
 export type Readiness =
   { readonly ready: true } | { readonly ready: false; readonly reason: string }
 
 export interface WebParts {
-  readonly metrics: Metrics
+  readonly metrics: Pick<Metrics, 'render'>
   /** Asks the store. A rejection, or no answer in time, is not ready. */
   readonly check: () => Promise<Readiness>
   readonly log: Logger
   /** Pages that answer every method themselves, by path. None. */
-  readonly pages?: Readonly<Record<string, (request: IncomingMessage) => Promise<Answer>>>
+  readonly pages?: Readonly<Record<string, Page>>
 }
 
 export interface WebServer {

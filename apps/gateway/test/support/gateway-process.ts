@@ -23,13 +23,27 @@ export function startGateway(words: readonly string[], env: Record<string, strin
   const exited = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
     child.once('close', (code) => resolve({ code, stdout, stderr }))
   })
+  const waits = new Set<() => void>()
+  /** Waits for a line of the log, and so many of its kind. */
+  const said = (pattern: RegExp, count = 1): Promise<readonly string[]> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        const found = stdout.split('\n').filter((line) => pattern.test(line))
+        if (found.length < count) return
+        waits.delete(look)
+        resolve(found)
+      }
+      waits.add(look)
+      look()
+    })
   const ready = new Promise<ReadyLine>((resolve, reject) => {
     createInterface(child.stdout).on('line', (line) => {
       stdout += `${line}\n`
+      for (const look of waits) look()
       if (line.includes('"msg":"Ready."')) resolve(JSON.parse(line) as ReadyLine)
     })
     void exited.then(() => reject(new Error(`the gateway ended: ${stderr}`)))
   })
   ready.catch(() => undefined)
-  return { child, ready, exited }
+  return { child, ready, exited, said }
 }

@@ -12,14 +12,14 @@ export const beat: Handler = (session, argument) => {
     session.send(error('BEAT is for workers: HELLO named no wid'))
     return
   }
-  const worker = session.context.workers.find(wid)
+  const { workers, neighbours } = session.context
+  const state = workerStates.find((known) => known === currentState)
+  const news = { wid, ...(rssKb !== undefined && { rssKb }), ...(state && { state }) }
+  const worker = workers.beat(news)
   if (!worker) {
     session.send(error(`unknown worker ${wid}`))
     return
   }
-  worker.lastBeatMs = session.context.clock.nowMs()
-  if (rssKb !== undefined) worker.rssKb = rssKb
-  const state = workerStates.find((known) => known === currentState)
-  if (state !== undefined) worker.advance(state)
+  neighbours.tell({ kind: 'beat', ...news })
   session.send(worker.state === 'running' ? OK : bulk(JSON.stringify({ state: worker.state })))
 }

@@ -1,0 +1,20 @@
+import type { Config } from '../config/load-config.ts'
+import type { OpenDoor } from '../log/banner.ts'
+import { createWebServer, type WebParts } from '../web/web-server.ts'
+import type { Closers } from './running-gateway.ts'
+
+/**
+ * Opens the port for monitoring, unless it is off.
+ *
+ * @throws StartError
+ */
+export async function openWeb(
+  { webPort: port, host }: Config,
+  parts: WebParts,
+  closers: Closers,
+): Promise<OpenDoor[]> {
+  if (port === 'off') return []
+  const web = createWebServer(parts)
+  closers.push({ what: 'web', close: () => web.close() })
+  return [{ name: 'web', ...(await web.listen({ host, port })) }]
+}

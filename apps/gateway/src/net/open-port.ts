@@ -1,0 +1,37 @@
+import type { Server, Socket } from 'node:net'
+import { listenOnAll, type ListenAddress } from '../lifecycle/listen.ts'
+
+/** Where a door wants to listen. */
+export interface PortWish extends ListenAddress {
+  /** The option that chooses the port, for the line that says that it is in use. */
+  readonly flag: string
+  /** Connections that wait to be accepted. */
+  readonly backlog: number
+}
+
+/** A port whose connections reach the servers that were created for it. */
+export interface OpenedPort {
+  readonly address: ListenAddress
+  /** Takes no more connections. Again, it does nothing. */
+  stop(): void
+  /** Whether a connection is one too many, where not this process alone counts them. */
+  isSurplus?(socket: Socket): boolean
+}
+
+/**
+ * Opens a port: `create` makes a server for each address that it has.
+ *
+ * @throws StartError that says what to do.
+ */
+export type OpenPort = (create: () => Server, wish: PortWish) => Promise<OpenedPort>
+
+/** This process listens. */
+export const openHere: OpenPort = async (create, { host, port, flag, backlog }) => {
+  const { servers, address } = await listenOnAll(create, { host, port }, flag, backlog)
+  return {
+    address,
+    stop: () => {
+      for (const server of servers) if (server.listening) server.close()
+    },
+  }
+}

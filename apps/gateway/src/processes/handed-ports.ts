@@ -1,0 +1,59 @@
+import { Server as HttpServer } from 'node:http'
+import type { Server, Socket } from 'node:net'
+import type { OpenPort, PortWish } from '../net/open-port.ts'
+import type { ToParent } from './messages.ts'
+
+/**
+ * The ports of a process that does not listen: its parent does, and hands it connections. The doors see
+ * no difference.
+ */
+export class HandedPorts {
+  /** In the order in which the doors asked: the same in every process of a gateway. */
+  readonly wishes: PortWish[] = []
+  readonly #servers: Server[] = []
+  readonly #surplus = new WeakSet<Socket>()
+  readonly #tell: (message: ToParent) => void
+
+  constructor(tell: (message: ToParent) => void) {
+    this.#tell = tell
+  }
+
+  readonly open: OpenPort = (create, wish) => {
+    const port = this.wishes.push(wish) - 1
+    const server = create()
+    this.#servers.push(server)
+    // From then on an HTTP server looks for requests that take too long.
+    server.emit('listening')
+    let isShut = false
+    return Promise.resolve({
+      address: { host: wish.host, port: wish.port },
+      stop: () => {
+        if (!isShut) this.#tell({ what: 'shut', port })
+        isShut = true
+      },
+      isSurplus: (socket) => this.#surplus.has(socket),
+    })
+  }
+
+  /** No more connections, whatever the doors still take. */
+  shutAll(): void {
+    for (const port of this.wishes.keys()) this.#tell({ what: 'shut', port })
+  }
+
+  /** A connection came, or died on the way. One that is surplus is not counted by the parent. */
+  take(port: number, isSurplus: boolean, socket: Socket | undefined): void {
+    const closed = (): void => {
+      if (!isSurplus) this.#tell({ what: 'closed', port })
+    }
+    const server = this.#servers[port]
+    if (!server || !socket) {
+      closed()
+      return
+    }
+    // As node's own HTTP server has it: a client may end its side once it has asked.
+    socket.allowHalfOpen = server instanceof HttpServer
+    if (isSurplus) this.#surplus.add(socket)
+    socket.once('close', closed)
+    server.emit('connection', socket)
+  }
+}

@@ -1,0 +1,90 @@
+import type { Config } from '../config/load-config.ts'
+import { openWeb } from '../lifecycle/open-web.ts'
+import type { Closers, RunningGateway } from '../lifecycle/running-gateway.ts'
+import type { Opening } from '../lifecycle/serve.ts'
+import { checkDurability } from '../stores/check-durability.ts'
+import { openStore } from '../stores/open-store.ts'
+import { storeAnswers } from '../stores/store-answers.ts'
+import { Doorkeeper } from './doorkeeper.ts'
+import type { PlainConfig, Task } from './messages.ts'
+import { Processes } from './processes.ts'
+import { SharedFigures } from './shared-figures.ts'
+import { sharedPages } from './shared-pages.ts'
+
+/** Opens a gateway whose work is done by several processes, while this one looks after them. */
+export async function openProcesses(opening: Opening, closers: Closers): Promise<RunningGateway> {
+  const { config, log, ways, tls, version, voice, shutdown, fail } = opening
+  const all = () => processes.all
+  const figures = new SharedFigures(all)
+  const doorkeeper = new Doorkeeper({ maxConnections: config.maxConnections, processes: all })
+  // They load their program while the store starts.
+  const processes = new Processes({
+    ...{ count: config.processes, log, shutdown, fail },
+    storeAnswers: () => storeAnswers(store.address),
+    changed: () => doorkeeper.look(),
+    departed: (process) => void figures.departed(process),
+  })
+  closers.push({ what: 'processes', close: () => processes.close() })
+  const store = await openStore(config, log, ways.searchPath)
+  closers.unshift({ what: 'store', close: () => store.close() })
+  await checkDurability(config.durability, store, log)
+
+  const { address, kind, describe, nativeUrl } = store
+  const task: Omit<Task, 'number'> = {
+    ...{ version, tls, store: { address, kind, describe, nativeUrl }, pid: process.pid },
+    config: plainConfig(config),
+    log: ways.logTarget ?? { kind: 'stdout', level: config.logLevel, voice },
+    ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
+  }
+  const { names, wishes } = await processes.start((number) => ({ ...task, number }))
+  closers.push({ what: 'doors', close: () => doorkeeper.close() })
+  const addresses = await doorkeeper.open(wishes)
+  const check = () => processes.check()
+  const web = await openWeb(
+    config,
+    { metrics: figures, check, log, pages: sharedPages(all) },
+    closers,
+  )
+  processes.keep()
+  ways.onReopen?.(() => void processes.tellAll('reopenLog'))
+
+  const doors = addresses.map((address, at) => ({ name: names[at] ?? '', ...address }))
+  return {
+    store,
+    doors: [...doors, ...web],
+    stopAccepting: () => {
+      processes.leave()
+      doorkeeper.stopping()
+      void processes.tellAll('stopAccepting')
+    },
+    unfinished: () => processes.unfinished(),
+    drain: () => {
+      processes.leave()
+      doorkeeper.stopping()
+      void processes.tellAll('drain')
+    },
+    idle: () => processes.tellAll('idle'),
+    abandon: () => processes.kill(),
+  }
+}
+
+/** What each process is told: bounds over all of them are shared out. */
+function plainConfig(config: Config): PlainConfig {
+  const { processes, maxBufferedBytes, maxPacketBytes } = config
+  const share = Math.ceil(maxBufferedBytes / processes)
+  // A packet of the largest size has room in any of them.
+  const least = Math.min(maxBufferedBytes, maxPacketBytes + SPARE_BYTES)
+  return {
+    ...config,
+    maxBufferedBytes: Math.max(share, least),
+    cron: config.cron.map(({ name, schedule, timezone, job }) => ({
+      name,
+      schedule,
+      timezone,
+      job,
+    })),
+  }
+}
+
+/** For what belongs to a packet beside its data. */
+const SPARE_BYTES = 1024 * 1024

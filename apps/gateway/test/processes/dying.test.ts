@@ -1,0 +1,116 @@
+import { connect } from 'node:net'
+import { describe, expect, it, vi } from 'vitest'
+import { hasRedisServer, redisCommand } from '../support/redis-server.ts'
+import { isAlive, patience, startShared } from './support/shared-gateway.ts'
+
+type Shared = Awaited<ReturnType<typeof startShared>>
+
+/** Two workers of two processes, each with a job in hand. */
+async function twoAtWork(gateway: Shared) {
+  const workers = [await gateway.gearman(), await gateway.gearman()] as const
+  const client = await gateway.gearman()
+  for (const worker of workers) worker.say('CAN_DO', 'work')
+  for (const job of ['a', 'b']) await client.submit('SUBMIT_JOB_BG', 'work', '', job)
+  const inHand = []
+  for (const worker of workers) {
+    const [name, handle = '', , job = ''] = await worker.ask('GRAB_JOB')
+    expect(name).toBe('JOB_ASSIGN')
+    inHand.push({ worker, handle, job })
+  }
+  return inHand
+}
+
+describe.skipIf(!hasRedisServer)('of two processes', () => {
+  it('one is killed: its job goes to a worker of the other, and it is started again', async () => {
+    const gateway = await startShared()
+    const [one, other] = await twoAtWork(gateway)
+    expect(await gateway.metric('crossgear_jobs_submitted_total{door="gearman"}')).toBe(2)
+    const [first] = await gateway.parts()
+    process.kill(first!.pid, 'SIGKILL')
+    const lost = await Promise.race(
+      [one!, other!].map((peer) => peer.worker.ended().then(() => peer)),
+    )
+    const left = lost === one ? other! : one!
+    await vi.waitFor(async () => {
+      expect(await left.worker.ask('GRAB_JOB')).toEqual([
+        'JOB_ASSIGN',
+        lost.handle,
+        'work',
+        lost.job,
+      ])
+    }, patience)
+    left.worker.say('WORK_COMPLETE', lost.handle, 'x').say('WORK_COMPLETE', left.handle, 'x')
+    await left.worker.sync()
+
+    const parts = await gateway.parts(3)
+    expect(new Set(parts.map(({ node }) => node)).size).toBe(3)
+    await vi.waitFor(async () => expect((await gateway.page('/readyz')).status).toBe(200), patience)
+    expect(await gateway.metric('crossgear_process_restarts_total')).toBe(1)
+    // What the dead one had counted is not lost.
+    expect(await gateway.metric('crossgear_jobs_submitted_total{door="gearman"}')).toBe(2)
+    const peers = [await gateway.gearman(), await gateway.gearman(), await gateway.gearman()]
+    for (const peer of peers) expect(await peer.command('getpid')).toBe(`OK ${gateway.pid}`)
+    expect(await gateway.metric('crossgear_jobs{function="work",state="enqueued"}')).toBe(0)
+  })
+
+  it('both are killed: connections wait until there is one again', async () => {
+    const gateway = await startShared()
+    for (const { pid } of await gateway.parts()) process.kill(pid, 'SIGKILL')
+    await gateway.said(/Process \d ended \(signal SIGKILL\)/, 2)
+    const peer = await gateway.gearman()
+    expect(await peer.command('getpid')).toBe(`OK ${gateway.pid}`)
+  })
+
+  it('one is sent signals, as a terminal does to all: its parent alone says what is done', async () => {
+    const gateway = await startShared()
+    const [first] = await gateway.parts()
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(first!.pid, signal)
+    const peers = [await gateway.gearman(), await gateway.gearman()]
+    for (const peer of peers) await peer.sync()
+    expect(isAlive(first!.pid)).toBe(true)
+  })
+
+  it('none can start again, the store being there: the gateway ends with 1 and says so', async () => {
+    const gateway = await startShared()
+    await redisCommand(gateway.redis.path, 'REPLICAOF', '127.0.0.1', '1')
+    for (const { pid } of await gateway.parts()) process.kill(pid, 'SIGKILL')
+    const { code, stdout } = await gateway.exited
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/The gateway ends: process \d did not start, 5 times in a row\./)
+  })
+})
+
+describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
+  it('that is told to stop takes the outcomes of running jobs, and leaves no process', async () => {
+    const gateway = await startShared()
+    const atWork = await twoAtWork(gateway)
+    gateway.child.kill('SIGTERM')
+    await gateway.said(/"Stopping/)
+    await vi.waitFor(async () => {
+      const refused = await new Promise((resolve) => {
+        const socket = connect(gateway.portOf('gearman'), '127.0.0.1')
+        socket.once('error', () => resolve(true)).once('connect', () => resolve(false))
+        socket.unref()
+      })
+      expect(refused).toBe(true)
+    }, patience)
+    for (const { worker, handle } of atWork) worker.say('WORK_COMPLETE', handle, 'x')
+    const { code, stdout } = await gateway.exited
+    expect(code).toBe(0)
+    expect(stdout).not.toContain('Jobs still run')
+    for (const { pid } of await gateway.parts()) expect(isAlive(pid)).toBe(false)
+    expect(await redisCommand(gateway.redis.path, 'ZCARD', 'xg:nodes')).toBe(':0\r\n')
+  })
+
+  it('whose parent is killed ends, when the jobs in hand have', async () => {
+    const gateway = await startShared()
+    const atWork = await twoAtWork(gateway)
+    gateway.child.kill('SIGKILL')
+    for (const { worker, handle } of atWork) worker.say('WORK_COMPLETE', handle, 'x')
+    for (const { worker } of atWork) await worker.ended()
+    await vi.waitFor(async () => {
+      for (const { pid } of await gateway.parts()) expect(isAlive(pid)).toBe(false)
+    }, patience)
+    expect(await redisCommand(gateway.redis.path, 'KEYS', 'job:*')).toBe('*0\r\n')
+  })
+})

@@ -1,0 +1,67 @@
+import { onTestFinished } from 'vitest'
+import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
+import { startGateway } from '../../support/gateway-process.ts'
+import { startRedis } from '../../support/redis-server.ts'
+
+/** How long is waited for what is bound to come, also on a busy machine. */
+export const patience = { timeout: 30_000, interval: 50 }
+
+/** What the log says of a process. */
+export interface Part {
+  readonly process: number
+  readonly pid: number
+  readonly node: string
+}
+
+const tookPart = /"Process \d+ takes part\."/
+
+/** A gateway of two processes on a Redis of its own, gone after the test. */
+export async function startShared(words: readonly string[] = []) {
+  const redis = await startRedis()
+  onTestFinished(() => redis.close())
+  const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
+  const store = ['--redis-url', `unix://${redis.path}`]
+  const gateway = startGateway(['--processes', '2', ...ports, ...store, ...words])
+  onTestFinished(async () => {
+    gateway.child.kill('SIGKILL')
+    await gateway.exited
+  })
+  const { doors } = await gateway.ready
+  const portOf = (name: string): number => doors.find((door) => door.name === name)?.port ?? 0
+  const page = (path: string): Promise<Response> =>
+    fetch(`http://127.0.0.1:${portOf('web')}${path}`)
+  return {
+    ...gateway,
+    redis,
+    doors,
+    portOf,
+    page,
+    pid: gateway.child.pid ?? 0,
+    /** Every process that has taken part so far, once so many have. */
+    async parts(count = 2): Promise<readonly Part[]> {
+      const lines = await gateway.said(tookPart, count)
+      return lines.map((line) => JSON.parse(line) as Part)
+    },
+    /** A connection to the Gearman port: every second one is another process's. */
+    async gearman(): Promise<GearmanPeer> {
+      const peer = await GearmanPeer.connect(portOf('gearman'))
+      onTestFinished(() => peer.leave())
+      await peer.sync()
+      return peer
+    },
+    async metric(name: string): Promise<number | undefined> {
+      const text = await (await page('/metrics')).text()
+      const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
+      return line === undefined ? undefined : Number(line.slice(name.length + 1))
+    },
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
