@@ -43,9 +43,8 @@ export class RedisSentinel {
       'the replicas follow',
       async () => (await master.ask('INFO', 'replication')).split('online').length > replicas,
     )
-    const quorum = Math.floor(sentinels / 2) + 1
     const guards = Array.from({ length: sentinels }, () =>
-      SentinelProcess.start(master.port, quorum),
+      SentinelProcess.start(master.port, quorumOf(sentinels)),
     )
     const sentinel = new RedisSentinel(servers, await Promise.all(guards))
     try {
@@ -89,6 +88,13 @@ export class RedisSentinel {
     )
   }
 
+  /** Keeps the Sentinels from finding a master's end by themselves, or lets them again. */
+  async hold(isHeld: boolean): Promise<void> {
+    const quorum = isHeld ? this.#sentinels.length + 1 : quorumOf(this.#sentinels.length)
+    const set = ['SET', masterName, 'quorum', String(quorum)]
+    await Promise.all(this.#sentinels.map((sentinel) => sentinel.ask('SENTINEL', ...set)))
+  }
+
   /** Has the Sentinels make a replica the master, as an operator does. Resolves when it is. */
   async failover(): Promise<RedisServer> {
     const before = await this.master()
@@ -121,6 +127,10 @@ export class RedisSentinel {
     await Promise.all(this.#sentinels.map((sentinel) => sentinel.stop()))
     await Promise.all(this.servers.map((server) => server.stop()))
   }
+}
+
+function quorumOf(sentinels: number): number {
+  return Math.floor(sentinels / 2) + 1
 }
 
 class SentinelProcess {

@@ -55,7 +55,8 @@ function placeOf(address: StoreAddress): Options {
     ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
     ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
     ...(tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
-    sentinelRetryStrategy: () => null,
+    // Null would end the connection for good: ioredis asks each Sentinel once, and one more time is the last.
+    sentinelRetryStrategy: pause,
     // A master that became a replica: the Sentinels know the new one.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   }

@@ -6,9 +6,12 @@ const refusals =
 
 /** What ioredis says of every command while there is no connection. */
 const unsent = /^Stream isn't writeable/
+/** What it says after it has asked each Sentinel once, though they answered. */
+const anotherRound = /^All sentinels are unreachable\. Retrying from scratch after \d+ms\.$/
 
 /** Whether an error tells nothing but that there is no connection. */
-export const isUnsent = ({ message }: Error): boolean => unsent.test(message)
+export const tellsNothing = ({ message }: Error): boolean =>
+  unsent.test(message) || anotherRound.test(message)
 
 /** An ioredis error as the store port's error, the cause kept. */
 export function storeErrorOf(error: unknown): StoreError {

@@ -12,6 +12,7 @@ export class Events {
   #watched: ReadonlySet<string> | 'all' = new Set()
   #listener: StoreListener | undefined
   #hasStarted = false
+  #isProbing = false
 
   constructor(redis: Redis, keys: Keys, node: string) {
     this.#redis = redis
@@ -33,6 +34,22 @@ export class Events {
   async start(): Promise<void> {
     await this.#redis.subscribe(this.#keys.events, this.#nodeChannel)
     this.#hasStarted = true
+  }
+
+  /**
+   * Makes another connection where the server does not answer on this one: silence alone does not tell whether
+   * there is nothing to hear, and the server may stand still or be behind a cut line for good.
+   */
+  async probe(): Promise<void> {
+    if (this.#isProbing || !this.#isReady) return
+    this.#isProbing = true
+    try {
+      await this.#redis.ping()
+    } catch {
+      if (this.#isReady) this.#redis.disconnect(true)
+    } finally {
+      this.#isProbing = false
+    }
   }
 
   /** Subscribes before it unsubscribes, so that what stays watched is never unheard. */
@@ -64,8 +81,12 @@ export class Events {
         ...(this.#watched === 'all' ? [this.#redis.psubscribe(this.#keys.channel('*'))] : []),
       ])
     } catch {
-      if (this.#redis.status === 'ready') this.#redis.disconnect(true)
+      if (this.#isReady) this.#redis.disconnect(true)
     }
+  }
+
+  get #isReady(): boolean {
+    return this.#redis.status === 'ready'
   }
 
   #heard(channel: string, message: Buffer): void {

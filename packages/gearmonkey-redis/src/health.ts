@@ -1,5 +1,5 @@
 import { StoreError } from '@crossgear/core-scheduler'
-import type { Redis } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 import type { StoreLink } from './store-link.ts'
 
 /** Does nothing, but is refused wherever a script that writes is: by a replica, a full server, a full disk. */
@@ -15,6 +15,16 @@ export async function checkHealth(link: StoreLink, events: Redis): Promise<void>
       ...(link.isCluster ? masters.map(serveAllSlots) : []),
     ]),
   )
+  if ('slots' in link.redis) areAllOwners(masters, link.redis.slots)
+}
+
+/** The other servers of a cluster need a while to see that one is gone. */
+function areAllOwners(masters: readonly Redis[], slots: Cluster['slots']): void {
+  const there = new Set(masters.map(({ options }) => `${options.host}:${options.port}`))
+  const owners = new Set(slots.map(([owner]) => owner))
+  const gone = [...owners].filter((owner) => owner !== undefined && !there.has(owner))
+  if (gone.length === 0) return
+  throw new StoreError('UNREACHABLE', `no connection to ${gone.join(' and ')} of the cluster`)
 }
 
 async function serveAllSlots(server: Redis): Promise<void> {

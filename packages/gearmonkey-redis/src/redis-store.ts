@@ -28,7 +28,7 @@ import { ClusterSteps } from './cluster/cluster-steps.ts'
 import { connect, eventConnection } from './connection.ts'
 import { RedisCron } from './cron.ts'
 import { Confirmations, questionOf, type Durability } from './durability.ts'
-import { isUnsent, storeErrorOf } from './errors.ts'
+import { tellsNothing, storeErrorOf } from './errors.ts'
 import { Events } from './events.ts'
 import { checkHealth, whyAway } from './health.ts'
 import { RedisJobs } from './job-steps.ts'
@@ -116,7 +116,7 @@ export class RedisStore implements Store {
     for (const redis of [link.redis, this.#eventRedis]) {
       redis.on('error', (error: Error) => {
         this.#isDown(error.message)
-        if (!isUnsent(error)) this.#lastWords = error.message
+        if (!tellsNothing(error)) this.#lastWords = error.message
       })
       redis.on('close', () => this.#isDown('connection closed'))
       redis.on('ready', () => this.#mayBeUp())
@@ -244,6 +244,7 @@ export class RedisStore implements Store {
   }
 
   async beat(deadAfterMs: number): Promise<Pulse> {
+    void this.#events.probe()
     const pulse = await this.#nodes.beat(deadAfterMs)
     await this.#jobs.settleUnheard()
     return pulse

@@ -3,6 +3,7 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import { EventLog } from '@crossgear/core-scheduler/testing'
 import type { NewJob, Store } from '@crossgear/core-scheduler'
 import { StoreError } from '@crossgear/core-scheduler'
+import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { RedisStore } from '../src/store.ts'
@@ -215,5 +216,31 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     const store = new RedisStore({ path: `${server.path}.none` })
     stores.push(store)
     expect(await codeOf(store.open())).toBe('UNREACHABLE')
+  })
+
+  test('Sentinels that nobody has are told when it is opened', async () => {
+    const [host, port] = ['127.0.0.1', await freePort()]
+    const store = new RedisStore({ sentinels: [{ host, port }], name: 'crossgear' })
+    stores.push(store)
+    const opened = store.open().catch((error: unknown) => error)
+    expect(await opened).toMatchObject({
+      code: 'UNREACHABLE',
+      message: expect.stringContaining('All sentinels are unreachable') as string,
+    })
+  })
+
+  test('a server that is silent for good is not listened to any longer', async () => {
+    const { store, log } = await open(100)
+    server.freeze()
+    await vi.waitFor(
+      async () => {
+        await store.beat(1_000).catch(() => undefined)
+        expect(log.heard.some(({ kind }) => kind === 'down')).toBe(true)
+      },
+      { timeout: 20_000 },
+    )
+    server.thaw()
+    await log.until('up')
+    await store.check()
   })
 })

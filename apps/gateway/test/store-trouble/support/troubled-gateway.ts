@@ -50,7 +50,10 @@ export class TroubledGateway {
   }
 
   /** Opens it on a store that works, and hands in the first jobs. Ends with the test. */
-  static async open(server: RedisServer, redisUrl = server.url): Promise<TroubledGateway> {
+  static async open(
+    server: Pick<RedisServer, 'url' | 'thaw'>,
+    redisUrl = server.url,
+  ): Promise<TroubledGateway> {
     const ports = { gearmanPort: '0', faktoryPort: '0', httpPort: '0', webPort: '0' }
     const config = loadConfig({ flags: { ...ports, redisUrl }, env: {} })
     const { log, lines } = recordingLog()
