@@ -41,12 +41,12 @@ export class Events {
    * there is nothing to hear, and the server may stand still or be behind a cut line for good.
    */
   async probe(): Promise<void> {
-    if (this.#isProbing || !this.#isReady) return
+    if (this.#isProbing || !this.#isReady()) return
     this.#isProbing = true
     try {
       await this.#redis.ping()
     } catch {
-      if (this.#isReady) this.#redis.disconnect(true)
+      if (this.#isReady()) this.#redis.disconnect(true)
     } finally {
       this.#isProbing = false
     }
@@ -81,11 +81,11 @@ export class Events {
         ...(this.#watched === 'all' ? [this.#redis.psubscribe(this.#keys.channel('*'))] : []),
       ])
     } catch {
-      if (this.#isReady) this.#redis.disconnect(true)
+      if (this.#isReady()) this.#redis.disconnect(true)
     }
   }
 
-  get #isReady(): boolean {
+  #isReady(): boolean {
     return this.#redis.status === 'ready'
   }
 
