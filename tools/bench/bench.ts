@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Figure } from './figures.ts'
 import type { Driver, LoadGenerator } from './load-generator.ts'
-import { cpuSeconds } from './processes.ts'
-import type { Server } from './servers.ts'
+import { cpuSeconds, sumOver } from './processes.ts'
+import type { Gateway, Server } from './servers.ts'
 
 const SETTLE_WINDOW_MS = 250
 const SETTLED_SECONDS = 0.03
@@ -44,6 +44,9 @@ export const quickScale: Scale = {
 export interface Bench {
   readonly generator: LoadGenerator
   readonly scale: Scale
+  /** Of the gateway. */
+  readonly processes: number
+  readonly startGateway: () => Promise<Gateway>
 }
 
 /** Some figures that are measured together, chosen by name on the command line. */
@@ -110,7 +113,7 @@ export async function inTurn<T>(
 
 /** Resolves when the server has next to nothing left to do, so that it takes no time from another. */
 export async function settled(server: Server): Promise<void> {
-  const used = (): number => server.pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0)
+  const used = (): number => sumOver(server.pids, cpuSeconds)
   const deadline = performance.now() + SETTLE_DEADLINE_MS
   for (let before = used(); performance.now() < deadline; before = used()) {
     await delay(SETTLE_WINDOW_MS)
@@ -125,7 +128,7 @@ export async function cpuPerJob<T>(
   jobs: number,
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly microseconds: number }> {
-  const used = (): number => server.pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0)
+  const used = (): number => sumOver(server.pids, cpuSeconds)
   const before = used()
   const result = await work()
   return { result, microseconds: ((used() - before) / jobs) * 1e6 }

@@ -2,12 +2,15 @@ import { parseArgs } from 'node:util'
 import { fullScale, quickScale, type Scale } from './bench.ts'
 
 const MAX_ROUNDS = 1000
+const MAX_PROCESSES = 64
 
 /** What `npm run bench -- ...` was asked for. */
 export interface Request {
   readonly help: boolean
   readonly scale: Scale
   readonly quick: boolean
+  /** Of the gateway. */
+  readonly processes: number
   /** Names of row groups, in the order of the table. */
   readonly rows: readonly string[]
   /** File for the figures as JSON. */
@@ -32,7 +35,8 @@ export function parseCommandLine(words: readonly string[], known: readonly strin
   return {
     help: values.help === true,
     quick,
-    scale: { ...scale, rounds: roundsOf(values.rounds) ?? scale.rounds },
+    scale: { ...scale, rounds: wholeOf('rounds', values.rounds, MAX_ROUNDS) ?? scale.rounds },
+    processes: wholeOf('processes', values.processes, MAX_PROCESSES) ?? 1,
     rows: known.filter((name) => wanted.includes(name)),
     json: values.json,
     page: values.page,
@@ -48,6 +52,7 @@ function parse(words: readonly string[]) {
         quick: { type: 'boolean' },
         rows: { type: 'string' },
         rounds: { type: 'string' },
+        processes: { type: 'string' },
         json: { type: 'string' },
         page: { type: 'string' },
       },
@@ -57,11 +62,11 @@ function parse(words: readonly string[]) {
   }
 }
 
-function roundsOf(text: string | undefined): number | undefined {
+function wholeOf(name: string, text: string | undefined, most: number): number | undefined {
   if (text === undefined) return undefined
-  const rounds = Number(text)
-  if (Number.isInteger(rounds) && rounds >= 1 && rounds <= MAX_ROUNDS) return rounds
-  throw new UsageError(`--rounds takes a whole number from 1 to ${MAX_ROUNDS}; not ${text}`)
+  const number = Number(text)
+  if (Number.isInteger(number) && number >= 1 && number <= most) return number
+  throw new UsageError(`--${name} takes a whole number from 1 to ${most}; not ${text}`)
 }
 
 export function helpText(known: readonly string[]): string {
@@ -72,6 +77,7 @@ Drives gearmand and the built gateway with the same load in turn, and prints med
   --quick        fewer rounds and jobs: some two minutes, for a look between two changes
   --rows LIST    only these, with commas between them: ${known.join(', ')}
   --rounds N     turns that count at each server (default: ${fullScale.rounds}, --quick: ${quickScale.rounds})
+  --processes N  processes of the gateway (default: 1)
   --json FILE    also writes every sample as JSON
   --page FILE    also writes the results into a page, between its two result marks
   --help         this text

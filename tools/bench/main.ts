@@ -7,6 +7,7 @@ import { LoadGenerator } from './load-generator.ts'
 import { describeMachine, formatMachine } from './machine.ts'
 import { rowGroups } from './rows/index.ts'
 import { replaceResults } from './page.ts'
+import { startGateway } from './servers.ts'
 import { formatTable } from './table.ts'
 
 const programs = { gearmand: '--version', 'redis-server': '--version', cc: '--version' }
@@ -19,13 +20,14 @@ function absentPrograms(): readonly string[] {
 }
 
 async function measure(request: Request): Promise<void> {
-  const { rows, scale, page } = request
+  const { rows, scale, page, processes } = request
   // Read before hours of work, so that a wrong path is said at once.
   const pageText = page === undefined ? '' : readFileSync(page, 'utf8')
   const machine = describeMachine()
-  const head = `${formatMachine(machine)}\n- Rounds: ${scale.rounds}${request.quick ? ', quick' : ''}`
+  const head = `${formatMachine(machine)}\n- Rounds: ${scale.rounds}${request.quick ? ', quick' : ''}\n- Processes of the gateway: ${processes}`
   process.stdout.write(`${head}\n\n`)
-  const bench = { generator: LoadGenerator.compile(), scale }
+  const start = () => startGateway({ processes })
+  const bench = { generator: LoadGenerator.compile(), scale, processes, startGateway: start }
   const figures: Judged[] = []
   for (const { name, measure } of rowGroups.filter((group) => rows.includes(group.name))) {
     process.stderr.write(`${name}...\n`)
@@ -35,7 +37,10 @@ async function measure(request: Request): Promise<void> {
       writeFileSync(page, replaceResults(pageText, `${head}\n\n${formatTable(figures)}`))
     }
     if (request.json !== undefined) {
-      writeFileSync(request.json, `${JSON.stringify({ machine, scale, figures }, null, 2)}\n`)
+      writeFileSync(
+        request.json,
+        `${JSON.stringify({ machine, scale, processes, figures }, null, 2)}\n`,
+      )
     }
   }
   process.stdout.write(`${formatTable(figures)}\n`)

@@ -72,3 +72,14 @@ export function residentBytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * BYTES_PER_KIB
 }
+
+/** A figure over several processes. */
+export function sumOver(pids: readonly number[], of: (pid: number) => number): number {
+  return pids.reduce((sum, pid) => sum + of(pid), 0)
+}
+
+/** The processes that a process has started and that run. */
+export function childrenOf(pid: number): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return text.trim() === '' ? [] : text.trim().split(' ').map(Number)
+}

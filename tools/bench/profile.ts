@@ -29,7 +29,7 @@ if (load === undefined || !Number.isInteger(jobs) || jobs < 1) {
 
 const folder = mkdtempSync(join(tmpdir(), 'crossgear-profile-'))
 const words = ['--cpu-prof', `--cpu-prof-dir=${folder}`]
-const seconds = await withServers([() => startGateway(words)], async ([gateway]) => {
+const seconds = await withServers([() => startGateway({ nodeWords: words })], async ([gateway]) => {
   const driver = LoadGenerator.compile().drive(gateway!, jobs)
   const measured = await driver.run(load.mode, { jobs, ...load.phase })
   await driver.stop()

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { freePort } from '../testing/free-port.ts'
-import { startProgram, type Running } from './processes.ts'
+import { childrenOf, startProgram, type Running } from './processes.ts'
 
 const GATEWAY = fileURLToPath(new URL('../../apps/gateway/dist/main.js', import.meta.url))
 const POLL_MS = 2
@@ -72,31 +72,44 @@ function readyDoors(line: string): Map<string, number> | undefined {
 }
 
 export interface Gateway extends Server {
-  readonly pid: number
+  /** Without those of its Redis. */
+  readonly ownPids: readonly number[]
   readonly redis: BenchRedis
+}
+
+/** Defaults at the end of each line. */
+export interface GatewayWays {
+  /** Port of the Gearman door. Any that is free. */
+  readonly gearman?: number
+  /** What goes before the program. Nothing. */
+  readonly nodeWords?: readonly string[]
+  /** 1. */
+  readonly processes?: number
 }
 
 /** Starts the built gateway on a Redis that runs already. Not ready yet when this returns. */
 export function startGatewayAt(
   redisPath: string,
-  { gearman = 0, nodeWords = [] }: { gearman?: number; nodeWords?: readonly string[] } = {},
+  { gearman = 0, nodeWords = [], processes = 1 }: GatewayWays = {},
 ): Running {
   const doors = ['--gearman-port', String(gearman), '--faktory-port', '0', '--web-port', 'off']
   const store = ['--redis-url', `unix://${redisPath}`, '--log-format', 'json']
-  return startProgram(process.execPath, [...nodeWords, GATEWAY, 'serve', ...doors, ...store])
+  const words = [...doors, ...store, '--processes', String(processes)]
+  return startProgram(process.execPath, [...nodeWords, GATEWAY, 'serve', ...words])
 }
 
-/** The built gateway in a process of its own, with a Redis of its own. `nodeWords` go before the program. */
-export async function startGateway(nodeWords: readonly string[] = []): Promise<Gateway> {
+/** The built gateway, with a Redis of its own. */
+export async function startGateway(ways: GatewayWays = {}): Promise<Gateway> {
   const redis = await startRedis()
-  const running = startGatewayAt(redis.path, { nodeWords })
+  const running = startGatewayAt(redis.path, ways)
   const ports = await running.said(readyDoors)
+  const ownPids = [running.pid, ...childrenOf(running.pid)]
   return {
     name: 'gateway',
     port: ports.get('gearman') ?? 0,
     faktoryPort: ports.get('faktory') ?? 0,
-    pid: running.pid,
-    pids: [running.pid, redis.pid],
+    ownPids,
+    pids: [...ownPids, redis.pid],
     redis,
     async stop() {
       await running.stop()

@@ -1,7 +1,7 @@
 import { inTurn, withServers, type Bench, type RowGroup } from '../bench.ts'
 import { atLeast, type Figure, type Target } from '../figures.ts'
 import type { Driver } from '../load-generator.ts'
-import { startGateway, startGearmand, type Server } from '../servers.ts'
+import { startGearmand, type Server } from '../servers.ts'
 
 const STEPS = [
   { key: 'submit', words: 'background: submit' },
@@ -31,7 +31,7 @@ async function compare(
   jobs: number,
   target: Target,
 ): Promise<readonly Figure[]> {
-  return withServers([startOther, startGateway], async (servers) => {
+  return withServers([startOther, bench.startGateway], async (servers) => {
     const turns = await inTurn(bench, servers, { jobsPerTurn: 2 * jobs }, (driver) =>
       rates(driver, jobs),
     )

@@ -1,6 +1,6 @@
 import { inTurn, withServers, type RowGroup } from '../bench.ts'
 import { atLeast, type Figure } from '../figures.ts'
-import { startGateway, startGearmand } from '../servers.ts'
+import { startGearmand } from '../servers.ts'
 
 const CONNECTIONS = 10
 const STEPS = [
@@ -17,22 +17,29 @@ export const faktory: RowGroup = {
   async measure(bench) {
     const jobs = bench.scale.jobs / 2
     const connections = { clients: CONNECTIONS, workers: CONNECTIONS }
-    const [theirs = [], ours = []] = await withServers([startGearmand, startGateway], (servers) =>
-      inTurn(bench, servers, { jobsPerTurn: 2 * jobs }, async (driver, server): Promise<Rates> => {
-        if (server === servers[0]) {
-          const { seconds } = await driver.run('foreground', { jobs })
-          const rate = jobs / seconds
-          return { push: rate, work: rate, cycle: rate }
-        }
-        const push = await driver.run('push', { jobs, ...connections })
-        const work = await driver.run('work', { jobs, ...connections })
-        const cycle = await driver.run('cycle', { jobs, ...connections })
-        return {
-          push: jobs / push.seconds,
-          work: jobs / work.seconds,
-          cycle: jobs / cycle.seconds,
-        }
-      }),
+    const [theirs = [], ours = []] = await withServers(
+      [startGearmand, bench.startGateway],
+      (servers) =>
+        inTurn(
+          bench,
+          servers,
+          { jobsPerTurn: 2 * jobs },
+          async (driver, server): Promise<Rates> => {
+            if (server === servers[0]) {
+              const { seconds } = await driver.run('foreground', { jobs })
+              const rate = jobs / seconds
+              return { push: rate, work: rate, cycle: rate }
+            }
+            const push = await driver.run('push', { jobs, ...connections })
+            const work = await driver.run('work', { jobs, ...connections })
+            const cycle = await driver.run('cycle', { jobs, ...connections })
+            return {
+              push: jobs / push.seconds,
+              work: jobs / work.seconds,
+              cycle: jobs / cycle.seconds,
+            }
+          },
+        ),
     )
     return STEPS.map(({ mode, words, target }): Figure => ({
       name: `Faktory ${words}, ${CONNECTIONS} connections`,
@@ -49,7 +56,7 @@ export const bridge: RowGroup = {
   name: 'bridge',
   async measure(bench) {
     const jobs = bench.scale.jobs / 2
-    const turns = await withServers([() => startGateway()], (servers) =>
+    const turns = await withServers([bench.startGateway], (servers) =>
       inTurn(bench, servers, { jobsPerTurn: 2 * jobs }, async (driver) => {
         const gearman = await driver.run('foreground', { jobs })
         // A function of its own: consumers get only what no Gearman worker has asked for by name.

@@ -1,6 +1,6 @@
 import { cpuPerJob, inTurn, withServers, type Bench, type RowGroup } from '../bench.ts'
 import { atLeast, type Figure } from '../figures.ts'
-import { startGateway, startGearmand } from '../servers.ts'
+import { startGearmand } from '../servers.ts'
 
 const SIZES = [
   { size: 100, words: '100 B', target: atLeast(1) },
@@ -26,7 +26,7 @@ async function measureSize(
   target: Figure['target'],
 ): Promise<readonly Figure[]> {
   const jobs = size > 1000 ? bench.scale.jobs / 5 : bench.scale.jobs
-  const [theirs, ours] = await withServers([startGearmand, startGateway], (servers) =>
+  const [theirs, ours] = await withServers([startGearmand, bench.startGateway], (servers) =>
     inTurn(bench, servers, { jobsPerTurn: jobs, size }, async (driver, server) => {
       const run = (): ReturnType<typeof driver.run> => driver.run('foreground', { jobs, size })
       const { result, microseconds } = await cpuPerJob(server, jobs, run)

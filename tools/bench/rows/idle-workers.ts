@@ -1,6 +1,5 @@
 import { inTurn, settled, withServers, type RowGroup } from '../bench.ts'
 import { atMost } from '../figures.ts'
-import { startGateway } from '../servers.ts'
 import { percentilesOf } from './latency.ts'
 
 const TARGET = atMost(1.2)
@@ -10,7 +9,7 @@ export const idleWorkers: RowGroup = {
   name: 'idle-workers',
   async measure(bench) {
     const { idleWorkers: idle, latencyJobs: jobs } = bench.scale
-    const start = (): ReturnType<typeof startGateway> => startGateway()
+    const start = bench.startGateway
     const [without = [], crowded = []] = await withServers([start, start], (servers) =>
       inTurn(bench, servers, { jobsPerTurn: jobs }, async (driver, server) => {
         const crowd = server === servers[1] ? idle : 0

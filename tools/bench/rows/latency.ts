@@ -2,7 +2,7 @@ import { inTurn, withServers, type RowGroup } from '../bench.ts'
 import { atMost, type Figure, type Target } from '../figures.ts'
 import { mergeHistograms, percentile } from '../histogram.ts'
 import type { Measured } from '../load-generator.ts'
-import { startGateway, startGearmand } from '../servers.ts'
+import { startGearmand } from '../servers.ts'
 
 const NANOSECONDS_PER_US = 1000
 
@@ -21,10 +21,12 @@ export const latency: RowGroup = {
   name: 'latency',
   async measure(bench) {
     const jobs = bench.scale.latencyJobs
-    const [theirs = [], ours = []] = await withServers([startGearmand, startGateway], (servers) =>
-      inTurn(bench, servers, { jobsPerTurn: jobs }, (driver) =>
-        driver.run('foreground', { jobs, window: 1 }),
-      ),
+    const [theirs = [], ours = []] = await withServers(
+      [startGearmand, bench.startGateway],
+      (servers) =>
+        inTurn(bench, servers, { jobsPerTurn: jobs }, (driver) =>
+          driver.run('foreground', { jobs, window: 1 }),
+        ),
     )
     const figures: Figure[] = PERCENTILES.map(({ percent, words, target }) => ({
       name: `latency at window 1: ${words}`,

@@ -1,8 +1,8 @@
 import { inTurn, settled, withServers, type Bench, type RowGroup } from '../bench.ts'
 import { atLeast, atMost, type Figure } from '../figures.ts'
 import type { Driver } from '../load-generator.ts'
-import { residentBytes } from '../processes.ts'
-import { startGateway, type Gateway } from '../servers.ts'
+import { residentBytes, sumOver } from '../processes.ts'
+import type { Gateway } from '../servers.ts'
 
 const MEGABYTE = 1e6
 const OWN_PACE = atLeast(0.9)
@@ -24,7 +24,7 @@ async function fill(
   await driver.run('submit', { jobs, unique })
   await settled(gateway)
   return {
-    gatewayMegabytes: residentBytes(gateway.pid) / MEGABYTE,
+    gatewayMegabytes: sumOver(gateway.ownPids, residentBytes) / MEGABYTE,
     redisBytesPerJob: ((await usedMemory(gateway)) - before) / jobs,
   }
 }
@@ -53,8 +53,8 @@ function memoryFigures(held: Held, what: string, target?: Figure['target']): rea
 /** What waiting jobs cost in memory. */
 export const memory: RowGroup = {
   name: 'memory',
-  async measure({ generator, scale }) {
-    const held = await withServers([() => startGateway()], async ([gateway]) => {
+  async measure({ generator, scale, startGateway }) {
+    const held = await withServers([startGateway], async ([gateway]) => {
       const driver = generator.drive(gateway!, scale.queued)
       const result = await fill(driver, gateway!, { jobs: scale.queued, unique: false })
       await driver.stop()
@@ -72,8 +72,9 @@ export const memory: RowGroup = {
 export const queued: RowGroup = {
   name: 'queued',
   async measure(bench) {
-    const start = (): ReturnType<typeof startGateway> => startGateway()
-    return withServers([start, start], (gateways) => behindQueue(bench, gateways))
+    return withServers([bench.startGateway, bench.startGateway], (gateways) =>
+      behindQueue(bench, gateways),
+    )
   },
 }
 

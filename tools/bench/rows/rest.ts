@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { settled, withServers, type RowGroup } from '../bench.ts'
 import { below } from '../figures.ts'
-import { cpuSeconds } from '../processes.ts'
-import { serving, startGateway, startGatewayAt, startRedis } from '../servers.ts'
+import { cpuSeconds, sumOver } from '../processes.ts'
+import { serving, startGatewayAt, startRedis } from '../servers.ts'
 import { freePort } from '../../testing/free-port.ts'
 
 const RESTING_WORKERS = 1000
@@ -11,14 +11,14 @@ const MS_PER_SECOND = 1000
 /** What a gateway costs that has nothing to do. */
 export const rest: RowGroup = {
   name: 'rest',
-  async measure({ generator, scale }) {
-    const shares = await withServers([() => startGateway()], async ([gateway]) => {
+  async measure({ generator, scale, startGateway }) {
+    const shares = await withServers([startGateway], async ([gateway]) => {
       const driver = generator.drive(gateway!, 1)
       const samples = await driver.withIdleWorkers(RESTING_WORKERS, async () => {
         await settled(gateway!)
         const measured: number[] = []
         for (let round = 0; round < scale.rounds; round++) {
-          measured.push(await shareOfCore(gateway!.pid, scale.restSeconds))
+          measured.push(await shareOfCore(gateway!.ownPids, scale.restSeconds))
         }
         return measured
       })
@@ -31,24 +31,24 @@ export const rest: RowGroup = {
 }
 
 /** Processor time in percent of one core. */
-async function shareOfCore(pid: number, seconds: number): Promise<number> {
-  const before = { cpu: cpuSeconds(pid), at: performance.now() }
+async function shareOfCore(pids: readonly number[], seconds: number): Promise<number> {
+  const before = { cpu: sumOver(pids, cpuSeconds), at: performance.now() }
   await delay(seconds * MS_PER_SECOND)
   const elapsed = (performance.now() - before.at) / MS_PER_SECOND
-  return ((cpuSeconds(pid) - before.cpu) / elapsed) * 100
+  return ((sumOver(pids, cpuSeconds) - before.cpu) / elapsed) * 100
 }
 
 /** From the start of the process, with a Redis that runs already, to the first answer. */
 export const start: RowGroup = {
   name: 'start',
-  async measure({ scale }) {
+  async measure({ scale, processes }) {
     const samples: number[] = []
     const redis = await startRedis()
     try {
       for (let round = 0; round < scale.rounds; round++) {
         const port = await freePort()
         const before = performance.now()
-        const running = startGatewayAt(redis.path, { gearman: port })
+        const running = startGatewayAt(redis.path, { gearman: port, processes })
         samples.push(((await serving(port)) - before) / MS_PER_SECOND)
         await running.stop()
       }

@@ -3,12 +3,14 @@ import { gatewayScenarios } from './gateways.ts'
 import { linkScenarios } from './links.ts'
 import { powerScenarios } from './power.ts'
 import type { Scenario } from './scenario.ts'
+import { processScenarios } from './processes.ts'
 import { serverScenarios } from './servers.ts'
 import { workerScenarios } from './workers.ts'
 
 /** Every scenario, in the order in which they run. */
 export const scenarios: readonly Scenario[] = [
   ...gatewayScenarios,
+  ...processScenarios,
   ...workerScenarios,
   ...serverScenarios,
   ...powerScenarios,

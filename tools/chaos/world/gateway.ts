@@ -25,6 +25,8 @@ export class Gateway implements Way {
   readonly web: number
   readonly #options: GatewayOptions
   #process: OwnProcess | undefined
+  /** Pids by number, where it has several. */
+  readonly #processes = new Map<number, number>()
 
   private constructor(options: GatewayOptions, ports: readonly [number, number, number]) {
     this.#options = options
@@ -67,10 +69,16 @@ export class Gateway implements Way {
     await new Promise<void>((resolve, reject) => {
       createInterface(started.child.stdout!).on('line', (line) => {
         log.write(`${line}\n`)
+        this.#note(line)
         if (line.includes('"msg":"Ready."')) resolve()
       })
       void started.exited.then(() => reject(new Error(`${name} ended: see ${folder}`)))
     })
+  }
+
+  /** What the log says last of each of its processes: the pids of those that serve. */
+  processes(): readonly number[] {
+    return [...this.#processes.values()]
   }
 
   /** One figure of its metrics, summed over the doors; undefined where there is none. */
@@ -79,5 +87,12 @@ export class Gateway implements Way {
     const lines = (await page.text()).split('\n').filter((line) => line.startsWith(`${name}{`))
     if (lines.length === 0) return undefined
     return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+  }
+
+  /** `Process 2 takes part.` */
+  #note(line: string): void {
+    if (!line.includes(' takes part."')) return
+    const { process, pid } = JSON.parse(line) as { process: number; pid: number }
+    this.#processes.set(process, pid)
   }
 }

@@ -26,12 +26,21 @@ test('a number of rounds counts more than --quick', () => {
   expect(scale).toEqual({ ...quickScale, rounds: 7 })
 })
 
-test.each([['--rows', 'speed'], ['--rounds', '0'], ['--rounds', 'x'], ['--fast'], ['word']])(
-  'what cannot be meant is a usage error: %s %s',
-  (...words) => {
-    expect(() => parseCommandLine(words, known)).toThrow(UsageError)
-  },
-)
+test('the gateway has as many processes as asked for, else one', () => {
+  expect(parseCommandLine(['--processes', '2'], known).processes).toBe(2)
+  expect(parseCommandLine([], known).processes).toBe(1)
+})
+
+test.each([
+  ['--rows', 'speed'],
+  ['--processes', '0'],
+  ['--rounds', '0'],
+  ['--rounds', 'x'],
+  ['--fast'],
+  ['word'],
+])('what cannot be meant is a usage error: %s %s', (...words) => {
+  expect(() => parseCommandLine(words, known)).toThrow(UsageError)
+})
 
 test('the help names every row group', () => {
   const names = rowGroups.map(({ name }) => name)
