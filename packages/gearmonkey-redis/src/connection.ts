@@ -1,4 +1,5 @@
-import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
+import { longestPauseMs, loginOf, pause, placeOf, type Options } from './address-options.ts'
 import { connectOnce } from './connect-once.ts'
 import { isClusterAddress, type ServerAddress, type StoreAddress } from './store-address.ts'
 
@@ -7,26 +8,17 @@ export type Connection = Redis | Cluster
 
 /** A server that does not answer within this time counts as unreachable, milliseconds. */
 export const answerWithinMs = 5_000
-/** The longest pause between two attempts to connect, milliseconds. */
-const longestPauseMs = 1_000
 /** How often a cluster is asked who has which slots, milliseconds. */
 const slotsEveryMs = 2_000
-
-type Options = Omit<RedisOptions, 'replyMapping'>
-
-const pause = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 10), longestPauseMs)
 
 /**
  * Options of a connection that tells at once when the server cannot be reached: nothing is queued
  * for later, and nothing is sent twice.
  */
 function connectionOptions(address: StoreAddress, name: string, withinMs: number): Options {
-  const { username, password, tls } = address
   return {
+    ...loginOf(address),
     ...placeOf(address),
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    ...(tls ? { tls: {} } : {}),
     connectionName: name,
     protocol: 2,
     lazyConnect: true,
@@ -37,28 +29,6 @@ function connectionOptions(address: StoreAddress, name: string, withinMs: number
     commandTimeout: withinMs,
     maxLoadingRetryTime: longestPauseMs,
     retryStrategy: pause,
-  }
-}
-
-function placeOf(address: StoreAddress): Options {
-  if (isClusterAddress(address)) return {}
-  const db = address.db ?? 0
-  if (!('sentinels' in address)) {
-    const { path, host = '127.0.0.1', port = 6379 } = address
-    return path === undefined ? { host, port, db } : { path, db }
-  }
-  const { sentinels, name, tls, sentinelUsername, sentinelPassword } = address
-  return {
-    sentinels: [...sentinels],
-    name,
-    db,
-    ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
-    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
-    ...(tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
-    // Null would end the connection for good: ioredis asks each Sentinel once, and one more time is the last.
-    sentinelRetryStrategy: pause,
-    // A master that became a replica: the Sentinels know the new one.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
   }
 }
 

@@ -1,4 +1,5 @@
-import { manyHostsAddress, printManyHosts } from './many-hosts.ts'
+import { manyHostsAddress } from '@crossgear/gearmonkey-redis/store'
+import { printManyHosts } from './print-many-hosts.ts'
 
 interface Login {
   readonly username?: string

@@ -18,8 +18,10 @@ export interface Bridge {
   readonly redis: Redis | Cluster
   /** A function's name as it stands in keys: in a cluster with the braces of the text. */
   braced(fn: string): string
-  /** The store for other native programs, `redis://...`. */
+  /** The store for other native programs, `redis://...`, `redis+sentinel://...` or `redis+cluster://...`. */
   readonly storeUrl: string
+  /** How redis-cli reaches it: of Sentinels' servers the master. */
+  readonly redisCli: readonly string[]
   /** Violations of the store's rules by a function's jobs. */
   violations(fn: string): Promise<string[]>
   /** Forgets the finished jobs of a function, which native clients leave for 25 hours. */
@@ -58,12 +60,14 @@ export async function startBridge(nodes?: number, engine: Engine = 'server'): Pr
   if (!clientPorts || !workerPorts) throw new Error('no gateway')
   const storeUrl = server?.url ?? ready[0]?.store.nativeUrl ?? ''
   const redis = server ? server.connect() : new Redis(storeUrl)
+  const redisCli = await cliWords(server, storeUrl)
   const braced = (fn: string): string => (redis.isCluster ? `{${fn}}` : fn)
   return {
     clientPorts,
     workerPorts,
     redis,
     storeUrl,
+    redisCli,
     braced,
     async violations(fn) {
       const found = await checkInvariants(redis, { native: true })
@@ -84,4 +88,13 @@ export async function startBridge(nodes?: number, engine: Engine = 'server'): Pr
       await server?.stop()
     },
   }
+}
+
+async function cliWords(
+  server: RedisServer | RedisSentinel | RedisCluster | undefined,
+  storeUrl: string,
+): Promise<readonly string[]> {
+  if (server instanceof RedisSentinel) return ['redis-cli', '-u', (await server.master()).url]
+  if (server instanceof RedisCluster) return ['redis-cli', '-c', '-u', server.masters[0]?.url ?? '']
+  return ['redis-cli', '-u', storeUrl]
 }

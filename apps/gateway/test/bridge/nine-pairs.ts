@@ -59,15 +59,11 @@ export function ninePairs(store: string, nodes?: number): void {
     }, 30_000)
     afterAll(() => bridge.close(), 30_000)
 
-    drive(() => bridge, everyDoor)
-    drive(() => bridge, nativePairs(libraryClient, libraryWorker))
-    describe.skipIf(lacksRedisCli)('and redis-cli', () => {
-      drive(() => bridge, nativePairs(shellClient, shellWorker))
-    })
+    driveAll(() => bridge)
   })
 }
 
-/** The nine pairs of stock peers on an engine of several servers. */
+/** The same on an engine of several servers. */
 export function ninePairsOn(engine: Engine, nodes: number): void {
   describe.skipIf(lacksRedis)(`with Redis ${engine}`, { timeout: 30_000 }, () => {
     let bridge: Bridge
@@ -76,7 +72,15 @@ export function ninePairsOn(engine: Engine, nodes: number): void {
     }, 30_000)
     afterAll(() => bridge.close(), 30_000)
 
-    drive(() => bridge, everyDoor)
+    driveAll(() => bridge)
+  })
+}
+
+function driveAll(bridgeOf: () => Bridge): void {
+  drive(bridgeOf, everyDoor)
+  drive(bridgeOf, nativePairs(libraryClient, libraryWorker))
+  describe.skipIf(lacksRedisCli)('and redis-cli', () => {
+    drive(bridgeOf, nativePairs(shellClient, shellWorker))
   })
 }
 

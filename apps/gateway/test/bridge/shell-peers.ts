@@ -16,8 +16,8 @@ export const lacksRedisCli: boolean =
 const script = (name: string): string =>
   fileURLToPath(new URL(`../../../../tools/peers/gearmonkey-${name}.sh`, import.meta.url))
 
-function environment({ storeUrl }: Bridge): NodeJS.ProcessEnv {
-  return { ...process.env, REDIS_CLI: `redis-cli -u ${storeUrl}` }
+function environment({ redisCli }: Bridge): NodeJS.ProcessEnv {
+  return { ...process.env, REDIS_CLI: redisCli.join(' ') }
 }
 
 /** Runs the client and returns what it prints. */
@@ -39,13 +39,14 @@ export const shellClient: ClientDoor = {
   name: 'redis-cli client',
   canSend: () => true,
   async background(bridge, fn, payload) {
-    await client(bridge, ['run', fn, 'normal'], payload)
+    await client(bridge, ['run', bridge.braced(fn), 'normal'], payload)
   },
   async foreground(bridge, fn, payload) {
-    const printed = await client(bridge, ['run', fn, 'normal', '--blocking', '10'], payload)
+    const name = bridge.braced(fn)
+    const printed = await client(bridge, ['run', name, 'normal', '--blocking', '10'], payload)
     const id = printed.toString().trim()
-    const status = await client(bridge, ['get', fn, id, 'status'], nothing)
-    const output = await client(bridge, ['get', fn, id, 'output'], nothing)
+    const status = await client(bridge, ['get', name, id, 'status'], nothing)
+    const output = await client(bridge, ['get', name, id, 'output'], nothing)
     return { succeeded: status.toString() === 'success', output }
   },
 }
@@ -54,10 +55,14 @@ export const shellWorker: WorkerDoor = {
   name: 'redis-cli worker',
   async start(bridge, fn, work) {
     const folder = mkdtempSync(join(tmpdir(), 'crossgear-worker-'))
-    const child = spawn(script('worker'), [fn, 'sh', '-c', workScript(folder, work)], {
-      env: environment(bridge),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
+    const child = spawn(
+      script('worker'),
+      [bridge.braced(fn), 'sh', '-c', workScript(folder, work)],
+      {
+        env: environment(bridge),
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
     const ended = once(child, 'exit')
     // It says so when it is ready.
     await once(child.stdout, 'data')

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { connectionTo } from '../native/connections.ts'
+import { connectionToOne } from '../native/connections.ts'
 import { Monitor } from './monitor.ts'
 import { seen, type Seen } from './trace.ts'
 
@@ -17,7 +17,7 @@ export class Probe {
   }
 
   static async open(url: string): Promise<Probe> {
-    const redis = connectionTo(url)
+    const redis = connectionToOne(url)
     const errors: unknown[] = []
     redis.on('error', (error: unknown) => errors.push(error))
     try {

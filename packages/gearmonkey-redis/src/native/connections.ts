@@ -1,5 +1,7 @@
-import { Redis, type Cluster, type RedisOptions } from 'ioredis'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { loginOf, pause, placeOf } from '../address-options.ts'
 import { connectOnce } from '../connect-once.ts'
+import { manyHostsAddress, type ManyHostsAddress } from '../many-hosts.ts'
 import { GearMonkeyError } from './errors.ts'
 
 /** An ioredis connection to one server, to a master found by Sentinel, or to a Cluster. */
@@ -7,19 +9,14 @@ export type Connection = Redis | Cluster
 
 /**
  * Where the jobs are: an ioredis instance (also one for Sentinel, or a Cluster), or a URL:
- * `redis://[user:password@]host[:port][/db]`, `rediss://...` (TLS), `unix:///path[?db=n&password=p]`
- * or the path of a Unix socket.
+ * `redis://[user:password@]host[:port][/db]`, `unix:///path[?db=n&password=p]` or the path of a Unix socket,
+ * `redis+sentinel://[user:password@]host[:port],.../name[?db=n]` or
+ * `redis+cluster://[user:password@]host[:port],...`; `rediss` instead of `redis` for TLS.
  */
 export type GearMonkeyServer = string | Connection
 
 /** A frozen server is noticed after this time, milliseconds. Longer than any BRPOP of a worker. */
 const answerWithinMs = 10_000
-/** The longest pause between two attempts to connect, milliseconds. */
-const longestPauseMs = 1_000
-
-const retryStrategy = (attempt: number): number =>
-  Math.min(50 * 2 ** Math.min(attempt, 10), longestPauseMs)
-
 /** What all connections that the library opens have in common. */
 const common = {
   lazyConnect: true,
@@ -31,7 +28,7 @@ const common = {
   replyMapping: 'legacy',
   commandTimeout: undefined,
   blockingTimeout: undefined,
-  retryStrategy,
+  retryStrategy: pause,
 } as const satisfies RedisOptions
 
 /**
@@ -66,7 +63,16 @@ export function isCluster(connection: Connection): connection is Cluster {
  * A connection for a URL. It connects with the first command.
  * @throws GearMonkeyError BAD_ARGUMENT
  */
-export function connectionTo(url: string): Redis {
+export function connectionTo(url: string): Connection {
+  const many = severalHosts(url)
+  return many ? connectionToMany(many) : connectionToOne(url)
+}
+
+/**
+ * The same for a single server.
+ * @throws GearMonkeyError BAD_ARGUMENT
+ */
+export function connectionToOne(url: string): Redis {
   if (/^rediss?:\/\//i.test(url)) return new Redis(url, forClient)
   if (url.startsWith('/')) return new Redis(url, forClient)
   if (/^unix:\/\/\//i.test(url)) {
@@ -75,6 +81,32 @@ export function connectionTo(url: string): Redis {
     return new Redis(query === undefined ? file : `${file}?${query}`, forClient)
   }
   throw new GearMonkeyError('BAD_ARGUMENT', 'the URL starts with none of redis, rediss, unix, /')
+}
+
+function severalHosts(url: string): ManyHostsAddress | undefined {
+  try {
+    return manyHostsAddress(url)
+  } catch (cause) {
+    throw new GearMonkeyError('BAD_ARGUMENT', 'the URL has a broken percent sign', { cause })
+  }
+}
+
+function connectionToMany(address: ManyHostsAddress): Connection {
+  const login = loginOf(address)
+  if (!('nodes' in address)) {
+    // While no Sentinel answers ioredis keeps what is asked.
+    return new Redis({
+      ...login,
+      ...placeOf(address),
+      ...forClient,
+      commandTimeout: answerWithinMs,
+    })
+  }
+  return new Cluster([...address.nodes], {
+    lazyConnect: true,
+    clusterRetryStrategy: pause,
+    redisOptions: { ...login, ...forClient },
+  })
 }
 
 /**
@@ -92,7 +124,7 @@ export function anotherConnection(
         lazyConnect: true,
         enableOfflineQueue: true,
         enableAutoPipelining: false,
-        redisOptions: options,
+        redisOptions: { ...of.options.redisOptions, ...options },
       })
     : of.duplicate<RedisOptions>(options)
   other.on('error', onError)

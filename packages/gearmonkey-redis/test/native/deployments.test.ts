@@ -5,16 +5,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Cluster, Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
-import { GearMonkeyClient, GearMonkeyWorker, type Connection } from '../../src/native/index.ts'
+import {
+  GearMonkeyClient,
+  GearMonkeyWorker,
+  type GearMonkeyServer,
+} from '../../src/native/index.ts'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 
 /** One scheduled job and one blocking one, by a client and a worker over the same connection. */
-async function tryOut(connection: Connection): Promise<void> {
-  connection.on('error', () => undefined)
-  const worker = new GearMonkeyWorker(connection)
+async function tryOut(server: GearMonkeyServer): Promise<void> {
+  if (typeof server !== 'string') server.on('error', () => undefined)
+  const worker = new GearMonkeyWorker(server)
   await worker.accept('echo', ({ input }) => input)
-  const client = new GearMonkeyClient(connection)
+  const client = new GearMonkeyClient(server)
   const due = await client.run('echo', 'due', { scheduledFor: 1, blocking: true, rollCall: true })
   const now = await client.run('echo', 'now', { blocking: true })
   expect(String((await client.get('echo', due))?.output)).toBe('due')
@@ -56,6 +60,41 @@ describe.skipIf(lacksRedis)('with redis-server', () => {
     await server.stop()
   })
 
+  test('a Cluster is named by a URL, with its password', async () => {
+    const server = await RedisServer.start(
+      ...['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
+    )
+    await server.ask('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
+    await server.ask('CONFIG', 'SET', 'requirepass', 'secret')
+    await tryOut(`redis+cluster://:secret@127.0.0.1:${server.port}`)
+    await server.stop()
+  }, 15_000)
+
+  test('Sentinels are named by a URL, with the master’s password and database', async () => {
+    const server = await RedisServer.start('--requirepass', 'secret')
+    const sentinel = await startSentinel(server.port, ['sentinel auth-pass main secret'])
+    await tryOut(`redis+sentinel://:secret@127.0.0.1:${sentinel.port}/main?db=3`)
+    const redis = server.connect({ password: 'secret', db: 3 })
+    expect(await redis.exists('uid:echo')).toBe(1)
+    await sentinel.stop()
+    await server.stop()
+  })
+
+  test('a client fails where no Sentinel answers', async () => {
+    const client = new GearMonkeyClient(`redis+sentinel://127.0.0.1:${await freePort()}/main`)
+    await expect(client.run('echo', '')).rejects.toMatchObject({ code: 'NO_ID' })
+    client.close()
+  }, 30_000)
+
+  test.each(['redis+sentinel://127.0.0.1:1', 'redis+cluster://%zz@127.0.0.1:1', 'http://host'])(
+    '%s is refused',
+    (url) => {
+      expect(() => new GearMonkeyClient(url)).toThrow(
+        expect.objectContaining({ code: 'BAD_ARGUMENT' }) as Error,
+      )
+    },
+  )
+
   test('a master is found by Sentinel', async () => {
     const server = await RedisServer.start()
     const sentinel = await startSentinel(server.port)
@@ -71,11 +110,19 @@ describe.skipIf(lacksRedis)('with redis-server', () => {
 })
 
 /** A Sentinel that watches one master under the name `main`. */
-async function startSentinel(master: number): Promise<{ port: number; stop: () => Promise<void> }> {
+async function startSentinel(
+  master: number,
+  more: readonly string[] = [],
+): Promise<{ port: number; stop: () => Promise<void> }> {
   const dir = mkdtempSync(join(tmpdir(), 'xg-sentinel-'))
   const file = join(dir, 'sentinel.conf')
   const port = await freePort()
-  const lines = [`port ${port}`, `dir ${dir}`, `sentinel monitor main 127.0.0.1 ${master} 1`]
+  const lines = [
+    `port ${port}`,
+    `dir ${dir}`,
+    `sentinel monitor main 127.0.0.1 ${master} 1`,
+    ...more,
+  ]
   writeFileSync(file, lines.join('\n') + '\n')
   const child = spawn('redis-server', [file, '--sentinel'], { stdio: ['ignore', 'pipe', 'ignore'] })
   await new Promise<void>((resolve, reject) => {

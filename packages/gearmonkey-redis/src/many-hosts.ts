@@ -1,6 +1,12 @@
-import type { ClusterStoreAddress, SentinelStoreAddress } from './store-address.ts'
+import type { ClusterAddress, HostPort, SentinelAddress } from './store-address.ts'
 
-type Host = SentinelStoreAddress['sentinels'][number]
+interface Tls {
+  readonly tls: boolean
+}
+
+/** What a URL with several hosts says. */
+export type ManyHostsAddress =
+  (SentinelAddress & Tls & { readonly db: number }) | (ClusterAddress & Tls)
 
 const form =
   /^(rediss?)\+(sentinel|cluster):\/\/(?:([^@/?]*)@)?([^/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/
@@ -13,9 +19,7 @@ const sentinelParameters = new Set(['db', 'sentinel_username', 'sentinel_passwor
  * `sentinel_username` and `sentinel_password`, or `redis+cluster://[user:password@]host[:port],...`;
  * `rediss+...` for TLS. Anything else is undefined. Throws where a percent sign is broken.
  */
-export function manyHostsAddress(
-  text: string,
-): SentinelStoreAddress | ClusterStoreAddress | undefined {
+export function manyHostsAddress(text: string): ManyHostsAddress | undefined {
   const [, scheme, kind, userinfo, hostList = '', path = '', query = ''] = form.exec(text) ?? []
   if (kind !== 'sentinel' && kind !== 'cluster') return undefined
   const hosts = hostList.split(',').map((host) => hostOf(host, usualPort[kind]))
@@ -41,23 +45,7 @@ export function manyHostsAddress(
   }
 }
 
-/** The address as a URL; a password shows as `***`. */
-export function printManyHosts(address: SentinelStoreAddress | ClusterStoreAddress): string {
-  const { tls, username = '', password } = address
-  const login = password === undefined ? '' : `${encodeURIComponent(username)}:***@`
-  const list = (hosts: readonly Host[]): string => hosts.map(printHost).join(',')
-  const scheme = tls ? 'rediss' : 'redis'
-  if ('nodes' in address) return `${scheme}+cluster://${login}${list(address.nodes)}`
-  const db = address.db === 0 ? '' : `?db=${address.db}`
-  const name = encodeURIComponent(address.name)
-  return `${scheme}+sentinel://${login}${list(address.sentinels)}/${name}${db}`
-}
-
-function printHost({ host, port }: Host): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-function hostOf(text: string, usual: number): Host | undefined {
+function hostOf(text: string, usual: number): HostPort | undefined {
   const [, v6, name, port] = hostForm.exec(text) ?? []
   const host = v6 ?? name
   const number = port === undefined ? usual : Number(port)

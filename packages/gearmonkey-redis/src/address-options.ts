@@ -1,0 +1,43 @@
+import type { RedisOptions } from 'ioredis'
+import { isClusterAddress, type SentinelAddress, type StoreAddress } from './store-address.ts'
+
+export type Options = Omit<RedisOptions, 'replyMapping'>
+
+/** The longest pause between two attempts to connect, milliseconds. */
+export const longestPauseMs = 1_000
+
+export const pause = (attempt: number): number =>
+  Math.min(50 * 2 ** Math.min(attempt, 10), longestPauseMs)
+
+/** How a connection logs in. */
+export function loginOf({ username, password, tls }: StoreAddress): Options {
+  return {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls ? { tls: {} } : {}),
+  }
+}
+
+/** Where a connection goes; of a cluster, which decides for each of its servers, nothing. */
+export function placeOf(address: StoreAddress): Options {
+  if (isClusterAddress(address)) return {}
+  if ('sentinels' in address) return bySentinels(address)
+  const { path, host = '127.0.0.1', port = 6379, db = 0 } = address
+  return path === undefined ? { host, port, db } : { path, db }
+}
+
+function bySentinels(address: SentinelAddress): Options {
+  const { sentinels, name, db = 0, tls, sentinelUsername, sentinelPassword } = address
+  return {
+    sentinels: [...sentinels],
+    name,
+    db,
+    ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
+    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
+    ...(tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
+    // Null would end the connection for good: ioredis asks each Sentinel once, and one more time is the last.
+    sentinelRetryStrategy: pause,
+    // A master that became a replica: the Sentinels know the new one.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  }
+}
