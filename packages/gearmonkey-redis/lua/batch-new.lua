@@ -4,7 +4,7 @@
 -- for none), level, jid, fields and values of its hash.
 -- Returns 1, or 0 where the parent is not known or over.
 --#include keys
---#include ties
+--#include batches
 local bid, parent, description = ARGV[3], ARGV[4], ARGV[5]
 if parent ~= '' then
   local known = redis.call('HMGET', batchKey(parent), 'created', 'success')

@@ -2,7 +2,7 @@
 -- KEYS: {xg}:batch:<bid>. ARGV: open, close, bid, lane, then per entry: kind (job, callback), word (done,
 -- failed), and the id of the job or <bid>:<what>.
 --#include keys
---#include ties
+--#include batches
 local bid, lane = ARGV[3], ARGV[4]
 local ran = KEYS[1] .. ':ran'
 

@@ -23,17 +23,27 @@ local deadlines = {}
 
 local function isOpen(lane) return by == 'n' or isOpenLane(lane) end
 
-local function fieldsOf(pairs)
-  local fields = {}
-  for at = 1, #pairs, 2 do fields[pairs[at]] = pairs[at + 1] end
-  return fields
+-- The fields of a hash, in a table that serves for all of them, one after the other.
+local fields, before = {}, {}
+local function readFields(stored)
+  for at = 1, #before, 2 do fields[before[at]] = nil end
+  for at = 1, #stored, 2 do fields[stored[at]] = stored[at + 1] end
+  before = stored
+end
+
+-- Ends a job that nobody wants run any more.
+local function expire(lane, id, door, unique, jid, waiting, keep)
+  --#include jobs
+  local job = { id = id, door = door, unique = unique, jid = jid, waiting = waiting, keep = keep, how = 'expired' }
+  finishJob(lane, job, '', 'error', 'expired')
+  redis.call('HINCRBY', metaKey(lane), 'expired', 1)
 end
 
 -- Takes a popped job into a reservation; false for one that nobody waits for or wants any more.
 local function reserve(lane, band, id, leaseMs)
   local key = jobKey(lane, id)
   local stored = redis.call('HGETALL', key)
-  local fields = fieldsOf(stored)
+  readFields(stored)
   if fields.level then tookLevel(lane, tonumber(fields.level)) end
   if not fields.status then return false end
   if fields.fg and not fields.wait then
@@ -42,10 +52,7 @@ local function reserve(lane, band, id, leaseMs)
     return false
   end
   if fields.stale and now >= tonumber(fields.stale) then
-    local job = { id = id, door = fields.door, unique = fields.unique, jid = fields.jid,
-      waiting = fields.wait, keep = fields.keep, how = 'expired' }
-    finishJob(lane, job, '', 'error', 'expired')
-    redis.call('HINCRBY', metaKey(lane), 'expired', 1)
+    expire(lane, id, fields.door, fields.unique, fields.jid, fields.wait, fields.keep)
     return false
   end
   if fields.once_until then unlock(lane, id, fields.once) end

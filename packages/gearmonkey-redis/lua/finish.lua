@@ -7,9 +7,7 @@
 -- The token `native` stands for what a native worker wrote: a final status that is not settled yet.
 -- Returns a digit per outcome: 1 done, 2 released, 3 dropped, 0 unknown.
 --#include keys
---#include levels
 --#include jobs
---#include dead
 --#include throttle
 --#include packed
 local given = unpackedArguments(3)
@@ -20,7 +18,8 @@ local counts = { completed = 0, failed = 0, retried = 0 }
 
 local function isHeld(job, token)
   if token == 'native' then
-    return job.door and not job.token and not job.settled and (job.status == 'success' or job.status == 'error')
+    local v = redis.call('HMGET', jobKey(lane, job.id), 'settled', 'status')
+    return job.door and not job.token and not v[1] and (v[2] == 'success' or v[2] == 'error')
   end
   return job.token == token
 end
@@ -39,6 +38,7 @@ local function schedule(job, message, delayMs, failure)
 end
 
 local function bury(job, message, failure)
+  --#include dead
   redis.call('HSET', jobKey(lane, job.id), 'output', message, 'failure', failure)
   buryJob(lane, job, node, now, deadMost, deadSeconds)
   return 1
@@ -46,17 +46,19 @@ end
 
 local function interrupt(job, into)
   local key = jobKey(lane, job.id)
+  local level = redis.call('HGET', key, 'level')
   redis.call('HSET', key, 'status', 'idle')
   redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
-  into[#into + 1] = { job.id, tonumber(job.level or 5) }
+  into[#into + 1] = { job.id, tonumber(level or 5) }
   return 2
 end
 
 local function release(job, lost, mostLosses)
-  local losses = tonumber(job.losses or 0) + (lost and 1 or 0)
   local key = jobKey(lane, job.id)
+  local v = redis.call('HMGET', key, 'losses', 'fg')
+  local losses = tonumber(v[1] or 0) + (lost and 1 or 0)
   if lost then redis.call('HSET', key, 'losses', losses) end
-  local isAbandoned = job.fg and not job.waiting
+  local isAbandoned = v[2] and not job.waiting
   if isAbandoned or (lost and mostLosses > 0 and losses >= mostLosses) then
     finishJob(lane, job, node, 'error', '')
     counts.failed = counts.failed + 1
@@ -66,14 +68,20 @@ local function release(job, lost, mostLosses)
   return interrupt(job, back)
 end
 
+local function putBack()
+  --#include levels
+  if #back > 0 then enqueue(lane, back) end
+  if #front > 0 then requeue(lane, front) end
+  hintReady(queue, lane, now)
+  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back + #front)
+end
+
 local at = 7
 for index = 1, count do
   local kind, id, token, a, b, c = unpack(given, at, at + 5)
   at = at + 6
-  local v = redis.call('HMGET', jobKey(lane, id), 'token', 'door', 'unique', 'jid', 'wait', 'keep', 'level',
-    'losses', 'fg', 'status', 'settled')
-  local job = { id = id, token = v[1], door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6],
-    level = v[7], losses = v[8], fg = v[9], status = v[10], settled = v[11] }
+  local v = redis.call('HMGET', jobKey(lane, id), 'token', 'door', 'unique', 'jid', 'wait', 'keep')
+  local job = { id = id, token = v[1], door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }
   local result = 0
   if isHeld(job, token) then
     ended[#ended + 1] = id
@@ -103,12 +111,7 @@ for index = 1, count do
 end
 
 if #ended > 0 then pushAll('ZREM', KEYS[1], ended) end
-if #back + #front > 0 then
-  if #back > 0 then enqueue(lane, back) end
-  if #front > 0 then requeue(lane, front) end
-  hintReady(queue, lane, now)
-  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back + #front)
-end
+if #back + #front > 0 then putBack() end
 -- Who waits for room in the queue is woken by what is next in it.
 if freed > 0 then
   local following = redis.call('ZRANGE', readyKey(queue), 0, 0)[1]

@@ -9,11 +9,11 @@
 --#include keys
 --#include levels
 --#include packed
---#include ties
 --#include waits
 local given = unpackedArguments(3)
 local lane, node, queue, count = unpack(given, 1, 4)
 local meta, channel, now = metaKey(lane), channelOf(lane), nowMs()
+local enqueued = integer(now)
 local limits = redis.call('HMGET', meta, 'max:high', 'max:normal', 'max:low')
 local limited, total = limits[1] or limits[2] or limits[3], 0
 if limited then
@@ -38,6 +38,11 @@ local function join(unique, foreground)
   return id
 end
 
+local function joinsBatch(batch)
+  --#include batches
+  return joinBatch(batch, 1)
+end
+
 local function isFull(level)
   if not limited then return false end
   local limit = tonumber(limits[level >= 7 and 1 or level >= 4 and 2 or 3] or 0)
@@ -45,7 +50,7 @@ local function isFull(level)
 end
 
 local last = redis.call('INCRBY', KEYS[1], count)
-local nextId, results, queued, best = last - count, {}, {}, nil
+local nextId, results, queued, best = last - count, {}, {}, nil -- queued: ids by level
 local earliestDue, at = nil, 5
 for index = 1, count do
   local level, due, unique, foreground, jid, lock, lockMs, batch, tick, tickMs, fields = unpack(given, at, at + 10)
@@ -60,12 +65,12 @@ for index = 1, count do
     results[index] = 'locked'
   elseif isFull(level) then
     results[index] = 0
-  elseif batch ~= '' and not joinBatch(batch, 1) then
+  elseif batch ~= '' and not joinsBatch(batch) then
     results[index] = 'unbatched'
   else
     nextId = nextId + 1
     local id = integer(nextId)
-    redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', integer(now), unpack(given, first, at - 1))
+    redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', enqueued, unpack(given, first, at - 1))
     if unique ~= '' then redis.call('HSET', uniqueKey(lane), unique, id) end
     if tick ~= '' then redis.call('HSET', ticksKey(lane), tick, integer(tickMs)) end
     if lock ~= '' then
@@ -78,7 +83,8 @@ for index = 1, count do
       redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
       if not earliestDue or due < earliestDue then earliestDue = due end
     else
-      queued[#queued + 1] = { id, level }
+      local ids = queued[level]
+      if ids then ids[#ids + 1] = id else queued[level] = { id } end
       if not best or level > best then best = level end
     end
     total = total + 1
@@ -86,8 +92,8 @@ for index = 1, count do
   end
 end
 
-if #queued > 0 then
-  enqueue(lane, queued)
+if best then
+  enqueueLevels(lane, queued)
   if queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rank(best, now), lane) end
 end
 if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end

@@ -1,36 +1,55 @@
 import { readFileSync } from 'node:fs'
 
 const folder = new URL('../lua/', import.meta.url)
+const include = /^( *)--#include (\w+)\n/gm
 
 /**
  * A script, after what it needs of the parts of `lua/lib/` that it and they name in `--#include` lines, without
- * comments. The server makes each function anew in every call: one that nothing uses would cost in all of them.
+ * comments. The server makes each function anew in every call: one that nothing uses would cost in all of them. What
+ * is named inside a function is made when that is called, for what is seldom needed.
  */
 export function readScript(name: string): string {
-  const included = new Set<string>()
   const pieces: string[] = []
-  const read = (file: string): string =>
-    readFileSync(new URL(file, folder), 'utf8').replace(/^--#include (\w+)$/gm, (_line, part) => {
-      if (!included.has(String(part))) {
-        included.add(String(part))
-        pieces.push(...piecesOf(read(`lib/${String(part)}.lua`)))
-      }
-      return ''
-    })
-  let script = withoutComments(read(`${name}.lua`))
-  for (const piece of pieces.reverse()) {
-    if (namesOf(piece).some((word) => isUsed(word, script))) script = piece + script
+  const included = new Set<string>()
+  const read = (file: string): string[] => {
+    const lua = readFileSync(new URL(file, folder), 'utf8')
+    for (const [, , part = ''] of lua.matchAll(include)) {
+      if (included.has(part)) continue
+      included.add(part)
+      pieces.push(...read(`lib/${part}.lua`))
+    }
+    return piecesOf(lua)
   }
-  return script
+  const script = read(`${name}.lua`)
+  const always = script.filter((piece) => !isLate(piece))
+  const needed = neededBy(always.join(''), pieces)
+  const late = pieces.filter((piece) => !needed.includes(piece))
+  return [...needed, ...script].map((piece) => filled(piece, late)).join('')
 }
 
-/** The definitions of a library, one after the other. */
-function piecesOf(library: string): string[] {
-  return withoutComments(library).split(/^(?=local |\w+ = )/m)
+/** The definitions of a file and what stands between them, one after the other, without comments. */
+function piecesOf(lua: string): string[] {
+  return lua
+    .replace(/^--#include \w+\n/gm, '')
+    .replace(/^ *--(?!#include).*\n/gm, '')
+    .replace(/^\n+/gm, '')
+    .split(/(?<=^end\n)|^(?=local )/m)
 }
 
-function withoutComments(lua: string): string {
-  return lua.replace(/^ *--.*\n/gm, '').replace(/^\n+/gm, '')
+/** A function that names what it needs itself. */
+function isLate(piece: string): boolean {
+  return piece.search(include) >= 0
+}
+
+/** Those of the pieces that a text needs, and those that they need. */
+function neededBy(text: string, pieces: readonly string[]): string[] {
+  const needed: string[] = []
+  for (const piece of pieces.toReversed()) {
+    if (!namesOf(piece).some((word) => new RegExp(`\\b${word}\\b`).test(text))) continue
+    needed.unshift(piece)
+    if (!isLate(piece)) text += piece
+  }
+  return needed
 }
 
 /** What is defined: `local function name`, `local name, name = ...` or `name = ...`. */
@@ -39,6 +58,11 @@ function namesOf(piece: string): string[] {
   return names?.split(', ') ?? []
 }
 
-function isUsed(word: string, script: string): boolean {
-  return new RegExp(`\\b${word}\\b`).test(script)
+/** A piece with what it makes when it is called. */
+function filled(piece: string, late: readonly string[]): string {
+  if (!isLate(piece)) return piece
+  const within = neededBy(piece, late).filter((other) => other !== piece)
+  const rest = late.filter((other) => !within.includes(other))
+  const made = within.map((other) => filled(other, rest)).join('')
+  return piece.replace(include, '').replace(/^.*\n/, (head) => head + made)
 }

@@ -1,16 +1,26 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readScript } from '../src/script-text.ts'
 
-const names = readdirSync(new URL('../lua/', import.meta.url))
-  .filter((file) => file.endsWith('.lua'))
-  .map((file) => file.slice(0, -4))
+const folder = new URL('../lua/', import.meta.url)
+const filesIn = (url: URL): string[] => readdirSync(url).filter((file) => file.endsWith('.lua'))
+const names = filesIn(folder).map((file) => file.slice(0, -4))
+
+const definition = /local function (\w+)\(/g
+const libraries = new URL('lib/', folder)
+const functions = filesIn(libraries).flatMap((file) => {
+  const text = readFileSync(new URL(file, libraries), 'utf8')
+  return [...text.matchAll(definition)].map(([, word = '']) => word)
+})
 
 test.each(names)('%s brings what it uses of the libraries, and nothing else', (name) => {
   const script = readScript(name)
-  const defined = [...script.matchAll(/^local function (\w+)/gm)].map(([, word = '']) => word)
+  const defined = [...script.matchAll(definition)].map(([, word = '']) => word)
   const unused = defined.filter((word) => script.split(new RegExp(`\\b${word}\\b`)).length < 3)
-  expect(unused).toEqual([])
+  const missing = functions.filter(
+    (word) => new RegExp(`\\b${word}\\(`).test(script) && !defined.includes(word),
+  )
+  expect({ unused, missing }).toEqual({ unused: [], missing: [] })
   expect(script).not.toContain('--#include')
 })
 
@@ -20,4 +30,12 @@ test('a script brings what its libraries use of each other', () => {
     expect(script).toContain(`local function ${word}(`)
   }
   expect(script).not.toContain('local function finishJob(')
+})
+
+test('what a function names itself is made when it is called', () => {
+  const script = readScript('submit')
+  const at = (text: string): number => script.indexOf(`local function ${text}(`)
+  expect(at('joinBatch')).toBeGreaterThan(at('joinsBatch'))
+  expect(at('batchKey')).toBeGreaterThan(at('joinsBatch'))
+  expect(at('jobKey')).toBeLessThan(at('joinsBatch'))
 })

@@ -13,7 +13,7 @@ end
 
 -- Tells the other nodes whose clients wait for the job, each once. True if there are any.
 local function relay(lane, id, waiting, node, kind, data)
-  if not waiting then return false end
+  if not waiting or waiting == node then return false end
   local told, any = {}, false
   for other in string.gmatch(waiting, '([^,=]+)=?%d*') do
     if other ~= node and not told[other] then

@@ -2,9 +2,18 @@
 -- queue or `xg`: empty, or { and } in a cluster, where a script touches one slot. The twin of keys.ts.
 local open, close = ARGV[1], ARGV[2]
 local function laneKey(kind, lane) return kind .. ':' .. open .. lane .. close end
-local function jobKey(lane, id) return laneKey('job', lane) .. ':' .. id end
+-- Asked for every job of a lane, one after the other.
+local jobsLane, jobsPrefix
+local function jobKey(lane, id)
+  if lane ~= jobsLane then jobsLane, jobsPrefix = lane, laneKey('job', lane) .. ':' end
+  return jobsPrefix .. id
+end
 local function queueKey(lane, place) return laneKey('queue', lane) .. ':' .. place end
-local function channelOf(lane) return laneKey('channel', lane) end
+local channelLane, channel
+local function channelOf(lane)
+  if lane ~= channelLane then channelLane, channel = lane, laneKey('channel', lane) end
+  return channel
+end
 local function busyKey(lane) return laneKey('xg:busy', lane) end
 local function deadKey(lane) return laneKey('xg:dead', lane) end
 local function retriesKey(lane) return laneKey('xg:retries', lane) end

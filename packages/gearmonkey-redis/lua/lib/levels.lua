@@ -89,13 +89,15 @@ local function byLevelOf(jobs)
   return byLevel
 end
 
--- Puts jobs ({ id, level } in order of arrival) into the queues of their lane.
-local function enqueue(lane, jobs)
-  local byLevel = byLevelOf(jobs)
+-- Puts the ids of each level, in order of arrival, into the queues of their lane.
+local function enqueueLevels(lane, byLevel)
   for level = 9, 1, -1 do
     if byLevel[level] then enqueueLevel(lane, level, byLevel[level]) end
   end
 end
+
+-- The same for jobs ({ id, level }).
+local function enqueue(lane, jobs) enqueueLevels(lane, byLevelOf(jobs)) end
 
 -- Puts ids of one level, the first to be next, before those of the same level in their band.
 local function requeueLevel(lane, level, ids)
