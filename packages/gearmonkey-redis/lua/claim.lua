@@ -25,10 +25,17 @@ local function isOpen(lane) return by == 'n' or isOpenLane(lane) end
 
 -- The fields of a hash, in a table that serves for all of them, one after the other.
 local fields, before = {}, {}
+-- Returns whether one is to stand beside the reply.
 local function readFields(stored)
   for at = 1, #before, 2 do fields[before[at]] = nil end
-  for at = 1, #stored, 2 do fields[stored[at]] = stored[at + 1] end
+  local isLong = false
+  for at = 1, #stored, 2 do
+    local value = stored[at + 1]
+    fields[stored[at]] = value
+    if #value >= besideFrom then isLong = true end
+  end
   before = stored
+  return isLong
 end
 
 -- Ends a job that nobody wants run any more.
@@ -43,7 +50,7 @@ end
 local function reserve(lane, band, id, leaseMs)
   local key = jobKey(lane, id)
   local stored = redis.call('HGETALL', key)
-  readFields(stored)
+  local isLong = readFields(stored)
   if fields.level then tookLevel(lane, tonumber(fields.level)) end
   if not fields.status then return false end
   if fields.fg and not fields.wait then
@@ -68,7 +75,7 @@ local function reserve(lane, band, id, leaseMs)
   -- A native client's job has the level of the band it was pushed to, and goes back there.
   if not fields.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
   redis.call('PUBLISH', channelOf(lane), 'start:' .. id)
-  setAside(stored, reply)
+  if isLong then setAside(stored, reply) end
   local at = 4 * taken
   jobs[at + 1], jobs[at + 2], jobs[at + 3], jobs[at + 4] = lane, id, token, stored
   taken = taken + 1

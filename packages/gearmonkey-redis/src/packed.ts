@@ -19,13 +19,14 @@ const no = 0xc2
 export function pack(list: readonly ScriptArgument[]): (Buffer | number)[] {
   const packed = new Pack(list)
   const beside: (Buffer | number)[] = []
-  for (const [index, value] of list.entries()) {
+  for (let at = 0; at < list.length; at += 1) {
+    const value = list[at] ?? ''
     if (typeof value === 'number') packed.number(value)
     else if (typeof value === 'string') packed.text(value)
     else if (value.length < besideFrom) packed.bytes(value)
     else {
       packed.placeholder()
-      beside.push(index + 1, Buffer.from(value.buffer, value.byteOffset, value.length))
+      beside.push(at + 1, Buffer.from(value.buffer, value.byteOffset, value.length))
     }
   }
   return [packed.done(), ...beside]

@@ -2,13 +2,17 @@
 -- queue or `xg`: empty, or { and } in a cluster, where a script touches one slot. The twin of keys.ts.
 local open, close = ARGV[1], ARGV[2]
 local function laneKey(kind, lane) return kind .. ':' .. open .. lane .. close end
--- Asked for every job of a lane, one after the other.
+-- What is asked for again and again of one lane is put together once.
 local jobsLane, jobsPrefix
 local function jobKey(lane, id)
   if lane ~= jobsLane then jobsLane, jobsPrefix = lane, laneKey('job', lane) .. ':' end
   return jobsPrefix .. id
 end
-local function queueKey(lane, place) return laneKey('queue', lane) .. ':' .. place end
+local queuesLane, queuesPrefix
+local function queueKey(lane, place)
+  if lane ~= queuesLane then queuesLane, queuesPrefix = lane, laneKey('queue', lane) .. ':' end
+  return queuesPrefix .. place
+end
 local channelLane, channel
 local function channelOf(lane)
   if lane ~= channelLane then channelLane, channel = lane, laneKey('channel', lane) end
