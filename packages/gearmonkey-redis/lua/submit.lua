@@ -1,8 +1,9 @@
 -- Stores jobs of one lane and queues those that are due.
 -- KEYS: uid:{lane}. ARGV: open, close, packed: lane, node, queue (its hint index, empty for none), count,
 -- then per job: level, due (ms, empty for now), unique (empty for none), foreground (1 or empty), jid (empty
--- for none), lock (empty for none), how long it is held (ms), batch (empty for none), cron entry
--- (empty for none), its tick (ms), number of field strings, the field strings.
+-- for none), lock (empty for none), how long it is held (ms), batch (empty for none; in a cluster the name of
+-- the note by which the submission has joined it), cron entry (empty for none), its tick (ms), number of
+-- field strings, the field strings.
 -- Returns packed per job: its id; minus the id of the job that it joined; 0 where the queue is full; `locked`
 -- where another job holds its lock; `unbatched` where its batch is not known or over; `ticked`
 -- where the tick or a later one has its job.
@@ -38,8 +39,18 @@ local function join(unique, foreground)
   return id
 end
 
+-- In a cluster the batch, in another slot, has the job already, unless it was told meanwhile that none will come.
+local function joinsNoted(note)
+  local key = joinedKey(lane, note)
+  if redis.call('GET', key) == 'void' then return false end
+  redis.call('INCR', key)
+  redis.call('EXPIRE', key, 86400)
+  return true
+end
+
 local function joinsBatch(batch)
   --#include batches
+  if isCluster then return joinsNoted(batch) end
   return joinBatch(batch, 1)
 end
 

@@ -53,7 +53,12 @@ export class RedisJobs {
     this.#options = options
   }
 
-  async submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
+  /** @param notes in a cluster: those by which the jobs have joined their batches */
+  async submit(
+    lane: string,
+    jobs: readonly NewJob[],
+    notes?: ReadonlyMap<string, string>,
+  ): Promise<readonly Submitted[]> {
     const { run, keys, node } = this.#link
     const args: ScriptArgument[] = [lane, node, this.#link.queueOf(lane), jobs.length]
     for (const job of jobs) {
@@ -65,8 +70,7 @@ export class RedisJobs {
         job.jid ?? '',
         job.lock?.key ?? '',
         job.lock?.forMs ?? 0,
-        // In a cluster the batch is in another slot and has been joined before.
-        this.#link.isCluster ? '' : (job.batch ?? ''),
+        (this.#link.isCluster ? notes?.get(job.batch ?? '') : job.batch) ?? '',
         job.tick?.entry ?? '',
         job.tick?.atMs ?? 0,
       )

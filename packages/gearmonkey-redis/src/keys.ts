@@ -23,6 +23,7 @@ export class Keys {
     this.nodes = `${broker}:nodes`
     this.due = `${broker}:due`
     this.callbacks = `${broker}:callbacks`
+    this.joins = `${broker}:joins`
     this.#batch = `${broker}:batch`
   }
 
@@ -121,6 +122,11 @@ export class Keys {
     return this.#of('xg:ties', lane)
   }
 
+  /** In a cluster: how many jobs of a submission that joined a batch before are stored, or `void`. */
+  joined(lane: string, note: string): string {
+    return `${this.#of('xg:joined', lane)}:${note}`
+  }
+
   /** Jobs that workers have of a queue with a limit, by when they got them, milliseconds. */
   slots(queue: string): string {
     return this.#of('xg:slots', queue)
@@ -166,6 +172,8 @@ export class Keys {
   readonly due: string
   /** In a cluster: callbacks of batches that stand to be pushed into their lanes. */
   readonly callbacks: string
+  /** In a cluster: submissions that have joined batches and may not be stored, by when, milliseconds. */
+  readonly joins: string
   /** Channel: new lanes, and lanes that got jobs otherwise than by a submission. */
   readonly events = 'xg:events'
 

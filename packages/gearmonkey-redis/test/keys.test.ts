@@ -27,6 +27,7 @@ const twins: Readonly<Record<string, (keys: Keys) => string>> = {
   'lineKey(lane)': (keys) => keys.line('mail@bulk'),
   'ticksKey(lane)': (keys) => keys.ticks('mail@bulk'),
   'tiesKey(lane)': (keys) => keys.ties('mail@bulk'),
+  "joinedKey(lane, 'n-1')": (keys) => keys.joined('mail@bulk', 'n-1'),
   'metaKey(lane)': (keys) => keys.meta('mail@bulk'),
   "readyKey('bulk')": (keys) => keys.ready('bulk'),
   "slotsKey('bulk')": (keys) => keys.slots('bulk'),
@@ -35,6 +36,7 @@ const twins: Readonly<Record<string, (keys: Keys) => string>> = {
   "nodeChannel('n1')": (keys) => keys.nodeChannel('n1'),
   dueKey: (keys) => keys.due,
   callbacksKey: (keys) => keys.callbacks,
+  joinsKey: (keys) => keys.joins,
   eventsChannel: (keys) => keys.events,
 }
 

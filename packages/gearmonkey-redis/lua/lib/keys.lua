@@ -29,13 +29,14 @@ local function onceKey(lane) return laneKey('xg:once', lane) end
 local function ticksKey(lane) return laneKey('xg:ticks', lane) end
 local function metaKey(lane) return laneKey('xg:lane', lane) end
 local function tiesKey(lane) return laneKey('xg:ties', lane) end
+local function joinedKey(lane, note) return laneKey('xg:joined', lane) .. ':' .. note end
 local function readyKey(queue) return 'xg:ready:' .. open .. queue .. close end
 local function slotsKey(queue) return 'xg:slots:' .. open .. queue .. close end
 local function rateKey(queue) return 'xg:rate:' .. open .. queue .. close end
 local broker = open .. 'xg' .. close
 local function batchKey(bid) return broker .. ':batch:' .. bid end
 local function nodeChannel(node) return 'xg:node:' .. node end
-local dueKey, callbacksKey = broker .. ':due', broker .. ':callbacks'
+local dueKey, callbacksKey, joinsKey = broker .. ':due', broker .. ':callbacks', broker .. ':joins'
 local eventsChannel = 'xg:events'
 local isCluster = open ~= ''
 

@@ -10,6 +10,7 @@ import type {
 import type { RedisJobs } from '../job-steps.ts'
 import type { StoreLink } from '../store-link.ts'
 import { Aftermath } from './aftermath.ts'
+import { BatchJoins, type Join } from './batch-joins.ts'
 import { ClusterClaim } from './cluster-claim.ts'
 import { ClusterThrottles } from './cluster-throttles.ts'
 import { ClusterTies } from './cluster-ties.ts'
@@ -22,6 +23,7 @@ export class ClusterSteps implements Pick<RedisJobs, 'submit' | 'claim' | 'finis
   readonly #link: StoreLink
   readonly #jobs: RedisJobs
   readonly #ties: ClusterTies
+  readonly #joins: BatchJoins
   readonly #aftermath: Aftermath
   readonly #throttles: ClusterThrottles
 
@@ -29,6 +31,7 @@ export class ClusterSteps implements Pick<RedisJobs, 'submit' | 'claim' | 'finis
     this.#link = link
     this.#jobs = jobs
     this.#ties = new ClusterTies(link)
+    this.#joins = new BatchJoins(link)
     this.#aftermath = new Aftermath(link, this.#ties)
     this.#throttles = new ClusterThrottles(link, throttles)
     link.afterwards((name, args) => this.#aftermath.after(name, args))
@@ -36,13 +39,18 @@ export class ClusterSteps implements Pick<RedisJobs, 'submit' | 'claim' | 'finis
 
   async submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
     if (jobs.every(({ batch }) => batch === undefined)) return this.#jobs.submit(lane, jobs)
-    const unknown = await this.#joinBatches(jobs)
-    const taken = jobs.filter(({ batch = '' }) => !unknown.has(batch))
-    const stored = taken.length > 0 ? await this.#jobs.submit(lane, taken) : []
-    await this.#leaveBatches(taken, stored)
+    const joined = await this.#joinBatches(lane, jobs)
+    const isKnown = ({ batch }: NewJob): boolean => batch === undefined || joined.has(batch)
+    const taken = jobs.filter(isKnown)
+    const notes = new Map([...joined].map(([bid, { note }]) => [bid, note]))
+    const stored = taken.length > 0 ? await this.#jobs.submit(lane, taken, notes) : []
+    const left = countByBatch(taken.filter((_job, at) => stored[at]?.kind !== 'created'))
+    await this.#link.ifThere(async () => {
+      for (const [bid, join] of joined) await this.#joins.settle(join, left.get(bid) ?? 0)
+    })
     const results = stored.values()
-    return jobs.map(({ batch = '' }) =>
-      unknown.has(batch) ? { kind: 'unbatched' } : (results.next().value ?? { kind: 'full' }),
+    return jobs.map((job) =>
+      isKnown(job) ? (results.next().value ?? { kind: 'full' }) : { kind: 'unbatched' },
     )
   }
 
@@ -64,26 +72,23 @@ export class ClusterSteps implements Pick<RedisJobs, 'submit' | 'claim' | 'finis
   }
 
   /** Does what a node that died may have left undone. */
-  heal(): Promise<void> {
-    return this.#ties.pushCallbacks()
+  async heal(): Promise<void> {
+    await this.#joins.settleOverdue()
+    await this.#ties.pushCallbacks()
   }
 
-  /** Returns the batches that are not known. */
-  async #joinBatches(jobs: readonly NewJob[]): Promise<ReadonlySet<string>> {
-    const unknown = new Set<string>()
-    for (const [bid, many] of byBatch(jobs)) {
-      if (!(await this.#ties.join(bid, many))) unknown.add(bid)
+  /** How the jobs have joined their batches, those that are known. */
+  async #joinBatches(lane: string, jobs: readonly NewJob[]): Promise<ReadonlyMap<string, Join>> {
+    const joined = new Map<string, Join>()
+    for (const [bid, many] of countByBatch(jobs)) {
+      const join = await this.#joins.join(bid, lane, many)
+      if (join) joined.set(bid, join)
     }
-    return unknown
-  }
-
-  async #leaveBatches(jobs: readonly NewJob[], stored: readonly Submitted[]): Promise<void> {
-    const refused = jobs.filter((_job, at) => stored[at]?.kind !== 'created')
-    for (const [bid, many] of byBatch(refused)) await this.#ties.join(bid, -many)
+    return joined
   }
 }
 
-function byBatch(jobs: readonly NewJob[]): ReadonlyMap<string, number> {
+function countByBatch(jobs: readonly NewJob[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { batch } of jobs) {
     if (batch !== undefined) counts.set(batch, (counts.get(batch) ?? 0) + 1)

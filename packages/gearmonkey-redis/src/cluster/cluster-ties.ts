@@ -18,12 +18,6 @@ export class ClusterTies {
     this.#link = link
   }
 
-  /** Counts jobs into a batch, or out of it again; false where it is not known or over. */
-  async join(bid: string, jobs: number): Promise<boolean> {
-    const { run, keys } = this.#link
-    return (await run('batch-join', [keys.batch(bid)], [bid, jobs])) === 1
-  }
-
   /** Tells the batches which jobs of a lane have ended. */
   async settle(lane: string): Promise<void> {
     const { call, redis, run, keys } = this.#link

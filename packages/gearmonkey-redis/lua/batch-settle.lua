@@ -1,0 +1,9 @@
+-- In a cluster: counts jobs that joined a batch and were not stored out of it again, once.
+-- KEYS: {xg}:batch:<bid>. ARGV: open, close, bid, jobs, note (a member of {xg}:joins).
+-- Returns 1, or 0 where it was settled before.
+--#include keys
+--#include batches
+local bid, jobs = ARGV[3], tonumber(ARGV[4])
+if redis.call('ZREM', joinsKey, ARGV[5]) == 0 then return 0 end
+if jobs > 0 and joinBatch(bid, -jobs) then settleBatch(bid) end
+return 1

@@ -1,0 +1,6 @@
+-- In a cluster: how many jobs of a submission, which has joined a batch, are stored. From then on none will be.
+-- KEYS: xg:joined:{lane}:<note>. ARGV: open, close.
+--#include keys
+local stored = redis.call('GET', KEYS[1])
+if not stored then redis.call('SET', KEYS[1], 'void', 'EX', 86400) end
+return tonumber(stored or 0) or 0
