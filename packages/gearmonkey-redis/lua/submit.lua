@@ -39,18 +39,16 @@ local function join(unique, foreground)
   return id
 end
 
--- In a cluster the batch, in another slot, has the job already, unless it was told meanwhile that none will come.
-local function joinsNoted(note)
-  local key = joinedKey(lane, note)
-  if redis.call('GET', key) == 'void' then return false end
-  redis.call('INCR', key)
-  redis.call('EXPIRE', key, 86400)
-  return true
-end
-
 local function joinsBatch(batch)
+  if isCluster then
+    -- There it is in another slot and has the job already, unless it was told meanwhile that none will come.
+    local key = joinedKey(lane, batch)
+    if redis.call('GET', key) == 'void' then return false end
+    redis.call('INCR', key)
+    redis.call('EXPIRE', key, 86400)
+    return true
+  end
   --#include batches
-  if isCluster then return joinsNoted(batch) end
   return joinBatch(batch, 1)
 end
 
