@@ -3,6 +3,9 @@ import type { ListenAddress } from '../lifecycle/listen.ts'
 import { openHere, type OpenedPort, type PortWish } from '../net/open-port.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 
+/** Connections that are on their way to one process; more go to others, or wait until it has taken these. */
+const MOST_UNSENT = 8
+
 export interface DoorkeeperParts {
   /** Connections of a port at once, over all processes. */
   readonly maxConnections: number
@@ -11,12 +14,14 @@ export interface DoorkeeperParts {
 
 /**
  * Listens for all processes, and hands each connection to the one that has the fewest of its port. While
- * there is none, connections wait: a process that is started again finds them.
+ * none can take one, connections wait: a process that stands still gets no more, and one that is started
+ * again finds them.
  */
 export class Doorkeeper {
   readonly #parts: DoorkeeperParts
   readonly #ports: OpenedPort[] = []
-  readonly #waiting: { readonly port: number; readonly socket: Socket }[] = []
+  /** By port. */
+  readonly #waiting: Socket[][] = []
   #last = 0
   #isStopping = false
 
@@ -35,20 +40,25 @@ export class Doorkeeper {
       const create = () =>
         createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
           socket.on('error', () => socket.destroy())
-          this.#place(port, socket)
+          this.#arrived(port, socket)
         })
+      this.#waiting.push([])
       this.#ports.push(await openHere(create, wish))
     }
     return this.#ports.map(({ address }) => address)
   }
 
-  /** A process came, or shut a port. A port that all have shut is closed once the gateway stops. */
+  /** A process came, or can take more. */
   look(): void {
-    for (const { port, socket } of this.#waiting.splice(0)) this.#place(port, socket)
-    if (!this.#isStopping) return
-    for (const [port, opened] of this.#ports.entries()) {
-      if (!this.#parts.processes().some((process) => process.takes(port))) opened.stop()
+    for (const [port, waiting] of this.#waiting.entries()) {
+      while (waiting.length > 0) {
+        const process = this.#choose(port)
+        if (!process) break
+        const socket = waiting.shift()
+        if (socket) this.#hand(process, port, socket)
+      }
     }
+    if (this.#isStopping) this.#stopShut()
   }
 
   /** Ports are closed as the processes shut them. */
@@ -60,35 +70,44 @@ export class Doorkeeper {
   close(): void {
     this.#isStopping = true
     for (const opened of this.#ports) opened.stop()
-    for (const { socket } of this.#waiting.splice(0)) socket.destroy()
+    for (const waiting of this.#waiting) for (const socket of waiting.splice(0)) socket.destroy()
   }
 
-  #place(port: number, socket: Socket): void {
-    const processes = this.#parts.processes()
-    const taken = processes.reduce((sum, process) => sum + process.connections(port), 0)
-    const waiting = this.#waiting.filter((other) => other.port === port).length
-    const isSurplus = taken + waiting >= this.#parts.maxConnections
-    const process = this.#choose(port)
-    if (process) {
-      process.hand(port, isSurplus, socket, () => this.#place(port, socket))
-    } else if (isSurplus || this.#isStopping) socket.destroy()
-    else this.#waiting.push({ port, socket })
+  #arrived(port: number, socket: Socket): void {
+    const waiting = this.#waiting[port] ?? []
+    const process = waiting.length === 0 ? this.#choose(port) : undefined
+    if (process) this.#hand(process, port, socket)
+    else if (this.#taken(port) + waiting.length >= this.#parts.maxConnections) socket.destroy()
+    else waiting.push(socket)
   }
 
-  /** The one with the fewest connections; of equals, the next in turn. */
+  #hand(process: GatewayProcess, port: number, socket: Socket): void {
+    const isSurplus = this.#taken(port) >= this.#parts.maxConnections
+    this.#last = this.#parts.processes().indexOf(process)
+    process.hand(port, isSurplus, socket, () => this.#arrived(port, socket))
+  }
+
+  #taken(port: number): number {
+    return this.#parts.processes().reduce((sum, process) => sum + process.connections(port), 0)
+  }
+
+  /** A port that all processes have shut is closed once the gateway stops. */
+  #stopShut(): void {
+    for (const [port, opened] of this.#ports.entries()) {
+      if (!this.#parts.processes().some((process) => process.takes(port))) opened.stop()
+    }
+  }
+
+  /** Of those that can take one, the one with the fewest connections; of equals, the next in turn. */
   #choose(port: number): GatewayProcess | undefined {
     const all = this.#parts.processes()
     let best: GatewayProcess | undefined
-    let place = 0
     for (let step = 1; step <= all.length; step += 1) {
-      const at = (this.#last + step) % all.length
-      const process = all[at]
-      if (!process?.takes(port)) continue
+      const process = all[(this.#last + step) % all.length]
+      if (!process?.takes(port) || process.unsent >= MOST_UNSENT) continue
       if (best && best.connections(port) <= process.connections(port)) continue
       best = process
-      place = at
     }
-    if (best) this.#last = place
     return best
   }
 }

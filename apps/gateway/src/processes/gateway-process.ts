@@ -14,7 +14,7 @@ const ANSWERS_WITHIN_MS = 4000
 export interface ProcessEvents {
   readonly shutdown: (graceful: boolean) => void
   readonly news: (news: FaktoryNews, from: GatewayProcess) => void
-  /** A connection has ended, or a port is shut: there may be another to choose. */
+  /** It has been sent a connection, and can take another; or it takes no more. */
   readonly changed: () => void
 }
 
@@ -82,6 +82,11 @@ export class GatewayProcess {
     return this.#connections.get(port) ?? 0
   }
 
+  /** Connections that it has not yet been sent: it takes one after the other. */
+  get unsent(): number {
+    return this.#unsent.size
+  }
+
   takes(port: number): boolean {
     return this.serves && !this.#shut.has(port)
   }
@@ -93,7 +98,11 @@ export class GatewayProcess {
     this.#unsent.set(socket, undelivered)
     const message: ToChild = { what: 'connection', port, surplus }
     this.#child.send(message, socket, { keepOpen: false }, (error) => {
-      if (!this.#unsent.delete(socket) || !error) return
+      if (!this.#unsent.delete(socket)) return
+      if (!error) {
+        this.#events.changed()
+        return
+      }
       this.serves = false
       this.#connections.set(port, this.connections(port) - change)
       undelivered()

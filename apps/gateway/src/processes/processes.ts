@@ -9,6 +9,8 @@ import type { Prepared, Task } from './messages.ts'
 const AGAIN_AFTER_MS = 1000
 /** Starts of a process that fail in a row, the store being well, before the gateway gives up. */
 const MOST_FAILED_STARTS = 5
+/** Sooner than the web port gives up. */
+const READY_WITHIN_MS = 1500
 /** How long processes may take to close their connections. */
 const CLOSE_WITHIN_MS = 10_000
 
@@ -73,7 +75,7 @@ export class Processes {
       return { ready: false, reason: `process ${missing.number} is being started again` }
     }
     const answers = await Promise.all(
-      this.#all.map((process) => process.ask(undefined, 'readiness')),
+      this.#all.map((process) => process.ask(READY_WITHIN_MS, 'readiness')),
     )
     return answers.find(({ ready }) => !ready) ?? { ready: true }
   }

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { hasRedisServer, redisCommand } from '../support/redis-server.ts'
 import { isAlive, patience, startShared } from './support/shared-gateway.ts'
 
@@ -59,6 +60,29 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
     await gateway.said(/Process \d ended \(signal SIGKILL\)/, 2)
     const peer = await gateway.gearman()
     expect(await peer.command('getpid')).toBe(`OK ${gateway.pid}`)
+  })
+
+  it('one stands still: the other serves, and what it was given is served when it goes on', async () => {
+    const gateway = await startShared()
+    const [first] = await gateway.parts()
+    process.kill(first!.pid, 'SIGSTOP')
+    onTestFinished(() => void process.kill(first!.pid, 'SIGCONT'))
+    const count = 40
+    const peers = Array.from({ length: count }, () =>
+      GearmanPeer.connect(gateway.portOf('gearman')),
+    )
+    let served = 0
+    const all = peers.map(async (connecting) => {
+      await (await connecting).sync()
+      served += 1
+    })
+    // One is under way to it, and a few wait for it.
+    await vi.waitFor(() => expect(served).toBeGreaterThanOrEqual(count - 10), patience)
+    const ready = await gateway.page('/readyz')
+    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('process')])
+    process.kill(first!.pid, 'SIGCONT')
+    await Promise.all(all)
+    for (const connecting of peers) await (await connecting).leave()
   })
 
   it('one is sent signals, as a terminal does to all: its parent alone says what is done', async () => {
