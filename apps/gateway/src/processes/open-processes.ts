@@ -1,4 +1,3 @@
-import type { Config } from '../config/load-config.ts'
 import { openWeb } from '../lifecycle/open-web.ts'
 import type { Closers, RunningGateway } from '../lifecycle/running-gateway.ts'
 import type { Opening } from '../lifecycle/serve.ts'
@@ -6,7 +5,8 @@ import { checkDurability } from '../stores/check-durability.ts'
 import { openStore } from '../stores/open-store.ts'
 import { storeAnswers } from '../stores/store-answers.ts'
 import { Doorkeeper } from './doorkeeper.ts'
-import type { PlainConfig, Task } from './messages.ts'
+import type { Task } from './messages.ts'
+import { plainConfig } from './plain-config.ts'
 import { Processes } from './processes.ts'
 import { SharedFigures } from './shared-figures.ts'
 import { sharedPages } from './shared-pages.ts'
@@ -67,24 +67,3 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
     abandon: () => processes.kill(),
   }
 }
-
-/** What each process is told: bounds over all of them are shared out. */
-function plainConfig(config: Config): PlainConfig {
-  const { processes, maxBufferedBytes, maxPacketBytes } = config
-  const share = Math.ceil(maxBufferedBytes / processes)
-  // A packet of the largest size has room in any of them.
-  const least = Math.min(maxBufferedBytes, maxPacketBytes + SPARE_BYTES)
-  return {
-    ...config,
-    maxBufferedBytes: Math.max(share, least),
-    cron: config.cron.map(({ name, schedule, timezone, job }) => ({
-      name,
-      schedule,
-      timezone,
-      job,
-    })),
-  }
-}
-
-/** For what belongs to a packet beside its data. */
-const SPARE_BYTES = 1024 * 1024
