@@ -1,23 +1,70 @@
-import type { History } from '../log/histories.ts'
-import type { Stage } from '../stage.ts'
+import type { History, Run } from '../log/histories.ts'
+import { touches, type Fault } from './faults.ts'
 
-/** Compares the gateways' figures with the logs. A gateway that died has forgotten its own. */
-export async function compareFigures(stage: Stage, history: History): Promise<string[]> {
-  if (stage.gatewayDeaths > 0) return []
-  const submitted = await sum(stage, 'crossgear_jobs_submitted_total')
-  const isTheirs = (key: string): boolean => !key.startsWith('client-native')
-  const acknowledged = [...history.acknowledged.keys()].filter(isTheirs).length
-  // What was submitted without an answer counts if it came through.
-  const attempted = [...history.attempted].filter(isTheirs).length + stage.probes
-  return within('crossgear_jobs_submitted_total', submitted, acknowledged, attempted)
+/** What the logs say that the gateways must have counted. */
+export interface Counted {
+  readonly history: History
+  readonly faults: readonly Fault[]
+  /** Jobs of the run's own, each of which a gateway may have taken and seen done. */
+  readonly probes: number
+  /** A job is given up when so many workers died with it; 0: never. */
+  readonly mostLosses: number
+  readonly slowness: number
 }
 
-async function sum(stage: Stage, name: string): Promise<number> {
-  const figures = await Promise.all(stage.gateways.map((gateway) => gateway.metric(name)))
-  return figures.reduce<number>((total, figure) => total + (figure ?? 0), 0)
+/** Doors whose clients are counted, by the names of their clients. */
+const doors = ['gearman', 'faktory', 'native'] as const
+type Door = (typeof doors)[number]
+
+/** The door by which the run hands in jobs of its own. */
+const ownDoor: Door = 'gearman'
+
+type Range = readonly [least: number, most: number]
+type Expectation = (counted: Counted, door: Door) => Range
+
+/** What each counter must be for the jobs of a door. */
+const expectations: Readonly<Record<string, Expectation>> = {
+  crossgear_jobs_submitted_total({ history, probes }, door) {
+    // Native clients ask no gateway.
+    if (door === 'native') return [0, 0]
+    const acknowledged = [...history.acknowledged.keys()].filter((key) => isOf(door, key)).length
+    // What was submitted without an answer counts if it came through.
+    const attempted = [...history.attempted].filter((key) => isOf(door, key)).length
+    return [acknowledged, attempted + (door === ownDoor ? probes : 0)]
+  },
+  crossgear_jobs_completed_total({ history, faults, probes, slowness }, door) {
+    const ended = history.runs.filter(
+      (run) => run.finishMs !== undefined && run.via !== 'store' && isOf(door, run.key),
+    )
+    const isSure = (run: Run): boolean => !faults.some((fault) => touches(fault, run, slowness))
+    // A run that a fault touched may have ended unheard, or when the job was another's.
+    const sure = new Set(ended.filter(isSure).map(({ key }) => key)).size
+    return [sure, ended.length + (door === ownDoor ? probes : 0)]
+  },
+  crossgear_jobs_failed_total({ history, mostLosses }, door) {
+    if (mostLosses === 0) return [0, 0]
+    return [0, [...history.attempted].filter((key) => isOf(door, key)).length]
+  },
 }
 
-function within(name: string, figure: number, least: number, most: number): string[] {
-  if (figure >= least && figure <= most) return []
-  return [`${name} is ${figure}, the logs say ${least} to ${most}`]
+/** The counters that are compared. */
+export const comparedCounters: readonly string[] = Object.keys(expectations)
+
+/**
+ * Compares the gateways' counters with the logs.
+ * @param figures by counter and door, such as `crossgear_jobs_failed_total gearman`
+ */
+export function compareFigures(figures: ReadonlyMap<string, number>, counted: Counted): string[] {
+  return Object.entries(expectations).flatMap(([name, expected]) =>
+    doors.flatMap((door) => {
+      const figure = figures.get(`${name} ${door}`) ?? 0
+      const [least, most] = expected(counted, door)
+      if (figure >= least && figure <= most) return []
+      return [`${name} of ${door} is ${figure}, the logs say ${least} to ${most}`]
+    }),
+  )
+}
+
+function isOf(door: Door, key: string): boolean {
+  return (/^client-(\w+)-/.exec(key)?.[1] ?? ownDoor) === door
 }

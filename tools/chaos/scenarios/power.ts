@@ -61,6 +61,8 @@ export const powerScenarios: readonly Scenario[] = [
     lacks: lacking.length > 0 ? lacking.join(' and ') : undefined,
     gatewayWords: ['--durability', 'fsync'],
     recoverWithinSeconds: 5,
+    // An outcome that was lost is missed by the gateway that gave the job out, in two minutes.
+    settleWithinSeconds: 180,
     ratePerSecond: 300,
     jobShare: 0.25,
     // Programs that know Redis alone do not wait.

@@ -81,12 +81,13 @@ export class Gateway implements Way {
     return [...this.#processes.values()]
   }
 
-  /** One figure of its metrics, summed over the doors; undefined where there is none. */
-  async metric(name: string): Promise<number | undefined> {
+  /** Its counters that have a door, by `<name> <door>`. */
+  async countersByDoor(): Promise<ReadonlyMap<string, number>> {
     const page = await fetch(`http://127.0.0.1:${this.web}/metrics`)
-    const lines = (await page.text()).split('\n').filter((line) => line.startsWith(`${name}{`))
-    if (lines.length === 0) return undefined
-    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+    const lines = (await page.text()).matchAll(/^(\w+_total)\{door="(\w+)"\} (\d+)$/gm)
+    return new Map(
+      [...lines].map(([, name = '', door = '', value]) => [`${name} ${door}`, Number(value)]),
+    )
   }
 
   /** `Process 2 takes part.` */
