@@ -15,28 +15,34 @@ const str32 = 0xdb
 const array32 = 0xdd
 const no = 0xc2
 
-/** A list as arguments that `unpackedArguments` of `lua/lib/packed.lua` reads. */
-export function pack(list: readonly ScriptArgument[]): (Buffer | number)[] {
-  const packed = new Pack(list)
-  const beside: (Buffer | number)[] = []
-  for (let at = 0; at < list.length; at += 1) {
-    const value = list[at] ?? ''
-    if (typeof value === 'number') packed.number(value)
-    else if (typeof value === 'string') packed.text(value)
-    else if (value.length < besideFrom) packed.bytes(value)
-    else {
-      packed.placeholder()
-      beside.push(at + 1, Buffer.from(value.buffer, value.byteOffset, value.length))
+/** Bytes that are asked for at once: one piece of memory for each list would cost more than filling it. */
+const slabBytes = 256 * 1024
+
+/** Packs lists as arguments that `unpackedArguments` of `lua/lib/packed.lua` reads. */
+export class Packer {
+  #to = Buffer.alloc(0)
+  #at = 0
+
+  pack(list: readonly ScriptArgument[]): (Buffer | number)[] {
+    this.#makeRoom(list)
+    const first = this.#at
+    const beside: (Buffer | number)[] = []
+    this.#to[first] = array32
+    this.#at = this.#to.writeUInt32BE(list.length, first + 1)
+    for (let at = 0; at < list.length; at += 1) {
+      const value = list[at] ?? ''
+      if (typeof value === 'number') this.#number(value)
+      else if (typeof value === 'string') this.#text(value)
+      else if (value.length < besideFrom) this.#bytes(value)
+      else {
+        this.#to[this.#at++] = no
+        beside.push(at + 1, Buffer.from(value.buffer, value.byteOffset, value.length))
+      }
     }
+    return [this.#to.subarray(first, this.#at), ...beside]
   }
-  return [packed.done(), ...beside]
-}
 
-class Pack {
-  readonly #to: Buffer
-  #at = 5
-
-  constructor(list: readonly ScriptArgument[]) {
+  #makeRoom(list: readonly ScriptArgument[]): void {
     let most = 5
     for (const value of list) {
       most += mostHead
@@ -44,12 +50,13 @@ class Pack {
       if (typeof value === 'string') most += 3 * value.length
       else if (typeof value !== 'number' && value.length < besideFrom) most += value.length
     }
-    this.#to = Buffer.allocUnsafe(most)
-    this.#to[0] = array32
-    this.#to.writeUInt32BE(list.length, 1)
+    if (this.#to.length - this.#at >= most) return
+    // What was handed out stays as it is.
+    this.#to = Buffer.allocUnsafeSlow(Math.max(most, slabBytes))
+    this.#at = 0
   }
 
-  number(value: number): void {
+  #number(value: number): void {
     if (value >= 0 && value < 128 && Number.isInteger(value)) {
       this.#to[this.#at++] = value
       return
@@ -59,7 +66,7 @@ class Pack {
     this.#at += 9
   }
 
-  text(value: string): void {
+  #text(value: string): void {
     if (value.length < 32 && this.#shortAscii(value)) return
     const bytes = Buffer.byteLength(value)
     this.#head(bytes)
@@ -67,18 +74,10 @@ class Pack {
     this.#at += bytes
   }
 
-  bytes(value: Uint8Array): void {
+  #bytes(value: Uint8Array): void {
     this.#head(value.length)
     this.#to.set(value, this.#at)
     this.#at += value.length
-  }
-
-  placeholder(): void {
-    this.#to[this.#at++] = no
-  }
-
-  done(): Buffer {
-    return this.#to.subarray(0, this.#at)
   }
 
   /** Most are names and figures: one by one is the fastest way to copy those. */

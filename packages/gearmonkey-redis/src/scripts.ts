@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts'
-import { pack } from './packed.ts'
+import { Packer } from './packed.ts'
 import { readScript } from './script-text.ts'
 
 const names = [
@@ -71,6 +71,7 @@ type Call = (keys: number, ...args: ScriptArgument[]) => Promise<unknown>
 /** Typed calls of the scripts over one connection. A script the server has lost is sent again. */
 export class Scripts {
   readonly #redis: Connection
+  readonly #packer = new Packer()
   #corked = false
   readonly #calls: ReadonlyMap<ScriptName, Call>
 
@@ -98,7 +99,12 @@ export class Scripts {
     const call = this.#calls.get(name)
     if (!call) throw new Error(`no script ${name}`)
     this.#cork()
-    return call(keys.length, ...keys, ...braces, ...(packed.has(name) ? pack(args) : args))
+    return call(
+      keys.length,
+      ...keys,
+      ...braces,
+      ...(packed.has(name) ? this.#packer.pack(args) : args),
+    )
   }
 
   /** What one turn sends leaves in one write. */

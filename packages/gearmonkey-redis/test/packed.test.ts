@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Redis } from 'ioredis'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pack, unpack } from '../src/packed.ts'
+import { Packer, unpack } from '../src/packed.ts'
 import { RedisStore } from '../src/store.ts'
 
 const lua = readFileSync(new URL('../lua/lib/packed.lua', import.meta.url), 'utf8')
@@ -26,13 +26,21 @@ const bytesOf = (value: string | number | Uint8Array): string =>
   (typeof value === 'object' ? Buffer.from(value) : Buffer.from(String(value))).toString('hex')
 const hex = (list: readonly Buffer[]): string[] => list.map((value) => value.toString('hex'))
 
+const packer = new Packer()
+
 const digest = (value: Buffer): string =>
   `${value.length} ${createHash('sha1').update(value).digest('hex')}`
 
 test('what is long stands beside a list, with its place', () => {
   const long = Buffer.alloc(5000)
-  const [, place, value, ...more] = pack(['short', long, 1])
+  const [, place, value, ...more] = new Packer().pack(['short', long, 1])
   expect([place, value, more]).toEqual([2, long, []])
+})
+
+test('what was packed before stays as it is', () => {
+  const long = Array.from({ length: 500 }, (_one, at) => `${String(at)} ${'x'.repeat(900)}`)
+  const packed = long.map((text) => packer.pack([text])[0])
+  expect(packed.map((list) => String((unpack(list as Buffer) as Buffer[])[0]))).toEqual(long)
 })
 
 describe.skipIf(lacksRedis)('with redis-server,', () => {
@@ -48,7 +56,7 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
     const value = fc.oneof(bytes, text, fc.maxSafeInteger(), fc.constant(0.5))
     await fc.assert(
       fc.asyncProperty(fc.array(value, { maxLength: 40 }), async (list) => {
-        const got = (await redis.callBuffer('EVAL', echo, 0, ...pack(list))) as Buffer[]
+        const got = (await redis.callBuffer('EVAL', echo, 0, ...packer.pack(list))) as Buffer[]
         expect(hex(got)).toEqual(list.map(bytesOf))
       }),
     )
