@@ -133,9 +133,18 @@ export function nodeContract(open: OpenWorld): void {
       const worker = await world.node()
       const one = await listening(world, ['mail'])
       const all = await listening(world, 'all')
+      // In a cluster two servers tell of what happens: neither waits for the other.
       await submitOne(worker, 'sms')
+      await all.log.until('created', ({ lane }) => lane === 'sms')
       await submitOne(worker, 'mail')
+      const hear = async (id: number): Promise<void> => {
+        const isIt = (event: { readonly lane: string; readonly id: number }): boolean =>
+          event.lane === 'mail' && event.id === id
+        await Promise.all([one, all].map(({ log }) => log.until('created', isIt)))
+      }
+      await hear(1)
       const id = await world.native.write('mail', bytes('native'))
+      await hear(id)
       await worker.finish('mail', [completed(await takeOne(worker, 'mail'))])
       const mine = [
         { kind: 'created', lane: 'mail', id: 1 },
