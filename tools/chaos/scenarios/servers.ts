@@ -26,15 +26,16 @@ function killed(fsync: Fsync): Scenario {
   }
 }
 
-/** Ends Redis at once and starts it again. */
-export async function killServer(stage: Stage): Promise<void> {
+/** Ends Redis at once and starts it again. `times`: as of a fault. */
+export async function killServer(stage: Stage, times?: number): Promise<void> {
   const server = stage.servers[0]!
-  await stage.fault('Redis killed', 'store', async () => {
+  const blow = async (): Promise<void> => {
     await server.process.kill()
     const startedMs = nowMs()
     await server.start()
     await Promise.all(stage.gateways.map((gateway) => stage.recovered(gateway, startedMs)))
-  })
+  }
+  await stage.fault('Redis killed', 'store', blow, times)
 }
 
 /** Redis stands still for a while. */
