@@ -183,6 +183,10 @@ export class Submissions {
     let created = 0
     for (const [at, { submission, job }] of items.entries()) {
       const result = results[at] ?? { kind: 'full' }
+      // An id that is given again: the store came back without the job that had it.
+      if (result.kind === 'created' && waiters.has(lane, result.id)) {
+        waiters.giveUp({ lane, id: result.id })
+      }
       if ('id' in result && submission.waiter) {
         if (submission.gone) this.abandon(lane, [result.id])
         else waiters.add(lane, result.id, submission.waiter, nowMs)
