@@ -8,15 +8,31 @@ const replicationLagMs = 200
 async function failOver(stage: Stage): Promise<void> {
   await stage.share(0.25)
   let comeBack: (() => Promise<void>) | undefined
+  let anotherSinceMs = 0
   await stage.fault('failover', 'store', async () => {
     const fromMs = nowMs()
     comeBack = await stage.store.failover?.()
+    anotherSinceMs = nowMs()
     stage.remark('there is another master')
     await Promise.all(stage.gateways.map((gateway) => stage.recovered(gateway, fromMs)))
   })
   await stage.share(0.75)
   await comeBack?.()
   stage.remark('the old master is a replica')
+  noteLateWorkers(stage, anotherSinceMs)
+}
+
+/**
+ * A native worker has several connections. While one of them is still with the old master, what it took over
+ * another may be put back by a repair: until it begins jobs again, the failover is not over for it.
+ */
+function noteLateWorkers(stage: Stage, fromMs: number): void {
+  const { runs } = stage.history()
+  for (const { name } of stage.workersOf('native')) {
+    const begun = runs.filter(({ worker, startMs }) => worker === name && startMs >= fromMs)
+    const toMs = Math.min(nowMs(), ...begun.map(({ startMs }) => startMs))
+    stage.note({ what: 'late to the new master', subject: name, fromMs, toMs })
+  }
 }
 
 const common = {
