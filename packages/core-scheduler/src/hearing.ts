@@ -7,7 +7,7 @@ import type { NativeCare } from './native-care.ts'
 import { failureEvent } from './outcomes.ts'
 import type { Clock, Observer, Store, StoreListener } from './ports.ts'
 import { ProgressLook } from './progress-look.ts'
-import type { ConsumerOrder } from './queue-ports.ts'
+import type { ConsumerNews } from './queue-ports.ts'
 import type { FailureReport } from './retry.ts'
 import type { Submissions } from './submissions.ts'
 import type { Waiters } from './waiters.ts'
@@ -32,7 +32,7 @@ export interface HearingParts {
   readonly stir: (lane: string) => void
   readonly tell: (ref: JobRef, event: JobEvent) => void
   readonly loadPauses: () => Promise<void>
-  readonly ordered: (wid: string, order: ConsumerOrder) => void
+  readonly consumerNews: (wid: string, news: ConsumerNews) => void
   readonly care: NativeCare
   readonly settle: (outcome: Outcome) => void
   /** This node is about to tell by itself what became of a job. */
@@ -134,8 +134,8 @@ export class Hearing implements StoreListener {
     this.#parts.registry.remove(lane)
   }
 
-  consumersOrdered(wid: string, order: ConsumerOrder): void {
-    this.#parts.ordered(wid, order)
+  consumerNews(wid: string, news: ConsumerNews): void {
+    this.#parts.consumerNews(wid, news)
   }
 
   pausesChanged(): void {

@@ -15,7 +15,7 @@ import type {
 import type { NativeStore, Repair } from './native-ports.ts'
 import type { BatchStore } from './batch-ports.ts'
 import type { CronStore } from './cron-ports.ts'
-import type { ConsumerOrder, QueueStore } from './queue-ports.ts'
+import type { ConsumerNews, QueueStore } from './queue-ports.ts'
 import type { Band } from './levels.ts'
 
 /** Lanes that one request takes from, as one line: highest level first, there the oldest job. */
@@ -120,8 +120,8 @@ export interface StoreListener {
   laneDropped(lane: string): void
   /** Faktory queues were paused or resumed. */
   pausesChanged(): void
-  /** An operator has an order for a Faktory worker, or for `*`, all of them. */
-  consumersOrdered(wid: string, order: ConsumerOrder): void
+  /** Of a Faktory worker, or of `*`, all of them: an operator has an order, or it lives. */
+  consumerNews(wid: string, news: ConsumerNews): void
   /** The store answers again: what was heard before may have gaps. */
   up(): void
   down(reason: string): void

@@ -1,26 +1,27 @@
 import type { JobEvent, JobRef } from './job.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import type { LaneGroup, Store } from './ports.ts'
-import type { ConsumerOrder, JobPlace } from './queue-ports.ts'
+import type { ConsumerNews, ConsumerOrder, JobPlace } from './queue-ports.ts'
 
 /** Jobs ended per step. */
 const endedPerStep = 1_000
 const queuedPlaces: readonly JobPlace[] = ['high', 'normal', 'low']
 const allPlaces: readonly JobPlace[] = [...queuedPlaces, 'scheduled', 'dead', 'busy']
 
-/** Hears what an operator orders Faktory workers to do; `*` is every worker. */
-export type OrderListener = (wid: string, order: ConsumerOrder) => void
+/** Hears what is told of Faktory workers; `*` is every worker. */
+export type ConsumerNewsListener = (wid: string, news: ConsumerNews) => void
 
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
   readonly tell: (ref: JobRef, event: JobEvent) => void
+  readonly trouble: (task: string, error: unknown) => void
 }
 
 /** What is done to Faktory queues as wholes, over all nodes. */
 export class QueueControl {
   readonly #parts: Parts
-  readonly #orderListeners = new Set<OrderListener>()
+  readonly #newsListeners = new Set<ConsumerNewsListener>()
   #paused: ReadonlySet<string> = new Set()
 
   constructor(parts: Parts) {
@@ -47,18 +48,27 @@ export class QueueControl {
 
   /** Tells a Faktory worker, or with `*` every one, at whichever nodes they are. */
   async order(wid: string, order: ConsumerOrder): Promise<void> {
-    await this.#parts.store.queues.orderConsumers(wid, order)
+    await this.#parts.store.queues.tellOfConsumer(wid, order)
   }
 
-  /** Hears orders from now on; what it returns ends that. */
-  onOrder(listener: OrderListener): () => void {
-    this.#orderListeners.add(listener)
-    return () => this.#orderListeners.delete(listener)
+  /** A Faktory worker lives: it may have connections to other nodes. Done when the store can be reached. */
+  async alive(wid: string): Promise<void> {
+    try {
+      await this.#parts.store.queues.tellOfConsumer(wid, 'alive')
+    } catch (error) {
+      this.#parts.trouble('tell of a worker', error)
+    }
   }
 
-  /** An order came, from whichever node. */
-  ordered(wid: string, order: ConsumerOrder): void {
-    for (const listener of this.#orderListeners) listener(wid, order)
+  /** Hears orders and who lives from now on; what it returns ends that. */
+  onConsumerNews(listener: ConsumerNewsListener): () => void {
+    this.#newsListeners.add(listener)
+    return () => this.#newsListeners.delete(listener)
+  }
+
+  /** News of a worker came, from whichever node. */
+  hear(wid: string, news: ConsumerNews): void {
+    for (const listener of this.#newsListeners) listener(wid, news)
   }
 
   /** Ends the queued jobs of a queue. */

@@ -19,13 +19,16 @@ export interface JobNote {
 /** What an operator tells Faktory workers: take no more jobs; and end. */
 export type ConsumerOrder = 'quiet' | 'terminate'
 
+/** What every node is told of a Faktory worker, whose connections may be anywhere: an order, or that it lives. */
+export type ConsumerNews = ConsumerOrder | 'alive'
+
 /** The part of the store that is about Faktory queues and sets of jobs. */
 export interface QueueStore {
   /** Queues from which consumers are given nothing, over all nodes. */
   pausedQueues(): Promise<readonly string[]>
   setPaused(queues: readonly string[], paused: boolean): Promise<void>
-  /** Tells every node, for {@link StoreListener.consumersOrdered}; `*` is every worker. */
-  orderConsumers(wid: string, order: ConsumerOrder): Promise<void>
+  /** Tells every node, for {@link StoreListener.consumerNews}; `*` is every worker. */
+  tellOfConsumer(wid: string, news: ConsumerNews): Promise<void>
   /** Since when the next job of each lane has been queued, milliseconds since 1970. */
   oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]>
   /** Up to `count` members of a set from `from` on; `seen` of them were looked at. */

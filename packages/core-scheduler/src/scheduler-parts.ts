@@ -74,7 +74,12 @@ export function schedulerParts(
   })
   const outcomes = new Outcomes({ ...common, added: gathering.add, inHand, wake, tell, waiters })
   const settleNative = (job: Job): void => outcomes.add(undefined, verdicts.ofNative(job))
-  const queues = new QueueControl({ store, tell, registry })
+  const queues = new QueueControl({
+    store,
+    tell,
+    registry,
+    trouble: (task, error) => observer.trouble(task, error),
+  })
 
   const isHeard = (interest: Interest): boolean => {
     if (!upkeep.isUp || interest.idleKeys.length > mostHeardFunctions) return false
@@ -125,7 +130,7 @@ export function schedulerParts(
     idle: wakeups.idle,
     stir: (lane) => void wakeups.stir(lane),
     loadPauses: () => queues.load(),
-    ordered: (wid, order) => queues.ordered(wid, order),
+    consumerNews: (wid, news) => queues.hear(wid, news),
     settle: (outcome) => outcomes.add(undefined, outcome),
     isSettling: (ref) => outcomes.isSettling(ref),
     outcomeOf: (job, report) => verdicts.ofFailure(job, report),

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { JobEvent, StoreListener } from '@crossgear/core-scheduler'
+import type { ConsumerNews, JobEvent, StoreListener } from '@crossgear/core-scheduler'
 import type { Keys } from './keys.ts'
 
 const laneEvent = /^(create|start|finish):(\d+)$/
@@ -108,16 +108,25 @@ function happened(listener: StoreListener, lane: string, message: string): void 
   else if (kind === 'finish') listener.finished(lane, Number(id))
 }
 
-/** `kind NUL lane NUL figure`; for an order to a worker its wid and what to do. */
+const news: readonly (string | undefined)[] = [
+  'quiet',
+  'terminate',
+  'alive',
+] satisfies ConsumerNews[]
+
+function isNews(word: string | undefined): word is ConsumerNews {
+  return news.includes(word)
+}
+
+/** `kind NUL lane NUL figure`; for news of a worker its wid and what they are. */
 function announced(listener: StoreListener, message: string): void {
   const [kind, lane, figure] = message.split('\0')
   if (lane === undefined) return
   if (kind === 'lane') listener.laneAdded(lane, Number(figure))
   else if (kind === 'unlane') listener.laneDropped(lane)
   else if (kind === 'pauses') listener.pausesChanged()
-  else if (kind === 'order' && (figure === 'quiet' || figure === 'terminate')) {
-    listener.consumersOrdered(lane, figure)
-  } else if (kind === 'wake') listener.woken(lane, Number(figure))
+  else if (kind === 'worker' && isNews(figure)) listener.consumerNews(lane, figure)
+  else if (kind === 'wake') listener.woken(lane, Number(figure))
 }
 
 /** `kind NUL lane NUL id NUL data`, as `relay` in lua/lib/jobs.lua writes it. */

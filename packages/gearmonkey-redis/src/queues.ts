@@ -1,5 +1,5 @@
 import type {
-  ConsumerOrder,
+  ConsumerNews,
   JobNote,
   JobPlace,
   JobRef,
@@ -23,9 +23,9 @@ export class RedisQueues implements QueueStore {
     this.#parts = parts
   }
 
-  async orderConsumers(wid: string, order: ConsumerOrder): Promise<void> {
+  async tellOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
     const { redis, keys, call } = this.#parts.link
-    await call(() => redis.publish(keys.events, `order\0${wid}\0${order}`))
+    await call(() => redis.publish(keys.events, `worker\0${wid}\0${news}`))
   }
 
   pausedQueues(): Promise<readonly string[]> {

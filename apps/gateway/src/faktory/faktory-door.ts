@@ -142,7 +142,9 @@ export class FaktoryDoor implements Door {
 
   listen(): Promise<ListenAddress> {
     this.workers.watch()
-    this.#disobey = this.#scheduler.queues.onOrder((wid, order) => this.workers.ordered(wid, order))
+    this.#disobey = this.#scheduler.queues.onConsumerNews((wid, news) =>
+      this.workers.hear(wid, news),
+    )
     return this.#listener.listen()
   }
 

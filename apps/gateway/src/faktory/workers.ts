@@ -1,4 +1,4 @@
-import type { Clock, ConsumerOrder, Scheduler } from '@crossgear/core-scheduler'
+import type { Clock, ConsumerNews, Scheduler } from '@crossgear/core-scheduler'
 import type { Hello } from '@crossgear/fwp-codec'
 import { HeldJobs } from './held-jobs.ts'
 
@@ -134,10 +134,11 @@ export class Workers {
     return worker
   }
 
-  /** An operator's order for a worker, or for `*`, all that are connected. */
-  ordered(wid: string, order: ConsumerOrder): void {
-    if (wid !== '*') this.find(wid)?.advance(order)
-    else for (const worker of this.all()) worker.advance(order)
+  /** A worker lives, or an operator has an order for it or, with `*`, for all that are connected. */
+  hear(wid: string, news: ConsumerNews): void {
+    if (news === 'alive') this.beat({ wid })
+    else if (wid !== '*') this.find(wid)?.advance(news)
+    else for (const worker of this.all()) worker.advance(news)
   }
 
   /** No worker is given a job any more. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 
@@ -86,6 +86,23 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
     expect(await beating.ask('BEAT {"wid":"beating"}')).toBe('+OK')
     expect(await producer.ask('FOO')).toBe('-ERR unknown command FOO')
     expect(rejections).toEqual(['dead', 'dead'])
+  })
+
+  it('keeps the connections of a worker at other gateways alive', async () => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const beating = await here.client({ wid: 'worker-1' })
+    const elsewhere = await there.client({ wid: 'worker-1' })
+    const silent = await there.client({ wid: 'silent' })
+    there.clock.advance(45_000)
+    const heard = new Promise<string>((resolve) => {
+      onTestFinished(there.scheduler.queues.onConsumerNews((wid) => resolve(wid)))
+    })
+    expect(await beating.ask('BEAT {"wid":"worker-1"}')).toBe('+OK')
+    expect(await heard).toBe('worker-1')
+    there.clock.advance(15_000)
+    await silent.closed()
+    expect(await elsewhere.ask('BEAT {"wid":"worker-1"}')).toBe('+OK')
+    expect(there.rejections).toEqual(['dead'])
   })
 
   it('lets a reservation stand whose worker has gone, for whoever acknowledges it', async () => {

@@ -119,18 +119,18 @@ export function setContract(open: OpenWorld): void {
       expect(await here.queues.pausedQueues()).toEqual(['default'])
     })
 
-    test('an order to a worker is heard at every node', async () => {
-      const world = await open()
-      const here = await listening(world)
-      const there = await listening(world)
-      await here.store.queues.orderConsumers('worker-1', 'quiet')
-      for (const { log } of [here, there]) {
-        expect(await log.until('consumersOrdered')).toMatchObject({
-          wid: 'worker-1',
-          order: 'quiet',
-        })
-      }
-    })
+    test.each(['quiet', 'alive'] as const)(
+      'news of a worker are heard at every node: %s',
+      async (news) => {
+        const world = await open()
+        const here = await listening(world)
+        const there = await listening(world)
+        await here.store.queues.tellOfConsumer('worker-1', news)
+        for (const { log } of [here, there]) {
+          expect(await log.until('consumerNews')).toMatchObject({ wid: 'worker-1', news })
+        }
+      },
+    )
 
     test('a note is kept on the job of the one who holds it', async () => {
       const store = await (await open()).node()

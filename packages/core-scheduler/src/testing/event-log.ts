@@ -13,7 +13,7 @@ export type Heard =
   | { readonly kind: 'laneAdded'; readonly lane: string; readonly number: number }
   | { readonly kind: 'laneDropped'; readonly lane: string }
   | { readonly kind: 'pausesChanged' }
-  | { readonly kind: 'consumersOrdered'; readonly wid: string; readonly order: string }
+  | { readonly kind: 'consumerNews'; readonly wid: string; readonly news: string }
   | { readonly kind: 'up' }
   | { readonly kind: 'down'; readonly reason: string }
 
@@ -79,8 +79,8 @@ export class EventLog implements StoreListener {
     this.#add({ kind: 'laneDropped', lane })
   }
 
-  consumersOrdered(wid: string, order: string): void {
-    this.#add({ kind: 'consumersOrdered', wid, order })
+  consumerNews(wid: string, news: string): void {
+    this.#add({ kind: 'consumerNews', wid, news })
   }
 
   pausesChanged(): void {

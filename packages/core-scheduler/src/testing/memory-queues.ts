@@ -1,7 +1,7 @@
 import type { JobRef } from '../job.ts'
 import { bands } from '../levels.ts'
 import type {
-  ConsumerOrder,
+  ConsumerNews,
   JobNote,
   JobPlace,
   JobSet,
@@ -41,11 +41,11 @@ export class MemoryQueues implements QueueStore {
     })
   }
 
-  orderConsumers(wid: string, order: ConsumerOrder): Promise<void> {
+  tellOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
     return this.#step((world) => {
       world.tell(
         () => true,
-        (listener) => listener.consumersOrdered(wid, order),
+        (listener) => listener.consumerNews(wid, news),
       )
     })
   }

@@ -12,7 +12,7 @@ export const beat: Handler = (session, argument) => {
     session.send(error('BEAT is for workers: HELLO named no wid'))
     return
   }
-  const { workers, neighbours } = session.context
+  const { workers, neighbours, scheduler } = session.context
   const state = workerStates.find((known) => known === currentState)
   const news = { wid, ...(rssKb !== undefined && { rssKb }), ...(state && { state }) }
   const worker = workers.beat(news)
@@ -21,5 +21,6 @@ export const beat: Handler = (session, argument) => {
     return
   }
   neighbours.tell({ kind: 'beat', ...news })
+  void scheduler.queues.alive(wid)
   session.send(worker.state === 'running' ? OK : bulk(JSON.stringify({ state: worker.state })))
 }
