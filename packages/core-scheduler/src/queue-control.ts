@@ -51,7 +51,7 @@ export class QueueControl {
     await this.#parts.store.queues.tellOfConsumer(wid, order)
   }
 
-  /** A Faktory worker lives: it may have connections to other nodes. Done when the store can be reached. */
+  /** A Faktory worker lives: it may have connections to other nodes. They hear of it if the store answers. */
   async alive(wid: string): Promise<void> {
     try {
       await this.#parts.store.queues.tellOfConsumer(wid, 'alive')

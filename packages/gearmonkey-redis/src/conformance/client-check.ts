@@ -79,7 +79,7 @@ export class ClientCheck {
     const waits = await this.#probe.until(wait.is, from, this.#args.timeoutMs)
     await this.#judge(trial, from, command, [], [wait], false)
     if (!waits) {
-      this.#report.skip(scene, 'the client returns when the lock is pushed', 'it did not wait')
+      this.#report.leaveOut(scene, 'the client returns when the lock is pushed', 'it did not wait')
       command.signal('SIGKILL')
       return
     }

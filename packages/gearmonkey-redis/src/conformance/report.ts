@@ -40,7 +40,8 @@ export class Report {
     else this.#add({ verdict: 'FAIL', scene, must, detail })
   }
 
-  skip(scene: string, must: string, detail: string): void {
+  /** The MUST was not looked at; `detail` says why. */
+  leaveOut(scene: string, must: string, detail: string): void {
     this.#add({ verdict: 'SKIP', scene, must, detail })
   }
 

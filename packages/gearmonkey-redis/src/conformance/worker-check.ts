@@ -39,7 +39,7 @@ export class WorkerCheck {
         await this.#job(prio, `input of ${prio}`, 'success')
       }
       if (failInput === undefined) {
-        this.#report.skip('worker, error', 'an error raised is reported', 'no --fail-input')
+        this.#report.leaveOut('worker, error', 'an error raised is reported', 'no --fail-input')
       } else await this.#job('normal', failInput, 'error')
       await this.#notYet()
       await this.#probe.settle()
@@ -100,7 +100,7 @@ export class WorkerCheck {
     const { fn, timeoutMs } = this.#args
     const scene = 'worker, exit'
     if (!worker) {
-      this.#report.skip(scene, `DECR count:${fn}`, 'no --worker-command')
+      this.#report.leaveOut(scene, `DECR count:${fn}`, 'no --worker-command')
       return
     }
     const from = this.#probe.length

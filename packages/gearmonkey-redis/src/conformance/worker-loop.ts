@@ -24,7 +24,7 @@ export function judgeStart(
   if (!isOurs) {
     const detail = count >= 1 ? undefined : `it is ${count}`
     report.judge(scene, 'count:{FN} is at least 1 while a worker runs', detail)
-    report.skip(scene, 'SCRIPT LOAD and INCR count:{FN}', 'no --worker-command')
+    report.leaveOut(scene, 'SCRIPT LOAD and INCR count:{FN}', 'no --worker-command')
     return
   }
   const load: Step = { must: 'SCRIPT LOAD of the script with that SHA-1', is: loadsScript }
