@@ -46,9 +46,9 @@ export class Claims {
   readonly #batch: Gathered<Claimant>
   readonly #stock = new Stock()
   readonly #knownEmpty = new KnownEmpty()
-  /** Interests to be served ahead at the end of this turn, and how many jobs at least. */
   /** Who waits for what is reserved ahead with a call that is under way, by interest. */
   readonly #expecting = new Map<string, Claimant[]>()
+  /** Interests to be served ahead at the end of this turn, and how many jobs at least. */
   readonly #toRefill = new Map<string, { readonly interest: Interest; readonly least: number }>()
   #stopWatchingStock: (() => void) | undefined
   readonly #roomTimers = new Map<string, () => void>()
@@ -68,7 +68,7 @@ export class Claims {
     for (const cancel of this.#roomTimers.values()) cancel()
     this.#roomTimers.clear()
     this.#stopWatchingStock?.()
-    for (const job of this.#stock.drain()) this.#parts.giveBack(job)
+    this.#giveBack(this.#stock.drain())
   }
 
   add(claimant: Claimant): void {
@@ -148,7 +148,7 @@ export class Claims {
       for (const claimant of claimants) claimant.nothing()
       return
     }
-    const { store, clock, registry, stirs, isHeard } = this.#parts
+    const { store, clock, registry, stirs, isHeard, inHand } = this.#parts
     const wanted = this.#stock.wanted(interest, clock.nowMs())
     const ahead = Math.max(wanted, least - this.#stock.sizeFor(interest))
     if (claimants.length + ahead === 0) return
@@ -156,6 +156,7 @@ export class Claims {
     const stirsBefore = isHeard(interest) ? stirs.byOthers(interest) : undefined
     const left = { isEmpty: false }
     const sentMs = clock.nowMs()
+    inHand.claiming()
     try {
       const groups = interest.groups(registry)
       const jobs = await store.claim({
@@ -166,8 +167,8 @@ export class Claims {
         throttled: this.#throttled,
         emptied: () => (left.isEmpty = true),
       })
-      if (clock.nowMs() - sentMs > trustedMs) {
-        this.#distrust(claimants, jobs)
+      if (this.#stopped || clock.nowMs() - sentMs > trustedMs) {
+        this.#takeBack(claimants, jobs)
         return
       }
       // Jobs of this node that were answered meanwhile had reached the store before the claim.
@@ -181,12 +182,13 @@ export class Claims {
       for (const claimant of claimants) claimant.refused(refusal)
     } finally {
       if (ahead > 0) this.#arrived(interest, ahead)
+      inHand.claimed()
     }
   }
 
   /** Those that still are this node's go back to the front; returned by their token, others are left alone. */
-  #distrust(claimants: readonly Claimant[], jobs: readonly Reservation[]): void {
-    for (const job of jobs) this.#parts.giveBack(job)
+  #takeBack(claimants: readonly Claimant[], jobs: readonly Reservation[]): void {
+    this.#giveBack(jobs)
     for (const claimant of claimants) if (!claimant.gone) claimant.nothing()
   }
 
@@ -202,10 +204,18 @@ export class Claims {
     const ahead = jobs.slice(claimants.length)
     for (const job of own) this.#assign({ job, sinceMs }, left.shift())
     for (const claimant of left) claimant.nothing()
-    if (this.#stopped) for (const job of ahead) this.#parts.giveBack(job)
-    else if (interest.mayWait) {
+    if (interest.mayWait) {
       this.#stock.came(interest, own.length, ahead, hasMore, sinceMs)
       this.#watchStock()
+    }
+  }
+
+  /** Until the store has them back they are in hand: a gateway that stops waits for it. */
+  #giveBack(jobs: readonly Reservation[]): void {
+    const sinceMs = this.#parts.clock.nowMs()
+    for (const job of jobs) {
+      this.#parts.inHand.add({ job, sinceMs })
+      this.#parts.giveBack(job)
     }
   }
 
@@ -214,7 +224,7 @@ export class Claims {
     this.#stopWatchingStock ??= this.#parts.clock.after(keptMs, () => {
       this.#stopWatchingStock = undefined
       const nowMs = this.#parts.clock.nowMs()
-      for (const job of this.#stock.overdue(nowMs)) this.#parts.giveBack(job)
+      this.#giveBack(this.#stock.overdue(nowMs))
       this.#knownEmpty.prune(nowMs)
       if (!this.#stock.isEmpty || !this.#knownEmpty.isEmpty) this.#watchStock()
     })

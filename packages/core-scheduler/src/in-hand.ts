@@ -18,6 +18,7 @@ export class InHand {
   /** Those that were not looked at for longest first. */
   readonly #byToken = new Map<string, Held>()
   readonly #waiting: (() => void)[] = []
+  #claims = 0
 
   get size(): number {
     return this.#byToken.size
@@ -31,12 +32,22 @@ export class InHand {
     return this.#byToken.has(token)
   }
 
+  /** A claim is under way, and may bring jobs, until {@link claimed}. */
+  claiming(): void {
+    this.#claims += 1
+  }
+
+  claimed(): void {
+    this.#claims -= 1
+    this.#tellIfEmpty()
+  }
+
   /** The reservation has ended. */
   remove(token: string): void {
     if (this.#byToken.delete(token)) this.#tellIfEmpty()
   }
 
-  /** Resolves when there are none. */
+  /** Resolves when there are none, and none can come. */
   whenEmpty(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
@@ -63,7 +74,7 @@ export class InHand {
   }
 
   #tellIfEmpty(): void {
-    if (this.size > 0) return
+    if (this.size + this.#claims > 0) return
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 

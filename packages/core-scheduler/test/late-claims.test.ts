@@ -58,6 +58,20 @@ describe('a claim that is answered late', () => {
     expect(worker.jobs).toEqual(['mail:2'])
   })
 
+  test('brings no job to a node that stops meanwhile, which waits to give it back', async () => {
+    let idleWhile: string | undefined
+    const worker = await claimFor(100, () => {
+      slow.scheduler.drain()
+      void slow.scheduler.whenIdle().then(() => {
+        idleWhile = isHeld ? 'under way' : 'answered'
+      })
+    })
+    expect([worker.jobs, worker.nothings, idleWhile]).toEqual([[], 1, 'answered'])
+    const next = other.worker('mail').take()
+    await cluster.turn()
+    expect(next.jobs).toEqual(['mail:1'])
+  })
+
   test('leaves a job alone that another node has handed out since', async () => {
     slow.store.beat = () => Promise.reject(new Error('stands still'))
     const taker = other.worker('mail')
