@@ -32,6 +32,8 @@ export interface ServeWays {
   readonly searchPath?: string
   /** What the Gearman text command `verbose` answers. ERROR. */
   readonly verbosity?: string
+  /** How often each of several processes says that it lives, ms. 5000. */
+  readonly aliveEveryMs?: number
   /** Every door is open. The banner. */
   readonly ready?: (announcement: Announcement) => void
 }

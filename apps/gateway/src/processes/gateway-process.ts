@@ -41,6 +41,8 @@ export class GatewayProcess {
   readonly #unsent = new Map<Socket, () => void>()
   readonly #pending = new Map<number, Pending>()
   #lastOrder = 0
+  /** Before its first sign of life none is missed: loading a program may take its time. */
+  #silentLooks: number | undefined
 
   constructor(number: number, events: ProcessEvents) {
     this.number = number
@@ -150,6 +152,13 @@ export class GatewayProcess {
     })
   }
 
+  /** Looks at it: how often that was done since it gave a sign of life. */
+  look(): number {
+    if (this.#silentLooks === undefined) return 0
+    this.#silentLooks += 1
+    return this.#silentLooks
+  }
+
   /** It closes its connections and ends. */
   close(): void {
     this.serves = false
@@ -165,7 +174,8 @@ export class GatewayProcess {
   }
 
   #hear(message: ToParent): void {
-    if (message.what === 'closed') {
+    if (message.what === 'alive') this.#silentLooks = 0
+    else if (message.what === 'closed') {
       this.#connections.set(message.port, this.connections(message.port) - 1)
     } else if (message.what === 'shut') {
       this.#shut.add(message.port)

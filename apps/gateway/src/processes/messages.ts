@@ -30,6 +30,8 @@ export interface Task {
   readonly verbosity?: string
   /** The parent, which is the gateway to those who send signals. */
   readonly pid: number
+  /** How often it says that it lives, ms. */
+  readonly aliveEveryMs: number
 }
 
 /** A request for a page of the web port, its body read. */
@@ -78,6 +80,8 @@ export interface Prepared {
 export type ToParent =
   /** It can take connections. */
   | ({ readonly what: 'prepared' } & Prepared)
+  /** A sign of life. */
+  | { readonly what: 'alive' }
   | { readonly what: 'failed'; readonly message: string; readonly exitCode: FailureCode }
   | { readonly what: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly what: 'refusal'; readonly id: number; readonly message: string }

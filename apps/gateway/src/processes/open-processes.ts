@@ -11,15 +11,19 @@ import { Processes } from './processes.ts'
 import { SharedFigures } from './shared-figures.ts'
 import { sharedPages } from './shared-pages.ts'
 
+/** How often a process says that it lives, ms. */
+const ALIVE_EVERY_MS = 5000
+
 /** Opens a gateway whose work is done by several processes, while this one looks after them. */
 export async function openProcesses(opening: Opening, closers: Closers): Promise<RunningGateway> {
   const { config, log, ways, tls, version, voice, shutdown, fail } = opening
+  const { aliveEveryMs = ALIVE_EVERY_MS } = ways
   const all = () => processes.all
   const figures = new SharedFigures(all)
   const doorkeeper = new Doorkeeper({ maxConnections: config.maxConnections, processes: all })
   // They load their program while the store starts.
   const processes = new Processes({
-    ...{ count: config.processes, log, shutdown, fail },
+    ...{ count: config.processes, log, shutdown, fail, aliveEveryMs },
     storeAnswers: () => storeAnswers(store.address),
     changed: () => doorkeeper.look(),
     departed: (process) => void figures.departed(process),
@@ -32,7 +36,7 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
   const { address, kind, describe, nativeUrl } = store
   const task: Omit<Task, 'number'> = {
     ...{ version, tls, store: { address, kind, describe, nativeUrl }, pid: process.pid },
-    config: plainConfig(config),
+    ...{ config: plainConfig(config), aliveEveryMs },
     log: ways.logTarget ?? { kind: 'stdout', level: config.logLevel, voice },
     ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
   }

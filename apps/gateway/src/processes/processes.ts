@@ -4,6 +4,7 @@ import type { Logger } from '../log/logger.ts'
 import type { Readiness } from '../web/web-server.ts'
 import { GatewayProcess, type ProcessEvents } from './gateway-process.ts'
 import type { Prepared, Task } from './messages.ts'
+import { SignsOfLife } from './signs-of-life.ts'
 
 /** A process is started again at once, but no sooner than so long after its last start. */
 const AGAIN_AFTER_MS = 1000
@@ -26,6 +27,8 @@ export interface ProcessesParts {
   readonly departed: (process: GatewayProcess) => void
   /** A process cannot be started any more. */
   readonly fail: (reason: string) => void
+  /** How often a process says that it lives, ms. */
+  readonly aliveEveryMs: number
 }
 
 /** The processes that do the gateway's work: started together, and again when one ends. */
@@ -34,12 +37,15 @@ export class Processes {
   readonly #stopping = new AbortController()
   /** By number, from 0. */
   readonly #all: GatewayProcess[]
+  readonly #signsOfLife: SignsOfLife
   #taskOf: ((number: number) => Task) | undefined
 
   /** They start, and wait for what they are to do. */
   constructor(parts: ProcessesParts) {
     this.#parts = parts
     this.#all = Array.from({ length: parts.count }, (_, at) => this.#fork(at + 1))
+    const { log, aliveEveryMs: everyMs } = parts
+    this.#signsOfLife = new SignsOfLife({ log, everyMs, processes: () => this.#all })
   }
 
   get all(): readonly GatewayProcess[] {
@@ -105,6 +111,7 @@ export class Processes {
     await Promise.all(this.#all.map(({ exited }) => exited))
     timer.abort()
     await tooLate
+    this.#signsOfLife.stop()
   }
 
   kill(): void {

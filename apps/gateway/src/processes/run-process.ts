@@ -33,6 +33,9 @@ export async function runProcess(): Promise<number> {
   })
   const task = await Promise.race([started, ended])
   if (typeof task === 'string') return 0
+  const alive = (): void => link.send({ what: 'alive' })
+  alive()
+  setInterval(alive, task.aliveEveryMs).unref()
   const { log, reopen } = openLog(task.log, task.number)
   hearFaults(log, (reason) => end(reason))
   const closers: Closers = []

@@ -11,10 +11,14 @@ export interface ReadyLine {
 }
 
 /** A gateway in a process of its own, run from the sources. */
-export function startGateway(words: readonly string[], env: Record<string, string> = {}) {
+export function startGateway(
+  words: readonly string[],
+  env: Record<string, string> = {},
+  program = MAIN,
+) {
   const child = spawn(
     process.execPath,
-    ['--conditions=@crossgear/source', '--import', LOADER, MAIN, ...words],
+    ['--conditions=@crossgear/source', '--import', LOADER, program, ...words],
     { env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let stdout = ''

@@ -16,12 +16,12 @@ export interface Part {
 const tookPart = /"Process \d+ takes part\."/
 
 /** A gateway of two processes on a Redis of its own, gone after the test. */
-export async function startShared(words: readonly string[] = []) {
+export async function startShared(words: readonly string[] = [], program?: string) {
   const redis = await startRedis()
   onTestFinished(() => redis.close())
   const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
   const store = ['--redis-url', `unix://${redis.path}`]
-  const gateway = startGateway(['--processes', '2', ...ports, ...store, ...words])
+  const gateway = startGateway(['--processes', '2', ...ports, ...store, ...words], {}, program)
   onTestFinished(async () => {
     gateway.child.kill('SIGKILL')
     await gateway.exited

@@ -1,0 +1,66 @@
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { isAlive, patience, startShared } from './support/shared-gateway.ts'
+
+const impatient = fileURLToPath(new URL('programs/impatient-gateway.ts', import.meta.url))
+
+function standStill(...pids: readonly number[]): void {
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  onTestFinished(() => goOn(...pids.filter(isAlive)))
+}
+
+function goOn(...pids: readonly number[]): void {
+  for (const pid of pids) process.kill(pid, 'SIGCONT')
+}
+
+/** A worker of each of two processes, with a job in hand. */
+async function startAtWork() {
+  const gateway = await startShared([], impatient)
+  const workers = [await gateway.gearman(), await gateway.gearman()]
+  const client = await gateway.gearman()
+  for (const worker of workers) {
+    const handle = await client.submit('SUBMIT_JOB_BG', 'work', '', 'x')
+    const job = await worker.say('CAN_DO', 'work').ask('GRAB_JOB')
+    expect(job).toEqual(['JOB_ASSIGN', handle, 'work', 'x'])
+  }
+  const ready = () =>
+    vi.waitFor(async () => expect((await gateway.page('/readyz')).status).toBe(200), patience)
+  return { gateway, workers, ready, pids: (await gateway.parts()).map(({ pid }) => pid) }
+}
+
+/** What another worker held is handed out again. */
+async function getsJob(worker: GearmanPeer): Promise<void> {
+  await vi.waitFor(async () => {
+    expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
+  }, patience)
+}
+
+describe.skipIf(!hasRedisServer)('of two processes', () => {
+  it('one that stands still for too long is killed, and started again', async () => {
+    const { gateway, workers, ready, pids } = await startAtWork()
+    standStill(pids[0]!)
+    const lost = await Promise.race(workers.map((worker) => worker.ended().then(() => worker)))
+    await gateway.said(/Process \d gave no sign of life for 1\.8 s: killing it/)
+    expect(pids.map(isAlive)).toEqual([false, true])
+    await getsJob(workers.find((worker) => worker !== lost)!)
+    await gateway.parts(3)
+    await ready()
+    const peers = [await gateway.gearman(), await gateway.gearman()]
+    for (const peer of peers) await peer.sync()
+  })
+
+  it('one that stood still together with its parent, as on a machine that was suspended, is left', async () => {
+    const { gateway, workers, ready, pids } = await startAtWork()
+    standStill(gateway.pid, pids[0]!)
+    const echoes = workers.map((worker) => worker.sync().then(() => worker))
+    // For other nodes it is gone after some seconds: longer than its parent would be patient.
+    await getsJob(await Promise.race(echoes))
+    goOn(pids[0]!, gateway.pid)
+    await Promise.all(echoes)
+    await ready()
+    expect(await gateway.metric('crossgear_process_restarts_total')).toBe(0)
+    expect(pids.map(isAlive)).toEqual([true, true])
+  })
+})
