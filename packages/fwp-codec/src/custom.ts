@@ -20,6 +20,7 @@ type Draft = { -readonly [Key in keyof CustomTerms]: CustomTerms[Key] }
 /** Ten years. */
 const MAX_MS = 315_576_000_000
 const MAX_BID_BYTES = 64
+const MAX_DURATION_CHARACTERS = 100
 const UNIT_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
@@ -79,9 +80,10 @@ export function parseCustom(custom: string): CustomTerms {
 
 /**
  * Milliseconds of a number of seconds (`90`, `1.5`) or of a text like `1h30m` (units ms, s, m, h and d);
- * undefined for any other text and for more than ten years.
+ * undefined for any other text, for a longer one than 100 characters and for more than ten years.
  */
 export function parseDuration(text: string): number | undefined {
+  if (text.length > MAX_DURATION_CHARACTERS) return undefined
   const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : sumOfParts(text)
   return ms !== undefined && ms <= MAX_MS ? Math.round(ms) : undefined
 }

@@ -30,6 +30,8 @@ const PREFIX = Buffer.from('HELLO {')
 const MAX_VERSION = 255
 const MAX_TEXT_BYTES = 255
 const MAX_LABELS = 255
+/** A wid stands in what gateways tell each other. */
+const FORBIDDEN_IN_WID = /[\0-\x1f\x7f]/
 
 /** The greeting, `+HI {"v":2}`, with `i` and `s` where a password is wanted. */
 export function formatHi(challenge?: PasswordChallenge): Buffer {
@@ -61,9 +63,13 @@ function readHello(fields: ReadonlyMap<string, string>): Hello {
   if (v !== undefined && (v < 0 || v > MAX_VERSION)) throw wrong('v')
   if (labels.length > MAX_LABELS) throw wrong('labels')
   for (const label of labels) bounded('labels', label)
+  const named = text(fields, 'wid')
+  if (FORBIDDEN_IN_WID.test(named.wid ?? '')) {
+    throw new FwpError('INVALID_HELLO', 'wid must not contain control characters')
+  }
   return {
     ...(v === undefined ? {} : { v }),
-    ...text(fields, 'wid'),
+    ...named,
     ...text(fields, 'hostname'),
     ...(pid === undefined ? {} : { pid }),
     labels,

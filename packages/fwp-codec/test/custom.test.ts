@@ -46,6 +46,7 @@ describe('custom', () => {
     ['', undefined],
     ['1 h', undefined],
     ['h', undefined],
+    ['1m'.repeat(4_000_000), undefined],
   ])('a duration %j is %j ms', (text, ms) => {
     expect(parseDuration(text)).toBe(ms)
   })

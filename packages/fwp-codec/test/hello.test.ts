@@ -68,6 +68,7 @@ describe('parseHello', () => {
     '{"pwdhash":1}',
     '{"username":{}}',
     '{"wid":"\xff"}',
+    '{"wid":"*\\u0000quiet"}',
     `{"wid":"${'x'.repeat(256)}"}`,
     `{"labels":["${'x'.repeat(256)}"]}`,
     `{"labels":[${'"",'.repeat(255)}""]}`,

@@ -171,7 +171,9 @@ export class Workers {
     }
   }
 
-  #forget({ wid }: Worker): void {
-    if (wid !== undefined) this.#byWid.delete(wid)
+  /** Another may have come under its wid since its connections were closed. */
+  #forget(worker: Worker): void {
+    const { wid } = worker
+    if (wid !== undefined && this.#byWid.get(wid) === worker) this.#byWid.delete(wid)
   }
 }

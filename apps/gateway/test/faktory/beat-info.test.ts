@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { WorkerConnection } from '../../src/faktory/workers.ts'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 
@@ -21,6 +22,18 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
   ])('refuses %s', async (argument, text) => {
     const { client } = await gateways.open()
     expect(await (await client({ wid: 'worker-1' })).ask(`BEAT ${argument}`)).toBe(`-ERR ${text}`)
+  })
+
+  it('tells no other worker anything, whatever the wid', async () => {
+    const { client, stranger, door } = await gateways.open()
+    await client({ wid: 'worker-1' })
+    const forger = await stranger()
+    await forger.reply()
+    expect(await forger.ask('HELLO {"v":2,"wid":"*\\u0000terminate"}')).toBe(
+      '-ERR invalid HELLO: wid must not contain control characters',
+    )
+    expect(await forger.closed()).toBe('')
+    expect(door.workers.find('worker-1')?.state).toBe('running')
   })
 
   it('is refused from a client that is no worker', async () => {
@@ -103,6 +116,19 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
     await silent.closed()
     expect(await elsewhere.ask('BEAT {"wid":"worker-1"}')).toBe('+OK')
     expect(there.rejections).toEqual(['dead'])
+  })
+
+  it('knows a worker that comes back before its closed connections are gone', async () => {
+    const { door, clock } = await gateways.open()
+    const { workers } = door
+    const hello = { wid: 'worker-1', labels: [], fields: new Map<string, string>() }
+    const connection = (): WorkerConnection => ({ quieted: () => undefined, drop: () => undefined })
+    const closed = connection()
+    const before = workers.join(hello, closed)
+    clock.advance(60_000)
+    const after = workers.join(hello, connection())
+    workers.leave(before, closed)
+    expect(workers.find('worker-1')).toBe(after)
   })
 
   it('lets a reservation stand whose worker has gone, for whoever acknowledges it', async () => {

@@ -52,6 +52,14 @@ describe.skipIf(!hasRedisServer)('unique jobs', () => {
     expect(await push('[1,{"a":"bc"}]')).toBe('+OK')
   })
 
+  it('may have args of many MB', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    const args = ['a'.repeat(10_000_000)]
+    expect(await one.ask(pushLine('first001', { custom, args }))).toBe('+OK')
+    expect(await one.ask(pushLine('second01', { custom, args }))).toBe(refused)
+  })
+
   it('that fail keep others out until their time is over', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
