@@ -18,8 +18,8 @@ import type { Worker, WorkerConnection } from './workers.ts'
 
 /** The longest line of a client that has not said who it is. */
 const maxHelloBytes = 64 * 1024
-/** Commands of one connection that ask the store in several steps at a time. */
-const askedAtOnce = 4
+/** Commands of one connection that ask the store in several steps at a time: what one does, the next finds done. */
+const askedAtOnce = 1
 /** A consumer with labels `fn:<name>` takes jobs of these functions alone. */
 const functionLabel = 'fn:'
 const tooManyTries = 'too many wrong passwords from this address, try again in a minute'

@@ -38,6 +38,15 @@ describe.skipIf(!hasRedisServer)('MUTATE', () => {
     expect(await (await client()).ask(`MUTATE ${argument}`)).toBe(`-ERR ${text}`)
   })
 
+  it('does what was sent at once in its order', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    await one.ask(pushLine('12345678', { at: later }))
+    one.send(mutate('kill', 'scheduled', { jids: ['12345678'] }), mutate('requeue', 'dead'))
+    expect([await one.reply(), await one.reply()]).toEqual(['+OK', '+OK'])
+    expect(await figures(one)).toEqual({ ...nothing, enqueued: 1 })
+  })
+
   it.each([
     [mutate('clear', 'scheduled'), { scheduled: 0 }],
     [mutate('clear', 'retries'), { retries: 0 }],

@@ -81,6 +81,25 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
     expect(await gateways.redis('KEYS', 'job:t@bulk:*')).toMatch(/^\*2\r\n/)
   })
 
+  it.each(['REMOVE default', 'REMOVE *'])('%s ends a pause, too', async (command) => {
+    const { client } = await gateways.open()
+    const one = await client()
+    await one.ask(pushLine('removed-0'))
+    await one.ask('QUEUE PAUSE default')
+    expect(await one.ask(`QUEUE ${command}`)).toBe('+OK')
+    await one.ask(pushLine('12345678'))
+    expect(await one.ask('FETCH')).toContain('12345678')
+  })
+
+  it('does what was sent at once in its order', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    await one.ask(pushLine('12345678'))
+    one.send('QUEUE PAUSE default', 'QUEUE RESUME *', 'FETCH')
+    expect([await one.reply(), await one.reply()]).toEqual(['+OK', '+OK'])
+    expect(await one.reply()).toContain('12345678')
+  })
+
   it('LATENCY tells the age of the oldest job of each queue in seconds', async () => {
     const { client, scheduler } = await gateways.open()
     const one = await client()

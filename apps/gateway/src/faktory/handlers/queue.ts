@@ -4,8 +4,8 @@ import { answerLater } from '../answer-later.ts'
 import type { Handler } from './handler.ts'
 
 /**
- * `QUEUE PAUSE|RESUME|REMOVE queue ...|*`: `+OK`. `QUEUE LATENCY queue ...`: a bulk string, the JSON
- * map of queue to the age of its oldest job in seconds.
+ * `QUEUE PAUSE|RESUME|REMOVE queue ...|*`: `+OK`; REMOVE ends a pause, too. `QUEUE LATENCY queue ...`: a
+ * bulk string, the JSON map of queue to the age of its oldest job in seconds.
  */
 export const queue: Handler = (session, argument) => {
   const command = parseQueueCommand(argument)
@@ -25,9 +25,12 @@ const answers: Readonly<Record<QueueCommand['subcommand'], Answer>> = {
     return OK
   },
 
-  async REMOVE({ names }, { queues, registry }) {
+  async REMOVE(command, scheduler) {
+    const { queues, registry } = scheduler
+    const { names } = command
     for (const name of names === '*' ? [...registry.queues()] : names) await queues.remove(name)
-    return OK
+    // What is pushed there from now on is a new queue's.
+    return answers.RESUME(command, scheduler)
   },
 
   async LATENCY({ names }, scheduler) {
