@@ -19,13 +19,13 @@ const malformed: Answer = { breach: 'malformed', status: '400 Bad Request' }
 
 /**
  * Ends a connection on which no request can be read any more, with the answer that HTTP has for it,
- * unless one has begun. Undefined where the connection just broke.
+ * unless that of another is owed. Undefined where the connection just broke.
  */
-export function endBroken(error: Error, socket: Socket, isAnswered: boolean): Breach | undefined {
+export function endBroken(error: Error, socket: Socket, isOwed: boolean): Breach | undefined {
   const code = systemCode(error)
   const answer = answers[code] ?? (code.startsWith('HPE_') ? malformed : undefined)
   const end = (): void => void socket.destroy()
-  if (!answer || !socket.writable || isAnswered) end()
+  if (!answer || !socket.writable || isOwed) end()
   else socket.end(`HTTP/1.1 ${answer.status}\r\nConnection: close\r\n\r\n`, end)
   return answer?.breach
 }

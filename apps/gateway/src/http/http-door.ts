@@ -11,6 +11,7 @@ import { Listener, type SocketOptions } from '../net/listener.ts'
 import { endBroken, type Breach } from './broken-requests.ts'
 import { ByteBudget, type Purse } from './byte-budget.ts'
 import { Exchange, type ExchangeParts } from './exchange.ts'
+import { OwedAnswers } from './owed-answers.ts'
 import { announcesTooMuch, readBody } from './read-body.ts'
 import { readHead, type RequestHead } from './read-head.ts'
 import { refuse, type Refusal } from './refusals.ts'
@@ -41,7 +42,7 @@ export interface HttpDoorOptions {
 }
 
 /** Why a connection or a request was turned away. */
-export type HttpRejection = Lowercase<Refusal> | Breach | 'connections' | 'slow'
+export type HttpRejection = Lowercase<Refusal> | Breach | 'connections' | 'pipeline' | 'slow'
 
 const MIB = 1024 * 1024
 /** How long a connection may stand without a request, milliseconds; longer than proxies keep it. */
@@ -59,7 +60,7 @@ export class HttpDoor implements Door {
   readonly #parts: ExchangeParts
   readonly #listener: Listener
   readonly #exchanges = new Set<Exchange>()
-  readonly #responses = new Set<ServerResponse>()
+  readonly #owed = new OwedAnswers()
   #draining = false
 
   constructor(options: HttpDoorOptions) {
@@ -108,9 +109,9 @@ export class HttpDoor implements Door {
   async close(): Promise<void> {
     this.drain()
     for (const exchange of this.#exchanges) exchange.refuse('STOPPING')
-    const left = [...this.#responses].map(
-      (response) => new Promise((resolve) => response.once('close', resolve)),
-    )
+    const left = this.#owed
+      .all()
+      .map((response) => new Promise((resolve) => response.once('close', resolve)))
     const timer = new AbortController()
     const tooLate = delay(lastAnswersMs, undefined, { signal: timer.signal }).catch(() => undefined)
     await Promise.race([Promise.all(left), tooLate])
@@ -128,10 +129,11 @@ export class HttpDoor implements Door {
       this.#take(request, response, () => response.writeContinue()),
     )
     server.on('clientError', (error: Error, socket: Socket) => {
-      const isAnswered = [...this.#responses].some(
-        (response) => response.socket === socket && response.headersSent,
-      )
-      const breach = endBroken(error, socket, isAnswered)
+      // A request that is whole is owed an answer of its own, or has it.
+      const isOwed = this.#owed
+        .of(socket)
+        .some(({ req, headersSent }) => req.complete || headersSent)
+      const breach = endBroken(error, socket, isOwed)
       if (breach) this.#options.rejected?.(breach)
     })
     return server
@@ -140,8 +142,12 @@ export class HttpDoor implements Door {
   #take(request: IncomingMessage, response: ServerResponse, goOn?: () => void): void {
     response.setHeader('Server', `Gearman/${this.#options.version}`)
     if (this.#draining) response.shouldKeepAlive = false
-    this.#responses.add(response)
-    response.once('close', () => this.#responses.delete(response))
+    if (request.socket.destroyed) return
+    if (!this.#owed.add(request, response)) {
+      this.#options.rejected?.('pipeline')
+      request.socket.destroy()
+      return
+    }
     const head = readHead(request, this.#names)
     if (typeof head === 'string') {
       this.#refuse(request, response, head)

@@ -1,0 +1,72 @@
+import { once } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { ask, openRaw, readUntil } from './support/http-client.ts'
+import { nextJob, openHttp, type HttpGateway } from './support/http-gateway.ts'
+
+const post = (fn: string, body = '') =>
+  `POST /${fn} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+
+/** How many jobs are queued. */
+async function queued({ scheduler }: HttpGateway): Promise<number> {
+  const lanes = await scheduler.jobs.counts()
+  return lanes.reduce((sum, { normal }) => sum + normal, 0)
+}
+
+describe('requests that were sent before the answer to the first', () => {
+  it('are answered in their order', async () => {
+    const { port, worker } = await openHttp()
+    const hands = await worker('f')
+    const socket = await openRaw(port)
+    socket.write(post('f', 'one') + post('f', 'two'))
+    const [first, second] = [await nextJob(hands), await nextJob(hands)]
+    hands.say('WORK_COMPLETE', second[0]!, '2222').say('WORK_COMPLETE', first[0]!, '1111')
+    expect(await readUntil(socket, '2222')).toMatch(/1111[^]*2222$/)
+    socket.destroy()
+  })
+
+  it('are not run when their client leaves', async () => {
+    const gateway = await openHttp()
+    const socket = await openRaw(gateway.port)
+    socket.write(post('f', 'one') + post('f', 'two') + post('f', 'three'))
+    await expect.poll(() => queued(gateway)).toBe(3)
+    socket.destroy()
+    await expect
+      .poll(async () => (await gateway.scheduler.admin.listJobs(10)).map((job) => job.abandoned))
+      .toEqual([true, true, true])
+  })
+
+  it('keep no bytes of an outcome that their client left', async () => {
+    const { port, worker } = await openHttp({ maxBufferedBytes: 1000 })
+    const hands = await worker('f', 'g')
+    const socket = await openRaw(port)
+    socket.write(post('f') + post('g'))
+    const jobs = [await nextJob(hands), await nextJob(hands)]
+    const [handle = ''] = jobs.find(([, fn]) => fn === 'g') ?? []
+    hands.say('WORK_DATA', handle, Buffer.alloc(900))
+    await hands.sync()
+    socket.destroy()
+    const background = { headers: { 'X-Gearman-Background': 'true' } }
+    await expect
+      .poll(async () => (await ask(port, '/h', background, 'x'.repeat(900))).status)
+      .toBe(200)
+  })
+
+  it('end their connection when they are too many', async () => {
+    const { port, rejections } = await openHttp()
+    const socket = await openRaw(port)
+    socket.on('error', () => undefined).resume()
+    socket.write(post('f').repeat(1100))
+    await once(socket, 'close')
+    expect(rejections).toEqual(['pipeline'])
+  })
+
+  it('are not told that they are malformed for what comes behind them', async () => {
+    const gateway = await openHttp()
+    const socket = await openRaw(gateway.port)
+    socket.write(post('f', 'one'))
+    await expect.poll(() => queued(gateway)).toBe(1)
+    socket.write('no request\r\n\r\n')
+    expect(await readUntil(socket, 'never')).toBe('')
+    expect(gateway.rejections).toEqual(['malformed'])
+  })
+})
