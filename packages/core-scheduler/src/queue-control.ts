@@ -51,16 +51,16 @@ export class QueueControl {
     await this.#parts.store.queues.tellOfConsumer(wid, order)
   }
 
-  /** A Faktory worker lives: it may have connections to other nodes. They hear of it if the store answers. */
-  async alive(wid: string): Promise<void> {
+  /** News of a Faktory worker, which may have connections to other nodes. They hear it if the store answers. */
+  async tell(wid: string, news: ConsumerNews): Promise<void> {
     try {
-      await this.#parts.store.queues.tellOfConsumer(wid, 'alive')
+      await this.#parts.store.queues.tellOfConsumer(wid, news)
     } catch (error) {
       this.#parts.trouble('tell of a worker', error)
     }
   }
 
-  /** Hears orders and who lives from now on; what it returns ends that. */
+  /** Hears news of workers from now on; what it returns ends that. */
   onConsumerNews(listener: ConsumerNewsListener): () => void {
     this.#newsListeners.add(listener)
     return () => this.#newsListeners.delete(listener)

@@ -19,8 +19,11 @@ export interface JobNote {
 /** What an operator tells Faktory workers: take no more jobs; and end. */
 export type ConsumerOrder = 'quiet' | 'terminate'
 
-/** What every node is told of a Faktory worker, whose connections may be anywhere: an order, or that it lives. */
-export type ConsumerNews = ConsumerOrder | 'alive'
+/**
+ * What every node is told of a Faktory worker, whose connections may be anywhere: an order, that it lives, or
+ * that a job it was handed (by jid) has been settled.
+ */
+export type ConsumerNews = ConsumerOrder | 'alive' | { readonly settled: string }
 
 /** The part of the store that is about Faktory queues and sets of jobs. */
 export interface QueueStore {

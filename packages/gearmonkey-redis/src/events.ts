@@ -108,25 +108,23 @@ function happened(listener: StoreListener, lane: string, message: string): void 
   else if (kind === 'finish') listener.finished(lane, Number(id))
 }
 
-const news: readonly (string | undefined)[] = [
-  'quiet',
-  'terminate',
-  'alive',
-] satisfies ConsumerNews[]
-
-function isNews(word: string | undefined): word is ConsumerNews {
-  return news.includes(word)
+/** `quiet`, `terminate`, `alive` or `settled NUL jid`. */
+function newsOf(word: string | undefined, rest: readonly string[]): ConsumerNews | undefined {
+  if (word === 'settled') return { settled: rest.join('\0') }
+  return word === 'quiet' || word === 'terminate' || word === 'alive' ? word : undefined
 }
 
 /** `kind NUL lane NUL figure`; for news of a worker its wid and what they are. */
 function announced(listener: StoreListener, message: string): void {
-  const [kind, lane, figure] = message.split('\0')
+  const [kind, lane, figure, ...rest] = message.split('\0')
   if (lane === undefined) return
   if (kind === 'lane') listener.laneAdded(lane, Number(figure))
   else if (kind === 'unlane') listener.laneDropped(lane)
   else if (kind === 'pauses') listener.pausesChanged()
-  else if (kind === 'worker' && isNews(figure)) listener.consumerNews(lane, figure)
-  else if (kind === 'wake') listener.woken(lane, Number(figure))
+  else if (kind === 'worker') {
+    const news = newsOf(figure, rest)
+    if (news) listener.consumerNews(lane, news)
+  } else if (kind === 'wake') listener.woken(lane, Number(figure))
 }
 
 /** `kind NUL lane NUL id NUL data`, as `relay` in lua/lib/jobs.lua writes it. */

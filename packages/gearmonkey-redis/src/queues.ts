@@ -25,7 +25,8 @@ export class RedisQueues implements QueueStore {
 
   async tellOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
     const { redis, keys, call } = this.#parts.link
-    await call(() => redis.publish(keys.events, `worker\0${wid}\0${news}`))
+    const words = typeof news === 'string' ? news : `settled\0${news.settled}`
+    await call(() => redis.publish(keys.events, `worker\0${wid}\0${words}`))
   }
 
   pausedQueues(): Promise<readonly string[]> {

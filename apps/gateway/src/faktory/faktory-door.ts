@@ -169,7 +169,6 @@ export class FaktoryDoor implements Door {
 
   #hear(news: FaktoryNews): void {
     if (news.kind === 'wrong-password') this.#wrongPasswords.add(news.address)
-    else if (news.kind === 'beat') this.workers.beat(news)
-    else this.workers.find(news.wid)?.held.forget(news.jid)
+    else this.workers.beat(news)
   }
 }

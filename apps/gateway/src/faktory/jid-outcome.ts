@@ -40,7 +40,7 @@ export abstract class JidOutcome implements Settlement {
       return
     }
     if (this.#held) this.session.worker.held.drop(this.#jid, this.#held)
-    else this.#tellNeighbours()
+    else this.#tellOthers()
     this.#place.fill(OK)
   }
 
@@ -48,11 +48,11 @@ export abstract class JidOutcome implements Settlement {
     this.#place.fill(error(storeErrorText(problem)))
   }
 
-  /** It was handed out by another connection of the worker's. */
-  #tellNeighbours(): void {
+  /** It was handed out at another node, or to another worker. */
+  #tellOthers(): void {
     const { context, worker } = this.session
     if (worker.wid === undefined) return
-    context.neighbours.tell({ kind: 'settled', wid: worker.wid, jid: this.#jid })
+    void context.scheduler.queues.tell(worker.wid, { settled: this.#jid })
   }
 
   async #find(): Promise<void> {

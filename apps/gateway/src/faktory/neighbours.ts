@@ -13,8 +13,6 @@ export type FaktoryNews =
       readonly rssKb?: number
       readonly state?: WorkerState
     }
-  /** The outcome of a job that a worker was handed elsewhere is in the store. */
-  | { readonly kind: 'settled'; readonly wid: string; readonly jid: string }
 
 /** The way to the others. */
 export interface Neighbours {

@@ -134,9 +134,13 @@ export class Workers {
     return worker
   }
 
-  /** A worker lives, or an operator has an order for it or, with `*`, for all that are connected. */
+  /**
+   * A worker lives, a job of its has been settled elsewhere, or an operator has an order for it or, with `*`,
+   * for all that are connected.
+   */
   hear(wid: string, news: ConsumerNews): void {
     if (news === 'alive') this.beat({ wid })
+    else if (typeof news === 'object') this.find(wid)?.held.forget(news.settled)
     else if (wid !== '*') this.find(wid)?.advance(news)
     else for (const worker of this.all()) worker.advance(news)
   }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways, type FaktoryGateway } from './support/faktory-gateway.ts'
 import { figures, nothing, pushLine } from './support/figures.ts'
@@ -61,6 +61,24 @@ describe.skipIf(!hasRedisServer)('ACK', () => {
     await worker.ask('FETCH')
     expect(await (await there.client()).ask('ACK {"jid":"12345678"}')).toBe('+OK')
     expect(await figures(worker)).toMatchObject({ working: 0, processed: 1 })
+  })
+
+  it('is good at the node of an earlier run that was settled at another', async () => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const one = await here.client({ wid: 'worker-1' })
+    const two = await there.client({ wid: 'worker-1' })
+    await one.ask(pushLine('12345678'))
+    await one.ask('FETCH')
+    const heard = new Promise((resolve) => {
+      onTestFinished(here.scheduler.queues.onConsumerNews((_wid, news) => resolve(news)))
+    })
+    expect(await two.ask('FAIL {"jid":"12345678"}')).toBe('+OK')
+    expect(await heard).toEqual({ settled: '12345678' })
+    expect(here.door.workers.find('worker-1')?.held.size).toBe(0)
+    await two.ask('MUTATE {"cmd":"requeue","target":"retries"}')
+    await two.ask('FETCH')
+    expect(await one.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await figures(one)).toEqual({ ...nothing, processed: 2, failures: 1 })
   })
 
   it('of a lost reservation changes nothing, however often it comes', async () => {

@@ -119,8 +119,8 @@ export function setContract(open: OpenWorld): void {
       expect(await here.queues.pausedQueues()).toEqual(['default'])
     })
 
-    test.each(['quiet', 'alive'] as const)(
-      'news of a worker are heard at every node: %s',
+    test.each(['quiet', 'alive', { settled: 'a \0 jid' }] as const)(
+      'news of a worker are heard at every node: %j',
       async (news) => {
         const world = await open()
         const here = await listening(world)

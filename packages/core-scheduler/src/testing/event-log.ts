@@ -1,5 +1,6 @@
 import type { JobEvent, JobRef } from '../job.ts'
 import type { StoreListener } from '../ports.ts'
+import type { ConsumerNews } from '../queue-ports.ts'
 
 /** One thing that a store told a node. */
 export type Heard =
@@ -13,7 +14,7 @@ export type Heard =
   | { readonly kind: 'laneAdded'; readonly lane: string; readonly number: number }
   | { readonly kind: 'laneDropped'; readonly lane: string }
   | { readonly kind: 'pausesChanged' }
-  | { readonly kind: 'consumerNews'; readonly wid: string; readonly news: string }
+  | { readonly kind: 'consumerNews'; readonly wid: string; readonly news: ConsumerNews }
   | { readonly kind: 'up' }
   | { readonly kind: 'down'; readonly reason: string }
 
@@ -79,7 +80,7 @@ export class EventLog implements StoreListener {
     this.#add({ kind: 'laneDropped', lane })
   }
 
-  consumerNews(wid: string, news: string): void {
+  consumerNews(wid: string, news: ConsumerNews): void {
     this.#add({ kind: 'consumerNews', wid, news })
   }
 

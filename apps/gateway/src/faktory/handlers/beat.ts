@@ -21,6 +21,6 @@ export const beat: Handler = (session, argument) => {
     return
   }
   neighbours.tell({ kind: 'beat', ...news })
-  void scheduler.queues.alive(wid)
+  void scheduler.queues.tell(wid, 'alive')
   session.send(worker.state === 'running' ? OK : bulk(JSON.stringify({ state: worker.state })))
 }
