@@ -21,6 +21,7 @@ const reasons: Readonly<Record<Reason, true>> = {
   ...{ result_without_job: true, data_without_job: true, exception_without_job: true },
   ...{ no_function: true, method: true, bad_path: true, body_too_large: true },
   ...{ outcome_too_large: true, head_too_large: true, malformed: true, too_slow: true },
+  ...{ pipeline: true },
   ...{ busy: true, stopping: true, silence: true, hello: true, password: true },
   ...{ password_tries: true, line: true, dead: true },
 }
