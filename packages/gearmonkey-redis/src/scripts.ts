@@ -45,7 +45,6 @@ const names = [
   'throttle-free',
   'throttle-settle',
   'throttle-take',
-
   'unsettled',
   'worked-lanes',
 ] as const
@@ -67,6 +66,11 @@ export type ScriptName = (typeof names)[number]
 export type ScriptArgument = string | number | Uint8Array
 
 type Call = (keys: number, ...args: ScriptArgument[]) => Promise<unknown>
+type PlainCall = (command: 'EVAL', lua: string, ...args: Parameters<Call>) => Promise<unknown>
+
+/** Whether the server has lost the script once more since ioredis sent it again by its name. */
+const isForgotten = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('NOSCRIPT')
 
 /** Typed calls of the scripts over one connection. A script the server has lost is sent again. */
 export class Scripts {
@@ -74,17 +78,22 @@ export class Scripts {
   readonly #packer = new Packer()
   #corked = false
   readonly #calls: ReadonlyMap<ScriptName, Call>
+  readonly #texts = new Map<ScriptName, string>()
+  readonly #plainly: PlainCall
 
   constructor(redis: Connection) {
     this.#redis = redis
+    this.#plainly = redis.callBuffer.bind(redis) as PlainCall
     const calls = new Map<ScriptName, Call>()
     for (const name of names) {
       const command = `xg-${name}`
       const head = growing.has(name) ? '#!lua\n' : '#!lua flags=allow-oom\n'
-      redis.defineCommand(command, { lua: `${head}${readScript(name)}` })
+      const lua = `${head}${readScript(name)}`
+      redis.defineCommand(command, { lua })
       const defined = redis as unknown as Record<string, Call>
       const call = defined[`${command}Buffer`]
       if (call) calls.set(name, call.bind(redis))
+      this.#texts.set(name, lua)
     }
     this.#calls = calls
   }
@@ -99,12 +108,11 @@ export class Scripts {
     const call = this.#calls.get(name)
     if (!call) throw new Error(`no script ${name}`)
     this.#cork()
-    return call(
-      keys.length,
-      ...keys,
-      ...braces,
-      ...(packed.has(name) ? this.#packer.pack(args) : args),
-    )
+    const words = [...keys, ...braces, ...(packed.has(name) ? this.#packer.pack(args) : args)]
+    return call(keys.length, ...words).catch((error: unknown) => {
+      if (!isForgotten(error)) throw error
+      return this.#plainly('EVAL', this.#texts.get(name) ?? '', keys.length, ...words)
+    })
   }
 
   /** What one turn sends leaves in one write. */
