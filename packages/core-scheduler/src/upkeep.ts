@@ -129,9 +129,10 @@ export class Upkeep {
 
   async #bury(nodes: readonly string[]): Promise<void> {
     const { store, registry, wake } = this.#parts
-    for (const node of nodes) {
+    const bury = async (node: string): Promise<void> => {
       for (const lane of await store.bury(node, [...registry.all()])) wake(lane, 1)
     }
+    await inTurn(nodes.map((node) => () => bury(node)))
   }
 
   async #heal(): Promise<void> {

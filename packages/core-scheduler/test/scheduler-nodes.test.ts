@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { StoreError } from '../src/index.ts'
 import { bytes, Cluster } from './harness.ts'
 
 describe('over two nodes', () => {
@@ -169,6 +170,24 @@ describe('over two nodes', () => {
     expect(worker.jobs).toEqual(['mail:1'])
     expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(0)
     expect(await cluster.world.violations()).toEqual([])
+  })
+
+  test('a dead node whose jobs cannot be put back does not keep those of another from it', async () => {
+    const cluster = new Cluster()
+    const [a, b, c] = [await cluster.node('a'), await cluster.node('b'), await cluster.node('c')]
+    const bury = c.store.bury.bind(c.store)
+    vi.spyOn(c.store, 'bury').mockImplementation((node, lanes) =>
+      node === 'a' ? Promise.reject(new StoreError('REFUSED', 'a')) : bury(node, lanes),
+    )
+    b.submit('mail')
+    await cluster.turn()
+    b.worker('mail').take()
+    await cluster.turn()
+    a.store.crash()
+    b.store.crash()
+    await cluster.pass(5_000)
+    expect((await c.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ normal: 1, running: 0 })
+    expect(c.observer.troubles).toContain('beat')
   })
 
   test('a node that starts after all others died puts their jobs back', async () => {

@@ -9,10 +9,11 @@ for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
   local key = jobKey(lane, id)
   local job = redis.call('HMGET', key, 'token', 'level')
   if job[1] and string.sub(job[1], 1, #mine) == mine then
+    if #back == 0 then needQueues(lane) end
     redis.call('ZREM', KEYS[1], id)
     redis.call('HSET', key, 'status', 'idle', 'enqueued', integer(now))
     redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
-    back[#back + 1] = { id, tonumber(job[2] or 5) }
+    back[#back + 1] = { id, job[2] }
   end
 end
 if #back > 0 then
@@ -24,7 +25,7 @@ local counts = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node)
 local named, consumers = tonumber(counts[1] or 0), tonumber(counts[2] or 0)
 if named + consumers > 0 then
   redis.call('HDEL', meta, 'n:' .. node, 'c:' .. node)
-  redis.call('INCRBY', laneKey('count', lane), -(named + consumers))
+  redis.pcall('INCRBY', laneKey('count', lane), -(named + consumers))
   if consumers > 0 then redis.call('HINCRBY', meta, 'consumers', -consumers) end
 end
 return #back

@@ -4,7 +4,7 @@
 --#include levels
 --#include jobs
 local lane, node, id = ARGV[3], ARGV[4], ARGV[5]
-local v = redis.call('HMGET', jobKey(lane, id), 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level')
+local v = jobFields(lane, id, 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level')
 local job = { id = id, door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }
 local found = 0
 if v[1] == 'busy' then
@@ -15,7 +15,7 @@ elseif v[1] == 'idle' then
   for _, band in ipairs({ 'high', 'normal', 'low' }) do
     if found == 0 then
       found = redis.call('LREM', queueKey(lane, band), 1, id)
-      if found > 0 and v[7] then tookLevel(lane, tonumber(v[7])) end
+      if found > 0 and v[7] then tookLevel(lane, v[7]) end
     end
   end
 end

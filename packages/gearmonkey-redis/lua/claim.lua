@@ -49,16 +49,17 @@ end
 -- Takes a popped job into a reservation; false for one that nobody waits for or wants any more.
 local function reserve(lane, band, id, leaseMs)
   local key = jobKey(lane, id)
-  local stored = redis.call('HGETALL', key)
+  local stored = redis.pcall('HGETALL', key)
+  if stored.err then return false end
   local isLong = readFields(stored)
-  if fields.level then tookLevel(lane, tonumber(fields.level)) end
+  if fields.level then tookLevel(lane, fields.level) end
   if not fields.status then return false end
   if fields.fg and not fields.wait then
     forgetIndexes(lane, id, fields.unique, fields.jid)
     redis.call('DEL', key)
     return false
   end
-  if fields.stale and now >= tonumber(fields.stale) then
+  if fields.stale and now >= (tonumber(fields.stale) or now + 1) then
     expire(lane, id, fields.door, fields.unique, fields.jid, fields.wait, fields.keep)
     return false
   end
@@ -69,7 +70,8 @@ local function reserve(lane, band, id, leaseMs)
   if leaseMs then
     deadline = now + leaseMs
   elseif by == 'c' then
-    deadline = now + (fields.reserve_for and tonumber(fields.reserve_for) * 1000 or defaultReserveMs)
+    local seconds = tonumber(fields.reserve_for)
+    deadline = now + (seconds and seconds * 1000 or defaultReserveMs)
   end
   redis.call('HSET', key, 'status', 'busy', 'token', token)
   -- A native client's job has the level of the band it was pushed to, and goes back there.
@@ -91,10 +93,16 @@ local function reserve(lane, band, id, leaseMs)
   return true
 end
 
+-- The band and rank of the next job; none where another program has put something else in the place of a queue.
+local function headIn(lane)
+  local isSound, band, rankOfHead = pcall(headOf, lane, now)
+  if isSound then return band, rankOfHead end
+end
+
 local function takeFromBand(lane, band, leaseMs)
   while taken < max and mayTake(byLane[lane], now) do
-    local ids = redis.call('RPOP', queueKey(lane, band), byLane[lane] and 1 or max - taken)
-    if not ids then return end
+    local ids = redis.pcall('RPOP', queueKey(lane, band), byLane[lane] and 1 or max - taken)
+    if not ids or ids.err then return end
     for _, id in ipairs(ids) do reserve(lane, band, id, leaseMs) end
   end
 end
@@ -113,7 +121,7 @@ local function takeInOrder(first, last, leaseMs)
   for index = first, last do
     local lane = given[index]
     if isOpen(lane) then
-      local band, rankOfHead = headOf(lane, now)
+      local band, rankOfHead = headIn(lane)
       if band then heads[#heads + 1] = { lane, band, rankOfHead } end
     end
   end
@@ -125,7 +133,7 @@ local function takeInOrder(first, last, leaseMs)
     local head = heads[best]
     if mayTake(byLane[head[1]], now) then
       reserve(head[1], head[2], redis.call('RPOP', queueKey(head[1], head[2])), leaseMs)
-      head[2], head[3] = headOf(head[1], now)
+      head[2], head[3] = headIn(head[1])
     else
       head[2] = nil
     end
@@ -141,7 +149,7 @@ local function takeByHint(queue, leaseMs)
     local hint = redis.call('ZRANGE', ready, skipped, skipped, 'WITHSCORES')
     local lane = hint[1]
     if not lane then return end
-    local band, rankOfHead = headOf(lane, now)
+    local band, rankOfHead = headIn(lane)
     if not band then
       redis.call('ZREM', ready, lane)
     elseif not isOpen(lane) then

@@ -5,12 +5,11 @@
 --#include keys
 --#include jobs
 local lane, node, most = ARGV[3], ARGV[4], tonumber(ARGV[5])
-local workers = tonumber(redis.call('GET', laneKey('count', lane)) or 0) or 0
-if workers > 0 or redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
+if workersOf(lane) > 0 or redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
 local ids = {}
 
 local function finish(id)
-  local v = redis.call('HMGET', jobKey(lane, id), 'status', 'door', 'unique', 'jid', 'wait', 'keep')
+  local v = jobFields(lane, id, 'status', 'door', 'unique', 'jid', 'wait', 'keep')
   ids[#ids + 1] = id
   if v[1] then
     finishJob(lane, { id = id, door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }, node, 'error', '')

@@ -7,9 +7,9 @@
 local lane, node, most, ids = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
 
 local function finish(id, isQueued)
-  local v = redis.call('HMGET', jobKey(lane, id), 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level')
+  local v = jobFields(lane, id, 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level')
   ids[#ids + 1] = id
-  if isQueued and v[7] then tookLevel(lane, tonumber(v[7])) end
+  if isQueued and v[7] then tookLevel(lane, v[7]) end
   if v[1] then
     finishJob(lane, { id = id, door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }, node, 'error', '')
   end

@@ -7,9 +7,9 @@ local now, jobs, reply = nowMs(), {}, { '' }
 for at = 4, #ARGV do
   local lane = ARGV[at]
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', busyKey(lane), '-inf', now, 'LIMIT', 0, ARGV[3])) do
-    local stored = redis.call('HGETALL', jobKey(lane, id))
-    local token = redis.call('HGET', jobKey(lane, id), 'token')
+    local token = jobFields(lane, id, 'token')[1]
     if token then
+      local stored = redis.call('HGETALL', jobKey(lane, id))
       setAside(stored, reply)
       for _, part in ipairs({ lane, id, token, stored }) do jobs[#jobs + 1] = part end
     else

@@ -49,14 +49,14 @@ local function interrupt(job, into)
   local level = redis.call('HGET', key, 'level')
   redis.call('HSET', key, 'status', 'idle')
   redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
-  into[#into + 1] = { job.id, tonumber(level or 5) }
+  into[#into + 1] = { job.id, level }
   return 2
 end
 
 local function release(job, lost, mostLosses)
   local key = jobKey(lane, job.id)
   local v = redis.call('HMGET', key, 'losses', 'fg')
-  local losses = tonumber(v[1] or 0) + (lost and 1 or 0)
+  local losses = (tonumber(v[1]) or 0) + (lost and 1 or 0)
   if lost then redis.call('HSET', key, 'losses', losses) end
   local isAbandoned = v[2] and not job.waiting
   if isAbandoned or (lost and mostLosses > 0 and losses >= mostLosses) then
@@ -76,6 +76,12 @@ local function putBack()
   redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back + #front)
 end
 
+for kind = 7, 6 + 6 * count, 6 do
+  if given[kind] == 'release' or given[kind] == 'return' or given[kind] == 'retry' then
+    needQueues(lane)
+    break
+  end
+end
 local at = 7
 for index = 1, count do
   local kind, id, token, a, b, c = unpack(given, at, at + 5)

@@ -12,7 +12,7 @@ else
   for at = #page, 1, -1 do ids[#ids + 1] = page[at] end
 end
 for at, id in ipairs(ids) do
-  local v = redis.call('HMGET', jobKey(lane, id), 'losses', 'fg', 'wait', 'unique')
+  local v = jobFields(lane, id, 'losses', 'fg', 'wait', 'unique')
   jobs[at] = { id, v[1] or '', v[2] or '', v[3] or '', v[4] or '' }
 end
 return jobs

@@ -10,7 +10,7 @@ for at = 5, #ARGV do
   if isUnsettled(lane, id) then
     unsettled[#unsettled + 1] = id
   elseif suspects then
-    local v = redis.call('HMGET', jobKey(lane, id), 'status', 'token', 'status:dividend', 'status:divisor')
+    local v = jobFields(lane, id, 'status', 'token', 'status:dividend', 'status:divisor')
     if v[1] == 'busy' and not v[2] then
       suspect(lane, busySuspect(id, v[3], v[4]), now)
     elseif v[1] == 'idle' and not v[2] and not redis.call('ZSCORE', queueKey(lane, 'scheduled'), id) then

@@ -9,6 +9,7 @@
 local lane, node, queue, set, to = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local deadMost, deadSeconds = tonumber(ARGV[8]), tonumber(ARGV[9])
 local now, moved, back = nowMs(), {}, {}
+needQueues(lane)
 
 local function take(id)
   if set == 'dead' then return redis.call('ZREM', deadKey(lane), id) == 1 end
@@ -22,14 +23,14 @@ for at = 10, #ARGV do
   local id = ARGV[at]
   local key = jobKey(lane, id)
   if take(id) and redis.call('EXISTS', key) == 1 then
-    local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'wait', 'keep', 'level')
+    local v = jobFields(lane, id, 'door', 'unique', 'jid', 'wait', 'keep', 'level')
     local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = v[4], keep = v[5] }
     if to == 'queue' then
       redis.call('HSET', key, 'status', 'idle', 'enqueued', integer(now))
       redis.call('HDEL', key, 'settled')
       -- Those who waited for a dead job are gone: it now runs for its own sake.
       if set == 'dead' then redis.call('HDEL', key, 'fg') end
-      back[#back + 1] = { id, tonumber(v[6] or 5) }
+      back[#back + 1] = { id, v[6] }
     elseif to == 'dead' then
       buryJob(lane, job, node, now, deadMost, deadSeconds)
     else

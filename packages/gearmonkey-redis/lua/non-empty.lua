@@ -12,17 +12,19 @@ local looked = 16
 local function hasWanted(lane, band)
   local ids = redis.call('LRANGE', queueKey(lane, band), -looked, -1)
   for _, id in ipairs(ids) do
-    local job = redis.call('HMGET', jobKey(lane, id), 'fg', 'wait')
+    local job = jobFields(lane, id, 'fg', 'wait')
     if not job[1] or job[2] then return true end
   end
   return #ids == looked
 end
 
-for at = 3, #ARGV, 2 do
-  local lane = ARGV[at]
+local function look(lane, queue)
   if hasWanted(lane, 'high') or hasWanted(lane, 'normal') or hasWanted(lane, 'low') then
+    hintReady(queue, lane, now)
     found[#found + 1] = lane
-    hintReady(ARGV[at + 1], lane, now)
   end
 end
+
+-- Others are not kept waiting by a lane where another program has put something else in the place of a queue.
+for at = 3, #ARGV, 2 do pcall(look, ARGV[at], ARGV[at + 1]) end
 return found

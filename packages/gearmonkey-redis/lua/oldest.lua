@@ -6,9 +6,12 @@ local now, found = nowMs(), {}
 for at = 3, #ARGV do
   local lane, oldest = ARGV[at], nil
   for _, band in ipairs({ 'high', 'normal', 'low' }) do
-    local id = redis.call('LINDEX', queueKey(lane, band), -1)
-    local since = id and tonumber(redis.call('HGET', jobKey(lane, id), 'enqueued') or now)
-    if since and (not oldest or since < oldest) then oldest = since end
+    -- Another program may have put something else in the place of a queue.
+    local id = redis.pcall('LINDEX', queueKey(lane, band), -1)
+    if type(id) == 'string' then
+      local since = tonumber(jobFields(lane, id, 'enqueued')[1] or now) or now
+      if not oldest or since < oldest then oldest = since end
+    end
   end
   found[#found + 1] = oldest and integer(oldest) or ''
 end

@@ -11,6 +11,7 @@ local most, mostLosses = tonumber(ARGV[8]), tonumber(ARGV[9])
 local now, found, back = nowMs(), {}, {}
 -- Entries of queues that one call may look through, some 20 ms of the server's time.
 local entries = 1000000
+if not pcall(needQueues, lane) then return found end
 
 local function putBack(id, lost)
   local key = jobKey(lane, id)
@@ -24,7 +25,7 @@ local function putBack(id, lost)
   end
   redis.call('HSET', key, 'status', 'idle', 'enqueued', integer(now))
   redis.call('HDEL', key, 'status:dividend', 'status:divisor')
-  back[#back + 1] = { id, tonumber(v[6] or 5) }
+  back[#back + 1] = { id, v[6] }
 end
 
 local function isQueued(id)
@@ -40,14 +41,14 @@ end
 local rules = {
   b = {
     holds = function(id, member)
-      local v = redis.call('HMGET', jobKey(lane, id), 'status', 'token', 'status:dividend', 'status:divisor')
+      local v = jobFields(lane, id, 'status', 'token', 'status:dividend', 'status:divisor')
       return v[1] == 'busy' and not v[2] and busySuspect(id, v[3], v[4]) == member
     end,
     mend = function(id) putBack(id, true) end,
   },
   i = {
     holds = function(id)
-      local v = redis.call('HMGET', jobKey(lane, id), 'status', 'token')
+      local v = jobFields(lane, id, 'status', 'token')
       return v[1] == 'idle' and not v[2] and not isQueued(id)
     end,
     mend = function(id) putBack(id, false) end,

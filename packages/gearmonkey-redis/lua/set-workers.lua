@@ -5,6 +5,9 @@ local lane, node, named, consumers = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumb
 local meta = metaKey(lane)
 local before = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node)
 local namedBefore, consumersBefore = tonumber(before[1] or 0), tonumber(before[2] or 0)
+local change = named - namedBefore + consumers - consumersBefore
+-- First, for it is refused where another program has put something else there.
+if change ~= 0 then redis.call('INCRBY', KEYS[1], change) end
 if named > 0 then redis.call('HSET', meta, 'n:' .. node, named) else redis.call('HDEL', meta, 'n:' .. node) end
 if consumers > 0 then
   redis.call('HSET', meta, 'c:' .. node, consumers)
@@ -12,8 +15,6 @@ else
   redis.call('HDEL', meta, 'c:' .. node)
 end
 if consumers ~= consumersBefore then redis.call('HINCRBY', meta, 'consumers', consumers - consumersBefore) end
-local change = named - namedBefore + consumers - consumersBefore
-if change ~= 0 then redis.call('INCRBY', KEYS[1], change) end
 if named == 0 and namedBefore > 0 then
   local queued = redis.call('LLEN', queueKey(lane, 'high')) + redis.call('LLEN', queueKey(lane, 'normal'))
     + redis.call('LLEN', queueKey(lane, 'low'))

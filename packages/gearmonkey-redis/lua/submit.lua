@@ -15,6 +15,7 @@ local given = unpackedArguments(3)
 local lane, node, queue, count = unpack(given, 1, 4)
 local meta, channel, now = metaKey(lane), channelOf(lane), nowMs()
 local enqueued = integer(now)
+needQueues(lane)
 local limits = redis.call('HMGET', meta, 'max:high', 'max:normal', 'max:low')
 local limited, total = limits[1] or limits[2] or limits[3], 0
 if limited then
@@ -29,7 +30,7 @@ local function join(unique, foreground)
   local id = redis.call('HGET', uniqueKey(lane), unique)
   if not id then return nil end
   local key = jobKey(lane, id)
-  local job = redis.call('HMGET', key, 'status', 'wait')
+  local job = jobFields(lane, id, 'status', 'wait')
   if job[1] ~= 'idle' and job[1] ~= 'busy' then return nil end
   if foreground then
     redis.call('HSET', key, 'wait', countWait(job[2] or nil, node, 1))

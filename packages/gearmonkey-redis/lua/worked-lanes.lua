@@ -8,7 +8,8 @@ for at = 4, #ARGV do
   local lane = ARGV[at]
   if redis.call('EXISTS', laneKey('count', lane)) == 1 then
     if nativeWorkers(lane) > 0 then worked[#worked + 1] = lane end
-    if ARGV[3] == '1' then watchLine(lane, now) end
+    -- Others are not kept waiting by a lane where another program has put something else in the place of a queue.
+    if ARGV[3] == '1' then pcall(watchLine, lane, now) end
   end
 end
 return worked

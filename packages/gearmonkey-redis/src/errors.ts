@@ -2,7 +2,7 @@ import { StoreError } from '@crossgear/core-scheduler'
 
 /** What Redis says when it is there and will not do it. */
 const refusals =
-  /^(OOM|READONLY|MISCONF|LOADING|BUSY|NOAUTH|WRONGPASS|NOPERM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS)\b/
+  /^(OOM|READONLY|MISCONF|LOADING|BUSY|NOAUTH|WRONGPASS|NOPERM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|WRONGTYPE)\b/
 
 /** What ioredis says of every command while there is no connection. */
 const unsent = /^Stream isn't writeable/

@@ -1,4 +1,12 @@
-import type { Door, Job, Level, NewJob, Reservation, Status } from '@crossgear/core-scheduler'
+import {
+  defaultLevel,
+  type Door,
+  type Job,
+  type Level,
+  type NewJob,
+  type Reservation,
+  type Status,
+} from '@crossgear/core-scheduler'
 import type { ScriptArgument } from './scripts.ts'
 
 /** Puts the fields of a job's hash beside the GearMonkey spec's, as pairs for HSET, behind other arguments. */
@@ -28,7 +36,7 @@ const readers: ReadonlyMap<string, (job: Draft, value: Buffer) => void> = new Ma
   ['enqueued', (job, value) => void (job.enqueuedAtMs = numberOf(value))],
   ['input', (job, value) => void (job.input = value)],
   ['door', (job, value) => void (job.door = value.toString('latin1') as Door)],
-  ['level', (job, value) => void (job.level = numberOf(value) as Level)],
+  ['level', (job, value) => void (job.level = levelOf(value))],
   ['wait', (job, value) => void (job.waiting = clientsOf(value.toString('latin1')))],
   ['losses', (job, value) => void (job.losses = numberOf(value))],
   ['settled', (job) => void (job.settled = true)],
@@ -48,6 +56,12 @@ const readers: ReadonlyMap<string, (job: Draft, value: Buffer) => void> = new Ma
   ['note', (job, value) => void (job.note = value.toString())],
   ['noted', (job, value) => void (job.notedAtMs = numberOf(value))],
 ])
+
+/** Another program may have a field of that name for something else. */
+function levelOf(value: Buffer): Level {
+  const text = value.toString('latin1')
+  return /^[1-9]$/.test(text) ? (Number(text) as Level) : defaultLevel
+}
 
 function numberOf(value: Buffer): number {
   return Number(value.toString('latin1'))

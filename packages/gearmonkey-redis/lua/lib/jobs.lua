@@ -39,8 +39,7 @@ local function finishJob(lane, job, node, status, output)
   forgetIndexes(lane, id, job.unique, job.jid)
   if job.door == 'faktory' then untie(lane, id, status == 'success' and 'success' or job.how or 'dropped') end
   local elsewhere = relay(lane, id, job.waiting, node, 'finish', '')
-  local keep = tonumber(job.keep or 0)
-  if not job.door then keep = job.keep and keep or nativeRetention end
+  local keep = job.door and tonumber(job.keep or 0) or nativeRetention
   if elsewhere and keep < relaySeconds then keep = relaySeconds end
   if keep > 0 then
     redis.call('HSET', key, 'status', status, 'output', output, 'settled', 1)

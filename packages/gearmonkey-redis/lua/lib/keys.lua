@@ -40,6 +40,22 @@ local dueKey, callbacksKey, joinsKey = broker .. ':due', broker .. ':callbacks',
 local eventsChannel = 'xg:events'
 local isCluster = open ~= ''
 
+-- Fields of a job's hash; none where another program has put something else in its place.
+local function jobFields(lane, id, ...)
+  local fields = redis.pcall('HMGET', jobKey(lane, id), ...)
+  return fields.err and {} or fields
+end
+
+-- Workers that are counted for a lane.
+local function workersOf(lane) return tonumber(redis.pcall('GET', laneKey('count', lane))) or 0 end
+
+-- Raises an error where another program has put something else in the place of a queue: for steps that would meet it
+-- half way.
+local function needQueues(lane)
+  for _, band in ipairs({ 'high', 'normal', 'low' }) do redis.call('LLEN', queueKey(lane, band)) end
+  redis.call('ZCARD', queueKey(lane, 'scheduled'))
+end
+
 local function nowMs()
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)

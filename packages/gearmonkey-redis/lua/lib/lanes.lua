@@ -2,6 +2,5 @@
 local function isOpenLane(lane)
   local meta = redis.call('HMGET', metaKey(lane), 'open', 'consumers')
   if meta[1] then return true end
-  local workers = tonumber(redis.call('GET', laneKey('count', lane)) or 0) or 0
-  return workers - tonumber(meta[2] or 0) <= 0
+  return workersOf(lane) - tonumber(meta[2] or 0) <= 0
 end

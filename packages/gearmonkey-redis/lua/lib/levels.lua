@@ -8,9 +8,10 @@ local function bandOf(level)
   return 'low'
 end
 
-local function levelOf(lane, id)
-  return tonumber(redis.call('HGET', jobKey(lane, id), 'level') or 5)
-end
+-- The level that a job's hash says. Another program may have a field of that name for something else.
+local function levelIn(text) return tonumber(text and string.match(text, '^[1-9]$') or 5) end
+
+local function levelOf(lane, id) return levelIn(jobFields(lane, id, 'level')[1]) end
 
 local function pushAll(command, key, ids)
   for first = 1, #ids, 1000 do
@@ -33,8 +34,8 @@ local function takeLevel(lane, key, level, count, pop, push)
   while strangers < 32 do
     local id = redis.call('LINDEX', key, last)
     if not id then break end
-    local job = redis.call('HMGET', jobKey(lane, id), 'level', 'door')
-    if tonumber(job[1] or 5) == level then strangers = 0
+    local job = jobFields(lane, id, 'level', 'door')
+    if levelIn(job[1]) == level then strangers = 0
     elseif job[2] then break
     else strangers = strangers + 1 end
     ids[#ids + 1] = redis.call(pop, key)
@@ -83,8 +84,9 @@ end
 local function byLevelOf(jobs)
   local byLevel = {}
   for _, job in ipairs(jobs) do
-    local ids = byLevel[job[2]]
-    if ids then ids[#ids + 1] = job[1] else byLevel[job[2]] = { job[1] } end
+    local level = levelIn(job[2])
+    local ids = byLevel[level]
+    if ids then ids[#ids + 1] = job[1] else byLevel[level] = { job[1] } end
   end
   return byLevel
 end
@@ -96,7 +98,7 @@ local function enqueueLevels(lane, byLevel)
   end
 end
 
--- The same for jobs ({ id, level }).
+-- The same for jobs ({ id, level as their hashes say it }).
 local function enqueue(lane, jobs) enqueueLevels(lane, byLevelOf(jobs)) end
 
 -- Puts ids of one level, the first to be next, before those of the same level in their band.
@@ -128,7 +130,8 @@ local function requeue(lane, jobs)
 end
 
 -- A job of this level has left its list.
-local function tookLevel(lane, level)
+local function tookLevel(lane, text)
+  local level = levelIn(text)
   if level == usual[bandOf(level)] then return end
   if redis.call('HINCRBY', metaKey(lane), 'lv' .. level, -1) <= 0 then
     redis.call('HDEL', metaKey(lane), 'lv' .. level)
@@ -144,10 +147,9 @@ local function headOf(lane, now)
   for _, band in ipairs({ 'high', 'normal', 'low' }) do
     local id = redis.call('LINDEX', queueKey(lane, band), -1)
     if id then
-      local key = jobKey(lane, id)
-      local job = redis.call('HMGET', key, 'level', 'enqueued', 'status')
-      if job[3] and not job[2] then redis.call('HSET', key, 'enqueued', integer(now)) end
-      return band, rank(tonumber(job[1] or usual[band]), tonumber(job[2] or now))
+      local job = jobFields(lane, id, 'level', 'enqueued', 'status')
+      if job[3] and not job[2] then redis.call('HSET', jobKey(lane, id), 'enqueued', integer(now)) end
+      return band, rank(job[1] and levelIn(job[1]) or usual[band], tonumber(job[2] or now) or now)
     end
   end
 end

@@ -3,7 +3,7 @@ local mostSuspects, forgetAfterSeconds = 10000, 14 * 24 * 3600
 
 -- Whether a native worker finished a job of another door, and nobody settled it.
 local function isUnsettled(lane, id)
-  local v = redis.call('HMGET', jobKey(lane, id), 'door', 'token', 'settled', 'status')
+  local v = jobFields(lane, id, 'door', 'token', 'settled', 'status')
   return v[1] and not v[2] and not v[3] and (v[4] == 'success' or v[4] == 'error')
 end
 
@@ -26,8 +26,7 @@ local function nativeWorkers(lane)
     local prefix = string.sub(pairs[at], 1, 2)
     if prefix == 'n:' or prefix == 'c:' then behindNodes = behindNodes + tonumber(pairs[at + 1]) end
   end
-  local counted = tonumber(redis.call('GET', laneKey('count', lane)) or 0) or 0
-  return counted - behindNodes, behindNodes
+  return workersOf(lane) - behindNodes, behindNodes
 end
 
 -- What stands for the workers of a lane that do nothing: the next job in line, `less` where more left than

@@ -1,0 +1,153 @@
+import type { Store } from '@crossgear/core-scheduler'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import type { Redis } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { RedisWorld } from './redis-world.ts'
+
+const job = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false } as const
+const lanes = ['bad', 'mail']
+
+const namesOf = (jobs: readonly { lane: string; id: number }[]): string[] =>
+  jobs.map(({ lane, id }) => `${lane}:${id}`)
+
+/** Where a foreign program has put something else than the GearMonkey text has there. */
+const spoiled: Readonly<Record<string, (redis: Redis) => Promise<unknown>>> = {
+  'a string for a queue': (redis) => redis.set('queue:bad:normal', 'theirs'),
+  'a string for the scheduled set': (redis) => redis.set('queue:bad:scheduled', 'theirs'),
+  'a list for the count': (redis) => redis.lpush('count:bad', 'theirs'),
+  'a string for a job': async (redis) => {
+    await redis.set('job:bad:7', 'theirs')
+    await redis.lpush('queue:bad:normal', 7)
+  },
+  'a level of its own': async (redis) => {
+    await redis.hset('job:bad:7', { status: 'idle', input: 'in', level: 'debug', enqueued: 'now' })
+    await redis.lpush('queue:bad:normal', 7)
+  },
+}
+
+describe.skipIf(lacksRedis)('where a foreign program writes into a function’s keys,', () => {
+  let server: RedisServer
+  let world: RedisWorld
+  let store: Store
+  beforeEach(async () => {
+    server = await RedisServer.start()
+    world = await RedisWorld.open({ path: server.path })
+    store = await world.node()
+    for (const lane of lanes) await store.registerLane(lane)
+  })
+  afterEach(async () => {
+    await world.close()
+    await server.stop()
+  })
+
+  const claim = (some: readonly string[], max: number) =>
+    store.claim({ by: 'named', groups: [{ lanes: some }], max })
+
+  describe.each(Object.keys(spoiled))('%s', (name) => {
+    beforeEach(async () => {
+      await spoiled[name]?.(world.server)
+      await world.server.zadd('xg:due', 1, 'bad')
+    })
+
+    test('does not hold up the work of other functions', async () => {
+      await store.submit('mail', [job])
+      expect(await store.nonEmpty(lanes)).toContain('mail')
+      expect(namesOf(await claim(lanes, 9))).toContain('mail:1')
+      await store.submit('mail', [job])
+      const groups = [{ lanes, queue: 'default' }]
+      expect(namesOf(await store.claim({ by: 'consumer', groups, max: 9 }))).toEqual(['mail:2'])
+    })
+
+    test('does not hold up the upkeep of other functions', async () => {
+      await store.setWorkers('mail', { named: 1, consumers: 0 })
+      await world.native.count('mail', 1)
+      const id = await world.native.write('mail', Buffer.from('in'))
+      await world.native.schedule('mail', id, -1)
+      await store.heal(lanes).catch(() => undefined)
+      expect(await store.promote()).toContainEqual({ lane: 'mail', jobs: 1 })
+      expect(await store.native.workedLanes(lanes, true)).toEqual(['mail'])
+      expect(await store.queues.oldest(lanes)).toMatchObject({ 1: expect.any(Number) as number })
+      expect(await store.counts(lanes)).toMatchObject([{ lane: 'bad' }, { normal: 1, workers: 2 }])
+      expect(await store.expired(lanes, 9)).toEqual([])
+      const lease = { leaseMs: 0, dry: false, max: 9, maxLosses: 0 }
+      expect(await store.native.repair(lanes, lease)).toMatchObject([{ lane: 'mail' }])
+      for (let ended = false; !ended;) ended = (await store.native.survey(true)).lapEnded
+      expect(await store.bury('gone', lanes)).toEqual([])
+    })
+  })
+
+  test('the upkeep tells which function is concerned', async () => {
+    await world.server.set('queue:bad:low', 'theirs')
+    await expect(store.heal(lanes)).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: expect.stringContaining('in bad') as string,
+    })
+  })
+
+  test('a submission that is refused leaves nothing that another could join', async () => {
+    await world.server.set('queue:bad:low', 'theirs')
+    const unique = Buffer.from('one of a kind')
+    const jobs = [{ ...job, unique }, { ...job, level: 2 } as const]
+    await expect(store.submit('bad', jobs)).rejects.toMatchObject({ code: 'REFUSED' })
+    expect(await world.server.keys('job:*')).toEqual([])
+    await world.server.del('queue:bad:low')
+    expect(await store.submit('bad', [jobs[0] ?? job])).toEqual([{ kind: 'created', id: 1 }])
+  })
+
+  test('due jobs and reservations stay where they are until the queue is one again', async () => {
+    const later = { ...job, dueAtMs: Date.now() + 3_600_000 }
+    await store.submit('bad', [job, job, later, later])
+    const [done, lost] = await claim(['bad'], 2)
+    if (!done || !lost) throw new Error('nothing to take')
+    await world.pass(3_600_001)
+    await world.server.set('queue:bad:normal', 'theirs')
+    await store.promote()
+    const outcomes = [
+      { ...done, kind: 'complete', output: Buffer.from('out') },
+      { ...lost, kind: 'release', lost: true, maxLosses: 0 },
+    ] as const
+    await expect(store.finish('bad', outcomes)).rejects.toMatchObject({ code: 'REFUSED' })
+    await expect(store.bury(store.node, ['bad'])).rejects.toMatchObject({ code: 'REFUSED' })
+    await world.server.del('queue:bad:normal')
+    expect(await store.finish('bad', outcomes)).toEqual(['done', 'released'])
+    await store.heal(lanes)
+    await store.promote()
+    expect(namesOf(await claim(['bad'], 9)).sort()).toEqual(['bad:2', 'bad:3', 'bad:4'])
+    expect(await world.violations()).toEqual([])
+  })
+
+  test('jobs that stand beside what is none are claimed, and none is lost', async () => {
+    await world.server.set('job:mail:9', 'theirs')
+    await world.server.lpush('queue:mail:normal', 9)
+    await store.submit('mail', [job, { ...job, level: 8 }])
+    expect(namesOf(await claim(['mail'], 9))).toEqual(['mail:2', 'mail:1'])
+    expect(await world.server.zrange('xg:busy:mail', '0', '-1')).toEqual(['1', '2'])
+  })
+
+  test.each(['debug', '42', '5.5', ''])(
+    'a native job with a level %j is not lost',
+    async (level) => {
+      const id = await world.native.write('mail', Buffer.from('in'))
+      await world.server.hset(`job:mail:${id}`, { level, stale: 'x', reserve_for: 'x', keep: 'x' })
+      await world.native.push('mail', id, 'normal')
+      const [first] = await claim(['mail'], 1)
+      if (!first) throw new Error('nothing to take')
+      expect(first.level).toBe(5)
+      await store.finish('mail', [{ ...first, kind: 'release', lost: true, maxLosses: 0 }])
+      const [again] = await claim(['mail'], 1)
+      if (!again) throw new Error('nothing to take again')
+      const outcome = { ...again, kind: 'complete', output: Buffer.from('out') } as const
+      expect(await store.finish('mail', [outcome])).toEqual(['done'])
+      expect(await world.secondsLeft('mail', id)).toBe(90_000)
+    },
+  )
+
+  test('a worker count that is refused is told again as it was', async () => {
+    await world.server.set('count:mail', 'theirs')
+    const count = { named: 1, consumers: 0 }
+    await expect(store.setWorkers('mail', count)).rejects.toMatchObject({ code: 'REFUSED' })
+    await world.server.del('count:mail')
+    await store.setWorkers('mail', count)
+    expect(await world.violations()).toEqual([])
+  })
+})
