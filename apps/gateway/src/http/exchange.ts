@@ -12,17 +12,14 @@ import type {
 import type { Handles } from '../gearman/handles.ts'
 import type { Purse } from './byte-budget.ts'
 import { refuse, type Refusal } from './refusals.ts'
+import { endIfStalled, type Stall } from './stall.ts'
 
-export interface ExchangeParts {
+export interface ExchangeParts extends Stall {
   readonly scheduler: Scheduler
   readonly handles: Handles
   /** Largest answer, bytes. */
   readonly maxBytes: number
   readonly refused: (refusal: Refusal) => void
-  /** How long a client may take nothing of its answer, ms. */
-  readonly stallMs: number
-  /** A client took nothing for as long. */
-  readonly stalled: () => void
 }
 
 type Command = 'JOB_CREATED' | 'WORK_COMPLETE' | 'WORK_FAIL' | 'WORK_WARNING'
@@ -107,7 +104,7 @@ export class Exchange implements Submission, Waiter {
     this.#abandon()
     if (this.#response.headersSent || this.gone) return
     this.#parts.refused(refusal)
-    refuse(this.#response, refusal)
+    refuse(this.#response, refusal, this.#parts)
   }
 
   #add(bytes: Uint8Array): boolean {
@@ -127,10 +124,7 @@ export class Exchange implements Submission, Waiter {
       'X-Gearman-Command': command,
       'Content-Length': this.#bytes,
     })
-    response.setTimeout(this.#parts.stallMs, () => {
-      this.#parts.stalled()
-      response.destroy()
-    })
+    endIfStalled(response, this.#parts)
     response.end(Buffer.concat(this.#body))
     this.#body = []
   }

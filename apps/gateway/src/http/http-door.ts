@@ -36,6 +36,12 @@ export interface HttpDoorOptions {
   readonly maxBufferedBytes?: number
   /** How long a client may take nothing of its answer, ms. 60000. */
   readonly stallMs?: number
+  /** How long a client may take for the head of a request, ms. 60000. */
+  readonly headMs?: number
+  /** How long for all of it, ms. 300000. */
+  readonly requestMs?: number
+  /** How long a connection may stand without a request, ms; longer than proxies keep it. 75000. */
+  readonly idleMs?: number
   readonly rejected?: (reason: HttpRejection) => void
   readonly connected?: () => void
   readonly closed?: () => void
@@ -45,8 +51,6 @@ export interface HttpDoorOptions {
 export type HttpRejection = Lowercase<Refusal> | Breach | 'connections' | 'pipeline' | 'slow'
 
 const MIB = 1024 * 1024
-/** How long a connection may stand without a request, milliseconds; longer than proxies keep it. */
-const keepAliveMs = 75_000
 /** How long the last answers may take to leave, milliseconds. */
 const lastAnswersMs = 500
 
@@ -120,7 +124,13 @@ export class HttpDoor implements Door {
   }
 
   #createServer(): Server {
-    const server = createServer({ keepAliveTimeout: keepAliveMs })
+    const { headMs = 60_000, requestMs = 300_000, idleMs = 75_000 } = this.#options
+    const server = createServer({
+      headersTimeout: headMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: headMs / 12,
+      keepAliveTimeout: idleMs,
+    })
     server.on('request', (request: IncomingMessage, response: ServerResponse) =>
       this.#take(request, response),
     )
@@ -187,7 +197,7 @@ export class HttpDoor implements Door {
     this.#count(refusal)
     // Whether a client that asked first now sends its body or its next request cannot be told.
     if (request.headers.expect !== undefined) response.shouldKeepAlive = false
-    refuse(response, refusal)
+    refuse(response, refusal, this.#parts)
     request.resume()
   }
 

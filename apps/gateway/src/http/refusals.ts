@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { endIfStalled, type Stall } from './stall.ts'
 
 /** What a request is answered that makes no job, or whose job has no outcome to show. */
 export const refusals = {
@@ -20,7 +21,7 @@ export type Refusal = keyof typeof refusals
 const retryAfterSeconds = 1
 
 /** Answers with the refusal's status and its text as one line. */
-export function refuse(response: ServerResponse, refusal: Refusal): void {
+export function refuse(response: ServerResponse, refusal: Refusal, stall: Stall): void {
   const { status, text } = refusals[refusal]
   const body = `${text}\n`
   response.writeHead(status, {
@@ -29,5 +30,6 @@ export function refuse(response: ServerResponse, refusal: Refusal): void {
     'Content-Type': 'text/plain; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
   })
+  endIfStalled(response, stall)
   response.end(body)
 }

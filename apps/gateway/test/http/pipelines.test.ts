@@ -24,6 +24,26 @@ describe('requests that were sent before the answer to the first', () => {
     socket.destroy()
   })
 
+  it('may wait for their jobs for as long as these take', async () => {
+    const { port, worker, rejections } = await openHttp({ stallMs: 20 })
+    const hands = await worker('f', 'large')
+    const socket = await openRaw(port)
+    socket.write(post('f', 'one') + post('f', 'two'))
+    const [first, second] = [await nextJob(hands), await nextJob(hands)]
+    hands.say('WORK_COMPLETE', first[0]!, '1111')
+    expect(await readUntil(socket, '1111')).toMatch(/1111$/)
+
+    // Longer than a client may take nothing of an answer that is there: another does.
+    const other = await openRaw(port)
+    other.pause().write(post('large'))
+    const [handle = ''] = await nextJob(hands)
+    hands.say('WORK_COMPLETE', handle, Buffer.alloc(20_000_000))
+    await expect.poll(() => rejections).toEqual(['slow'])
+    hands.say('WORK_COMPLETE', second[0]!, '2222')
+    expect(await readUntil(socket, '2222')).toMatch(/2222$/)
+    for (const open of [socket, other]) open.destroy()
+  })
+
   it('are not run when their client leaves', async () => {
     const gateway = await openHttp()
     const socket = await openRaw(gateway.port)

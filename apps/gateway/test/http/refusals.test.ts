@@ -54,6 +54,16 @@ describe('the HTTP door answers', () => {
     socket.destroy()
   })
 
+  it('a client that takes none of its refusals by ending the connection', async () => {
+    const { port, rejections } = await openHttp({ stallMs: 20 })
+    const socket = await openRaw(port)
+    socket.pause()
+    const refused = `POST /?${'x'.repeat(1000)} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`
+    socket.on('error', () => undefined).write(refused.repeat(30_000))
+    await expect.poll(() => rejections.at(-1), { timeout: 10_000 }).toBe('slow')
+    socket.destroy()
+  })
+
   it('503 where the queue of the function is full', async () => {
     const { port, world } = await openHttp()
     await ask(port, '/f', { headers: background })

@@ -3,7 +3,12 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const LOADER = import.meta.resolve('tsx')
+/** What lets Node run a program from the sources. */
+export const sourcesOptions: readonly string[] = [
+  '--conditions=@crossgear/source',
+  '--import',
+  import.meta.resolve('tsx'),
+]
 
 export interface ReadyLine {
   readonly store: { readonly kind: string; readonly nativeUrl: string }
@@ -16,11 +21,10 @@ export function startGateway(
   env: Record<string, string> = {},
   program = MAIN,
 ) {
-  const child = spawn(
-    process.execPath,
-    ['--conditions=@crossgear/source', '--import', LOADER, program, ...words],
-    { env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
-  )
+  const child = spawn(process.execPath, [...sourcesOptions, program, ...words], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let stdout = ''
   let stderr = ''
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
