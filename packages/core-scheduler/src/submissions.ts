@@ -1,3 +1,4 @@
+import { Flights } from './flights.ts'
 import { HeldSubmission, type HeldParts } from './held-submission.ts'
 import type { NewJob } from './job.ts'
 import type { LaneRegistry } from './lane-registry.ts'
@@ -45,8 +46,7 @@ export class Submissions {
   readonly #batch: Gathered<Pending>
   readonly #abandoned: Gathered<number>
   readonly #registering = new Map<string, Promise<number>>()
-  readonly #inFlight = new Map<string, number>()
-  readonly #afterFlight = new Map<string, (() => void)[]>()
+  readonly #flights = new Flights()
   readonly #own = new Map<string, Set<number>>()
 
   constructor(parts: Parts) {
@@ -104,17 +104,11 @@ export class Submissions {
   }
 
   /**
-   * Runs `task` when no submission of the lane is under way, now if none is: an event may overtake
-   * the answer that makes its job known here.
+   * Runs `task` when the submissions of the lane that are under way are answered, now if none is: an
+   * event may overtake the answer that makes its job known here.
    */
   settled(lane: string, task: () => void): void {
-    if (!this.#inFlight.has(lane)) {
-      task()
-      return
-    }
-    const tasks = this.#afterFlight.get(lane)
-    if (tasks) tasks.push(task)
-    else this.#afterFlight.set(lane, [task])
+    this.#flights.settled(lane, task)
   }
 
   /** Whether the store tells of a job that came through this node; asked once per job. */
@@ -123,7 +117,7 @@ export class Submissions {
   }
 
   async #send(lane: string, items: readonly Pending[]): Promise<void> {
-    this.#inFlight.set(lane, (this.#inFlight.get(lane) ?? 0) + 1)
+    const landed = this.#flights.begin(lane)
     const awake = this.#parts.sending(lane, items.length)
     try {
       const results = await this.#parts.store.submit(
@@ -138,7 +132,7 @@ export class Submissions {
       const refusal = toStoreError(error)
       for (const { submission } of items) submission.refused(refusal)
     } finally {
-      this.#land(lane)
+      landed()
     }
   }
 
@@ -205,18 +199,6 @@ export class Submissions {
     const ids = this.#own.get(lane)
     if (!ids || ids.size >= maxRemembered) this.#own.set(lane, new Set([id]))
     else ids.add(id)
-  }
-
-  #land(lane: string): void {
-    const left = (this.#inFlight.get(lane) ?? 1) - 1
-    if (left > 0) {
-      this.#inFlight.set(lane, left)
-      return
-    }
-    this.#inFlight.delete(lane)
-    const tasks = this.#afterFlight.get(lane)
-    this.#afterFlight.delete(lane)
-    for (const task of tasks ?? []) task()
   }
 
   async #sendAbandoned(lane: string, ids: readonly number[]): Promise<void> {
