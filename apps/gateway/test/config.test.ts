@@ -231,6 +231,10 @@ describe('the file', () => {
     ['throttles = 1', 'throttles in FILE is no table: write [throttles.<queue>].'],
     ['throttles.bulk = 1', 'throttles.bulk in FILE is no table: write [throttles.bulk].'],
     ['[throttles.bulk]', 'throttles.bulk in FILE limits nothing: give concurrency or rate.'],
+    [
+      '[throttles."a b"]\nrate = 1',
+      'throttles.a b in FILE is for no queue: give a queue name of letters, digits, dot, underscore and hyphen.',
+    ],
     ['throttles.bulk.rat = 1', 'throttles.bulk.rat in FILE is unknown: use rate.'],
     [
       'throttles.bulk.concurrency = 0',

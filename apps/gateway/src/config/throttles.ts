@@ -1,4 +1,5 @@
 import type { Throttle } from '@crossgear/core-scheduler'
+import { isQueueName } from '@crossgear/fwp-codec'
 import * as v from 'valibot'
 import { StartError } from '../lifecycle/start-error.ts'
 import { closest } from './closest.ts'
@@ -28,6 +29,12 @@ export function readThrottles(throttles: unknown, file: string): ReadonlyMap<str
 
 function readThrottle(queue: string, value: unknown, file: string): Throttle {
   const place = `throttles.${queue}`
+  if (!isQueueName(queue)) {
+    throw new StartError(
+      `${place} in ${file} is for no queue: give a queue name of letters, digits, dot, underscore and hyphen.`,
+      2,
+    )
+  }
   if (!isTable(value)) {
     throw new StartError(`${place} in ${file} is no table: write [${place}].`, 2)
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { Cron as Pattern } from 'croner'
 import { FwpError, parseCustom, parseJobText, type FwpJob } from '@crossgear/fwp-codec'
+import { checkJobtype } from '../faktory/lane-for.ts'
+import { Schedule } from './schedule.ts'
 
 /** Why an entry cannot be used: the name of the field, and what is wrong with it. */
 export class CronEntryError extends Error {
@@ -43,20 +44,21 @@ export function readCronEntry(value: unknown): CronEntry {
   const schedule = textOf(fields['schedule'], 'schedule')
   const timezone = textOf(fields['timezone'] ?? 'UTC', 'timezone')
   const name = textOf(fields['name'] ?? nameOf(jobtype, [schedule, timezone, job]), 'name')
-  const pattern = patternOf(schedule, timezone)
+  const times = timesOf(schedule, timezone)
   return {
     ...{ name, schedule, timezone, jobOf },
     job: { type: jobtype, ...rest },
-    nextAfter: (ms) => pattern.nextRun(new Date(ms))?.getTime(),
+    nextAfter: (ms) => times.nextAfter(ms),
   }
 }
 
-function patternOf(schedule: string, timezone: string): Pattern {
+function timesOf(schedule: string, timezone: string): Schedule {
   try {
-    const pattern = new Pattern(schedule, { timezone, mode: '5-or-6-parts' })
-    if (pattern.nextRun()) return pattern
+    const times = new Schedule(schedule, timezone)
+    // One that is over by now was good once, and keeps no gateway from its start.
+    if (times.nextAfter(0) !== undefined) return times
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
     throw new CronEntryError(`schedule ${JSON.stringify(schedule)} in ${timezone}: ${reason}`, {
       cause: error,
     })
@@ -65,7 +67,11 @@ function patternOf(schedule: string, timezone: string): Pattern {
 }
 
 function sampleOf(jobOf: (jid: string) => FwpJob): FwpJob {
-  return checked(() => jobOf(sampleJid))
+  return checked(() => {
+    const sample = jobOf(sampleJid)
+    checkJobtype(sample.jobtype)
+    return sample
+  })
 }
 
 function checked<Result>(read: () => Result): Result {

@@ -6,8 +6,13 @@ const forbidden = /[\0-\x1f\x7f]/
 
 /** The lane of a pushed job. Throws for a job type that no other door could name. */
 export function laneFor({ jobtype, queue }: FwpJob, names: LaneNames): string {
+  checkJobtype(jobtype)
+  return names.lane(jobtype, queue)
+}
+
+/** Throws for a job type that no other door could name. */
+export function checkJobtype(jobtype: string): void {
   if (forbidden.test(jobtype)) {
     throw new FwpError('INVALID_JOBTYPE', 'jobtype must not contain control characters')
   }
-  return names.lane(jobtype, queue)
 }

@@ -17,6 +17,36 @@ describe('a cron entry', () => {
     expect(readCronEntry({ schedule, timezone, job }).nextAfter(fromMs)).toBe(nextMs)
   })
 
+  it.each([
+    ['* * * * *', utc(2026, 9, 25, 0, 59), utc(2026, 9, 25, 1)],
+    ['* * * * *', utc(2026, 9, 25, 1, 10), utc(2026, 9, 25, 1, 11)],
+    ['*/20 * * * * *', utc(2026, 9, 25, 1, 10), utc(2026, 9, 25, 1, 10, 20)],
+    ['@hourly', utc(2026, 9, 25, 0, 30), utc(2026, 9, 25, 1)],
+    ['@hourly', utc(2026, 9, 25, 1), utc(2026, 9, 25, 2)],
+    ['30 2 * * *', utc(2026, 9, 25), utc(2026, 9, 25, 0, 30)],
+    ['30 2 * * *', utc(2026, 9, 25, 0, 30), utc(2026, 9, 26, 1, 30)],
+    ['30 2 * * *', utc(2026, 9, 25, 1, 10), utc(2026, 9, 26, 1, 30)],
+    ['0 3 * * *', utc(2026, 9, 25, 1, 10), utc(2026, 9, 25, 2)],
+  ])('%s goes on as it should while clocks show an hour again', (schedule, fromMs, nextMs) => {
+    const entry = readCronEntry({ schedule, timezone: 'Europe/Berlin', job })
+    expect(entry.nextAfter(fromMs)).toBe(nextMs)
+  })
+
+  it.each([
+    ['* * * * *', utc(2026, 2, 29, 0, 59), utc(2026, 2, 29, 1)],
+    ['@hourly', utc(2026, 2, 29), utc(2026, 2, 29, 1)],
+    ['30 2 * * *', utc(2026, 2, 29), utc(2026, 2, 29, 1, 30)],
+    ['30 2 * * *', utc(2026, 2, 29, 1, 30), utc(2026, 2, 30, 0, 30)],
+  ])('%s goes on as it should while clocks leave an hour out', (schedule, fromMs, nextMs) => {
+    const entry = readCronEntry({ schedule, timezone: 'Europe/Berlin', job })
+    expect(entry.nextAfter(fromMs)).toBe(nextMs)
+  })
+
+  it('may have a schedule that is over', () => {
+    const entry = readCronEntry({ schedule: '2020-01-01T00:00:00', job })
+    expect(entry.nextAfter(utc(2026, 0, 1))).toBeUndefined()
+  })
+
   it('has a job as for PUSH', () => {
     const given = { type: 'report', args: [1, 'a'], queue: 'slow', retry: 3, custom: { track: 1 } }
     const entry = readCronEntry({ schedule: '* * * * *', job: given })
@@ -41,6 +71,7 @@ describe('a cron entry', () => {
     [{ schedule: '@daily' }, 'job must be a table'],
     [{ schedule: '@daily', job: {} }, 'job: jobs must have a jobtype parameter'],
     [{ schedule: '@daily', job, when: 1 }, 'when is unknown: use name, schedule, timezone, job'],
+    [{ schedule: '@daily', job: { type: 'a\nb' } }, 'job: jobtype must not contain control'],
     [{ schedule: '@daily', job: { ...job, queue: 'a b' } }, /^job: cannot get "a b" queue/],
     [
       { schedule: '@daily', job: { ...job, at: '2030-01-01T00:00:00Z' } },

@@ -1,0 +1,68 @@
+import { Cron as Pattern } from 'croner'
+
+const mode = '5-or-6-parts'
+/** The hour is the fourth field from the end. */
+const hourField = -4
+
+/**
+ * When the ticks of an entry are. Where a zone's clocks go back, a tick at a certain hour comes the first time
+ * that they show it, and one of every hour goes on as before; where they go forward, a tick that they leave
+ * out comes as much later.
+ */
+export class Schedule {
+  readonly #text: string
+  readonly #zoned: Pattern
+  /** Tells how far the zone is from UTC; only for ticks of every hour. */
+  readonly #offsets: Intl.DateTimeFormat | undefined
+
+  /** Throws for what cannot be read, and what croner says of it. */
+  constructor(text: string, timezone: string) {
+    this.#text = text
+    this.#zoned = new Pattern(text, { timezone, mode })
+    const isOfEveryHour = text === '@hourly' || text.trim().split(/\s+/).at(hourField) === '*'
+    if (!isOfEveryHour) return
+    this.#offsets = new Intl.DateTimeFormat('en', {
+      timeZone: timezone,
+      timeZoneName: 'longOffset',
+    })
+  }
+
+  /** The first tick after a time, milliseconds since 1970; none for a schedule that is over. */
+  nextAfter(ms: number): number | undefined {
+    return this.#inStep(ms) ?? this.#byTheClock(ms)
+  }
+
+  /** While clocks show an hour a second time, croner answers with ticks of the first. */
+  #byTheClock(ms: number): number | undefined {
+    let next = timeOf(this.#zoned.nextRun(new Date(ms)))
+    while (next !== undefined && next <= ms) next = timeOf(this.#zoned.nextRun(new Date(next)))
+    return next
+  }
+
+  /** The tick by clocks that are as far from UTC as they are now, or else as they are then. */
+  #inStep(ms: number): number | undefined {
+    if (!this.#offsets) return undefined
+    const now = offsetAt(this.#offsets, ms)
+    const next = this.#withOffset(now, ms)
+    if (next === undefined) return undefined
+    const then = offsetAt(this.#offsets, next)
+    if (then === now) return next
+    const after = this.#withOffset(then, ms)
+    return after !== undefined && offsetAt(this.#offsets, after) === then ? after : undefined
+  }
+
+  #withOffset(utcOffset: number, ms: number): number | undefined {
+    return timeOf(new Pattern(this.#text, { utcOffset, mode }).nextRun(new Date(ms)))
+  }
+}
+
+function timeOf(date: Date | null): number | undefined {
+  return date?.getTime()
+}
+
+/** Minutes east of UTC, of what is shown as `11/21/2026, GMT+01:00` or `GMT`. */
+function offsetAt(offsets: Intl.DateTimeFormat, ms: number): number {
+  const [, sign, hours = 0, minutes = 0] =
+    /GMT(?:([+-])(\d\d):(\d\d))?/.exec(offsets.format(ms)) ?? []
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
+}
