@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 import { hasRedisServer } from '../support/redis-server.ts'
 
@@ -110,6 +110,18 @@ describe.skipIf(!hasRedisServer)('needs redis-server: a Gearman client', () => {
     expect(await one.ask('GET_STATUS_UNIQUE', 'u8')).toEqual(none)
     const empty = ['STATUS_RES_UNIQUE', '', '0', '0', '0', '0', '0']
     expect(await one.ask('GET_STATUS_UNIQUE', '')).toEqual(empty)
+  })
+
+  test('GET_STATUS_UNIQUE looks for no id that is too long for a job', async () => {
+    const gateway = await open()
+    const look = vi.spyOn(gateway.scheduler.jobs, 'findUnique')
+    const peer = await gateway.peer()
+    for (const length of [64, 65, 1_000_000]) {
+      const unique = 'u'.repeat(length)
+      const none = ['STATUS_RES_UNIQUE', unique, '0', '0', '0', '0', '0']
+      expect(await peer.ask('GET_STATUS_UNIQUE', unique)).toEqual(none)
+    }
+    expect(look.mock.calls.map(([unique]) => unique.length)).toEqual([64])
   })
 
   test('a foreground job whose client left is not run', async () => {

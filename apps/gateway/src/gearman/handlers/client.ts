@@ -103,7 +103,8 @@ export const getStatusUnique: PacketHandler = (session, args) => {
 }
 
 async function findUnique(session: Session, unique: Buffer): Promise<Job | undefined> {
-  if (unique.length === 0) return undefined
+  // No job has one that is longer, and each function's jobs would be searched for it.
+  if (unique.length === 0 || unique.length > MAX_UNIQUE_BYTES) return undefined
   for (const ref of await session.scheduler.jobs.findUnique(unique)) {
     const job = await session.scheduler.jobs.read(ref)
     if (job && isUnfinished(job)) return job
