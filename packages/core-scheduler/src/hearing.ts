@@ -48,6 +48,9 @@ export class Hearing implements StoreListener {
   readonly #progress: ProgressLook
   readonly #looks: LaneLooks
   #isUp = true
+  /** What happens is told. */
+  #hears = true
+  #outages = 0
 
   constructor(parts: HearingParts) {
     this.#parts = parts
@@ -115,17 +118,27 @@ export class Hearing implements StoreListener {
   }
 
   up(): void {
+    this.#hears = true
     this.#parts.observer.store(true)
-    void this.#guard('look after reconnecting', async () => {
+    void this.recover()
+  }
+
+  /** Learns what happened while the store was away. Where that fails the next beat tries it again. */
+  async recover(): Promise<void> {
+    if (this.#isUp || !this.#hears) return
+    const outages = this.#outages
+    await this.#guard('look after reconnecting', async () => {
       await this.loadLanes()
       await this.#parts.loadPauses()
       this.#parts.counts.retell()
-      await this.catchUp('all')
-      this.#isUp = true
+      await this.#lookAt('all')
+      if (outages === this.#outages) this.#isUp = true
     })
   }
 
   down(reason: string): void {
+    this.#hears = false
+    this.#outages += 1
     this.#isUp = false
     this.#parts.observer.store(false, reason)
   }
@@ -157,14 +170,7 @@ export class Hearing implements StoreListener {
 
   /** Looks at what may have happened in lanes while nobody listened. */
   async catchUp(fresh: ReadonlySet<string> | 'all'): Promise<void> {
-    await this.#guard('catch up', async () => {
-      if (fresh === 'all') await this.#discover()
-      const lanes = fresh === 'all' ? [...this.#parts.registry.all()] : [...fresh]
-      await this.#wakeFor(lanes, () => 1)
-      for (const lane of lanes) {
-        if (this.#parts.waiters.hasLane(lane)) await this.#verifyOld(lane, 0)
-      }
-    })
+    await this.#guard('catch up', () => this.#lookAt(fresh))
   }
 
   /** The safety net: queued jobs beside idle workers, clients whose outcome went unheard. */
@@ -240,6 +246,15 @@ export class Hearing implements StoreListener {
         job.status === 'success' ? { kind: 'complete', output } : failureEvent(output, job.thrown),
       )
     } else settleNative(job)
+  }
+
+  async #lookAt(fresh: ReadonlySet<string> | 'all'): Promise<void> {
+    if (fresh === 'all') await this.#discover()
+    const lanes = fresh === 'all' ? [...this.#parts.registry.all()] : [...fresh]
+    await this.#wakeFor(lanes, () => 1)
+    for (const lane of lanes) {
+      if (this.#parts.waiters.hasLane(lane)) await this.#verifyOld(lane, 0)
+    }
   }
 
   async #verifyOld(lane: string, ageMs: number): Promise<void> {

@@ -123,6 +123,7 @@ export class Upkeep {
       () => this.#parts.recount(),
       () => this.#heal(),
       () => care.beat(),
+      () => this.#hearing.recover(),
       () => this.#hearing.sweep(),
     ])
   }
