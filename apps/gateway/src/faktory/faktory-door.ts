@@ -59,7 +59,7 @@ export interface FaktoryDoorOptions {
   readonly connected?: () => void
   readonly closed?: () => void
   /** The gateway itself ended a connection. */
-  readonly dropped?: (reason: DropReason) => void
+  readonly dropped?: (reason: DropReason, error?: unknown) => void
   /** Nothing more is read from a connection for now. */
   readonly heldBack?: () => void
 }

@@ -47,7 +47,7 @@ export interface GearmanDoorOptions {
   readonly shutdown?: (graceful: boolean) => void
   readonly rejected?: (reason: RejectReason) => void
   /** The gateway ended a connection that did not read, or whose handling failed. */
-  readonly dropped?: (reason: DropReason) => void
+  readonly dropped?: (reason: DropReason, error?: unknown) => void
   /** Nothing more is read from a connection for now: see {@link PeerLimits}. */
   readonly heldBack?: () => void
   readonly connected?: () => void

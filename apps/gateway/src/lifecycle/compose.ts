@@ -17,9 +17,10 @@ import { systemClock } from '../net/clock.ts'
 import { readNetworks } from '../net/networks.ts'
 import type { OpenPort } from '../net/open-port.ts'
 import type { OpenStore } from '../stores/open-store.ts'
-import type { DoorMetrics, JobCount, Metrics } from '../web/metrics.ts'
+import type { JobCount, Metrics } from '../web/metrics.ts'
 import type { Readiness, WebParts } from '../web/web-server.ts'
 import type { Door } from './door.ts'
+import { doorHooks } from './door-hooks.ts'
 import type { DoorTls } from './door-tls.ts'
 import { observeWith } from './observe.ts'
 import { oneLine, StartError } from './start-error.ts'
@@ -115,7 +116,9 @@ export async function compose(parts: Parts): Promise<Composition> {
     throw new StartError(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
   }
   metrics.storeUp(true)
-  const doors = doorsOf(parts, scheduler)
+  const doors = doorsOf(parts, scheduler, (door) =>
+    doorHooks(door, { metrics: metrics.door(door), log, observer }),
+  )
   const workers = doors.find((door) => door instanceof FaktoryDoor)?.workers
   return {
     node,
@@ -137,8 +140,12 @@ export async function compose(parts: Parts): Promise<Composition> {
   }
 }
 
-function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
-  const { config, metrics, version, tls, shared } = parts
+function doorsOf(
+  parts: Parts,
+  scheduler: Scheduler,
+  hooks: (door: 'gearman' | 'faktory' | 'http') => ReturnType<typeof doorHooks>,
+): Door[] {
+  const { config, version, tls, shared } = parts
   const { host, handlePrefix, maxConnections, maxPacketBytes } = config
   const sockets = {
     backlog: config.backlog,
@@ -166,7 +173,7 @@ function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
       ...(shared && { pid: shared.pid }),
       ...(parts.verbosity !== undefined && { verbosity: parts.verbosity }),
       ...(tls.gearman && { tls: tls.gearman }),
-      ...hooks(metrics.door('gearman')),
+      ...hooks('gearman'),
     }
     doors.push(new GearmanDoor(options))
   }
@@ -182,7 +189,7 @@ function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
       ...(shared && { neighbours: shared.neighbours }),
       ...(config.faktoryPassword !== undefined && { password: config.faktoryPassword }),
       ...(tls.faktory && { tls: tls.faktory }),
-      ...hooks(metrics.door('faktory')),
+      ...hooks('faktory'),
     }
     doors.push(new FaktoryDoor(options))
   }
@@ -191,23 +198,11 @@ function doorsOf(parts: Parts, scheduler: Scheduler): Door[] {
       ...{ ...common, port: config.httpPort, handlePrefix, maxBodyBytes: maxPacketBytes },
       maxBufferedBytes: config.maxBufferedBytes,
       stallMs: config.stallSeconds * 1000,
-      ...hooks(metrics.door('http')),
+      ...hooks('http'),
     }
     doors.push(new HttpDoor(options))
   }
   return doors
-}
-
-/** What a door tells the metrics. */
-function hooks(metrics: DoorMetrics) {
-  metrics.connectionOpened(0)
-  return {
-    rejected: (reason: string) => metrics.rejected(reason),
-    dropped: (reason: string) => metrics.rejected(reason),
-    heldBack: () => metrics.heldBack(),
-    connected: () => metrics.connectionOpened(),
-    closed: () => metrics.connectionClosed(),
-  }
 }
 
 /** What the routes say of one matter, by function. */

@@ -45,7 +45,7 @@ export class Peer implements Holder {
   readonly #handler: PeerHandler
   readonly #limits: Required<Omit<PeerLimits, 'arrivals'>>
   readonly #arrivals: Arrivals | undefined
-  readonly #dropped: (reason: DropReason) => void
+  readonly #dropped: (reason: DropReason, error?: unknown) => void
   readonly #heldBack: () => void
   #ready: Uint8Array[] = []
   #readyBytes = 0
@@ -65,7 +65,7 @@ export class Peer implements Holder {
     socket: Socket,
     handlerOf: (peer: Peer) => PeerHandler,
     limits: PeerLimits = {},
-    dropped: (reason: DropReason) => void = () => undefined,
+    dropped: (reason: DropReason, error?: unknown) => void = () => undefined,
     heldBack: () => void = () => undefined,
   ) {
     this.socket = socket
@@ -153,8 +153,8 @@ export class Peer implements Holder {
     this.#arrivedBytes += chunk.length
     try {
       this.#handler.data(chunk)
-    } catch {
-      this.#dropped('error')
+    } catch (error) {
+      this.#dropped('error', error)
       this.end()
     }
     if (this.#places.isEmpty && this.#keptBytes === 0) this.#arrivedBytes = 0
