@@ -1,7 +1,9 @@
--- Looks at jobs of one lane for what native programs left.
+-- Looks at jobs of one lane for what native programs left, and gives each the end of its time, or none, that it is
+-- to have.
 -- KEYS: xg:suspects:{lane}. ARGV: open, close, lane, 1 to remember suspects, ids.
 -- Returns { number of unsettled ids, those ids ..., idle ids that are not scheduled ... }.
 --#include keys
+--#include jobs
 --#include native
 local lane, suspects, now = ARGV[3], ARGV[4] == '1', nowMs()
 local unsettled, idle = {}, {}
@@ -9,7 +11,10 @@ for at = 5, #ARGV do
   local id = ARGV[at]
   if isUnsettled(lane, id) then
     unsettled[#unsettled + 1] = id
-  elseif suspects then
+  else
+    mendTime(lane, id)
+  end
+  if suspects then
     local v = jobFields(lane, id, 'status', 'token', 'status:dividend', 'status:divisor')
     if v[1] == 'busy' and not v[2] then
       suspect(lane, busySuspect(id, v[3], v[4]), now)

@@ -76,8 +76,11 @@ end
 -- A living native worker would have taken the next job, or would be busy with another.
 local function mendCounts()
   local line = lineKey(lane)
-  local sign = redis.call('ZRANGEBYSCORE', line, '-inf', now - lease)[1]
-  if not sign or idleSign(lane) ~= sign then return false end
+  local present = idleSign(lane)
+  -- That more left than came needs no second look.
+  local isSure = present == 'less' and not dry
+  local sign = isSure and present or redis.call('ZRANGEBYSCORE', line, '-inf', now - lease)[1]
+  if not sign or present ~= sign then return false end
   for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
     if string.sub(member, 1, 1) == 'b' and sign ~= 'less' then return false end
   end

@@ -130,6 +130,20 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     expect(await redis.ttl(`lock:mail:${id}`)).toBe(10)
   })
 
+  test('a lock and a result that a native worker left without an end get those of the text', async () => {
+    const id = await world.native.write('mail', Buffer.from('native'))
+    await world.native.conclude('mail', id, 'success', Buffer.from('out'))
+    await redis.lpush(`lock:mail:${id}`, 'OK')
+    const look = async (): Promise<number[]> => {
+      while (!(await store.native.survey(false)).lapEnded);
+      return [await redis.ttl(`job:mail:${id}`), await redis.ttl(`lock:mail:${id}`)]
+    }
+    expect(await look()).toEqual([90_000, 10])
+    await redis.expire(`job:mail:${id}`, 500)
+    await redis.expire(`lock:mail:${id}`, 5)
+    expect(await look()).toEqual([500, 5])
+  })
+
   test('a native job that failed says error and why', async () => {
     const id = await world.native.write('mail', Buffer.from('native'))
     await world.native.push('mail', id, 'low')

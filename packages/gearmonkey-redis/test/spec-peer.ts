@@ -56,12 +56,20 @@ export class SpecPeer implements NativePeer {
   }
 
   async finish(lane: string, id: number, status: string, output: Uint8Array): Promise<void> {
-    const job = `job:${this.#name(lane)}:${id}`
-    await this.#redis.hmset(job, 'status', status, 'output', Buffer.from(output))
-    await this.#redis.expire(job, 90_000)
+    await this.conclude(lane, id, status, output)
+    await this.retain(lane, id)
     await this.#redis.publish(`channel:${this.#name(lane)}`, `finish:${id}`)
     await this.#redis.lpush(`lock:${this.#name(lane)}:${id}`, 'OK')
     await this.#redis.expire(`lock:${this.#name(lane)}:${id}`, 10)
+  }
+
+  async conclude(lane: string, id: number, status: string, output: Uint8Array): Promise<void> {
+    const job = `job:${this.#name(lane)}:${id}`
+    await this.#redis.hmset(job, 'status', status, 'output', Buffer.from(output))
+  }
+
+  async retain(lane: string, id: number): Promise<void> {
+    await this.#redis.expire(`job:${this.#name(lane)}:${id}`, 90_000)
   }
 
   async count(lane: string, change: 1 | -1): Promise<void> {

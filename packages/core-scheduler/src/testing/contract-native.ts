@@ -59,6 +59,42 @@ export function nativeContract(open: OpenWorld): void {
       expect(await world.secondsLeft('mail', id)).toBe(60)
     })
 
+    test('a result whose worker died before it gave it an end is given one', async () => {
+      const world = await open()
+      const store = await world.node()
+      const id = await world.native.write('mail', bytes('native'))
+      await world.native.conclude('mail', id, 'success', bytes('out'))
+      expect(await world.secondsLeft('mail', id)).toBe(Infinity)
+      await lookAtAll(store, false)
+      expect(await world.secondsLeft('mail', id)).toBe(90_000)
+    })
+
+    test('an end that a worker sets late is not that of a job which waits, runs again or is dead', async () => {
+      const world = await open()
+      const store = await world.node()
+      const ids = [await submitOne(store, 'mail'), await submitOne(store, 'mail')] as const
+      for (const id of ids) {
+        await world.native.take('mail')
+        await world.native.conclude('mail', id, 'error', bytes('out'))
+      }
+      const [waiting, dead] = ids
+      await store.finish('mail', [
+        retried(native('mail', waiting), minute),
+        killed(native('mail', dead)),
+      ])
+      const ends = async (): Promise<unknown> => {
+        for (const id of ids) await world.native.retain('mail', id)
+        await lookAtAll(store, false)
+        return Promise.all(ids.map((id) => world.secondsLeft('mail', id)))
+      }
+      expect(await ends()).toEqual([Infinity, Infinity])
+      await world.pass(minute + 1)
+      await store.promote()
+      expect(await ends()).toEqual([Infinity, Infinity])
+      await takeOne(store, 'mail')
+      expect(await ends()).toEqual([Infinity, Infinity])
+    })
+
     test('those that nobody settled are told from all other finished jobs', async () => {
       const world = await open()
       const store = await world.node()

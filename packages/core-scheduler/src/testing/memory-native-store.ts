@@ -3,6 +3,7 @@ import { bands } from '../levels.ts'
 import type { NativeStore, Repair, RepairRequest, SurveyPage } from '../native-ports.ts'
 import { endJob, isUnsettled } from './memory-finish.ts'
 import type { MemoryJob, MemoryLane } from './memory-lane.ts'
+import { nativeRetentionSeconds } from './memory-native.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 type Step = <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
@@ -55,6 +56,7 @@ export class MemoryNativeStore implements NativeStore {
       for (const lane of world.lanes) {
         for (const { id } of lane.all()) {
           if (isUnsettledIn(world, lane, id)) unsettled.push({ lane: lane.lane, id })
+          else mendTime(world, lane, id)
         }
         if (suspect) suspectIn(world, lane)
       }
@@ -78,6 +80,18 @@ export class MemoryNativeStore implements NativeStore {
 function isUnsettledIn(world: MemoryWorld, lane: MemoryLane, id: number): boolean {
   const job = lane.job(id, world.nowMs())
   return job !== undefined && isUnsettled(job)
+}
+
+/** What a native worker left that died, or was slow, between two steps of finishing. */
+function mendTime(world: MemoryWorld, lane: MemoryLane, id: number): void {
+  const job = lane.job(id, world.nowMs())
+  if (!job) return
+  const isOver = job.status === 'success' || job.status === 'error'
+  if (job.door !== 'native') {
+    if (!isOver || lane.dead.includes(id)) job.expiresAtMs = undefined
+  } else if (isOver && !job.settled && job.token === undefined) {
+    job.expiresAtMs ??= world.nowMs() + nativeRetentionSeconds * 1000
+  }
 }
 
 /** What a job looks like while nothing happens to it; undefined for one that is where it should be. */
@@ -157,7 +171,9 @@ function repairCounts(
   { leaseMs, dry }: RepairRequest,
 ): Repair[] {
   const { line } = lane
-  if (!line || line.sinceMs > world.nowMs() - leaseMs || lineSign(lane) !== line.sign) return []
+  if (!line || lineSign(lane) !== line.sign) return []
+  const isSure = line.sign === '0' && !dry
+  if (!isSure && line.sinceMs > world.nowMs() - leaseMs) return []
   const isBusy = [...lane.suspects.keys()].some((sign) => sign.startsWith('busy'))
   if (isBusy && line.sign !== '0') return []
   lane.line = dry ? { ...line, sinceMs: world.nowMs() } : undefined

@@ -60,13 +60,32 @@ export class MemoryNative implements NativePeer {
     return Promise.resolve()
   }
 
-  finish(lane: string, id: number, status: 'success' | 'error', output: Uint8Array): Promise<void> {
+  async finish(
+    lane: string,
+    id: number,
+    status: 'success' | 'error',
+    output: Uint8Array,
+  ): Promise<void> {
+    await this.conclude(lane, id, status, output)
+    await this.retain(lane, id)
+    this.#world.tellWatchers(lane, (listener) => listener.finished(lane, id))
+    this.#world.lane(lane).releaseLock(id)
+  }
+
+  conclude(
+    lane: string,
+    id: number,
+    status: 'success' | 'error',
+    output: Uint8Array,
+  ): Promise<void> {
     const job = this.#job(lane, id)
     job.status = status
     job.output = Buffer.from(output)
-    job.expiresAtMs = this.#world.nowMs() + nativeRetentionSeconds * 1000
-    this.#world.tellWatchers(lane, (listener) => listener.finished(lane, id))
-    this.#world.lane(lane).releaseLock(id)
+    return Promise.resolve()
+  }
+
+  retain(lane: string, id: number): Promise<void> {
+    this.#job(lane, id).expiresAtMs = this.#world.nowMs() + nativeRetentionSeconds * 1000
     return Promise.resolve()
   }
 

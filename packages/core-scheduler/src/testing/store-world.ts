@@ -24,6 +24,10 @@ export interface NativePeer {
   take(lane: string): Promise<number | undefined>
   progress(lane: string, id: number, dividend: string, divisor: string): Promise<void>
   finish(lane: string, id: number, status: 'success' | 'error', output: Uint8Array): Promise<void>
+  /** The first step of finishing: writes the outcome into the job. */
+  conclude(lane: string, id: number, status: 'success' | 'error', output: Uint8Array): Promise<void>
+  /** The second: lets the job go after 25 hours. */
+  retain(lane: string, id: number): Promise<void>
   /** Comes to a function as a worker, or leaves it. */
   count(lane: string, change: 1 | -1): Promise<void>
   /** How often the lock that its client may be blocked on was pushed. */

@@ -7,6 +7,20 @@ local function isUnsettled(lane, id)
   return v[1] and not v[2] and not v[3] and (v[4] == 'success' or v[4] == 'error')
 end
 
+-- A native worker writes an outcome in several steps. One that died between them left a result without an end, or a
+-- lock. One that was slow set an end to a job of another door that had been put back or given up meanwhile.
+local function mendTime(lane, id)
+  local key = jobKey(lane, id)
+  local v = jobFields(lane, id, 'status', 'door', 'token', 'settled')
+  local isOver = v[1] == 'success' or v[1] == 'error'
+  if isOver and not v[2] and not v[3] and not v[4] then
+    redis.call('EXPIRE', key, nativeRetention, 'NX')
+    redis.call('EXPIRE', laneKey('lock', lane) .. ':' .. id, lockSeconds, 'NX')
+  elseif v[2] and (v[1] == 'idle' or v[1] == 'busy' or redis.call('ZSCORE', deadKey(lane), id)) then
+    redis.call('PERSIST', key)
+  end
+end
+
 -- Remembers what may have been left behind, with the time of the first look, as long as there is room.
 local function suspect(lane, member, now)
   local key = suspectsKey(lane)

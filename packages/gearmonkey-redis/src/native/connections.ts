@@ -53,6 +53,9 @@ const forWorker = {
   socketTimeout: answerWithinMs,
 } as const satisfies RedisOptions
 
+/** How long ioredis waits before it sends again what a server of a cluster left without an answer, milliseconds. */
+const sendAgainAfterMs = { client: 0, waiting: 0, worker: 100 } as const // 0: never
+
 const uses = { client: forClient, waiting: forWaiting, worker: forWorker } as const
 
 export function isCluster(connection: Connection): connection is Cluster {
@@ -105,6 +108,7 @@ function connectionToMany(address: ManyHostsAddress): Connection {
   return new Cluster([...address.nodes], {
     lazyConnect: true,
     clusterRetryStrategy: pause,
+    retryDelayOnFailover: sendAgainAfterMs.client,
     redisOptions: { ...login, ...forClient },
   })
 }
@@ -124,6 +128,7 @@ export function anotherConnection(
         lazyConnect: true,
         enableOfflineQueue: true,
         enableAutoPipelining: false,
+        retryDelayOnFailover: sendAgainAfterMs[use],
         redisOptions: { ...of.options.redisOptions, ...options },
       })
     : of.duplicate<RedisOptions>(options)

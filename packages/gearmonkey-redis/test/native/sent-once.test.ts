@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server } from 'node:net'
+import { freePort } from '@crossgear/tools/free-port'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { GearMonkeyClient } from '../../src/native/index.ts'
+
+/** A line to a server that is cut when the answer to a certain command would come. */
+class Line {
+  cutAfter: string | undefined
+  #server: Server | undefined
+
+  async open(port: number, path: string): Promise<void> {
+    this.#server = createServer((client) => {
+      const there = connect(path)
+      let isLost = false
+      for (const socket of [client, there]) socket.on('error', () => undefined)
+      client.on('close', () => there.destroy())
+      client.on('data', (chunk) => {
+        if (this.cutAfter !== undefined && chunk.toString('latin1').includes(this.cutAfter)) {
+          this.cutAfter = undefined
+          isLost = true
+        }
+        there.write(chunk)
+      })
+      there.on('data', (chunk) => (isLost ? client.destroy() : client.write(chunk)))
+    }).listen(port, '127.0.0.1')
+    await once(this.#server, 'listening')
+  }
+
+  close(): void {
+    this.#server?.close()
+  }
+}
+
+describe.skipIf(lacksRedis).each(['redis', 'redis+cluster'])(
+  'a client of a %s:// URL',
+  (scheme) => {
+    let server: RedisServer
+    let line: Line
+    let client: GearMonkeyClient
+    beforeEach(async () => {
+      const port = await freePort()
+      const announced = [
+        '--cluster-announce-ip',
+        '127.0.0.1',
+        '--cluster-announce-port',
+        String(port),
+      ]
+      const isCluster = scheme === 'redis+cluster'
+      server = await RedisServer.start(
+        ...(isCluster ? ['--cluster-enabled', 'yes', ...announced] : []),
+      )
+      if (isCluster) await server.ask('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
+      line = new Line()
+      await line.open(port, server.path)
+      client = new GearMonkeyClient(`${scheme}://127.0.0.1:${port}`)
+      await client.get('mail', 1)
+    }, 15_000)
+    afterEach(async () => {
+      client.close()
+      line.close()
+      await server.stop()
+    })
+
+    test('does not push a job twice where the answer is lost', async () => {
+      line.cutAfter = 'LPUSH'
+      await expect(client.run('mail', 'in')).rejects.toMatchObject({ code: 'SUBMIT_FAILED' })
+      const redis = server.connect()
+      const [queue = ''] = await redis.keys('queue:*')
+      expect(await redis.llen(queue)).toBe(1)
+    })
+
+    test('hears that its job is done where the answer is lost on the way', async () => {
+      const redis = server.connect()
+      line.cutAfter = 'BRPOP'
+      const done = client.run('mail', 'in', { blocking: true })
+      await vi.waitFor(async () => expect(await redis.keys('job:*')).toHaveLength(1))
+      const [job = ''] = await redis.keys('job:*')
+      await vi.waitFor(async () => expect(await redis.info('clients')).toMatch(/blocked_clients:1/))
+      await redis.hset(job, 'status', 'success', 'output', 'out')
+      await redis.lpush(job.replace('job', 'lock'), 'OK')
+      expect(await done).toBe(1)
+    })
+  },
+)
