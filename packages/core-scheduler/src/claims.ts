@@ -167,7 +167,7 @@ export class Claims {
         throttled: this.#throttled,
         emptied: () => (left.isEmpty = true),
       })
-      if (this.#stopped || clock.nowMs() - sentMs > trustedMs) {
+      if (!this.#mayHandOut(sentMs)) {
         this.#takeBack(claimants, jobs)
         return
       }
@@ -184,6 +184,10 @@ export class Claims {
       if (ahead > 0) this.#arrived(interest, ahead)
       inHand.claimed()
     }
+  }
+
+  #mayHandOut(sentMs: number): boolean {
+    return !this.#stopped && this.#parts.clock.nowMs() - sentMs <= trustedMs
   }
 
   /** Those that still are this node's go back to the front; returned by their token, others are left alone. */

@@ -1,44 +1,30 @@
 import type { IdleWorker, IdleWorkers } from './idle-workers.ts'
 import { idleKeysOf } from './interest.ts'
 import type { Job, JobEvent, JobRef, Outcome } from './job.ts'
+import { JobLooks, ownAnswerMs, type JobLookParts, type LookReason } from './job-looks.ts'
 import { LaneLooks } from './lane-looks.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import type { NativeCare } from './native-care.ts'
-import { failureEvent } from './outcomes.ts'
-import type { Clock, Observer, Store, StoreListener } from './ports.ts'
+import type { Observer, StoreListener } from './ports.ts'
 import { ProgressLook } from './progress-look.ts'
 import type { ConsumerNews } from './queue-ports.ts'
 import type { FailureReport } from './retry.ts'
 import type { Submissions } from './submissions.ts'
-import type { Waiters } from './waiters.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
-/** How long the answer of this node's own worker may lag behind the news of it, milliseconds. */
-const ownAnswerMs = 2
-/** Clients in one look at what became of their jobs; the rest have the next one. */
-const maxLookedAt = 500
-
-export interface HearingParts {
-  readonly store: Store
-  readonly clock: Clock
+export interface HearingParts extends JobLookParts {
   readonly observer: Observer
   readonly registry: LaneRegistry
   readonly idle: IdleWorkers
-  readonly waiters: Waiters
   readonly counts: WorkerCounts
   readonly submissions: Submissions
   readonly wake: (lane: string, jobs: number) => void
   /** A job came, or will in a moment, though nobody sleeps here who could be woken. */
   readonly stir: (lane: string) => void
-  readonly tell: (ref: JobRef, event: JobEvent) => void
   readonly loadPauses: () => Promise<void>
   readonly consumerNews: (wid: string, news: ConsumerNews) => void
   readonly care: NativeCare
   readonly settle: (outcome: Outcome) => void
-  /** This node is about to tell by itself what became of a job. */
-  readonly isSettling: (ref: JobRef) => boolean
-  /** Settles what a native worker wrote in the job. */
-  readonly settleNative: (job: Job) => void
   readonly outcomeOf: (job: Job & { readonly token: string }, report: FailureReport) => Outcome
 }
 
@@ -46,7 +32,8 @@ export interface HearingParts {
 export class Hearing implements StoreListener {
   readonly #parts: HearingParts
   readonly #progress: ProgressLook
-  readonly #looks: LaneLooks
+  readonly #laneLooks: LaneLooks
+  readonly #jobLooks: JobLooks
   #isUp = true
   /** What happens is told. */
   #hears = true
@@ -54,28 +41,29 @@ export class Hearing implements StoreListener {
 
   constructor(parts: HearingParts) {
     this.#parts = parts
-    this.#looks = new LaneLooks({
+    this.#laneLooks = new LaneLooks({
       ...parts,
       hasIdle: (lane) => this.#hasIdle(lane),
       guard: (run) => this.#guard('look', run),
     })
     this.#progress = new ProgressLook({
       isWaitedFor: (lane, id) => parts.waiters.has(lane, id),
-      verify: (lane, ids) => this.verify(lane, ids),
+      look: (lane, ids) => this.#lookAtJobs(lane, ids),
     })
+    this.#jobLooks = new JobLooks(parts, this.#progress)
   }
 
   created(lane: string, id: number): void {
     const { registry, submissions, observer } = this.#parts
     if (registry.numberOf(lane) === undefined) {
       submissions.laneNumber(lane).then(
-        () => this.#looks.news(lane),
+        () => this.#laneLooks.news(lane),
         (error: unknown) => observer.trouble('new lane', error),
       )
       return
     }
     submissions.settled(lane, () => {
-      if (!submissions.isOwn(lane, id)) this.#looks.news(lane)
+      if (!submissions.isOwn(lane, id)) this.#laneLooks.news(lane)
     })
   }
 
@@ -92,7 +80,8 @@ export class Hearing implements StoreListener {
         return
       }
       this.#parts.clock.after(ownAnswerMs, () => {
-        if (this.#parts.waiters.has(lane, id)) void this.verify(lane, [id])
+        if (this.#parts.waiters.has(lane, id))
+          void this.#lookAtJobs(lane, [id], { endWasHeard: true })
       })
     })
   }
@@ -100,7 +89,9 @@ export class Hearing implements StoreListener {
   relayed(ref: JobRef, event: JobEvent | 'finish'): void {
     this.#parts.submissions.settled(ref.lane, () => {
       if (event !== 'finish') this.#parts.tell(ref, event)
-      else if (this.#parts.waiters.has(ref.lane, ref.id)) void this.verify(ref.lane, [ref.id])
+      else if (this.#parts.waiters.has(ref.lane, ref.id)) {
+        void this.#lookAtJobs(ref.lane, [ref.id], { endWasHeard: true })
+      }
     })
   }
 
@@ -131,7 +122,7 @@ export class Hearing implements StoreListener {
       await this.loadLanes()
       await this.#parts.loadPauses()
       this.#parts.counts.retell()
-      await this.#lookAt('all')
+      await this.#lookAtLanes('all')
       if (outages === this.#outages) this.#isUp = true
     })
   }
@@ -170,7 +161,7 @@ export class Hearing implements StoreListener {
 
   /** Looks at what may have happened in lanes while nobody listened. */
   async catchUp(fresh: ReadonlySet<string> | 'all'): Promise<void> {
-    await this.#guard('catch up', () => this.#lookAt(fresh))
+    await this.#guard('catch up', () => this.#lookAtLanes(fresh))
   }
 
   /** The safety net: queued jobs beside idle workers, clients whose outcome went unheard. */
@@ -181,7 +172,9 @@ export class Hearing implements StoreListener {
         [...registry.all()].filter((lane) => this.#hasIdle(lane)),
         () => 1,
       )
-      for (const lane of [...waiters.lanes()]) await this.#verifyOld(lane, 1_000)
+      for (const lane of [...waiters.lanes()]) {
+        await this.#lookAtOld(lane, 1_000, { goneIsLost: true })
+      }
     })
   }
 
@@ -201,22 +194,12 @@ export class Hearing implements StoreListener {
     })
   }
 
-  /** Reads jobs that clients wait for and tells them what they missed. */
-  async verify(lane: string, ids: readonly number[], goneIsLost = false): Promise<void> {
-    await this.#guard('look at a job', async () => {
-      const jobs = await this.#parts.store.read(lane, ids)
-      for (const [at, id] of ids.entries()) {
-        const job = jobs[at]
-        if (this.#parts.isSettling({ lane, id })) continue
-        if (job) this.#tellOf(job)
-        else if (goneIsLost) this.#giveUp({ lane, id })
-      }
-    })
+  #lookAtJobs(lane: string, ids: readonly number[], reason?: LookReason): Promise<void> {
+    return this.#guard('look at a job', () => this.#jobLooks.look(lane, ids, reason))
   }
 
-  /** A job is gone and its outcome went unheard, unless the answer to its own end is just arriving. */
-  #giveUp(ref: JobRef): void {
-    this.#parts.clock.after(ownAnswerMs, () => this.#parts.waiters.giveUp(ref))
+  #lookAtOld(lane: string, ageMs: number, reason: LookReason): Promise<void> {
+    return this.#guard('look at a job', () => this.#jobLooks.lookAtOld(lane, ageMs, reason))
   }
 
   /** Consumers name no functions: a lane that a native client made has to be found for them. */
@@ -228,39 +211,14 @@ export class Hearing implements StoreListener {
     }
   }
 
-  #tellOf(job: Job): void {
-    const { tell, waiters, settleNative } = this.#parts
-    if (job.status === 'idle' || job.status === 'busy') {
-      const { lane, id, dividend, divisor } = job
-      if (dividend && divisor && waiters.isNews(job, dividend, divisor)) {
-        tell(job, { kind: 'status', dividend, divisor })
-      }
-      if (job.token !== undefined) this.#progress.remove(lane, id)
-      else if (job.status === 'busy') this.#progress.add(lane, id)
-      return
-    }
-    if (job.settled) {
-      const output = job.output ?? Buffer.alloc(0)
-      tell(
-        job,
-        job.status === 'success' ? { kind: 'complete', output } : failureEvent(output, job.thrown),
-      )
-    } else settleNative(job)
-  }
-
-  async #lookAt(fresh: ReadonlySet<string> | 'all'): Promise<void> {
+  async #lookAtLanes(fresh: ReadonlySet<string> | 'all'): Promise<void> {
     if (fresh === 'all') await this.#discover()
     const lanes = fresh === 'all' ? [...this.#parts.registry.all()] : [...fresh]
     await this.#wakeFor(lanes, () => 1)
     for (const lane of lanes) {
-      if (this.#parts.waiters.hasLane(lane)) await this.#verifyOld(lane, 0)
+      if (!this.#parts.waiters.hasLane(lane)) continue
+      await this.#lookAtOld(lane, 0, { afterSilence: true })
     }
-  }
-
-  async #verifyOld(lane: string, ageMs: number): Promise<void> {
-    const beforeMs = this.#parts.clock.nowMs() - ageMs
-    const ids = this.#parts.waiters.inTurn(lane, beforeMs, maxLookedAt)
-    if (ids.length > 0) await this.verify(lane, ids, ageMs > 0)
   }
 
   #hasIdle(lane: string): boolean {

@@ -34,15 +34,14 @@ export class Outcomes {
   readonly #outcomes: Gathered<PendingOutcome>
   readonly #reports: Gathered<PendingReport>
   readonly #refusedReleases: PendingOutcome[] = []
-  /** Jobs whose outcome is on its way to be safe; only where that is asked for. */
-  readonly #settling = new Set<string>()
+  /** Those that the store has been told and that it, or a disk or replica where that is asked for, did not answer yet. */
+  readonly #underway = new Set<readonly PendingOutcome[]>()
 
   constructor(parts: Parts) {
     this.#parts = parts
     this.#outcomes = new Gathered(parts.added, (lane, items) => {
       this.#reports.flush()
-      if (parts.store.confirm) void this.#finishAndConfirm(lane, items)
-      else void this.#finish(lane, items)
+      void this.#finish(lane, items)
     })
     this.#reports = new Gathered(parts.added, (lane, items) => void this.#sendReports(lane, items))
   }
@@ -73,17 +72,13 @@ export class Outcomes {
 
   /** Whether this node is about to tell what became of a job. */
   isSettling(ref: JobRef): boolean {
-    return this.#settling.size > 0 && this.#settling.has(nameOf(ref))
-  }
-
-  async #finishAndConfirm(lane: string, items: readonly PendingOutcome[]): Promise<void> {
-    const names = items.map(({ outcome }) => nameOf(outcome))
-    for (const name of names) this.#settling.add(name)
-    await this.#finish(lane, items)
-    for (const name of names) this.#settling.delete(name)
+    const isIt = ({ outcome }: PendingOutcome): boolean =>
+      outcome.id === ref.id && outcome.lane === ref.lane
+    return [...this.#underway].some((items) => items.some(isIt))
   }
 
   async #finish(lane: string, items: readonly PendingOutcome[]): Promise<void> {
+    this.#underway.add(items)
     try {
       const results = await this.#parts.store.finish(
         lane,
@@ -104,6 +99,8 @@ export class Outcomes {
         if (refusal.code !== 'REFUSED') this.#suppose(item.outcome)
         item.settlement?.refused(refusal)
       }
+    } finally {
+      this.#underway.delete(items)
     }
   }
 
@@ -157,10 +154,6 @@ export class Outcomes {
       for (const { reporting } of items) reporting.refused(refusal)
     }
   }
-}
-
-function nameOf({ lane, id }: JobRef): string {
-  return `${id}@${lane}`
 }
 
 function isReturn({ kind }: Outcome): boolean {

@@ -198,6 +198,8 @@ export interface Store {
   /** Hear {@link StoreListener.created}, started and finished of exactly these lanes, or of all. */
   watch(lanes: ReadonlySet<string> | 'all'): Promise<void>
   listen(listener: StoreListener): void
+  /** Settles when the listener has heard all that was published before; where nothing is heard, at once. */
+  heard(): Promise<void>
   /** Resolves when the store takes jobs; throws what keeps it from it. */
   check(): Promise<void>
   close(): Promise<void>

@@ -4,7 +4,7 @@ const maxLookedAt = 500
 interface Parts {
   readonly isWaitedFor: (lane: string, id: number) => boolean
   /** Reads jobs and tells those who wait for them what is new. */
-  readonly verify: (lane: string, ids: readonly number[]) => Promise<void>
+  readonly look: (lane: string, ids: readonly number[]) => Promise<void>
 }
 
 /**
@@ -44,7 +44,7 @@ export class ProgressLook {
         ids.delete(id)
         ids.add(id)
       }
-      if (looked.length > 0) await this.#parts.verify(lane, looked)
+      if (looked.length > 0) await this.#parts.look(lane, looked)
     }
   }
 }

@@ -52,6 +52,14 @@ export class Events {
     }
   }
 
+  /**
+   * The answer to what is asked now comes after all that was published before; in a cluster after what the
+   * others have passed on to the server that is listened to.
+   */
+  async heard(): Promise<void> {
+    await this.#redis.ping().catch(() => undefined)
+  }
+
   /** Subscribes before it unsubscribes, so that what stays watched is never unheard. */
   async watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
     const before = this.#watched

@@ -263,6 +263,10 @@ export class RedisStore implements Store {
     await this.#link.call(() => this.#events.watch(lanes))
   }
 
+  heard(): Promise<void> {
+    return this.#events.heard()
+  }
+
   async check(): Promise<void> {
     try {
       await checkHealth(this.#link, this.#eventRedis)

@@ -93,6 +93,25 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     expect(results[0][0]).toMatchObject({ submitted: 2, running: 1 })
   })
 
+  test('says when all is heard that was published before', async () => {
+    const [{ store, log }, { store: other }] = [await open(), await open()]
+    await store.submit('mail', [{ ...job, foreground: true }])
+    const [held] = await other.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    if (!held) throw new Error('no job')
+    const { lane, id, token } = held
+    const data = Buffer.alloc(100_000)
+    const reports = Array.from({ length: 50 }, () => ({
+      kind: 'data' as const,
+      lane,
+      id,
+      token,
+      data,
+    }))
+    await other.report('mail', reports)
+    await store.heard()
+    expect(log.heard.filter(({ kind }) => kind === 'relayed')).toHaveLength(50)
+  })
+
   test.each([
     ['every byte value', Buffer.from(Array.from({ length: 256 }, (_none, at) => at))],
     ['nothing', Buffer.alloc(0)],

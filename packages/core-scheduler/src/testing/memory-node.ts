@@ -268,6 +268,10 @@ export class MemoryNode implements Store {
     this.listener = listener
   }
 
+  heard(): Promise<void> {
+    return Promise.resolve()
+  }
+
   check(): Promise<void> {
     return this.#step(() => undefined)
   }
