@@ -16,7 +16,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 /** A 29 February on one weekday comes within 40 years, the missing one of 2100 counted. */
-const mostDays = 40 * 366
+const mostMonths = 40 * 12 + 1
 
 /** The five fields of the packet in their order, with the numbers that each takes. */
 const fields = [
@@ -46,22 +46,27 @@ export function readSchedule(args: readonly Buffer[]): Schedule | undefined {
  */
 export function nextMatch(schedule: Schedule, afterMs: number): number | undefined {
   const firstMs = (Math.floor(afterMs / minuteMs) + 1) * minuteMs
-  let dayStartMs = Math.floor(firstMs / dayMs) * dayMs
-  for (let day = 0; day < mostDays; day += 1, dayStartMs += dayMs) {
-    if (!dayMatches(schedule, dayStartMs)) continue
-    const found = matchWithinDay(schedule, Math.max(0, firstMs - dayStartMs))
-    if (found !== undefined) return dayStartMs + found
+  const first = new Date(firstMs)
+  const firstMonth = first.getUTCFullYear() * 12 + first.getUTCMonth()
+  for (let month = firstMonth; month < firstMonth + mostMonths; month += 1) {
+    if (schedule.month !== undefined && (month % 12) + 1 !== schedule.month) continue
+    for (const dayStartMs of daysOf(month, schedule)) {
+      if (dayStartMs + dayMs <= firstMs) continue
+      const found = matchWithinDay(schedule, Math.max(0, firstMs - dayStartMs))
+      if (found !== undefined) return dayStartMs + found
+    }
   }
   return undefined
 }
 
-function dayMatches({ dayOfMonth, month, dayOfWeek }: Schedule, dayStartMs: number): boolean {
-  const day = new Date(dayStartMs)
-  return (
-    (dayOfMonth === undefined || day.getUTCDate() === dayOfMonth) &&
-    (month === undefined || day.getUTCMonth() + 1 === month) &&
-    (dayOfWeek === undefined || (day.getUTCDay() + 6) % 7 === dayOfWeek)
-  )
+/** The days of a month that match, by their start. Months are counted from the year 0. */
+function* daysOf(month: number, { dayOfMonth, dayOfWeek }: Schedule): Iterable<number> {
+  for (let day = dayOfMonth ?? 1; day <= (dayOfMonth ?? 31); day += 1) {
+    const start = new Date(Date.UTC(Math.floor(month / 12), month % 12, day))
+    // The month has no such day.
+    if (start.getUTCDate() !== day) return
+    if (dayOfWeek === undefined || (start.getUTCDay() + 6) % 7 === dayOfWeek) yield start.getTime()
+  }
 }
 
 /** Milliseconds into the day of the first match that is not before `fromMs`. */

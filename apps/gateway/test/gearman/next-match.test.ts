@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { nextMatch, readSchedule, type Schedule } from '../../src/gearman/next-match.ts'
 
 const read = (...fields: string[]): Schedule | undefined =>
@@ -31,6 +31,16 @@ describe('the next match', () => {
 
   test('of 31 June is none', () => {
     expect(nextMatch({ dayOfMonth: 31, month: 6 }, now)).toBeUndefined()
+  })
+
+  test.each([
+    ['30 February', { dayOfMonth: 30, month: 2 }],
+    ['29 February, a Monday', { dayOfMonth: 29, month: 2, dayOfWeek: 0 }],
+  ])('of %s is sought at few days: clients may ask for thousands', (_what, schedule) => {
+    const looked = vi.spyOn(Date.prototype, 'getUTCDate')
+    onTestFinished(() => looked.mockRestore())
+    nextMatch(schedule, now)
+    expect(looked.mock.calls.length).toBeLessThan(50)
   })
 
   test('from the last second of a year is in the next', () => {
