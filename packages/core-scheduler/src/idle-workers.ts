@@ -21,6 +21,7 @@ export class IdleWorkers {
   readonly #places = new WeakMap<IdleWorker, number>()
   #sequence = 0
   #falls = 0
+  #isClosed = false
 
   /** Grows whenever a worker falls asleep. */
   get falls(): number {
@@ -52,6 +53,7 @@ export class IdleWorkers {
   /** Puts a worker at the end of the line; with `again` where it stood before it was woken. */
   add(worker: IdleWorker, again = false): void {
     this.remove(worker)
+    if (this.#isClosed) return
     const { interest } = worker
     const before = again ? this.#places.get(worker) : undefined
     const place = before ?? (this.#sequence += 1)
@@ -63,6 +65,13 @@ export class IdleWorkers {
       if (!sleepers) this.#byKey.set(key, (sleepers = { returned: new Map(), others: new Map() }))
       ;(before === undefined ? sleepers.others : sleepers.returned).set(worker, place)
     }
+  }
+
+  /** Nobody is woken any more, whoever falls asleep. */
+  close(): void {
+    this.#isClosed = true
+    this.#asleep.clear()
+    this.#byKey.clear()
   }
 
   remove(worker: IdleWorker): void {

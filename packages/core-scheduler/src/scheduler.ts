@@ -61,9 +61,10 @@ export class Scheduler {
     for (const fn of this.#options.routed ?? []) await this.openLane(fn)
   }
 
-  /** From now on no worker is given a job; outcomes of those handed out are taken. */
+  /** From now on no worker is given a job, or woken for one; outcomes of those handed out are taken. */
   drain(): void {
     this.#parts.claims.stop()
+    this.#parts.wakeups.idle.close()
   }
 
   /** Jobs in the hands of this node's workers. */
