@@ -6,6 +6,8 @@ const refusals =
 
 /** What ioredis says of every command while there is no connection. */
 const unsent = /^Stream isn't writeable/
+/** What it says of a command that was under way when the connection ended, with a word on an option of its own. */
+const interrupted = /^Reached the max retries per request limit/
 /** What it says after it has asked each Sentinel once, though they answered. */
 const anotherRound = /^All sentinels are unreachable\. Retrying from scratch after \d+ms\.$/
 
@@ -21,6 +23,9 @@ export function storeErrorOf(error: unknown): StoreError {
     return new StoreError('REFUSED', message, { cause: error })
   }
   if (unsent.test(message)) return new StoreError('UNREACHABLE', 'not connected', { cause: error })
+  if (interrupted.test(message)) {
+    return new StoreError('UNREACHABLE', 'the connection was lost', { cause: error })
+  }
   // Either of ioredis's timers may be the first: of the command, or of the silent socket.
   const code = /timed out|timeout/i.test(message) ? 'TIMEOUT' : 'UNREACHABLE'
   return new StoreError(code, message, { cause: error })
