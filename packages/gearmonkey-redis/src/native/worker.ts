@@ -5,6 +5,7 @@ import { anotherConnection, closeConnection, connectionTo, isCluster } from './c
 import type { Connection, GearMonkeyServer } from './connections.ts'
 import { GearMonkeyError, messageOf } from './errors.ts'
 import type { JobHandler } from './job-run.ts'
+import { Siblings } from './siblings.ts'
 import { checkFunctionName } from './submission.ts'
 import { within } from './within.ts'
 
@@ -40,6 +41,7 @@ export class GearMonkeyWorker {
   readonly #concurrency: number
   readonly #onError: (error: GearMonkeyError) => void
   readonly #nowSeconds: () => number
+  readonly #siblings = new Siblings()
   readonly #accepted = new Map<string, AcceptedFunction>()
   #stopped: Promise<void> | undefined
 
@@ -127,6 +129,7 @@ export class GearMonkeyWorker {
     const connection = anotherConnection(this.#server, 'worker', (cause) =>
       this.#onError(new GearMonkeyError('CONNECTION', messageOf(cause), { cause })),
     )
+    this.#siblings.add(connection)
     return new Commands(connection, this.#keys)
   }
 }

@@ -1,37 +1,8 @@
-import { once } from 'node:events'
-import { connect, createServer, type Server } from 'node:net'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { GearMonkeyClient } from '../../src/native/index.ts'
-
-/** A line to a server that is cut when the answer to a certain command would come. */
-class Line {
-  cutAfter: string | undefined
-  #server: Server | undefined
-
-  async open(port: number, path: string): Promise<void> {
-    this.#server = createServer((client) => {
-      const there = connect(path)
-      let isLost = false
-      for (const socket of [client, there]) socket.on('error', () => undefined)
-      client.on('close', () => there.destroy())
-      client.on('data', (chunk) => {
-        if (this.cutAfter !== undefined && chunk.toString('latin1').includes(this.cutAfter)) {
-          this.cutAfter = undefined
-          isLost = true
-        }
-        there.write(chunk)
-      })
-      there.on('data', (chunk) => (isLost ? client.destroy() : client.write(chunk)))
-    }).listen(port, '127.0.0.1')
-    await once(this.#server, 'listening')
-  }
-
-  close(): void {
-    this.#server?.close()
-  }
-}
+import { Line } from './line.ts'
 
 describe.skipIf(lacksRedis).each(['redis', 'redis+cluster'])(
   'a client of a %s:// URL',

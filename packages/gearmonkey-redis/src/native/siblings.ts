@@ -1,0 +1,36 @@
+import type { Redis } from 'ioredis'
+import { isCluster, type Connection } from './connections.ts'
+import { within } from './within.ts'
+
+/** How long a connection that is asked may take to answer, milliseconds. A BRPOP of 1 s may be before it. */
+const answerWithinMs = 2_000
+
+/**
+ * Connections to the same server. When one was lost and is there again, as after a failover, the others are asked
+ * whether they are, and who is silent is made anew: each by itself would find out much later.
+ */
+export class Siblings {
+  readonly #all = new Set<Redis>()
+
+  /** A Cluster looks after its connections itself. */
+  add(connection: Connection): void {
+    if (isCluster(connection)) return
+    let wasLost = false
+    this.#all.add(connection)
+    connection.on('close', () => (wasLost = true))
+    connection.on('ready', () => {
+      if (!wasLost) return
+      wasLost = false
+      for (const other of this.#all) if (other !== connection) void ask(other)
+    })
+    connection.once('end', () => this.#all.delete(connection))
+  }
+}
+
+async function ask(connection: Redis): Promise<void> {
+  const { stream, status } = connection
+  if (status !== 'ready') return
+  const answer = await within(connection.ping(), answerWithinMs, undefined).catch(() => 'an error')
+  // It may have found out by itself meanwhile.
+  if (answer === undefined && connection.stream === stream) connection.disconnect(true)
+}
