@@ -43,6 +43,7 @@ export class Upkeep {
   /** Where in the order of the lanes the next search begins. */
   #healedTo = 0
   #stopped = false
+  #lookingAfter: Promise<void> | undefined
   readonly #cancels = new Map<string, () => void>()
 
   constructor(parts: UpkeepParts) {
@@ -54,7 +55,7 @@ export class Upkeep {
     this.#parts.store.listen(this.#hearing)
     // The first beat may find dead nodes, whose jobs are put back in the lanes that are known.
     await this.#hearing.loadLanes()
-    await this.#beat()
+    await this.#lookAfter(await this.#sayAlive())
     this.#every('beat', beatEveryMs, () => this.#beat())
     this.#every('promote', promoteEveryMs, () => this.#promote())
     this.#every('waiters', watchWaitersAfterMs, () => this.#watchWaiters())
@@ -109,16 +110,31 @@ export class Upkeep {
     return wanted
   }
 
+  /** The next beat does not wait for what this one brings about: others would take this node for dead. */
   async #beat(): Promise<void> {
-    const { store, clock, counts, watch, care } = this.#parts
+    const dead = await this.#sayAlive()
+    this.#lookingAfter ??= this.#lookAfter(dead)
+      .catch((error: unknown) => this.#parts.observer.trouble('upkeep', error))
+      .finally(() => (this.#lookingAfter = undefined))
+  }
+
+  /** Returns the nodes that are dead. */
+  async #sayAlive(): Promise<readonly string[]> {
+    const { store, clock, counts, watch } = this.#parts
     const pulse = await store.beat(deadAfterMs)
     this.#offsetMs = pulse.nowMs - clock.nowMs()
     if (pulse.forgotten) counts.retell()
     else counts.retry()
     this.#parts.retryReleases()
     watch.touch()
-    await inTurn([
-      () => this.#bury(pulse.dead),
+    return pulse.dead
+  }
+
+  /** Looks after what others left. It takes long where a server of the store stands still. */
+  #lookAfter(dead: readonly string[]): Promise<void> {
+    const { care } = this.#parts
+    return inTurn([
+      () => this.#bury(dead),
       () => this.#reap(),
       () => this.#parts.recount(),
       () => this.#heal(),

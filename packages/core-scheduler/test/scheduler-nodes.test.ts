@@ -187,7 +187,7 @@ describe('over two nodes', () => {
     b.store.crash()
     await cluster.pass(5_000)
     expect((await c.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ normal: 1, running: 0 })
-    expect(c.observer.troubles).toContain('beat')
+    expect(c.observer.troubles).toContain('upkeep')
   })
 
   test('a node that starts after all others died puts their jobs back', async () => {

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { Cluster } from './harness.ts'
+
+test.each(['expired', 'heal', 'nonEmpty'] as const)(
+  'a node lives for the others while its store takes long for one step of its upkeep: %s',
+  async (step) => {
+    const cluster = new Cluster()
+    let isSlow = false
+    const slow = await cluster.node('slow', {}, (store) => {
+      const quick = store[step].bind(store) as (...args: unknown[]) => Promise<never>
+      store[step] = async (...args: unknown[]) => {
+        if (isSlow) await new Promise<void>((resolve) => cluster.clock.after(5_000, resolve))
+        return quick(...args)
+      }
+      return store
+    })
+    const other = await cluster.node('other')
+    slow.submit('mail')
+    await cluster.turn()
+    const worker = slow.worker('mail').take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual(['mail:1'])
+    slow.worker('mail').sleep()
+    isSlow = true
+    await cluster.pass(10_000)
+    const taker = other.worker('mail').take()
+    await cluster.turn()
+    expect(taker.jobs).toEqual([])
+  },
+)
