@@ -151,8 +151,8 @@ export interface Store {
   findUnique(unique: Uint8Array, lanes: readonly string[]): Promise<readonly JobRef[]>
   counts(lanes: readonly string[]): Promise<readonly LaneCounts[]>
   /**
-   * Looks a little further, at each call, for lanes that a native client made; names what it met,
-   * known lanes among them. However large the store, one call is short.
+   * Looks a little further, at each call, for lanes that a native client made; names those that it met which
+   * have jobs queued or scheduled, known lanes among them. However large the store, one call is short.
    */
   discover(): Promise<readonly string[]>
   /** Those of the lanes that have queued jobs which somebody wants. */

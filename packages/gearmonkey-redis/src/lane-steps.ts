@@ -2,6 +2,7 @@ import { maxLanes, StoreError, type LaneCounts, type WorkerCount } from '@crossg
 import { chunks } from './chunks.ts'
 import { countsOf } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
+import type { Place } from './keys.ts'
 import type { StoreLink } from './store-link.ts'
 
 /** Lanes with due jobs that one promotion takes on; the rest have the next one. */
@@ -12,6 +13,7 @@ const promotedAtOnce = 64
 const promotedPerCall = 1_000
 /** Times one promotion goes back for more, so that a flood of due jobs does not block the rest. */
 const promotionRounds = 20
+const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies Place[]
 /** Keys that one look for unknown lanes goes through, about 2 ms of the server's time. */
 const keysPerLook = 5_000
 
@@ -27,8 +29,7 @@ export class RedisLanes {
 
   async register(lane: string): Promise<number> {
     const { run, keys, isCluster } = this.#link
-    // Such a name would be no hash tag, and its keys in many slots.
-    if (isCluster && lane.startsWith('}')) {
+    if (isCluster && isNoTag(lane)) {
       throw new StoreError('REFUSED', 'a cluster takes no function name that begins with a brace')
     }
     const number = await run('register-lane', [keys.lanes], [lane, maxLanes])
@@ -54,7 +55,17 @@ export class RedisLanes {
     for (let looks = this.#link.masters().length; looks > 0; looks -= 1) {
       found.push(...(await this.#scan.next()))
     }
-    return found.map((key) => this.#link.keys.laneOf(key))
+    return this.#withJobs(found.map((key) => this.#link.keys.laneOf(key)))
+  }
+
+  /** In a store that others share most such keys may be theirs. */
+  async #withJobs(lanes: readonly string[]): Promise<string[]> {
+    const { keys, eachLane, isCluster } = this.#link
+    const named = lanes.filter((lane) => lane !== '' && !(isCluster && isNoTag(lane)))
+    const queues = await eachLane(named, (commands, lane) =>
+      commands.exists(places.map((place) => keys.queue(lane, place))),
+    )
+    return named.filter((_lane, at) => Number(queues[at]) > 0)
   }
 
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
@@ -116,4 +127,9 @@ export class RedisLanes {
       if (total < promotedPerCall) return
     }
   }
+}
+
+/** Such a name would be no hash tag, and its keys in many slots. */
+function isNoTag(lane: string): boolean {
+  return lane.startsWith('}')
 }

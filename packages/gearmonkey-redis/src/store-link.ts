@@ -157,4 +157,4 @@ export class StoreLink {
 }
 
 /** What is asked of each lane; the same on a connection and on a pipeline. */
-export type Commands = Pick<Redis, 'hgetBuffer' | 'get' | 'zcard'>
+export type Commands = Pick<Redis, 'hgetBuffer' | 'get' | 'zcard' | 'exists'>

@@ -142,6 +142,13 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     },
   )
 
+  test('keys of other programs that look like functions are not taken for such', async () => {
+    await world.server.mset('uid:', 1, 'uid:4711', 'theirs', Buffer.from('uid:\xff', 'latin1'), 1)
+    const id = await world.native.write('sms', Buffer.from('in'))
+    await world.native.push('sms', id, 'normal')
+    expect(await store.discover()).toEqual(['sms'])
+  })
+
   test('a worker count that is refused is told again as it was', async () => {
     await world.server.set('count:mail', 'theirs')
     const count = { named: 1, consumers: 0 }

@@ -127,6 +127,17 @@ export function nativeContract(open: OpenWorld): void {
       expect(await store.findJid('j-1', ['mail'])).toBeUndefined()
     })
 
+    test('of the lanes that native clients made those that have jobs are found', async () => {
+      const world = await open()
+      const store = await world.node()
+      await world.native.write('idle', bytes('in no queue'))
+      await world.native.push('queued', await world.native.write('queued', bytes('in')), 'low')
+      const later = await world.native.write('later', bytes('in'))
+      await world.native.schedule('later', later, minute)
+      const found = [...(await store.discover()), ...(await store.discover())]
+      expect([...new Set(found)].sort()).toEqual(['later', 'queued'])
+    })
+
     test('lanes that native workers serve are told from those of workers behind nodes', async () => {
       const world = await open()
       const store = await world.node()

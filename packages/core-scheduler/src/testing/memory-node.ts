@@ -153,7 +153,10 @@ export class MemoryNode implements Store {
   }
 
   discover(): Promise<readonly string[]> {
-    return this.#step((world) => [...world.lanes].map(({ lane }) => lane))
+    return this.#step((world) => {
+      const found = [...world.lanes].filter((lane) => lane.queued + lane.scheduled.size > 0)
+      return found.map(({ lane }) => lane)
+    })
   }
 
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
