@@ -235,8 +235,11 @@ export class RedisStore implements Store {
     await this.#cluster?.heal()
   }
 
-  expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
-    return this.#jobs.expired(lanes, max)
+  async expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
+    const found = await this.#jobs.expired(lanes, max)
+    // Reservations that nobody has heard of go back as well. A look that fails is made again.
+    await this.#jobs.settleUnheard().catch(() => undefined)
+    return found
   }
 
   held(lanes: readonly string[]): Promise<readonly HeldRef[]> {
@@ -245,9 +248,7 @@ export class RedisStore implements Store {
 
   async beat(deadAfterMs: number): Promise<Pulse> {
     void this.#events.probe()
-    const pulse = await this.#nodes.beat(deadAfterMs)
-    await this.#jobs.settleUnheard()
-    return pulse
+    return await this.#nodes.beat(deadAfterMs)
   }
 
   bury(node: string, lanes: readonly string[]): Promise<readonly string[]> {

@@ -57,6 +57,17 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     expect(await store.finish(lane, [outcome])).toHaveLength(1)
   })
 
+  test('a node lives on, though what a lane that stands still gave out cannot be taken back', async () => {
+    const living = await cluster.masterOf(keys.nodes)
+    const lane = await laneOn((server) => server !== living)
+    const still = await cluster.masterOf(keys.busy(lane))
+    still.freeze()
+    const claim = store.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
+    await expect(claim).rejects.toMatchObject({ code: 'TIMEOUT' })
+    expect((await store.beat(60_000)).dead).toEqual([])
+    still.thaw()
+  })
+
   test('a claim hands out what it took before it came to a lane that is away', async () => {
     const here = await laneOn((server) => server !== indexing)
     const away = await laneOn((server) => server === indexing)

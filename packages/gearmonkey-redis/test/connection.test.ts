@@ -65,14 +65,14 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     expect(await codeOf(store.claim(by))).toBe('TIMEOUT')
     server.thaw()
     await vi.waitFor(async () => expect(await admin.zcard('xg:busy:mail')).toBe(1))
-    await vi.waitFor(() => store.beat(1_000))
+    await vi.waitFor(() => store.expired(['mail'], 10))
     await vi.waitFor(async () => {
-      await store.beat(1_000)
+      await store.expired(['mail'], 10)
       expect(await admin.zcard('xg:busy:mail')).toBe(0)
     })
     await log.until('woken')
     expect(await store.claim({ ...by, max: 2 })).toMatchObject([{ id: 1 }, { id: 2 }])
-    expect(await store.beat(1_000)).toBeDefined()
+    expect(await store.expired(['mail'], 10)).toEqual([])
     expect(await admin.zcard('xg:busy:mail')).toBe(2)
   })
 
