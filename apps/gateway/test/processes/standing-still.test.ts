@@ -43,7 +43,7 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
     standStill(pids[0]!)
     const lost = await Promise.race(workers.map((worker) => worker.ended().then(() => worker)))
     await gateway.said(/Process \d gave no sign of life for 1\.8 s: killing it/)
-    expect(pids.map(isAlive)).toEqual([false, true])
+    await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, true]), patience)
     await getsJob(workers.find((worker) => worker !== lost)!)
     await gateway.parts(3)
     await ready()
