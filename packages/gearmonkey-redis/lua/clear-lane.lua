@@ -5,7 +5,7 @@
 --#include keys
 --#include jobs
 local lane, node, most = ARGV[3], ARGV[4], tonumber(ARGV[5])
-if workersOf(lane) > 0 or redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
+if countedWorkers(lane) > 0 or redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
 local ids = {}
 
 local function finish(id)

@@ -12,7 +12,7 @@ return {
   redis.call('ZCARD', KEYS[1]),
   sizeOf('ZCARD', 'scheduled'),
   redis.call('ZCARD', deadKey(lane)),
-  workersOf(lane),
+  countedWorkers(lane),
   tonumber(done[1] or 0), tonumber(done[2] or 0), tonumber(done[3] or 0), tonumber(done[4] or 0),
   redis.call('ZCOUNT', retriesKey(lane), nowMs(), '+inf'),
   tonumber(done[5] or 0),

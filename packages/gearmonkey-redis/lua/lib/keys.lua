@@ -47,7 +47,9 @@ local function jobFields(lane, id, ...)
 end
 
 -- Workers that are counted for a lane.
-local function workersOf(lane) return tonumber(redis.pcall('GET', laneKey('count', lane))) or 0 end
+local function countedWorkers(lane)
+  return tonumber(redis.pcall('GET', laneKey('count', lane))) or 0
+end
 
 -- Raises an error where another program has put something else in the place of a queue: for steps that would meet it
 -- half way.

@@ -2,5 +2,5 @@
 local function isOpenLane(lane)
   local meta = redis.call('HMGET', metaKey(lane), 'open', 'consumers')
   if meta[1] then return true end
-  return workersOf(lane) - tonumber(meta[2] or 0) <= 0
+  return countedWorkers(lane) - tonumber(meta[2] or 0) <= 0
 end

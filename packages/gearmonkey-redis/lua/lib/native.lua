@@ -40,7 +40,7 @@ local function nativeWorkers(lane)
     local prefix = string.sub(pairs[at], 1, 2)
     if prefix == 'n:' or prefix == 'c:' then behindNodes = behindNodes + tonumber(pairs[at + 1]) end
   end
-  return workersOf(lane) - behindNodes, behindNodes
+  return countedWorkers(lane) - behindNodes, behindNodes
 end
 
 -- What stands for the workers of a lane that do nothing: the next job in line, `less` where more left than
