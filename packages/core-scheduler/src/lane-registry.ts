@@ -40,7 +40,7 @@ export class LaneRegistry {
     if (number === undefined) return
     const { fn, queue } = this.names.parse(lane)
     this.#numbers.delete(lane)
-    this.#lanes.delete(number)
+    if (this.#lanes.get(number) === lane) this.#lanes.delete(number)
     withdraw(this.#byFunction, fn, lane)
     withdraw(this.#byQueue, queue, lane)
     this.#version += 1

@@ -58,7 +58,13 @@ export class Scheduler {
   async start(): Promise<void> {
     await this.#parts.upkeep.start()
     await this.queues.load()
-    for (const fn of this.#options.routed ?? []) await this.openLane(fn)
+    await this.#openRouted()
+    this.onForgotten(() => this.#openRouted())
+  }
+
+  /** Is called when the store has forgotten what this node told it; what it returns ends that. */
+  onForgotten(reminder: () => Promise<void> | void): () => void {
+    return this.#parts.upkeep.onForgotten(reminder)
   }
 
   /** From now on no worker is given a job, or woken for one; outcomes of those handed out are taken. */
@@ -216,5 +222,9 @@ export class Scheduler {
 
   check(): Promise<void> {
     return this.#store.check()
+  }
+
+  async #openRouted(): Promise<void> {
+    for (const fn of this.#options.routed ?? []) await this.openLane(fn)
   }
 }

@@ -1,6 +1,7 @@
 import { Hearing, type HearingParts } from './hearing.ts'
 import type { IdleWorker } from './idle-workers.ts'
 import type { Reservation } from './job.ts'
+import { relearnLanes } from './relearn-lanes.ts'
 import type { WatchList } from './watch-list.ts'
 
 /** How often a node says that it lives, and looks after what others left, milliseconds. */
@@ -44,6 +45,9 @@ export class Upkeep {
   #healedTo = 0
   #stopped = false
   #lookingAfter: Promise<void> | undefined
+  /** The store has forgotten what this node told it, and has not been told all of it again. */
+  #isForgotten = false
+  readonly #reminders = new Set<() => Promise<void> | void>()
   readonly #cancels = new Map<string, () => void>()
 
   constructor(parts: UpkeepParts) {
@@ -77,6 +81,12 @@ export class Upkeep {
   /** Whether the store answers, and tells what happens. */
   get isUp(): boolean {
     return this.#hearing.isUp
+  }
+
+  /** Is called when the store has forgotten what this node told it; what it returns ends that. */
+  onForgotten(reminder: () => Promise<void> | void): () => void {
+    this.#reminders.add(reminder)
+    return () => this.#reminders.delete(reminder)
   }
 
   catchUp(fresh: ReadonlySet<string> | 'all'): void {
@@ -123,6 +133,7 @@ export class Upkeep {
     const { store, clock, counts, watch } = this.#parts
     const pulse = await store.beat(deadAfterMs)
     this.#offsetMs = pulse.nowMs - clock.nowMs()
+    this.#isForgotten ||= pulse.forgotten
     if (pulse.forgotten) counts.retell()
     else counts.retry()
     this.#parts.retryReleases()
@@ -134,6 +145,7 @@ export class Upkeep {
   #lookAfter(dead: readonly string[]): Promise<void> {
     const { care } = this.#parts
     return inTurn([
+      () => this.#remind(),
       () => this.#bury(dead),
       () => this.#reap(),
       () => this.#parts.recount(),
@@ -142,6 +154,22 @@ export class Upkeep {
       () => this.#hearing.recover(),
       () => this.#hearing.sweep(),
     ])
+  }
+
+  /** A store that lost its data, or took this node for dead, is told what it has to know of it. */
+  async #remind(): Promise<void> {
+    if (!this.#isForgotten) return
+    const { store, registry, loadPauses } = this.#parts
+    // A beat meanwhile may say so again.
+    this.#isForgotten = false
+    try {
+      await relearnLanes(store, registry)
+      await loadPauses()
+      for (const reminder of this.#reminders) await reminder()
+    } catch (error) {
+      this.#isForgotten = true
+      throw error
+    }
   }
 
   async #bury(nodes: readonly string[]): Promise<void> {

@@ -72,13 +72,15 @@ export class FaktoryDoor implements Door {
   readonly #wrongPasswords: WrongPasswords
   readonly #state: DoorState = { commands: 0, draining: false }
   readonly #scheduler: Scheduler
-  #disobey: (() => void) | undefined
+  readonly #lanes: OpenLanes
+  readonly #unsubscribe: (() => void)[] = []
 
   constructor(options: FaktoryDoorOptions) {
     const { scheduler, clock, host, port } = options
     const { maxConnections = 2_000, rejected = () => undefined } = options
     const openedMs = clock.nowMs()
     this.#scheduler = scheduler
+    this.#lanes = new OpenLanes(scheduler)
     this.workers = new Workers({
       scheduler,
       clock,
@@ -97,7 +99,7 @@ export class FaktoryDoor implements Door {
       workers: this.workers,
       neighbours,
       interests: new Interests(scheduler),
-      lanes: new OpenLanes(scheduler),
+      lanes: this.#lanes,
       info: new Info({
         scheduler,
         version: options.version,
@@ -142,8 +144,9 @@ export class FaktoryDoor implements Door {
 
   listen(): Promise<ListenAddress> {
     this.workers.watch()
-    this.#disobey = this.#scheduler.queues.onConsumerNews((wid, news) =>
-      this.workers.hear(wid, news),
+    this.#unsubscribe.push(
+      this.#scheduler.queues.onConsumerNews((wid, news) => this.workers.hear(wid, news)),
+      this.#scheduler.onForgotten(() => this.#lanes.forget()),
     )
     return this.#listener.listen()
   }
@@ -162,7 +165,7 @@ export class FaktoryDoor implements Door {
   }
 
   close(): Promise<void> {
-    this.#disobey?.()
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
     this.workers.stop()
     return this.#listener.close()
   }

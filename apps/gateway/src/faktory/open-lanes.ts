@@ -25,6 +25,11 @@ export class OpenLanes {
     )
   }
 
+  /** The store may have forgotten which lanes are open. */
+  forget(): void {
+    this.#open.clear()
+  }
+
   /** Settles when the lane is open. Throws a StoreError. */
   open(lane: string): Promise<void> {
     if (this.#open.has(lane)) return Promise.resolve()
