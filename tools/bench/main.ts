@@ -1,12 +1,12 @@
 // `npm run bench`: see command-line.ts for its options.
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { helpText, parseCommandLine, UsageError, type Request } from './command-line.ts'
 import { judge, type Judged } from './figures.ts'
 import { LoadGenerator } from './load-generator.ts'
 import { describeMachine, formatMachine } from './machine.ts'
 import { rowGroups } from './rows/index.ts'
-import { replaceResults } from './page.ts'
+import { readPage, replaceResults } from './page.ts'
 import { startGateway } from './servers.ts'
 import { formatTable } from './table.ts'
 
@@ -21,8 +21,8 @@ function absentPrograms(): readonly string[] {
 
 async function measure(request: Request): Promise<void> {
   const { rows, scale, page, processes } = request
-  // Read before hours of work, so that a wrong path is said at once.
-  const pageText = page === undefined ? '' : readFileSync(page, 'utf8')
+  // Before minutes of work, so that a wrong path is said at once.
+  const pageText = page === undefined ? '' : readPage(page)
   const machine = describeMachine()
   const head = `${formatMachine(machine)}\n- Rounds: ${scale.rounds}${request.quick ? ', quick' : ''}\n- Processes of the gateway: ${processes}`
   process.stdout.write(`${head}\n\n`)

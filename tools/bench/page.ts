@@ -1,5 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { UsageError } from './command-line.ts'
+
 const BEGIN = '<!-- results: written by npm run bench -- --page -->'
 const END = '<!-- end of results -->'
+
+/** The text of a page that has room for results. Throws a UsageError where there is none. */
+export function readPage(path: string): string {
+  try {
+    const page = readFileSync(path, 'utf8')
+    replaceResults(page, '')
+    return page
+  } catch (error) {
+    throw new UsageError(
+      `--page takes a page that is there and has the two marks (${(error as Error).message})`,
+      { cause: error },
+    )
+  }
+}
 
 /** The page with new results between its two marks; what stands around them stays. */
 export function replaceResults(page: string, results: string): string {

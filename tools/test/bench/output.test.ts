@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { UsageError } from '../../bench/command-line.ts'
 import { judge, atLeast } from '../../bench/figures.ts'
-import { replaceResults } from '../../bench/page.ts'
+import { readPage, replaceResults } from '../../bench/page.ts'
 import { formatNumber, formatTable } from '../../bench/table.ts'
 import { formatSelfTimes, selfTimes } from '../../bench/cpu-profile.ts'
 
@@ -40,6 +41,12 @@ const END = '<!-- end of results -->'
 test('new results take the place of the old ones and of nothing else', () => {
   const page = `# Title\n\n${BEGIN}\n\nold\n\n${END}\n\nafter\n`
   expect(replaceResults(page, 'new')).toBe(`# Title\n\n${BEGIN}\n\nnew\n\n${END}\n\nafter\n`)
+})
+
+test('a page that is not there, or has no marks, is told before anything is measured', () => {
+  for (const path of ['/nowhere/page.md', import.meta.dirname, 'package.json']) {
+    expect(() => readPage(path), path).toThrow(UsageError)
+  }
 })
 
 test('a page without its marks is left alone', () => {
