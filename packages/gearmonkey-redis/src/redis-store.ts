@@ -238,7 +238,7 @@ export class RedisStore implements Store {
   async expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
     const found = await this.#jobs.expired(lanes, max)
     // Reservations that nobody has heard of go back as well. A look that fails is made again.
-    await this.#jobs.settleUnheard().catch(() => undefined)
+    await this.#link.ifThere(() => this.#jobs.settleUnheard())
     return found
   }
 
@@ -246,9 +246,9 @@ export class RedisStore implements Store {
     return this.#jobs.held(lanes)
   }
 
-  async beat(deadAfterMs: number): Promise<Pulse> {
+  beat(deadAfterMs: number): Promise<Pulse> {
     void this.#events.probe()
-    return await this.#nodes.beat(deadAfterMs)
+    return this.#nodes.beat(deadAfterMs)
   }
 
   bury(node: string, lanes: readonly string[]): Promise<readonly string[]> {

@@ -88,20 +88,32 @@ describe.skipIf(!hasRedisServer)('FETCH', () => {
     expect(await worker.reply()).toContain('"jid":"12345678"')
   })
 
-  it('wakes a waiting worker for each job that comes', async () => {
+  it('gives no waiting worker a second job before each has had one', async () => {
     const { client, clock } = await gateways.open()
     const producer = await client()
-    const workers = []
-    for (let at = 1; at <= 3; at += 1) {
-      const worker = await client({ wid: `worker-${at}` })
+    const workers = await Promise.all(['w-1', 'w-2', 'w-3'].map((wid) => client({ wid })))
+    const replies = new Map<number, Promise<number>>()
+    const wait = async (at: number, worker = workers[at]!): Promise<void> => {
       worker.send('FETCH')
-      await clock.armed(blocksMs, at)
-      workers.push(worker)
+      replies.set(
+        at,
+        worker.reply().then(() => at),
+      )
+      await clock.armed(blocksMs, replies.size)
     }
-    for (const jid of ['jid-00000', 'jid-00001', 'jid-00002']) await producer.ask(pushLine(jid))
-    const replies = await Promise.all(workers.map((worker) => worker.reply()))
-    const jids = replies.map((reply) => /"jid":"([^"]+)"/.exec(reply)?.[1])
-    expect(jids.sort()).toEqual(['jid-00000', 'jid-00001', 'jid-00002'])
+    for (const at of workers.keys()) await wait(at)
+    for (const round of [1, 2, 3]) {
+      const served = []
+      for (const turn of workers.keys()) {
+        await producer.ask(pushLine(`jid-${round}000${turn}`))
+        const at = await Promise.race(replies.values())
+        served.push(at)
+        await wait(at)
+      }
+      expect(served.sort(), `round ${round}`).toEqual([0, 1, 2])
+    }
+    clock.advance(blocksMs)
+    await Promise.all(replies.values())
   })
 
   it('answers what was pipelined behind it in order', async () => {
