@@ -15,8 +15,8 @@ export interface NewBatch {
   readonly success?: BatchCallback
 }
 
-/** How far a callback is: not pushed, or none; pushed; done. */
-export type CallbackState = 'none' | 'pushed' | 'done'
+/** How far a callback is: not pushed, or none; pushed; done; failed for good. */
+export type CallbackState = 'none' | 'pushed' | 'done' | 'failed'
 
 export interface BatchState {
   readonly bid: string
@@ -34,16 +34,17 @@ export interface BatchState {
 
 /**
  * Batches of jobs. One is complete when it is committed, all its jobs have run and all its children
- * are complete; it is successful when none of its jobs is failed and all its children are successful.
- * Each callback is pushed once, in the same step as the outcome that brings it about; a child with a
- * callback counts when that has been done.
+ * are complete; it is successful when none of its jobs is failed, all its children are successful and its
+ * complete callback is over: done, or failed for good. Each callback is pushed once, in the same step as
+ * the outcome that brings it about. A child counts as complete when its callbacks are over, of which success
+ * may not come where a job failed; and as successful when its success callback has been done.
  */
 export interface BatchStore {
-  /** False where the parent is not known or over. */
+  /** False where the parent is not known. */
   create(batch: NewBatch): Promise<boolean>
   /** False where the batch is not known. */
   commit(bid: string): Promise<boolean>
-  /** Takes a commitment back; false where the batch is not known or over. */
+  /** Takes a commitment back; false where the batch is not known. */
   open(bid: string): Promise<boolean>
   state(bid: string): Promise<BatchState | undefined>
   /** Forgets all batches. Their jobs stay. */

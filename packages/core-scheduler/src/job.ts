@@ -125,7 +125,7 @@ export interface HeldRef extends JobRef {
 
 /**
  * What becomes of a submitted job. `full`: the function's maxqueue is reached; `locked`: another job
- * holds its lock; `unbatched`: its batch is not known, or over;
+ * holds its lock; `unbatched`: its batch is not known;
  * `ticked`: the tick, or a later one of the entry, has its job.
  */
 export type Submitted =

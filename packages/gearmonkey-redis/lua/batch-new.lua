@@ -2,13 +2,12 @@
 -- KEYS: xg:batch:<bid>. ARGV: open, close, bid, parent (empty for none), description, then for the
 -- callbacks complete and success: number of strings, and the strings: lane, queue (its hint index, empty
 -- for none), level, jid, fields and values of its hash.
--- Returns 1, or 0 where the parent is not known or over.
+-- Returns 1, or 0 where the parent is not known.
 --#include keys
 --#include batches
 local bid, parent, description = ARGV[3], ARGV[4], ARGV[5]
 if parent ~= '' then
-  local known = redis.call('HMGET', batchKey(parent), 'created', 'success')
-  if not known[1] or known[2] then return 0 end
+  if not redis.call('HGET', batchKey(parent), 'created') then return 0 end
   redis.call('HINCRBY', batchKey(parent), 'uncomplete', 1)
   redis.call('HINCRBY', batchKey(parent), 'unsuccess', 1)
   touchBatch(parent)

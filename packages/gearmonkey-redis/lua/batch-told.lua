@@ -25,6 +25,6 @@ end
 
 for at = 5, #ARGV, 3 do
   local kind, word, tie = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-  if kind == 'job' then jobRan(tie, word) else callbackDone(tie) end
+  if kind == 'job' then jobRan(tie, word) else callbackEnded(tie, word == 'done') end
 end
 return 1

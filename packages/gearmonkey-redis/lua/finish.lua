@@ -27,7 +27,7 @@ end
 local function schedule(job, message, delayMs, failure)
   local due = now + delayMs
   local key = jobKey(lane, job.id)
-  if job.door == 'faktory' then untie(lane, job.id, 'failed') end
+  if job.door == 'faktory' then untie(lane, job.id, 'retried') end
   redis.call('HSET', key, 'status', 'idle', 'output', message, 'failure', failure)
   redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
   redis.call('PERSIST', key)

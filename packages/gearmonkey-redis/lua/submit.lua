@@ -5,7 +5,7 @@
 -- the note by which the submission has joined it), cron entry (empty for none), its tick (ms), number of
 -- field strings, the field strings.
 -- Returns packed per job: its id; minus the id of the job that it joined; 0 where the queue is full; `locked`
--- where another job holds its lock; `unbatched` where its batch is not known or over; `ticked`
+-- where another job holds its lock; `unbatched` where its batch is not known; `ticked`
 -- where the tick or a later one has its job.
 --#include keys
 --#include levels

@@ -79,10 +79,14 @@ export class RedisBatches implements BatchStore {
   }
 }
 
+/** As `settleBatch` in lua/lib/batches.lua writes them. */
+const states: Readonly<Record<string, CallbackState>> = { 1: 'pushed', 2: 'done', 3: 'failed' }
+
 function callbackState(
   fields: Readonly<Record<string, string>>,
   what: 'complete' | 'success',
 ): CallbackState {
-  if (fields[`calls:${what}`] === undefined || fields[what] === undefined) return 'none'
-  return fields[what] === '2' ? 'done' : 'pushed'
+  const stored = fields[what]
+  if (fields[`calls:${what}`] === undefined || stored === undefined) return 'none'
+  return states[stored] ?? 'pushed'
 }

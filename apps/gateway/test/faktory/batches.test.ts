@@ -51,6 +51,10 @@ describe.skipIf(!hasRedisServer)('BATCH', () => {
     await run(other)
     await run(other)
     expect(await worker.reply()).toContain('"jid":"complete1"')
+    expect(await producer.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
+      ...{ pending: 0, complete_st: '1', success_st: '' },
+    })
+    expect((await producer.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
     expect(await worker.ask('ACK {"jid":"complete1"}')).toBe('+OK')
     expect(await run(worker, 'calls')).toMatchObject({ jobtype: 'succeeded', args: ['letters'] })
     expect(await producer.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
@@ -106,6 +110,60 @@ describe.skipIf(!hasRedisServer)('BATCH', () => {
     expect(await run(one, 'calls')).toMatchObject({ jid: 'complete1' })
   })
 
+  it('calls back success where its complete callback died, and complete when it is sent back', async () => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'w1' })
+    const bid = await newBatch(one, { success, complete: { ...complete, retry: -1 } })
+    await one.ask(`BATCH COMMIT ${bid}`)
+    await one.ask('FETCH calls')
+    expect(await one.ask('FAIL {"jid":"complete1"}')).toBe('+OK')
+    expect(await one.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
+      ...{ complete_st: '1', success_st: '1' },
+    })
+    expect(await run(one, 'calls')).toMatchObject({ jobtype: 'succeeded' })
+    await one.ask('MUTATE {"cmd":"requeue","target":"dead"}')
+    expect(await run(one, 'calls')).toMatchObject({ jid: 'complete1' })
+    expect(await one.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
+      ...{ complete_st: '2', success_st: '2' },
+    })
+  })
+
+  it('that succeeded is opened and added to again', async () => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'w1' })
+    const bid = await newBatch(one, { success })
+    await one.ask(`BATCH COMMIT ${bid}`)
+    await run(one, 'calls')
+    expect(await one.ask(`BATCH OPEN ${bid}`)).toContain(bid)
+    expect(await one.ask(pushLine('job00001', { custom: { bid } }))).toBe('+OK')
+    expect(await one.ask(`BATCH COMMIT ${bid}`)).toBe('+OK')
+    expect(await one.ask(pushLine('job00002', { custom: { bid } }))).toBe('+OK')
+    expect(await one.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
+      ...{ total: 2, pending: 2, success_st: '2' },
+    })
+    await run(one)
+    await run(one)
+    expect((await one.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
+  })
+
+  it('that is a parent calls back after both callbacks of its child', async () => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'w1' })
+    const parent = await newBatch(one)
+    const child = await newBatch(one, {
+      parent_bid: parent,
+      ...{ complete: { jobtype: 'cc', args: [] }, success: { jobtype: 'cs', args: [] } },
+    })
+    await one.ask(`BATCH COMMIT ${child}`)
+    await one.ask(`BATCH COMMIT ${parent}`)
+    expect(await run(one)).toMatchObject({ jobtype: 'cc' })
+    expect(await one.askJson(`BATCH STATUS ${parent}`)).toMatchObject({ complete_st: '' })
+    expect(await run(one)).toMatchObject({ jobtype: 'cs' })
+    expect(await one.askJson(`BATCH STATUS ${parent}`)).toMatchObject({ complete_st: '1' })
+    expect(await run(one, 'calls')).toMatchObject({ jobtype: 'completed' })
+    expect(await run(one, 'calls')).toMatchObject({ jobtype: 'succeeded' })
+  })
+
   it('a parent is complete after its children', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
@@ -115,9 +173,11 @@ describe.skipIf(!hasRedisServer)('BATCH', () => {
     await one.ask(`BATCH COMMIT ${child}`)
     await one.ask(`BATCH COMMIT ${parent}`)
     await run(one)
-    expect(await run(one, 'calls')).toMatchObject({ jobtype: 'completed' })
-    expect(await one.askJson(`BATCH STATUS ${parent}`)).toMatchObject({ success_st: '' })
+    expect(await one.askJson(`BATCH STATUS ${parent}`)).toMatchObject({
+      ...{ complete_st: '', success_st: '' },
+    })
     expect(await run(one)).toMatchObject({ jobtype: 'c' })
+    expect(await run(one, 'calls')).toMatchObject({ jobtype: 'completed' })
     expect(await run(one, 'calls')).toMatchObject({ jobtype: 'succeeded' })
     expect(await one.askJson(`BATCH STATUS ${child}`)).toMatchObject({ parent_bid: parent })
   })

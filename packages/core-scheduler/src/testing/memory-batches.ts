@@ -21,7 +21,9 @@ export interface MemoryBatch {
   /** Children that are not so far. */
   readonly children: Record<Milestone, number>
   /** Callbacks that were told; `done` where there is none, too. */
-  readonly told: Partial<Record<Milestone, 'pushed' | 'done'>>
+  readonly told: Partial<Record<Milestone, 'pushed' | 'done' | 'failed'>>
+  /** What its parent has heard of it. */
+  readonly counted: Set<Milestone>
 }
 
 /** The batches of a {@link MemoryWorld}, as one node sees them. */
@@ -36,7 +38,7 @@ export class MemoryBatches implements BatchStore {
     return this.#step((world) => {
       if (batch.parent !== undefined) {
         const parent = world.batches.get(batch.parent)
-        if (!parent || parent.told.success) return false
+        if (!parent) return false
         parent.children.complete += 1
         parent.children.success += 1
       }
@@ -49,6 +51,7 @@ export class MemoryBatches implements BatchStore {
         failed: 0,
         children: { complete: 0, success: 0 },
         told: {},
+        counted: new Set(),
       })
       return true
     })
@@ -67,7 +70,7 @@ export class MemoryBatches implements BatchStore {
   open(bid: string): Promise<boolean> {
     return this.#step((world) => {
       const record = world.batches.get(bid)
-      if (!record || record.told.success) return false
+      if (!record) return false
       record.committed = false
       return true
     })
@@ -93,10 +96,10 @@ export class MemoryBatches implements BatchStore {
   }
 }
 
-/** One more job for a batch; false where it is not known or over. */
+/** One more job for a batch; false where it is not known. */
 export function joinBatch(world: MemoryWorld, bid: string): boolean {
   const record = world.batches.get(bid)
-  if (!record || record.told.success) return false
+  if (!record) return false
   record.total += 1
   record.pending += 1
   return true
@@ -118,9 +121,17 @@ export function ranInBatch(
   settleBatch(world, record)
 }
 
-export function callbackDone(world: MemoryWorld, { bid, what }: CallbackOf): void {
+/** A callback is done, or failed for good; one that comes back from the dead may still be done. */
+export function callbackEnded(
+  world: MemoryWorld,
+  { bid, what }: CallbackOf,
+  isDone: boolean,
+): void {
   const record = world.batches.get(bid)
-  if (record?.told[what] === 'pushed') reached(world, record, what)
+  const before = record?.told[what]
+  if (!record || before === undefined || before === 'done') return
+  record.told[what] = isDone ? 'done' : 'failed'
+  settleBatch(world, record)
 }
 
 function settleBatch(world: MemoryWorld, record: MemoryBatch): void {
@@ -130,22 +141,30 @@ function settleBatch(world: MemoryWorld, record: MemoryBatch): void {
     if (children.complete > 0) return
     tell(world, record, 'complete')
   }
+  if (told.complete === 'pushed') return
   if (!told.success && failed === 0 && children.success === 0) tell(world, record, 'success')
+  if (told.success !== 'pushed') tellParent(world, record)
 }
 
-function tell(world: MemoryWorld, record: MemoryBatch, what: Milestone): void {
-  record.told[what] = 'pushed'
-  const callback = record.batch[what]
-  if (callback) pushCallback(world, callback, { bid: record.batch.bid, what })
-  else reached(world, record, what)
+/** Pushes a callback, or passes over one that the batch does not have. */
+function tell(world: MemoryWorld, { batch, told }: MemoryBatch, what: Milestone): void {
+  const callback = batch[what]
+  told[what] = callback ? 'pushed' : 'done'
+  if (callback) pushCallback(world, callback, { bid: batch.bid, what })
 }
 
-function reached(world: MemoryWorld, record: MemoryBatch, what: Milestone): void {
-  record.told[what] = 'done'
-  const parent = world.batches.get(record.batch.parent ?? '')
+/** The parent hears once that a child is complete, its callbacks over, and once that it was successful. */
+function tellParent(world: MemoryWorld, { batch, told, counted }: MemoryBatch): void {
+  const parent = world.batches.get(batch.parent ?? '')
   if (!parent) return
-  parent.children[what] -= 1
-  settleBatch(world, parent)
+  const news = (['complete', 'success'] as const).filter(
+    (what) => !counted.has(what) && (what === 'complete' || told.success === 'done'),
+  )
+  for (const what of news) {
+    counted.add(what)
+    parent.children[what] -= 1
+  }
+  if (news.length > 0) settleBatch(world, parent)
 }
 
 function pushCallback(world: MemoryWorld, { lane, job }: BatchCallback, of: CallbackOf): void {

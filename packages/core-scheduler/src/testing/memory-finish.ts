@@ -35,7 +35,7 @@ export function finishJob(
       job.output = Buffer.from(outcome.message)
       job.failure = outcome.failure
       job.expiresAtMs = undefined
-      untie(world, lane, job, 'failed')
+      untie(world, lane, job, 'retried')
       interrupt(job)
       lane.scheduled.set(job.id, world.nowMs() + outcome.delayMs)
       return 'done'

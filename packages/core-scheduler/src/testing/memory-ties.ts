@@ -1,22 +1,25 @@
-import { callbackDone, ranInBatch } from './memory-batches.ts'
+import { callbackEnded, ranInBatch } from './memory-batches.ts'
 import type { MemoryJob, MemoryLane } from './memory-lane.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
-/** `failed` by its worker's word; `dropped` by an operator; `expired`, nobody wanted it any more. */
-export type RunEnd = 'success' | 'expired' | 'failed' | 'dropped'
+/**
+ * `retried`: it failed and will be tried again; `failed` for good; `dropped` by an operator; `expired`, nobody
+ * wanted it any more.
+ */
+export type RunEnd = 'success' | 'expired' | 'retried' | 'failed' | 'dropped'
 
 /** What the end of a run, or of a job, means to what the job is tied to. */
 export function untie(world: MemoryWorld, lane: MemoryLane, job: MemoryJob, how: RunEnd): void {
   if (job.door !== 'faktory') return
   const { lock, batch } = job.terms ?? {}
-  if (lock && how !== 'failed') unlock(lane, job)
+  if (lock && how !== 'failed' && how !== 'retried') unlock(lane, job)
   const isDone = how === 'success' || how === 'expired'
   if (batch !== undefined) {
     const ranBefore = job.ran ?? false
     job.ran = true
     ranInBatch(world, batch, ranBefore, !isDone)
   }
-  if (job.callback && isDone) callbackDone(world, job.callback)
+  if (job.callback && how !== 'retried') callbackEnded(world, job.callback, isDone)
 }
 
 /** Gives back the lock of a job, unless it ran out and another job holds it now. */

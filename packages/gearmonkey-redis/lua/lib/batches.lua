@@ -11,11 +11,10 @@ local function touchBatch(bid)
   if isCluster then redis.call('EXPIRE', key .. ':ran', batchSeconds) end
 end
 
--- More jobs for a batch, or fewer; false where it is not known or its success has been told.
+-- More jobs for a batch, or fewer; false where it is not known.
 local function joinBatch(bid, jobs)
   local key = batchKey(bid)
-  local batch = redis.call('HMGET', key, 'created', 'success')
-  if not batch[1] or batch[2] then return false end
+  if not redis.call('HGET', key, 'created') then return false end
   redis.call('HINCRBY', key, 'total', jobs)
   redis.call('HINCRBY', key, 'pending', jobs)
   touchBatch(bid)
@@ -52,42 +51,58 @@ local function pushCallback(bid, what)
   return true
 end
 
+-- Pushes a callback, or passes over one that the batch does not have. Returns what its field says now.
+local function tell(bid, what)
+  local state = pushCallback(bid, what) and '1' or '2'
+  redis.call('HSET', batchKey(bid), what, state)
+  return state
+end
+
 local settleBatch
 
--- A batch is complete or successful, its callback included: one thing less for its parent to wait for.
-local function reached(bid, what)
-  redis.call('HSET', batchKey(bid), what, 2)
-  local parent = redis.call('HGET', batchKey(bid), 'parent')
-  if not parent or redis.call('EXISTS', batchKey(parent)) == 0 then return end
-  redis.call('HINCRBY', batchKey(parent), 'un' .. what, -1)
+-- Tells the parent, once each, that a child is complete, its callbacks over, or that it was successful.
+local function tellParent(bid, parent, isSuccessful)
+  if redis.call('EXISTS', batchKey(parent)) == 0 then return end
+  local isNews = false
+  local function count(what)
+    if redis.call('HSETNX', batchKey(bid), 'told:' .. what, 1) == 0 then return end
+    redis.call('HINCRBY', batchKey(parent), 'un' .. what, -1)
+    isNews = true
+  end
+  count('complete')
+  if isSuccessful then count('success') end
+  if not isNews then return end
   touchBatch(parent)
   settleBatch(parent)
 end
 
-local function tell(bid, what)
-  redis.call('HSET', batchKey(bid), what, 1)
-  if not pushCallback(bid, what) then reached(bid, what) end
-end
-
 -- Looks whether a committed batch is complete (each job has run, each child is complete) or successful (no
--- job has failed for now, each child was successful), and tells it once. Fields `complete` and `success`:
--- 1 the callback is pushed, 2 it is done or there is none.
+-- job has failed for now, each child was successful), and tells it once; success only when the callback
+-- before it is over. Fields `complete` and `success`: 1 the callback is pushed, 2 it is done or there is
+-- none, 3 it failed for good.
 settleBatch = function(bid)
   local v = redis.call('HMGET', batchKey(bid), 'committed', 'pending', 'failed', 'uncomplete', 'unsuccess',
-    'complete', 'success')
+    'complete', 'success', 'parent')
   if v[1] ~= '1' or tonumber(v[2]) > 0 then return end
-  if not v[6] then
+  local complete, success = v[6], v[7]
+  if not complete then
     if tonumber(v[4]) > 0 then return end
-    tell(bid, 'complete')
+    complete = tell(bid, 'complete')
   end
-  if not v[7] and tonumber(v[3]) == 0 and tonumber(v[5]) == 0 then tell(bid, 'success') end
+  if complete == '1' then return end
+  if not success and tonumber(v[3]) == 0 and tonumber(v[5]) == 0 then success = tell(bid, 'success') end
+  if success == '1' or not v[8] then return end
+  tellParent(bid, v[8], success == '2')
 end
 
-local function callbackDone(callback)
+-- A callback is done, or failed for good; one that an operator then sends back from the dead may still be done.
+local function callbackEnded(callback, isDone)
   local bid, what = string.match(callback, '^(.*):(%a+)$')
-  if redis.call('HGET', batchKey(bid), what) ~= '1' then return end
+  local before = redis.call('HGET', batchKey(bid), what)
+  if before ~= '1' and before ~= '3' then return end
+  redis.call('HSET', batchKey(bid), what, isDone and 2 or 3)
   touchBatch(bid)
-  reached(bid, what)
+  settleBatch(bid)
 end
 
 -- A job of a batch has run or is no more. A job that ran counts as failed until it succeeds.

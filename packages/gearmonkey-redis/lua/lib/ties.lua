@@ -8,25 +8,25 @@ local function unlock(lane, id, lock)
 end
 
 -- Few jobs have a batch.
-local function tellBatches(key, bid, ranBefore, callback, isDone)
+local function tellBatches(key, bid, ranBefore, callback, isDone, isOver)
   --#include batches
   if bid then ranInBatch(bid, key, ranBefore, not isDone) end
-  if callback and isDone then callbackDone(callback) end
+  if callback and isOver then callbackEnded(callback, isDone) end
 end
 
 -- What the end of a run, or of a job, means to what the job is tied to. `how`: success; expired, nobody
--- wanted it any more; failed, by its worker's word; dropped, by an operator.
+-- wanted it any more; retried, it failed and will be tried again; failed, for good; dropped, by an operator.
 local function untie(lane, id, how)
   local key = jobKey(lane, id)
   local job = redis.call('HMGET', key, 'once', 'bid', 'callback', 'ran')
-  if job[1] and how ~= 'failed' then unlock(lane, id, job[1]) end
-  local isDone = how == 'success' or how == 'expired'
+  if job[1] and how ~= 'failed' and how ~= 'retried' then unlock(lane, id, job[1]) end
+  local isDone, isOver = how == 'success' or how == 'expired', how ~= 'retried'
   if isCluster then
     -- A batch is in another slot: a node tells it, and takes the entry away when it has.
     local word = isDone and 'done' or 'failed'
     if job[2] then redis.call('SADD', tiesKey(lane), 'job ' .. word .. ' ' .. id .. ' ' .. job[2]) end
-    if job[3] and isDone then redis.call('SADD', tiesKey(lane), 'callback ' .. word .. ' ' .. id .. ' ' .. job[3]) end
+    if job[3] and isOver then redis.call('SADD', tiesKey(lane), 'callback ' .. word .. ' ' .. id .. ' ' .. job[3]) end
     return
   end
-  if job[2] or job[3] then tellBatches(key, job[2], job[4], job[3], isDone) end
+  if job[2] or job[3] then tellBatches(key, job[2], job[4], job[3], isDone, isOver) end
 end

@@ -19,7 +19,7 @@ import type { Handler } from './handler.ts'
 /**
  * `BATCH NEW {"description", "parent_bid", "success", "complete"}`, `BATCH OPEN bid`: a bulk string,
  * the bid. `BATCH COMMIT bid`: `+OK`. `BATCH STATUS bid`: a bulk string, the JSON of its figures.
- * `-ERR No such batch <bid>` where it is not known, or for OPEN where all is done.
+ * `-ERR No such batch <bid>` where it is not known.
  */
 export const batch: Handler = (session, argument) => {
   const command = parseBatch(argument, newId)
@@ -81,7 +81,13 @@ function callbackOf(pushed: FwpJob, { scheduler, payloadRuleOf }: FaktoryContext
   return { lane, job: { ...job, jid: pushed.jid } }
 }
 
-const states: Readonly<Record<CallbackState, string>> = { none: '', pushed: '1', done: '2' }
+/** As Faktory's clients know them: a callback that failed stays pushed. */
+const states: Readonly<Record<CallbackState, string>> = {
+  none: '',
+  pushed: '1',
+  done: '2',
+  failed: '1',
+}
 
 function statusOf(state: BatchState): object {
   const { bid, parent, description, createdAtMs, total, pending, failed } = state
