@@ -2,8 +2,12 @@
 import { existsSync } from 'node:fs'
 
 const program = new URL('../dist/main.js', import.meta.url)
+/** In a checkout: builds, then runs the program. A package has none, and needs none. */
+const builder = new URL('../../../tools/scripts/start.mjs', import.meta.url)
 if (existsSync(program)) {
   await import(program.href)
+} else if (existsSync(builder)) {
+  await import(builder.href)
 } else {
   process.stderr.write('Crossgear is not built yet: run npm run build, or npm start, first.\n')
   process.exit(1)

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { listenOn } from '../src/lifecycle/listen.ts'
-import { startGateway } from './support/gateway-process.ts'
+import { sourcesOptions, startGateway } from './support/gateway-process.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const WEB_ALONE = ['--gearman-port', 'off', '--faktory-port', 'off', '--store-port', '0']
@@ -29,9 +31,16 @@ describe.concurrent('the command line', () => {
     expect(stderr).toMatch(/^CROSSGEAR_LOG_LEVEL is "loud": give [^\n]+\n$/)
   })
 
+  it('a variable that is misspelt: one line, exit code 2', async () => {
+    const { code, stdout, stderr } = await startGateway([], { CROSSGEAR_HOTS: '::1' }).exited
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toBe('CROSSGEAR_HOTS is no setting: did you mean CROSSGEAR_HOST?\n')
+  })
+
   it('an unreachable Redis: one line, exit code 1', async () => {
-    const { code, stderr } = await startGateway(['--redis-url', 'unix:///no/such.sock']).exited
-    expect(code).toBe(1)
+    const words = ['--redis-url', 'unix:///no/such.sock']
+    const { code, stdout, stderr } = await startGateway(words).exited
+    expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/^The store at unix:\/\/\/no\/such\.sock cannot be reached [^\n]+\n$/)
   })
 
@@ -47,13 +56,44 @@ describe.concurrent('the command line', () => {
   })
 })
 
+describe('the help', () => {
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+  const help = (columns: number | undefined, options: string): string[] => {
+    const line = [process.execPath, ...sourcesOptions, main, options].join(' ')
+    const words =
+      columns === undefined
+        ? (['sh', ['-c', line]] as const)
+        : (['script', ['-qec', `stty cols ${columns}; ${line}`, '/dev/null']] as const)
+    const { stdout } = spawnSync(words[0], words[1], { encoding: 'utf8' })
+    return stdout.split(/\r?\n/)
+  }
+
+  it.each([
+    [undefined, '--help'],
+    [80, '--help'],
+    [60, 'serve --help'],
+    [undefined, 'gearmand --help'],
+    [100, 'gearmand --help'],
+  ])('on a terminal of %j columns (none: a pipe) is no wider: %s', (columns, words) => {
+    const lines = help(columns, words)
+    // The text below the options is laid out for 80 columns, and a URL is not broken.
+    const end = lines.findIndex((line) => line.startsWith('Every option can'))
+    const options = lines.slice(0, end < 0 ? undefined : end)
+    expect(lines.length).toBeGreaterThan(40)
+    const wide = options.filter((line) => line.length > (columns ?? 80))
+    expect(wide.filter((line) => !/^ *\S+$/.test(line))).toEqual([])
+    expect(lines.filter((line) => line.length > Math.max(columns ?? 80, 80))).toEqual([])
+  })
+})
+
 describe('a gateway', () => {
   it('in the way of another program: one line, exit code 1, and its store is gone', async () => {
     const server = createServer()
     onTestFinished(() => void server.close())
     const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '--web-port')
     const words = [...WEB_ALONE, '--web-port', String(port), '--data-dir', await temporaryFolder()]
-    const { code, stderr } = await startGateway(words).exited
+    const { code, stdout, stderr } = await startGateway(words).exited
+    expect(stdout).toBe('')
     expect(stderr).toBe(
       `Port ${port} on 127.0.0.1 is in use: stop the other program or choose another with --web-port.\n`,
     )

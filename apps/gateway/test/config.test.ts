@@ -83,6 +83,18 @@ describe('settings', () => {
 
   it('leave an empty variable aside', () => {
     expect(load({ env: { CROSSGEAR_GEARMAN_PORT: '' } }).gearmanPort).toBe(4730)
+    expect(load({ env: { CROSSGEAR_GEARMN_PORT: '' } }).gearmanPort).toBe(4730)
+  })
+
+  it('leave what Kubernetes says of a service named crossgear aside', () => {
+    const env = {
+      CROSSGEAR_SERVICE_HOST: '10.0.0.1',
+      CROSSGEAR_SERVICE_PORT_GEARMAN: '4730',
+      CROSSGEAR_PORT: 'tcp://10.0.0.1:4730',
+      CROSSGEAR_PORT_4730_TCP: 'tcp://10.0.0.1:4730',
+      CROSSGEAR_WEB_PORT_7420_TCP_ADDR: '10.0.0.2',
+    }
+    expect(load({ env }).gearmanPort).toBe(4730)
   })
 
   it('all have a flag, a variable and a default that their own rule accepts', () => {
@@ -156,6 +168,17 @@ describe('a wrong value is refused in one line that says what to give', () => {
     expect(refusal(() => load({ env: { CROSSGEAR_WEB_PORT: 'x' } }))).toContain(
       'CROSSGEAR_WEB_PORT is "x": give a port',
     )
+  })
+
+  it.each([
+    [
+      'CROSSGEAR_GEARMN_PORT',
+      'CROSSGEAR_GEARMN_PORT is no setting: did you mean CROSSGEAR_GEARMAN_PORT?',
+    ],
+    ['CROSSGEAR_REDISURL', 'CROSSGEAR_REDISURL is no setting: did you mean CROSSGEAR_REDIS_URL?'],
+    ['CROSSGEAR_COLOUR', 'CROSSGEAR_COLOUR is no setting: see crossgear --help'],
+  ])('a variable that names nothing, without a word of its value: %s', (name, message) => {
+    expect(refusal(() => load({ env: { [name]: 's3cret' } }))).toBe(message)
   })
 
   it('all doors closed', () => {
@@ -252,6 +275,19 @@ describe('the file', () => {
     [
       '[bridge]\nfaktry = "auto"',
       'bridge.faktry in FILE is no setting: did you mean bridge.faktory?',
+    ],
+    [
+      '[route.mail]\nqueue = "bulk"',
+      'route.mail.queue in FILE is no setting: did you mean routes?',
+    ],
+    ['[route.mail]', 'route.mail in FILE is no setting: did you mean routes?'],
+    ['[throttle.bulk]\nrate = 1', 'is no setting: did you mean throttles?'],
+    ['[[crons]]\nschedule = "@daily"', 'crons in FILE is no setting: did you mean cron?'],
+    ['[bridges]\nnothing = 1', 'bridges.nothing in FILE is no setting: did you mean bridge?'],
+    ['[gearman_port]', 'gearman_port in FILE is {}: give a port'],
+    [
+      '[[cron]]\nschedul = "@daily"\njob.type = "t"',
+      'cron entry 1 in FILE: schedul is unknown: use schedule.',
     ],
     ['gearman_port = true', 'gearman_port in FILE is true: give a port'],
     ['host = 1', 'host in FILE is 1: give an address'],

@@ -2,6 +2,7 @@ import { Command, CommanderError, Help, Option } from 'commander'
 import { loadConfig, type Config, type ConfigSources } from '../config/load-config.ts'
 import { flagOf, optionNames, optionRow, type OptionName } from '../config/options.ts'
 import { StartError } from '../lifecycle/start-error.ts'
+import { formatItem, helpWidth } from './help-layout.ts'
 
 export interface CommandLine {
   readonly version: string
@@ -11,21 +12,23 @@ export interface CommandLine {
 }
 
 const HELP_AFTER = `
-Every option can also be given in the environment (--gearman-port is CROSSGEAR_GEARMAN_PORT) and in
-the file (gearman_port = 4730). The command line wins over the environment, and that over the file.
-What a function needs of its own is set in the file alone; every key may be left out:
+Every option can also be given in the environment (--gearman-port is
+CROSSGEAR_GEARMAN_PORT) and in the file (gearman_port = 4730). The command line
+wins over the environment, and that over the file. A function's own settings are
+in the file alone; every key may be left out:
 
   [routes.mail]
-  queue = "bulk"             # Faktory consumers of this queue get the jobs (default: default)
-  retries = 3                # tries after the first, whatever door the job came by
-  retention_seconds = 3600   # how long a finished job stays readable
-  payload = "auto"           # how workload becomes args: auto, string, json or base64
+  queue = "bulk"            # Faktory consumers of this queue get the jobs
+  retries = 3               # tries after the first, whatever door a job came by
+  retention_seconds = 3600  # how long a finished job stays readable
+  payload = "auto"          # workload to args: auto, string, json or base64
 
 Examples:
-  crossgear                                          a private store in ./crossgear-data
-  crossgear --redis-url redis://127.0.0.1:6379/2     a Redis that runs already
-  crossgear --faktory-port off --host 0.0.0.0        just the Gearman door, for the network
-  crossgear gearmand -d -P /run/gearmand.pid         in the place of gearmand, with its own options
+  crossgear                              a private store in ./crossgear-data
+  crossgear --redis-url redis://10.0.0.5:6379/2
+                                         a Redis that runs already
+  crossgear gearmand -d -P /run/gearmand.pid
+                                         with gearmand's own options
 `
 
 /**
@@ -78,7 +81,10 @@ function createProgram(
     .description("run the gateway with gearmand's own options: see crossgear gearmand --help")
   // The default command's options are what a person looks for under `crossgear --help`.
   const help = new Help()
+  const layout = { formatItem, helpWidth: helpWidth() }
+  serveCommand.configureHelp(layout)
   program.configureHelp({
+    ...layout,
     visibleOptions: (command) => [
       ...(command === program ? serveCommand.options : []),
       ...help.visibleOptions(command),

@@ -12,7 +12,9 @@ export function closest(word: string, candidates: readonly string[]): string | u
   return best && best.distance <= bound ? best.candidate : undefined
 }
 
+/** Letters changed, added, removed, or swapped with their neighbour. */
 function editDistance(a: string, b: string): number {
+  let beforePrevious: number[] = []
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let row = 1; row <= a.length; row++) {
     const current = [row]
@@ -20,8 +22,11 @@ function editDistance(a: string, b: string): number {
       const changed = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1)
       const removed = (previous[column] ?? 0) + 1
       const added = (current[column - 1] ?? 0) + 1
-      current.push(Math.min(changed, removed, added))
+      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      const swapped = isSwap ? (beforePrevious[column - 2] ?? 0) + 1 : Infinity
+      current.push(Math.min(changed, removed, added, swapped))
     }
+    beforePrevious = previous
     previous = current
   }
   return previous[b.length] ?? 0

@@ -16,11 +16,19 @@ export interface FileSettings {
   readonly throttles: ReadonlyMap<string, Throttle>
 }
 
+/** Tables of the file that are no settings of the option table. */
+const sections = ['routes', 'cron', 'throttles']
+
 const namesByKey = new Map<string, OptionName>()
 for (const name of optionNames) {
   const key = keyOf(name)
   if (key !== null) namesByKey.set(key, name)
 }
+
+/** Tables that settings stand in: `bridge`. */
+const tables = new Set(
+  [...namesByKey.keys()].flatMap((key) => key.split('.').slice(0, -1).join('.') || []),
+)
 
 /** Reads the TOML file. A key that names no setting is refused, so that no typing error goes unseen. */
 export function readConfigFile(path: string): FileSettings {
@@ -29,9 +37,7 @@ export function readConfigFile(path: string): FileSettings {
   for (const [key, value] of flatten(settings, '')) {
     const name = namesByKey.get(key)
     if (name === undefined) {
-      const advice = closest(key, [...namesByKey.keys(), 'routes', 'cron', 'throttles'])
-      const remedy = advice === undefined ? 'see crossgear --help' : `did you mean ${advice}?`
-      throw new StartError(`${key} in ${path} is no setting: ${remedy}`, 2)
+      throw new StartError(`${key} in ${path} is no setting: ${remedyFor(key)}`, 2)
     }
     values.set(name, value)
   }
@@ -41,6 +47,14 @@ export function readConfigFile(path: string): FileSettings {
     cron: readCronEntries(cron, path),
     throttles: readThrottles(throttles, path),
   }
+}
+
+/** A key of an unknown table is mostly one whose table is misspelt: `route.mail.queue`. */
+function remedyFor(key: string): string {
+  const keys = [...namesByKey.keys()]
+  const [table = ''] = key.split('.')
+  const advice = closest(key, [...keys, ...sections]) ?? closest(table, [...sections, ...tables])
+  return advice === undefined ? 'see crossgear --help' : `did you mean ${advice}?`
 }
 
 function parseFile(path: string): Record<string, unknown> {
@@ -61,10 +75,12 @@ function parseFile(path: string): Record<string, unknown> {
   }
 }
 
-/** `{ bridge: { faktory } }` becomes `bridge.faktory`. */
+/** `{ bridge: { faktory } }` becomes `bridge.faktory`. An unknown table counts although it is empty. */
 function* flatten(table: object, prefix: string): Generator<[string, unknown]> {
   for (const [key, value] of Object.entries(table) as [string, unknown][]) {
-    if (isTable(value)) yield* flatten(value, `${prefix}${key}.`)
-    else yield [prefix + key, value]
+    const path = prefix + key
+    if (!isTable(value)) yield [path, value]
+    else if (Object.keys(value).length > 0) yield* flatten(value, `${path}.`)
+    else if (!tables.has(path)) yield [path, value]
   }
 }

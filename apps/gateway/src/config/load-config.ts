@@ -14,6 +14,7 @@ import {
   type OptionValue,
 } from './options.ts'
 import type { Route } from './routes.ts'
+import { refuseUnknownVariables } from './unknown-variables.ts'
 
 /** Every setting, checked and frozen. */
 export type Config = { readonly [Name in OptionName]: OptionValue<Name> } & {
@@ -49,9 +50,10 @@ interface Given {
  * Settles every option: a flag wins over the environment, that over the file, that over the default.
  * A variable that is set but empty counts as unset.
  *
- * @throws StartError (code 2) for a value, key or file that cannot be used.
+ * @throws StartError (code 2) for a value, key, variable or file that cannot be used.
  */
 export function loadConfig(sources: ConfigSources): Config {
+  refuseUnknownVariables(sources.env)
   const path = settle('config', given('config', sources, undefined)) as string | undefined
   const file = path === undefined ? undefined : readConfigFile(path)
   const settings = optionNames.map((name): [OptionName, unknown] => {

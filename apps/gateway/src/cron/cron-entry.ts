@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { FwpError, parseCustom, parseJobText, type FwpJob } from '@crossgear/fwp-codec'
+import { closest } from '../config/closest.ts'
 import { checkJobtype } from '../faktory/lane-for.ts'
 import { Schedule } from './schedule.ts'
 
@@ -32,7 +33,8 @@ export function readCronEntry(value: unknown): CronEntry {
   const fields = tableOf(value, 'a cron entry')
   for (const field of Object.keys(fields)) {
     if (!entryFields.has(field)) {
-      throw new CronEntryError(`${field} is unknown: use ${[...entryFields].join(', ')}`)
+      const advice = closest(field, [...entryFields]) ?? [...entryFields].join(', ')
+      throw new CronEntryError(`${field} is unknown: use ${advice}`)
     }
   }
   const { type, jobtype = type, ...rest } = tableOf(fields['job'], 'job')

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { usageError } from './parse-words.ts'
 
 /** Marks the process that is the server. */
-const MARK = 'CROSSGEAR_DETACHED'
+const MARK = 'XG_DETACHED'
 
 interface Report {
   /** Why it does not start; absent: it answers. */

@@ -82,7 +82,7 @@ export async function serve(
       throw error
     } finally {
       await closeAll(closers, log)
-      log.info('Stopped.')
+      if (opened) log.info('Stopped.')
     }
   }
   const running = run()

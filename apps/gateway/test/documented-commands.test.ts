@@ -1,0 +1,44 @@
+import { accessSync, constants, readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const gateway = new URL('../', import.meta.url)
+const { bin } = JSON.parse(readFileSync(new URL('package.json', gateway), 'utf8')) as {
+  bin: Record<string, string>
+}
+
+/** Lines of the fenced blocks of all pages, without what is set before a command. */
+const pages = ['.', 'docs', 'examples'].flatMap((folder) =>
+  readdirSync(`${root}/${folder}`)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`),
+)
+const commands = pages.flatMap((page) => {
+  const blocks =
+    readFileSync(`${root}/${page}`, 'utf8').match(/^```(?:sh|bash)?\n[^]*?^```$/gm) ?? []
+  return blocks.flatMap((block) =>
+    block
+      .split('\n')
+      .map((line) => ({ page, words: line.replace(/^([A-Z_]+=\S+ )+/, '').split(' ') })),
+  )
+})
+
+describe('the commands of the package', () => {
+  it('are programs that can be run, and none has the name of gearmand', () => {
+    expect(Object.keys(bin).sort()).toEqual(['crossgear', 'crossgear-gearmand'])
+    for (const path of Object.values(bin)) accessSync(new URL(path, gateway), constants.X_OK)
+    // Start scripts point at this path.
+    accessSync(new URL('bin/gearmand', gateway), constants.X_OK)
+  })
+
+  it('stand in the documents as they work after npm ci', () => {
+    const direct = commands.filter(({ words }) => words[0]?.startsWith('crossgear'))
+    expect(direct).toEqual([])
+    const run = commands.filter(
+      ({ words }) => words[0] === 'npx' && words[1]?.startsWith('crossgear'),
+    )
+    expect(run.length).toBeGreaterThan(1)
+    for (const { words } of run) expect(Object.keys(bin)).toContain(words[1])
+  })
+})
