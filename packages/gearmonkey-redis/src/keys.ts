@@ -11,6 +11,7 @@ export class Keys {
   readonly open: '' | '{'
   readonly close: '' | '}'
   readonly #batch: string
+  readonly #migration: string
 
   constructor(cluster = false) {
     this.open = cluster ? '{' : ''
@@ -25,6 +26,7 @@ export class Keys {
     this.callbacks = `${broker}:callbacks`
     this.joins = `${broker}:joins`
     this.#batch = `${broker}:batch`
+    this.#migration = `${broker}:migration`
   }
 
   uid(lane: string): string {
@@ -143,6 +145,16 @@ export class Keys {
   /** A batch's state. Its callbacks stand in lists `:complete` and `:success` behind it. */
   batch(bid: string): string {
     return `${this.#batch}:${bid}`
+  }
+
+  /** How far a migration is. */
+  migration(name: string): string {
+    return `${this.#migration}:${name}`
+  }
+
+  /** Notes of jobs that came from another system, by import id; one of 256, by its first byte. */
+  imported(lane: string, firstByte: number): string {
+    return `${this.#of('xg:imported', lane)}:${firstByte.toString(16).padStart(2, '0')}`
   }
 
   /** The next job of a lane that nobody took, by since when, milliseconds. */

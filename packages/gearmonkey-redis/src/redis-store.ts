@@ -31,6 +31,7 @@ import { Confirmations, questionOf, type Durability } from './durability.ts'
 import { tellsNothing, storeErrorOf } from './errors.ts'
 import { Events } from './events.ts'
 import { checkHealth, whyAway } from './health.ts'
+import { RedisImports } from './imports.ts'
 import { RedisJobs } from './job-steps.ts'
 import { RedisLanes } from './lane-steps.ts'
 import { RedisNativeStore } from './native-store.ts'
@@ -69,6 +70,8 @@ export class RedisStore implements Store {
   readonly batches: RedisBatches
   readonly cron: RedisCron
   readonly native: RedisNativeStore
+  /** Jobs that come from other systems. */
+  readonly imports: RedisImports
   /** Asks the server whether what it answered is safe. Absent where `durability` is `store`. */
   readonly confirm?: () => Promise<void>
   readonly #link: StoreLink
@@ -102,6 +105,7 @@ export class RedisStore implements Store {
     this.native = new RedisNativeStore(link)
     this.cron = new RedisCron(link)
     this.batches = new RedisBatches(link)
+    this.imports = new RedisImports(link, bounds)
     if (link.isCluster) {
       this.#cluster = new ClusterSteps(link, this.#jobs, options.throttles ?? new Map())
     }

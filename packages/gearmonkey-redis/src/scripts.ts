@@ -25,6 +25,9 @@ const names = [
   'head',
   'heal',
   'hint',
+  'import',
+  'import-moved',
+  'import-undo',
   'joined',
   'lead',
   'list-jobs',
@@ -52,13 +55,14 @@ const names = [
 /** Those that bring jobs or names: refused by a server that is full. All others free memory, or let jobs end. */
 const growing: ReadonlySet<ScriptName> = new Set([
   'submit',
+  'import',
   'batch-new',
   'batch-join',
   'register-lane',
 ])
 
 /** Those whose arguments are packed, as their heads say. */
-const packed: ReadonlySet<ScriptName> = new Set(['submit', 'claim', 'finish', 'report'])
+const packed: ReadonlySet<ScriptName> = new Set(['submit', 'import', 'claim', 'finish', 'report'])
 
 /** One atomic step, one file in `lua/`. */
 export type ScriptName = (typeof names)[number]

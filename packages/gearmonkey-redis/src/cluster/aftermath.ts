@@ -18,6 +18,8 @@ export interface Head {
  */
 const stirring: Readonly<Partial<Record<ScriptName, boolean>>> = {
   submit: false,
+  import: false,
+  'import-undo': false,
   finish: true,
   heal: true,
   promote: true,

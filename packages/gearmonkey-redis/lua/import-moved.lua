@@ -1,0 +1,14 @@
+-- Notes that the source of jobs has them no more.
+-- KEYS: uid:{lane}. ARGV: open, close, lane, import ids.
+--#include keys
+--#include imports
+local lane = ARGV[3]
+for at = 4, #ARGV do
+  local importId = ARGV[at]
+  local key = importedKey(lane, importId)
+  local noted = redis.call('HGET', key, importId)
+  if noted and string.sub(noted, 1, 1) == 'c' then
+    redis.call('HSET', key, importId, 'm' .. string.sub(noted, 2))
+  end
+end
+return 0

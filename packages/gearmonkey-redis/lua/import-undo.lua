@@ -1,0 +1,51 @@
+-- Takes imported jobs back that no worker has begun.
+-- KEYS: uid:{lane}. ARGV: open, close, lane, what (hold: nobody gets the job for a while; drop: it is gone), until when
+-- it is held (ms), then per job: import id, its note, failure (as it was read, empty for none).
+-- Returns a digit per job: 1 done, 0 begun or over, 2 the note is another now.
+--#include keys
+--#include levels
+--#include jobs
+--#include imports
+local lane, what, heldUntil, results = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
+needQueues(lane)
+
+-- Whether the id stood in a place from which workers get it, or in the dead set; it does no more.
+local function take(id, status, level)
+  if status == 'error' then return redis.call('ZREM', deadKey(lane), id) == 1 end
+  if redis.call('ZREM', queueKey(lane, 'scheduled'), id) == 1 then
+    redis.call('ZREM', retriesKey(lane), id)
+    return true
+  end
+  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+    -- The oldest are asked for first and stand at this end.
+    if redis.call('LREM', queueKey(lane, band), -1, id) == 1 then
+      if level then tookLevel(lane, level) end
+      return true
+    end
+  end
+  return false
+end
+
+local function undo(importId, noted, failure)
+  local key = importedKey(lane, importId)
+  if redis.call('HGET', key, importId) ~= noted then return 2 end
+  local id = string.sub(noted, idAt)
+  local job = jobFields(lane, id, 'status', 'token', 'losses', 'failure', 'level', 'unique', 'jid')
+  local isFresh = (job[1] == 'idle' or job[1] == 'error') and not job[2] and not job[3] and (job[4] or '') == failure
+  if not isFresh or not take(id, job[1], job[5]) then return 0 end
+  if what == 'hold' then
+    redis.call('HSET', jobKey(lane, id), 'status', 'idle')
+    redis.call('ZADD', queueKey(lane, 'scheduled'), heldUntil / 1000, id)
+    if not isCluster then redis.call('ZADD', dueKey, 'LT', heldUntil, lane) end
+    redis.call('HSET', key, importId, 'h' .. string.sub(noted, 2))
+    return 1
+  end
+  forgetIndexes(lane, id, job[6], job[7])
+  redis.call('DEL', jobKey(lane, id))
+  redis.call('HDEL', key, importId)
+  redis.call('HINCRBY', metaKey(lane), 'submitted', -1)
+  return 1
+end
+
+for at = 6, #ARGV, 3 do results[#results + 1] = undo(ARGV[at], ARGV[at + 1], ARGV[at + 2]) end
+return table.concat(results)
