@@ -5,6 +5,7 @@ import { JobLooks, ownAnswerMs, type JobLookParts, type LookReason } from './job
 import { LaneLooks } from './lane-looks.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import type { NativeCare } from './native-care.ts'
+import { NewLanes } from './new-lanes.ts'
 import type { Observer, StoreListener } from './ports.ts'
 import { ProgressLook } from './progress-look.ts'
 import type { ConsumerNews } from './queue-ports.ts'
@@ -34,6 +35,7 @@ export class Hearing implements StoreListener {
   readonly #progress: ProgressLook
   readonly #laneLooks: LaneLooks
   readonly #jobLooks: JobLooks
+  readonly #newLanes: NewLanes
   #isUp = true
   /** What happens is told. */
   #hears = true
@@ -51,15 +53,18 @@ export class Hearing implements StoreListener {
       look: (lane, ids) => this.#lookAtJobs(lane, ids),
     })
     this.#jobLooks = new JobLooks(parts, this.#progress)
+    this.#newLanes = new NewLanes({
+      ...parts,
+      register: (lane) => parts.submissions.laneNumber(lane),
+      added: (lane) => this.#laneLooks.news(lane),
+      trouble: (error) => parts.observer.trouble('new lane', error),
+    })
   }
 
   created(lane: string, id: number): void {
-    const { registry, submissions, observer } = this.#parts
+    const { registry, submissions } = this.#parts
     if (registry.numberOf(lane) === undefined) {
-      submissions.laneNumber(lane).then(
-        () => this.#laneLooks.news(lane),
-        (error: unknown) => observer.trouble('new lane', error),
-      )
+      this.#newLanes.announced(lane, id)
       return
     }
     submissions.settled(lane, () => {
@@ -80,8 +85,7 @@ export class Hearing implements StoreListener {
         return
       }
       this.#parts.clock.after(ownAnswerMs, () => {
-        if (this.#parts.waiters.has(lane, id))
-          void this.#lookAtJobs(lane, [id], { endWasHeard: true })
+        if (this.#parts.waiters.has(lane, id)) void this.#lookAtJobs(lane, [id])
       })
     })
   }

@@ -22,7 +22,7 @@ export interface JobLookParts {
 
 /** Why a job is looked at. */
 export interface LookReason {
-  /** The news of its end has come, and so all that was published before it. */
+  /** A node has told this one of its end, and before it all else that it had to tell. */
   readonly endWasHeard?: boolean
   /** Nobody listened for a while: what was said in that time is in the store alone. */
   readonly afterSilence?: boolean
@@ -50,8 +50,9 @@ export class JobLooks {
       else if (job ?? reason.goneIsLost) over.push(job ?? { lane, id })
     }
     if (over.length === 0) return
-    // What a worker said before the end of its job may still be under way to this node.
-    if (!reason.endWasHeard) await store.heard()
+    // What a gateway's worker said before the end of its job may still be under way to this node.
+    const isNative = over.every((one) => 'status' in one && !one.settled)
+    if (!reason.endWasHeard && !isNative) await store.heard()
     for (const one of over) if (!this.#parts.isSettling(one)) this.#tellEnd(one)
   }
 

@@ -297,3 +297,21 @@ describe('what native programs wrote unheard', () => {
     expect(new Set(beats.flat()).size).toBe(lanes)
   })
 })
+
+test('an announced job that is not in this store adds no function, and the next that is does', async () => {
+  const cluster = new Cluster()
+  const node = await cluster.node('a')
+  node.consumer('default').sleep()
+  await cluster.pass(1)
+  const announce = (id: number): void => {
+    cluster.world.tellWatchers('mail', (listener) => listener.created('mail', id))
+  }
+  for (const id of [7, 8, 9]) announce(id)
+  await cluster.pass(10)
+  expect(node.scheduler.registry.numberOf('mail')).toBeUndefined()
+  announce(7)
+  const id = await cluster.world.native.write('mail', bytes('input'))
+  await cluster.world.native.push('mail', id, 'normal')
+  await cluster.pass(10)
+  expect(node.scheduler.registry.numberOf('mail')).toBeDefined()
+})

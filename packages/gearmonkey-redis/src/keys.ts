@@ -10,10 +10,14 @@ export type Place = 'high' | 'normal' | 'low' | 'scheduled'
 export class Keys {
   readonly open: '' | '{'
   readonly close: '' | '}'
+  /** Channel: new lanes, and lanes that got jobs otherwise than by a submission. */
+  readonly events: string
   readonly #batch: string
   readonly #migration: string
+  readonly #nodeChannels: string
 
-  constructor(cluster = false) {
+  /** `database` is the server's: publishing reaches all databases, so channels of ours carry its number. */
+  constructor(cluster = false, database = 0) {
     this.open = cluster ? '{' : ''
     this.close = cluster ? '}' : ''
     const broker = `${this.open}xg${this.close}`
@@ -27,6 +31,8 @@ export class Keys {
     this.joins = `${broker}:joins`
     this.#batch = `${broker}:batch`
     this.#migration = `${broker}:migration`
+    this.events = `xg:events:${database}`
+    this.#nodeChannels = `xg:node:${database}`
   }
 
   uid(lane: string): string {
@@ -186,12 +192,10 @@ export class Keys {
   readonly callbacks: string
   /** In a cluster: submissions that have joined batches and may not be stored, by when, milliseconds. */
   readonly joins: string
-  /** Channel: new lanes, and lanes that got jobs otherwise than by a submission. */
-  readonly events = 'xg:events'
 
   /** Channel: what clients of one node are owed. */
   nodeChannel(node: string): string {
-    return `xg:node:${node}`
+    return `${this.#nodeChannels}:${node}`
   }
 
   #of(kind: string, tag: string): string {

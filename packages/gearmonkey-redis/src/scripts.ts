@@ -85,14 +85,15 @@ export class Scripts {
   readonly #texts = new Map<ScriptName, string>()
   readonly #plainly: PlainCall
 
-  constructor(redis: Connection) {
+  /** `database` is the one that the connection works on. */
+  constructor(redis: Connection, database = 0) {
     this.#redis = redis
     this.#plainly = redis.callBuffer.bind(redis) as PlainCall
     const calls = new Map<ScriptName, Call>()
     for (const name of names) {
       const command = `xg-${name}`
       const head = growing.has(name) ? '#!lua\n' : '#!lua flags=allow-oom\n'
-      const lua = `${head}${readScript(name)}`
+      const lua = `${head}local database = ${database}\n${readScript(name)}`
       redis.defineCommand(command, { lua })
       const defined = redis as unknown as Record<string, Call>
       const call = defined[`${command}Buffer`]

@@ -36,6 +36,11 @@ export interface ClusterAddress extends Login {
 /** Where a store is. */
 export type StoreAddress = ServerAddress | SentinelAddress | ClusterAddress
 
+/** The number of the server's database; a cluster has one. */
+export function databaseOf(address: StoreAddress): number {
+  return isClusterAddress(address) ? 0 : (address.db ?? 0)
+}
+
 export function isClusterAddress(address: StoreAddress): address is ClusterAddress {
   return 'nodes' in address
 }

@@ -6,7 +6,7 @@ import { commandConnection, type Connection } from './connection.ts'
 import { storeErrorOf } from './errors.ts'
 import { Keys } from './keys.ts'
 import { Scripts, type ScriptArgument, type ScriptName } from './scripts.ts'
-import { isClusterAddress, type StoreAddress } from './store-address.ts'
+import { databaseOf, isClusterAddress, type StoreAddress } from './store-address.ts'
 
 /** Lanes in one call where a call takes several. */
 const lanesPerCall = 1_000
@@ -27,9 +27,10 @@ export class StoreLink {
   constructor(address: StoreAddress, names: LaneNames, answerWithinMs?: number) {
     this.isCluster = isClusterAddress(address)
     this.redis = commandConnection(address, this.node, answerWithinMs)
-    this.keys = new Keys(this.isCluster)
+    const database = databaseOf(address)
+    this.keys = new Keys(this.isCluster, database)
     this.names = names
-    this.#scripts = new Scripts(this.redis)
+    this.#scripts = new Scripts(this.redis, database)
   }
 
   /** Called after each script that may have changed how its lane stands. */

@@ -66,7 +66,7 @@ test.each([false, true])('in a cluster (%s) a channel’s name leads back to its
   for (const lane of ['mail', 'a:b', '{x}', '']) {
     expect(keys.laneOfChannel(keys.channel(lane))).toBe(lane)
   }
-  expect(keys.laneOfChannel('xg:events')).toBeUndefined()
+  expect(keys.laneOfChannel(keys.events)).toBeUndefined()
 })
 
 test.each([false, true])('in a cluster (%s) a job’s key leads back to lane and id', (cluster) => {
@@ -110,8 +110,8 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
   afterAll(() => server.stop())
 
   test.each([false, true])('keys.lua and keys.ts agree, in a cluster: %s', async (cluster) => {
-    const keys = new Keys(cluster)
-    const script = `${lua}\nlocal lane = ARGV[3]\nreturn { ${Object.keys(twins).join(', ')} }`
+    const keys = new Keys(cluster, 3)
+    const script = `local database = 3\n${lua}\nlocal lane = ARGV[3]\nreturn { ${Object.keys(twins).join(', ')} }`
     const written = await redis.eval(script, 0, keys.open, keys.close, 'mail@bulk')
     expect(written).toEqual(Object.values(twins).map((keyOf) => keyOf(keys)))
   })

@@ -30,8 +30,13 @@ export class Fleet {
     return new Fleet(await RedisServer.start())
   }
 
-  async node(...words: readonly string[]): Promise<FleetNode> {
-    const store = ['--redis-url', `unix://${this.server.path}`]
+  node(...words: readonly string[]): Promise<FleetNode> {
+    return this.nodeOn(0, ...words)
+  }
+
+  /** A gateway on a database of the server. */
+  async nodeOn(database: number, ...words: readonly string[]): Promise<FleetNode> {
+    const store = ['--redis-url', `unix://${this.server.path}?db=${database}`]
     const { child, ready, exited } = startGateway(['serve', ...anyPorts, ...store, ...words])
     const { doors } = await ready
     const port = (door: string): number => doors.find(({ name }) => name === door)?.port ?? 0

@@ -1,5 +1,6 @@
 -- Key names. ARGV[1] and ARGV[2] are the braces around what keys of one slot have in common, a lane, a
--- queue or `xg`: empty, or { and } in a cluster, where a script touches one slot. The twin of keys.ts.
+-- queue or `xg`: empty, or { and } in a cluster, where a script touches one slot. `database` is the number of the
+-- server's database, which published messages do not carry (scripts.ts sets it). The twin of keys.ts.
 local open, close = ARGV[1], ARGV[2]
 local function laneKey(kind, lane) return kind .. ':' .. open .. lane .. close end
 -- What is asked for again and again of one lane is put together once.
@@ -35,9 +36,9 @@ local function slotsKey(queue) return 'xg:slots:' .. open .. queue .. close end
 local function rateKey(queue) return 'xg:rate:' .. open .. queue .. close end
 local broker = open .. 'xg' .. close
 local function batchKey(bid) return broker .. ':batch:' .. bid end
-local function nodeChannel(node) return 'xg:node:' .. node end
+local function nodeChannel(node) return 'xg:node:' .. database .. ':' .. node end
 local dueKey, callbacksKey, joinsKey = broker .. ':due', broker .. ':callbacks', broker .. ':joins'
-local eventsChannel = 'xg:events'
+local eventsChannel = 'xg:events:' .. database
 local isCluster = open ~= ''
 
 -- Fields of a job's hash; none where another program has put something else in its place.
