@@ -52,7 +52,9 @@ describe.concurrent('the command line', () => {
     expect([help.code, version.code]).toEqual([0, 0])
     expect(help.stdout).toContain('--gearman-port <port>')
     expect(help.stdout).toContain('[routes.mail]')
-    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(version.stdout).toMatch(
+      /^\d+\.\d+\.\d+ \(answers as gearmand 1\.1\.20 and Faktory 1\.10\.0\)\n$/,
+    )
   })
 })
 

@@ -47,7 +47,7 @@ export function outcomeOfFailure(
     message: report.message,
     errtype: report.errtype ?? 'unknown',
     ...(report.backtrace?.length ? { backtrace: report.backtrace } : {}),
-    remaining: dead ? 0 : retries - count - 1,
+    remaining: retries - count,
   })
   return dead
     ? { lane, id, token, kind: 'dead', message, failure }

@@ -88,7 +88,7 @@ describe('what a failure makes of a job', () => {
       message: 'broken',
       errtype: 'Oops',
       backtrace,
-      remaining: 1,
+      remaining: 2,
     })
   })
 
@@ -100,7 +100,7 @@ describe('what a failure makes of a job', () => {
       failed_at: '2026-01-02T03:04:05.006Z',
       message: 'broken',
       errtype: 'unknown',
-      remaining: 0,
+      remaining: -1,
     })
   })
 })

@@ -174,7 +174,7 @@ describe('what nobody asks for', () => {
     expect(job?.status).toBe('idle')
     expect(JSON.parse(job?.failure ?? '{}')).toMatchObject({
       errtype: 'ReservationExpired',
-      remaining: 24,
+      remaining: 25,
       retry_count: 0,
     })
     await cluster.pass(16_000)

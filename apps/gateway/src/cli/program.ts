@@ -3,6 +3,7 @@ import { loadConfig, type Config, type ConfigSources } from '../config/load-conf
 import { flagOf, optionNames, optionRow, type OptionName } from '../config/options.ts'
 import { StartError } from '../lifecycle/start-error.ts'
 import { formatItem, helpWidth } from './help-layout.ts'
+import { versionLine } from './version.ts'
 
 export interface CommandLine {
   readonly version: string
@@ -61,7 +62,7 @@ function createProgram(
     .description(
       'A job broker gateway: Gearman, Faktory and GearMonkey clients and workers share one set of Redis queues.',
     )
-    .version(version)
+    .version(versionLine(version))
     .usage('[serve] [options]')
     .exitOverride()
     .configureOutput({ outputError: () => undefined })

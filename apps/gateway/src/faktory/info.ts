@@ -1,5 +1,6 @@
 import type { LaneCounts, Scheduler } from '@crossgear/core-scheduler'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
+import { faktoryVersion } from '../cli/version.ts'
 
 const bytesPerMb = 1024 * 1024
 
@@ -85,7 +86,8 @@ export class Info {
     const { version, uptimeMs, connections, commands, memoryBytes } = this.#sources
     return {
       description: 'Crossgear',
-      faktory_version: version,
+      faktory_version: faktoryVersion,
+      crossgear_version: version,
       uptime: Math.floor(uptimeMs() / 1000),
       connections: connections(),
       command_count: commands(),

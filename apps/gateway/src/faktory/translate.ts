@@ -1,5 +1,6 @@
 import {
   argsOfInput,
+  defaultFaktoryRetries,
   inputOfArgs,
   type Job,
   type LaneRegistry,
@@ -72,7 +73,7 @@ export function jobText(job: Job, registry: LaneRegistry, ruleOf: PayloadRuleOf)
       shown.set('reserve_for', String(job.reserveForSeconds))
     }
     shown.set('priority', String(job.level))
-  }
+  } else shown.set('retry', String(job.retries ?? defaultFaktoryRetries))
   return renderJob(job.envelope ?? noEnvelope, shown, args)
 }
 

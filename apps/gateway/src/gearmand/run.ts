@@ -1,3 +1,4 @@
+import { gearmandVersion } from '../cli/version.ts'
 import { serve } from '../lifecycle/serve.ts'
 import { oneLine, StartError } from '../lifecycle/start-error.ts'
 import { withConfigFile } from './config-file.ts'
@@ -29,7 +30,7 @@ export async function runGearmand(
   try {
     const given = readWords(words)
     if (given.has('help')) return print(helpText())
-    if (given.has('version')) return print(`\ngearmand ${version} - Crossgear\n`)
+    if (given.has('version')) return print(`\ngearmand ${gearmandVersion} - Crossgear ${version}\n`)
     if (given.has('check-args')) {
       settle(given, env)
       return 0

@@ -1,5 +1,6 @@
 import { LaneNames, Scheduler, StoreError, type LaneCounts } from '@crossgear/core-scheduler'
 import { RedisStore } from '@crossgear/gearmonkey-redis/store'
+import { gearmandVersion } from '../cli/version.ts'
 import type { Config } from '../config/load-config.ts'
 import { readDurability } from '../config/durability-level.ts'
 import type { Route } from '../config/routes.ts'
@@ -152,7 +153,7 @@ function doorsOf(
     keepAliveMs: config.keepaliveSeconds * 1000,
     ...(shared && { open: shared.openPort }),
   }
-  const common = { scheduler, host, version, maxConnections, sockets }
+  const common = { scheduler, host, maxConnections, sockets }
   const peerLimits = () => ({
     dropBytes: config.maxUnsentBytes,
     stallMs: config.stallSeconds * 1000,
@@ -164,6 +165,7 @@ function doorsOf(
   if (config.gearmanPort !== 'off') {
     const options = {
       ...{ ...common, port: config.gearmanPort, handlePrefix, maxPacketBytes },
+      version: gearmandVersion,
       peerLimits: peerLimits(),
       exceptionsForAll: config.exceptions,
       roundRobin: config.roundRobin,
@@ -179,7 +181,7 @@ function doorsOf(
   }
   if (config.faktoryPort !== 'off') {
     const options = {
-      ...{ ...common, port: config.faktoryPort, maxLineBytes: maxPacketBytes },
+      ...{ ...common, version, port: config.faktoryPort, maxLineBytes: maxPacketBytes },
       peerLimits: peerLimits(),
       clock: systemClock,
       helloWithinMs: config.handshakeSeconds * 1000,
@@ -196,6 +198,7 @@ function doorsOf(
   if (config.httpPort !== 'off') {
     const options = {
       ...{ ...common, port: config.httpPort, handlePrefix, maxBodyBytes: maxPacketBytes },
+      version: gearmandVersion,
       maxBufferedBytes: config.maxBufferedBytes,
       stallMs: config.stallSeconds * 1000,
       ...hooks('http'),

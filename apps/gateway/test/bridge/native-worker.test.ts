@@ -95,7 +95,7 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
     expect(await fleet.redis.hget(`job:${fn}:${id}`, 'status')).toBe('idle')
     expect(await fleet.redis.ttl(`job:${fn}:${id}`)).toBe(-1)
     const failure = await fleet.redis.hget(`job:${fn}:${id}`, 'failure')
-    expect(JSON.parse(failure ?? '{}')).toMatchObject({ message: 'broken', remaining: 2 })
+    expect(JSON.parse(failure ?? '{}')).toMatchObject({ message: 'broken', remaining: 3 })
     producer.close()
     await native.stop()
   })

@@ -90,7 +90,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     }
     const [handle] = await worker.job()
     const failure = await fleet.redis.hget(`job:${jobtype}:1`, 'failure')
-    expect(JSON.parse(failure ?? '')).toMatchObject({ retry_count: 2, remaining: 0 })
+    expect(JSON.parse(failure ?? '')).toMatchObject({ retry_count: 2, remaining: 1 })
     worker.peer.say('WORK_COMPLETE', handle, 'at last')
     await vi.waitFor(async () => expect(await state(producer)).toBe('success'), patience)
     expect(await producer.askJson(`TRACK GET ${jid}`)).toMatchObject({ result: 'at last' })

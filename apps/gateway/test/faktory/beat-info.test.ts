@@ -174,7 +174,8 @@ describe.skipIf(!hasRedisServer)('INFO', () => {
       },
       server: {
         description: 'Crossgear',
-        faktory_version: '0.1.0',
+        faktory_version: '1.10.0',
+        crossgear_version: '0.1.0',
         uptime: 0,
         connections: 1,
         command_count: 3,

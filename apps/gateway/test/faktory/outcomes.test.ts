@@ -124,6 +124,26 @@ describe.skipIf(!hasRedisServer)('FAIL', () => {
     expect(await (await client()).ask(`FAIL ${argument}`)).toBe(`-ERR ${text}`)
   })
 
+  it('counts as remaining what Faktory does: retry less the failures before this one', async () => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678', { retry: 3 }))
+    await worker.ask(pushLine('23456789', { retry: -1 }))
+    const failureOfNext = async (): Promise<Record<string, unknown> | undefined> => {
+      const job = (await worker.askJson('FETCH')) as Record<string, unknown>
+      await worker.ask(`FAIL {"jid":"${String(job['jid'])}"}`)
+      return job['failure'] as Record<string, unknown> | undefined
+    }
+    await failureOfNext()
+    await failureOfNext()
+    await worker.ask('MUTATE {"cmd":"requeue","target":"retries"}')
+    expect(await failureOfNext()).toMatchObject({ retry_count: 0, remaining: 3 })
+    await worker.ask('MUTATE {"cmd":"requeue","target":"retries"}')
+    expect(await failureOfNext()).toMatchObject({ retry_count: 1, remaining: 2 })
+    await worker.ask('MUTATE {"cmd":"requeue","target":"dead"}')
+    expect(await failureOfNext()).toMatchObject({ retry_count: 0, remaining: -1 })
+  })
+
   it('puts a job into the retries, and says so in its failure', async () => {
     const gateway = await gateways.open({ schedulerOptions: { random: () => 0 } })
     const worker = await gateway.client({ wid: 'worker-1' })
@@ -140,7 +160,7 @@ describe.skipIf(!hasRedisServer)('FAIL', () => {
     }
     expect(failure).toMatchObject({
       retry_count: 0,
-      remaining: 24,
+      remaining: 25,
       errtype: 'Boom',
       message: 'it broke',
       backtrace: ['a', 'b'],

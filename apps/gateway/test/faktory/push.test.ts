@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
+import { pushLine } from './support/figures.ts'
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 
@@ -56,6 +57,7 @@ describe.skipIf(!hasRedisServer)('PUSH', () => {
     await one.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
     const job = await one.askJson('FETCH default')
     expect(Object.keys(job)).toEqual([
+      'retry',
       'jid',
       'queue',
       'jobtype',
@@ -66,6 +68,20 @@ describe.skipIf(!hasRedisServer)('PUSH', () => {
     expect(job).toMatchObject({ jid: '12345678', queue: 'default', jobtype: 't', args: [] })
     expect(job['created_at']).toMatch(timestamp)
     expect(job['enqueued_at']).toMatch(timestamp)
+  })
+
+  it.each([
+    ['25 where nobody says', {}, 25],
+    ['what its producer says', { retry: 0 }, 0],
+    ['25 where its producer says null', { retry: null }, 25],
+    ['what its route says', { jobtype: 'routed' }, 7],
+  ])('shows as retry %s', async (_name, fields, retry) => {
+    const { client } = await gateways.open({
+      schedulerOptions: { retries: new Map([['routed', 7]]) },
+    })
+    const one = await client()
+    await one.ask(pushLine('12345678', fields))
+    expect((await one.askJson('FETCH'))['retry']).toBe(retry)
   })
 
   it('hands out every field that the producer wrote, digit by digit', async () => {

@@ -252,7 +252,7 @@ describe.skipIf(!hasRedisServer)('a job that comes back', () => {
     ])
     expect(job['failure']).toEqual({
       ...{ failed_at: expect.any(String), next_at: expect.any(String), message: 'm' },
-      ...{ errtype: 'E', backtrace: ['l'], retry_count: 0, remaining: 1 },
+      ...{ errtype: 'E', backtrace: ['l'], retry_count: 0, remaining: 2 },
     })
   })
 })

@@ -38,7 +38,7 @@ describe('crossgear gearmand', () => {
     const [version, help] = [startGearmand(['-V']), startGearmand(['--help'])]
     expect(await version.exited).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^\ngearmand \d+\.\d+\.\d+ /),
+      stdout: expect.stringMatching(/^\ngearmand 1\.1\.20 - Crossgear \d+\.\d+\.\d+\n/),
       stderr: '',
     })
     const { code, stdout } = await help.exited
@@ -115,7 +115,7 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     const gearmand = startGearmand(['-p', String(port), '-l', 'stderr'], { cwd })
     await expect.poll(() => answers(port), { timeout: 10_000, interval: 10 }).toBe(true)
     const peer = await client(port)
-    expect(await peer.command('version')).toMatch(/^OK \d/)
+    expect(await peer.command('version')).toBe('OK 1.1.20')
     expect(await peer.command('getpid')).toBe(`OK ${gearmand.pid}`)
     expect(await peer.command('verbose')).toBe('OK ERROR')
     expect(existsSync(join(cwd, 'crossgear-data', 'appendonlydir'))).toBe(true)
