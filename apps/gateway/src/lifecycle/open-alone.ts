@@ -10,7 +10,7 @@ import type { Opening } from './serve.ts'
 /** Opens a gateway that is this process alone. */
 export async function openAlone(opening: Opening, closers: Closers): Promise<RunningGateway> {
   const { config, log, tls, ways } = opening
-  const store = await openStore(config, log, ways.searchPath)
+  const store = await openStore(config, log, ways.searchPath, opening.signal)
   closers.push({ what: 'store', close: () => store.close() })
   await checkDurability(config.durability, store, log)
   const metrics = new Metrics()

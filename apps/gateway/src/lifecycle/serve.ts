@@ -13,7 +13,7 @@ import { StopSignals, type SignalTable, type StopReason } from './stop-signals.t
 
 /** A shell's code for a program that was interrupted. */
 const INTERRUPTED = 130
-/** How long an impatient stop waits for the store to end. */
+/** How long an impatient stop waits for the store to end, and any stop for a start to be given up. */
 const STORE_END_MS = 2000
 /** How often a graceful end looks for jobs that are left. */
 const LOOK_AGAIN_MS = 100
@@ -44,7 +44,8 @@ export interface ServeWays {
  *     TLS files -> store -> objects -> doors -> web -> ready -> (signal) -> [last jobs] -> drain
  *     -> web, doors, objects, store closed
  *
- * With several processes the objects are in these, and the doors open when all are ready.
+ * With several processes the objects are in these, and the doors open when all are ready. A signal
+ * before `ready` ends the start where it is.
  *
  * @throws StartError if it cannot start.
  */
@@ -58,6 +59,7 @@ export async function serve(
   const log = ways.log ?? createLogger(config.logLevel, voice)
   const signals = new StopSignals(log, ways.signals)
   const closers: Closers = []
+  const abort = new AbortController()
   let opened: RunningGateway | undefined
   const run = async () => {
     try {
@@ -65,10 +67,17 @@ export async function serve(
         ...{ config, version, tls: readDoorTls(config), voice, log, ways },
         shutdown: (graceful) => signals.ask('shutdown', graceful),
         fail: (reason) => signals.fail(reason),
+        signal: abort.signal,
       }
-      const gateway = await (config.processes === 1
-        ? openAlone(opening, closers)
-        : openProcesses(opening, closers))
+      const open = config.processes === 1 ? openAlone : openProcesses
+      const starting = open(opening, closers)
+      const gateway = await Promise.race([starting, signals.first, signals.graceful])
+      if ('reason' in gateway) {
+        log.info(`Stopping (${gateway.reason}) before the start is complete.`)
+        abort.abort()
+        await Promise.race([starting.catch(() => undefined), delay(STORE_END_MS)])
+        return gateway.exitCode
+      }
       opened = gateway
       const { doors, store } = gateway
       const hasPassword = Boolean(config.faktoryPassword)
@@ -107,6 +116,8 @@ export interface Opening {
   readonly shutdown: (graceful: boolean) => void
   /** The gateway cannot go on. */
   readonly fail: (reason: string) => void
+  /** Aborted when the gateway is told to stop before it has started. */
+  readonly signal: AbortSignal
 }
 
 /** Why the gateway is to end, once it is told to; a graceful end waits for the last jobs. */

@@ -29,7 +29,7 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
     departed: (process) => void figures.departed(process),
   })
   closers.push({ what: 'processes', close: () => processes.close() })
-  const store = await openStore(config, log, ways.searchPath)
+  const store = await openStore(config, log, ways.searchPath, opening.signal)
   closers.unshift({ what: 'store', close: () => store.close() })
   await checkDurability(config.durability, store, log)
 

@@ -12,11 +12,15 @@ const TIMEOUT_MS = 5000
  * Makes sure that a Redis answers at the address and takes the login. Returns what the server calls
  * itself.
  */
-export async function checkGivenStore(address: StoreAddress, log: Logger): Promise<string> {
+export async function checkGivenStore(
+  address: StoreAddress,
+  log: Logger,
+  signal?: AbortSignal,
+): Promise<string> {
   let connection: RespConnection | undefined
   try {
     connection = await RespConnection.open(await locateServer(address, TIMEOUT_MS), TIMEOUT_MS)
-    await waitUntilLoaded(connection, log)
+    await waitUntilLoaded(connection, log, signal)
     if ('nodes' in address) await checkCluster(connection)
     await checkVersion(connection)
     await warnOfEviction(connection, log)

@@ -32,7 +32,7 @@ type StoreConfig = Pick<Config, 'redisUrl' | 'dataDir' | 'storePort'>
 
 /**
  * Opens the store: the given one, or a private server where a program for it is on PATH, or else the
- * embedded one. It answers, and has read its data, when this returns.
+ * embedded one. It answers, and has read its data, when this returns. An abort ends the waits for that.
  *
  * @throws StartError
  */
@@ -40,16 +40,17 @@ export async function openStore(
   config: StoreConfig,
   log: Logger,
   pathVariable: string | undefined = process.env['PATH'],
+  signal?: AbortSignal,
 ): Promise<OpenStore> {
-  if (config.redisUrl !== undefined) return await openGiven(config.redisUrl, log)
+  if (config.redisUrl !== undefined) return await openGiven(config.redisUrl, log, signal)
   const program = await findStoreProgram(pathVariable, log)
-  return program ? await openPrivate(config, program, log) : await openEmbedded(config, log)
+  return program ? await openPrivate(config, program, log, signal) : await openEmbedded(config, log)
 }
 
-async function openGiven(url: string, log: Logger): Promise<OpenStore> {
+async function openGiven(url: string, log: Logger, signal?: AbortSignal): Promise<OpenStore> {
   const address = parseStoreUrl(url)
   if (!address) throw new StartError('--redis-url is no store URL: see crossgear --help.', 2)
-  const server = await checkGivenStore(address, log)
+  const server = await checkGivenStore(address, log, signal)
   return {
     address,
     kind: 'redis-url',
@@ -63,9 +64,10 @@ async function openPrivate(
   config: StoreConfig,
   program: StoreProgram,
   log: Logger,
+  signal?: AbortSignal,
 ): Promise<OpenStore> {
   const folder = await StoreFolder.open(config.dataDir)
-  const first = await attachOrStart({ program, folder, port: config.storePort }, log)
+  const first = await attachOrStart({ program, folder, port: config.storePort }, log, signal)
   const { port } = first
   if (first.attached) {
     log.info(`Attached to the store that runs on ${folder.path} already (port ${port}).`)
@@ -74,8 +76,9 @@ async function openPrivate(
     }
   }
   try {
-    await finishLoading(first, log)
+    await finishLoading(first, log, signal)
   } catch (error) {
+    if (signal?.aborted) await first.stop()
     const lastWords = (await folder.lastWords()) || oneLine(error)
     throw new StartError(
       `The store ended while it read its data (${lastWords}): see ${folder.logPath}.`,
@@ -113,10 +116,14 @@ async function openEmbedded(config: StoreConfig, log: Logger): Promise<OpenStore
 
 const LOADING_TIMEOUT_MS = 5000
 
-async function finishLoading(store: RunningStore, log: Logger): Promise<void> {
+async function finishLoading(
+  store: RunningStore,
+  log: Logger,
+  signal?: AbortSignal,
+): Promise<void> {
   const connection = await RespConnection.open(store.address, LOADING_TIMEOUT_MS)
   try {
-    await waitUntilLoaded(connection, log)
+    await waitUntilLoaded(connection, log, signal)
   } finally {
     connection.end()
   }

@@ -34,17 +34,20 @@ interface Held {
 
 /**
  * The store of a folder: the one that runs there already, or else a new one on the folder's data.
- * The store ends with the last gateway that uses it.
+ * The store ends with the last gateway that uses it. An abort ends the wait for another gateway.
  */
 export async function attachOrStart(
   settings: PrivateStoreSettings,
   log: Logger,
+  signal?: AbortSignal,
 ): Promise<RunningStore & { readonly attached: boolean }> {
   const { folder } = settings
-  const held = await withLock(folder.lockPath, async () => {
+  const attachHere = async (): Promise<Held> => {
     const record = await folder.readRecord()
     return (record && (await attach(folder, record))) ?? (await start(settings))
-  })
+  }
+  const waits = (): void => log.debug('Another gateway starts or stops the store: waiting for it.')
+  const held = await withLock(folder.lockPath, attachHere, { signal, waits })
   const { keeper, port } = held
   return {
     address: folder.address(port),

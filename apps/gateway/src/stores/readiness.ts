@@ -5,8 +5,12 @@ import { RespError } from './resp-reply.ts'
 
 const LOOK_AGAIN_MS = 50
 
-/** Waits while the server reads its data from disk (which it does before it takes commands). */
-export async function waitUntilLoaded(connection: RespConnection, log: Logger): Promise<void> {
+/** Waits while the server reads its data from disk (which it does before it takes commands), unless aborted. */
+export async function waitUntilLoaded(
+  connection: RespConnection,
+  log: Logger,
+  signal?: AbortSignal,
+): Promise<void> {
   let said = false
   for (;;) {
     try {
@@ -16,7 +20,7 @@ export async function waitUntilLoaded(connection: RespConnection, log: Logger): 
       if (!(error instanceof RespError && error.word === 'LOADING')) throw error
       if (!said) log.info('The store is reading its data; the doors open when it has.')
       said = true
-      await delay(LOOK_AGAIN_MS)
+      await delay(LOOK_AGAIN_MS, undefined, { ...(signal && { signal }) })
     }
   }
 }

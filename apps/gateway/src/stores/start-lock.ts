@@ -7,20 +7,33 @@ const GIVE_UP_MS = 60_000
 /** A holder writes its pid at once after it made the file, or never. */
 const UNWRITTEN_MS = 2000
 
+/** How a holder is waited for. */
+interface LockWait {
+  /** An abort ends the wait. */
+  readonly signal?: AbortSignal | undefined
+  /** Called once, when the wait begins. */
+  readonly waits?: () => void
+}
+
 /**
  * Runs `work` while no other gateway that uses the same lock file runs its own. The file names its
  * holder; one whose holder is dead is taken over.
  */
-export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function withLock<T>(
+  path: string,
+  work: () => Promise<T>,
+  { signal, waits = () => undefined }: LockWait = {},
+): Promise<T> {
   for (let waitedMs = 0; !(await take(path)); waitedMs += LOOK_AGAIN_MS) {
     if (await removeStale(path)) continue
+    if (waitedMs === 0) waits()
     if (waitedMs >= GIVE_UP_MS) {
       throw new StartError(
         `Another gateway holds ${path}: wait until it has started or stopped; if there is none, remove the file.`,
         1,
       )
     }
-    await delay(LOOK_AGAIN_MS)
+    await delay(LOOK_AGAIN_MS, undefined, { ...(signal && { signal }) })
   }
   try {
     return await work()

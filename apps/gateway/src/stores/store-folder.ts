@@ -1,12 +1,16 @@
-import { access, constants, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { access, constants, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { oneLine, StartError, systemCode } from '../lifecycle/start-error.ts'
 import { LOOPBACK } from './free-port.ts'
+import { makeFolder } from './make-folder.ts'
 import type { ServerStoreAddress } from './store-address.ts'
 
 /** The longest path that Linux (108 bytes with the NUL) gives a unix socket; macOS takes 103. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
+
+/** The jobs are for nobody else to read. */
+const FOLDER_MODE = 0o700
 
 const recordSchema = v.object({ port: v.number(), pid: v.number() })
 
@@ -35,7 +39,7 @@ export class StoreFolder {
   static async open(dataDir: string): Promise<StoreFolder> {
     const path = resolve(dataDir)
     try {
-      await mkdir(path, { recursive: true, mode: 0o700 })
+      await makeFolder(path, FOLDER_MODE)
       await access(path, constants.W_OK | constants.X_OK)
       return new StoreFolder(await realpath(path))
     } catch (error) {
