@@ -1,7 +1,8 @@
 // A GearMonkey client, straight on Redis: submits a job, waits for its end and prints the output.
 import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
+import { storeUrl } from './store-url.mjs'
 
-const client = new GearMonkeyClient(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379')
+const client = new GearMonkeyClient(storeUrl())
 const id = await client.run('reverse', process.argv[2] ?? 'Hello', {
   blocking: true,
   timeoutSeconds: 10,

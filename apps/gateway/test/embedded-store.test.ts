@@ -1,9 +1,16 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { locateServer } from '../src/stores/locate-server.ts'
 import { openStore } from '../src/stores/open-store.ts'
 import { RespConnection } from '../src/stores/resp-connection.ts'
 import { recordingLog } from './support/recording-log.ts'
+import type { ServerStoreAddress } from '../src/stores/store-address.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
+
+function withoutLogin({ password: _, ...rest }: ServerStoreAddress): ServerStoreAddress {
+  return rest
+}
 
 it('without a server on PATH an embedded store answers, warns, and ends with the gateway', async () => {
   const { log, lines } = recordingLog()
@@ -20,6 +27,12 @@ it('without a server on PATH an embedded store answers, warns, and ends with the
   expect(await connection.command('EVAL', 'return 1 + 1', '0')).toBe(2)
   const setting = 'hash-max-listpack-value'
   expect(await connection.command('CONFIG', 'GET', setting)).toEqual([setting, '1024'])
+
+  const stranger = await RespConnection.open(withoutLogin(address), 2000)
+  await expect(stranger.command('FLUSHALL')).rejects.toThrow(/^NOAUTH /)
+  stranger.end()
+  const password = (await readFile(join(dataDir, 'store.password'), 'utf8')).trimEnd()
+  expect(new URL(store.nativeUrl).password).toBe(password)
 
   await store.close()
   await connection.closed

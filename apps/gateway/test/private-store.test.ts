@@ -1,4 +1,4 @@
-import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { access, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -30,6 +30,21 @@ async function ask(store: OpenStore, ...words: string[]): Promise<RespValue> {
   }
 }
 
+/** As a program of another user, which knows the port alone. */
+async function askStranger(port: number, ...words: string[]): Promise<RespValue> {
+  const address = { host: '127.0.0.1', port, tls: false, db: 0 }
+  const connection = await RespConnection.open(address, 2000)
+  try {
+    return await connection.command(...words)
+  } finally {
+    connection.end()
+  }
+}
+
+async function passwordIn(dataDir: string): Promise<string> {
+  return (await readFile(join(dataDir, 'store.password'), 'utf8')).trimEnd()
+}
+
 async function pidOf(store: OpenStore): Promise<number> {
   return Number(/process_id:(\d+)/.exec(String(await ask(store, 'INFO', 'server')))?.[1])
 }
@@ -43,7 +58,11 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     const dataDir = await temporaryFolder()
     const store = await open(dataDir)
     expect(store.kind).toBe('private')
-    expect(store.address).toEqual({ path: join(dataDir, 'store.sock'), db: 0 })
+    expect(store.address).toEqual({
+      path: join(dataDir, 'store.sock'),
+      password: await passwordIn(dataDir),
+      db: 0,
+    })
     const settings = {
       appendonly: 'yes',
       appendfsync: 'everysec',
@@ -58,13 +77,57 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
 
   it('also listens on loopback, for native programs', async () => {
     const store = await open(await temporaryFolder())
-    const { hostname, port } = new URL(store.nativeUrl)
+    const { hostname, port, password } = new URL(store.nativeUrl)
     const connection = await RespConnection.open(
-      { host: hostname, port: Number(port), tls: false, db: 0 },
+      { host: hostname, port: Number(port), tls: false, password, db: 0 },
       2000,
     )
     expect(await connection.command('PING')).toBe('PONG')
     connection.end()
+  })
+
+  it('takes no command without its password, which is in a file for its user alone', async () => {
+    const dataDir = await temporaryFolder()
+    const store = await open(dataDir)
+    const { port, password } = new URL(store.nativeUrl)
+    expect(password).toBe(await passwordIn(dataDir))
+    expect((await stat(join(dataDir, 'store.password'))).mode & 0o777).toBe(0o600)
+    await expect(askStranger(Number(port), 'FLUSHALL')).rejects.toThrow(/^NOAUTH /)
+    const words = await readFile(`/proc/${await pidOf(store)}/cmdline`, 'utf8').catch(() => '')
+    expect(words).not.toContain(password)
+  })
+
+  it('has the same password at the next start, and for every gateway of the folder', async () => {
+    const dataDir = await temporaryFolder()
+    const [first, second] = await Promise.all([open(dataDir), open(dataDir)])
+    expect(second.nativeUrl).toBe(first.nativeUrl)
+    const { password } = new URL(first.nativeUrl)
+    await Promise.all([first.close(), second.close()])
+    expect(new URL((await open(dataDir)).nativeUrl).password).toBe(password)
+  })
+
+  it('gets a password where it runs without one, as older gateways started it', async () => {
+    const dataDir = await temporaryFolder()
+    const first = await open(dataDir)
+    await ask(first, 'SET', 'kept', 'yes')
+    await ask(first, 'CONFIG', 'SET', 'requirepass', '')
+    const second = await open(dataDir)
+    const { port } = new URL(second.nativeUrl)
+    await expect(askStranger(Number(port), 'PING')).rejects.toThrow(/^NOAUTH /)
+    expect(await ask(second, 'GET', 'kept')).toBe('yes')
+  })
+
+  it('that runs with another password than the file holds is told of, and not started twice', async () => {
+    const dataDir = await temporaryFolder()
+    await open(dataDir)
+    await writeFile(join(dataDir, 'store.password'), 'another-password\n')
+    await expect(open(dataDir)).rejects.toThrow(/runs with another password than store\.password/)
+  })
+
+  it('refuses a password that it could not be given', async () => {
+    const dataDir = await temporaryFolder()
+    await writeFile(join(dataDir, 'store.password'), 'with a "blank"\n')
+    await expect(open(dataDir)).rejects.toThrow(/store\.password holds no password for the store/)
   })
 
   it('finds its data again at the next start', async () => {

@@ -5,7 +5,7 @@ import type { Interests } from './interests.ts'
 import type { Neighbours } from './neighbours.ts'
 import type { OpenLanes } from './open-lanes.ts'
 import type { PayloadRuleOf } from './translate.ts'
-import type { Workers } from './workers.ts'
+import type { GoingAway, Workers } from './workers.ts'
 import type { WrongPasswords } from './wrong-passwords.ts'
 
 /** Why a connection was turned away. */
@@ -44,4 +44,6 @@ export interface FaktoryContext {
   readonly fetchBlocksMs: number
   readonly mayFlush: (address: string) => boolean
   readonly rejected: (reason: Rejection) => void
+  /** A worker that is going away has jobs. */
+  readonly goingAway: (worker: GoingAway) => void
 }

@@ -13,7 +13,7 @@ import { Interests } from './interests.ts'
 import { noNeighbours, type FaktoryNews, type Neighbours } from './neighbours.ts'
 import { OpenLanes } from './open-lanes.ts'
 import { Session } from './session.ts'
-import { Workers } from './workers.ts'
+import { Workers, type GoingAway } from './workers.ts'
 import { WrongPasswords } from './wrong-passwords.ts'
 
 /** How the door behaves. Defaults at the end of each line. */
@@ -53,6 +53,8 @@ export interface FaktoryDoorOptions {
   readonly mayFlush?: (address: string) => boolean
   /** Doors of other processes that share the port. None. */
   readonly neighbours?: Neighbours
+  /** A worker that is going away has jobs. */
+  readonly goingAway?: (worker: GoingAway) => void
   /** A connection was turned away. */
   readonly rejected?: (reason: Rejection) => void
   /** A connection was taken, or is gone. */
@@ -78,6 +80,7 @@ export class FaktoryDoor implements Door {
   constructor(options: FaktoryDoorOptions) {
     const { scheduler, clock, host, port } = options
     const { maxConnections = 2_000, rejected = () => undefined } = options
+    const { goingAway = () => undefined } = options
     const openedMs = clock.nowMs()
     this.#scheduler = scheduler
     this.#lanes = new OpenLanes(scheduler)
@@ -86,6 +89,7 @@ export class FaktoryDoor implements Door {
       clock,
       deadAfterMs: options.deadAfterMs ?? 60_000,
       reapEveryMs: options.reapEveryMs ?? 15_000,
+      goingAway,
     })
     this.#wrongPasswords = new WrongPasswords(options.passwordTries ?? 10, clock)
     const neighbours = options.neighbours ?? noNeighbours
@@ -94,6 +98,7 @@ export class FaktoryDoor implements Door {
       scheduler,
       clock,
       rejected,
+      goingAway,
       greeter: new Greeter(options.password, clock),
       wrongPasswords: this.#wrongPasswords,
       workers: this.workers,

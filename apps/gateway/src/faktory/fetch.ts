@@ -49,6 +49,8 @@ export class Fetch implements Claimant, IdleWorker {
     const { worker, context } = this.#session
     const { registry } = context.scheduler
     worker.held.hold(jidOf(assignment.job, registry), assignment)
+    const { wid, state, held } = worker
+    if (state !== 'running') context.goingAway({ wid, how: state, jobs: held.size })
     let reply: Buffer
     try {
       reply = bulk(jobText(assignment.job, registry, context.payloadRuleOf))

@@ -9,6 +9,14 @@ export type WorkerState = (typeof workerStates)[number]
 /** Queues that one worker is counted for; a worker that fetches from more counts no further. */
 const maxCountedQueues = 1_000
 
+/** A worker that is going away and has jobs. */
+export interface GoingAway {
+  readonly wid: string | undefined
+  /** It was told to stop and got another job, or its last connection is gone. */
+  readonly how: Exclude<WorkerState, 'running'> | 'gone'
+  readonly jobs: number
+}
+
 /** What a worker says with BEAT. */
 export interface Beat {
   readonly wid: string
@@ -78,6 +86,7 @@ export interface WorkersOptions {
   readonly deadAfterMs: number
   /** How often that is looked at, milliseconds. */
   readonly reapEveryMs: number
+  readonly goingAway: (worker: GoingAway) => void
 }
 
 /** The workers of this node by wid. */
@@ -121,7 +130,9 @@ export class Workers {
     if (!worker.connections.delete(connection) || worker.connections.size > 0) return
     this.#connected.delete(worker)
     worker.uncount()
-    if (worker.held.size === 0) this.#forget(worker)
+    const jobs = worker.held.size
+    if (jobs === 0) this.#forget(worker)
+    else this.#options.goingAway({ wid: worker.wid, how: 'gone', jobs })
   }
 
   /** A worker lives. Undefined if it is not known here. */

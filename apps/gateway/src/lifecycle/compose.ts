@@ -23,6 +23,7 @@ import type { Readiness, WebParts } from '../web/web-server.ts'
 import type { Door } from './door.ts'
 import { doorHooks } from './door-hooks.ts'
 import type { DoorTls } from './door-tls.ts'
+import { warnOfGoingAway } from './going-away.ts'
 import { observeWith } from './observe.ts'
 import { oneLine, StartError } from './start-error.ts'
 
@@ -117,7 +118,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     throw new StartError(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
   }
   metrics.storeUp(true)
-  const doors = doorsOf(parts, scheduler, (door) =>
+  const doors = doorsOf({ ...parts, log }, scheduler, (door) =>
     doorHooks(door, { metrics: metrics.door(door), log, observer }),
   )
   const workers = doors.find((door) => door instanceof FaktoryDoor)?.workers
@@ -146,7 +147,7 @@ function doorsOf(
   scheduler: Scheduler,
   hooks: (door: 'gearman' | 'faktory' | 'http') => ReturnType<typeof doorHooks>,
 ): Door[] {
-  const { config, version, tls, shared } = parts
+  const { config, version, tls, shared, log } = parts
   const { host, handlePrefix, maxConnections, maxPacketBytes } = config
   const sockets = {
     backlog: config.backlog,
@@ -188,6 +189,7 @@ function doorsOf(
       payloadRuleOf: (fn: string) => config.routes.get(fn)?.payload ?? 'auto',
       passwordTries: config.faktoryPasswordTries,
       mayFlush: (address: string) => admins.allows(address),
+      goingAway: warnOfGoingAway(log, () => systemClock.nowMs()),
       ...(shared && { neighbours: shared.neighbours }),
       ...(config.faktoryPassword !== undefined && { password: config.faktoryPassword }),
       ...(tls.faktory && { tls: tls.faktory }),

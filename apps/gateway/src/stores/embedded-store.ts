@@ -26,11 +26,14 @@ interface EmbeddedProcess {
 }
 
 /** Starts Valkey as WebAssembly in a child process. Its data is in memory alone. */
-export async function startEmbedded(wish: Config['storePort']): Promise<RunningStore> {
+export async function startEmbedded(
+  wish: Config['storePort'],
+  password: string,
+): Promise<RunningStore> {
   for (let attempt = 1; ; attempt++) {
     const port = await chooseStorePort(wish)
-    const address: TcpStoreAddress = { host: LOOPBACK, port, tls: false, db: 0 }
-    const store = forkStore(port)
+    const address: TcpStoreAddress = { host: LOOPBACK, port, tls: false, password, db: 0 }
+    const store = forkStore(port, password)
     const server = await firstAnswer(address, store)
     if (server !== undefined) {
       return {
@@ -52,12 +55,15 @@ export async function startEmbedded(wish: Config['storePort']): Promise<RunningS
   }
 }
 
-function forkStore(port: number): EmbeddedProcess {
+/** The password goes by the channel between the two: other users can read a process's words. */
+function forkStore(port: number, password: string): EmbeddedProcess {
   const child = fork(SCRIPT, [String(port)], {
     detached: true,
     execArgv: ['--no-warnings'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
+  // One that has ended says why by its exit.
+  child.send({ password }, () => undefined)
   let words = ''
   const hear = (chunk: Buffer) => {
     words = (words + chunk.toString()).slice(-LAST_WORDS)

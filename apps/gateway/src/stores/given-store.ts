@@ -3,7 +3,7 @@ import type { Logger } from '../log/logger.ts'
 import { nameServer, readInfo, waitUntilLoaded } from './readiness.ts'
 import { locateServer } from './locate-server.ts'
 import { RespConnection, StoreTimeout } from './resp-connection.ts'
-import { RespError, RespProtocolError } from './resp-reply.ts'
+import { isRefusedLogin, RespError, RespProtocolError } from './resp-reply.ts'
 import { printStoreAddress, type StoreAddress } from './store-address.ts'
 
 const TIMEOUT_MS = 5000
@@ -59,12 +59,10 @@ async function checkCluster(connection: RespConnection): Promise<void> {
   throw new UnfitStore('is a cluster that does not serve all slots: see CLUSTER INFO')
 }
 
-const LOGIN_ERRORS = /^(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|without any password/
-
 function explain(error: unknown, url: string): string {
   if (error instanceof RespError) {
     const said = `The store at ${url} answers "${error.message}"`
-    if (LOGIN_ERRORS.test(error.message)) {
+    if (isRefusedLogin(error)) {
       return `${said}: put the right user and password into --redis-url.`
     }
     return `${said}: correct --redis-url.`

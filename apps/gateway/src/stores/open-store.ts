@@ -22,7 +22,7 @@ export interface OpenStore {
   readonly kind: 'redis-url' | 'private' | 'embedded'
   /** For a person: which server, and where its data is. */
   readonly describe: string
-  /** What native GearMonkey programs connect to; a password shows as `***`. */
+  /** What native GearMonkey programs connect to; the password of a given store shows as `***`. */
   readonly nativeUrl: string
   /** Ends what was started for this gateway, and nothing else. */
   close(): Promise<void>
@@ -91,25 +91,26 @@ async function openPrivate(
     address: first.address,
     kind: 'private',
     describe: `private ${first.server}, data in ${folder.path}`,
-    nativeUrl: loopbackUrl(port),
+    nativeUrl: loopbackUrl(port, folder.password),
     close: () => kept.stop(),
   }
 }
 
 async function openEmbedded(config: StoreConfig, log: Logger): Promise<OpenStore> {
-  const first = await startEmbedded(config.storePort)
+  const { password } = await StoreFolder.open(config.dataDir)
+  const first = await startEmbedded(config.storePort, password)
   const unread = existsSync(join(config.dataDir, 'appendonlydir'))
     ? ` The jobs in ${config.dataDir} are not read.`
     : ''
   log.warn(
     `No redis-server or valkey-server is on PATH: jobs are kept in memory and do not outlive this gateway.${unread} Install one, or give a --redis-url.`,
   )
-  const kept = new KeptStore(first, () => startEmbedded(first.port), log)
+  const kept = new KeptStore(first, () => startEmbedded(first.port, password), log)
   return {
     address: first.address,
     kind: 'embedded',
     describe: `${first.server}, in memory: jobs do not outlive this gateway`,
-    nativeUrl: loopbackUrl(first.port),
+    nativeUrl: loopbackUrl(first.port, password),
     close: () => kept.stop(),
   }
 }
@@ -129,6 +130,6 @@ async function finishLoading(
   }
 }
 
-function loopbackUrl(port: number): string {
-  return `redis://${LOOPBACK}:${port}`
+function loopbackUrl(port: number, password: string): string {
+  return `redis://default:${password}@${LOOPBACK}:${port}`
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { open } from 'node:fs/promises'
 import { once } from 'node:events'
+import { open } from 'node:fs/promises'
 import { LOOPBACK } from './free-port.ts'
 import type { StoreFolder } from './store-folder.ts'
 
@@ -11,6 +11,9 @@ export interface ServerProcess {
   readonly exited: Promise<string>
   hasExited(): boolean
 }
+
+/** Stands for the standard input in the place of a configuration file. */
+const FROM_STDIN = '-'
 
 /**
  * The settings of the private store: what was accepted is on disk within a second, and a job's hash
@@ -38,7 +41,7 @@ function serverSettings(folder: StoreFolder, port: number): Readonly<Record<stri
 
 /**
  * Starts the server in a session of its own: Ctrl-C at the gateway's terminal must not end the store
- * before the gateway has drained.
+ * before the gateway has drained. Its password goes by its standard input: other users can read its words.
  */
 export async function spawnServer(
   program: string,
@@ -51,11 +54,14 @@ export async function spawnServer(
   ])
   const log = await open(folder.logPath, 'a', 0o600)
   try {
-    const child = spawn(program, words, {
+    const child = spawn(program, [FROM_STDIN, ...words], {
       cwd: folder.path,
       detached: true,
-      stdio: ['ignore', log.fd, log.fd],
+      stdio: ['pipe', log.fd, log.fd],
     })
+    // One that ends before it has read all says so itself.
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(`requirepass ${folder.password}\n`)
     let ended = false
     const exited = new Promise<string>((resolve) => {
       child.once('exit', (code, signal) => {

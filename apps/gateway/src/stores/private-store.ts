@@ -6,6 +6,7 @@ import type { StoreProgram } from './find-server.ts'
 import { chooseStorePort } from './free-port.ts'
 import { spawnServer, type ServerProcess } from './private-server.ts'
 import { StoreTimeout } from './resp-connection.ts'
+import { isRefusedLogin, RespError } from './resp-reply.ts'
 import type { RunningStore } from './running-store.ts'
 import { isAlive, withLock } from './start-lock.ts'
 import type { StoreFolder, StoreRecord } from './store-folder.ts'
@@ -77,6 +78,15 @@ async function attach(folder: StoreFolder, record: StoreRecord): Promise<Held | 
           { cause: error },
         )
       }
+      if (error instanceof RespError && isRefusedLogin(error)) {
+        // Without a socket, another store may have taken the port.
+        if (folder.socketPath === undefined && !folder.hasOtherPassword(record)) return undefined
+        throw new StartError(
+          `The store of ${folder.path} (process ${record.pid}) runs with another password than store.password there holds: end it (kill ${record.pid}), then start again.`,
+          1,
+          { cause: error },
+        )
+      }
       const mayComeUp = ['ECONNREFUSED', 'ENOENT'].includes(systemCode(error))
       if (!mayComeUp || !isAlive(record.pid) || waitedMs >= LISTENS_WITHIN_MS) return undefined
     }
@@ -94,7 +104,7 @@ async function start({ program, folder, port: wish }: PrivateStoreSettings): Pro
         { cause: error },
       )
     })
-    await folder.writeRecord({ port, pid: server.pid })
+    await folder.writeRecord(port, server.pid)
     const keeper = await firstAnswer(folder, port, server)
     if (keeper) return { keeper, port, process: server }
     await folder.removeRecord()

@@ -10,6 +10,11 @@ export class RespError extends Error {
   }
 }
 
+/** Whether the server does not take the login, or the lack of one. */
+export function isRefusedLogin({ message }: RespError): boolean {
+  return /^(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|without any password/.test(message)
+}
+
 /** What came is no reply of a Redis server. */
 export class RespProtocolError extends Error {
   override readonly name = 'RespProtocolError'

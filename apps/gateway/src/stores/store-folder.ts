@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto'
 import { access, constants, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { oneLine, StartError, systemCode } from '../lifecycle/start-error.ts'
 import { LOOPBACK } from './free-port.ts'
 import { makeFolder } from './make-folder.ts'
+import { storePassword } from './store-password.ts'
 import type { ServerStoreAddress } from './store-address.ts'
 
 /** The longest path that Linux (108 bytes with the NUL) gives a unix socket; macOS takes 103. */
@@ -12,22 +14,29 @@ const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
 /** The jobs are for nobody else to read. */
 const FOLDER_MODE = 0o700
 
-const recordSchema = v.object({ port: v.number(), pid: v.number() })
+const recordSchema = v.object({
+  port: v.number(),
+  pid: v.number(),
+  /** Tells whether the store was started with the password that the folder has now. */
+  passwordDigest: v.optional(v.string()),
+})
 
 /** What the gateway that started the store leaves for those that come after it. */
-export type StoreRecord = v.InferOutput<typeof recordSchema>
+export type StoreRecord = Readonly<v.InferOutput<typeof recordSchema>>
 
-/** The folder of the private store: its data, its socket and the notes of the gateways that share it. */
+/** The folder of the private store: its data, its password, its socket and the notes of the gateways that share it. */
 export class StoreFolder {
   readonly path: string
   readonly lockPath: string
   readonly logPath: string
   /** Undefined where the folder's path is too long for one. */
   readonly socketPath: string | undefined
+  readonly password: string
   readonly #recordPath: string
 
-  private constructor(path: string) {
+  private constructor(path: string, password: string) {
     this.path = path
+    this.password = password
     this.lockPath = join(path, 'store.lock')
     this.logPath = join(path, 'store.log')
     this.#recordPath = join(path, 'store.json')
@@ -41,8 +50,10 @@ export class StoreFolder {
     try {
       await makeFolder(path, FOLDER_MODE)
       await access(path, constants.W_OK | constants.X_OK)
-      return new StoreFolder(await realpath(path))
+      const real = await realpath(path)
+      return new StoreFolder(real, await storePassword(real))
     } catch (error) {
+      if (error instanceof StartError) throw error
       throw new StartError(
         `The folder ${path} cannot be used (${systemCode(error) || oneLine(error)}): choose another with --data-dir or CROSSGEAR_DATA_DIR.`,
         1,
@@ -52,8 +63,9 @@ export class StoreFolder {
   }
 
   address(port: number): ServerStoreAddress {
-    if (this.socketPath !== undefined) return { path: this.socketPath, db: 0 }
-    return { host: LOOPBACK, port, tls: false, db: 0 }
+    const { socketPath: path, password } = this
+    if (path !== undefined) return { path, password, db: 0 }
+    return { host: LOOPBACK, port, tls: false, password, db: 0 }
   }
 
   async readRecord(): Promise<StoreRecord | undefined> {
@@ -66,12 +78,22 @@ export class StoreFolder {
     }
   }
 
-  async writeRecord(record: StoreRecord): Promise<void> {
+  async writeRecord(port: number, pid: number): Promise<void> {
+    const record: StoreRecord = { port, pid, passwordDigest: this.#passwordDigest() }
     await writeFile(this.#recordPath, `${JSON.stringify(record)}\n`)
   }
 
   async removeRecord(): Promise<void> {
     await rm(this.#recordPath, { force: true })
+  }
+
+  /** Whether the store of the record was started with another password than the folder has now. */
+  hasOtherPassword({ passwordDigest }: StoreRecord): boolean {
+    return passwordDigest !== undefined && passwordDigest !== this.#passwordDigest()
+  }
+
+  #passwordDigest(): string {
+    return createHash('sha256').update(this.password).digest('hex')
   }
 
   /** The last line that the store wrote to its log. */

@@ -9,6 +9,9 @@ const TIMEOUT_MS = 3000
 /** An append-only file may have to be written to a slow disk first. */
 const SHUTDOWN_MS = 15_000
 
+/** What a server without a password answers to one. */
+const NO_PASSWORD = /without any password/
+
 /** A gateway's hold on the private store of a folder. */
 export class StoreKeeper {
   readonly connection: RespConnection
@@ -22,7 +25,7 @@ export class StoreKeeper {
 
   /** Undefined if what answers is the store of another folder. */
   static async connect(folder: StoreFolder, port: number): Promise<StoreKeeper | undefined> {
-    const connection = await RespConnection.open(folder.address(port), TIMEOUT_MS)
+    const connection = await connectTo(folder, port)
     try {
       if (folder.socketPath === undefined && !(await servesFolder(connection, folder.path))) {
         connection.end()
@@ -57,6 +60,27 @@ export class StoreKeeper {
       // No answer comes but the end of the connection, and that only once all is written.
       return !(error instanceof StoreTimeout || error instanceof RespError)
     }
+  }
+}
+
+/** A store that an older gateway started has no password: it gets the folder's. */
+async function connectTo(folder: StoreFolder, port: number): Promise<RespConnection> {
+  const address = folder.address(port)
+  try {
+    return await RespConnection.open(address, TIMEOUT_MS)
+  } catch (error) {
+    if (!(error instanceof RespError) || !NO_PASSWORD.test(error.message)) throw error
+  }
+  const { password, ...open } = address
+  const connection = await RespConnection.open(open, TIMEOUT_MS)
+  try {
+    if (await servesFolder(connection, folder.path)) {
+      await connection.command('CONFIG', 'SET', 'requirepass', password ?? '')
+    }
+    return connection
+  } catch (error) {
+    connection.end()
+    throw error
   }
 }
 

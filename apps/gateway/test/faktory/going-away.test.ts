@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { warnOfGoingAway } from '../../src/lifecycle/going-away.ts'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { recordingLog } from '../support/recording-log.ts'
+import { faktoryGateways } from './support/faktory-gateway.ts'
+import { figures, pushLine } from './support/figures.ts'
+
+const example = fileURLToPath(new URL('../../../../examples/wordcount-worker.mjs', import.meta.url))
+const patience = { timeout: 15_000 }
+
+describe.skipIf(!hasRedisServer)('a worker that goes away', { timeout: 30_000 }, () => {
+  const gateways = faktoryGateways()
+
+  async function open() {
+    const { log, lines, said } = recordingLog()
+    const gateway = await gateways.open({ goingAway: warnOfGoingAway(log, () => 0) })
+    return { ...gateway, lines, said }
+  }
+
+  it('and gets a job all the same, for its FETCH was under way, is told of once', async () => {
+    const { client, lines } = await open()
+    const worker = await client({ wid: 'worker-1' })
+    for (const jid of ['job-00001', 'job-00002']) await worker.ask(pushLine(jid))
+    worker.send('FETCH', 'FETCH', 'BEAT {"wid":"worker-1","current_state":"quiet"}')
+    const replies = [await worker.reply(), await worker.reply(), await worker.reply()]
+    expect(replies.map((reply) => /job-\d+|quiet/.exec(reply)?.[0])).toEqual([
+      'job-00001',
+      'job-00002',
+      'quiet',
+    ])
+    expect(lines).toEqual([
+      'A Faktory worker that is quiet has got a job all the same: its FETCH was under way.',
+    ])
+  })
+
+  it('with a job that it did not end is told of', async () => {
+    const { client, said } = await open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678'))
+    await worker.ask('FETCH')
+    worker.close()
+    expect(await said(/has left with jobs/)).toContain('until reserve_for is over')
+  })
+
+  it('without one is not', async () => {
+    const { client, lines, door } = await open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678'))
+    await worker.ask('FETCH')
+    await worker.ask('ACK {"jid":"12345678"}')
+    worker.close()
+    await expect.poll(() => door.connections).toBe(0)
+    expect(lines).toEqual([])
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'as the example does at %s ends by itself, and leaves no job behind',
+    async (signal) => {
+      const { client, port, door, lines } = await open()
+      const producer = await client()
+      const env = { ...process.env, FAKTORY_URL: `tcp://127.0.0.1:${port}` }
+      const child = spawn(process.execPath, [example], { env, stdio: 'ignore' })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      const ended = once(child, 'exit')
+      // It asks for one job after the other from then on.
+      const push = (jid: string) =>
+        producer.ask(pushLine(jid, { jobtype: 'wordcount', args: ['one two'] }))
+      await push('before-01')
+      await expect
+        .poll(async () => (await figures(producer)).processed, patience)
+        .toBeGreaterThanOrEqual(1)
+      child.kill(signal)
+      for (let at = 10; at < 30; at += 1) await push(`after-${at}`)
+      expect(await ended).toEqual([0, null])
+      await expect.poll(() => door.connections).toBe(1)
+      expect(await figures(producer)).toMatchObject({ working: 0 })
+      expect(lines).toEqual([])
+    },
+  )
+})
