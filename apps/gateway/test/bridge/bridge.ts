@@ -96,5 +96,5 @@ async function cliWords(
 ): Promise<readonly string[]> {
   if (server instanceof RedisSentinel) return ['redis-cli', '-u', (await server.master()).url]
   if (server instanceof RedisCluster) return ['redis-cli', '-c', '-u', server.masters[0]?.url ?? '']
-  return ['redis-cli', '-u', storeUrl]
+  return ['redis-cli', '--no-auth-warning', '-u', storeUrl]
 }
