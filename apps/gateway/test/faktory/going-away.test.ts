@@ -15,13 +15,13 @@ describe.skipIf(!hasRedisServer)('a worker that goes away', { timeout: 30_000 },
   const gateways = faktoryGateways()
 
   async function open() {
-    const { log, lines, said } = recordingLog()
-    const gateway = await gateways.open({ goingAway: warnOfGoingAway(log, () => 0) })
-    return { ...gateway, lines, said }
+    const recorded = recordingLog()
+    const goingAway = warnOfGoingAway(recorded.log, () => 0)
+    return { ...(await gateways.open({ goingAway })), recorded }
   }
 
   it('and gets a job all the same, for its FETCH was under way, is told of once', async () => {
-    const { client, lines } = await open()
+    const { client, recorded } = await open()
     const worker = await client({ wid: 'worker-1' })
     for (const jid of ['job-00001', 'job-00002']) await worker.ask(pushLine(jid))
     worker.send('FETCH', 'FETCH', 'BEAT {"wid":"worker-1","current_state":"quiet"}')
@@ -31,35 +31,35 @@ describe.skipIf(!hasRedisServer)('a worker that goes away', { timeout: 30_000 },
       'job-00002',
       'quiet',
     ])
-    expect(lines).toEqual([
+    expect(recorded.lines).toEqual([
       'A Faktory worker that is quiet has got a job all the same: its FETCH was under way.',
     ])
   })
 
   it('with a job that it did not end is told of', async () => {
-    const { client, said } = await open()
+    const { client, recorded } = await open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
     await worker.ask('FETCH')
     worker.close()
-    expect(await said(/has left with jobs/)).toContain('until reserve_for is over')
+    expect(await recorded.said(/has left with jobs/)).toContain('until reserve_for is over')
   })
 
   it('without one is not', async () => {
-    const { client, lines, door } = await open()
+    const { client, recorded, door } = await open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
     await worker.ask('FETCH')
     await worker.ask('ACK {"jid":"12345678"}')
     worker.close()
     await expect.poll(() => door.connections).toBe(0)
-    expect(lines).toEqual([])
+    expect(recorded.lines).toEqual([])
   })
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'as the example does at %s ends by itself, and leaves no job behind',
     async (signal) => {
-      const { client, port, door, lines } = await open()
+      const { client, port, door, recorded } = await open()
       const producer = await client()
       const env = { ...process.env, FAKTORY_URL: `tcp://127.0.0.1:${port}` }
       const child = spawn(process.execPath, [example], { env, stdio: 'ignore' })
@@ -77,7 +77,7 @@ describe.skipIf(!hasRedisServer)('a worker that goes away', { timeout: 30_000 },
       expect(await ended).toEqual([0, null])
       await expect.poll(() => door.connections).toBe(1)
       expect(await figures(producer)).toMatchObject({ working: 0 })
-      expect(lines).toEqual([])
+      expect(recorded.lines).toEqual([])
     },
   )
 })
