@@ -51,6 +51,14 @@ export interface ClaimRequest {
   readonly emptied?: () => void
 }
 
+/** Jobs of one lane that came together with those of others. */
+export interface LaneArrivals {
+  readonly lane: string
+  readonly jobs: readonly NewJob[]
+  /** Of each job its place among all that came, rising. */
+  readonly places: readonly number[]
+}
+
 /** What stands in one lane now. */
 export interface LaneCounts {
   readonly lane: string
@@ -139,6 +147,13 @@ export interface Store {
   lanes(): Promise<ReadonlyMap<string, number>>
 
   submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]>
+  /**
+   * Jobs of several lanes, which stand in the lines of their queues in the order of their places. Where
+   * one step can hold all lanes, nobody sees a part of them. What refuses a lane does not refuse others.
+   */
+  submitLanes(
+    arrivals: readonly LaneArrivals[],
+  ): Promise<readonly (readonly Submitted[] | StoreError)[]>
   claim(request: ClaimRequest): Promise<readonly Reservation[]>
   finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]>
   /** False for a report whose reservation is gone. */

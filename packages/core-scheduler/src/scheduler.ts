@@ -89,13 +89,17 @@ export class Scheduler {
     await this.#parts.upkeep.stop()
   }
 
-  /** Hands in a job for a lane. The answer comes when the store has it. */
-  submit(lane: string, submission: Submission): void {
+  /**
+   * Hands in a job for a lane. The answer comes when the store has it. It waits for `ready`, if given, and what
+   * comes for its queue meanwhile goes behind it.
+   */
+  submit(lane: string, submission: Submission, ready?: Promise<unknown>): void {
     const { fn } = this.registry.names.parse(lane)
-    this.#parts.submissions.add(lane, submission, {
+    const route = {
       retries: this.#options.retries?.get(fn),
       retentionSeconds: this.#options.retentionSeconds?.get(fn),
-    })
+    }
+    this.#parts.submissions.add(lane, submission, route, ready)
     if (submission.waiter) this.#parts.watch.touch()
   }
 

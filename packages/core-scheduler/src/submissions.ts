@@ -3,16 +3,27 @@ import { HeldSubmission, type HeldParts } from './held-submission.ts'
 import type { NewJob } from './job.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import { maxLanes } from './lane-registry.ts'
-import { StoreError, type Clock, type Observer, type Store } from './ports.ts'
+import { ArrivalLines } from './arrival-lines.ts'
+import { StoreError, type Clock, type LaneArrivals, type Observer, type Store } from './ports.ts'
 import type { Submission } from './requests.ts'
 import { toStoreError } from './store-errors.ts'
 import { Gathered } from './gathered.ts'
 import type { Waiters } from './waiters.ts'
 
 interface Pending {
+  readonly lane: string
   readonly submission: Submission
   readonly job: NewJob
 }
+
+/** What one call brings of one lane. */
+interface Arrivals extends LaneArrivals {
+  readonly jobs: NewJob[]
+  readonly places: number[]
+  readonly items: Pending[]
+}
+
+type Answer = Awaited<ReturnType<Store['submitLanes']>>[number]
 
 /** What a route adds to a job, over what the door says. */
 export interface RoutePolicy {
@@ -40,7 +51,10 @@ interface Parts {
 /** Own jobs that are remembered per lane until the store tells of them. */
 const maxRemembered = 10_000
 
-/** Takes jobs in: in batches per lane, answered when the store has it. */
+/** All that comes is one batch, in the order of arrival. */
+const oneBatch = ''
+
+/** Takes jobs in: in the order in which they come, in batches, answered when the store has them. */
 export class Submissions {
   readonly #parts: Parts
   readonly #batch: Gathered<Pending>
@@ -48,24 +62,29 @@ export class Submissions {
   readonly #registering = new Map<string, Promise<number>>()
   readonly #flights = new Flights()
   readonly #own = new Map<string, Set<number>>()
+  readonly #lines: ArrivalLines<Pending>
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#batch = new Gathered(parts.added, (lane, items) => void this.#send(lane, items))
+    this.#batch = new Gathered(parts.added, (_key, items) => void this.#send(items))
+    this.#lines = new ArrivalLines(
+      (pending) => this.#gather(pending),
+      ({ submission }, error) => submission.refused(toStoreError(error)),
+    )
     this.#abandoned = new Gathered(parts.added, (lane, ids) => void this.#sendAbandoned(lane, ids))
   }
 
-  add(lane: string, submission: Submission, route: RoutePolicy): void {
-    const job = routedJob(submission.job, route)
-    const pending = { submission, job }
-    if (this.#parts.registry.numberOf(lane) !== undefined) {
-      this.#batch.add(lane, pending, job.input.length)
+  /** The job waits for `ready`, and what comes for its queue meanwhile goes behind it. */
+  add(lane: string, submission: Submission, route: RoutePolicy, ready?: Promise<unknown>): void {
+    const { registry } = this.#parts
+    const pending = { lane, submission, job: routedJob(submission.job, route) }
+    const isKnown = registry.numberOf(lane) !== undefined
+    if (!ready && isKnown && this.#lines.isEmpty) {
+      this.#gather(pending)
       return
     }
-    this.laneNumber(lane).then(
-      () => this.#batch.add(lane, pending, job.input.length),
-      (error: unknown) => submission.refused(toStoreError(error)),
-    )
+    const { queue } = registry.names.parse(lane)
+    this.#lines.add(queue, pending, ready ?? (isKnown ? undefined : this.laneNumber(lane)))
   }
 
   abandon(lane: string, ids: readonly number[]): void {
@@ -116,23 +135,45 @@ export class Submissions {
     return this.#own.get(lane)?.delete(id) ?? false
   }
 
-  async #send(lane: string, items: readonly Pending[]): Promise<void> {
-    const landed = this.#flights.begin(lane)
-    const awake = this.#parts.sending(lane, items.length)
+  #gather(pending: Pending): void {
+    this.#batch.add(oneBatch, pending, pending.job.input.length)
+  }
+
+  async #send(items: readonly Pending[]): Promise<void> {
+    const arrivals = byLane(items)
+    const begun = arrivals.map(({ lane, items: { length } }) => ({
+      landed: this.#flights.begin(lane),
+      awake: this.#parts.sending(lane, length),
+    }))
+    const answers = await this.#store(arrivals)
+    for (const [at, of] of arrivals.entries()) {
+      await this.#take(of, answers[at], begun[at]?.awake ?? 0)
+      begun[at]?.landed()
+    }
+  }
+
+  async #store(arrivals: readonly Arrivals[]): Promise<readonly (Answer | undefined)[]> {
+    const { store } = this.#parts
+    const [first] = arrivals
     try {
-      const results = await this.#parts.store.submit(
-        lane,
-        items.map(({ job }) => job),
-      )
+      if (!first || arrivals.length > 1) return await store.submitLanes(arrivals)
+      return [await store.submit(first.lane, first.jobs)]
+    } catch (error) {
+      return arrivals.map(() => toStoreError(error))
+    }
+  }
+
+  async #take({ lane, items }: Arrivals, answer: Answer = [], awake: number): Promise<void> {
+    const { registry, store } = this.#parts
+    try {
+      if (answer instanceof StoreError) throw answer
       // A lane that was dropped meanwhile comes again.
-      if (this.#parts.registry.numberOf(lane) === undefined) await this.laneNumber(lane)
-      if (this.#parts.store.confirm) void this.#answerConfirmed(lane, items, results, awake)
-      else this.#answer(lane, items, results, awake)
+      if (registry.numberOf(lane) === undefined) await this.laneNumber(lane)
+      if (store.confirm) void this.#answerConfirmed(lane, items, answer, awake)
+      else this.#answer(lane, items, answer, awake)
     } catch (error) {
       const refusal = toStoreError(error)
       for (const { submission } of items) submission.refused(refusal)
-    } finally {
-      landed()
     }
   }
 
@@ -145,6 +186,7 @@ export class Submissions {
   ): Promise<void> {
     const { store, observer, waiters } = this.#parts
     const held = items.map(({ submission, job }) => ({
+      lane,
       job,
       submission: new HeldSubmission(submission, lane),
     }))
@@ -208,6 +250,20 @@ export class Submissions {
       this.#parts.observer.trouble('abandon', error)
     }
   }
+}
+
+/** What came, by lane. */
+function byLane(items: readonly Pending[]): Arrivals[] {
+  const found = new Map<string, Arrivals>()
+  for (const [place, item] of items.entries()) {
+    const { lane, job } = item
+    const arrivals = found.get(lane) ?? { lane, jobs: [], places: [], items: [] }
+    if (arrivals.items.length === 0) found.set(lane, arrivals)
+    arrivals.jobs.push(job)
+    arrivals.places.push(place)
+    arrivals.items.push(item)
+  }
+  return [...found.values()]
 }
 
 function routedJob(job: NewJob, route: RoutePolicy): NewJob {

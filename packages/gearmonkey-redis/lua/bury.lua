@@ -11,7 +11,7 @@ for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
   if job[1] and string.sub(job[1], 1, #mine) == mine then
     if #back == 0 then needQueues(lane) end
     redis.call('ZREM', KEYS[1], id)
-    redis.call('HSET', key, 'status', 'idle', 'enqueued', integer(now))
+    redis.call('HSET', key, 'status', 'idle', 'enqueued', stamp(nowUs()))
     redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
     back[#back + 1] = { id, job[2] }
   end

@@ -64,7 +64,7 @@ local function release(job, lost, mostLosses)
     counts.failed = counts.failed + 1
     return 3
   end
-  redis.call('HSET', key, 'enqueued', integer(now))
+  redis.call('HSET', key, 'enqueued', stamp(nowUs()))
   return interrupt(job, back)
 end
 

@@ -26,7 +26,7 @@ for at = 10, #ARGV do
     local v = jobFields(lane, id, 'door', 'unique', 'jid', 'wait', 'keep', 'level')
     local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = v[4], keep = v[5] }
     if to == 'queue' then
-      redis.call('HSET', key, 'status', 'idle', 'enqueued', integer(now))
+      redis.call('HSET', key, 'status', 'idle', 'enqueued', stamp(nowUs()))
       redis.call('HDEL', key, 'settled')
       -- Those who waited for a dead job are gone: it now runs for its own sake.
       if set == 'dead' then redis.call('HDEL', key, 'fg') end

@@ -13,6 +13,6 @@ for at = 3, #ARGV do
       if not oldest or since < oldest then oldest = since end
     end
   end
-  found[#found + 1] = oldest and integer(oldest) or ''
+  found[#found + 1] = oldest and stamp(oldest * 1000) or ''
 end
 return found

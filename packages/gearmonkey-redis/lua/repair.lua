@@ -23,7 +23,7 @@ local function putBack(id, lost)
     redis.call('HINCRBY', metaKey(lane), 'failed', 1)
     return
   end
-  redis.call('HSET', key, 'status', 'idle', 'enqueued', integer(now))
+  redis.call('HSET', key, 'status', 'idle', 'enqueued', stamp(nowUs()))
   redis.call('HDEL', key, 'status:dividend', 'status:divisor')
   back[#back + 1] = { id, v[6] }
 end

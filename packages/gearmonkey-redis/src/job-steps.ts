@@ -1,23 +1,26 @@
-import type {
-  HeldRef,
-  ClaimRequest,
-  Job,
-  JobRef,
-  NewJob,
-  Outcome,
-  Report,
-  Reservation,
-  Settled,
-  Submitted,
-  Throttle,
+import {
+  StoreError,
+  type HeldRef,
+  type ClaimRequest,
+  type Job,
+  type JobRef,
+  type LaneArrivals,
+  type NewJob,
+  type Outcome,
+  type Report,
+  type Reservation,
+  type Settled,
+  type Submitted,
+  type Throttle,
 } from '@crossgear/core-scheduler'
 import { chunks } from './chunks.ts'
 import type { ClockOffset } from './clock-offset.ts'
 import { isUnheard } from './errors.ts'
-import { addFields, jobOf, reservationsOf, type ReservedReply } from './job-hash.ts'
+import { jobOf, reservationsOf, type ReservedReply } from './job-hash.ts'
 import { unpack } from './packed.ts'
 import type { ScriptArgument } from './scripts.ts'
 import type { StoreLink } from './store-link.ts'
+import { addArrivals, submittedOf } from './submit-arguments.ts'
 import { throttleArguments } from './throttle-arguments.ts'
 import { UnheardClaims } from './unheard-claims.ts'
 
@@ -29,6 +32,14 @@ export interface JobStepOptions {
 }
 
 const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped']
+
+/** What a submission in a cluster brings beside its jobs. */
+interface ClusterArrival {
+  /** Those by which the jobs have joined their batches. */
+  readonly notes?: ReadonlyMap<string, string>
+  /** When the jobs came, microseconds since 1970; absent: now, by the server's clock. */
+  readonly atUs?: number
+}
 
 type PackedReply = readonly [packed: Buffer, ...beside: Buffer[]]
 
@@ -53,39 +64,26 @@ export class RedisJobs {
     this.#options = options
   }
 
-  /** @param notes in a cluster: those by which the jobs have joined their batches */
-  async submit(
-    lane: string,
-    jobs: readonly NewJob[],
-    notes?: ReadonlyMap<string, string>,
-  ): Promise<readonly Submitted[]> {
+  async submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
+    const [result] = await this.submitLanes([{ lane, jobs, places: [...jobs.keys()] }])
+    if (result instanceof StoreError) throw result
+    return result ?? []
+  }
+
+  /** Outside a cluster of any number of lanes, in a cluster of one. */
+  async submitLanes(
+    arrivals: readonly LaneArrivals[],
+    { notes, atUs }: ClusterArrival = {},
+  ): Promise<readonly (readonly Submitted[] | StoreError)[]> {
     const { run, keys, node } = this.#link
-    const args: ScriptArgument[] = [lane, node, this.#link.queueOf(lane), jobs.length]
-    for (const job of jobs) {
-      args.push(
-        job.level,
-        job.dueAtMs ?? '',
-        job.unique ?? '',
-        job.foreground ? '1' : '',
-        job.jid ?? '',
-        job.lock?.key ?? '',
-        job.lock?.forMs ?? 0,
-        (this.#link.isCluster ? notes?.get(job.batch ?? '') : job.batch) ?? '',
-        job.tick?.entry ?? '',
-        job.tick?.atMs ?? 0,
-      )
-      const count = args.push(0)
-      addFields(args, job)
-      if (job.foreground) args.push('wait', node, 'fg', '1')
-      args[count - 1] = args.length - count
-    }
-    const reply = unpack((await run('submit', [keys.uid(lane)], args)) as Buffer)
-    return (reply as (number | Buffer)[]).map((id) => {
-      if (typeof id !== 'number')
-        return { kind: id.toString() as 'locked' | 'unbatched' | 'ticked' }
-      if (id === 0) return { kind: 'full' }
-      return id > 0 ? { kind: 'created', id } : { kind: 'joined', id: -id }
-    })
+    const args: ScriptArgument[] = [node, atUs ?? '', arrivals.length]
+    for (const lane of arrivals) addArrivals(args, lane, this.#link, notes)
+    const reply = unpack((await run('submit', [keys.uid(arrivals[0]?.lane ?? '')], args)) as Buffer)
+    return (reply as (Buffer | (number | Buffer)[])[]).map((answer) =>
+      Array.isArray(answer)
+        ? answer.map((result) => submittedOf(result))
+        : new StoreError('REFUSED', String(answer)),
+    )
   }
 
   async claim(request: ClaimRequest): Promise<readonly Reservation[]> {

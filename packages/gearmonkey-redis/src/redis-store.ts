@@ -7,6 +7,7 @@ import {
   type Job,
   type JobRef,
   type JobSummary,
+  type LaneArrivals,
   type LaneCounts,
   type LaneLimits,
   type NewJob,
@@ -81,7 +82,7 @@ export class RedisStore implements Store {
   /** Absent outside a cluster. */
   readonly #cluster: ClusterSteps | undefined
   /** Of the steps that are others in a cluster: those that count here. */
-  readonly #steps: Pick<RedisJobs, 'submit' | 'claim' | 'finish'>
+  readonly #steps: Pick<RedisJobs, 'submit' | 'submitLanes' | 'claim' | 'finish'>
   readonly #lanes: RedisLanes
   readonly #nodes: RedisNodes
   readonly #administration: RedisAdministration
@@ -107,7 +108,7 @@ export class RedisStore implements Store {
     this.batches = new RedisBatches(link)
     this.imports = new RedisImports(link, bounds)
     if (link.isCluster) {
-      this.#cluster = new ClusterSteps(link, this.#jobs, options.throttles ?? new Map())
+      this.#cluster = new ClusterSteps(link, this.#jobs, clock, options.throttles ?? new Map())
     }
     const question = questionOf(options.durability ?? { level: 'store' })
     if (question) {
@@ -156,6 +157,12 @@ export class RedisStore implements Store {
 
   submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
     return this.#steps.submit(lane, jobs)
+  }
+
+  submitLanes(
+    arrivals: readonly LaneArrivals[],
+  ): Promise<readonly (readonly Submitted[] | StoreError)[]> {
+    return this.#steps.submitLanes(arrivals)
   }
 
   claim(request: ClaimRequest): Promise<readonly Reservation[]> {

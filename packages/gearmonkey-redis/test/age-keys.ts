@@ -12,12 +12,14 @@ end
 for _, key in ipairs(redis.call('KEYS', '*')) do
   local kind = redis.call('TYPE', key).ok
   if kind == 'zset' then
-    shift(key, string.match(key, '^queue:.*:scheduled$') and ms / 1000 or ms)
+    -- Due times are seconds, and ranks microseconds.
+    local unit = string.match(key, '^queue:.*:scheduled$') and 0.001 or string.match(key, '^xg:ready:') and 1000 or 1
+    shift(key, ms * unit)
   elseif kind == 'hash' and string.match(key, '^job:') then
     local stale = redis.call('HGET', key, 'stale')
     if stale then redis.call('HSET', key, 'stale', string.format('%.0f', stale - ms)) end
     local enqueued = redis.call('HGET', key, 'enqueued')
-    if enqueued then redis.call('HSET', key, 'enqueued', string.format('%.0f', enqueued - ms)) end
+    if enqueued then redis.call('HSET', key, 'enqueued', string.format('%.3f', enqueued - ms)) end
   elseif kind == 'list' and string.match(key, '^xg:rate:') then
     local starts, left = redis.call('LRANGE', key, 0, -1), redis.call('PTTL', key)
     redis.call('DEL', key)

@@ -39,7 +39,10 @@ class DyingNode {
 
   async stores({ note }: Join, jobs: number): Promise<readonly { readonly kind: string }[]> {
     const many = Array.from({ length: jobs }, () => job)
-    return this.#jobs.submit('mail', many, new Map([[bid, note]]))
+    const arrivals = [{ lane: 'mail', jobs: many, places: [...many.keys()] }]
+    const [stored = []] = await this.#jobs.submitLanes(arrivals, { notes: new Map([[bid, note]]) })
+    if (stored instanceof Error) throw stored
+    return stored
   }
 
   dies(): void {

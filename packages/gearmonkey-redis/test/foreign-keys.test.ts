@@ -76,6 +76,21 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     })
   })
 
+  test('refuses submissions of its function and not those that come with them', async () => {
+    await world.server.set('queue:bad:normal', 'theirs')
+    const arrivals = lanes.map((lane, at) => ({ lane, jobs: [job], places: [at] }))
+    expect(await store.submitLanes(arrivals)).toEqual([
+      expect.objectContaining({
+        code: 'REFUSED',
+        message: expect.stringMatching(/^WRONGTYPE/) as string,
+      }),
+      [{ kind: 'created', id: 1 }],
+    ])
+    await expect(store.submit('bad', [job])).rejects.toMatchObject({ code: 'REFUSED' })
+    expect(namesOf(await claim(['mail'], 9))).toEqual(['mail:1'])
+    await world.server.del('queue:bad:normal')
+  })
+
   test('the upkeep tells which function is concerned', async () => {
     await world.server.set('queue:bad:low', 'theirs')
     await expect(store.heal(lanes)).rejects.toMatchObject({

@@ -1,5 +1,4 @@
 import type { Scheduler, Submission } from '@crossgear/core-scheduler'
-import { asStoreError } from './store-error-text.ts'
 
 /**
  * Hands jobs in, and before the first one of a lane opens it: what Faktory producers push is for
@@ -15,14 +14,7 @@ export class OpenLanes {
   }
 
   submit(lane: string, submission: Submission): void {
-    if (this.#open.has(lane)) {
-      this.#scheduler.submit(lane, submission)
-      return
-    }
-    this.open(lane).then(
-      () => this.#scheduler.submit(lane, submission),
-      (error: unknown) => submission.refused(asStoreError(error)),
-    )
+    this.#scheduler.submit(lane, submission, this.#open.has(lane) ? undefined : this.open(lane))
   }
 
   /** The store may have forgotten which lanes are open. */

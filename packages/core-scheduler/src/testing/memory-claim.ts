@@ -93,12 +93,17 @@ function bestOf(world: MemoryWorld, lanes: readonly MemoryLane[]): Head | undefi
   return best
 }
 
-function headOf(world: MemoryWorld, lane: MemoryLane): Head | undefined {
+/** A job that no gateway queued is as old as the first look at its lane that could have met it. */
+function seenSince(world: MemoryWorld, lane: MemoryLane, { id }: MemoryJob): number {
+  if (id > lane.seen.upTo) lane.seen = { upTo: lane.lastId, atMs: world.nowMs() }
+  return lane.seen.atMs
+}
+
+export function headOf(world: MemoryWorld, lane: MemoryLane): Head | undefined {
   for (let head = lane.head(); head; head = lane.head()) {
     const job = lane.job(head.id, world.nowMs())
-    // A job that no gateway queued is as old as the first look at it.
     if (job) {
-      job.enqueuedAtMs ??= world.nowMs()
+      if (job.enqueuedAtMs === undefined) world.arrive(job, seenSince(world, lane, job))
       return { lane, band: head.band, job }
     }
     lane.queues[head.band].shift()
@@ -108,5 +113,6 @@ function headOf(world: MemoryWorld, lane: MemoryLane): Head | undefined {
 
 function isBefore(one: Head, other: Head): boolean {
   const higher = (other.job.level ?? bandLevel[other.band]) - (one.job.level ?? bandLevel[one.band])
-  return (higher || (one.job.enqueuedAtMs ?? 0) - (other.job.enqueuedAtMs ?? 0)) < 0
+  const older = (one.job.enqueuedAtMs ?? 0) - (other.job.enqueuedAtMs ?? 0)
+  return (higher || older || (one.job.arrival ?? 0) - (other.job.arrival ?? 0)) < 0
 }

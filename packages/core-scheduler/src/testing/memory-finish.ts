@@ -56,7 +56,7 @@ export function finishJob(
 export function putBack(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): void {
   lane.busy.delete(job.id)
   interrupt(job)
-  job.enqueuedAtMs = world.nowMs()
+  world.arrive(job)
   lane.enqueue(job)
 }
 

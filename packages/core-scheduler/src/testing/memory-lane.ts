@@ -16,6 +16,8 @@ export interface MemoryJob {
   note?: string | undefined
   notedAtMs?: number
   enqueuedAtMs?: number | undefined
+  /** Place among the jobs that were queued in the same millisecond. */
+  arrival?: number
   token?: string | undefined
   dividend?: Buffer | undefined
   divisor?: Buffer | undefined
@@ -58,11 +60,17 @@ export class MemoryLane {
   nativeWorkers = 0
   /** What native programs may have left, and since when it has been so, the store's milliseconds. */
   readonly suspects = new Map<string, number>()
+  /** The last id that there was when the lane was looked at, and the store's milliseconds of that. */
+  seen: { readonly upTo: number; readonly atMs: number } = { upTo: 0, atMs: 0 }
   line: { readonly sign: string; readonly sinceMs: number } | undefined
   #lastId = 0
 
   constructor(lane: string) {
     this.lane = lane
+  }
+
+  get lastId(): number {
+    return this.#lastId
   }
 
   nextId(): number {

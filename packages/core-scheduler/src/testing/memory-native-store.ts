@@ -149,7 +149,7 @@ function putRight(
   job.status = 'idle'
   job.dividend = undefined
   job.divisor = undefined
-  job.enqueuedAtMs = world.nowMs()
+  world.arrive(job)
   lane.enqueue(job)
   wakeAll(world, lane.lane)
 }

@@ -5,6 +5,7 @@ import { StoreError } from '../ports.ts'
 import type {
   ClaimRequest,
   JobSummary,
+  LaneArrivals,
   LaneCounts,
   LaneLimits,
   Pulse,
@@ -13,10 +14,10 @@ import type {
   WorkerCount,
 } from '../ports.ts'
 import { cancelJob, clearLane, listJobs } from './memory-administration.ts'
-import { claimJobs } from './memory-claim.ts'
+import { claimJobs, headOf } from './memory-claim.ts'
 import { finishJob } from './memory-finish.ts'
 import { jobOf, uniqueKey } from './memory-lane.ts'
-import { heldIn, buryIn, expiredIn, promoteLane, takeReport } from './memory-upkeep.ts'
+import { heldIn, buryIn, expiredIn, promoteDue, takeReport } from './memory-upkeep.ts'
 import { MemoryNativeStore } from './memory-native-store.ts'
 import { MemoryBatches } from './memory-batches.ts'
 import { MemoryCron } from './memory-cron.ts'
@@ -75,6 +76,24 @@ export class MemoryNode implements Store {
     return this.#step((world) =>
       jobs.map((job) => submitJob(world, this.node, world.lane(lane), job)),
     )
+  }
+
+  submitLanes(
+    arrivals: readonly LaneArrivals[],
+  ): Promise<readonly (readonly Submitted[] | StoreError)[]> {
+    return this.#step((world) => {
+      const line = arrivals.flatMap(({ lane, jobs, places }, of) =>
+        jobs.map((job, at) => ({ of, at, lane, job, place: places[at] ?? 0 })),
+      )
+      line.sort((one, other) => one.place - other.place)
+      const results = arrivals.map((): Submitted[] => [])
+      for (const { of, at, lane, job } of line) {
+        const result = submitJob(world, this.node, world.lane(lane), job)
+        const ofLane = results[of]
+        if (ofLane) ofLane[at] = result
+      }
+      return results
+    })
   }
 
   claim(request: ClaimRequest): Promise<readonly Reservation[]> {
@@ -160,7 +179,11 @@ export class MemoryNode implements Store {
   }
 
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
-    return this.#step((world) => lanes.filter((lane) => world.lane(lane).hasWanted))
+    return this.#step((world) => {
+      const found = lanes.filter((lane) => world.lane(lane).hasWanted)
+      for (const lane of found) headOf(world, world.lane(lane))
+      return found
+    })
   }
 
   setLimits(lane: string, limits: LaneLimits): Promise<void> {
@@ -215,16 +238,14 @@ export class MemoryNode implements Store {
   }
 
   promote(): Promise<readonly { readonly lane: string; readonly jobs: number }[]> {
-    return this.#step((world) =>
-      [...world.lanes]
-        .map((lane) => ({ lane: lane.lane, jobs: promoteLane(world, lane) }))
-        .filter(({ jobs }) => jobs > 0),
-    )
+    return this.#step((world) => promoteDue(world))
   }
 
   /** Has no indexes that could be wrong. */
-  heal(_lanes: readonly string[]): Promise<void> {
-    return this.#step(() => undefined)
+  heal(lanes: readonly string[]): Promise<void> {
+    return this.#step((world) => {
+      for (const lane of lanes) headOf(world, world.lane(lane))
+    })
   }
 
   expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {

@@ -17,12 +17,12 @@ export function storeJob(
     terms: job,
     status: 'idle',
     level: job.level,
-    enqueuedAtMs: world.nowMs(),
     settled: false,
     losses: 0,
     waiting: job.foreground && node !== undefined ? [node] : [],
     foreground: job.foreground,
   }
+  world.arrive(stored)
   lane.add(stored)
   const dueMs = job.dueAtMs ?? 0
   const isAhead = dueMs > world.nowMs()

@@ -31,19 +31,26 @@ function eventOf(report: Report): JobEvent {
   return { kind, dividend, divisor }
 }
 
-/** Moves the due jobs of a lane into its queues, the earliest first; gives their number. */
-export function promoteLane(world: MemoryWorld, lane: MemoryLane): number {
-  const due = [...lane.scheduled].filter(([, dueMs]) => dueMs <= world.nowMs())
-  due.sort(([, one], [, other]) => one - other)
-  for (const [id] of due) {
+/** Moves the due jobs into the queues of their lanes, the earliest first; gives how many each lane got. */
+export function promoteDue(world: MemoryWorld): { readonly lane: string; readonly jobs: number }[] {
+  const due = [...world.lanes].flatMap((lane) =>
+    [...lane.scheduled]
+      .filter(([, dueMs]) => dueMs <= world.nowMs())
+      .map(([id, dueMs]) => ({ lane, id, dueMs, job: lane.job(id, world.nowMs()) })),
+  )
+  due.sort(
+    (one, other) => one.dueMs - other.dueMs || (one.job?.arrival ?? 0) - (other.job?.arrival ?? 0),
+  )
+  const moved = new Map<string, number>()
+  for (const { lane, id, dueMs, job } of due) {
     lane.scheduled.delete(id)
-    const job = lane.job(id, world.nowMs())
     if (!job) continue
-    if (job.door !== 'native') job.enqueuedAtMs = world.nowMs()
+    if (job.door !== 'native') world.arrive(job, dueMs)
     lane.enqueue(job)
+    moved.set(lane.lane, (moved.get(lane.lane) ?? 0) + 1)
   }
-  if (due.length > 0) wakeAll(world, lane.lane, due.length)
-  return due.length
+  for (const [lane, jobs] of moved) wakeAll(world, lane, jobs)
+  return [...moved].map(([lane, jobs]) => ({ lane, jobs }))
 }
 
 /** The reservations of a lane that are past their deadline. */

@@ -2,7 +2,7 @@ import { LaneNames } from '../lanes.ts'
 import { StoreError, type Store, type StoreErrorCode, type StoreListener } from '../ports.ts'
 import type { MemoryBatch } from './memory-batches.ts'
 import type { ManualClock } from './manual-clock.ts'
-import { MemoryLane } from './memory-lane.ts'
+import { MemoryLane, type MemoryJob } from './memory-lane.ts'
 import { MemoryNative } from './memory-native.ts'
 import { MemoryNode } from './memory-node.ts'
 import type { NativePeer, StoreWorld, WorldOptions } from './store-world.ts'
@@ -42,6 +42,7 @@ export class MemoryWorld implements StoreWorld {
   readonly #lanes = new Map<string, MemoryLane>()
   readonly #nodes: MemoryNode[] = []
   #lastLaneNumber = 0
+  #lastArrival = 0
   #trouble: StoreError | undefined
 
   constructor(clock: ManualClock, options: WorldOptions = {}) {
@@ -53,6 +54,13 @@ export class MemoryWorld implements StoreWorld {
   /** The store's clock. */
   nowMs(): number {
     return epochMs + this.clock.nowMs()
+  }
+
+  /** A job comes into line, behind those that came in the same millisecond. */
+  arrive(job: MemoryJob, atMs = this.nowMs()): void {
+    this.#lastArrival += 1
+    job.enqueuedAtMs = atMs
+    job.arrival = this.#lastArrival
   }
 
   /** A number that no lane had before. */

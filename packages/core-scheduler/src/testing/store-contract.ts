@@ -2,6 +2,7 @@ import { afterEach, describe, expect } from 'vitest'
 import { administrationContract } from './contract-administration.ts'
 import { aheadContract } from './contract-ahead.ts'
 import { leftoverContract } from './contract-leftovers.ts'
+import { lineContract } from './contract-lines.ts'
 import { nativeContract } from './contract-native.ts'
 import { batchContract } from './contract-batches.ts'
 import { cronContract } from './contract-cron.ts'
@@ -39,6 +40,7 @@ export function storeContract(
       }
     })
     queueContract(open)
+    lineContract(open)
     sharingContract(open)
     outcomeContract(open)
     aheadContract(open)

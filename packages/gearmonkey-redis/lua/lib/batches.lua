@@ -26,7 +26,7 @@ end
 local function storeCallback(lane, callback, words, first)
   local queue, level, jid, now = words[first], tonumber(words[first + 1]), words[first + 2], nowMs()
   local id = integer(redis.call('INCR', laneKey('uid', lane)))
-  redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', integer(now), 'callback', callback,
+  redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', stamp(nowUs()), 'callback', callback,
     unpack(words, first + 3))
   redis.call('HSET', jidKey(lane), jid, id)
   redis.call('PUBLISH', channelOf(lane), 'create:' .. id)

@@ -64,5 +64,13 @@ local function nowMs()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
+local function nowUs()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+
+-- Microseconds as `enqueued` has them: milliseconds with a fraction.
+local function stamp(us) return string.format('%.3f', us / 1000) end
+
 -- 1700000000000 and not 1.7e+12.
 local function integer(number) return string.format('%.0f', number) end

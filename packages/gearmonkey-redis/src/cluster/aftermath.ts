@@ -33,6 +33,9 @@ const stirring: Readonly<Partial<Record<ScriptName, boolean>>> = {
   'clear-lane': false,
 }
 
+/** Where a script's lane stands among its arguments, if not first. Some take many; in a cluster it is one. */
+const placeOfLane: Readonly<Partial<Record<ScriptName, number>>> = { promote: 1, submit: 3 }
+
 /**
  * Brings the indexes of a cluster in line with a lane, which is in another slot. They are hints: a node
  * that dies in between leaves them to the next look at the lane, which every node takes now and then.
@@ -55,8 +58,7 @@ export class Aftermath {
     if (name === 'batch-commit') await this.#ties.pushCallbacks()
     const tells = stirring[name]
     if (tells === undefined) return
-    // Where a script takes one lane, it comes first; a promotion takes many, in a cluster one.
-    const lane = String(args[name === 'promote' ? 1 : 0])
+    const lane = String(args[placeOfLane[name] ?? 0])
     if (name === 'promote')
       await this.#link.call(() => this.#link.redis.zrem(this.#link.keys.due, lane))
     const putsBack = name !== 'finish' || args.includes('release') || args.includes('return')

@@ -1,5 +1,7 @@
+import { StoreError } from '@crossgear/core-scheduler'
 import type {
   ClaimRequest,
+  LaneArrivals,
   NewJob,
   Outcome,
   Reservation,
@@ -7,6 +9,8 @@ import type {
   Submitted,
   Throttle,
 } from '@crossgear/core-scheduler'
+import type { ClockOffset } from '../clock-offset.ts'
+import { storeErrorOf } from '../errors.ts'
 import type { RedisJobs } from '../job-steps.ts'
 import type { StoreLink } from '../store-link.ts'
 import { Aftermath } from './aftermath.ts'
@@ -19,17 +23,29 @@ import { ClusterTies } from './cluster-ties.ts'
  * The steps that touch more than a lane, on a cluster: the lane's part is one atomic step as
  * everywhere, what is in other slots comes before or after it.
  */
-export class ClusterSteps implements Pick<RedisJobs, 'submit' | 'claim' | 'finish'> {
+export class ClusterSteps implements Pick<
+  RedisJobs,
+  'submit' | 'submitLanes' | 'claim' | 'finish'
+> {
   readonly #link: StoreLink
   readonly #jobs: RedisJobs
   readonly #ties: ClusterTies
   readonly #joins: BatchJoins
   readonly #aftermath: Aftermath
   readonly #throttles: ClusterThrottles
+  readonly #clock: ClockOffset
+  /** Later than all times of arrival so far, microseconds. */
+  #nextUs = 0
 
-  constructor(link: StoreLink, jobs: RedisJobs, throttles: ReadonlyMap<string, Throttle>) {
+  constructor(
+    link: StoreLink,
+    jobs: RedisJobs,
+    clock: ClockOffset,
+    throttles: ReadonlyMap<string, Throttle>,
+  ) {
     this.#link = link
     this.#jobs = jobs
+    this.#clock = clock
     this.#ties = new ClusterTies(link)
     this.#joins = new BatchJoins(link)
     this.#aftermath = new Aftermath(link, this.#ties)
@@ -37,13 +53,42 @@ export class ClusterSteps implements Pick<RedisJobs, 'submit' | 'claim' | 'finis
     link.afterwards((name, args) => this.#aftermath.after(name, args))
   }
 
-  async submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
-    if (jobs.every(({ batch }) => batch === undefined)) return this.#jobs.submit(lane, jobs)
+  submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
+    const places = [...jobs.keys()]
+    return this.#submit({ lane, jobs, places }, this.#arrivedUs(jobs.length))
+  }
+
+  /** Each lane in a call of its own, with the time at which all came: by that they are one line. */
+  submitLanes(
+    arrivals: readonly LaneArrivals[],
+  ): Promise<readonly (readonly Submitted[] | StoreError)[]> {
+    const atUs = this.#arrivedUs(arrivals.reduce((sum, { jobs }) => sum + jobs.length, 0))
+    return Promise.all(arrivals.map((lane) => this.#submit(lane, atUs).catch(storeErrorOf)))
+  }
+
+  /** A time for the first of so many jobs, later than that of any job before. */
+  #arrivedUs(jobs: number): number {
+    const atUs = Math.max(Math.round(this.#clock.nowMs() * 1000), this.#nextUs)
+    this.#nextUs = atUs + jobs
+    return atUs
+  }
+
+  async #submit({ lane, jobs, places }: LaneArrivals, atUs: number): Promise<readonly Submitted[]> {
     const joined = await this.#joinBatches(lane, jobs)
     const isKnown = ({ batch }: NewJob): boolean => batch === undefined || joined.has(batch)
     const taken = jobs.filter(isKnown)
     const notes = new Map([...joined].map(([bid, { note }]) => [bid, note]))
-    const stored = taken.length > 0 ? await this.#jobs.submit(lane, taken, notes) : []
+    const stored =
+      taken.length > 0
+        ? await this.#store(
+            {
+              lane,
+              jobs: taken,
+              places: places.filter((_place, at) => jobs[at] && isKnown(jobs[at])),
+            },
+            { notes, atUs },
+          )
+        : []
     const left = countByBatch(taken.filter((_job, at) => stored[at]?.kind !== 'created'))
     await this.#link.ifThere(async () => {
       for (const [bid, join] of joined) await this.#joins.settle(join, left.get(bid) ?? 0)
@@ -75,6 +120,15 @@ export class ClusterSteps implements Pick<RedisJobs, 'submit' | 'claim' | 'finis
   async heal(): Promise<void> {
     await this.#joins.settleOverdue()
     await this.#ties.pushCallbacks()
+  }
+
+  async #store(
+    arrivals: LaneArrivals,
+    more: Parameters<RedisJobs['submitLanes']>[1],
+  ): Promise<readonly Submitted[]> {
+    const [result] = await this.#jobs.submitLanes([arrivals], more)
+    if (result instanceof StoreError) throw result
+    return result ?? []
   }
 
   /** How the jobs have joined their batches, those that are known. */
