@@ -40,6 +40,7 @@ describe('settings', () => {
       dataDir: './crossgear-data',
       storePort: 'auto',
       jobRetries: 0,
+      gearmandVersion: '1.1',
       drainSeconds: 10,
       bridgeFaktory: 'auto',
       maxPacketBytes: 67_108_864,
@@ -211,6 +212,13 @@ describe('the file', () => {
       ['mail', { queue: 'bulk', retries: 3, retentionSeconds: 60, payload: 'json' }],
       ['odd name', {}],
     ])
+  })
+
+  it('has a version as text or as a number', async () => {
+    for (const value of ['2.0', '"2.0"']) {
+      const config = await file(`gearmand_version = ${value}`)
+      expect(load({ flags: { config } }).gearmandVersion).toBe('2.0')
+    }
   })
 
   it('has throttles', async () => {

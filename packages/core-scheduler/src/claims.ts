@@ -162,6 +162,7 @@ export class Claims {
       const jobs = await store.claim({
         by: interest.by,
         groups: interest.by === 'consumer' ? this.#parts.unpaused(groups) : groups,
+        byLevel: interest.byLevel ?? false,
         max: claimants.length,
         ahead,
         throttled: this.#throttled,

@@ -1,6 +1,7 @@
 import type { LaneRegistry } from './lane-registry.ts'
 import type { ClaimBy } from './job.ts'
 import type { LaneGroup } from './ports.ts'
+import type { FunctionOrder } from './scheduler-options.ts'
 
 /** One function that a worker named, with the time it allows itself for a job. */
 export interface Ability {
@@ -24,11 +25,17 @@ export interface Interest {
    * lives, and so has no time to lose.
    */
   readonly mayWait: boolean
+  /** The highest level of all groups comes first: see {@link ClaimRequest.byLevel}. */
+  readonly byLevel?: boolean
   groups(registry: LaneRegistry): readonly LaneGroup[]
 }
 
 /** The interest of a worker that named functions, the one to try first at the front. */
-export function namedInterest(abilities: readonly Ability[], registry: LaneRegistry): Interest {
+export function namedInterest(
+  abilities: readonly Ability[],
+  registry: LaneRegistry,
+  order: FunctionOrder = 'in-order',
+): Interest {
   const { names } = registry
   const wanted = abilities.map((ability) => {
     const lane = names.canonical(ability.fn)
@@ -38,6 +45,7 @@ export function namedInterest(abilities: readonly Ability[], registry: LaneRegis
     by: 'named',
     key: `n${JSON.stringify(wanted.map(({ lane, leaseMs }) => [lane, leaseMs ?? 0]))}`,
     mayWait: wanted.every(({ leaseMs }) => leaseMs === undefined),
+    byLevel: order === 'by-level',
     idleKeys: wanted.map(({ lane, single }) => (single ? `l${lane}` : `f${lane}`)),
     groups: cached(registry, () =>
       wanted.map(({ lane, single, leaseMs }) => ({

@@ -39,6 +39,11 @@ export interface ClaimRequest {
   readonly by: ClaimBy
   /** Taken from in this order. */
   readonly groups: readonly LaneGroup[]
+  /**
+   * The highest level of all groups comes first, and groups whose next jobs are of one level take turns,
+   * the first in line first. false: group after group.
+   */
+  readonly byLevel?: boolean
   readonly max: number
   /** So many more for workers that will ask in a moment; none where a throttle limits the lanes. 0. */
   readonly ahead?: number

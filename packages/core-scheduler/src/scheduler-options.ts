@@ -1,5 +1,11 @@
 import type { RepairPolicy } from './native-care.ts'
 
+/**
+ * In which order a worker gets the jobs of the functions it named: those of the first function first, or
+ * those of the highest level first, whatever their function.
+ */
+export type FunctionOrder = 'in-order' | 'by-level'
+
 /** What the operator decides. Defaults at the end of each line. */
 export interface SchedulerOptions {
   /** Home queue by function, where it is not `default`. None. */
@@ -14,6 +20,8 @@ export interface SchedulerOptions {
   readonly maxLosses?: number
   /** Idle workers woken per job; 0 wakes all of the function. 1. */
   readonly wakeups?: number
+  /** In which order a worker gets jobs of several functions. in-order. */
+  readonly functionOrder?: FunctionOrder
   /** What is done about what native programs leave behind when they die. Nothing. */
   readonly repair?: RepairPolicy
   /** In [0, 1), for retry delays. Math.random. */

@@ -162,7 +162,7 @@ export class Scheduler {
   }
 
   namedInterest(abilities: readonly Ability[]): Interest {
-    return namedInterest(abilities, this.registry)
+    return namedInterest(abilities, this.registry, this.#options.functionOrder)
   }
 
   consumerInterest(queues: readonly string[], functions?: ReadonlySet<string>): Interest {

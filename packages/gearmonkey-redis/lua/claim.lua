@@ -1,5 +1,5 @@
--- Reserves up to `max` jobs, group after group.
--- KEYS: the queue list of the first lane (for routing). ARGV: open, close, packed: by (n: named, c: consumer),
+-- Reserves up to `max` jobs, group after group, or by level: the highest level of all groups first.
+-- KEYS: the queue list of the first lane (for routing). ARGV: open, close, packed: by (n: named, l: named, by level, c: consumer),
 -- token prefix, first token number, max, default reserve_for of consumers (ms), number of groups, then
 -- per group: lease (ms, empty for none), queue (its hint index, empty for none), number of lanes, lanes; then
 -- number of throttles, per throttle: queue, concurrency (0: any), rate (0: any), per (ms), number of lanes of
@@ -21,7 +21,7 @@ local byQueue, byLane = {}, {}
 -- checked against what is written.
 local deadlines = {}
 
-local function isOpen(lane) return by == 'n' or isOpenLane(lane) end
+local function isOpen(lane) return by ~= 'c' or isOpenLane(lane) end
 
 -- The fields of a hash, in a table that serves for all of them, one after the other.
 local fields, before = {}, {}
@@ -93,10 +93,10 @@ local function reserve(lane, band, id, leaseMs)
   return true
 end
 
--- The band and rank of the next job; none where another program has put something else in the place of a queue.
+-- The band, rank and level of the next job; none where another program has put something else in the place of a queue.
 local function headIn(lane)
-  local isSound, band, rankOfHead = pcall(headOf, lane, now)
-  if isSound then return band, rankOfHead end
+  local isSound, band, rankOfHead, level = pcall(headOf, lane, now)
+  if isSound then return band, rankOfHead, level end
 end
 
 local function takeFromBand(lane, band, leaseMs)
@@ -163,6 +163,38 @@ local function takeByHint(queue, leaseMs)
   end
 end
 
+-- Notes the next job of a group; false where there is none.
+local function findHead(group)
+  group.rank = nil
+  for index = group.first, group.last do
+    local lane = given[index]
+    if mayTake(byLane[lane], now) then
+      local band, rankOfHead, level = headIn(lane)
+      if band and (not group.rank or rankOfHead < group.rank) then
+        group.lane, group.band, group.rank, group.level = lane, band, rankOfHead, level
+      end
+    end
+  end
+  return group.rank ~= nil
+end
+
+-- Takes the highest level of all groups first; groups whose next jobs are of one level take turns.
+local function takeByLevel(all)
+  local inTurn = {}
+  for _, group in ipairs(all) do
+    if findHead(group) then inTurn[#inTurn + 1] = group end
+  end
+  while taken < max and #inTurn > 0 do
+    local best = 1
+    for at = 2, #inTurn do
+      if inTurn[at].level > inTurn[best].level then best = at end
+    end
+    local group = table.remove(inTurn, best)
+    reserve(group.lane, group.band, redis.call('RPOP', queueKey(group.lane, group.band)), group.leaseMs)
+    if findHead(group) then inTurn[#inTurn + 1] = group end
+  end
+end
+
 local function readThrottles(at)
   for _ = 1, given[at] do
     local queue, concurrency, rate, per, lanes = unpack(given, at + 1, at + 5)
@@ -177,11 +209,14 @@ local at = 7
 for _ = 1, groups do at = at + 3 + given[at + 2] end
 readThrottles(at)
 at = 7
+local all = {}
 for _ = 1, groups do
   local leaseMs, queue, count = tonumber(given[at]), given[at + 1], given[at + 2]
   local first = at + 3
   at = first + count
-  if taken < max then
+  if by == 'l' then
+    all[#all + 1] = { first = first, last = at - 1, leaseMs = leaseMs }
+  elseif taken < max then
     if queue ~= '' and count > 1 then
       takeByHint(queue, leaseMs)
     elseif count == 1 then
@@ -191,6 +226,7 @@ for _ = 1, groups do
     end
   end
 end
+takeByLevel(all)
 for lane, added in pairs(deadlines) do pushAll('ZADD', busyKey(lane), added) end
 local throttled = {}
 for queue, throttle in pairs(byQueue) do

@@ -87,7 +87,7 @@ export class RedisJobs {
   }
 
   async claim(request: ClaimRequest): Promise<readonly Reservation[]> {
-    const { by, groups, ahead = 0 } = request
+    const { by, groups, byLevel = false, ahead = 0 } = request
     const limits = throttleArguments(groups, this.#link.names, this.#options.throttles)
     const max = request.max + (limits[0] === 0 ? ahead : 0)
     const first = groups.find(({ lanes }) => lanes.length > 0)?.lanes[0]
@@ -95,7 +95,8 @@ export class RedisJobs {
     const letter = by === 'named' ? 'n' : 'c'
     const { keys, node } = this.#link
     const reserveMs = 1000 * this.#options.reserveForSeconds
-    const args: ScriptArgument[] = [letter, `${letter}${node}-`, this.#token, max, reserveMs]
+    const order = byLevel && by === 'named' ? 'l' : letter
+    const args: ScriptArgument[] = [order, `${letter}${node}-`, this.#token, max, reserveMs]
     args.push(groups.length)
     for (const { lanes, queue, leaseMs } of groups) {
       // The hint index knows the lanes of a queue; that there are several is all it needs to be told.

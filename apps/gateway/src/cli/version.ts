@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { gearmandVersions } from '../gearman/gearmand-version.ts'
 
-/** The gearmand that the Gearman and HTTP doors answer as: client libraries compare the number. */
-export const gearmandVersion = '1.1.20'
-/** The Faktory server that INFO names, for the same reason. */
+/** The Faktory server that INFO names: client libraries compare the number. */
 export const faktoryVersion = '1.10.0'
 
 /** What `--version` prints. */
 export function versionLine(version: string): string {
-  return `${version} (answers as gearmand ${gearmandVersion} and Faktory ${faktoryVersion})`
+  return `${version} (answers as gearmand ${gearmandVersions['1.1'].number} and Faktory ${faktoryVersion})`
 }
 
 /** The version in the package's own package.json. */

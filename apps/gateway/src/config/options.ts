@@ -13,6 +13,7 @@ import {
   portOr,
   secret,
   text,
+  versionOf,
   wholeNumber,
   yesNo,
 } from './value-kinds.ts'
@@ -165,7 +166,7 @@ export const options = {
   jobRetries: row({
     group: 'Jobs',
     argument: 'n',
-    help: 'how many lost workers a job survives; 0: any number',
+    help: 'at which lost worker a job is given up: 1 at the first, and so on; 0: never',
     value: wholeNumber(0, 1_000_000),
     fallback: 0,
   }),
@@ -179,10 +180,17 @@ export const options = {
   roundRobin: row({
     group: 'Jobs',
     argument: 'yes|no',
-    help: 'whether a Gearman worker gets jobs of its functions in turn; no: the function it named last comes first',
+    help: 'whether a Gearman worker gets jobs of its functions in turn; no: the function it named last comes first (gearmand 2.0: always in turn)',
     value: yesNo(),
     fallback: false,
     shownFallback: 'no',
+  }),
+  gearmandVersion: row({
+    group: 'Jobs',
+    argument: 'version',
+    help: 'gearmand whose order of jobs the Gearman port has: 1.1 (function after function, priorities within each) or 2.0 (the highest priority of all functions of a worker, functions in turn)',
+    value: versionOf(['1.1', '2.0']),
+    fallback: '1.1',
   }),
   exceptions: row({
     group: 'Jobs',

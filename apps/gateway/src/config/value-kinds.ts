@@ -53,6 +53,20 @@ export function oneOf<const Words extends readonly string[]>(
   return { expected: words.join(', '), schema: v.picklist(words) }
 }
 
+/** `1.1`, which TOML may write as a number. */
+export function versionOf<const Words extends readonly string[]>(
+  words: Words,
+): ValueKind<Words[number]> {
+  const fromNumber = v.pipe(
+    v.number(),
+    v.transform((number) => number.toFixed(1)),
+  )
+  return {
+    expected: words.join(' or '),
+    schema: v.pipe(v.union([v.string(), fromNumber]), v.picklist(words)),
+  }
+}
+
 /** `yes` or `no`, or as TOML writes it. */
 export function yesNo(): ValueKind<boolean> {
   const fromWord = v.pipe(

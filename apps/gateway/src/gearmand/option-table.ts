@@ -32,7 +32,7 @@ const text = { value: true } as const
 const number = { value: true, number: true } as const
 const ofTheSystem = 'Node asks ten times, one second apart'
 
-/** Every option of gearmand 1.1.20, and of its queue types in other builds. */
+/** Every option of gearmand 1.1.20, of its queue types in other builds, and the version to behave as. */
 export const gearmandOptions: readonly GearmandOption[] = [
   some('backlog', 'Connections that may wait to be accepted (default 1024).', {
     short: 'b',
@@ -41,11 +41,16 @@ export const gearmandOptions: readonly GearmandOption[] = [
   some('daemon', 'Run in the background; returns when the port is open.', { short: 'd' }),
   some('exceptions', 'Clients hear exceptions without asking for them.'),
   some('file-descriptors', 'Connections at a time.', { short: 'f', ...number }),
+  some('gearmand-version', 'The gearmand to behave as: 1.1 (default) or 2.0.', text),
   some('help', 'Print this help.', { short: 'h' }),
-  some('job-retries', 'Lost workers that a job survives; 0 (default) is no limit.', {
-    short: 'j',
-    ...number,
-  }),
+  some(
+    'job-retries',
+    'The lost worker at which a job is given up; 0 (default): none. As 2.0: 0 at the first, -1 (default) none.',
+    {
+      short: 'j',
+      ...number,
+    },
+  ),
   some('job-handle-prefix', 'What handles begin with (default H:<host name>).', text),
   none('hashtable-buckets', 'jobs are in the store', number),
   none('keepalive', 'TCP keepalive is always on'),
@@ -59,7 +64,9 @@ export const gearmandOptions: readonly GearmandOption[] = [
   some('listen', 'Address to listen on (default: all).', { short: 'L', ...text }),
   some('pid-file', 'File for the process id (default /var/gearmand.pid).', { short: 'P', ...text }),
   some('protocol', 'Open another door as well: http.', { short: 'r', ...text }),
-  some('round-robin', 'Give a worker jobs of its functions in turn.', { short: 'R' }),
+  some('round-robin', 'Give a worker jobs of its functions in turn (as 2.0: always).', {
+    short: 'R',
+  }),
   { name: 'queue-type', short: 'q', ...text, effect: 'queue', help: 'Jobs are in the store.' },
   some('config-file', 'File with options (default /etc/gearmand.conf); also @file.', text),
   none('syslog', 'the log goes where --log-file says'),

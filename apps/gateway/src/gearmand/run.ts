@@ -1,4 +1,4 @@
-import { gearmandVersion } from '../cli/version.ts'
+import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { serve } from '../lifecycle/serve.ts'
 import { oneLine, StartError } from '../lifecycle/start-error.ts'
 import { withConfigFile } from './config-file.ts'
@@ -30,7 +30,7 @@ export async function runGearmand(
   try {
     const given = readWords(words)
     if (given.has('help')) return print(helpText())
-    if (given.has('version')) return print(`\ngearmand ${gearmandVersion} - Crossgear ${version}\n`)
+    if (given.has('version')) return print(versionText(given, version))
     if (given.has('check-args')) {
       settle(given, env)
       return 0
@@ -99,6 +99,11 @@ async function serveLogged(
     log.error(oneLine(error))
     throw error
   }
+}
+
+function versionText(given: Given, version: string): string {
+  const { number } = gearmandVersions[given.get('gearmand-version') === '2.0' ? '2.0' : '1.1']
+  return `\ngearmand ${number} - Crossgear ${version}\n`
 }
 
 function print(text: string): number {

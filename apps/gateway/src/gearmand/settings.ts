@@ -1,5 +1,6 @@
 import { loadConfig, type Config, type ConfigSources } from '../config/load-config.ts'
 import type { OptionName } from '../config/options.ts'
+import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { StartError } from '../lifecycle/start-error.ts'
 import { chooseDataDir } from './data-dir.ts'
 import { findOption, usageError, type Given } from './parse-words.ts'
@@ -42,6 +43,7 @@ const settings: Readonly<
   listen: { to: 'host' },
   exceptions: { to: 'exceptions', as: () => 'yes' },
   'round-robin': { to: 'roundRobin', as: () => 'yes' },
+  'gearmand-version': { to: 'gearmandVersion' },
   'job-retries': { to: 'jobRetries', as: within(mostJobs, 0) },
   'worker-wakeup': { to: 'workerWakeup', as: within(mostJobs, 0) },
   backlog: { to: 'backlog', as: within(mostBacklog) },
@@ -84,8 +86,16 @@ export function settle(given: Given, env: Env): Settings {
     const setting = settings[name]
     if (setting && !isLeftToSystem(name, value)) flags[setting.to] = setting.as?.(value) ?? value
   }
-  const config = load({ flags, env, defaults: { ...defaults, dataDir: chooseDataDir() } })
-  return { config, verbosity, notes: notesOn(given) }
+  const loaded = (): Config =>
+    load({ flags, env, defaults: { ...defaults, dataDir: chooseDataDir() } })
+  const { gearmandVersion } = loaded()
+  const { zeroRetriesMeansNone, alwaysInTurn } = gearmandVersions[gearmandVersion]
+  if (zeroRetriesMeansNone && Number(given.get('job-retries')) === 0) flags.jobRetries = '1'
+  const notes = [...notesOn(given)]
+  if (alwaysInTurn && given.has('round-robin')) {
+    notes.push(`--round-robin has no effect: functions of ${gearmandVersion} always take turns.`)
+  }
+  return { config: loaded(), verbosity, notes }
 }
 
 /** gearmand's own default of the option, which says nothing. */

@@ -1,6 +1,5 @@
 import { LaneNames, Scheduler, StoreError, type LaneCounts } from '@crossgear/core-scheduler'
 import { RedisStore } from '@crossgear/gearmonkey-redis/store'
-import { gearmandVersion } from '../cli/version.ts'
 import type { Config } from '../config/load-config.ts'
 import { readDurability } from '../config/durability-level.ts'
 import type { Route } from '../config/routes.ts'
@@ -11,6 +10,7 @@ import { FaktoryDoor } from '../faktory/faktory-door.ts'
 import type { Neighbours } from '../faktory/neighbours.ts'
 import { AdminAccess } from '../gearman/admin-access.ts'
 import { GearmanDoor } from '../gearman/gearman-door.ts'
+import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { HttpDoor } from '../http/http-door.ts'
 import type { Logger } from '../log/logger.ts'
 import { Arrivals } from '../net/arrivals.ts'
@@ -97,6 +97,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     retentionSeconds: routed(config, ({ retentionSeconds }) => retentionSeconds),
     maxLosses: config.jobRetries,
     wakeups: config.workerWakeup,
+    functionOrder: gearmandVersions[config.gearmandVersion].functionOrder,
     ...(config.repair !== 'off' && {
       repair: { mode: config.repair, leaseMs: config.repairLeaseSeconds * 1000 },
     }),
@@ -148,6 +149,7 @@ function doorsOf(
   hooks: (door: 'gearman' | 'faktory' | 'http') => ReturnType<typeof doorHooks>,
 ): Door[] {
   const { config, version, tls, shared, log } = parts
+  const gearmand = gearmandVersions[config.gearmandVersion]
   const { host, handlePrefix, maxConnections, maxPacketBytes } = config
   const sockets = {
     backlog: config.backlog,
@@ -166,10 +168,10 @@ function doorsOf(
   if (config.gearmanPort !== 'off') {
     const options = {
       ...{ ...common, port: config.gearmanPort, handlePrefix, maxPacketBytes },
-      version: gearmandVersion,
+      version: gearmand.number,
       peerLimits: peerLimits(),
       exceptionsForAll: config.exceptions,
-      roundRobin: config.roundRobin,
+      roundRobin: config.roundRobin || gearmand.alwaysInTurn,
       maxFunctions: config.maxFunctions,
       adminFrom,
       shutdown: parts.shutdown,
@@ -200,7 +202,7 @@ function doorsOf(
   if (config.httpPort !== 'off') {
     const options = {
       ...{ ...common, port: config.httpPort, handlePrefix, maxBodyBytes: maxPacketBytes },
-      version: gearmandVersion,
+      version: gearmand.number,
       maxBufferedBytes: config.maxBufferedBytes,
       stallMs: config.stallSeconds * 1000,
       ...hooks('http'),

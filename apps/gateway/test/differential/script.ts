@@ -1,4 +1,5 @@
 import type { PacketName } from '@crossgear/gearman-codec'
+import type { GearmandVersion } from '../../src/gearman/gearmand-version.ts'
 
 /**
  * An argument of a packet, or bytes as text of one byte per character. `H#1` in a text stands for
@@ -45,6 +46,8 @@ export interface Flags {
   readonly wakeup?: number
   /** `--exceptions`. */
   readonly exceptions?: true
+  /** `--gearmand-version`; gearmand itself is what is installed. 1.1. */
+  readonly version?: GearmandVersion
   /** `-r http`. */
   readonly http?: true
 }

@@ -27,6 +27,12 @@ describe("gearmand's options", () => {
     ['-b 0 --keepalive-idle 99999', { backlog: 1, keepaliveSeconds: 32_767 }],
     ['--keepalive --keepalive-idle -1', { keepaliveSeconds: 60 }],
     ['-f 500 --job-handle-prefix J', { maxConnections: 500, handlePrefix: 'J' }],
+    ['', { gearmandVersion: '1.1' }],
+    ['--gearmand-version 1.1 -j 0', { gearmandVersion: '1.1', jobRetries: 0 }],
+    ['--gearmand-version 2.0', { gearmandVersion: '2.0', jobRetries: 0 }],
+    ['--gearmand-version 2.0 -j 0', { jobRetries: 1 }],
+    ['--gearmand-version 2.0 -j -1', { jobRetries: 0 }],
+    ['--gearmand-version 2.0 -j 3', { jobRetries: 3 }],
     [`--job-handle-prefix ${'x'.repeat(60)}`, { handlePrefix: 'x'.repeat(38) }],
     [
       '--ssl --ssl-certificate /c --ssl-key /k --ssl-ca-file /a',
@@ -54,6 +60,7 @@ describe("gearmand's options", () => {
     ['-q bogus', 'Error while initializing the queue : bogus'],
     ['-r bogus', 'Unknown protocol module : bogus'],
     ['--verbose info', 'Invalid value for --verbose supplied'],
+    ['--gearmand-version 3', '--gearmand-version is "3": give 1.1 or 2.0.'],
     ['--ssl', '--ssl needs --ssl-certificate and --ssl-key'],
     [
       '-p 70000',
@@ -72,6 +79,13 @@ describe("gearmand's options", () => {
     expect(notes.find((note) => note.startsWith('--queue-type redis'))).toMatch(
       /jobs are persistent in the store\. .*docs\/.*\.md/,
     )
+  })
+
+  it('say that functions take turns with 2.0 anyway', () => {
+    expect(settings('--gearmand-version 2.0 -R').notes).toEqual([
+      '--round-robin has no effect: functions of 2.0 always take turns.',
+    ])
+    expect(settings('-R -j 0', { CROSSGEAR_GEARMAND_VERSION: '2.0' }).config.jobRetries).toBe(1)
   })
 
   it('with an effect say nothing', () => {

@@ -1,4 +1,4 @@
-import type { Reservation } from '../job.ts'
+import type { Level, Reservation } from '../job.ts'
 import type { ClaimRequest } from '../ports.ts'
 import { bandLevel, type Band } from '../levels.ts'
 import { endJob } from './memory-finish.ts'
@@ -15,10 +15,16 @@ interface Head {
   readonly job: MemoryJob
 }
 
-/** Reserves jobs, group after group. `token` names the next reservation. */
+interface Group {
+  readonly leaseMs: number | undefined
+  /** Lanes that it may be given jobs of. */
+  readonly open: readonly MemoryLane[]
+}
+
+/** Reserves jobs, group after group or by level. `token` names the next reservation. */
 export function claimJobs(
   world: MemoryWorld,
-  { by, groups, max: asked, ahead = 0, throttled, emptied }: ClaimRequest,
+  { by, groups, byLevel = false, max: asked, ahead = 0, throttled, emptied }: ClaimRequest,
   token: () => string,
 ): Reservation[] {
   const claimed: Reservation[] = []
@@ -26,29 +32,30 @@ export function claimJobs(
   const max = isLimited ? asked : asked + ahead
   const heldBack = new Map<string, number>()
   const mayTake = (lane: MemoryLane): boolean => hasRoom(world, lane, heldBack)
-  for (const { lanes, leaseMs } of groups) {
-    const open = lanes
-      .map((name) => world.lane(name))
-      .filter((lane) => by === 'named' || isOpen(lane))
-    while (claimed.length < max) {
-      const head = bestOf(world, open.filter(mayTake))
-      if (!head) break
-      const { lane, band, job } = head
-      lane.queues[band].shift()
-      if (job.foreground && job.waiting.length === 0) {
-        lane.forgetIndexes(job)
-        lane.delete(job.id)
-        continue
-      }
-      if ((job.terms?.staleAtMs ?? Infinity) <= world.nowMs()) {
-        lane.counters.expired += 1
-        endJob(world, '', lane, job, 'error', Buffer.from('expired'), 'expired')
-        continue
-      }
-      if (job.terms?.lock?.until === 'start') unlock(lane, job)
-      noteStart(world, lane)
-      claimed.push(reserve(world, by, head, leaseMs, token()))
+  const inTurn: Group[] = groups.map(({ lanes, leaseMs }) => ({
+    leaseMs,
+    open: lanes.map((name) => world.lane(name)).filter((lane) => by === 'named' || isOpen(lane)),
+  }))
+  while (claimed.length < max) {
+    const next = nextOf(world, inTurn, byLevel, mayTake)
+    if (!next) break
+    const { group, head } = next
+    if (byLevel) inTurn.push(...inTurn.splice(inTurn.indexOf(group), 1))
+    const { lane, band, job } = head
+    lane.queues[band].shift()
+    if (job.foreground && job.waiting.length === 0) {
+      lane.forgetIndexes(job)
+      lane.delete(job.id)
+      continue
     }
+    if ((job.terms?.staleAtMs ?? Infinity) <= world.nowMs()) {
+      lane.counters.expired += 1
+      endJob(world, '', lane, job, 'error', Buffer.from('expired'), 'expired')
+      continue
+    }
+    if (job.terms?.lock?.until === 'start') unlock(lane, job)
+    noteStart(world, lane)
+    claimed.push(reserve(world, by, head, group.leaseMs, token()))
   }
   for (const [queue, waitMs] of heldBack) throttled?.(queue, waitMs)
   const left = groups.flatMap(({ lanes }) => lanes).filter((name) => world.lane(name).queued > 0)
@@ -83,6 +90,26 @@ function reserve(
   return { ...before, token, heldBy: by, ...(waitedMs === undefined ? {} : { waitedMs }) }
 }
 
+/** The first group that has a job; by level, the first of those whose next jobs are of the highest. */
+function nextOf(
+  world: MemoryWorld,
+  groups: readonly Group[],
+  byLevel: boolean,
+  mayTake: (lane: MemoryLane) => boolean,
+): { readonly group: Group; readonly head: Head } | undefined {
+  let next: { readonly group: Group; readonly head: Head } | undefined
+  for (const group of groups) {
+    const head = bestOf(world, group.open.filter(mayTake))
+    if (head && (!next || levelOf(head) > levelOf(next.head))) next = { group, head }
+    if (next && !byLevel) break
+  }
+  return next
+}
+
+function levelOf({ job, band }: Head): Level {
+  return job.level ?? bandLevel[band]
+}
+
 /** The first of all heads: the highest level, there the oldest. Ids without a record are let go. */
 function bestOf(world: MemoryWorld, lanes: readonly MemoryLane[]): Head | undefined {
   let best: Head | undefined
@@ -112,7 +139,7 @@ export function headOf(world: MemoryWorld, lane: MemoryLane): Head | undefined {
 }
 
 function isBefore(one: Head, other: Head): boolean {
-  const higher = (other.job.level ?? bandLevel[other.band]) - (one.job.level ?? bandLevel[one.band])
+  const higher = levelOf(other) - levelOf(one)
   const older = (one.job.enqueuedAtMs ?? 0) - (other.job.enqueuedAtMs ?? 0)
   return (higher || older || (one.job.arrival ?? 0) - (other.job.arrival ?? 0)) < 0
 }

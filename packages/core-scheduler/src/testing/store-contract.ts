@@ -1,6 +1,7 @@
 import { afterEach, describe, expect } from 'vitest'
 import { administrationContract } from './contract-administration.ts'
 import { aheadContract } from './contract-ahead.ts'
+import { byLevelContract } from './contract-by-level.ts'
 import { leftoverContract } from './contract-leftovers.ts'
 import { lineContract } from './contract-lines.ts'
 import { nativeContract } from './contract-native.ts'
@@ -41,6 +42,7 @@ export function storeContract(
     })
     queueContract(open)
     lineContract(open)
+    byLevelContract(open)
     sharingContract(open)
     outcomeContract(open)
     aheadContract(open)

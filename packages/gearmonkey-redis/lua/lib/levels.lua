@@ -152,19 +152,19 @@ local function seenSince(lane, id, now)
   return now
 end
 
--- The band and rank of the next job of a lane. When a job that no gateway queued was first seen is noted: it must not
+-- The band, rank and level of the next job of a lane. When a job that no gateway queued was first seen is noted: it must not
 -- be new for ever.
 local function headOf(lane, now)
   for _, band in ipairs({ 'high', 'normal', 'low' }) do
     local id = redis.call('LINDEX', queueKey(lane, band), -1)
     if id then
       local job = jobFields(lane, id, 'level', 'enqueued', 'status')
-      local since = tonumber(job[2] or now) or now
+      local level, since = job[1] and levelIn(job[1]) or usual[band], tonumber(job[2] or now) or now
       if job[3] and not job[2] then
         since = seenSince(lane, id, now)
         redis.call('HSET', jobKey(lane, id), 'enqueued', integer(since))
       end
-      return band, rank(job[1] and levelIn(job[1]) or usual[band], since)
+      return band, rank(level, since), level
     end
   end
 end

@@ -6,6 +6,8 @@ import type { ClusterTies } from './cluster-ties.ts'
 export interface Head {
   /** Rank of its next job among those of its queue. */
   readonly rank: number | undefined
+  /** Level of its next job. */
+  readonly level: number | undefined
   /** When its next scheduled job is due, milliseconds. */
   readonly dueMs: number | undefined
   /** Consumers may take its jobs. */
@@ -69,10 +71,10 @@ export class Aftermath {
   async headOf(lane: string): Promise<Head> {
     const { run, keys } = this.#link
     const reply = (await run('head', [keys.busy(lane)], [lane])) as Buffer[]
-    const [rank = '', due = '', isOpen = '', ties = ''] = reply.map(String)
+    const [rank = '', level = '', due = '', isOpen = '', ties = ''] = reply.map(String)
     if (ties !== '') await this.#ties.settle(lane)
     const number = (text: string): number | undefined => (text === '' ? undefined : Number(text))
-    return { rank: number(rank), dueMs: number(due), isOpen: isOpen !== '' }
+    return { rank: number(rank), level: number(level), dueMs: number(due), isOpen: isOpen !== '' }
   }
 
   /** Looks how a lane stands; what the indexes say of it is never later than what it says itself. */

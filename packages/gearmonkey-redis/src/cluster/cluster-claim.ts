@@ -26,6 +26,12 @@ export interface ClusterClaimParts {
 type Standing = Head & { readonly lane: string }
 type Waiting = Standing & { readonly rank: number }
 
+/** A group and its next job. */
+interface InTurn {
+  readonly group: LaneGroup
+  readonly head: Waiting
+}
+
 interface Hint {
   readonly lane: string
   readonly rank: number
@@ -82,6 +88,12 @@ export class ClusterClaim {
   }
 
   async #takeAll(): Promise<void> {
+    if (this.#request.byLevel) await this.#takeByLevel()
+    else await this.#takeByGroup()
+    if (await this.#isEmpty()) this.#request.emptied?.()
+  }
+
+  async #takeByGroup(): Promise<void> {
     for (const group of this.#request.groups) {
       const [only] = group.lanes
       if (this.#wanted === 0) break
@@ -90,7 +102,25 @@ export class ClusterClaim {
       else if (group.queue === undefined) await this.#takeInOrder(group)
       else await this.#takeByHint(group.queue, group)
     }
-    if (await this.#isEmpty()) this.#request.emptied?.()
+  }
+
+  /** The highest level of all groups first; groups whose next jobs are of one level take turns. */
+  async #takeByLevel(): Promise<void> {
+    const spent = new Set<string>()
+    const nextOf = async (group: LaneGroup): Promise<InTurn | undefined> => {
+      const lanes = group.lanes.filter((lane) => !spent.has(lane))
+      const head = first(await this.#look(lanes))
+      return head && { group, head }
+    }
+    const inTurn = (await Promise.all(this.#request.groups.map(nextOf))).filter(isThere)
+    while (this.#wanted > 0 && inTurn.length > 0) {
+      const highest = Math.max(...inTurn.map(({ head }) => head.level ?? 0))
+      const at = inTurn.findIndex(({ head }) => (head.level ?? 0) === highest)
+      const [{ group, head }] = inTurn.splice(at, 1) as [InTurn]
+      if ((await this.#take(head.lane, 1, group)) === 0) spent.add(head.lane)
+      const next = await nextOf(group)
+      if (next) inTurn.push(next)
+    }
   }
 
   /** Whether a named worker would find nothing more; of many lanes it is not asked. */
@@ -198,6 +228,10 @@ export class ClusterClaim {
       .filter((head) => isNamed || head.isOpen)
       .filter(isWaiting)
   }
+}
+
+function isThere<T>(value: T | undefined): value is T {
+  return value !== undefined
 }
 
 function isWaiting(head: Standing): head is Waiting {

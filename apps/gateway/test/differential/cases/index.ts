@@ -9,6 +9,7 @@ import { resultCases } from './results.ts'
 import { sleepCases } from './sleep.ts'
 import { specialCases } from './special.ts'
 import { uniqueCases } from './unique.ts'
+import { versionCases } from './versions.ts'
 import { workerCases } from './workers.ts'
 
 /** All cases, in the order of the topics. */
@@ -18,6 +19,7 @@ export const cases: readonly Case[] = [
   ...framingCases,
   ...uniqueCases,
   ...orderCases,
+  ...versionCases,
   ...sleepCases,
   ...workerCases,
   ...resultCases,

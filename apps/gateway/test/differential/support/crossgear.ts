@@ -5,6 +5,7 @@ import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
 import { RedisStore } from '@crossgear/gearmonkey-redis/store'
 import type { RedisServer } from '@crossgear/tools/redis-server'
 import { expect } from 'vitest'
+import { gearmandVersions } from '../../../src/gearman/gearmand-version.ts'
 import { GearmanDoor } from '../../../src/gearman/gearman-door.ts'
 import { HttpDoor } from '../../../src/http/http-door.ts'
 import type { Flags } from '../script.ts'
@@ -46,6 +47,7 @@ export async function startCrossgear(
 
 async function startNode(redis: RedisServer, flags: Flags) {
   const observer = new RecordingObserver()
+  const behaviour = gearmandVersions[flags.version ?? '1.1']
   const store = new RedisStore({ path: redis.path })
   await store.open()
   const clock = new StepClock()
@@ -53,6 +55,7 @@ async function startNode(redis: RedisServer, flags: Flags) {
   const scheduler = new Scheduler(calls.counting(store), clock, observer, {
     wakeups: flags.wakeup ?? 0,
     maxLosses: flags.retries ?? 0,
+    functionOrder: behaviour.functionOrder,
   })
   await scheduler.start()
   const common = {
@@ -66,7 +69,7 @@ async function startNode(redis: RedisServer, flags: Flags) {
   const door = new GearmanDoor({
     ...common,
     exceptionsForAll: flags.exceptions ?? false,
-    roundRobin: flags.roundRobin ?? false,
+    roundRobin: flags.roundRobin || behaviour.alwaysInTurn,
   })
   const { port } = await door.listen()
   const web = flags.http && new HttpDoor(common)
