@@ -4,7 +4,7 @@ import type { Interest } from './interest.ts'
 import type { Reservation } from './job.ts'
 import { KnownEmpty } from './known-empty.ts'
 import type { Clock, LaneGroup, Observer, Store } from './ports.ts'
-import type { Assignment, Claimant } from './requests.ts'
+import type { Assignment, Claimant, Delivery } from './requests.ts'
 import { Stock, keptMs } from './stock.ts'
 import type { Stirs } from './stirs.ts'
 import { toStoreError } from './store-errors.ts'
@@ -246,7 +246,7 @@ export class Claims {
     this.#roomTimers.set(queue, cancel)
   }
 
-  #assign(assignment: Assignment, claimant: Claimant | undefined): void {
+  #assign(assignment: Delivery, claimant: Claimant | undefined): void {
     this.#parts.inHand.add(assignment)
     if (!claimant) {
       this.#parts.putBack(assignment)

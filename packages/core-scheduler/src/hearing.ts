@@ -1,6 +1,6 @@
 import type { IdleWorker, IdleWorkers } from './idle-workers.ts'
 import { idleKeysOf } from './interest.ts'
-import type { Job, JobEvent, JobRef, Outcome } from './job.ts'
+import type { JobEvent, JobRef, JobState, Outcome } from './job.ts'
 import { JobLooks, ownAnswerMs, type JobLookParts, type LookReason } from './job-looks.ts'
 import { LaneLooks } from './lane-looks.ts'
 import type { LaneRegistry } from './lane-registry.ts'
@@ -26,7 +26,7 @@ export interface HearingParts extends JobLookParts {
   readonly consumerNews: (wid: string, news: ConsumerNews) => void
   readonly care: NativeCare
   readonly settle: (outcome: Outcome) => void
-  readonly outcomeOf: (job: Job & { readonly token: string }, report: FailureReport) => Outcome
+  readonly outcomeOf: (job: JobState & { readonly token: string }, report: FailureReport) => Outcome
 }
 
 /** What other nodes and native programs do, as far as it concerns workers and clients of this node. */

@@ -87,7 +87,7 @@ export class InHand {
     for (let from = 0; from < held.length; from += perLook) {
       const some = held.slice(from, from + perLook)
       const ids = some.map(([, id]) => id)
-      const jobs = await store.read(lane, ids)
+      const jobs = await store.look(lane, ids)
       for (const [at, [token, id]] of some.entries()) {
         if (!this.#byToken.delete(token)) continue
         const isHeld = jobs[at]?.token === token

@@ -1,4 +1,4 @@
-import type { Job, JobEvent, JobRef } from './job.ts'
+import type { JobEvent, JobRef, JobState } from './job.ts'
 import { failureEvent } from './outcomes.ts'
 import type { Clock, Store } from './ports.ts'
 import type { ProgressLook } from './progress-look.ts'
@@ -17,7 +17,7 @@ export interface JobLookParts {
   /** This node is about to tell by itself what became of a job. */
   readonly isSettling: (ref: JobRef) => boolean
   /** Settles what a native worker wrote in the job. */
-  readonly settleNative: (job: Job) => void
+  readonly settleNative: (job: JobState) => void
 }
 
 /** Why a job is looked at. */
@@ -42,8 +42,8 @@ export class JobLooks {
 
   async look(lane: string, ids: readonly number[], reason: LookReason = {}): Promise<void> {
     const { store } = this.#parts
-    const jobs = await store.read(lane, ids)
-    const over: (Job | JobRef)[] = []
+    const jobs = await store.look(lane, ids, ['output'])
+    const over: (JobState | JobRef)[] = []
     for (const [at, id] of ids.entries()) {
       const job = jobs[at]
       if (job?.status === 'idle' || job?.status === 'busy') this.#tellProgress(job, reason)
@@ -64,7 +64,7 @@ export class JobLooks {
   }
 
   /** A gateway passes on what its workers say; a native worker only writes it in the job. */
-  #tellProgress(job: Job, { afterSilence = false }: LookReason): void {
+  #tellProgress(job: JobState, { afterSilence = false }: LookReason): void {
     const { tell, waiters } = this.#parts
     const { lane, id, dividend, divisor } = job
     const isNative = job.token === undefined
@@ -80,7 +80,7 @@ export class JobLooks {
     else if (job.status === 'busy') this.#progress.add(lane, id)
   }
 
-  #tellEnd(job: Job | JobRef): void {
+  #tellEnd(job: JobState | JobRef): void {
     const { clock, waiters, tell, settleNative } = this.#parts
     if (!('status' in job)) {
       // Unless the answer to its own end is just arriving.

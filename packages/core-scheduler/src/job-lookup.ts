@@ -1,4 +1,4 @@
-import type { Job, JobRef } from './job.ts'
+import type { JobRef, JobState, LookExtra } from './job.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import type { LaneCounts, Store } from './ports.ts'
 
@@ -12,15 +12,21 @@ export class JobLookup {
     this.#registry = registry
   }
 
-  async read(ref: JobRef): Promise<Job | undefined> {
-    const [job] = await this.#store.read(ref.lane, [ref.id])
+  /** The job as it stands, without its payload. */
+  async look(ref: JobRef, extras?: readonly LookExtra[]): Promise<JobState | undefined> {
+    const [job] = await this.#store.look(ref.lane, [ref.id], extras)
     return job
   }
 
-  /** The job that a Faktory producer named so. */
-  async findJid(jid: string): Promise<Job | undefined> {
-    const ref = await this.#store.findJid(jid, [...this.#registry.all()])
-    return ref && this.read(ref)
+  /** The unfinished job that a Faktory producer named so. */
+  async findJid(jid: string, extras?: readonly LookExtra[]): Promise<JobState | undefined> {
+    const ref = await this.refOfJid(jid)
+    return ref && this.look(ref, extras)
+  }
+
+  /** Where that job stands. */
+  refOfJid(jid: string): Promise<JobRef | undefined> {
+    return this.#store.findJid(jid, [...this.#registry.all()])
   }
 
   /** A finished job that is kept, by the jid that its producer gave. */

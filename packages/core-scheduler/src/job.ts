@@ -73,12 +73,11 @@ export interface NewJob {
   readonly tick?: CronTick
 }
 
-/** A job as it is read from the store. */
-export interface Job extends JobRef {
+/** A job without its payload. What a look did not ask for, {@link LookExtra}, is absent. */
+export interface JobState extends JobRef {
   readonly status: Status
   readonly door: Door
   readonly level: Level
-  readonly input: Buffer
   readonly output?: Buffer
   /** When it was last put in a queue, milliseconds; absent for a job that a native client wrote. */
   readonly enqueuedAtMs?: number
@@ -109,13 +108,26 @@ export interface Job extends JobRef {
   readonly waiting: number
 }
 
+/** Long fields that a look reads where it is asked to; `output` only of a job that has ended. */
+export type LookExtra = 'envelope' | 'output'
+
+/** A job as it is read from the store, payload and all. */
+export interface Job extends JobState {
+  readonly input: Buffer
+}
+
+/** A job that a worker holds. */
+export interface LeasedJob extends JobState {
+  readonly token: string
+  /** A worker that named the function, or a Faktory consumer. */
+  readonly heldBy: ClaimBy
+}
+
 /** A job with its reservation: what a worker is given. */
-export interface Reservation extends Job {
+export interface Reservation extends Job, LeasedJob {
   readonly token: string
   /** How long it stood in the queue, milliseconds; absent where nobody noted when it came. */
   readonly waitedMs?: number
-  /** Who holds it: a worker that named the function, or a Faktory consumer. */
-  readonly heldBy: ClaimBy
 }
 
 /** A reservation by its name. */

@@ -5,6 +5,9 @@ import type {
   Job,
   JobEvent,
   JobRef,
+  JobState,
+  LeasedJob,
+  LookExtra,
   NewJob,
   Outcome,
   Report,
@@ -166,7 +169,14 @@ export interface Store {
   /** One foreground client of this node, per id, waits no longer. */
   abandon(lane: string, ids: readonly number[]): Promise<void>
 
+  /** Whole jobs with their payloads: for what has to see them. */
   read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]>
+  /** Jobs without their payloads, however long those are. */
+  look(
+    lane: string,
+    ids: readonly number[],
+    extras?: readonly LookExtra[],
+  ): Promise<readonly (JobState | undefined)[]>
   findJid(jid: string, lanes: readonly string[]): Promise<JobRef | undefined>
   findUnique(unique: Uint8Array, lanes: readonly string[]): Promise<readonly JobRef[]>
   counts(lanes: readonly string[]): Promise<readonly LaneCounts[]>
@@ -206,7 +216,7 @@ export interface Store {
   /** Looks for scheduled jobs and queued lanes that native programs wrote unheard. */
   heal(lanes: readonly string[]): Promise<void>
   /** Reservations past their deadline, at most `max` a lane; they stand until an outcome ends them. */
-  expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]>
+  expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]>
   /** Reservations that this node has given out, as the store knows them. */
   held(lanes: readonly string[]): Promise<readonly HeldRef[]>
   beat(deadAfterMs: number): Promise<Pulse>

@@ -1,4 +1,4 @@
-import type { NewJob, Reservation, Settled, Submitted } from './job.ts'
+import type { LeasedJob, NewJob, Reservation, Settled, Submitted } from './job.ts'
 import type { Interest } from './interest.ts'
 import type { StoreError } from './ports.ts'
 import type { Waiter } from './waiters.ts'
@@ -17,11 +17,16 @@ export interface Submission {
 
 /** A job in a worker's hands. */
 export interface Assignment {
-  readonly job: Reservation
+  readonly job: LeasedJob
   /** When it was handed out, on the node's own clock in milliseconds. */
   readonly sinceMs: number
   /** True where another node may have handed it out: an outcome brought by its name alone. */
   readonly adopted?: true
+}
+
+/** An assignment as the worker gets it, with the payload. */
+export interface Delivery extends Assignment {
+  readonly job: Reservation
 }
 
 /** A worker's request for one job, and how to answer. */
@@ -34,7 +39,7 @@ export interface Claimant {
   readonly goesOn?: boolean
   /** True once the worker has left: what was claimed for it goes back at once. */
   readonly gone: boolean
-  assigned(assignment: Assignment): void
+  assigned(delivery: Delivery): void
   nothing(): void
   refused(error: StoreError): void
 }

@@ -1,4 +1,4 @@
-import type { Job, Outcome } from './job.ts'
+import type { JobState, Outcome } from './job.ts'
 
 /** What a worker said of a failure. Bounds are the door's. */
 export interface FailureReport {
@@ -24,7 +24,7 @@ interface FailureRecord {
  * seconds.
  */
 export function outcomeOfFailure(
-  job: Job & { readonly token: string },
+  job: JobState & { readonly token: string },
   report: FailureReport,
   nowMs: number,
   random: number,
@@ -55,7 +55,7 @@ export function outcomeOfFailure(
 }
 
 /** How many times the job failed before this time. */
-function failuresBefore(job: Job): number {
+function failuresBefore(job: JobState): number {
   if (job.failure === undefined) return 0
   const record = JSON.parse(job.failure) as FailureRecord
   return typeof record.retry_count === 'number' ? record.retry_count + 1 : 0

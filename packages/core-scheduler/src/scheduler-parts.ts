@@ -4,7 +4,7 @@ import { Forgotten } from './forgotten.ts'
 import { Gathering } from './gathering.ts'
 import { InHand } from './in-hand.ts'
 import type { Interest } from './interest.ts'
-import type { Job, JobEvent, JobRef } from './job.ts'
+import type { JobEvent, JobRef, JobState } from './job.ts'
 import { JobLookup } from './job-lookup.ts'
 import { JobSets } from './job-sets.ts'
 import { LaneRegistry } from './lane-registry.ts'
@@ -73,7 +73,7 @@ export function schedulerParts(
     },
   })
   const outcomes = new Outcomes({ ...common, added: gathering.add, inHand, wake, tell, waiters })
-  const settleNative = (job: Job): void => outcomes.add(undefined, verdicts.ofNative(job))
+  const settleNative = (job: JobState): void => outcomes.add(undefined, verdicts.ofNative(job))
   const queues = new QueueControl({
     store,
     tell,
@@ -113,7 +113,7 @@ export function schedulerParts(
     repair: options.repair,
     register: (lane) => submissions.laneNumber(lane),
     settleNative: async (lane, ids) => {
-      for (const job of await store.read(lane, ids)) if (job) settleNative(job)
+      for (const job of await store.look(lane, ids, ['output'])) if (job) settleNative(job)
     },
   })
   const upkeep: Upkeep = new Upkeep({

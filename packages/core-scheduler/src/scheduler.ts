@@ -7,7 +7,7 @@ import type { QueueControl } from './queue-control.ts'
 import type { IdleWorker } from './idle-workers.ts'
 import { consumerInterest, namedInterest } from './interest.ts'
 import type { Ability, Interest } from './interest.ts'
-import type { Job, JobRef, Report } from './job.ts'
+import type { JobRef, JobState, Report } from './job.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import type { SchedulerOptions } from './scheduler-options.ts'
 import { schedulerParts, type SchedulerParts } from './scheduler-parts.ts'
@@ -209,7 +209,7 @@ export class Scheduler {
   }
 
   /** A consumer's reservation that this node did not hand out, as one that it did: for outcomes by jid. */
-  adopt(job: Job): Assignment | undefined {
+  adopt(job: JobState): Assignment | undefined {
     // A by-name worker's reservation is ended by its own words alone; a token names its kind first.
     if (!job.token?.startsWith('c')) return undefined
     return {

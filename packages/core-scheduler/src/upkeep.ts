@@ -1,6 +1,6 @@
 import { Hearing, type HearingParts } from './hearing.ts'
 import type { IdleWorker } from './idle-workers.ts'
-import type { Reservation } from './job.ts'
+import type { LeasedJob } from './job.ts'
 import { relearnLanes } from './relearn-lanes.ts'
 import type { WatchList } from './watch-list.ts'
 
@@ -199,7 +199,7 @@ export class Upkeep {
    * A worker that ran out of time has lost the job. Only where a Faktory consumer has a Faktory job that
    * is a failure, as there: by the rules of the other doors the first failure would be the job's end.
    */
-  #expire(job: Reservation): void {
+  #expire(job: LeasedJob): void {
     const { settle, outcomeOf, maxLosses } = this.#parts
     const { lane, id, token } = job
     const isLost = job.heldBy === 'named' || job.door !== 'faktory'

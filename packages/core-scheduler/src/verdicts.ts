@@ -1,4 +1,4 @@
-import type { Job, Outcome } from './job.ts'
+import type { JobState, Outcome } from './job.ts'
 import type { LaneNames } from './lanes.ts'
 import { outcomeOfFailure, type FailureReport } from './retry.ts'
 
@@ -21,7 +21,7 @@ export class Verdicts {
   }
 
   /** A failure that a worker reports: final, due again or dead. */
-  ofFailure(job: Job & { readonly token: string }, report: FailureReport): Outcome {
+  ofFailure(job: JobState & { readonly token: string }, report: FailureReport): Outcome {
     const { names, retries, random, storeNowMs } = this.#terms
     const policy = job.retries ?? retries?.get(names.parse(job.lane).fn)
     const judged = policy === undefined ? job : { ...job, retries: policy }
@@ -29,7 +29,7 @@ export class Verdicts {
   }
 
   /** What a native worker wrote in a job of another door counts as that worker's outcome. */
-  ofNative(job: Job): Outcome {
+  ofNative(job: JobState): Outcome {
     const { lane, id, output = Buffer.alloc(0) } = job
     const token = 'native'
     if (job.status === 'success') return { lane, id, token, kind: 'complete', output }

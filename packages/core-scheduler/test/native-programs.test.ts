@@ -7,10 +7,10 @@ function noting(reads: string[]): (store: MemoryNode) => MemoryNode {
   return (store) =>
     new Proxy(store, {
       get(target, name) {
-        if (name === 'read') {
+        if (name === 'look') {
           return (lane: string, ids: readonly number[]) => {
             reads.push(...ids.map((id) => `${lane}:${id}`))
-            return target.read(lane, ids)
+            return target.look(lane, ids)
           }
         }
         const value: unknown = Reflect.get(target, name, target)
@@ -94,7 +94,7 @@ describe('jobs that nobody waits for', () => {
     const id = (await cluster.world.native.take('mail')) ?? 0
     await cluster.world.native.finish('mail', id, 'success', bytes('native'))
     await cluster.turn()
-    expect(await a.scheduler.jobs.read({ lane: 'mail', id })).toBeUndefined()
+    expect(await a.scheduler.jobs.look({ lane: 'mail', id })).toBeUndefined()
     expect(await a.scheduler.jobs.findUnique(bytes('same'))).toEqual([])
     expect((await a.scheduler.jobs.counts(['mail']))[0]?.completed).toBe(1)
     expect(await cluster.world.violations()).toEqual([])
@@ -174,7 +174,7 @@ describe('native clients', () => {
       expect(await native.locks('mail', id)).toBe(expected)
       await cluster.pass(15_300)
     }
-    expect(await node.scheduler.jobs.read({ lane: 'mail', id })).toMatchObject({
+    expect(await node.scheduler.jobs.look({ lane: 'mail', id }, ['output'])).toMatchObject({
       status: 'error',
       output: bytes('broken'),
     })

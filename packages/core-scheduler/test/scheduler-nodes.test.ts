@@ -129,7 +129,7 @@ describe('over two nodes', () => {
     await cluster.world.native.finish('mail', id, 'error', bytes('broken'))
     await cluster.pass(5)
     expect(client.heard).toEqual([])
-    expect(await node.scheduler.jobs.read({ lane: 'mail', id })).toMatchObject({ status: 'idle' })
+    expect(await node.scheduler.jobs.look({ lane: 'mail', id })).toMatchObject({ status: 'idle' })
     await cluster.pass(15_300)
     const worker = node.worker('mail').take()
     await cluster.turn()

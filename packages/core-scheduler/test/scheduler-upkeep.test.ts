@@ -158,7 +158,7 @@ describe('what nobody asks for', () => {
       await cluster.pass(1_500)
     }
     expect(client.heard).toEqual(['mail:1 fail'])
-    expect(await node.scheduler.jobs.read({ lane: 'mail', id: 1 })).toBeUndefined()
+    expect(await node.scheduler.jobs.look({ lane: 'mail', id: 1 })).toBeUndefined()
   })
 
   test('a consumer’s reservation that ran out is a failure, and tried again', async () => {
@@ -170,7 +170,7 @@ describe('what nobody asks for', () => {
     await cluster.turn()
     expect(consumer.jobs).toEqual(['mail:1'])
     await cluster.pass(4_000)
-    const job = await node.scheduler.jobs.read({ lane: 'mail', id: 1 })
+    const job = await node.scheduler.jobs.look({ lane: 'mail', id: 1 })
     expect(job?.status).toBe('idle')
     expect(JSON.parse(job?.failure ?? '{}')).toMatchObject({
       errtype: 'ReservationExpired',
@@ -228,10 +228,10 @@ describe('what nobody asks for', () => {
     await cluster.turn()
     worker.complete('kept')
     await cluster.turn()
-    const job = await node.scheduler.jobs.read({ lane: 'mail', id: 1 })
+    const job = await node.scheduler.jobs.look({ lane: 'mail', id: 1 }, ['output'])
     expect(job?.output?.toString()).toBe('kept')
     await cluster.pass(60_000)
-    expect(await node.scheduler.jobs.read({ lane: 'mail', id: 1 })).toBeUndefined()
+    expect(await node.scheduler.jobs.look({ lane: 'mail', id: 1 })).toBeUndefined()
   })
 
   test('a stopped node has no timers left', async () => {

@@ -119,7 +119,7 @@ describe('a scheduler', () => {
     const worker = node.worker('mail').take()
     await cluster.turn()
     expect(worker.jobs).toEqual([])
-    expect(await node.scheduler.jobs.read({ lane: 'mail', id: 1 })).toBeUndefined()
+    expect(await node.scheduler.jobs.look({ lane: 'mail', id: 1 })).toBeUndefined()
   })
 
   test('a client that abandons hears no more, and its queued job is not run', async () => {

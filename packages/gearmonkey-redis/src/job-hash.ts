@@ -1,7 +1,10 @@
 import {
   defaultLevel,
+  type ClaimBy,
   type Door,
   type Job,
+  type JobState,
+  type LookExtra,
   type Level,
   type NewJob,
   type Reservation,
@@ -57,10 +60,40 @@ const readers: ReadonlyMap<string, (job: Draft, value: Buffer) => void> = new Ma
   ['noted', (job, value) => void (job.notedAtMs = numberOf(value))],
 ])
 
+/** Fields of any length. */
+export const longFields: readonly string[] = ['input', 'envelope', 'output']
+/** Read by every look. */
+const shortFields = [...readers.keys()].filter((name) => !longFields.includes(name))
+
+/** The fields of a job's hash that a look reads first: an output is there to be read when the job has ended. */
+export function lookedAtFields(extras: readonly LookExtra[]): readonly string[] {
+  return extras.includes('envelope') ? [...shortFields, 'envelope'] : shortFields
+}
+
+/** A job from the values of such fields; undefined where the hash has no `status`. */
+export function stateOf(
+  lane: string,
+  id: number,
+  names: readonly string[],
+  values: readonly (Buffer | null)[],
+): JobState | undefined {
+  const draft = emptyDraft(lane, id)
+  for (const [at, name] of names.entries()) {
+    const value = values[at]
+    if (value) readers.get(name)?.(draft, value)
+  }
+  return draft.status === undefined ? undefined : (draft as JobState)
+}
+
 /** Another program may have a field of that name for something else. */
 function levelOf(value: Buffer): Level {
   const text = value.toString('latin1')
   return /^[1-9]$/.test(text) ? (Number(text) as Level) : defaultLevel
+}
+
+/** A token begins with what kind of worker has it. */
+export function holderOf(token: string): ClaimBy {
+  return token.startsWith('c') ? 'consumer' : 'named'
 }
 
 function numberOf(value: Buffer): number {
@@ -72,17 +105,12 @@ export function jobOf(lane: string, id: number, pairs: readonly Buffer[]): Job |
   return draftOf(lane, id, pairs) as Job | undefined
 }
 
+function emptyDraft(lane: string, id: number): Draft {
+  return { lane, id, door: 'native', level: 5, losses: 0, settled: false, waiting: 0 }
+}
+
 function draftOf(lane: string, id: number, pairs: readonly Buffer[]): Draft | undefined {
-  const job: Draft = {
-    lane,
-    id,
-    door: 'native',
-    level: 5,
-    input: empty,
-    losses: 0,
-    settled: false,
-    waiting: 0,
-  }
+  const job: Draft = { ...emptyDraft(lane, id), input: empty }
   for (let at = 1; at < pairs.length; at += 2) {
     const name = pairs[at - 1]
     const value = pairs[at]
@@ -98,7 +126,7 @@ function clientsOf(waiting: string): number {
   return waiting.split(',').reduce((sum, node) => sum + Number(node.split('=')[1] ?? 1), 0)
 }
 
-/** What the claim and expired scripts return, flat per job: lane, id, token, fields and values of its hash. */
+/** What the claim script returns, flat per job: lane, id, token, fields and values of its hash. */
 export type ReservedReply = readonly (Buffer | (Buffer | false)[])[]
 
 /**
@@ -124,7 +152,7 @@ export function reservationsOf(
     if (!job) throw new Error(`job ${String(reply[at + 1])} of ${lane} has no status`)
     const token = String(reply[at + 2])
     job.token = token
-    job.heldBy = token.startsWith('c') ? 'consumer' : 'named'
+    job.heldBy = holderOf(token)
     if (job.enqueuedAtMs !== undefined) job.waitedMs = Math.max(0, nowMs - job.enqueuedAtMs)
     found.push(job as Reservation)
   }

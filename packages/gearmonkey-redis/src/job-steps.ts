@@ -2,9 +2,9 @@ import {
   StoreError,
   type HeldRef,
   type ClaimRequest,
-  type Job,
   type JobRef,
   type LaneArrivals,
+  type LeasedJob,
   type NewJob,
   type Outcome,
   type Report,
@@ -16,7 +16,8 @@ import {
 import { chunks } from './chunks.ts'
 import type { ClockOffset } from './clock-offset.ts'
 import { isUnheard } from './errors.ts'
-import { jobOf, reservationsOf, type ReservedReply } from './job-hash.ts'
+import { holderOf, reservationsOf, type ReservedReply } from './job-hash.ts'
+import { JobReads } from './job-reads.ts'
 import { unpack } from './packed.ts'
 import type { ScriptArgument } from './scripts.ts'
 import type { StoreLink } from './store-link.ts'
@@ -55,11 +56,13 @@ export class RedisJobs {
   readonly #link: StoreLink
   readonly #clock: ClockOffset
   readonly #options: JobStepOptions
+  readonly #reads: JobReads
   readonly #unheard = new UnheardClaims()
   #token = 0
 
   constructor(link: StoreLink, clock: ClockOffset, options: JobStepOptions) {
     this.#link = link
+    this.#reads = new JobReads(link)
     this.#clock = clock
     this.#options = options
   }
@@ -161,13 +164,20 @@ export class RedisJobs {
     await run('abandon', [keys.busy(lane)], [lane, node, ...ids])
   }
 
-  async expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
+  async expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]> {
     const { run, keys, perLanesThere } = this.#link
-    return perLanesThere(lanes, async (some, first) => {
-      const reply = await run('expired', [keys.busy(first)], [max, ...some])
-      const [packed, ...beside] = reply as PackedReply
-      return reservationsOf(unpack(packed) as ReservedReply, beside, this.#clock.nowMs())
-    })
+    const found = await perLanesThere(lanes, async (some, first) =>
+      heldRefsOf((await run('expired', [keys.busy(first)], [max, ...some])) as Buffer[]),
+    )
+    const leased: LeasedJob[] = []
+    for (const [lane, tokens] of tokensByLane(found)) {
+      for (const job of await this.#reads.look(lane, [...tokens.keys()])) {
+        // Another node may have ended it since.
+        if (job?.token === undefined || job.token !== tokens.get(job.id)) continue
+        leased.push({ ...job, token: job.token, heldBy: holderOf(job.token) })
+      }
+    }
+    return leased
   }
 
   async held(lanes: readonly string[]): Promise<readonly HeldRef[]> {
@@ -178,14 +188,6 @@ export class RedisJobs {
       const found = await Promise.all(busy.map((lane) => this.#given(lane, 0, this.#token)))
       return found.flat()
     })
-  }
-
-  async read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
-    const { keys } = this.#link
-    const replies = await this.#link.pipeline((pipeline) => {
-      for (const id of ids) pipeline.hgetallBuffer(keys.job(lane, id))
-    })
-    return ids.map((id, at) => jobOf(lane, id, flat(replies[at])))
   }
 
   async findJid(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {
@@ -258,6 +260,23 @@ export class RedisJobs {
   }
 }
 
+function heldRefsOf(reply: readonly Buffer[]): HeldRef[] {
+  return [...chunks(reply, 3)].map(([lane, id, token]) => ({
+    lane: String(lane),
+    id: Number(String(id)),
+    token: String(token),
+  }))
+}
+
+function tokensByLane(refs: readonly HeldRef[]): Map<string, Map<number, string>> {
+  const lanes = new Map<string, Map<number, string>>()
+  for (const { lane, id, token } of refs) {
+    const tokens = lanes.get(lane) ?? new Map<number, string>()
+    lanes.set(lane, tokens.set(id, token))
+  }
+  return lanes
+}
+
 function addOutcome(args: ScriptArgument[], outcome: Outcome): void {
   args.push(outcome.kind, String(outcome.id), outcome.token)
   switch (outcome.kind) {
@@ -274,13 +293,4 @@ function addOutcome(args: ScriptArgument[], outcome: Outcome): void {
     case 'return':
       return void args.push('', '', '')
   }
-}
-
-/** ioredis gives a hash's pairs as an object of Buffers or as a flat list, by version and call. */
-function flat(reply: unknown): Buffer[] {
-  if (Array.isArray(reply)) return reply as Buffer[]
-  return Object.entries(reply as Record<string, Buffer>).flatMap(([name, value]) => [
-    Buffer.from(name),
-    value,
-  ])
 }

@@ -6,10 +6,13 @@ import {
   type ClaimRequest,
   type Job,
   type JobRef,
+  type JobState,
   type JobSummary,
   type LaneArrivals,
   type LaneCounts,
   type LaneLimits,
+  type LeasedJob,
+  type LookExtra,
   type NewJob,
   type Outcome,
   type Pulse,
@@ -33,6 +36,7 @@ import { tellsNothing, storeErrorOf } from './errors.ts'
 import { Events } from './events.ts'
 import { checkHealth, whyAway } from './health.ts'
 import { RedisImports } from './imports.ts'
+import { JobReads } from './job-reads.ts'
 import { RedisJobs } from './job-steps.ts'
 import { RedisLanes } from './lane-steps.ts'
 import { RedisNativeStore } from './native-store.ts'
@@ -78,6 +82,7 @@ export class RedisStore implements Store {
   readonly #link: StoreLink
   readonly #eventRedis: Redis
   readonly #events: Events
+  readonly #reads: JobReads
   readonly #jobs: RedisJobs
   /** Absent outside a cluster. */
   readonly #cluster: ClusterSteps | undefined
@@ -98,6 +103,7 @@ export class RedisStore implements Store {
     this.#link = link
     this.#eventRedis = eventConnection(address, link.node, options.answerWithinMs)
     this.#events = new Events(this.#eventRedis, link.keys, link.node)
+    this.#reads = new JobReads(link)
     this.#jobs = new RedisJobs(link, clock, bounds)
     this.#lanes = new RedisLanes(link)
     this.#nodes = new RedisNodes(link, clock)
@@ -182,7 +188,15 @@ export class RedisStore implements Store {
   }
 
   read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
-    return this.#jobs.read(lane, ids)
+    return this.#reads.read(lane, ids)
+  }
+
+  look(
+    lane: string,
+    ids: readonly number[],
+    extras?: readonly LookExtra[],
+  ): Promise<readonly (JobState | undefined)[]> {
+    return this.#reads.look(lane, ids, extras)
   }
 
   findJid(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {
@@ -246,7 +260,7 @@ export class RedisStore implements Store {
     await this.#cluster?.heal()
   }
 
-  async expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
+  async expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]> {
     const found = await this.#jobs.expired(lanes, max)
     // Reservations that nobody has heard of go back as well. A look that fails is made again.
     await this.#link.ifThere(() => this.#jobs.settleUnheard())

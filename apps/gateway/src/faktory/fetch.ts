@@ -1,6 +1,6 @@
 import type {
-  Assignment,
   Claimant,
+  Delivery,
   IdleWorker,
   Interest,
   StoreError,
@@ -45,15 +45,15 @@ export class Fetch implements Claimant, IdleWorker {
     else this.#armTimer()
   }
 
-  assigned(assignment: Assignment): void {
+  assigned(delivery: Delivery): void {
     const { worker, context } = this.#session
     const { registry } = context.scheduler
-    worker.held.hold(jidOf(assignment.job, registry), assignment)
+    worker.held.hold(jidOf(delivery.job, registry), delivery)
     const { wid, state, held } = worker
     if (state !== 'running') context.goingAway({ wid, how: state, jobs: held.size })
     let reply: Buffer
     try {
-      reply = bulk(jobText(assignment.job, registry, context.payloadRuleOf))
+      reply = bulk(jobText(delivery.job, registry, context.payloadRuleOf))
     } catch (problem) {
       // Somebody wrote in its hash. It fails when its reservation ends, and comes to rest with the dead.
       reply = error(`a job cannot be shown: ${String(problem)}`)

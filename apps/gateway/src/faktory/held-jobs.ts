@@ -1,9 +1,7 @@
-import type { Assignment } from '@crossgear/core-scheduler'
+import type { Assignment, Delivery } from '@crossgear/core-scheduler'
 
 /** Jobs that are remembered per worker; older ones are found by way of the store. */
 const maxHeld = 10_000
-
-const noInput = Buffer.alloc(0)
 
 /** A job that was handed to a worker of this node. */
 export interface HeldJob {
@@ -29,11 +27,11 @@ export class HeldJobs {
     return this.#byJid.get(jid)
   }
 
-  hold(jid: string, assignment: Assignment): void {
+  hold(jid: string, delivery: Delivery): void {
     const before = this.#byJid.get(jid)
     this.#byJid.delete(jid)
     this.#byJid.set(jid, {
-      assignment: withoutInput(assignment),
+      assignment: withoutInput(delivery),
       fenced: false,
       before: before?.fenced ? undefined : before,
     })
@@ -58,6 +56,7 @@ export class HeldJobs {
 }
 
 /** A payload may pin a large piece of what came from the store; an outcome does not need it. */
-function withoutInput({ job, sinceMs }: Assignment): Assignment {
-  return { job: { ...job, input: noInput }, sinceMs }
+function withoutInput({ job, sinceMs }: Delivery): Assignment {
+  const { input, ...leased } = job
+  return { job: leased, sinceMs }
 }

@@ -58,7 +58,7 @@ export abstract class JidOutcome implements Settlement {
   async #find(): Promise<void> {
     const { scheduler } = this.session.context
     try {
-      const job = await findJob(this.#jid, scheduler)
+      const job = await findJob(this.#jid, scheduler, ['envelope'])
       const assignment = job && scheduler.adopt(job)
       if (assignment) this.tell(assignment)
       else this.#place.fill(this.unknown(this.#jid))

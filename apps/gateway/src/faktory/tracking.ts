@@ -1,4 +1,4 @@
-import { argsOfInput, type Job } from '@crossgear/core-scheduler'
+import { argsOfInput, type JobState } from '@crossgear/core-scheduler'
 import { formatRfc3339, parseRfc3339, scanObject } from '@crossgear/fwp-codec'
 
 /** What TRACK GET tells of a job. */
@@ -20,7 +20,7 @@ export function untracked(jid: string): Tracked {
   return { jid, percent: 0, desc: '', state: 'unknown', updated_at: '' }
 }
 
-export function trackOf(jid: string, job: Job, nowMs: number): Tracked {
+export function trackOf(jid: string, job: JobState, nowMs: number): Tracked {
   const updatedMs = job.notedAtMs ?? job.enqueuedAtMs
   return {
     jid,
@@ -35,7 +35,7 @@ export function trackOf(jid: string, job: Job, nowMs: number): Tracked {
  * The JSON text that TRACK GET answers. A job that was done has a `result`, if its worker gave one:
  * the JSON that its output is, else its text, else (with `encoding`) its bytes in base64.
  */
-export function trackText(tracked: Tracked, job?: Job): string {
+export function trackText(tracked: Tracked, job?: JobState): string {
   const text = JSON.stringify(tracked)
   if (job?.status !== 'success' || !job.output?.length) return text
   const { args, encoding } = argsOfInput(job.output, 'json')
@@ -50,13 +50,13 @@ export function wantsTracking(custom: string | undefined): boolean {
   return wish !== undefined && !['0', 'false', 'null'].includes(wish)
 }
 
-function percentOf({ status, dividend, divisor }: Job): number {
+function percentOf({ status, dividend, divisor }: JobState): number {
   if (status === 'success') return 100
   const share = Number(dividend?.toString()) / Number(divisor?.toString())
   return Number.isFinite(share) ? Math.min(100, Math.max(0, Math.floor(100 * share))) : 0
 }
 
-function stateOf(job: Job, nowMs: number): TrackState {
+function stateOf(job: JobState, nowMs: number): TrackState {
   switch (job.status) {
     case 'busy':
       return 'working'

@@ -1,4 +1,4 @@
-import type { Assignment, Claimant, Interest, Reservation } from '@crossgear/core-scheduler'
+import type { Claimant, Delivery, Interest, Reservation } from '@crossgear/core-scheduler'
 import { encodeResponse, NO_JOB } from '@crossgear/gearman-codec'
 import type { Place } from '../net/places.ts'
 import type { Session } from './session.ts'
@@ -43,7 +43,7 @@ export class GrabbedJob implements Claimant {
     return this.#session.gone
   }
 
-  assigned(assignment: Assignment): void {
+  assigned(assignment: Delivery): void {
     const { worker, context, scheduler } = this.#session
     const { job } = assignment
     const ability = worker.abilityFor(job.lane)

@@ -95,7 +95,7 @@ describe('a foreground request', () => {
     await expect
       .poll(
         async () =>
-          (await scheduler.jobs.read({ lane: 'f', id: Number(handle.split(':').at(-1)) }))?.waiting,
+          (await scheduler.jobs.look({ lane: 'f', id: Number(handle.split(':').at(-1)) }))?.waiting,
       )
       .toBe(2)
     hands.say('WORK_COMPLETE', handle, 'x')

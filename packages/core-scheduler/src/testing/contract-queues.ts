@@ -51,6 +51,26 @@ export function queueContract(open: OpenWorld): void {
       expect(await store.read('mail', [3])).toEqual([undefined])
     })
 
+    test('a look brings all but the payload, and the output of a job that has ended', async () => {
+      const store = await (await open()).node()
+      const long = Buffer.alloc(100_000, 'x')
+      const terms = { level: 9, jid: 'j-1', unique: bytes('u'), retries: 2 } as const
+      const kept = { envelope: '{"jid":"j-1"}', retentionSeconds: 60 }
+      await store.submit('mail', [aJob({ ...terms, ...kept, input: long }), aJob({ input: long })])
+      const job = await takeOne(store, 'mail')
+      const [busy, idle, none] = await store.look('mail', [1, 2, 3], ['envelope', 'output'])
+      expect(busy).toMatchObject({ ...terms, envelope: kept.envelope, token: job.token })
+      expect(idle).toMatchObject({ lane: 'mail', id: 2, status: 'idle', level: 5, waiting: 0 })
+      expect(none).toBeUndefined()
+      await store.finish('mail', [completed(job, 'done')])
+      const [ended] = await store.look('mail', [1], ['output'])
+      expect(ended).toMatchObject({ status: 'success', settled: true, output: bytes('done') })
+      const [bare] = await store.look('mail', [1])
+      for (const state of [busy, idle, ended]) expect(state).not.toHaveProperty('input')
+      for (const state of [busy, idle, bare]) expect(state).not.toHaveProperty('output')
+      for (const state of [ended, bare]) expect(state).not.toHaveProperty('envelope')
+    })
+
     test('the highest level is first, and in a level the oldest, however they came mixed', async () => {
       const store = await (await open()).node()
       const levels: Level[] = [7, 8, 9, 5, 6, 4, 9, 2, 3, 1, 8, 7, 5, 6, 4, 1, 2, 3, 9, 5]

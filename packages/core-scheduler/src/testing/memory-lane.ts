@@ -1,4 +1,4 @@
-import type { Door, Job, Level, NewJob, Status } from '../job.ts'
+import type { Door, Job, JobState, Level, LookExtra, NewJob, Status } from '../job.ts'
 import type { CallbackOf } from './memory-batches.ts'
 import { bandOf, bands, type Band } from '../levels.ts'
 import type { LaneCounts, WorkerCount } from '../ports.ts'
@@ -223,6 +223,17 @@ export function jobOf(lane: string, job: MemoryJob): Job {
     thrown: job.thrown || undefined,
   }
   return withoutUndefined(record) as Job
+}
+
+/** The same as a look shows it. */
+export function stateOf(lane: string, job: MemoryJob, extras: readonly LookExtra[] = []): JobState {
+  const { input, output, envelope, ...state } = jobOf(lane, job)
+  const hasEnded = job.status === 'success' || job.status === 'error'
+  return {
+    ...state,
+    ...(envelope !== undefined && extras.includes('envelope') && { envelope }),
+    ...(output && hasEnded && extras.includes('output') && { output }),
+  }
 }
 
 function withoutUndefined(record: Readonly<Record<string, unknown>>): unknown {

@@ -1,5 +1,5 @@
-import type { HeldRef, Job, JobRef, NewJob, Outcome, Report, Reservation, Settled } from '../job.ts'
-import type { Submitted } from '../job.ts'
+import type { HeldRef, Job, JobRef, JobState, LeasedJob, LookExtra, NewJob } from '../job.ts'
+import type { Outcome, Report, Reservation, Settled, Submitted } from '../job.ts'
 import { maxLanes } from '../lane-registry.ts'
 import { StoreError } from '../ports.ts'
 import type {
@@ -16,7 +16,7 @@ import type {
 import { cancelJob, clearLane, listJobs } from './memory-administration.ts'
 import { claimJobs, headOf } from './memory-claim.ts'
 import { finishJob } from './memory-finish.ts'
-import { jobOf, uniqueKey } from './memory-lane.ts'
+import { jobOf, stateOf, uniqueKey } from './memory-lane.ts'
 import { heldIn, buryIn, expiredIn, promoteDue, takeReport } from './memory-upkeep.ts'
 import { MemoryNativeStore } from './memory-native-store.ts'
 import { MemoryBatches } from './memory-batches.ts'
@@ -148,6 +148,19 @@ export class MemoryNode implements Store {
     )
   }
 
+  look(
+    lane: string,
+    ids: readonly number[],
+    extras?: readonly LookExtra[],
+  ): Promise<readonly (JobState | undefined)[]> {
+    return this.#step((world) =>
+      ids.map((id) => {
+        const job = world.lane(lane).job(id, world.nowMs())
+        return job && stateOf(lane, job, extras)
+      }),
+    )
+  }
+
   findJid(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {
     return this.#step((world) => {
       for (const lane of lanes) {
@@ -248,7 +261,7 @@ export class MemoryNode implements Store {
     })
   }
 
-  expired(lanes: readonly string[], max: number): Promise<readonly Reservation[]> {
+  expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]> {
     return this.#step((world) => lanes.flatMap((lane) => expiredIn(world, world.lane(lane), max)))
   }
 

@@ -1,6 +1,6 @@
-import type { HeldRef, JobEvent, Report, Reservation } from '../job.ts'
+import type { HeldRef, JobEvent, LeasedJob, Report } from '../job.ts'
 import { others, putBack } from './memory-finish.ts'
-import { jobOf, type MemoryLane } from './memory-lane.ts'
+import { stateOf, type MemoryLane } from './memory-lane.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 /** Takes what a running job says; false where the token is not its own. */
@@ -54,13 +54,13 @@ export function promoteDue(world: MemoryWorld): { readonly lane: string; readonl
 }
 
 /** The reservations of a lane that are past their deadline. */
-export function expiredIn(world: MemoryWorld, lane: MemoryLane, max: number): Reservation[] {
+export function expiredIn(world: MemoryWorld, lane: MemoryLane, max: number): LeasedJob[] {
   const late = [...lane.busy].filter(([, deadlineMs]) => deadlineMs <= world.nowMs())
   return late.slice(0, max).flatMap(([id]) => {
     const job = lane.job(id, world.nowMs())
     if (job?.token === undefined) return []
     const heldBy = job.token.startsWith('c') ? 'consumer' : 'named'
-    return [{ ...jobOf(lane.lane, job), token: job.token, heldBy } as const]
+    return [{ ...stateOf(lane.lane, job), token: job.token, heldBy } as const]
   })
 }
 

@@ -2,7 +2,7 @@ import type { JobRef, SetExit, SetFilter } from '@crossgear/core-scheduler'
 import { OK, parseMutate, type Mutate, type MutateOperation } from '@crossgear/fwp-codec'
 import { answerLater } from '../answer-later.ts'
 import type { FaktoryContext } from '../context.ts'
-import { findJob } from '../find-job.ts'
+import { findRef } from '../find-job.ts'
 import { matchesGlob } from '../glob.ts'
 import { jobText } from '../translate.ts'
 import type { Handler } from './handler.ts'
@@ -54,8 +54,8 @@ async function refsOf(jids: readonly string[], { scheduler }: FaktoryContext): P
   const refs: JobRef[] = []
   for (let at = 0; at < jids.length; at += lookedUpAtOnce) {
     const some = jids.slice(at, at + lookedUpAtOnce)
-    const jobs = await Promise.all(some.map((jid) => findJob(jid, scheduler)))
-    for (const job of jobs) if (job) refs.push({ lane: job.lane, id: job.id })
+    const found = await Promise.all(some.map((jid) => findRef(jid, scheduler)))
+    for (const ref of found) if (ref) refs.push({ lane: ref.lane, id: ref.id })
   }
   return refs
 }

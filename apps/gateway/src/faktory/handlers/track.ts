@@ -25,7 +25,8 @@ export const track: Handler = (session, argument) => {
 }
 
 async function get(jid: string, scheduler: Scheduler): Promise<Buffer> {
-  const job = (await findJob(jid, scheduler)) ?? (await findFinished(jid, scheduler))
+  const job =
+    (await findJob(jid, scheduler, ['envelope', 'output'])) ?? (await findFinished(jid, scheduler))
   const tracked = job ? trackOf(jid, job, scheduler.storeNowMs()) : untracked(jid)
   return bulk(trackText(tracked, job))
 }

@@ -1,4 +1,4 @@
-import type { Job, Level, NewJob } from '@crossgear/core-scheduler'
+import type { JobState, Level, NewJob } from '@crossgear/core-scheduler'
 import { encodeResponse, MAX_UNIQUE_BYTES } from '@crossgear/gearman-codec'
 import { nextMatch, readSchedule } from '../next-match.ts'
 import type { Session } from '../session.ts'
@@ -87,7 +87,7 @@ export const getStatus: PacketHandler = (session, args) => {
   const handle = argument(args, 0)
   const ref = session.context.handles.parse(handle.toString('latin1'))
   session.answer(async () => {
-    const job = ref && (await session.scheduler.jobs.read(ref))
+    const job = ref && (await session.scheduler.jobs.look(ref))
     return encodeResponse('STATUS_RES', handle, ...figuresOf(job))
   })
 }
@@ -102,22 +102,22 @@ export const getStatusUnique: PacketHandler = (session, args) => {
   })
 }
 
-async function findUnique(session: Session, unique: Buffer): Promise<Job | undefined> {
+async function findUnique(session: Session, unique: Buffer): Promise<JobState | undefined> {
   // No job has one that is longer, and each function's jobs would be searched for it.
   if (unique.length === 0 || unique.length > MAX_UNIQUE_BYTES) return undefined
   for (const ref of await session.scheduler.jobs.findUnique(unique)) {
-    const job = await session.scheduler.jobs.read(ref)
+    const job = await session.scheduler.jobs.look(ref)
     if (job && isUnfinished(job)) return job
   }
   return undefined
 }
 
-function isUnfinished(job: Job): boolean {
+function isUnfinished(job: JobState): boolean {
   return job.status === 'idle' || job.status === 'busy'
 }
 
 /** Known, running, numerator, denominator: all 0 for a job that is finished or never was. */
-function figuresOf(job: Job | undefined): readonly string[] {
+function figuresOf(job: JobState | undefined): readonly string[] {
   if (!job || !isUnfinished(job)) return ['0', '0', '0', '0']
   const running = job.status === 'busy' ? '1' : '0'
   return [

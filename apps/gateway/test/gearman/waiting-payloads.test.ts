@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { gearmanGateways } from './support/gearman-gateway.ts'
+
+const payload = Buffer.alloc(2 * 1024 * 1024, 'x')
+/** More than a few seconds of looks and beats need, bytes; one payload is ten times as much. */
+const mostSent = 200_000
+
+describe.skipIf(!hasRedisServer)('needs redis-server: the payload of a job', () => {
+  const { open, redis } = gearmanGateways()
+
+  const sentBytes = async (): Promise<number> => {
+    const stats = await redis('INFO', 'stats')
+    return Number(/total_net_output_bytes:(\d+)/.exec(stats)?.[1])
+  }
+
+  /** Waits until the gateway has beaten so often: it looks at jobs with each beat. */
+  async function beats(count: number): Promise<void> {
+    for (let beat = 0; beat < count; beat += 1) {
+      const nodes = (): Promise<string> => redis('ZRANGE', 'xg:nodes', '0', '-1', 'WITHSCORES')
+      const before = await nodes()
+      await expect.poll(nodes, { interval: 20, timeout: 10_000 }).not.toBe(before)
+    }
+  }
+
+  test('is not read again while clients wait for it or ask for its status', async () => {
+    const gateway = await open()
+    const client = await gateway.peer()
+    const queued = await client.submit('SUBMIT_JOB', 'mail', 'u', payload)
+    const theirs = await client.submit('SUBMIT_JOB', 'native', '', payload)
+    const [id = ''] = theirs.split(':').slice(-1)
+    const before = await sentBytes()
+    // A native worker's progress is looked for four times a second.
+    await redis('RPOP', 'queue:native:normal')
+    await redis('HSET', `job:native:${id}`, 'status', 'busy')
+    await redis('PUBLISH', 'channel:native', `start:${id}`)
+    await beats(2)
+    await redis('HSET', `job:native:${id}`, 'status:dividend', '1', 'status:divisor', '2')
+    expect(await client.hear()).toEqual(['WORK_STATUS', theirs, '1', '2'])
+    for (let asked = 0; asked < 5; asked += 1) {
+      const status = ['STATUS_RES', queued, '1', '0', '0', '0']
+      expect(await client.ask('GET_STATUS', queued)).toEqual(status)
+      const ofUnique = ['STATUS_RES_UNIQUE', 'u', '1', '0', '0', '0', '1']
+      expect(await client.ask('GET_STATUS_UNIQUE', 'u')).toEqual(ofUnique)
+    }
+    await beats(2)
+    expect((await sentBytes()) - before).toBeLessThan(mostSent)
+    await redis('HSET', `job:native:${id}`, 'status', 'success', 'output', 'done')
+    await redis('PUBLISH', 'channel:native', `finish:${id}`)
+    expect(await client.hear()).toEqual(['WORK_COMPLETE', theirs, 'done'])
+    expect((await sentBytes()) - before).toBeLessThan(mostSent)
+  }, 40_000)
+
+  test('is not read when its worker runs out of time', async () => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.peer()]
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', payload)
+    worker.say('CAN_DO_TIMEOUT', 'mail', '1000')
+    expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
+    const before = await sentBytes()
+    const queued = (): Promise<string> => redis('LLEN', 'queue:mail:normal')
+    await expect.poll(queued, { interval: 20, timeout: 10_000 }).toBe(':1\r\n')
+    expect((await sentBytes()) - before).toBeLessThan(mostSent)
+  }, 20_000)
+})
