@@ -12,7 +12,7 @@ export type JobPlace = 'high' | 'normal' | 'low' | 'scheduled' | 'dead' | 'busy'
 /** What a worker notes on the job that it holds. */
 export interface JobNote {
   readonly text?: string
-  /** Until when it is to stay reserved, milliseconds since 1970. */
+  /** Until when it is to stay reserved at least, milliseconds since 1970: a reservation is never cut short. */
   readonly reserveUntilMs?: number
 }
 

@@ -77,6 +77,21 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect(await gateways.redis('ZSCORE', 'xg:busy:t', '1')).toContain(String(until.getTime()))
   })
 
+  it.each([
+    ['a time before the reservation ends', () => new Date(Date.now() + 90_000).toISOString()],
+    ['a time that is over', () => '2020-01-01T00:00:00Z'],
+  ])('SET with %s leaves it as it is', async (_name, until) => {
+    const { client } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678', { reserve_for: 600 }))
+    await worker.ask('FETCH')
+    const before = await gateways.redis('ZSCORE', 'xg:busy:t', '1')
+    const set = { jid: '12345678', desc: 'more', reserve_until: until() }
+    expect(await worker.ask(`TRACK SET ${JSON.stringify(set)}`)).toBe('+OK')
+    expect(await gateways.redis('ZSCORE', 'xg:busy:t', '1')).toBe(before)
+    expect(await worker.askJson('TRACK GET 12345678')).toMatchObject({ desc: 'more' })
+  })
+
   it('SET extends a reservation by a day at most, and keeps so much of a text', async () => {
     const { client, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })

@@ -144,6 +144,28 @@ export function setContract(open: OpenWorld): void {
       expect(notedAtMs).toBeGreaterThan(0)
     })
 
+    test('a note can make a reservation longer and not shorter', async () => {
+      const world = await open({ reserveForSeconds: 100 })
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      const job = await takeOne(store, 'mail', { by: 'consumer' })
+      const reserve = async (forMs: number): Promise<void> => {
+        const { nowMs } = await store.beat(10_000)
+        const note = { reserveUntilMs: nowMs + forMs }
+        expect(await store.queues.note(job, job.token, note)).toBe(true)
+      }
+      await reserve(50_000)
+      await reserve(-50_000)
+      await world.pass(90_000)
+      expect(await store.expired(['mail'], 9)).toEqual([])
+      await reserve(50_000)
+      await reserve(5_000)
+      await world.pass(40_000)
+      expect(await store.expired(['mail'], 9)).toEqual([])
+      await world.pass(20_000)
+      expect(await store.expired(['mail'], 9)).toHaveLength(1)
+    })
+
     test('a finished job that is kept is found by its jid', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { jid: 'kept-0001', retentionSeconds: 60 })

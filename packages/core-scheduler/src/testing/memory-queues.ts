@@ -128,7 +128,9 @@ export class MemoryQueues implements QueueStore {
       if (job?.token !== token) return false
       job.notedAtMs = world.nowMs()
       if (note.text !== undefined) job.note = note.text
-      if (note.reserveUntilMs !== undefined) world.lane(lane).busy.set(id, note.reserveUntilMs)
+      const { busy } = world.lane(lane)
+      if (note.reserveUntilMs !== undefined)
+        busy.set(id, Math.max(note.reserveUntilMs, busy.get(id) ?? 0))
       return true
     })
   }
