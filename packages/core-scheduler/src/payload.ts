@@ -7,22 +7,29 @@ export interface FaktoryArgs {
   readonly encoding?: 'base64'
 }
 
+/**
+ * How deep arguments may nest, the array of them counted: a Faktory job may nest 512 deep, itself counted. What is
+ * deeper is text to Faktory workers, for none of them could push it.
+ */
+export const maxArgsDepth = 511
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * The arguments that a Faktory worker is shown for a stored payload. By the rule `auto` a JSON array
  * is the arguments, a JSON object is the one argument, other text is one string, and bytes that are
- * no UTF-8 are one base64 string. JSON is carried as text, so no number or key order changes.
+ * no UTF-8 are one base64 string. JSON is carried as text, so no number or key order changes. JSON that is too deep,
+ * see {@link maxArgsDepth}, is text.
  */
 export function argsOfInput(input: Uint8Array, rule: PayloadRule = 'auto'): FaktoryArgs {
   if (rule === 'base64') return base64Args(input)
   const text = decode(input)
   if (text === undefined) return base64Args(input)
-  if (rule === 'json') return { args: isJson(text) ? `[${text}]` : oneString(text) }
+  if (rule === 'json') return { args: isArgument(text) ? `[${text}]` : oneString(text) }
   if (rule === 'auto') {
     const first = firstCharacter(text)
-    if (first === '[' && isJson(text)) return { args: text }
-    if (first === '{' && isJson(text)) return { args: `[${text}]` }
+    if (first === '[' && isJson(text) && !isDeeper(text, maxArgsDepth)) return { args: text }
+    if (first === '{' && isArgument(text)) return { args: `[${text}]` }
   }
   return { args: oneString(text) }
 }
@@ -86,6 +93,44 @@ function isJson(text: string): boolean {
     return true
   } catch {
     return false
+  }
+}
+
+/** Whether a text is JSON that can be the one argument. */
+function isArgument(text: string): boolean {
+  return isJson(text) && !isDeeper(text, maxArgsDepth - 1)
+}
+
+/** Whether JSON nests deeper than so many arrays and objects. */
+function isDeeper(json: string, most: number): boolean {
+  // Each has two ends.
+  if (json.length <= 2 * most) return false
+  let depth = 0
+  for (let at = 0; at < json.length; at += 1) {
+    switch (json[at]) {
+      case '"':
+        at = stringEnd(json, at)
+        break
+      case '[':
+      case '{':
+        depth += 1
+        if (depth > most) return true
+        break
+      case ']':
+      case '}':
+        depth -= 1
+        break
+    }
+  }
+  return false
+}
+
+/** Where the string that begins at `from` ends. */
+function stringEnd(json: string, from: number): number {
+  for (let end = json.indexOf('"', from + 1); ; end = json.indexOf('"', end + 1)) {
+    let slashes = 0
+    while (json[end - 1 - slashes] === '\\') slashes += 1
+    if (slashes % 2 === 0) return end
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { argsOfInput, inputOfArgs } from '../src/index.ts'
+import { argsOfInput, inputOfArgs, maxArgsDepth } from '../src/index.ts'
 
 describe('the arguments of a stored payload', () => {
   test.each([
@@ -73,6 +73,47 @@ describe('the stored payload of arguments', () => {
   })
 })
 
+/** Arrays in each other, the innermost with `inside`. */
+const nested = (depth: number, inside = ''): string =>
+  `${'['.repeat(depth)}${inside}${']'.repeat(depth)}`
+
+/** Objects in each other. */
+const nestedObjects = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+
+describe('JSON that nests', () => {
+  test.each([
+    ['an array', 'auto', nested, 511],
+    ['an object', 'auto', nestedObjects, 510],
+    ['an array as the one argument', 'json', nested, 510],
+    ['an object by the rule json', 'json', nestedObjects, 510],
+  ] as const)(
+    '%s by the rule %s is arguments as deep as a job may be',
+    (_name, rule, make, most) => {
+      for (const depth of [1, most - 1, most]) {
+        const input = make(depth)
+        const { args } = argsOfInput(Buffer.from(input), rule)
+        expect(args).toBe(rule === 'auto' && make === nested ? input : `[${input}]`)
+        expect(inputOfArgs(args, rule).toString()).toBe(input)
+      }
+      for (const depth of [most + 1, most + 2, 5_000]) {
+        const input = make(depth)
+        const { args } = argsOfInput(Buffer.from(input), rule)
+        expect(JSON.parse(args)).toEqual([input])
+        expect(inputOfArgs(args, rule).toString()).toBe(input)
+      }
+    },
+  )
+
+  test('is as deep as it nests, whatever strings in it say', () => {
+    const texts = ['['.repeat(600), `\\"${'{'.repeat(600)}`, '\\', '\\"', ']]]]']
+    const strings = texts.map((text) => JSON.stringify(text)).join(',')
+    const flat = `[${Array(600).fill(`[${strings}]`).join(',')}]`
+    expect(argsOfInput(Buffer.from(flat)).args).toBe(flat)
+    const deep = nested(511, `[${strings}]`)
+    expect(JSON.parse(argsOfInput(Buffer.from(deep)).args)).toEqual([deep])
+  })
+})
+
 /** JSON text with numbers that no double holds, odd keys and odd white space. */
 const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
@@ -89,6 +130,11 @@ const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
       ),
   ),
 })).value
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf))
+}
 
 const argsText = fc.array(jsonText, { maxLength: 3 }).map((values) => `[${values.join(',')}]`)
 
@@ -109,6 +155,45 @@ describe('arguments that are stored and shown again', () => {
         expect(skeleton(back.args)).toBe(skeleton(args))
       }),
       { numRuns: 2_000 },
+    )
+  })
+
+  const aroundTheLimit = fc.integer({ min: 490, max: 530 })
+  const brackets = fc.array(fc.constantFrom('[]', '{}'), { minLength: 530, maxLength: 530 })
+
+  /** A value that nests so deep, in arrays and objects as they come. */
+  function deepValue(depth: number, kinds: readonly string[], inside: string): string {
+    const around = kinds.slice(0, depth)
+    const opened = around.map((kind) => (kind === '[]' ? '[' : '{"k":'))
+    const closed = around.map((kind) => kind.slice(1)).reverse()
+    return `${opened.join('')}${inside}${closed.join('')}`
+  }
+
+  test('are the same around the depth that a job may have, and text beyond it', () => {
+    fc.assert(
+      fc.property(aroundTheLimit, brackets, fc.json(), (depth, kinds, text) => {
+        const inside = JSON.stringify(text)
+        const args = `[${deepValue(depth - 1, kinds, inside)}]`
+        const back = argsOfInput(inputOfArgs(args))
+        if (depth <= maxArgsDepth) expect(back.args).toBe(args)
+        else expect(JSON.parse(back.args)).toEqual([inputOfArgs(args).toString()])
+      }),
+    )
+  })
+
+  test('never nest deeper than a job may, whatever the input, and come back as they are', () => {
+    fc.assert(
+      fc.property(
+        aroundTheLimit,
+        brackets,
+        fc.constantFrom('auto', 'json'),
+        (depth, kinds, rule) => {
+          const input = deepValue(depth, kinds, '1')
+          const { args } = argsOfInput(Buffer.from(input), rule)
+          expect(depthOf(JSON.parse(args))).toBeLessThanOrEqual(maxArgsDepth)
+          expect(argsOfInput(inputOfArgs(args, rule), rule).args).toBe(args)
+        },
+      ),
     )
   })
 

@@ -87,7 +87,8 @@ export function parseJobs(
   options: { readonly maxJobs?: number } = {},
 ): ParsedJob[] {
   const maxJobs = options.maxJobs ?? DEFAULT_MAX_JOBS
-  const texts = scanArray(decodeText(argument), maxJobs + 1)
+  // Each may nest as deep as one that is pushed alone.
+  const texts = scanArray(decodeText(argument), maxJobs + 1, true)
   if (texts.length > maxJobs) {
     throw new FwpError('TOO_MANY_JOBS', `too many jobs in one PUSHB: at most ${maxJobs}`)
   }

@@ -78,9 +78,10 @@ export function scanObject(text: string): Map<string, string> {
 
 /**
  * The raw texts of the elements of the one JSON array in `text`, of the first `maxElements` where
- * there are more: the rest is checked and left out. Throws `INVALID_JSON`.
+ * there are more: the rest is checked and left out. With `uncounted` the array itself does not count as
+ * depth. Throws `INVALID_JSON`.
  */
-export function scanArray(text: string, maxElements = Infinity): string[] {
+export function scanArray(text: string, maxElements = Infinity, uncounted = false): string[] {
   const elements: string[] = []
   let at = skipSpace(text, 0)
   if (text.charCodeAt(at) !== OPEN_ARRAY) throw notA('array', text, at)
@@ -90,7 +91,7 @@ export function scanArray(text: string, maxElements = Infinity): string[] {
     return elements
   }
   for (;;) {
-    const end = scanValue(text, at, 1)
+    const end = scanValue(text, at, uncounted ? 0 : 1)
     if (elements.length < maxElements) elements.push(text.slice(at, end))
     at = skipSpace(text, end)
     const code = text.charCodeAt(at)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_MAX_JOBS, FwpError, parseJob, parseJobs } from '../src/index.ts'
+import { DEFAULT_MAX_JOBS, FwpError, MAX_JSON_DEPTH, parseJob, parseJobs } from '../src/index.ts'
 
 const MINIMAL = '"jid":"12345678","jobtype":"mail","args":[]'
 
@@ -170,6 +170,16 @@ describe('parseJob', () => {
     expect(parseJob(Buffer.from(argument)).args).toBe(`[${digits}, 1.0, 1e400]`)
     const deep = `{"jid":"12345678","jobtype":"a","args":${'['.repeat(1_000_000)}`
     expect(messageOf(deep)).toBe('invalid JSON: nested too deep')
+  })
+
+  test('arguments may nest as deep in a PUSHB as in a PUSH', () => {
+    const job = (depth: number): string =>
+      `{"jid":"12345678","jobtype":"a","args":${'['.repeat(depth)}${']'.repeat(depth)}}`
+    const most = MAX_JSON_DEPTH - 1
+    expect(parseJob(Buffer.from(job(most))).args).toHaveLength(2 * most)
+    expect(parseJobs(Buffer.from(`[${job(most)}]`))).toMatchObject([{ state: 'parsed' }])
+    expect(messageOf(job(most + 1))).toBe('invalid JSON: nested too deep')
+    expect(() => parseJobs(Buffer.from(`[${job(most + 1)}]`))).toThrow('nested too deep')
   })
 
   test('random bytes give a coded error or a job, nothing else', () => {

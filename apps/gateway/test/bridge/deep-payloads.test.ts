@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Client } from 'faktory-worker'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { Fleet, type FleetNode } from './fleet.ts'
+import { submitByHand } from './gearman-by-hand.ts'
+
+/** A Faktory job may nest so deep, itself and its list of arguments counted. */
+const mostOfJob = 512
+
+const kinds = {
+  arrays: (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`,
+  objects: (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`,
+} as const
+
+/** How deep a workload may be to be shown as JSON: objects stand in the list of arguments. */
+const most = { arrays: mostOfJob - 1, objects: mostOfJob - 2 } as const
+
+const cases = (['arrays', 'objects'] as const).flatMap((kind) =>
+  [1, most[kind] - 1, most[kind], most[kind] + 1, mostOfJob, mostOfJob + 1, 20_000].map(
+    (depth) => [kind, depth] as const,
+  ),
+)
+
+describe.skipIf(lacksRedis)('a Gearman workload that is JSON', { timeout: 30_000 }, () => {
+  let fleet: Fleet
+  let node: FleetNode
+  beforeAll(async () => {
+    fleet = await Fleet.start()
+    node = await fleet.node()
+  }, 30_000)
+  afterAll(() => fleet.close())
+
+  test.each(cases)('of %s %i deep is shown as what a producer could push', async (kind, depth) => {
+    const fn = `${kind}-${depth}`
+    const workload = kinds[kind](depth)
+    await submitByHand(node.gearman, fn, Buffer.from(workload), true)
+    const stock = new Client({ host: '127.0.0.1', port: node.faktory })
+    const job = await stock.fetch('default')
+    await stock.ack(job?.jid ?? '')
+    await stock.close()
+    const shown = JSON.stringify(job?.args)
+    const asJson = kind === 'arrays' ? workload : `[${workload}]`
+    expect(shown).toBe(depth <= most[kind] ? asJson : JSON.stringify([workload]))
+
+    // What it was given, any program can hand in again, and gets the same.
+    const producer = await FwpClient.greeted(node.faktory)
+    const again = (jid: string): string =>
+      JSON.stringify({ jid, jobtype: fn, args: JSON.parse(shown) as unknown })
+    expect(await producer.ask(`PUSH ${again('pushed-1')}`)).toBe('+OK')
+    expect(await producer.ask(`PUSHB [${again('pushed-2')}]`)).toBe('$2\r\n{}')
+    for (const jid of ['pushed-1', 'pushed-2']) {
+      const next = await producer.askJson('FETCH default')
+      expect(next).toMatchObject({ jid })
+      expect(JSON.stringify(next['args'])).toBe(shown)
+      await producer.ask(`ACK {"jid":"${jid}"}`)
+    }
+    producer.close()
+  })
+
+  test('deeper arguments than that are refused', async () => {
+    const producer = await FwpClient.greeted(node.faktory)
+    const job = `{"jid":"12345678","jobtype":"deep","args":${kinds.arrays(mostOfJob)}}`
+    expect(await producer.ask(`PUSH ${job}`)).toBe('-ERR invalid JSON: nested too deep')
+    producer.close()
+  })
+})
