@@ -18,6 +18,8 @@ local counts = { completed = 0, failed = 0, retried = 0 }
 
 local function isHeld(job, token)
   if token == 'native' then
+    -- A native worker publishes `finish` once it has set how long the hash stays.
+    job.isAnnounced = redis.call('TTL', jobKey(lane, job.id)) >= 0
     local v = redis.call('HMGET', jobKey(lane, job.id), 'settled', 'status')
     return job.door and not job.token and not v[1] and (v[2] == 'success' or v[2] == 'error')
   end

@@ -5,6 +5,7 @@ import {
   completed,
   failed,
   killed,
+  listening,
   lookAtAll,
   native,
   released,
@@ -57,6 +58,27 @@ export function nativeContract(open: OpenWorld): void {
       await world.native.finish('mail', id, 'success', bytes('out'))
       await store.finish('mail', [completed(native('mail', id), 'out')])
       expect(await world.secondsLeft('mail', id)).toBe(60)
+    })
+
+    test('the finish of a job that a native worker ended is published once', async () => {
+      const world = await open()
+      const { store, log } = await listening(world, ['mail'])
+      for (let job = 0; job < 3; job += 1) await submitOne(store, 'mail')
+      const [done, dead, cut] = [1, 2, 3]
+      for (const id of [done, dead, cut]) {
+        await world.native.take('mail')
+        if (id !== cut) await world.native.finish('mail', id, 'error', bytes('out'))
+      }
+      // Its worker dies before it says that the job is over.
+      await world.native.conclude('mail', cut, 'success', bytes('out'))
+      await store.finish('mail', [
+        completed(native('mail', done)),
+        killed(native('mail', dead)),
+        completed(native('mail', cut)),
+      ])
+      await store.heard()
+      const finished = log.heard.flatMap((one) => (one.kind === 'finished' ? [one.id] : []))
+      expect(finished.sort()).toEqual([done, dead, cut])
     })
 
     test('a result whose worker died before it gave it an end is given one', async () => {

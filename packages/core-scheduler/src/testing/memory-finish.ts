@@ -18,6 +18,8 @@ export function finishJob(
 ): Settled {
   const job = lane.job(outcome.id, world.nowMs())
   if (!job || !isHeld(job, outcome.token)) return 'unknown'
+  // A native worker publishes `finish` once it has set how long the hash stays.
+  job.isAnnounced = outcome.token === 'native' && job.expiresAtMs !== undefined
   lane.busy.delete(job.id)
   tellOfRoom(world, lane)
   switch (outcome.kind) {
@@ -65,6 +67,10 @@ export function others(job: MemoryJob, node: string): ReadonlySet<string> {
   return new Set(job.waiting.filter((other) => other !== node))
 }
 
+function tellFinished(world: MemoryWorld, { lane }: MemoryLane, job: MemoryJob): void {
+  if (!job.isAnnounced) world.tellWatchers(lane, (listener) => listener.finished(lane, job.id))
+}
+
 function isHeld(job: MemoryJob, token: string): boolean {
   return token === 'native' ? isUnsettled(job) : job.token === token
 }
@@ -107,7 +113,7 @@ export function endJob(
   } else {
     lane.delete(job.id)
   }
-  world.tellWatchers(lane.lane, (listener) => listener.finished(lane.lane, job.id))
+  tellFinished(world, lane, job)
   if (isNative) lane.releaseLock(job.id)
 }
 
@@ -128,7 +134,7 @@ export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job:
     if (old) lane.forgetIndexes(old)
     lane.delete(id)
   }
-  world.tellWatchers(lane.lane, (listener) => listener.finished(lane.lane, job.id))
+  tellFinished(world, lane, job)
   if (job.door === 'native') lane.releaseLock(job.id)
 }
 

@@ -22,6 +22,8 @@ export interface MemoryJob {
   dividend?: Buffer | undefined
   divisor?: Buffer | undefined
   settled: boolean
+  /** Its native worker publishes `finish` itself. */
+  isAnnounced?: boolean
   thrown?: boolean
   losses: number
   /** Nodes whose clients wait, once per client. */

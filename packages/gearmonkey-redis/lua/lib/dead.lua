@@ -19,6 +19,6 @@ local function buryJob(lane, job, node, now, most, seconds)
       redis.call('DEL', jobKey(lane, id))
     end
   end
-  redis.call('PUBLISH', channelOf(lane), 'finish:' .. job.id)
+  if not job.isAnnounced then redis.call('PUBLISH', channelOf(lane), 'finish:' .. job.id) end
   if not job.door then releaseLock(lane, job.id) end
 end

@@ -33,7 +33,7 @@ end
 
 -- Ends a job. `job` = { id, door, unique, jid, waiting, keep }. A native client's job is kept as its
 -- protocol says and its lock is released; another is kept as long as it asks for, or as clients on
--- other nodes need to read the outcome. `job.how`: see untie; a job that was not done was dropped.
+-- other nodes need to read the outcome. `job.isAnnounced`: its worker publishes `finish`. `job.how`: see untie; a job that was not done was dropped.
 local function finishJob(lane, job, node, status, output)
   local key, id = jobKey(lane, job.id), job.id
   forgetIndexes(lane, id, job.unique, job.jid)
@@ -49,6 +49,6 @@ local function finishJob(lane, job, node, status, output)
   else
     redis.call('DEL', key)
   end
-  redis.call('PUBLISH', channelOf(lane), 'finish:' .. id)
+  if not job.isAnnounced then redis.call('PUBLISH', channelOf(lane), 'finish:' .. id) end
   if not job.door then releaseLock(lane, id) end
 end
