@@ -84,7 +84,12 @@ export class Outcomes {
         lane,
         items.map(({ outcome }) => outcome),
       )
-      if (this.#parts.store.confirm) await this.#confirm(items.length)
+      if (this.#parts.store.confirm) {
+        for (const [at, { settlement }] of items.entries()) {
+          settlement?.stored?.(results[at] ?? 'unknown')
+        }
+        await this.#confirm(items.length)
+      }
       let released = 0
       for (const [at, item] of items.entries()) {
         const result = results[at] ?? 'unknown'

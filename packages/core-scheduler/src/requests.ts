@@ -46,6 +46,8 @@ export interface Claimant {
 
 /** How to answer a worker's outcome. */
 export interface Settlement {
+  /** The store has it; where a disk or replica is waited for, before that. {@link settled} follows. */
+  stored?(result: Settled): void
   settled(result: Settled): void
   refused(error: StoreError): void
 }

@@ -9,6 +9,7 @@ import { consumerInterest, namedInterest } from './interest.ts'
 import type { Ability, Interest } from './interest.ts'
 import type { JobRef, JobState, Report } from './job.ts'
 import type { LaneRegistry } from './lane-registry.ts'
+import { LeaseTimers } from './lease-timers.ts'
 import type { SchedulerOptions } from './scheduler-options.ts'
 import { schedulerParts, type SchedulerParts } from './scheduler-parts.ts'
 import type { Clock, Observer, Store } from './ports.ts'
@@ -23,6 +24,8 @@ import type { Waiter } from './waiters.ts'
  */
 export class Scheduler {
   readonly registry: LaneRegistry
+  /** Ends the leases of this node's workers. */
+  readonly leases: LeaseTimers
   /** What an operator asks for. */
   readonly admin: Administration
   /** Faktory queues as wholes. */
@@ -47,6 +50,7 @@ export class Scheduler {
     this.cron = store.cron
     const parts = schedulerParts(store, clock, observer, options)
     this.registry = parts.registry
+    this.leases = new LeaseTimers(clock)
     this.admin = parts.admin
     this.queues = parts.queues
     this.sets = parts.sets
@@ -86,6 +90,7 @@ export class Scheduler {
   /** Leaves the nodes; what is still held by Gearman workers of this node goes back. */
   async stop(): Promise<void> {
     this.#parts.claims.stop()
+    this.leases.close()
     await this.#parts.upkeep.stop()
   }
 

@@ -30,6 +30,8 @@ export class GrabbedJob implements Claimant {
   readonly #session: Session
   readonly #form: AssignForm
   readonly #place: Place
+  /** The scheduler answers before {@link ask} returns: it has not asked the store. */
+  #isAtHand = false
 
   constructor(session: Session, form: AssignForm, place: Place, goesOn: boolean) {
     this.#session = session
@@ -37,6 +39,12 @@ export class GrabbedJob implements Claimant {
     this.#place = place
     this.goesOn = goesOn
     this.interest = session.worker.interest
+  }
+
+  ask(): void {
+    this.#isAtHand = true
+    this.#session.scheduler.claim(this)
+    this.#isAtHand = false
   }
 
   get gone(): boolean {
@@ -53,16 +61,21 @@ export class GrabbedJob implements Claimant {
       this.nothing()
       return
     }
-    worker.hold(handle, { assignment, fn: ability.fn })
-    this.#place.fill(this.#form(handle, ability.fn, job))
+    worker.hold(handle, assignment, ability)
+    this.#answer(this.#form(handle, ability.fn, job))
   }
 
   nothing(): void {
-    this.#place.fill(NO_JOB)
+    this.#answer(NO_JOB)
   }
 
   /** No job as far as the worker is concerned: it sleeps, and is woken when the store is back. */
   refused(): void {
     this.nothing()
+  }
+
+  #answer(bytes: Uint8Array): void {
+    if (this.#isAtHand) this.#place.fillAtHand(bytes)
+    else this.#place.fill(bytes)
   }
 }

@@ -1,18 +1,12 @@
 import type { Ability, Assignment, IdleWorker, Interest } from '@crossgear/core-scheduler'
 import { NOOP } from '@crossgear/gearman-codec'
 import { GrabbedJob, type AssignForm } from './grabbed-job.ts'
+import { HeldJob } from './held-job.ts'
 import type { Place } from '../net/places.ts'
 import type { Session } from './session.ts'
 
 /** Functions that one connection can name, where the operator says nothing else. */
 const defaultMaxFunctions = 1_000
-
-/** A job in this worker's hands. */
-export interface HeldJob {
-  readonly assignment: Assignment
-  /** The ability under which it was taken. */
-  readonly fn: string
-}
 
 /** What follows from the abilities, made anew when they change. */
 interface Derived {
@@ -27,6 +21,7 @@ export class WorkerSide implements IdleWorker {
   #abilities = new Map<string, Ability>()
   #derived: Derived | undefined
   readonly #held = new Map<string, HeldJob>()
+  readonly #outstayed = (held: HeldJob): void => this.#lose(held)
   /** The job that it last ended with an exception. */
   #thrown: string | undefined
   /** Its requests for jobs among what is being read. */
@@ -67,9 +62,7 @@ export class WorkerSide implements IdleWorker {
     if (!this.#abilities.delete(fn)) return
     this.#derived = undefined
     this.#session.scheduler.countNamed(fn, -1)
-    for (const [handle, held] of this.#held) {
-      if (held.fn === fn) this.#lose(handle, held)
-    }
+    for (const held of this.#held.values()) if (held.fn === fn) this.#lose(held)
   }
 
   reset(): void {
@@ -93,7 +86,7 @@ export class WorkerSide implements IdleWorker {
   turnOver(): void {
     const { scheduler } = this.#session
     for (const { form, place } of this.#grabs.splice(0)) {
-      scheduler.claim(new GrabbedJob(this.#session, form, place, this.#hasEnded))
+      new GrabbedJob(this.#session, form, place, this.#hasEnded).ask()
     }
     this.#hasEnded = false
     if (!this.#asleep || this.#sleptAs === this.interest) return
@@ -104,7 +97,7 @@ export class WorkerSide implements IdleWorker {
   /** NOOP, once: to be woken again it has to say that it sleeps again. */
   wake(): void {
     this.#asleep = false
-    this.#session.peer.send(NOOP)
+    this.#session.peer.sendAtHand(NOOP)
   }
 
   /** The ability under which a job of a lane was taken; none where it was given up since. */
@@ -113,9 +106,17 @@ export class WorkerSide implements IdleWorker {
     return byLane.get(lane) ?? byLane.get(this.#session.scheduler.registry.names.parse(lane).fn)
   }
 
-  hold(handle: string, held: HeldJob): void {
-    this.#held.set(handle, held)
-    if (this.#session.context.options.roundRobin) this.#tryLast(held.fn)
+  /** A job of this node's that it is given. Its lease begins now. */
+  hold(handle: string, assignment: Assignment, ability: Ability): void {
+    this.keep(new HeldJob(handle, assignment, ability, this.#outstayed))
+    if (this.#session.context.options.roundRobin) this.#tryLast(ability.fn)
+  }
+
+  /** A job stays in its hands as long as its lease lasts. */
+  keep(held: HeldJob): void {
+    this.#held.set(held.handle, held)
+    if (held.leaseMs === undefined) return
+    this.#session.scheduler.leases.start(held, held.leaseMs, held.assignment.sinceMs)
   }
 
   held(handle: string): HeldJob | undefined {
@@ -126,9 +127,15 @@ export class WorkerSide implements IdleWorker {
   letGo(handle: string): HeldJob | undefined {
     const held = this.#held.get(handle)
     if (!held) return undefined
-    this.#held.delete(handle)
+    this.#drop(held)
     this.#hasEnded = true
     return held
+  }
+
+  /** The job was ended by an operator: what the worker says of it is answered so at once. */
+  cancelled(handle: string): void {
+    const held = this.#held.get(handle)
+    if (held) this.#lose(held)
   }
 
   /** Its next word on the job may be that it failed as well. */
@@ -148,12 +155,18 @@ export class WorkerSide implements IdleWorker {
     this.#rouse()
     for (const fn of this.#abilities.keys()) this.#session.scheduler.countNamed(fn, -1)
     this.#abilities.clear()
-    for (const [handle, held] of this.#held) this.#lose(handle, held)
+    for (const held of this.#held.values()) this.#lose(held)
   }
 
-  #lose(handle: string, { assignment }: HeldJob): void {
-    this.#held.delete(handle)
-    this.#session.scheduler.release(assignment, true)
+  /** The job goes to others. */
+  #lose(held: HeldJob): void {
+    this.#drop(held)
+    this.#session.scheduler.release(held.assignment, true)
+  }
+
+  #drop(held: HeldJob): void {
+    this.#held.delete(held.handle)
+    if (held.leaseMs !== undefined) this.#session.scheduler.leases.stop(held, held.leaseMs)
   }
 
   #tryLast(fn: string): void {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Arrivals, Holder } from './arrivals.ts'
-import { PlaceQueue, type Aside, type Place } from './places.ts'
+import { PlaceQueue, type Place } from './places.ts'
 
 /** Bounds of one connection. Defaults at the end of each line. */
 export interface PeerLimits {
@@ -108,6 +108,12 @@ export class Peer implements Holder {
     return place
   }
 
+  /** The same for bytes that nothing had to be asked for: see {@link Place.fillAtHand}. */
+  sendAtHand(bytes: Uint8Array): void {
+    if (this.#places.isEmpty) this.send(bytes)
+    else if (!this.#gone) this.reserve().fillAtHand(bytes)
+  }
+
   /** Sends bytes that have nothing to do with the replies that are still owed. */
   sendNow(bytes: Uint8Array): void {
     this.#write(bytes)
@@ -118,9 +124,12 @@ export class Peer implements Holder {
     return this.#places.add(this.#arrived())
   }
 
-  /** Counts a request that the store has to be asked for, and that has no reply as a rule. */
-  aside(): Aside {
-    return this.#places.addAside(this.#arrived())
+  /**
+   * The same for a request that has no reply as a rule. `mayBePassed`: a reply that is at hand does not
+   * wait for it.
+   */
+  reserveSilent(mayBePassed: boolean): Place {
+    return this.#places.add(this.#arrived(), mayBePassed)
   }
 
   /** Says how many bytes are kept of a message that has half arrived. */

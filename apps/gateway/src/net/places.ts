@@ -4,14 +4,19 @@ const nothing = new Uint8Array(0)
 export class Place {
   /** Bytes of the request. */
   readonly cost: number
+  /** There is no reply as a rule, and one that is at hand does not wait to be sure of that. */
+  readonly mayBePassed: boolean
   /** Whether the reply has left, and so what follows from it may. */
   hasLeft = false
+  /** Replies behind it have left: nothing can be said in it any more. */
+  wasPassed = false
   bytes: Uint8Array | undefined
   readonly #queue: PlaceQueue
 
-  constructor(queue: PlaceQueue, cost: number) {
+  constructor(queue: PlaceQueue, cost: number, mayBePassed = false) {
     this.#queue = queue
     this.cost = cost
+    this.mayBePassed = mayBePassed
   }
 
   /** The reply, or nothing where there is none after all. Once. */
@@ -20,24 +25,11 @@ export class Place {
     this.bytes = bytes
     this.#queue.filled(this)
   }
-}
 
-/** A request that as a rule has no reply: what is said to it after all waits for no other. */
-export class Aside {
-  readonly #cost: number
-  readonly #queue: PlaceQueue
-  #isOver = false
-
-  constructor(queue: PlaceQueue, cost: number) {
-    this.#queue = queue
-    this.#cost = cost
-  }
-
-  /** The request is done with. Once. */
-  end(): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#queue.ended(this.#cost)
+  /** The same for a reply that nothing had to be asked for. */
+  fillAtHand(bytes: Uint8Array): void {
+    this.#queue.letPass(this)
+    this.fill(bytes)
   }
 }
 
@@ -46,8 +38,11 @@ export class PlaceQueue {
   readonly #ready: () => void
   #places: Place[] = []
   #front = 0
+  /** Those that are not filled and that nothing may pass. */
+  #owed = 0
   #cost = 0
-  #asides = 0
+  /** Those that were passed and are not done with. */
+  #passed = 0
   #filledBytes = 0
 
   /** `ready` is called when a reply may leave or a request is done with. */
@@ -62,7 +57,7 @@ export class PlaceQueue {
 
   /** Requests that are not done with. */
   get size(): number {
-    return this.#places.length - this.#front + this.#asides
+    return this.#places.length - this.#front + this.#passed
   }
 
   /** Bytes of those requests. */
@@ -76,34 +71,45 @@ export class PlaceQueue {
   }
 
   /** Adds a place at the end. */
-  add(cost: number): Place {
-    const place = new Place(this, cost)
+  add(cost: number, mayBePassed = false): Place {
+    const place = new Place(this, cost, mayBePassed)
     this.#places.push(place)
     this.#cost += cost
+    if (!mayBePassed) this.#owed += 1
     return place
   }
 
-  /** Counts a request that has no place. */
-  addAside(cost: number): Aside {
-    this.#asides += 1
-    this.#cost += cost
-    return new Aside(this, cost)
+  /** Lets a place pass those before it, if it may pass all of them that are not filled. */
+  letPass(place: Place): void {
+    if (this.#owed > 1) return
+    for (let at = this.#front; this.#places[at] !== place; at += 1) {
+      const before = this.#places[at]
+      if (!before) return
+      if (!before.bytes) before.wasPassed = true
+    }
   }
 
   filled(place: Place): void {
+    if (!place.mayBePassed) this.#owed -= 1
+    if (place.wasPassed) {
+      this.#passed -= 1
+      this.#cost -= place.cost
+      this.#ready()
+      return
+    }
     this.#filledBytes += place.bytes?.length ?? 0
-    if (this.#places[this.#front] === place) this.#ready()
-  }
-
-  ended(cost: number): void {
-    this.#asides -= 1
-    this.#cost -= cost
-    this.#ready()
+    const first = this.#places[this.#front]
+    if (first === place || first?.wasPassed) this.#ready()
   }
 
   /** The next reply that may leave. */
   next(): Uint8Array | undefined {
-    const place = this.#places[this.#front]
+    let place = this.#places[this.#front]
+    while (place?.wasPassed) {
+      this.#front += 1
+      this.#passed += 1
+      place = this.#places[this.#front]
+    }
     if (!place?.bytes) return undefined
     this.#cost -= place.cost
     this.#filledBytes -= place.bytes.length

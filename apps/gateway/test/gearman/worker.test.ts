@@ -1,10 +1,11 @@
+import { encode } from '@crossgear/gearman-codec'
 import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 import type { GearmanPeer } from './support/gearman-peer.ts'
 
 describe.skipIf(!hasRedisServer)('needs redis-server: a Gearman worker', () => {
-  const { open } = gearmanGateways()
+  const { open, redis } = gearmanGateways()
 
   /** A client that waits for a job in this worker's hands; returns its handle. */
   async function handOver(client: GearmanPeer, worker: GearmanPeer, data = 'x'): Promise<string> {
@@ -256,6 +257,39 @@ describe.skipIf(!hasRedisServer)('needs redis-server: a Gearman worker', () => {
     expect(await worker.ask('WORK_COMPLETE', handle, 'late')).toEqual(notFound.result)
     next.say('WORK_COMPLETE', handle, 'in time')
     expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'in time'])
+  })
+
+  test('loses a job at the end of its time, and not when the store is looked through', async () => {
+    const gateway = await open()
+    const [client, next] = [await gateway.peer(), await gateway.worker('mail')]
+    const worker = await gateway.peer()
+    worker.say('CAN_DO_TIMEOUT', 'mail', '1500')
+    const lateByMs: number[] = []
+    await handOver(client, worker)
+    // From the second time on the time begins with a look through the store, and ends between two of them.
+    for (let time = 0; time < 4; time += 1) {
+      const startMs = performance.now()
+      await next.say('PRE_SLEEP').sync()
+      expect(await next.hear()).toEqual(['NOOP'])
+      lateByMs.push(performance.now() - startMs - 1_500)
+      expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
+    }
+    expect(Math.min(...lateByMs.slice(1))).toBeLessThan(50)
+  }, 20_000)
+
+  test('that ends a lost job and asks for the next in one write is told in that order', async () => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const handle = await handOver(client, worker)
+    // Another node ended it: only the store knows.
+    await redis('HSET', `job:mail:${handle.split(':').at(-1) ?? ''}`, 'token', 'another')
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', 'y')
+    const status = encode('REQ', 'WORK_STATUS', [handle, '1', '2'])
+    const result = encode('REQ', 'WORK_COMPLETE', [handle, 'late'])
+    worker.sayBytes(Buffer.concat([status, result, encode('REQ', 'GRAB_JOB', [])]))
+    const heard = await worker.hearMany(3)
+    expect(heard.slice(0, 2)).toEqual([notFound.result, notFound.result])
+    expect(heard[2]?.[0]).toBe('JOB_ASSIGN')
   })
 
   test('gets no more jobs while the gateway drains, and its results are taken', async () => {

@@ -8,7 +8,11 @@ type Command<Name extends AdminCommand['command']> = Extract<AdminCommand, { com
 export async function cancelJob(session: Session, { handle }: Command<'cancel job'>) {
   const ref = session.context.handles.parse(handle)
   const cancelled = ref !== undefined && (await session.scheduler.admin.cancel(ref))
-  return cancelled ? adminReplies.ok : adminReplies.unknownJob
+  if (!cancelled) return adminReplies.unknownJob
+  const { sessions, handles } = session.context
+  const shown = handles.of(ref)
+  if (shown !== undefined) for (const { worker } of sessions) worker.cancelled(shown)
+  return adminReplies.ok
 }
 
 /** `maxqueue FUNCTION [SIZE | HIGH NORMAL LOW]`: of a function that there is. */

@@ -66,7 +66,7 @@ function resultOf(session: Session, args: readonly Buffer[], fault: ErrorPacketK
   const handle = argument(args, 0).toString('latin1')
   const held = session.worker.letGo(handle)
   if (held) {
-    return { assignment: held.assignment, reply: new ResultReply(session, handle, held, fault) }
+    return { assignment: held.assignment, reply: new ResultReply(session, held, fault) }
   }
   session.sendError(fault)
   return undefined
@@ -74,27 +74,27 @@ function resultOf(session: Session, args: readonly Buffer[], fault: ErrorPacketK
 
 /** `WORK_DATA` handle, data. */
 export const workData: PacketHandler = (session, args) => {
-  const job = runningJob(session, args, 'DATA_WITHOUT_JOB')
-  if (!job) return
-  const reply = new ReportReply(session, 'DATA_WITHOUT_JOB')
-  session.scheduler.report({ ...job, kind: 'data', data: argument(args, 1) }, reply)
+  const running = runningJob(session, args, 'DATA_WITHOUT_JOB')
+  if (!running) return
+  session.scheduler.report({ ...running.job, kind: 'data', data: argument(args, 1) }, running.reply)
 }
 
 /** `WORK_WARNING` handle, data. */
 export const workWarning: PacketHandler = (session, args) => {
-  const job = runningJob(session, args, 'DATA_WITHOUT_JOB')
-  if (!job) return
-  const reply = new ReportReply(session, 'DATA_WITHOUT_JOB')
-  session.scheduler.report({ ...job, kind: 'warning', data: argument(args, 1) }, reply)
+  const running = runningJob(session, args, 'DATA_WITHOUT_JOB')
+  if (!running) return
+  session.scheduler.report(
+    { ...running.job, kind: 'warning', data: argument(args, 1) },
+    running.reply,
+  )
 }
 
 /** `WORK_STATUS` handle, numerator, denominator. */
 export const workStatus: PacketHandler = (session, args) => {
-  const job = runningJob(session, args, 'RESULT_WITHOUT_JOB')
-  if (!job) return
+  const running = runningJob(session, args, 'RESULT_WITHOUT_JOB')
+  if (!running) return
   const [dividend, divisor] = [argument(args, 1), argument(args, 2)]
-  const reply = new ReportReply(session, 'RESULT_WITHOUT_JOB')
-  session.scheduler.report({ ...job, kind: 'status', dividend, divisor }, reply)
+  session.scheduler.report({ ...running.job, kind: 'status', dividend, divisor }, running.reply)
 }
 
 function runningJob(session: Session, args: readonly Buffer[], fault: ErrorPacketKey) {
@@ -104,5 +104,5 @@ function runningJob(session: Session, args: readonly Buffer[], fault: ErrorPacke
     return undefined
   }
   const { lane, id, token } = held.assignment.job
-  return { lane, id, token }
+  return { job: { lane, id, token }, reply: new ReportReply(session, held, fault) }
 }

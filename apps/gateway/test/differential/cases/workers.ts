@@ -231,6 +231,25 @@ export const workerCases: readonly Case[] = [
     ],
   },
   {
+    name: 'a worker that outstays CAN_DO_TIMEOUT, and ends and asks in one write',
+    steps: [
+      ['worker', 'CAN_DO_TIMEOUT', 'mail', '1000'],
+      ['worker2', 'CAN_DO', 'mail'],
+      ['client', 'SUBMIT_JOB', 'mail', 'u', 'x'],
+      ['worker', 'GRAB_JOB_ALL'],
+      ['worker2', 'PRE_SLEEP'],
+      ['worker2', 'hears something'],
+      [
+        'worker',
+        'at once',
+        ['WORK_DATA', 'H#1', 'late'],
+        ['WORK_COMPLETE', 'H#1', 'late'],
+        ['GRAB_JOB_ALL'],
+      ],
+      ['worker', 'at once', ['WORK_COMPLETE', 'H#1', 'in time'], ['GRAB_JOB_ALL']],
+    ],
+  },
+  {
     name: 'a worker that outstays CAN_DO_TIMEOUT, -j 1',
     flags: { retries: 1 },
     steps: [

@@ -1,4 +1,4 @@
-/* A worker on libgearman: worker PORT PREFIX [TIMEOUT-SECONDS]. See README.md. */
+/* A worker on libgearman: worker PORT PREFIX [TIMEOUT-MILLISECONDS]. See README.md. */
 #include <libgearman/gearman.h>
 #include "hex.h"
 
@@ -55,18 +55,18 @@ static gearman_return_t hold(gearman_job_st *job, void *context) {
   return GEARMAN_SUCCESS;
 }
 
-static void can_do(gearman_worker_st *worker, const char *prefix, const char *name, int seconds,
+static void can_do(gearman_worker_st *worker, const char *prefix, const char *name, int timeout,
                    gearman_function_fn *run) {
   char fn[256];
   snprintf(fn, sizeof fn, "%s-%s", prefix, name);
   gearman_worker_define_function(worker, fn, strlen(fn), gearman_function_create(run),
-                                 (uint32_t)seconds, NULL);
+                                 (uint32_t)timeout, NULL);
 }
 
 int main(int count, char **words) {
   gearman_worker_st *worker = gearman_worker_create(NULL);
   if (count < 3) return 2;
-  int seconds = count > 3 ? atoi(words[3]) : 0;
+  int timeout = count > 3 ? atoi(words[3]) : 0;
   gearman_worker_add_options(worker, GEARMAN_WORKER_GRAB_UNIQ);
   gearman_worker_add_server(worker, "127.0.0.1", (in_port_t)atoi(words[1]));
   can_do(worker, words[2], "echo", 0, echo);
@@ -75,7 +75,12 @@ int main(int count, char **words) {
   can_do(worker, words[2], "boom", 0, boom);
   can_do(worker, words[2], "note", 0, note);
   can_do(worker, words[2], "unique", 0, tell_unique);
-  can_do(worker, words[2], "hold", seconds, hold);
+  can_do(worker, words[2], "hold", timeout, hold);
   say("ready");
-  for (;;) gearman_worker_work(worker);
+  for (;;) {
+    gearman_return_t result = gearman_worker_work(worker);
+    if (result == GEARMAN_SUCCESS) continue;
+    printf("error ");
+    say(gearman_strerror(result));
+  }
 }

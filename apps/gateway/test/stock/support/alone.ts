@@ -157,6 +157,26 @@ export function alone(stage: Stage): void {
     expect(await client.ask('do', 'dies-echo', 'on')).toEqual([`complete ${hex('on')}`])
   })
 
+  withKit.each(kitsNamed('c'))(
+    '$name: a worker that is late hears so before its next job',
+    async (kit) => {
+      const prefix = `late-${kit.name}`
+      const client = stage.client(kit)
+      const late = await stage.worker(kit, prefix, '1000')
+      const heard = client.ask('do', `${prefix}-hold`, 'x')
+      await late.hear('holding')
+      const sleeper = await GearmanPeer.connect(stage.bridge.workerPorts.gearman)
+      sleeper.say('CAN_DO', `${prefix}-hold`).say('PRE_SLEEP')
+      expect(await sleeper.hear()).toEqual(['NOOP'])
+      await sleeper.leave()
+      for (const line of ['too late', 'in time']) late.tell(line)
+      expect((await heard).at(-1)).toBe(`complete ${hex('x')}`)
+      expect(await client.ask('do', `${prefix}-echo`, 'on')).toEqual([`complete ${hex('on')}`])
+      const words = late.said.map((line) => line.split(' ', 1)[0])
+      expect(words).toEqual(['ready', 'holding', 'error', 'holding'])
+    },
+  )
+
   withKit('a job that a worker holds too long goes to another', async () => {
     const leased = async (kit: StockKit): Promise<void> => {
       const prefix = `lease-${kit.name}`

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { PlaceQueue } from '../../src/net/places.ts'
+
+describe('places of replies', () => {
+  function aQueue() {
+    const left: string[] = []
+    const queue = new PlaceQueue(() => {
+      for (let bytes = queue.next(); bytes; bytes = queue.next()) {
+        if (bytes.length > 0) left.push(Buffer.from(bytes).toString())
+      }
+    })
+    return { queue, left }
+  }
+
+  test('leave in the order of their requests, whichever is known first', () => {
+    const { queue, left } = aQueue()
+    const [one, silent, two] = [queue.add(1), queue.add(1, true), queue.add(1)]
+    two.fill(Buffer.from('two'))
+    one.fill(Buffer.from('one'))
+    expect(left).toEqual(['one'])
+    silent.fill(Buffer.from('wrong'))
+    expect(left).toEqual(['one', 'wrong', 'two'])
+    expect([queue.isEmpty, queue.size, queue.cost, queue.filledBytes]).toEqual([true, 0, 0, 0])
+  })
+
+  test('that have no reply as a rule let one pass that is at hand, and count until they are filled', () => {
+    const { queue, left } = aQueue()
+    const silent = [queue.add(5, true), queue.add(6, true)]
+    queue.add(7).fillAtHand(Buffer.from('at hand'))
+    expect(left).toEqual(['at hand'])
+    expect(silent.map(({ wasPassed }) => wasPassed)).toEqual([true, true])
+    expect([queue.isEmpty, queue.size, queue.cost]).toEqual([true, 2, 11])
+    queue.add(1).fill(Buffer.from('next'))
+    for (const place of silent) place.fill(Buffer.from('too late'))
+    expect(left).toEqual(['at hand', 'next'])
+    expect([queue.isEmpty, queue.size, queue.cost]).toEqual([true, 0, 0])
+  })
+
+  test('let nothing pass while a reply before it is owed', () => {
+    const { queue, left } = aQueue()
+    const [silent, owed, last] = [queue.add(1, true), queue.add(1), queue.add(1)]
+    last.fillAtHand(Buffer.from('last'))
+    expect(silent.wasPassed).toBe(false)
+    owed.fill(Buffer.from('owed'))
+    expect(left).toEqual([])
+    silent.fill(Buffer.from('wrong'))
+    expect(left).toEqual(['wrong', 'owed', 'last'])
+  })
+})
