@@ -114,9 +114,9 @@ export interface JobSummary extends JobRef {
 export interface Pulse {
   /** The store's clock, milliseconds since 1970. */
   readonly nowMs: number
-  /** Nodes that stopped beating. */
-  readonly dead: readonly string[]
-  /** True where another node had taken this one for dead: its worker counts are gone. */
+  /** The last heartbeat of each other node: a figure that is another with every beat. */
+  readonly heartbeats: ReadonlyMap<string, number>
+  /** True where another node had taken this one for dead: its worker counts and waiting clients are gone. */
   readonly forgotten: boolean
 }
 
@@ -219,9 +219,14 @@ export interface Store {
   expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]>
   /** Reservations that this node has given out, as the store knows them. */
   held(lanes: readonly string[]): Promise<readonly HeldRef[]>
-  beat(deadAfterMs: number): Promise<Pulse>
-  /** Puts back the Gearman reservations of a dead node and takes away its worker counts. */
-  bury(node: string, lanes: readonly string[]): Promise<readonly string[]>
+  beat(): Promise<Pulse>
+  /**
+   * Puts back the Gearman reservations of a dead node, each as a worker lost (given up at `maxLosses`; 0:
+   * never), takes away its worker counts and forgets its waiting clients. Returns the lanes that got jobs.
+   */
+  reclaimNode(node: string, lanes: readonly string[], maxLosses: number): Promise<readonly string[]>
+  /** So many clients of this node wait for these unfinished jobs, where the store has forgotten them. */
+  waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void>
   /** Leaves the nodes: worker counts go, and what is still reserved goes back. */
   leave(lanes: readonly string[]): Promise<void>
 

@@ -1,3 +1,4 @@
+import { DeadNodes } from './dead-nodes.ts'
 import { Hearing, type HearingParts } from './hearing.ts'
 import type { IdleWorker } from './idle-workers.ts'
 import type { LeasedJob } from './job.ts'
@@ -6,8 +7,6 @@ import type { WatchList } from './watch-list.ts'
 
 /** How often a node says that it lives, and looks after what others left, milliseconds. */
 const beatEveryMs = 1_000
-/** A node that has not beaten for so long is dead to the others, milliseconds. */
-const deadAfterMs = 3_500
 /** How often due jobs are moved into their queues, milliseconds. */
 const promoteEveryMs = 100
 /**
@@ -36,10 +35,11 @@ export interface UpkeepParts extends HearingParts {
   readonly giveBackForgotten: () => Promise<void>
 }
 
-/** What a node does unasked: beats, promotes, reaps, buries, and hears what others do. */
+/** What a node does unasked: beats, promotes, reaps, reclaims, and hears what others do. */
 export class Upkeep {
   readonly #parts: UpkeepParts
   readonly #hearing: Hearing
+  readonly #deadNodes = new DeadNodes()
   #offsetMs = 0
   /** Where in the order of the lanes the next search begins. */
   #healedTo = 0
@@ -57,7 +57,6 @@ export class Upkeep {
 
   async start(): Promise<void> {
     this.#parts.store.listen(this.#hearing)
-    // The first beat may find dead nodes, whose jobs are put back in the lanes that are known.
     await this.#hearing.loadLanes()
     await this.#lookAfter(await this.#sayAlive())
     this.#every('beat', beatEveryMs, () => this.#beat())
@@ -131,14 +130,14 @@ export class Upkeep {
   /** Returns the nodes that are dead. */
   async #sayAlive(): Promise<readonly string[]> {
     const { store, clock, counts, watch } = this.#parts
-    const pulse = await store.beat(deadAfterMs)
+    const pulse = await store.beat()
     this.#offsetMs = pulse.nowMs - clock.nowMs()
     this.#isForgotten ||= pulse.forgotten
     if (pulse.forgotten) counts.retell()
     else counts.retry()
     this.#parts.retryReleases()
     watch.touch()
-    return pulse.dead
+    return this.#deadNodes.look(pulse.heartbeats, clock.nowMs())
   }
 
   /** Looks after what others left. It takes long where a server of the store stands still. */
@@ -146,7 +145,7 @@ export class Upkeep {
     const { care } = this.#parts
     return inTurn([
       () => this.#remind(),
-      () => this.#bury(dead),
+      () => this.#reclaim(dead),
       () => this.#reap(),
       () => this.#parts.recount(),
       () => this.#heal(),
@@ -159,12 +158,13 @@ export class Upkeep {
   /** A store that lost its data, or took this node for dead, is told what it has to know of it. */
   async #remind(): Promise<void> {
     if (!this.#isForgotten) return
-    const { store, registry, loadPauses } = this.#parts
+    const { store, registry, loadPauses, waiters } = this.#parts
     // A beat meanwhile may say so again.
     this.#isForgotten = false
     try {
       await relearnLanes(store, registry)
       await loadPauses()
+      for (const [lane, clients] of waiters.clients()) await store.waitAgain(lane, clients)
       for (const reminder of this.#reminders) await reminder()
     } catch (error) {
       this.#isForgotten = true
@@ -172,12 +172,13 @@ export class Upkeep {
     }
   }
 
-  async #bury(nodes: readonly string[]): Promise<void> {
-    const { store, registry, wake } = this.#parts
-    const bury = async (node: string): Promise<void> => {
-      for (const lane of await store.bury(node, [...registry.all()])) wake(lane, 1)
+  async #reclaim(nodes: readonly string[]): Promise<void> {
+    const { store, registry, wake, maxLosses } = this.#parts
+    const reclaim = async (node: string): Promise<void> => {
+      const lanes = await store.reclaimNode(node, [...registry.all()], maxLosses)
+      for (const lane of lanes) wake(lane, 1)
     }
-    await inTurn(nodes.map((node) => () => bury(node)))
+    await inTurn(nodes.map((node) => () => reclaim(node)))
   }
 
   async #heal(): Promise<void> {

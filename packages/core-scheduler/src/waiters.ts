@@ -5,6 +5,9 @@ export interface Waiter {
   hear(ref: JobRef, event: JobEvent): void
 }
 
+/** Jobs whose clients are named to the store at a time. */
+const maxNamed = 500
+
 interface Wait {
   readonly waiters: Set<Waiter>
   readonly sinceMs: number
@@ -40,6 +43,18 @@ export class Waiters {
 
   count(lane: string, id: number): number {
     return this.#byLane.get(lane)?.get(id)?.waiters.size ?? 0
+  }
+
+  /** How many clients wait for each job, in parts of bounded size. */
+  clients(): [lane: string, clients: ReadonlyMap<number, number>][] {
+    return [...this.#byLane].flatMap(([lane, waits]) => {
+      const counts = [...waits].map(([id, { waiters }]) => [id, waiters.size] as const)
+      const parts: [string, ReadonlyMap<number, number>][] = []
+      for (let at = 0; at < counts.length; at += maxNamed) {
+        parts.push([lane, new Map(counts.slice(at, at + maxNamed))])
+      }
+      return parts
+    })
   }
 
   add(lane: string, id: number, waiter: Waiter, nowMs: number): void {

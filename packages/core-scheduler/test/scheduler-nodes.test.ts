@@ -175,9 +175,11 @@ describe('over two nodes', () => {
   test('a dead node whose jobs cannot be put back does not keep those of another from it', async () => {
     const cluster = new Cluster()
     const [a, b, c] = [await cluster.node('a'), await cluster.node('b'), await cluster.node('c')]
-    const bury = c.store.bury.bind(c.store)
-    vi.spyOn(c.store, 'bury').mockImplementation((node, lanes) =>
-      node === 'a' ? Promise.reject(new StoreError('REFUSED', 'a')) : bury(node, lanes),
+    const reclaim = c.store.reclaimNode.bind(c.store)
+    vi.spyOn(c.store, 'reclaimNode').mockImplementation((node, lanes, maxLosses) =>
+      node === 'a'
+        ? Promise.reject(new StoreError('REFUSED', 'a'))
+        : reclaim(node, lanes, maxLosses),
     )
     b.submit('mail')
     await cluster.turn()
@@ -201,6 +203,7 @@ describe('over two nodes', () => {
     a.store.crash()
     await cluster.pass(5_000)
     const b = await cluster.node('b')
+    await cluster.pass(4_000)
     expect((await b.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ running: 0, workers: 0 })
     const worker = b.worker('mail').take()
     await cluster.turn()
@@ -212,7 +215,7 @@ describe('over two nodes', () => {
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     a.scheduler.countNamed('mail', 1)
     await cluster.turn()
-    await b.store.bury('a', ['mail'])
+    await b.store.reclaimNode('a', ['mail'], 0)
     expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(0)
     await cluster.pass(1_100)
     expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(1)

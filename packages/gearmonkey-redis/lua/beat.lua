@@ -1,11 +1,16 @@
 -- A node says that it lives.
--- KEYS: xg:nodes. ARGV: open, close, node, dead after (ms).
--- Returns { now (ms), 1 if the node was not known, names of dead nodes ... }.
+-- KEYS: xg:nodes. ARGV: open, close, node.
+-- Returns { now (ms), 1 if the node was not known, then per other node: its name, its last heartbeat (ms) }.
 --#include keys
 local now = nowMs()
-local new = redis.call('ZADD', KEYS[1], now, ARGV[3])
-local answer = { integer(now), new }
-for _, node in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[4]), 'LIMIT', 0, 10)) do
-  answer[#answer + 1] = node
+local last = redis.call('ZSCORE', KEYS[1], ARGV[3])
+-- Never the same twice, however the clock is set: a heartbeat is a change.
+redis.call('ZADD', KEYS[1], last and tonumber(last) == now and now + 1 or now, ARGV[3])
+local answer, nodes = { integer(now), last and 0 or 1 }, redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
+for at = 1, #nodes, 2 do
+  if nodes[at] ~= ARGV[3] then
+    answer[#answer + 1] = nodes[at]
+    answer[#answer + 1] = nodes[at + 1]
+  end
 end
 return answer

@@ -8,6 +8,7 @@
 -- Returns a digit per outcome: 1 done, 2 released, 3 dropped, 0 unknown.
 --#include keys
 --#include jobs
+--#include losses
 --#include throttle
 --#include packed
 local given = unpackedArguments(3)
@@ -56,17 +57,12 @@ local function interrupt(job, into)
 end
 
 local function release(job, lost, mostLosses)
-  local key = jobKey(lane, job.id)
-  local v = redis.call('HMGET', key, 'losses', 'fg')
-  local losses = (tonumber(v[1]) or 0) + (lost and 1 or 0)
-  if lost then redis.call('HSET', key, 'losses', losses) end
-  local isAbandoned = v[2] and not job.waiting
-  if isAbandoned or (lost and mostLosses > 0 and losses >= mostLosses) then
+  if endsWithWorker(lane, job.id, job.waiting, lost, mostLosses) then
     finishJob(lane, job, node, 'error', '')
     counts.failed = counts.failed + 1
     return 3
   end
-  redis.call('HSET', key, 'enqueued', stamp(nowUs()))
+  redis.call('HSET', jobKey(lane, job.id), 'enqueued', stamp(nowUs()))
   return interrupt(job, back)
 end
 

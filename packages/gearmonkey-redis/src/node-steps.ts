@@ -1,6 +1,17 @@
 import type { Pulse } from '@crossgear/core-scheduler'
+import { chunks } from './chunks.ts'
 import type { ClockOffset } from './clock-offset.ts'
 import type { StoreLink } from './store-link.ts'
+
+/** Lanes that are walked through at once. */
+const lanesAtOnce = 500
+
+/** What a node that is gone held: lost with it where it died. */
+interface Departure {
+  readonly node: string
+  readonly isDeath: boolean
+  readonly maxLosses: number
+}
 
 /** The steps of the store port by which nodes come, live and go. */
 export class RedisNodes {
@@ -12,27 +23,62 @@ export class RedisNodes {
     this.#clock = clock
   }
 
-  async beat(deadAfterMs: number): Promise<Pulse> {
+  async beat(): Promise<Pulse> {
     const { run, keys, node } = this.#link
-    const reply = await run('beat', [keys.nodes], [node, deadAfterMs])
-    const [now, isNew, ...dead] = reply as [Buffer, number, ...Buffer[]]
+    const reply = await run('beat', [keys.nodes], [node])
+    const [now, isNew, ...others] = reply as [Buffer, number, ...Buffer[]]
     const nowMs = Number(now.toString())
     this.#clock.learn(nowMs)
-    return { nowMs, forgotten: isNew === 1, dead: dead.map(String) }
+    const heartbeats = new Map<string, number>()
+    for (let at = 0; at + 1 < others.length; at += 2) {
+      heartbeats.set(String(others[at]), Number(String(others[at + 1])))
+    }
+    return { nowMs, forgotten: isNew === 1, heartbeats }
   }
 
-  async bury(node: string, lanes: readonly string[]): Promise<readonly string[]> {
-    const { run, keys, redis, call, isCluster } = this.#link
-    const replies = await Promise.allSettled(
-      lanes.map((lane) => run('bury', [keys.busy(lane)], [lane, node, this.#link.queueOf(lane)])),
-    )
-    const failures = replies.filter((reply) => reply.status === 'rejected')
+  reclaim(node: string, lanes: readonly string[], maxLosses: number): Promise<readonly string[]> {
+    return this.#forget(lanes, { node, isDeath: true, maxLosses })
+  }
+
+  async leave(lanes: readonly string[]): Promise<void> {
+    await this.#forget(lanes, { node: this.#link.node, isDeath: false, maxLosses: 0 })
+  }
+
+  async waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void> {
+    const { run, keys, node } = this.#link
+    await run('wait-again', [keys.busy(lane)], [lane, node, ...[...clients].flat()])
+  }
+
+  /** Returns the lanes that got jobs back. */
+  async #forget(lanes: readonly string[], departure: Departure): Promise<readonly string[]> {
+    const { keys, redis, call, isCluster } = this.#link
+    const stirred: string[] = []
+    const failures: unknown[] = []
+    for (const some of chunks(lanes, lanesAtOnce)) {
+      const replies = await Promise.allSettled(some.map((lane) => this.#forgetIn(lane, departure)))
+      for (const [at, reply] of replies.entries()) {
+        if (reply.status === 'rejected') failures.push(reply.reason)
+        else if (reply.value > 0) stirred.push(some[at] ?? '')
+      }
+    }
     // In a cluster lanes whose server is away are done when it is back: until then the node counts as dead.
-    if (failures[0] && (!isCluster || failures.length === lanes.length)) throw failures[0].reason
-    if (failures.length === 0) await call(() => redis.zrem(keys.nodes, node))
-    return lanes.filter((_lane, at) => {
-      const reply = replies[at]
-      return reply?.status === 'fulfilled' && Number(reply.value) > 0
-    })
+    if (failures.length > 0 && (!isCluster || failures.length === lanes.length)) throw failures[0]
+    if (failures.length === 0) await call(() => redis.zrem(keys.nodes, departure.node))
+    return stirred
+  }
+
+  /** Walks through a lane in pieces; returns how many jobs went back. */
+  async #forgetIn(lane: string, { node, isDeath, maxLosses }: Departure): Promise<number> {
+    const { run, keys } = this.#link
+    const terms = [lane, node, this.#link.queueOf(lane), isDeath ? '1' : '', maxLosses]
+    let putBack = 0
+    for (let place = 1, cursor = '0'; place > 0;) {
+      const reply = await run('reclaim-node', [keys.busy(lane)], [...terms, place, cursor])
+      const [jobs, next, from] = reply as [number, number, Buffer]
+      putBack += jobs
+      place = next
+      cursor = from.toString()
+    }
+    return putBack
   }
 }

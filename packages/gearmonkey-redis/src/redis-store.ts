@@ -271,17 +271,25 @@ export class RedisStore implements Store {
     return this.#jobs.held(lanes)
   }
 
-  beat(deadAfterMs: number): Promise<Pulse> {
+  beat(): Promise<Pulse> {
     void this.#events.probe()
-    return this.#nodes.beat(deadAfterMs)
+    return this.#nodes.beat()
   }
 
-  bury(node: string, lanes: readonly string[]): Promise<readonly string[]> {
-    return this.#nodes.bury(node, lanes)
+  reclaimNode(
+    node: string,
+    lanes: readonly string[],
+    maxLosses: number,
+  ): Promise<readonly string[]> {
+    return this.#nodes.reclaim(node, lanes, maxLosses)
+  }
+
+  waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void> {
+    return this.#nodes.waitAgain(lane, clients)
   }
 
   async leave(lanes: readonly string[]): Promise<void> {
-    await this.bury(this.node, lanes)
+    await this.#nodes.leave(lanes)
     await this.native.lead(0)
   }
 

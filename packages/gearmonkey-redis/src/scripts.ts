@@ -12,7 +12,6 @@ const names = [
   'batch-settle',
   'batch-told',
   'beat',
-  'bury',
   'cancel',
   'claim',
   'clear-lane',
@@ -37,6 +36,7 @@ const names = [
   'note',
   'oldest',
   'promote',
+  'reclaim-node',
   'register-lane',
   'repair',
   'report',
@@ -49,6 +49,7 @@ const names = [
   'throttle-settle',
   'throttle-take',
   'unsettled',
+  'wait-again',
   'worked-lanes',
 ] as const
 

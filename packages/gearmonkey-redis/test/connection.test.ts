@@ -52,7 +52,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 }),
     store.read('mail', [1]),
     store.counts(['mail']),
-    store.beat(1_000),
+    store.beat(),
     store.watch(new Set(['mail'])),
   ]
 
@@ -89,7 +89,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     const [claimed] = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
     expect(claimed?.id).toBe(1)
     await flushed()
-    const results = await Promise.all([store.counts(['mail']), store.beat(1_000), store.promote()])
+    const results = await Promise.all([store.counts(['mail']), store.beat(), store.promote()])
     expect(results[0][0]).toMatchObject({ submitted: 2, running: 1 })
   })
 
@@ -253,7 +253,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     server.freeze()
     await vi.waitFor(
       async () => {
-        await store.beat(1_000).catch(() => undefined)
+        await store.beat().catch(() => undefined)
         expect(log.heard.some(({ kind }) => kind === 'down')).toBe(true)
       },
       { timeout: 20_000 },

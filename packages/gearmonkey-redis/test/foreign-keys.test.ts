@@ -72,7 +72,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
       const lease = { leaseMs: 0, dry: false, max: 9, maxLosses: 0 }
       expect(await store.native.repair(lanes, lease)).toMatchObject([{ lane: 'mail' }])
       for (let ended = false; !ended;) ended = (await store.native.survey(true)).lapEnded
-      expect(await store.bury('gone', lanes)).toEqual([])
+      expect(await store.reclaimNode('gone', lanes, 0)).toEqual([])
     })
   })
 
@@ -122,7 +122,9 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
       { ...lost, kind: 'release', lost: true, maxLosses: 0 },
     ] as const
     await expect(store.finish('bad', outcomes)).rejects.toMatchObject({ code: 'REFUSED' })
-    await expect(store.bury(store.node, ['bad'])).rejects.toMatchObject({ code: 'REFUSED' })
+    await expect(store.reclaimNode(store.node, ['bad'], 0)).rejects.toMatchObject({
+      code: 'REFUSED',
+    })
     await world.server.del('queue:bad:normal')
     expect(await store.finish('bad', outcomes)).toEqual(['done', 'released'])
     await store.heal(lanes)

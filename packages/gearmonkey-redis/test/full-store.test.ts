@@ -113,7 +113,7 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
     const { token } = await claimed()
     const status = { kind: 'status', dividend: bytes, divisor: bytes } as const
     expect(await store.report('mail', [{ ...held, token, ...status }])).toEqual([true])
-    await store.beat(1_000)
+    await store.beat()
     await store.setWorkers('mail', { named: 1, consumers: 1 })
   })
 
@@ -126,11 +126,11 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
   })
 
   test('gives back what a dead node held', async () => {
-    await store.submit('mail', [job])
+    await store.submit('mail', [{ ...job, foreground: false }])
     await claimed()
     await fill()
     const other = await world.node()
-    await other.bury(store.node, ['mail'])
+    await other.reclaimNode(store.node, ['mail'], 0)
     expect(await other.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })).toMatchObject(
       [held],
     )

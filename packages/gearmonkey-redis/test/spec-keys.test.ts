@@ -176,7 +176,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
       "if (#item > 0) then redis.call('ZREM', KEYS[1], item[1]); return { KEYS[1],  item[1] }; end"
     const sha = '5231827cd49b540660ef44969b38cc858f157824'
     expect(await redis.script('LOAD', script)).toBe(sha)
-    const { nowMs } = await store.beat(60_000)
+    const { nowMs } = await store.beat()
     await store.submit('mail', [job, { ...job, dueAtMs: nowMs + 500 }, { ...job, level: 9 }])
     const date = Math.ceil(nowMs / 1000)
     const due = await redis.evalsha(sha, 1, 'queue:mail:scheduled', date + 1)

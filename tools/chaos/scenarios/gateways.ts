@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { lacksCompiler } from '@crossgear/tools/forgetful-disk'
 import { nowMs } from '../log/clock.ts'
 import type { Gateway } from '../world/gateway.ts'
 import type { Stage } from '../stage.ts'
@@ -94,13 +95,18 @@ export const gatewayScenarios: readonly Scenario[] = [
   frozen(70),
   {
     name: 'clock-steps',
-    about: 'the date of one gateway jumps an hour ahead, an hour back, and comes right',
+    about: 'the date of one gateway jumps by an hour, that of the server by 20 s, ahead and back',
     nodeWords: ['--import', clockModule],
+    clockSteps: true,
+    lacks: lacksCompiler ? 'a C compiler (cc)' : undefined,
     async play(stage) {
-      for (const part of [0.2, 0.4, 0.6]) {
-        await stage.share(part)
-        stage.remark('the clock jumps')
-        stage.gateways[0]!.process.child.kill('SIGUSR2')
+      const jumping = [stage.gateways[0]!.process, stage.servers[0]!.process]
+      for (const part of [0.2, 0.35, 0.5]) {
+        for (const [at, process] of jumping.entries()) {
+          await stage.share(part + at * 0.07)
+          stage.remark(`the clock of ${at === 0 ? 'a gateway' : 'the server'} jumps`)
+          process.child.kill('SIGUSR2')
+        }
       }
     },
   },

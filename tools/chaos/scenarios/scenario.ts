@@ -20,6 +20,8 @@ export interface Scenario {
   readonly server?: ServerProgram
   /** What a server has not fsynced is lost at its kill, as if its machine had lost its power. No. */
   readonly forgets?: boolean
+  /** The server's date jumps 20 s ahead at a SIGUSR2, and back at the next. No. */
+  readonly clockSteps?: boolean
   /** Options for redis-server. None. */
   readonly redisWords?: readonly string[]
   /** Options for the gateways. None. */

@@ -140,16 +140,16 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
     }
 
     test('broken', async () => {
-      let dead = 0
+      let beats = 0
       const survivor = await start((sound) => ({
-        beat: async (deadAfterMs) => {
-          const pulse = await sound.beat(deadAfterMs)
-          dead += pulse.dead.length
-          return { ...pulse, dead: [] }
+        beat: async () => {
+          const pulse = await sound.beat()
+          beats += 1
+          return { ...pulse, heartbeats: new Map() }
         },
       }))
       const verdict = await tell(survivor, async () => {
-        await vi.waitUntil(() => dead > 1, { timeout: 20_000 })
+        await vi.waitUntil(() => beats > 6, { timeout: 20_000 })
         return survivor.take()
       })
       expect(verdict.stuck).toContain('a (mail 1, busy) is in busy')

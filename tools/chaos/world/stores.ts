@@ -1,4 +1,5 @@
 import { buildForgetfulDisk } from '@crossgear/tools/forgetful-disk'
+import { buildSteppingClock } from '@crossgear/tools/stepping-clock'
 import type { ServerShape } from '@crossgear/tools/redis-server'
 import type { Scenario } from '../scenarios/scenario.ts'
 import { openClusterWorld } from './cluster.ts'
@@ -16,10 +17,11 @@ const worlds = { sentinel: openSentinelWorld, cluster: openClusterWorld } as con
 /** Starts the servers that a scenario wants. */
 export async function openStoreWorld(scenario: Scenario, folder: string): Promise<Servers> {
   if (scenario.store) return { store: await worlds[scenario.store](), servers: [] }
-  const { fsync = 'always', redisWords, server: program, forgets } = scenario
+  const { fsync = 'always', redisWords, server: program, forgets, clockSteps } = scenario
   const shape: ServerShape = {
     ...(program && { program }),
     ...(forgets && { preload: buildForgetfulDisk(folder) }),
+    ...(clockSteps && { preload: buildSteppingClock(folder) }),
   }
   const server = await RedisNode.start(folder, fsync, redisWords, shape)
   const store: StoreWorld = {

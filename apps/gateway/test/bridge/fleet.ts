@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { RedisServer } from '@crossgear/tools/redis-server'
+import { RedisServer, type ServerShape } from '@crossgear/tools/redis-server'
 import { startGateway } from '../support/gateway-process.ts'
 
 /** A gateway in a process of its own. */
@@ -26,8 +26,8 @@ export class Fleet {
     this.redis = server.connect()
   }
 
-  static async start(): Promise<Fleet> {
-    return new Fleet(await RedisServer.start())
+  static async start(shape: ServerShape = {}): Promise<Fleet> {
+    return new Fleet(await RedisServer.startAs(shape))
   }
 
   node(...words: readonly string[]): Promise<FleetNode> {

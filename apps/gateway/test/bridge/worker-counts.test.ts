@@ -6,7 +6,7 @@ import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './fleet.ts'
 
-/** A node is taken for dead after 3.5 s of silence, and looked for once a second. */
+/** A node is dead when its heartbeat stood still in three looks after the first, one a second. */
 const buriedWithin = { timeout: 5_000, interval: 20 }
 const soon = { timeout: 2_000, interval: 10 }
 

@@ -269,7 +269,7 @@ export function batchContract(open: OpenWorld): void {
       const world = await open()
       const store = await world.node()
       await store.batches.create(both('b1'))
-      const staleAtMs = (await store.beat(60_000)).nowMs + 1_000
+      const staleAtMs = (await store.beat()).nowMs + 1_000
       await submitOne(store, 'mail', { door: 'faktory', batch: 'b1', staleAtMs })
       await add(store, 'b1')
       await store.batches.commit('b1')

@@ -116,7 +116,7 @@ export function lineContract(open: OpenWorld): void {
     test('that are due later take their places by when they are due', async () => {
       const world = await open()
       const store = await world.node()
-      const { nowMs } = await store.beat(10_000)
+      const { nowMs } = await store.beat()
       await submitLine(
         store,
         line(30, 0, (at) => ({ dueAtMs: nowMs + 5_000 + at })),
@@ -132,7 +132,7 @@ export function lineContract(open: OpenWorld): void {
     test('of one lane that are due in the same moment come in the order in which they were pushed', async () => {
       const world = await open()
       const store = await world.node()
-      const { nowMs } = await store.beat(10_000)
+      const { nowMs } = await store.beat()
       const jobs = numbers(25).map((input) => aJob({ input: bytes(input), dueAtMs: nowMs + 5_000 }))
       await store.submit('f0', jobs)
       await world.pass(6_000)

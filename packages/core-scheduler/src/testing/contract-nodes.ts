@@ -121,7 +121,7 @@ export function nodeContract(open: OpenWorld): void {
       await submitOne(a, 'mail')
       await a.finish('mail', [released(await takeOne(a, 'mail'))])
       await b.log.until('woken', ({ lane }) => lane === 'mail')
-      const { nowMs } = await a.beat(60_000)
+      const { nowMs } = await a.beat()
       await submitOne(a, 'sms', { dueAtMs: nowMs + 1_000 })
       await world.pass(1_001)
       await a.promote()
@@ -192,14 +192,14 @@ export function nodeContract(open: OpenWorld): void {
       expect((await seen(store, 'mail', 2)).status).toBe('busy')
     })
 
-    test('burying a node gives back what its by-name workers hold, and nothing else', async () => {
+    test('reclaiming a node gives back what its by-name workers hold, and nothing else', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
       await submitAll(dead, 'mail', jobsOf(5, 5, 9, 5))
       const nine = await takeOne(dead, 'mail')
       const consumed = await takeOne(dead, 'mail', { by: 'consumer', queue: 'default' })
       const kept = await takeOne(alive, 'mail')
-      expect(await alive.bury(dead.node, ['mail', 'sms'])).toEqual(['mail'])
+      expect(await alive.reclaimNode(dead.node, ['mail', 'sms'], 0)).toEqual(['mail'])
       expect(await seen(alive, 'mail', nine.id)).toMatchObject({ status: 'idle' })
       expect(await seen(alive, 'mail', consumed.id)).toMatchObject({ token: consumed.token })
       expect(await seen(alive, 'mail', kept.id)).toMatchObject({ token: kept.token })
@@ -210,14 +210,14 @@ export function nodeContract(open: OpenWorld): void {
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([nine.id, 4])
     })
 
-    test('burying a node takes away its workers from the counts, and no others', async () => {
+    test('reclaiming a node takes away its workers from the counts, and no others', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
       await dead.setWorkers('mail', { named: 3, consumers: 2 })
       await alive.setWorkers('mail', { named: 1, consumers: 1 })
       await world.native.count('mail', 1)
-      await alive.bury(dead.node, ['mail'])
-      await alive.bury(dead.node, ['mail'])
+      await alive.reclaimNode(dead.node, ['mail'], 0)
+      await alive.reclaimNode(dead.node, ['mail'], 0)
       expect((await alive.counts(['mail']))[0]?.workers).toBe(3)
       await submitOne(alive, 'mail')
       expect(await fetch(alive, 'default', ['mail'])).toEqual([])
@@ -226,50 +226,54 @@ export function nodeContract(open: OpenWorld): void {
       expect(idsOf(await fetch(alive, 'default', ['mail']))).toEqual([1])
     })
 
-    test('a consumer finds what a buried node gave back', async () => {
+    test('a consumer finds what a reclaimed node held', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
       await submitOne(dead, 'mail')
       await take(dead, ['mail'])
       expect(await fetch(alive, 'default', ['mail', 'sms'])).toEqual([])
-      await alive.bury(dead.node, ['mail'])
+      await alive.reclaimNode(dead.node, ['mail'], 0)
       expect(namesOf(await fetch(alive, 'default', ['mail', 'sms']))).toEqual(['mail:1'])
     })
 
-    test('a node that stops beating is named to the others until it is buried', async () => {
+    test('a heartbeat is seen by the others, another with every beat, until its node is reclaimed', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
-      await a.beat(3_000)
-      expect((await b.beat(3_000)).dead).toEqual([])
-      await world.pass(2_000)
-      expect((await b.beat(3_000)).dead).toEqual([])
-      await world.pass(2_000)
-      expect((await b.beat(3_000)).dead).toEqual([a.node])
-      await b.bury(a.node, [])
-      expect((await b.beat(3_000)).dead).toEqual([])
+      await a.beat()
+      const heard = async (): Promise<number | undefined> => (await b.beat()).heartbeats.get(a.node)
+      const first = await heard()
+      expect(first).toBeDefined()
+      expect(await heard()).toBe(first)
+      await a.beat()
+      const second = await heard()
+      expect(second).not.toBe(first)
+      await a.beat()
+      expect(await heard()).not.toBe(second)
+      expect((await b.beat()).heartbeats.has(b.node)).toBe(false)
+      await b.reclaimNode(a.node, [], 0)
+      expect(await heard()).toBeUndefined()
     })
 
     test('a node that was taken for dead hears of it at its next beat, once', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
-      await a.beat(3_000)
-      expect((await a.beat(3_000)).forgotten).toBe(false)
-      await b.bury(a.node, [])
-      expect((await a.beat(3_000)).forgotten).toBe(true)
-      expect((await a.beat(3_000)).forgotten).toBe(false)
+      await a.beat()
+      expect((await a.beat()).forgotten).toBe(false)
+      await b.reclaimNode(a.node, [], 0)
+      expect((await a.beat()).forgotten).toBe(true)
+      expect((await a.beat()).forgotten).toBe(false)
     })
 
     test('a node that leaves gives back and is not missed', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
-      await a.beat(3_000)
+      await a.beat()
       await a.setWorkers('mail', { named: 1, consumers: 0 })
       await submitOne(a, 'mail')
       await take(a, ['mail'])
       await a.leave(['mail'])
       expect((await b.counts(['mail']))[0]).toMatchObject({ workers: 0, normal: 1, running: 0 })
-      await world.pass(10_000)
-      expect((await b.beat(3_000)).dead).toEqual([])
+      expect((await b.beat()).heartbeats.has(a.node)).toBe(false)
     })
 
     test('queues are those of the routes: a lane of another queue is no part of this one', async () => {

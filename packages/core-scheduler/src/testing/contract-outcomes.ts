@@ -143,7 +143,7 @@ export function outcomeContract(open: OpenWorld): void {
     test('delayed jobs are promoted when due and not before, the earliest first', async () => {
       const world = await open()
       const store = await world.node()
-      const { nowMs } = await store.beat(60_000)
+      const { nowMs } = await store.beat()
       await submitAll(store, 'mail', [
         aJob({ dueAtMs: nowMs + 20_000, input: bytes('later') }),
         aJob({ dueAtMs: nowMs + 10_000, input: bytes('sooner') }),
@@ -161,7 +161,7 @@ export function outcomeContract(open: OpenWorld): void {
     test('due jobs of many lanes are promoted together, each where it belongs', async () => {
       const world = await open()
       const store = await world.node()
-      const { nowMs } = await store.beat(60_000)
+      const { nowMs } = await store.beat()
       const lanes = Array.from({ length: 150 }, (_none, at) => `lane-${at}`)
       for (const lane of lanes) {
         const early = aJob({ dueAtMs: nowMs + 5_000, input: bytes(`${lane} early`), level: 2 })

@@ -150,7 +150,7 @@ export function setContract(open: OpenWorld): void {
       await submitOne(store, 'mail')
       const job = await takeOne(store, 'mail', { by: 'consumer' })
       const reserve = async (forMs: number): Promise<void> => {
-        const { nowMs } = await store.beat(10_000)
+        const { nowMs } = await store.beat()
         const note = { reserveUntilMs: nowMs + forMs }
         expect(await store.queues.note(job, job.token, note)).toBe(true)
       }

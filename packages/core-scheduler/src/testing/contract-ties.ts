@@ -15,7 +15,7 @@ import {
   type OpenWorld,
 } from './contract-kit.ts'
 
-const nowOf = async (store: Store): Promise<number> => (await store.beat(60_000)).nowMs
+const nowOf = async (store: Store): Promise<number> => (await store.beat()).nowMs
 const lockFor = (forMs: number, until: JobLock['until'] = 'success'): JobLock => ({
   ...{ key: 'k', forMs, until },
 })

@@ -138,13 +138,15 @@ export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job:
   if (job.door === 'native') lane.releaseLock(job.id)
 }
 
-function release(
+/** A worker gave a job back, or was lost with it: it goes back, or ends where nobody wants it or too many were lost. */
+export function release(
   world: MemoryWorld,
   node: string,
   lane: MemoryLane,
   job: MemoryJob,
-  { lost, maxLosses }: Outcome & { readonly kind: 'release' },
+  { lost, maxLosses }: Pick<Outcome & { readonly kind: 'release' }, 'lost' | 'maxLosses'>,
 ): Settled {
+  lane.busy.delete(job.id)
   if (lost) job.losses += 1
   const isAbandoned = job.foreground && job.waiting.length === 0
   if (isAbandoned || (lost && maxLosses > 0 && job.losses >= maxLosses)) {

@@ -17,7 +17,7 @@ import { cancelJob, clearLane, listJobs } from './memory-administration.ts'
 import { claimJobs, headOf } from './memory-claim.ts'
 import { finishJob } from './memory-finish.ts'
 import { jobOf, stateOf, uniqueKey } from './memory-lane.ts'
-import { heldIn, buryIn, expiredIn, promoteDue, takeReport } from './memory-upkeep.ts'
+import { heldIn, forgetNodeIn, expiredIn, promoteDue, takeReport } from './memory-upkeep.ts'
 import { MemoryNativeStore } from './memory-native-store.ts'
 import { MemoryBatches } from './memory-batches.ts'
 import { MemoryCron } from './memory-cron.ts'
@@ -271,27 +271,44 @@ export class MemoryNode implements Store {
     )
   }
 
-  beat(deadAfterMs: number): Promise<Pulse> {
+  beat(): Promise<Pulse> {
     return this.#step((world) => {
       const nowMs = world.nowMs()
-      const forgotten = !world.beats.has(this.node)
-      world.beats.set(this.node, nowMs)
-      const dead = [...world.beats].flatMap(([node, at]) =>
-        at <= nowMs - deadAfterMs ? [node] : [],
-      )
-      return { nowMs, dead, forgotten }
+      const last = world.beats.get(this.node)
+      world.beats.set(this.node, last === nowMs ? nowMs + 1 : nowMs)
+      const heartbeats = new Map([...world.beats].filter(([node]) => node !== this.node))
+      return { nowMs, heartbeats, forgotten: last === undefined }
     })
   }
 
-  bury(node: string, lanes: readonly string[]): Promise<readonly string[]> {
+  reclaimNode(
+    node: string,
+    lanes: readonly string[],
+    maxLosses: number,
+  ): Promise<readonly string[]> {
     return this.#step((world) => {
       world.beats.delete(node)
-      return lanes.filter((lane) => buryIn(world, world.lane(lane), node) > 0)
+      const departure = { node, isDeath: true, maxLosses }
+      return lanes.filter((lane) => forgetNodeIn(world, world.lane(lane), departure) > 0)
+    })
+  }
+
+  waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void> {
+    return this.#step((world) => {
+      for (const [id, count] of clients) {
+        const job = world.lane(lane).job(id, world.nowMs())
+        if (!job || job.settled || job.waiting.includes(this.node)) continue
+        for (let client = 0; client < count; client += 1) job.waiting.push(this.node)
+      }
     })
   }
 
   async leave(lanes: readonly string[]): Promise<void> {
-    await this.bury(this.node, lanes)
+    await this.#step((world) => {
+      world.beats.delete(this.node)
+      const departure = { node: this.node, isDeath: false, maxLosses: 0 }
+      for (const lane of lanes) forgetNodeIn(world, world.lane(lane), departure)
+    })
     await this.native.lead(0)
   }
 

@@ -1,5 +1,5 @@
 import type { HeldRef, JobEvent, LeasedJob, Report } from '../job.ts'
-import { others, putBack } from './memory-finish.ts'
+import { others, release } from './memory-finish.ts'
 import { stateOf, type MemoryLane } from './memory-lane.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
@@ -72,16 +72,28 @@ export function heldIn(world: MemoryWorld, lane: MemoryLane, node: string): Held
   })
 }
 
-/** Puts back what by-name workers of a node hold in a lane, and forgets its workers. */
-export function buryIn(world: MemoryWorld, lane: MemoryLane, node: string): number {
+/** A node that is gone; its jobs have lost a worker where it died. */
+interface Departure {
+  readonly node: string
+  readonly isDeath: boolean
+  readonly maxLosses: number
+}
+
+/** Forgets a node in a lane: its clients, its workers, and what its by-name workers hold. */
+export function forgetNodeIn(
+  world: MemoryWorld,
+  lane: MemoryLane,
+  { node, isDeath, maxLosses }: Departure,
+): number {
+  for (const job of lane.all()) job.waiting = job.waiting.filter((other) => other !== node)
   const held = [...lane.busy.keys()].flatMap((id) => {
     const job = lane.job(id, world.nowMs())
     return job?.token?.startsWith(`n${node}-`) ? [job] : []
   })
   lane.workers.delete(node)
-  for (const job of held) putBack(world, lane, job)
-  if (held.length > 0) wakeAll(world, lane.lane, held.length)
-  return held.length
+  // Nobody is left out of what follows: the node that does this has clients, too.
+  const settled = held.map((job) => release(world, '', lane, job, { lost: isDeath, maxLosses }))
+  return settled.filter((outcome) => outcome === 'released').length
 }
 
 function wakeAll(world: MemoryWorld, lane: string, jobs: number): void {

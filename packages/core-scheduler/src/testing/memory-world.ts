@@ -43,6 +43,7 @@ export class MemoryWorld implements StoreWorld {
   readonly #nodes: MemoryNode[] = []
   #lastLaneNumber = 0
   #lastArrival = 0
+  #steppedMs = 0
   #trouble: StoreError | undefined
 
   constructor(clock: ManualClock, options: WorldOptions = {}) {
@@ -53,7 +54,12 @@ export class MemoryWorld implements StoreWorld {
 
   /** The store's clock. */
   nowMs(): number {
-    return epochMs + this.clock.nowMs()
+    return epochMs + this.#steppedMs + this.clock.nowMs()
+  }
+
+  /** The store's clock is set, ahead or back. Nobody's own clock goes with it. */
+  stepClock(ms: number): void {
+    this.#steppedMs += ms
   }
 
   /** A job comes into line, behind those that came in the same millisecond. */

@@ -10,6 +10,7 @@ import { cronContract } from './contract-cron.ts'
 import { nodeContract } from './contract-nodes.ts'
 import { outcomeContract } from './contract-outcomes.ts'
 import { queueContract } from './contract-queues.ts'
+import { reclaimContract } from './contract-reclaim.ts'
 import { setContract } from './contract-sets.ts'
 import { sharingContract } from './contract-sharing.ts'
 import { throttleContract } from './contract-throttles.ts'
@@ -47,6 +48,7 @@ export function storeContract(
     outcomeContract(open)
     aheadContract(open)
     nodeContract(open)
+    reclaimContract(open)
     administrationContract(open)
     setContract(open)
     tiesContract(open)

@@ -1,5 +1,5 @@
 -- Who waits for a job: the nodes of the clients with commas between, `node=clients` where one has several.
--- `waiting` with one client more (1) or less (-1) of a node; nil where that leaves nobody.
+-- `waiting` with so many clients of a node more, or less; nil where that leaves nobody.
 local function countWait(waiting, node, change)
   local parts, known = {}, false
   for other, clients in string.gmatch(waiting or '', '([^,=]+)=?(%d*)') do
@@ -7,6 +7,8 @@ local function countWait(waiting, node, change)
     if other == node then left, known = left + change, true end
     if left > 0 then parts[#parts + 1] = left > 1 and other .. '=' .. left or other end
   end
-  if change > 0 and not known then parts[#parts + 1] = node end
+  if change > 0 and not known then parts[#parts + 1] = change > 1 and node .. '=' .. change or node end
   return #parts > 0 and table.concat(parts, ',') or nil
 end
+
+local function withoutNode(waiting, node) return countWait(waiting, node, -math.huge) end

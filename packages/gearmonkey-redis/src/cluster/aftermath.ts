@@ -25,7 +25,7 @@ const stirring: Readonly<Partial<Record<ScriptName, boolean>>> = {
   finish: true,
   heal: true,
   promote: true,
-  bury: true,
+  'reclaim-node': true,
   repair: true,
   'move-jobs': true,
   'batch-callback': true,

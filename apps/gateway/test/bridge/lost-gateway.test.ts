@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { lacksCompiler } from '@crossgear/tools/forgetful-disk'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { buildSteppingClock } from '@crossgear/tools/stepping-clock'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { Fleet, type FleetNode } from './fleet.ts'
+
+const reclaimed = { timeout: 5_000, interval: 20 }
+
+/** What a test needs of a fleet: its nodes, and peers that leave with the test. */
+function fleetOf(start: () => Promise<Fleet>, ...words: readonly string[]) {
+  const peers: GearmanPeer[] = []
+  let fleet: Fleet
+  let node: FleetNode
+  beforeAll(async () => {
+    fleet = await start()
+    node = await fleet.node(...words)
+  }, 30_000)
+  afterEach(async () => {
+    await Promise.all(peers.splice(0).map((peer) => peer.leave()))
+  })
+  afterAll(() => fleet.close(), 30_000)
+  const peer = async ({ gearman }: FleetNode): Promise<GearmanPeer> => {
+    const connected = await GearmanPeer.connect(gearman)
+    peers.push(connected)
+    return connected
+  }
+  return {
+    fleet: () => fleet,
+    node: () => node,
+    another: () => fleet.node(...words),
+    peer,
+    worker: async (at: FleetNode, fn: string): Promise<GearmanPeer> => {
+      const able = await peer(at)
+      await able.say('CAN_DO', fn).sync()
+      return able
+    },
+  }
+}
+
+describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 60_000 }, () => {
+  const { fleet, node, another, peer, worker } = fleetOf(() => Fleet.start(), '--job-retries', '2')
+
+  const waits = (fn: string, id: number): Promise<string | null> =>
+    fleet().redis.hget(`job:${fn}:${id}`, 'wait')
+
+  test('leaves no client behind: what only they waited for is neither run nor kept', async () => {
+    const doomed = await another()
+    const here = await worker(node(), 'runs')
+    const gone = await peer(doomed)
+    await gone.submit('SUBMIT_JOB', 'runs', '', 'alone')
+    await gone.submit('SUBMIT_JOB', 'runs', 'shared', 'shared')
+    const client = await peer(node())
+    const shared = await client.submit('SUBMIT_JOB', 'runs', 'shared', 'shared')
+    const [, first = ''] = await here.ask('GRAB_JOB')
+    const [, second = ''] = await here.ask('GRAB_JOB')
+    expect(second).toBe(shared)
+    for (const fn of ['waits', 'waits', 'waits']) await gone.submit('SUBMIT_JOB', fn, '', '')
+    const background = await gone.submit('SUBMIT_JOB_BG', 'waits', '', '')
+    await doomed.kill()
+    await vi.waitFor(async () => {
+      expect(await Promise.all([waits('runs', 1), waits('waits', 1), waits('waits', 3)])).toEqual([
+        null,
+        null,
+        null,
+      ])
+    }, reclaimed)
+    here.say('WORK_COMPLETE', first, 'out').say('WORK_COMPLETE', second, 'out')
+    expect(await client.hear()).toEqual(['WORK_COMPLETE', shared, 'out'])
+    await here.sync()
+    expect(await fleet().redis.exists('job:runs:1')).toBe(0)
+    const later = await worker(node(), 'waits')
+    expect((await later.ask('GRAB_JOB')).slice(0, 2)).toEqual(['JOB_ASSIGN', background])
+    expect(await later.ask('GRAB_JOB')).toEqual(['NO_JOB'])
+    later.say('WORK_COMPLETE', background, '')
+    await later.sync()
+    expect(await fleet().redis.keys('job:*')).toEqual([])
+  })
+
+  test('is a worker lost to the jobs of its workers', async () => {
+    const client = await peer(node())
+    const handle = await client.submit('SUBMIT_JOB', 'kills', '', 'x')
+    for (const isLast of [false, true]) {
+      const doomed = await another()
+      const holder = await worker(doomed, 'kills')
+      expect((await holder.ask('GRAB_JOB')).slice(0, 2)).toEqual(['JOB_ASSIGN', handle])
+      await doomed.kill()
+      if (isLast) break
+      await vi.waitFor(async () => {
+        expect(await fleet().redis.hget('job:kills:1', 'losses')).toBe('1')
+      }, reclaimed)
+    }
+    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+    expect(await (await peer(node())).list('show jobs')).toEqual([])
+  })
+})
+
+describe.skipIf(lacksRedis || lacksCompiler)(
+  'gateways on a server whose date jumps',
+  { timeout: 60_000 },
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'crossgear-clock-'))
+    const { fleet, node, another, peer, worker } = fleetOf(() =>
+      Fleet.start({ preload: buildSteppingClock(folder) }),
+    )
+    afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+    async function held(at: FleetNode, fn: string) {
+      const client = await peer(node())
+      const handle = await client.submit('SUBMIT_JOB', fn, '', 'x')
+      const holder = await worker(at, fn)
+      expect((await holder.ask('GRAB_JOB')).slice(0, 2)).toEqual(['JOB_ASSIGN', handle])
+      return { client, holder, handle }
+    }
+
+    test('live on: no job that is held is run again', async () => {
+      const other = await another()
+      const { client, holder, handle } = await held(other, 'slow')
+      const idle = await worker(node(), 'slow')
+      const beats = async (): Promise<string[]> =>
+        fleet().redis.zrange('xg:nodes', '0', '-1', 'WITHSCORES')
+      const seconds = async (): Promise<number> => Number((await fleet().redis.time())[0])
+      const before = await seconds()
+      process.kill(fleet().server.pid, 'SIGUSR2')
+      await expect.poll(seconds).toBeGreaterThan(before + 15)
+      // Each has beaten, and so looked at the other, five times more.
+      for (let round = 0, last = await beats(); round < 5; round += 1) {
+        await expect
+          .poll(
+            async () => (await beats()).filter((score, at) => at % 2 === 1 && last[at] === score),
+            { timeout: 5_000 },
+          )
+          .toEqual([])
+        last = await beats()
+      }
+      expect(await idle.ask('GRAB_JOB')).toEqual(['NO_JOB'])
+      holder.say('WORK_COMPLETE', handle, 'once')
+      expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'once'])
+      await other.stop()
+    })
+
+    test('take a killed one for dead all the same', async () => {
+      const doomed = await another()
+      const { client, handle } = await held(doomed, 'taken')
+      await doomed.kill()
+      process.kill(fleet().server.pid, 'SIGUSR2')
+      const next = await worker(node(), 'taken')
+      await expect
+        .poll(async () => (await next.ask('GRAB_JOB')).slice(0, 2), { ...reclaimed })
+        .toEqual(['JOB_ASSIGN', handle])
+      next.say('WORK_COMPLETE', handle, 'again')
+      expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'again'])
+    })
+  },
+)

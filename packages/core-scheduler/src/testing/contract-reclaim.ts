@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import {
+  aJob,
+  bytes,
+  completed,
+  idsOf,
+  listening,
+  readOne,
+  retried,
+  seen,
+  submitAll,
+  submitOne,
+  take,
+  takeOne,
+  type OpenWorld,
+} from './contract-kit.ts'
+
+/** What becomes of the clients and jobs of a node that died. */
+export function reclaimContract(open: OpenWorld): void {
+  describe('a node that died', () => {
+    const foreground = { foreground: true }
+
+    test('has no clients any more: what nobody else waits for is not run', async () => {
+      const world = await open()
+      const [dead, alive] = [await world.node(), await world.node()]
+      const [high, normal, low] = [
+        await submitOne(dead, 'mail', { ...foreground, level: 8 }),
+        await submitOne(dead, 'mail', foreground),
+        await submitOne(dead, 'mail', { ...foreground, level: 2 }),
+      ]
+      const shared = await submitOne(dead, 'mail', { ...foreground, unique: bytes('one') })
+      await submitOne(alive, 'mail', { ...foreground, unique: bytes('one') })
+      const joined = await submitOne(dead, 'mail', { ...foreground, unique: bytes('other') })
+      await submitOne(alive, 'mail', { unique: bytes('other') })
+      const background = await submitOne(dead, 'mail')
+      await alive.reclaimNode(dead.node, ['mail'], 0)
+      expect(await seen(alive, 'mail', shared)).toMatchObject({ waiting: 1 })
+      expect(await seen(alive, 'mail', joined)).toMatchObject({ waiting: 0 })
+      expect(idsOf(await take(alive, ['mail'], 9))).toEqual([shared, joined, background])
+      for (const id of [high, normal, low]) {
+        expect(await readOne(alive, 'mail', id)).toBeUndefined()
+      }
+    })
+
+    test('is forgotten by every job of a long queue', async () => {
+      const world = await open()
+      const [dead, alive] = [await world.node(), await world.node()]
+      const first = await submitOne(dead, 'mail')
+      await submitAll(
+        dead,
+        'mail',
+        Array.from({ length: 1_700 }, () => aJob(foreground)),
+      )
+      const last = await submitOne(dead, 'mail')
+      await alive.reclaimNode(dead.node, ['mail'], 0)
+      expect(idsOf(await take(alive, ['mail'], 9))).toEqual([first, last])
+    })
+
+    test('does not keep the result of a job that runs elsewhere', async () => {
+      const world = await open()
+      const [dead, alive] = [await world.node(), await world.node()]
+      const alone = await submitOne(dead, 'mail', foreground)
+      const shared = await submitOne(dead, 'mail', { ...foreground, unique: bytes('one') })
+      const other = await world.node()
+      await submitOne(other, 'mail', { ...foreground, unique: bytes('one') })
+      const held = await take(alive, ['mail'], 2)
+      await alive.reclaimNode(dead.node, ['mail'], 0)
+      await alive.finish(
+        'mail',
+        held.map((job) => completed(job)),
+      )
+      expect(await readOne(alive, 'mail', alone)).toBeUndefined()
+      expect(await readOne(alive, 'mail', shared)).toMatchObject({ status: 'success' })
+    })
+
+    test('has no clients of a job that is to be tried again', async () => {
+      const world = await open()
+      const [dead, alive] = [await world.node(), await world.node()]
+      const id = await submitOne(dead, 'mail', foreground)
+      await alive.finish('mail', [retried(await takeOne(alive, 'mail'), 1_000)])
+      await alive.reclaimNode(dead.node, ['mail'], 0)
+      await world.pass(1_001)
+      await alive.promote()
+      expect(await take(alive, ['mail'])).toEqual([])
+      expect(await readOne(alive, 'mail', id)).toBeUndefined()
+    })
+
+    test('is a worker lost to each job that its workers held', async () => {
+      const world = await open()
+      const [alive, client] = [await world.node(), await listening(world)]
+      const id = await submitOne(client.store, 'mail', foreground)
+      const first = await world.node()
+      await takeOne(first, 'mail')
+      expect(await alive.reclaimNode(first.node, ['mail'], 2)).toEqual(['mail'])
+      expect(await seen(alive, 'mail', id)).toMatchObject({ status: 'idle', losses: 1 })
+      const second = await world.node()
+      await takeOne(second, 'mail')
+      expect(await alive.reclaimNode(second.node, ['mail'], 2)).toEqual([])
+      const told = await client.log.until('relayed')
+      expect(told).toMatchObject({ ref: { lane: 'mail', id }, event: 'finish' })
+      expect(await seen(alive, 'mail', id)).toMatchObject({ status: 'error', settled: true })
+      expect((await alive.counts(['mail']))[0]).toMatchObject({ failed: 1, normal: 0, running: 0 })
+    })
+
+    test('takes a job with it that its worker held and its own client alone waited for', async () => {
+      const world = await open()
+      const [dead, alive] = [await world.node(), await world.node()]
+      const id = await submitOne(dead, 'mail', foreground)
+      await takeOne(dead, 'mail')
+      expect(await alive.reclaimNode(dead.node, ['mail'], 0)).toEqual([])
+      expect(await readOne(alive, 'mail', id)).toBeUndefined()
+    })
+
+    test('and lives says again who waits at it', async () => {
+      const world = await open()
+      const [taken, alive] = [await world.node(), await world.node()]
+      const id = await submitOne(taken, 'mail', { ...foreground, unique: bytes('one') })
+      await submitOne(taken, 'mail', { ...foreground, unique: bytes('one') })
+      const kept = await submitOne(taken, 'sms', foreground)
+      await alive.reclaimNode(taken.node, ['mail'], 0)
+      await taken.waitAgain(
+        'mail',
+        new Map([
+          [id, 2],
+          [id + 1, 1],
+        ]),
+      )
+      await taken.waitAgain('sms', new Map([[kept, 1]]))
+      expect((await seen(alive, 'mail', id)).waiting).toBe(2)
+      expect((await seen(alive, 'sms', kept)).waiting).toBe(1)
+      await taken.abandon('mail', [id])
+      expect(idsOf(await take(alive, ['mail'], 9))).toEqual([id])
+      expect(await readOne(alive, 'mail', id + 1)).toBeUndefined()
+    })
+
+    test('leaves nothing to run when it ends as it should', async () => {
+      const world = await open()
+      const [leaving, alive] = [await world.node(), await world.node()]
+      await submitOne(leaving, 'mail', foreground)
+      const id = await submitOne(leaving, 'mail')
+      const held = await submitOne(leaving, 'sms')
+      await takeOne(leaving, 'sms')
+      await leaving.leave(['mail', 'sms'])
+      expect(idsOf(await take(alive, ['mail'], 9))).toEqual([id])
+      expect(await seen(alive, 'sms', held)).toMatchObject({ status: 'idle', losses: 0 })
+    })
+  })
+}

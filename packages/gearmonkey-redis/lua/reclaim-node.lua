@@ -1,0 +1,95 @@
+-- Forgets a node that is gone, in one lane. Puts back what its by-name workers held, takes away its worker counts, and
+-- forgets its clients that wait: a foreground job that nobody else waits for is not run. Walks the lane in pieces.
+-- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none), 1 if the node died (its
+-- jobs have lost a worker), most losses (0: no limit), place (1 for the first), cursor in it (0 for its start).
+-- Returns { jobs put back, next place (0: that was all), cursor in it }.
+--#include keys
+--#include levels
+--#include jobs
+--#include losses
+--#include waits
+local lane, node, isDeath, mostLosses = ARGV[3], ARGV[4], ARGV[6] == '1', tonumber(ARGV[7])
+local now, back, left, mine = nowMs(), {}, 500, 'n' .. ARGV[4] .. '-'
+local piece = left
+
+-- Each place is read by a function from cursor to ids and the next cursor, nil for the end.
+local function ofSet(key)
+  return function(cursor)
+    local page, ids = redis.pcall('ZSCAN', key, cursor, 'COUNT', piece), {}
+    if page.err then return ids end
+    for at = 1, #page[2], 2 do ids[#ids + 1] = page[2][at] end
+    if page[1] ~= '0' then return ids, page[1] end
+    return ids
+  end
+end
+
+-- First the jobs that are next, then all from the other end, where they only move away from what has been read.
+local function ofList(key)
+  return function(cursor)
+    local from = (tonumber(cursor) - 1) * piece
+    local ids = redis.pcall('LRANGE', key, from, from < 0 and -1 or from + piece - 1)
+    if ids.err then return {} end
+    if #ids == piece then return ids, integer(tonumber(cursor) + 1) end
+    return ids
+  end
+end
+
+local places = {
+  ofSet(KEYS[1]), ofList(queueKey(lane, 'high')), ofList(queueKey(lane, 'normal')), ofList(queueKey(lane, 'low')),
+  ofSet(queueKey(lane, 'scheduled')),
+}
+
+local function putBack(id, waiting)
+  needQueues(lane)
+  local key = jobKey(lane, id)
+  redis.call('ZREM', KEYS[1], id)
+  if endsWithWorker(lane, id, waiting, isDeath, mostLosses) then
+    local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'keep')
+    -- Nobody is left out: the node that does this has clients, too.
+    finishJob(lane, { id = id, door = v[1], unique = v[2], jid = v[3], waiting = waiting, keep = v[4] }, '', 'error', '')
+    redis.call('HINCRBY', metaKey(lane), 'failed', 1)
+    return
+  end
+  redis.call('HSET', key, 'status', 'idle', 'enqueued', stamp(nowUs()))
+  redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
+  back[#back + 1] = { id, redis.call('HGET', key, 'level') }
+end
+
+local function forget(id)
+  local v = jobFields(lane, id, 'wait', 'token')
+  local waiting = v[1]
+  if waiting and string.find(waiting, node, 1, true) then
+    waiting = withoutNode(waiting, node)
+    if waiting then
+      redis.call('HSET', jobKey(lane, id), 'wait', waiting)
+    else
+      redis.call('HDEL', jobKey(lane, id), 'wait')
+    end
+  end
+  if v[2] and string.sub(v[2], 1, #mine) == mine then putBack(id, waiting or nil) end
+end
+
+local place, cursor = tonumber(ARGV[8]), ARGV[9]
+if place == 1 and cursor == '0' then
+  local meta = metaKey(lane)
+  local counts = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node)
+  local named, consumers = tonumber(counts[1] or 0), tonumber(counts[2] or 0)
+  if named + consumers > 0 then
+    redis.call('HDEL', meta, 'n:' .. node, 'c:' .. node)
+    redis.pcall('INCRBY', laneKey('count', lane), -(named + consumers))
+    if consumers > 0 then redis.call('HINCRBY', meta, 'consumers', -consumers) end
+  end
+end
+while place <= #places and left > 0 do
+  local ids, following = places[place](cursor)
+  for _, id in ipairs(ids) do forget(id) end
+  left = left - #ids - 1
+  cursor = following or '0'
+  if not following then place = place + 1 end
+end
+if #back > 0 then
+  enqueue(lane, back)
+  hintReady(ARGV[5], lane, now)
+  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back)
+end
+return { #back, place <= #places and place or 0, cursor }

@@ -1,0 +1,13 @@
+-- Clients of a node that was taken for dead wait on.
+-- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, then per job: id, clients.
+--#include keys
+--#include waits
+local lane, node = ARGV[3], ARGV[4]
+for at = 5, #ARGV, 2 do
+  local v = jobFields(lane, ARGV[at], 'status', 'wait', 'settled')
+  if v[1] and not v[3] then
+    local waiting = countWait(withoutNode(v[2] or '', node), node, tonumber(ARGV[at + 1]))
+    redis.call('HSET', jobKey(lane, ARGV[at]), 'wait', waiting)
+  end
+end
+return 1
