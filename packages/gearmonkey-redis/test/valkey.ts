@@ -19,13 +19,21 @@ export interface Valkey {
 /** Resolves when the server answers. */
 export async function startValkey(): Promise<Valkey> {
   const address = { host: '127.0.0.1', port: await freePort() }
+  const password = 'valkey'
   const child = fork(program, [String(address.port)], {
     execArgv: ['--no-warnings'],
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  const redis = new Redis({ ...address, retryStrategy: () => 20, maxRetriesPerRequest: null })
+  child.send({ password })
+  const redis = new Redis({
+    ...address,
+    password,
+    retryStrategy: () => 20,
+    maxRetriesPerRequest: null,
+  })
   redis.on('error', () => undefined)
-  await redis.ping()
+  // The tests do not ask for it.
+  await redis.config('SET', 'requirepass', '')
   redis.disconnect()
   return {
     address,
