@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const workflows = join(root, '.github/workflows')
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+interface Sbom {
+  readonly bomFormat: string
+  readonly metadata: { readonly component: { readonly 'bom-ref': string } }
+  readonly components: readonly { readonly 'bom-ref': string; readonly name: string }[]
+}
+
+const manifest = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest
+
+test('the bill of materials has all that the gateway runs, and no tool of its making', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'xg-sbom-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'sbom.json')
+  execFileSync(process.execPath, [join(root, 'tools/scripts/sbom.mjs'), file], { stdio: 'ignore' })
+  const { bomFormat, metadata, components } = JSON.parse(readFileSync(file, 'utf8')) as Sbom
+  expect([bomFormat, metadata.component['bom-ref'].split('@')[1]]).toEqual([
+    'CycloneDX',
+    'crossgear/gateway',
+  ])
+  const listed = components.map((component) => component['bom-ref'])
+  const folders = [
+    'apps/gateway',
+    ...readdirSync(join(root, 'packages')).map((one) => `packages/${one}`),
+  ]
+  const wanted = folders.flatMap((one) => Object.entries(manifest(one).dependencies ?? {}))
+  expect(wanted.length).toBeGreaterThan(8)
+  expect(listed).toEqual(
+    expect.arrayContaining(wanted.map(([name, version]) => `${name}@${version}`)),
+  )
+  const tools = Object.keys(manifest('.').devDependencies ?? {}).filter(
+    (name) => !name.startsWith('@crossgear/'),
+  )
+  expect(tools.filter((tool) => listed.some((ref) => ref.startsWith(`${tool}@`)))).toEqual([])
+})
+
+test('actions of the workflows are named by their digests, with the version beside it', () => {
+  const files = readdirSync(workflows)
+  const used = files.flatMap(
+    (name) => readFileSync(join(workflows, name), 'utf8').match(/^.*\buses:.*$/gm) ?? [],
+  )
+  expect(used.length).toBeGreaterThan(0)
+  expect(
+    used.filter((line) => !/uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line)),
+  ).toEqual([])
+})
+
+test('a release has its bill of materials', () => {
+  const release = readFileSync(join(workflows, 'release.yml'), 'utf8')
+  expect(release).toMatch(/npm run sbom -- (\S+)\n[^]*gh release create \S+ \1 /)
+})
