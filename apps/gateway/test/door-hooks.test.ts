@@ -36,3 +36,31 @@ it('a connection that is ended for a fault of the gateway is told of in the log'
     'Where it came from.',
   ])
 })
+
+it('a limit that begins to bite is told of once, until it has not for a minute', () => {
+  const { log, lines } = recordingLog()
+  const metrics = new Metrics()
+  let atMs = 0
+  const { rejected } = doorHooks('gearman', {
+    metrics: metrics.door('gearman'),
+    log,
+    observer: observeWith(metrics, log),
+    nowMs: () => atMs,
+  })
+  const warnings = () => lines.filter((line) => line.startsWith('A limit'))
+  for (let times = 0; times < 3; times += 1) rejected('connections', '10.0.0.1')
+  rejected('queue_full')
+  rejected('bad_magic')
+  expect(warnings()).toEqual([
+    'A limit of the gearman port is reached: it has as many connections as it may (--max-connections). The first came from 10.0.0.1.',
+    'A limit of the gearman port is reached: the queue of a function is full (text command maxqueue).',
+  ])
+  atMs = 59_999
+  rejected('connections')
+  atMs = 119_000
+  rejected('connections')
+  expect(warnings()).toHaveLength(2)
+  atMs = 200_000
+  rejected('connections')
+  expect(warnings()).toHaveLength(3)
+})

@@ -21,7 +21,13 @@ const reasons: Readonly<Record<Reason, true>> = {
   ...{ result_without_job: true, data_without_job: true, exception_without_job: true },
   ...{ no_function: true, method: true, bad_path: true, body_too_large: true },
   ...{ outcome_too_large: true, head_too_large: true, malformed: true, too_slow: true },
-  ...{ pipeline: true },
+  ...{
+    pipeline: true,
+    address_connections: true,
+    foreign_host: true,
+    cross_site: true,
+    two_hosts: true,
+  },
   ...{ busy: true, stopping: true, silence: true, hello: true, password: true },
   ...{ password_tries: true, line: true, dead: true },
 }

@@ -1,7 +1,10 @@
+import { once } from 'node:events'
+import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Metrics } from '../src/web/metrics.ts'
 import { createWebServer, type Readiness } from '../src/web/web-server.ts'
-import { recordingLog } from './support/recording-log.ts'
+import { json } from '../src/web/answer.ts'
+import { recordingLog, type RecordingLog } from './support/recording-log.ts'
 
 async function serveWeb(metrics = new Metrics(), check?: () => Promise<Readiness>) {
   const web = createWebServer({
@@ -14,7 +17,54 @@ async function serveWeb(metrics = new Metrics(), check?: () => Promise<Readiness
   return (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method })
 }
 
+/** Asks as a browser or a client does that knows the port by some name. */
+async function askAs(headers: OutgoingHttpHeaders, method = 'GET') {
+  const lines: RecordingLog = recordingLog()
+  const web = createWebServer({
+    metrics: new Metrics(),
+    check: () => Promise.resolve({ ready: true }),
+    log: lines.log,
+    names: ['jobs.example.org'],
+    pages: { '/cron': () => Promise.resolve(json(201, {})) },
+  })
+  onTestFinished(() => web.close())
+  const { port } = await web.listen({ host: '127.0.0.1', port: 0 })
+  const ask = async (): Promise<number | undefined> => {
+    const asking = request({ port, method, path: '/cron', host: '127.0.0.1', headers })
+    asking.end()
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+    answer.resume()
+    return answer.statusCode
+  }
+  return { statuses: [await ask(), await ask()], lines: lines.lines }
+}
+
 describe('the web port', () => {
+  it.each(['GET', 'POST'])(
+    'refuses a %s by a name that is not its own, and warns once',
+    async (method) => {
+      const { statuses, lines } = await askAs({ Host: 'evil.example' }, method)
+      expect(statuses).toEqual([421, 421])
+      expect(lines).toEqual([
+        'The web port was asked by another name: allow the name with --allowed-hosts.',
+      ])
+    },
+  )
+
+  it.each(['jobs.example.org', '10.0.0.1:7420', 'localhost'])('answers as %s', async (host) => {
+    expect(await askAs({ Host: host })).toEqual({ statuses: [201, 201], lines: [] })
+  })
+
+  it.each([{ Origin: 'http://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }])(
+    'takes no change of a page elsewhere: %j',
+    async (signs) => {
+      const headers = { Host: 'localhost', ...signs }
+      expect((await askAs(headers, 'POST')).statuses).toEqual([403, 403])
+      expect((await askAs(headers, 'DELETE')).statuses).toEqual([403, 403])
+      expect((await askAs(headers, 'GET')).statuses).toEqual([201, 201])
+    },
+  )
+
   it('says that it is alive without asking the store', async () => {
     const get = await serveWeb()
     const answer = await get('/healthz?x=1')

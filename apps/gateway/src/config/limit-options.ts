@@ -12,6 +12,13 @@ export const limitOptions = {
     value: wholeNumber(1, 1_000_000),
     fallback: 20_000,
   }),
+  maxConnectionsPerAddress: row({
+    group: 'Limits',
+    argument: 'n',
+    help: 'connections of one address at a time, for each door; all machines behind a proxy are one; 0: any number',
+    value: wholeNumber(0, 1_000_000),
+    fallback: 10_000,
+  }),
   backlog: row({
     group: 'Limits',
     argument: 'n',

@@ -1,4 +1,5 @@
 import { availableParallelism, hostname } from 'node:os'
+import { readHostNames } from '../net/foreign-requests.ts'
 import { readNetworks } from '../net/networks.ts'
 import { maskStoreUrl, parseStoreUrl } from '../stores/store-address.ts'
 import { maxReplicas, readDurability } from './durability-level.ts'
@@ -114,6 +115,20 @@ export const options = {
       checkedText(
         'addresses or networks such as 10.0.0.0/8, with commas between them',
         (list) => readNetworks(list) !== undefined,
+        (list) => list,
+      ),
+    ),
+    fallback: undefined,
+    shownFallback: 'none',
+  }),
+  allowedHosts: row({
+    group: 'Doors',
+    argument: 'list',
+    help: 'names, with commas between them, by which the web and the HTTP port may be asked (header Host); addresses, localhost and the name of --host always; * is any name',
+    value: optional(
+      checkedText(
+        'names such as jobs.example.org, with commas between them, or *',
+        (list) => readHostNames(list) !== undefined,
         (list) => list,
       ),
     ),

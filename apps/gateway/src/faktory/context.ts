@@ -1,4 +1,5 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
+import type { Surplus } from '../net/open-port.ts'
 import type { Greeter } from './greeting.ts'
 import type { Info } from './info.ts'
 import type { Interests } from './interests.ts'
@@ -10,14 +11,7 @@ import type { WrongPasswords } from './wrong-passwords.ts'
 
 /** Why a connection was turned away. */
 export type Rejection =
-  | 'connections'
-  | 'tls_handshake'
-  | 'silence'
-  | 'hello'
-  | 'password'
-  | 'password_tries'
-  | 'line'
-  | 'dead'
+  Surplus | 'tls_handshake' | 'silence' | 'hello' | 'password' | 'password_tries' | 'line' | 'dead'
 
 /** Counts since the door was opened, and what holds for all its connections. */
 export interface DoorState {
@@ -43,7 +37,7 @@ export interface FaktoryContext {
   readonly helloWithinMs: number
   readonly fetchBlocksMs: number
   readonly mayFlush: (address: string) => boolean
-  readonly rejected: (reason: Rejection) => void
+  readonly rejected: (reason: Rejection, address?: string) => void
   /** A worker that is going away has jobs. */
   readonly goingAway: (worker: GoingAway) => void
 }

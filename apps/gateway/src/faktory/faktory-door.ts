@@ -56,7 +56,7 @@ export interface FaktoryDoorOptions {
   /** A worker that is going away has jobs. */
   readonly goingAway?: (worker: GoingAway) => void
   /** A connection was turned away. */
-  readonly rejected?: (reason: Rejection) => void
+  readonly rejected?: (reason: Rejection, address?: string) => void
   /** A connection was taken, or is gone. */
   readonly connected?: () => void
   readonly closed?: () => void
@@ -79,7 +79,8 @@ export class FaktoryDoor implements Door {
 
   constructor(options: FaktoryDoorOptions) {
     const { scheduler, clock, host, port } = options
-    const { maxConnections = 2_000, rejected = () => undefined } = options
+    const { maxConnections = 2_000 } = options
+    const rejected: FaktoryContext['rejected'] = options.rejected ?? (() => undefined)
     const { goingAway = () => undefined } = options
     const openedMs = clock.nowMs()
     this.#scheduler = scheduler
@@ -136,9 +137,10 @@ export class FaktoryDoor implements Door {
         const { peerLimits, dropped, heldBack } = options
         new Peer(socket, handlerOf, peerLimits, dropped, heldBack)
       },
-      refuse: (socket) => {
-        rejected('connections')
-        socket.write(error(`too many connections: ${maxConnections + 1}`))
+      refuse: (socket, surplus) => {
+        rejected(surplus, socket.remoteAddress)
+        const which = surplus === 'connections' ? `: ${maxConnections + 1}` : ' from this address'
+        socket.write(error(`too many connections${which}`))
       },
     })
   }

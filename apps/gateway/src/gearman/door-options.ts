@@ -45,7 +45,7 @@ export interface GearmanDoorOptions {
 
   /** The text command `shutdown` came. */
   readonly shutdown?: (graceful: boolean) => void
-  readonly rejected?: (reason: RejectReason) => void
+  readonly rejected?: (reason: RejectReason, address?: string) => void
   /** The gateway ended a connection that did not read, or whose handling failed. */
   readonly dropped?: (reason: DropReason, error?: unknown) => void
   /** Nothing more is read from a connection for now: see {@link PeerLimits}. */

@@ -36,7 +36,7 @@ export class GearmanDoor implements Door {
       portFlag: '--gearman-port',
       maxConnections,
       connected: (socket) => this.#connected(socket),
-      refuse: () => rejected?.('connections'),
+      refuse: (socket, surplus) => rejected?.(surplus, socket.remoteAddress),
       handshakeFailed: () => rejected?.('tls_handshake'),
       ...(sockets && { sockets }),
       ...(tls && { tls }),

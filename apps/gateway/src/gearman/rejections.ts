@@ -1,4 +1,5 @@
 import type { CodecErrorCode } from '@crossgear/gearman-codec'
+import type { Surplus } from '../net/open-port.ts'
 import type { ErrorKey } from './replies.ts'
 
 /** What the decoder throws; the other codes are mistakes of a program that uses the codec. */
@@ -9,7 +10,7 @@ type DecodeFault = Extract<
 
 /** Why something was turned away, as the metrics name it. */
 export type RejectReason =
-  | 'connections'
+  | Surplus
   | 'tls_handshake'
   | 'not_allowed'
   | 'store'

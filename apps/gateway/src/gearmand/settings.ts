@@ -28,6 +28,7 @@ const defaults: ConfigSources['defaults'] = {
   host: '*',
   workerWakeup: '0',
   webPort: 'off',
+  allowedHosts: '*',
   drainSeconds: '1',
 }
 

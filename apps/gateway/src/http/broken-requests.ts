@@ -7,15 +7,33 @@ export type Breach = 'malformed' | 'head_too_large' | 'too_slow'
 interface Answer {
   readonly breach: Breach
   readonly status: string
+  readonly text: string
 }
 
 /** By the code of Node's error; any other that its parser names is malformed. */
 const answers: Readonly<Record<string, Answer>> = {
-  HPE_HEADER_OVERFLOW: { breach: 'head_too_large', status: '431 Request Header Fields Too Large' },
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: { breach: 'head_too_large', status: '413 Content Too Large' },
-  ERR_HTTP_REQUEST_TIMEOUT: { breach: 'too_slow', status: '408 Request Timeout' },
+  HPE_HEADER_OVERFLOW: {
+    breach: 'head_too_large',
+    status: '431 Request Header Fields Too Large',
+    text: 'The request line and the headers are over 16 KiB',
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    breach: 'head_too_large',
+    status: '413 Content Too Large',
+    text: 'The extensions of a chunk are over 16 KiB',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    breach: 'too_slow',
+    status: '408 Request Timeout',
+    text: 'The request did not come in time',
+  },
 }
-const malformed: Answer = { breach: 'malformed', status: '400 Bad Request' }
+
+/** Node's parser says what it did not expect. */
+function malformed(error: Error): Answer {
+  const reason = 'reason' in error ? String(error.reason) : error.message
+  return { breach: 'malformed', status: '400 Bad Request', text: `This is no HTTP: ${reason}` }
+}
 
 /**
  * Ends a connection on which no request can be read any more, with the answer that HTTP has for it,
@@ -23,9 +41,21 @@ const malformed: Answer = { breach: 'malformed', status: '400 Bad Request' }
  */
 export function endBroken(error: Error, socket: Socket, isOwed: boolean): Breach | undefined {
   const code = systemCode(error)
-  const answer = answers[code] ?? (code.startsWith('HPE_') ? malformed : undefined)
+  const answer = answers[code] ?? (code.startsWith('HPE_') ? malformed(error) : undefined)
   const end = (): void => void socket.destroy()
   if (!answer || !socket.writable || isOwed) end()
-  else socket.end(`HTTP/1.1 ${answer.status}\r\nConnection: close\r\n\r\n`, end)
+  else socket.end(wire(answer), end)
   return answer?.breach
+}
+
+function wire({ status, text }: Answer): string {
+  const body = `${text}\n`
+  return [
+    `HTTP/1.1 ${status}`,
+    'Connection: close',
+    'Content-Type: text/plain; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n')
 }

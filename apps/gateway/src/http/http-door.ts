@@ -8,13 +8,16 @@ import { coalescingKey } from '../gearman/translate.ts'
 import type { Door } from '../lifecycle/door.ts'
 import type { ListenAddress } from '../lifecycle/listen.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
+import type { Surplus } from '../net/open-port.ts'
 import { endBroken, type Breach } from './broken-requests.ts'
 import { ByteBudget, type Purse } from './byte-budget.ts'
 import { Exchange, type ExchangeParts } from './exchange.ts'
+import { withFirstHeads } from './first-head.ts'
 import { OwedAnswers } from './owed-answers.ts'
 import { announcesTooMuch, readBody } from './read-body.ts'
 import { readHead, type RequestHead } from './read-head.ts'
 import { refuse, type Refusal } from './refusals.ts'
+import { VersionedResponse } from './versioned-response.ts'
 
 /** What the door needs. Defaults at the end of each line. */
 export interface HttpDoorOptions {
@@ -22,6 +25,8 @@ export interface HttpDoorOptions {
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
+  /** Names by which it may be asked, besides addresses and localhost. None. */
+  readonly hostNames?: readonly string[]
   /** Named in the header `Server`. */
   readonly version: string
   /** First part of the handles given out; see {@link Handles}. */
@@ -42,15 +47,16 @@ export interface HttpDoorOptions {
   readonly requestMs?: number
   /** How long a connection may stand without a request, ms; longer than proxies keep it. 75000. */
   readonly idleMs?: number
-  readonly rejected?: (reason: HttpRejection) => void
+  readonly rejected?: (reason: HttpRejection, address?: string) => void
   readonly connected?: () => void
   readonly closed?: () => void
 }
 
 /** Why a connection or a request was turned away. */
-export type HttpRejection = Lowercase<Refusal> | Breach | 'connections' | 'pipeline' | 'slow'
+export type HttpRejection = Lowercase<Refusal> | Breach | Surplus | 'pipeline' | 'slow'
 
 const MIB = 1024 * 1024
+const NO_WORKLOAD = Buffer.alloc(0)
 /** How long the last answers may take to leave, milliseconds. */
 const lastAnswersMs = 500
 
@@ -65,6 +71,8 @@ export class HttpDoor implements Door {
   readonly #listener: Listener
   readonly #exchanges = new Set<Exchange>()
   readonly #owed = new OwedAnswers()
+  /** Connections of one request: where a peer ends lines in LF, others may see another end of it. */
+  readonly #single = new WeakSet<Socket>()
   #draining = false
 
   constructor(options: HttpDoorOptions) {
@@ -88,7 +96,7 @@ export class HttpDoor implements Door {
       maxConnections,
       server: () => this.#createServer(),
       connected: () => undefined,
-      refuse: () => options.rejected?.('connections'),
+      refuse: (socket, surplus) => options.rejected?.(surplus, socket.remoteAddress),
       ...(sockets && { sockets }),
       ...(connected && { opened: connected }),
       ...(closed && { closed }),
@@ -126,6 +134,9 @@ export class HttpDoor implements Door {
   #createServer(): Server {
     const { headMs = 60_000, requestMs = 300_000, idleMs = 75_000 } = this.#options
     const server = createServer({
+      ServerResponse: VersionedResponse,
+      // The requests of gearmand's manual have none.
+      requireHostHeader: false,
       headersTimeout: headMs,
       requestTimeout: requestMs,
       connectionsCheckingInterval: headMs / 12,
@@ -138,27 +149,32 @@ export class HttpDoor implements Door {
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
       this.#take(request, response, () => response.writeContinue()),
     )
-    server.on('clientError', (error: Error, socket: Socket) => {
-      // A request that is whole is owed an answer of its own, or has it.
-      const isOwed = this.#owed
-        .of(socket)
-        .some(({ req, headersSent }) => req.complete || headersSent)
-      const breach = endBroken(error, socket, isOwed)
-      if (breach) this.#options.rejected?.(breach)
+    server.on('clientError', (error: Error, socket: Socket) => this.#broken(error, socket))
+    return withFirstHeads(server, {
+      headMs,
+      tooSlow: (error, socket) => this.#broken(error, socket),
+      hasBareLf: (socket) => this.#single.add(socket),
     })
-    return server
+  }
+
+  #broken(error: Error, socket: Socket): void {
+    // A request that is whole is owed an answer of its own, or has it.
+    const isOwed = this.#owed.of(socket).some(({ req, headersSent }) => req.complete || headersSent)
+    const breach = endBroken(error, socket, isOwed)
+    if (breach) this.#options.rejected?.(breach)
   }
 
   #take(request: IncomingMessage, response: ServerResponse, goOn?: () => void): void {
     response.setHeader('Server', `Gearman/${this.#options.version}`)
-    if (this.#draining) response.shouldKeepAlive = false
+    if (this.#draining || this.#single.has(request.socket)) response.shouldKeepAlive = false
     if (request.socket.destroyed) return
+    if (this.#single.has(request.socket) && this.#owed.of(request.socket).length > 0) return
     if (!this.#owed.add(request, response)) {
       this.#options.rejected?.('pipeline')
       request.socket.destroy()
       return
     }
-    const head = readHead(request, this.#names)
+    const head = readHead(request, this.#names, this.#options.hostNames ?? [])
     if (typeof head === 'string') {
       this.#refuse(request, response, head)
       return
@@ -178,9 +194,10 @@ export class HttpDoor implements Door {
 
   #submit(head: RequestHead, body: Buffer, response: ServerResponse, purse: Purse): void {
     const { name, unique, background, level } = head
-    const key = coalescingKey(unique, body)
+    const input = head.hasWorkload ? body : NO_WORKLOAD
+    const key = coalescingKey(unique, input)
     const job: NewJob = {
-      input: body,
+      input,
       door: 'http',
       level,
       foreground: !background,

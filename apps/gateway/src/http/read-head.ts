@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { bandLevel, type Level } from '@crossgear/core-scheduler'
 import { MAX_UNIQUE_BYTES } from '@crossgear/gearman-codec'
 import type { FunctionName, FunctionNames } from '../gearman/function-names.ts'
+import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
 import type { Refusal } from './refusals.ts'
 
 /** What a request says of its job before the body. */
@@ -9,10 +10,13 @@ export interface RequestHead {
   readonly name: FunctionName
   readonly unique: Buffer
   readonly background: boolean
+  /** GET and HEAD submit a job without a workload, whatever their body. */
+  readonly hasWorkload: boolean
   readonly level: Level
 }
 
 const methods: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'PUT', 'POST'])
+const withWorkload: ReadonlySet<string | undefined> = new Set(['PUT', 'POST'])
 /** The unique id that stands for the payload: what gearmand takes where a request names none. */
 const byPayload = '-'
 /** The request line may name the server as well, as it does for a proxy. */
@@ -23,8 +27,18 @@ const origin = /^https?:\/\/[^/?]*/i
  *     X-Gearman-Unique: text        (jobs of one payload are one without it)
  *     X-Gearman-Background: true
  *     X-Gearman-Priority: high|low
+ *
+ * `hosts`: names by which the port may be asked, besides addresses and localhost.
  */
-export function readHead(request: IncomingMessage, names: FunctionNames): RequestHead | Refusal {
+export function readHead(
+  request: IncomingMessage,
+  names: FunctionNames,
+  hosts: readonly string[],
+): RequestHead | Refusal {
+  const { headers, headersDistinct } = request
+  if ((headersDistinct['host']?.length ?? 0) > 1) return 'TWO_HOSTS'
+  if (!namesUs(headers.host, hosts)) return 'FOREIGN_HOST'
+  if (isCrossSite(headers)) return 'CROSS_SITE'
   if (!methods.has(request.method)) return 'METHOD'
   const bytes = functionOf(request.url ?? '')
   if (!bytes) return 'BAD_PATH'
@@ -37,6 +51,7 @@ export function readHead(request: IncomingMessage, names: FunctionNames): Reques
   return {
     name,
     unique,
+    hasWorkload: withWorkload.has(request.method),
     background: header(request, 'x-gearman-background').toLowerCase() === 'true',
     level: levelOf(header(request, 'x-gearman-priority').toLowerCase()),
   }

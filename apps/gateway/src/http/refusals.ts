@@ -7,6 +7,12 @@ export const refusals = {
   METHOD: { status: 405, text: 'Use GET, HEAD, PUT or POST' },
   BAD_PATH: { status: 400, text: 'The path is not percent-encoded UTF-8' },
   BAD_NAME: { status: 400, text: 'A function name is 1 to 512 bytes of UTF-8 without NUL' },
+  FOREIGN_HOST: {
+    status: 421,
+    text: 'The header Host names another server: allow the name with --allowed-hosts',
+  },
+  CROSS_SITE: { status: 403, text: 'A web page of another origin may submit no job here' },
+  TWO_HOSTS: { status: 400, text: 'There is more than one header Host' },
   UNIQUE_TOO_LARGE: { status: 400, text: 'X-Gearman-Unique is over 64 bytes' },
   BODY_TOO_LARGE: { status: 413, text: 'The body is larger than a job may be' },
   OUTCOME_TOO_LARGE: { status: 502, text: 'The outcome is larger than an answer may be' },

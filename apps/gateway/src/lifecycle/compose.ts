@@ -15,6 +15,7 @@ import { HttpDoor } from '../http/http-door.ts'
 import type { Logger } from '../log/logger.ts'
 import { Arrivals } from '../net/arrivals.ts'
 import { systemClock } from '../net/clock.ts'
+import { ownNames } from '../net/foreign-requests.ts'
 import { readNetworks } from '../net/networks.ts'
 import type { OpenPort } from '../net/open-port.ts'
 import type { OpenStore } from '../stores/open-store.ts'
@@ -154,6 +155,7 @@ function doorsOf(
   const sockets = {
     backlog: config.backlog,
     keepAliveMs: config.keepaliveSeconds * 1000,
+    maxPerAddress: config.maxConnectionsPerAddress,
     ...(shared && { open: shared.openPort }),
   }
   const common = { scheduler, host, maxConnections, sockets }
@@ -203,6 +205,7 @@ function doorsOf(
     const options = {
       ...{ ...common, port: config.httpPort, handlePrefix, maxBodyBytes: maxPacketBytes },
       version: gearmand.number,
+      hostNames: ownNames(config.allowedHosts, host),
       maxBufferedBytes: config.maxBufferedBytes,
       stallMs: config.stallSeconds * 1000,
       ...hooks('http'),

@@ -1,5 +1,6 @@
 import type { Config } from '../config/load-config.ts'
 import type { OpenDoor } from '../log/banner.ts'
+import { ownNames } from '../net/foreign-requests.ts'
 import { createWebServer, type WebParts } from '../web/web-server.ts'
 import type { Closers } from './running-gateway.ts'
 
@@ -9,12 +10,12 @@ import type { Closers } from './running-gateway.ts'
  * @throws StartError
  */
 export async function openWeb(
-  { webPort: port, host }: Config,
-  parts: WebParts,
+  { webPort: port, host, allowedHosts }: Config,
+  parts: Omit<WebParts, 'names'>,
   closers: Closers,
 ): Promise<OpenDoor[]> {
   if (port === 'off') return []
-  const web = createWebServer(parts)
+  const web = createWebServer({ ...parts, names: ownNames(allowedHosts, host) })
   closers.push({ what: 'web', close: () => web.close() })
   return [{ name: 'web', ...(await web.listen({ host, port })) }]
 }

@@ -6,7 +6,7 @@ import type { LogTarget } from '../processes/messages.ts'
 import { openProcesses } from '../processes/open-processes.ts'
 import { readDoorTls, type DoorTls } from './door-tls.ts'
 import { openAlone } from './open-alone.ts'
-import { refuseOpenFaktory } from './open-faktory.ts'
+import { checkOpenNetwork } from './open-network.ts'
 import { closeAll, drain, type Closers, type RunningGateway } from './running-gateway.ts'
 import { StartError } from './start-error.ts'
 import { StopSignals, type SignalTable, type StopReason } from './stop-signals.ts'
@@ -54,7 +54,7 @@ export async function serve(
   version: string,
   ways: ServeWays = {},
 ): Promise<number> {
-  await refuseOpenFaktory(config)
+  const warnings = await checkOpenNetwork(config)
   const voice = chooseVoice(config.logFormat, process.stdout.isTTY)
   const log = ways.log ?? createLogger(config.logLevel, voice)
   const signals = new StopSignals(log, ways.signals)
@@ -79,6 +79,7 @@ export async function serve(
         return gateway.exitCode
       }
       opened = gateway
+      for (const warning of warnings) log.warn(warning)
       const { doors, store } = gateway
       const hasPassword = Boolean(config.faktoryPassword)
       const ready = ways.ready ?? announce

@@ -1,15 +1,18 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { ListenAddress } from '../lifecycle/listen.ts'
-import { openHere, type OpenedPort, type OpenPort } from './open-port.ts'
+import { AddressCounts, countedAddress } from './address-counts.ts'
+import { openHere, type OpenedPort, type OpenPort, type Surplus } from './open-port.ts'
 import { createTlsServer, type TlsOptions } from './tls.ts'
 
-/** What TCP is told of a port. Defaults at the end of each line. */
+/** How connections of a port are taken. Defaults at the end of each line. */
 export interface SocketOptions {
   /** Connections that wait to be accepted; the system may hold fewer. 1024. */
   readonly backlog?: number
   /** Idle time before TCP asks whether a peer still lives, ms. 60000. */
   readonly keepAliveMs?: number
+  /** Connections of one address at once; an IPv6 network of 64 bits counts as one; 0: any number. 0. */
+  readonly maxPerAddress?: number
   /** How a port is opened. By this process itself. */
   readonly open?: OpenPort
 }
@@ -29,7 +32,7 @@ export interface ListenerOptions {
   /** Makes the server for each address, where it is to be of another kind than node:net's. */
   readonly server?: () => Server
   readonly connected: (socket: Socket) => void
-  readonly refuse?: (socket: Socket) => void
+  readonly refuse?: (socket: Socket, surplus: Surplus) => void
   /** A connection was taken, or is gone: for the metrics. */
   readonly opened?: () => void
   readonly closed?: () => void
@@ -44,6 +47,7 @@ const lastBytesMs = 500
 export class Listener {
   readonly #options: ListenerOptions
   readonly #sockets = new Set<Socket>()
+  readonly #addresses = new AddressCounts()
   #port: OpenedPort | undefined
 
   constructor(options: ListenerOptions) {
@@ -103,21 +107,32 @@ export class Listener {
 
   /** Whether the connection is taken. */
   #accept(socket: Socket): boolean {
-    if (this.#sockets.size >= this.#options.maxConnections || this.#port?.isSurplus?.(socket)) {
+    const address = countedAddress(socket.remoteAddress ?? '')
+    const surplus = this.#port?.surplusOf?.(socket) ?? this.#surplusOf(address)
+    if (surplus) {
       socket.on('error', () => socket.destroy())
       // Plain words mean nothing to a peer that waits for a handshake.
       if (this.#options.tls) socket.destroy()
-      this.#options.refuse?.(socket)
+      this.#options.refuse?.(socket, surplus)
       socket.destroySoon()
       return false
     }
     socket.setKeepAlive(true, this.#options.sockets?.keepAliveMs ?? 60_000)
     this.#sockets.add(socket)
+    this.#addresses.add(address)
     this.#options.opened?.()
     socket.once('close', () => {
       this.#sockets.delete(socket)
+      this.#addresses.remove(address)
       this.#options.closed?.()
     })
     return true
+  }
+
+  #surplusOf(address: string): Surplus | undefined {
+    const { maxConnections, sockets } = this.#options
+    if (this.#sockets.size >= maxConnections) return 'connections'
+    const max = sockets?.maxPerAddress ?? 0
+    return max > 0 && this.#addresses.of(address) >= max ? 'address_connections' : undefined
   }
 }

@@ -1,6 +1,9 @@
 import type { Server, Socket } from 'node:net'
 import { listenOnAll, type ListenAddress } from '../lifecycle/listen.ts'
 
+/** What a connection is one too many for: its port, or its address. */
+export type Surplus = 'connections' | 'address_connections'
+
 /** Where a door wants to listen. */
 export interface PortWish extends ListenAddress {
   /** The option that chooses the port, for the line that says that it is in use. */
@@ -14,8 +17,8 @@ export interface OpenedPort {
   readonly address: ListenAddress
   /** Takes no more connections. Again, it does nothing. */
   stop(): void
-  /** Whether a connection is one too many, where not this process alone counts them. */
-  isSurplus?(socket: Socket): boolean
+  /** What a connection is one too many for, where not this process alone counts them. */
+  surplusOf?(socket: Socket): Surplus | undefined
 }
 
 /**

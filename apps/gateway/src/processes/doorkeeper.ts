@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net'
 import type { ListenAddress } from '../lifecycle/listen.ts'
-import { openHere, type OpenedPort, type PortWish } from '../net/open-port.ts'
+import { countedAddress } from '../net/address-counts.ts'
+import { openHere, type OpenedPort, type PortWish, type Surplus } from '../net/open-port.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 
 /** Connections that are on their way to one process; more go to others, or wait until it has taken these. */
@@ -9,6 +10,8 @@ const MOST_UNSENT = 8
 export interface DoorkeeperParts {
   /** Connections of a port at once, over all processes. */
   readonly maxConnections: number
+  /** Of one address; 0: any number. */
+  readonly maxPerAddress: number
   readonly processes: () => readonly GatewayProcess[]
 }
 
@@ -82,9 +85,19 @@ export class Doorkeeper {
   }
 
   #hand(process: GatewayProcess, port: number, socket: Socket): void {
-    const isSurplus = this.#taken(port) >= this.#parts.maxConnections
+    const address = countedAddress(socket.remoteAddress ?? '')
+    const surplus = this.#surplusOf(port, address)
     this.#last = this.#parts.processes().indexOf(process)
-    process.hand(port, isSurplus, socket, () => this.#arrived(port, socket))
+    const connection = { port, address, ...(surplus && { surplus }) }
+    process.hand(connection, socket, () => this.#arrived(port, socket))
+  }
+
+  #surplusOf(port: number, address: string): Surplus | undefined {
+    const { maxConnections, maxPerAddress, processes } = this.#parts
+    if (this.#taken(port) >= maxConnections) return 'connections'
+    if (maxPerAddress === 0) return undefined
+    const taken = processes().reduce((sum, one) => sum + one.connectionsOf(port, address), 0)
+    return taken >= maxPerAddress ? 'address_connections' : undefined
   }
 
   #taken(port: number): number {

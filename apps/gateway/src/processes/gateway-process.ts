@@ -4,7 +4,16 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FaktoryNews } from '../faktory/neighbours.ts'
 import { StartError } from '../lifecycle/start-error.ts'
-import type { OrderName, Orders, Prepared, Task, ToChild, ToParent } from './messages.ts'
+import { AddressCounts } from '../net/address-counts.ts'
+import type {
+  HandedConnection,
+  OrderName,
+  Orders,
+  Prepared,
+  Task,
+  ToChild,
+  ToParent,
+} from './messages.ts'
 
 /** From the sources as from the build. */
 const PROGRAM = fileURLToPath(new URL(`../process${extname(import.meta.url)}`, import.meta.url))
@@ -36,6 +45,8 @@ export class GatewayProcess {
   readonly #child: ChildProcess
   readonly #events: ProcessEvents
   readonly #connections = new Map<number, number>()
+  /** By port and address. */
+  readonly #addresses = new AddressCounts()
   readonly #shut = new Set<number>()
   /** Connections that are not sent yet, and what to do if they never are. */
   readonly #unsent = new Map<Socket, () => void>()
@@ -84,6 +95,11 @@ export class GatewayProcess {
     return this.#connections.get(port) ?? 0
   }
 
+  /** Those of one address. */
+  connectionsOf(port: number, address: string): number {
+    return this.#addresses.of(keyOf(port, address))
+  }
+
   /** Connections that it has not yet been sent: it takes one after the other. */
   get unsent(): number {
     return this.#unsent.size
@@ -94,11 +110,10 @@ export class GatewayProcess {
   }
 
   /** Hands over a connection; `undelivered` is called if it ended before it could be sent. */
-  hand(port: number, surplus: boolean, socket: Socket, undelivered: () => void): void {
-    const change = surplus ? 0 : 1
-    this.#connections.set(port, this.connections(port) + change)
+  hand(connection: HandedConnection, socket: Socket, undelivered: () => void): void {
+    if (!connection.surplus) this.#count(connection)
     this.#unsent.set(socket, undelivered)
-    const message: ToChild = { what: 'connection', port, surplus }
+    const message: ToChild = { what: 'connection', ...connection }
     this.#child.send(message, socket, { keepOpen: false }, (error) => {
       if (!this.#unsent.delete(socket)) return
       if (!error) {
@@ -106,7 +121,7 @@ export class GatewayProcess {
         return
       }
       this.serves = false
-      this.#connections.set(port, this.connections(port) - change)
+      if (!connection.surplus) this.#uncount(connection)
       undelivered()
     })
   }
@@ -175,9 +190,8 @@ export class GatewayProcess {
 
   #hear(message: ToParent): void {
     if (message.what === 'alive') this.#silentLooks = 0
-    else if (message.what === 'closed') {
-      this.#connections.set(message.port, this.connections(message.port) - 1)
-    } else if (message.what === 'shut') {
+    else if (message.what === 'closed') this.#uncount(message)
+    else if (message.what === 'shut') {
       this.#shut.add(message.port)
       this.#events.changed()
     } else if (message.what === 'news') this.#events.news(message.news, this)
@@ -186,6 +200,16 @@ export class GatewayProcess {
     else if (message.what === 'refusal') {
       this.#settle(message.id)?.reject(new Error(message.message))
     }
+  }
+
+  #count({ port, address }: HandedConnection): void {
+    this.#connections.set(port, this.connections(port) + 1)
+    this.#addresses.add(keyOf(port, address))
+  }
+
+  #uncount({ port, address }: Pick<HandedConnection, 'port' | 'address'>): void {
+    this.#connections.set(port, this.connections(port) - 1)
+    this.#addresses.remove(keyOf(port, address))
   }
 
   #settle(id: number): Pending | undefined {
@@ -197,6 +221,7 @@ export class GatewayProcess {
   #ended(how: string): void {
     this.serves = false
     this.#connections.clear()
+    this.#addresses.clear()
     for (const { reject } of this.#pending.values()) {
       reject(new Error(`process ${this.number} has ended (${how})`))
     }
@@ -205,4 +230,8 @@ export class GatewayProcess {
     this.#unsent.clear()
     for (const undelivered of unsent) undelivered()
   }
+}
+
+function keyOf(port: number, address: string): string {
+  return `${port} ${address}`
 }

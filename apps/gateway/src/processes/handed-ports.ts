@@ -1,7 +1,7 @@
 import { Server as HttpServer } from 'node:http'
 import type { Server, Socket } from 'node:net'
-import type { OpenPort, PortWish } from '../net/open-port.ts'
-import type { ToParent } from './messages.ts'
+import type { OpenPort, PortWish, Surplus } from '../net/open-port.ts'
+import type { HandedConnection, ToParent } from './messages.ts'
 
 /**
  * The ports of a process that does not listen: its parent does, and hands it connections. The doors see
@@ -11,7 +11,7 @@ export class HandedPorts {
   /** In the order in which the doors asked: the same in every process of a gateway. */
   readonly wishes: PortWish[] = []
   readonly #servers: Server[] = []
-  readonly #surplus = new WeakSet<Socket>()
+  readonly #surplus = new WeakMap<Socket, Surplus>()
   readonly #tell: (message: ToParent) => void
 
   constructor(tell: (message: ToParent) => void) {
@@ -31,7 +31,7 @@ export class HandedPorts {
         if (!isShut) this.#tell({ what: 'shut', port })
         isShut = true
       },
-      isSurplus: (socket) => this.#surplus.has(socket),
+      surplusOf: (socket) => this.#surplus.get(socket),
     })
   }
 
@@ -41,9 +41,9 @@ export class HandedPorts {
   }
 
   /** A connection came, or died on the way. One that is surplus is not counted by the parent. */
-  take(port: number, isSurplus: boolean, socket: Socket | undefined): void {
+  take({ port, address, surplus }: HandedConnection, socket: Socket | undefined): void {
     const closed = (): void => {
-      if (!isSurplus) this.#tell({ what: 'closed', port })
+      if (!surplus) this.#tell({ what: 'closed', port, address })
     }
     const server = this.#servers[port]
     if (!server || !socket) {
@@ -52,7 +52,7 @@ export class HandedPorts {
     }
     // As node's own HTTP server has it: a client may end its side once it has asked.
     socket.allowHalfOpen = server instanceof HttpServer
-    if (isSurplus) this.#surplus.add(socket)
+    if (surplus) this.#surplus.set(socket, surplus)
     socket.once('close', closed)
     server.emit('connection', socket)
   }

@@ -3,7 +3,7 @@ import type { FaktoryNews } from '../faktory/neighbours.ts'
 import type { DoorTls } from '../lifecycle/door-tls.ts'
 import type { FailureCode } from '../lifecycle/start-error.ts'
 import type { Voice } from '../log/logger.ts'
-import type { PortWish } from '../net/open-port.ts'
+import type { PortWish, Surplus } from '../net/open-port.ts'
 import type { OpenStore } from '../stores/open-store.ts'
 import type { Answer } from '../web/answer.ts'
 import type { Figures } from '../web/metrics.ts'
@@ -58,10 +58,20 @@ export interface Orders {
 
 export type OrderName = keyof Orders
 
+/** What a process is told of a connection that it is given. */
+export interface HandedConnection {
+  /** The place among the ports wished for. */
+  readonly port: number
+  /** What it is counted by. */
+  readonly address: string
+  /** It is one too many: to be refused, and not counted. */
+  readonly surplus?: Surplus
+}
+
 export type ToChild =
   | { readonly what: 'start'; readonly task: Task }
-  /** Comes with a socket, unless that died on the way. `port` is the place among the ports wished for. */
-  | { readonly what: 'connection'; readonly port: number; readonly surplus: boolean }
+  /** Comes with a socket, unless that died on the way. */
+  | ({ readonly what: 'connection' } & HandedConnection)
   | {
       readonly what: 'order'
       readonly id: number
@@ -85,7 +95,7 @@ export type ToParent =
   | { readonly what: 'failed'; readonly message: string; readonly exitCode: FailureCode }
   | { readonly what: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly what: 'refusal'; readonly id: number; readonly message: string }
-  | { readonly what: 'closed'; readonly port: number }
+  | { readonly what: 'closed'; readonly port: number; readonly address: string }
   /** It takes no more connections for the port. */
   | { readonly what: 'shut'; readonly port: number }
   | { readonly what: 'news'; readonly news: FaktoryNews }

@@ -20,7 +20,11 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
   const { aliveEveryMs = ALIVE_EVERY_MS } = ways
   const all = () => processes.all
   const figures = new SharedFigures(all)
-  const doorkeeper = new Doorkeeper({ maxConnections: config.maxConnections, processes: all })
+  const doorkeeper = new Doorkeeper({
+    maxConnections: config.maxConnections,
+    maxPerAddress: config.maxConnectionsPerAddress,
+    processes: all,
+  })
   // They load their program while the store starts.
   const processes = new Processes({
     ...{ count: config.processes, log, shutdown, fail, aliveEveryMs },

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
 import type { FaktoryNews, Neighbours } from '../faktory/neighbours.ts'
 import { oneLine } from '../lifecycle/start-error.ts'
-import type { Orders, Task, ToChild, ToParent } from './messages.ts'
+import type { HandedConnection, Orders, Task, ToChild, ToParent } from './messages.ts'
 
 /** What a process hears of its parent. */
 export interface ParentEvents {
   readonly start: (task: Task) => void
-  readonly connection: (port: number, isSurplus: boolean, socket: Socket | undefined) => void
+  readonly connection: (connection: HandedConnection, socket: Socket | undefined) => void
   /** It is to end; or, with true, its parent has died. */
   readonly end: (isOrphan: boolean) => void
 }
@@ -19,9 +19,8 @@ export class ParentLink implements Neighbours {
   constructor(events: ParentEvents) {
     process.on('message', (message: ToChild, socket?: Socket) => {
       if (message.what === 'start') events.start(message.task)
-      else if (message.what === 'connection') {
-        events.connection(message.port, message.surplus, socket)
-      } else if (message.what === 'news') this.#hearNews(message.news)
+      else if (message.what === 'connection') events.connection(message, socket)
+      else if (message.what === 'news') this.#hearNews(message.news)
       else if (message.what === 'order') void this.#obey(message)
       else events.end(false)
     })

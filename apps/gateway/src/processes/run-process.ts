@@ -28,7 +28,7 @@ export async function runProcess(): Promise<number> {
   const ports = new HandedPorts((message) => link.send(message))
   const link = new ParentLink({
     start: (task) => start(task),
-    connection: (port, isSurplus, socket) => ports.take(port, isSurplus, socket),
+    connection: (connection, socket) => ports.take(connection, socket),
     end: (isOrphan) => end(isOrphan ? 'its parent process has died' : TOLD),
   })
   const task = await Promise.race([started, ended])

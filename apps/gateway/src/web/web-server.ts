@@ -1,9 +1,12 @@
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { flagOf } from '../config/options.ts'
 import { listenOn, type ListenAddress } from '../lifecycle/listen.ts'
 import { oneLine } from '../lifecycle/start-error.ts'
+import { Episodes } from '../log/episodes.ts'
 import type { Logger } from '../log/logger.ts'
+import { systemClock } from '../net/clock.ts'
+import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
 import { json, type Answer } from './answer.ts'
 import type { Metrics } from './metrics.ts'
 import type { Page } from './page-request.ts'
@@ -17,6 +20,8 @@ export interface WebParts {
   /** Asks the store. A rejection, or no answer in time, is not ready. */
   readonly check: () => Promise<Readiness>
   readonly log: Logger
+  /** Names by which the port may be asked, besides addresses and localhost. None. */
+  readonly names?: readonly string[]
   /** Pages that answer every method themselves, by path. None. */
   readonly pages?: Readonly<Record<string, Page>>
 }
@@ -28,9 +33,12 @@ export interface WebServer {
 
 const CHECK_TIMEOUT_MS = 2000
 const METHODS = ['GET', 'HEAD']
+const NAME_IT = `allow the name with ${flagOf('allowedHosts')}`
 
 /** The port for monitoring: `/metrics`, `/healthz` (the process is alive), `/readyz` (it can take jobs). */
-export function createWebServer({ metrics, check, log, pages: own = {} }: WebParts): WebServer {
+export function createWebServer(parts: WebParts): WebServer {
+  const { metrics, check, log, pages: own = {} } = parts
+  const refuseForeign = foreignRefusal(parts)
   const pages: Readonly<Record<string, () => Answer | Promise<Answer>>> = {
     '/metrics': async () => {
       const { contentType, body } = await metrics.render()
@@ -45,6 +53,12 @@ export function createWebServer({ metrics, check, log, pages: own = {} }: WebPar
     },
   }
   const server = createServer((request, response) => {
+    const refusal = refuseForeign(request)
+    if (refusal) {
+      request.resume()
+      write(response, refusal)
+      return
+    }
     const path = request.url?.split('?', 1)[0] ?? ''
     const ownPage = Object.hasOwn(own, path) ? own[path] : undefined
     if (ownPage) {
@@ -84,6 +98,21 @@ export function createWebServer({ metrics, check, log, pages: own = {} }: WebPar
       server.closeAllConnections()
       await once(server, 'close')
     },
+  }
+}
+
+/** Refuses what a web page of another origin caused: by a name that it made to point here, or openly. */
+function foreignRefusal({ names = [], log }: WebParts) {
+  const episodes = new Episodes(() => systemClock.nowMs())
+  return ({ method = 'GET', headers }: IncomingMessage): Answer | undefined => {
+    if (!namesUs(headers.host, names)) {
+      if (episodes.begins('host')) {
+        log.warn({ host: headers.host }, `The web port was asked by another name: ${NAME_IT}.`)
+      }
+      return json(421, { error: `the header Host names another server: ${NAME_IT}` })
+    }
+    if (METHODS.includes(method) || !isCrossSite(headers)) return undefined
+    return json(403, { error: 'a web page of another origin may change nothing here' })
   }
 }
 

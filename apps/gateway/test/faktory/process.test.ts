@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashPassword } from '@crossgear/fwp-codec'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { ask } from '../http/support/http-client.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { FwpClient } from './support/fwp-client.ts'
@@ -42,7 +43,41 @@ describe('a Faktory port without a password', { timeout: 30_000 }, () => {
     const { ready } = await gateway(words)
     expect((await ready).doors.map(({ name }) => name)).toContain('web')
   })
+
+  it('is warned of where it is allowed, as is every other port that is open to the network', async () => {
+    const ports = ['--gearman-port', '0', '--http-port', '0', '--faktory-open', 'yes']
+    const { ready, said } = await gateway(['--host', '0.0.0.0', ...ports])
+    await ready
+    const lines = await said(/"level":40.*is open to the network/)
+    const named = lines.map((line) => /The (\w+) port is open/.exec(line)?.[1])
+    expect(named).toEqual(['Gearman', 'Faktory', 'HTTP', 'web'])
+  })
 })
+
+it(
+  '--allowed-hosts names by what the web and the HTTP port may be asked',
+  { timeout: 30_000 },
+  async () => {
+    const words = ['--http-port', '0', '--allowed-hosts', 'jobs.example.org, other']
+    const { ready } = await gateway(words)
+    const { doors } = await ready
+    const status = async (
+      door: string,
+      path: string,
+      host: string,
+    ): Promise<number | undefined> => {
+      const port = doors.find(({ name }) => name === door)?.port ?? 0
+      const headers = { Host: host, 'X-Gearman-Background': 'true' }
+      return (await ask(port, path, { method: 'GET', headers })).status
+    }
+    for (const host of ['jobs.example.org', 'other:80']) {
+      expect(await status('http', '/f', host)).toBe(200)
+      expect(await status('web', '/healthz', host)).toBe(200)
+    }
+    expect(await status('http', '/f', 'evil.example')).toBe(421)
+    expect(await status('web', '/healthz', 'evil.example')).toBe(421)
+  },
+)
 
 describe('a password from a file', { timeout: 30_000 }, () => {
   it('opens the port to the network, and wrong ones are counted and turned away', async () => {

@@ -16,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { freePort } from '@crossgear/tools/free-port'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
+import { ask } from '../http/support/http-client.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { portOf, startGearmand } from './support/gearmand-process.ts'
 
@@ -143,6 +144,9 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     const headers = { 'X-Gearman-Background': 'true' }
     const answer = await fetch(`http://127.0.0.1:${port}/f`, { method: 'POST', headers })
     expect(answer.headers.get('x-gearman-command')).toBe('JOB_CREATED')
+    // Clients of gearmand name the server as they like.
+    const named = await ask(port, '/f', { headers: { ...headers, Host: 'jobs.internal' } })
+    expect(named.status).toBe(200)
     await gearmand.said(/ NOTICE .* --threads has no effect: /)
     await gearmand.said(/ NOTICE .* --queue-type redis has no effect: jobs are persistent/)
   })

@@ -42,7 +42,7 @@ function nearlyHttp(random: Random): Buffer {
   const path = `/${random.bytes(random.number(20)).toString('latin1')}`
   const length = random.oneOf(['5', '-1', '1e9', '99999999999999999999', '0x10', ''])
   return Buffer.from(
-    `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\nabc`,
+    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\nabc`,
     'latin1',
   )
 }
@@ -78,7 +78,7 @@ describe.skipIf(lacksRedis)(`random bytes, seed ${seed}`, { timeout: 30_000 }, (
     const { gearman, faktory } = target.ports
     await target.withstands(async () => {
       const hello = Buffer.from('\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03', 'latin1')
-      const http = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+      const http = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
       expect(await sayAndGo(faktory, http)).toContain('-ERR the first command must be HELLO')
       expect(await sayAndGo(gearman, http)).toContain('ERR UNKNOWN_COMMAND')
       for (const port of [gearman, faktory]) await sayAndGo(port, hello)

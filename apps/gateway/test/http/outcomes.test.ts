@@ -10,7 +10,8 @@ describe('a foreground request', () => {
     const hands = await worker('reverse')
     const asking = ask(port, '/reverse', { method }, 'abc')
     const [handle = '', fn, unique, data] = await nextJob(hands)
-    expect([fn, unique, data]).toEqual(['reverse', '-', 'abc'])
+    // As gearmand does it, the body of a GET is no workload.
+    expect([fn, unique, data]).toEqual(['reverse', '-', method === 'GET' ? '' : 'abc'])
     hands.say('WORK_COMPLETE', handle, 'cba')
     const { status, headers, body } = await asking
     expect([status, body.toString()]).toEqual([200, 'cba'])
@@ -70,7 +71,7 @@ describe('a foreground request', () => {
   it('whose client leaves before a worker has the job: it is not run', async () => {
     const { port, worker, scheduler } = await openHttp()
     const socket = await openRaw(port)
-    socket.write('POST /f HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1')
+    socket.write('POST /f HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n1')
     await expect.poll(async () => (await scheduler.jobs.counts())[0]?.normal).toBe(1)
     socket.destroy()
     await once(socket, 'close')
@@ -153,7 +154,7 @@ describe('a connection', () => {
     const { port, worker } = await openHttp()
     const socket = await openRaw(port)
     const text =
-      'POST /f HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n'
+      'POST /f HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n'
     for (const byte of Buffer.from(text)) socket.write(Buffer.from([byte]))
     const hands = await worker('f')
     const [handle = '', , , data] = await nextJob(hands)

@@ -4,7 +4,7 @@ import { ask, openRaw, readUntil } from './support/http-client.ts'
 import { nextJob, openHttp, type HttpGateway } from './support/http-gateway.ts'
 
 const post = (fn: string, body = '') =>
-  `POST /${fn} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  `POST /${fn} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 
 /** How many jobs are queued. */
 async function queued({ scheduler }: HttpGateway): Promise<number> {

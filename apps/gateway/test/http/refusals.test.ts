@@ -33,7 +33,11 @@ describe('the HTTP door answers', () => {
 
   it.each([
     ['\0REQ\0\0\0\x07\0\0\0\0', 400, 'malformed'],
-    [`GET /f HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'head_too_large'],
+    [
+      `GET /f HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'head_too_large',
+    ],
   ])('%j with %i, counts it and ends the connection', async (bytes, status, reason) => {
     const { port, rejections } = await openHttp()
     const socket = await openRaw(port)
@@ -47,7 +51,7 @@ describe('the HTTP door answers', () => {
     const hands = await worker('f')
     const socket = await openRaw(port)
     socket.pause()
-    socket.write('POST /f HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n')
+    socket.write('POST /f HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n')
     const [handle = ''] = await nextJob(hands)
     hands.say('WORK_COMPLETE', handle, Buffer.alloc(20_000_000))
     await expect.poll(() => rejections).toEqual(['slow'])
@@ -58,7 +62,7 @@ describe('the HTTP door answers', () => {
     const { port, rejections } = await openHttp({ stallMs: 20 })
     const socket = await openRaw(port)
     socket.pause()
-    const refused = `POST /?${'x'.repeat(1000)} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`
+    const refused = `POST /?${'x'.repeat(1000)} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`
     socket.on('error', () => undefined).write(refused.repeat(30_000))
     await expect.poll(() => rejections.at(-1), { timeout: 10_000 }).toBe('slow')
     socket.destroy()
@@ -112,7 +116,7 @@ describe('a body that is too large', () => {
     const { port } = await openHttp({ maxBodyBytes: 1000 })
     const socket = await openRaw(port)
     socket.write(
-      'POST /f HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1001\r\n\r\n',
+      'POST /f HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 1001\r\n\r\n',
     )
     const text = await readUntil(socket, 'never')
     expect(text).toMatch(/^HTTP\/1\.1 413 /)
@@ -122,7 +126,7 @@ describe('a body that is too large', () => {
     const { port } = await openHttp({ maxBodyBytes: 1000 })
     const socket = await openRaw(port)
     socket.write(
-      'POST /f HTTP/1.1\r\nHost: x\r\nX-Gearman-Background: true\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n',
+      'POST /f HTTP/1.1\r\nHost: localhost\r\nX-Gearman-Background: true\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n',
     )
     expect(await readUntil(socket, '\r\n\r\n')).toMatch(/^HTTP\/1\.1 100 /)
     socket.write('1')
@@ -133,7 +137,7 @@ describe('a body that is too large', () => {
   it('is refused with 503 where other bodies take all the room, which comes back', async () => {
     const { port } = await openHttp({ maxBufferedBytes: 1000 })
     const socket = await openRaw(port)
-    socket.write('POST /f HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n')
+    socket.write('POST /f HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n')
     socket.write(Buffer.alloc(899))
     const status = async () =>
       (await ask(port, '/f', { headers: background }, Buffer.alloc(200))).status

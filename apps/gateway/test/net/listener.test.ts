@@ -82,3 +82,28 @@ describe('a listening port', () => {
     await expect.poll(() => counted).toEqual(['opened', 'refused', 'closed'])
   })
 })
+
+it('an address has no more connections at a time than it may, and room again when one ends', async () => {
+  const refused: string[] = []
+  const port = await listen({
+    sockets: { maxPerAddress: 1 },
+    connected: (socket) => void socket.resume().write('taken'),
+    refuse: (socket, surplus) => refused.push(`${surplus} ${socket.remoteAddress ?? ''}`),
+  })
+  /** What a client hears: `taken`, or nothing before the end. */
+  const open = async (localAddress: string) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress })
+    onTestFinished(() => void socket.destroy())
+    const heard = await Promise.race([
+      once(socket, 'data').then(([data]) => String(data)),
+      once(socket, 'close').then(() => ''),
+    ])
+    return { socket, heard }
+  }
+  const first = await open('127.0.0.1')
+  expect([first.heard, (await open('127.0.0.1')).heard]).toEqual(['taken', ''])
+  expect(refused).toEqual(['address_connections 127.0.0.1'])
+  expect((await open('127.0.0.2')).heard).toBe('taken')
+  first.socket.destroy()
+  await expect.poll(async () => (await open('127.0.0.1')).heard).toBe('taken')
+})

@@ -9,13 +9,13 @@ import { openHttp } from '../http/support/http-gateway.ts'
 import { sourcesOptions } from '../support/gateway-process.ts'
 
 const program = fileURLToPath(new URL('programs/http-process.ts', import.meta.url))
-const submission = 'POST /f HTTP/1.1\r\nHost: x\r\nX-Gearman-Background: true\r\n'
+const submission = 'POST /f HTTP/1.1\r\nHost: localhost\r\nX-Gearman-Background: true\r\n'
 
 /** The port of an HTTP door whose connections are handed to it by its parent process. */
 async function openHanded(): Promise<number> {
   const child = fork(program, [], { execArgv: [...sourcesOptions], serialization: 'advanced' })
   const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket: Socket) => {
-    const message: ToChild = { what: 'connection', port: 0, surplus: false }
+    const message: ToChild = { what: 'connection', port: 0, address: '127.0.0.1' }
     child.send(message, socket, { keepOpen: false })
   })
   onTestFinished(async () => {

@@ -79,6 +79,31 @@ describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
     }, patience)
   })
 
+  it('counts connections of an address over both, and warns once of the limit', async () => {
+    const gateway = await startShared(['--max-connections-per-address', '3'])
+    const taken = []
+    for (let count = 0; count < 3; count += 1) taken.push(await gateway.gearman())
+    const closed = async (): Promise<void> => {
+      const socket = await openRaw(gateway.portOf('gearman'))
+      await new Promise((resolve) => socket.once('close', resolve).resume())
+    }
+    // All reach the process with the fewest.
+    for (let count = 0; count < 4; count += 1) await closed()
+    const reason = 'crossgear_rejected_total{door="gearman",reason="address_connections"}'
+    expect(await gateway.metric(reason)).toBe(4)
+    const lines = await gateway.said(/A limit of the gearman port is reached/)
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toContain('(--max-connections-per-address). The first came from 127.0.0.1.')
+    // Other doors count for themselves.
+    const faktory = await FwpClient.greeted(gateway.portOf('faktory'))
+    faktory.close()
+    await taken[0]?.leave()
+    await vi.waitFor(async () => {
+      expect(await gateway.metric('crossgear_connections{door="gearman"}')).toBe(2)
+    }, patience)
+    await gateway.gearman()
+  })
+
   it('counts wrong passwords and connections over both', async () => {
     const limits = ['--faktory-password-tries', '3', '--max-connections', '4']
     const gateway = await startShared(['--faktory-password', 'secret', ...limits])

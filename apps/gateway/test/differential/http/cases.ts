@@ -22,7 +22,7 @@ const done: readonly Request[] = [['WORK_COMPLETE', 'H#1', 'done']]
 const background: Headers = { 'X-Gearman-Background': 'true' }
 
 function http(method: string, path: string, headers: Headers = {}, body = ''): string {
-  const all = { Host: 'x', Connection: 'close', ...headers }
+  const all = { Host: 'localhost', Connection: 'close', ...headers }
   const length = body === '' ? {} : { 'Content-Length': body.length }
   const lines = Object.entries({ ...all, ...length }).map(([name, value]) => `${name}: ${value}`)
   return [`${method} ${path} HTTP/1.1`, ...lines, '', body].join('\r\n')
@@ -61,6 +61,30 @@ const unusual: readonly (readonly [string, string])[] = [
   ['X-Gearman-Unique of 65 bytes', http('POST', '/mail', withUnique(65), 'x')],
 ]
 
+/** As gearmand's manual writes them: no Host, and LF or CR LF at the end of a line. */
+const plainRequests: readonly (readonly [string, string, (readonly Request[])?])[] = [
+  ['lines that end in LF', plainRequest('POST', '\n', '1.1'), done],
+  ['lines that end in LF, a background job', plainRequest('POST', '\n', '1.1', background)],
+  ['HTTP/1.0 with lines that end in LF', plainRequest('PUT', '\n', '1.0'), done],
+  ['no Host', plainRequest('POST', '\r\n', '1.1', { Connection: 'close' }), done],
+  [
+    'lines that end in CR LF and in LF',
+    'POST /mail HTTP/1.1\r\nContent-Length: 4\nX-Gearman-Background: true\r\n\ndata',
+  ],
+  ['GET with a body', plainRequest('GET', '\n', '1.1'), done],
+  ['HEAD with a body, a background job', plainRequest('HEAD', '\n', '1.1', background)],
+]
+
+function plainRequest(method: string, end: string, version: string, headers: Headers = {}): string {
+  const lines = Object.entries({ 'Content-Length': 4, ...headers })
+  return [
+    `${method} /mail HTTP/${version}`,
+    ...lines.map(([name, value]) => `${name}: ${value}`),
+    '',
+    'data',
+  ].join(end)
+}
+
 function withPriority(priority: string): Headers {
   return { ...background, 'X-Gearman-Priority': priority }
 }
@@ -90,6 +114,11 @@ export const httpCases: readonly HttpCase[] = [
     requests: ['POST /mail HTTP/1.0\r\nContent-Length: 4\r\n\r\ndata'],
     work: done,
   },
+  ...plainRequests.map(([name, request, work]) => ({
+    name,
+    requests: [request],
+    ...(work && { work }),
+  })),
   {
     name: 'a body of every byte, with a unique id',
     requests: [http('POST', '/mail', { 'X-Gearman-Unique': 'u' }, everyByte)],

@@ -48,6 +48,12 @@ export const httpImprovements: readonly HttpImprovement[] = [
     crossgear: ['X-Gearman-Command: WORK_COMPLETE', 'body ""'],
   },
   {
+    name: 'HEAD with a body, a background job',
+    reason: 'An answer to HEAD has the headers of GET.',
+    gearmand: [],
+    crossgear: ['X-Gearman-Command: JOB_CREATED'],
+  },
+  {
     name: 'GET /',
     reason: 'The answer says what is missing.',
     gearmand: ['Content-Length: 0', 'body ""'],
@@ -68,7 +74,11 @@ export const httpImprovements: readonly HttpImprovement[] = [
     name: 'no HTTP',
     reason: 'A client that sends what is no HTTP is told so.',
     gearmand: [],
-    crossgear: ['400', 'body ""'],
+    crossgear: [
+      '400',
+      'Content-Length: 44',
+      'body "This is no HTTP: Invalid method encountered\\n"',
+    ],
   },
   {
     name: 'a path with a query',

@@ -9,7 +9,7 @@ import { ParentLink } from '../../../src/processes/parent-link.ts'
 const ports = new HandedPorts((message) => link.send(message))
 const link = new ParentLink({
   start: () => undefined,
-  connection: (port, isSurplus, socket) => ports.take(port, isSurplus, socket),
+  connection: (connection, socket) => ports.take(connection, socket),
   end: () => process.exit(),
 })
 const scheduler = new Scheduler(

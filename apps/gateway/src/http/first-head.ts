@@ -1,0 +1,89 @@
+import type { Server, Socket } from 'node:net'
+
+/** As Node's parser has it; a longer head is its to refuse. */
+const MAX_HEAD_BYTES = 16 * 1024
+const CR = 13
+const LF = 10
+const TAB = 9
+const FIRST_PRINTABLE = 32
+
+export interface FirstHeadEvents {
+  /** How long a client may take for its first head, ms. */
+  readonly headMs: number
+  readonly tooSlow: (error: Error, socket: Socket) => void
+  /** Some line of the first head ended in LF alone. */
+  readonly hasBareLf: (socket: Socket) => void
+}
+
+/** As Node calls it. */
+const timeoutCode = { code: 'ERR_HTTP_REQUEST_TIMEOUT' }
+
+/**
+ * Lets an HTTP server take a first head whose lines end in LF alone, as those of gearmand's manual do:
+ * its parser is given CR LF. It sees each connection once that head has come whole, or what is no head.
+ * All that follows goes to the parser as it comes.
+ */
+export function withFirstHeads<HttpServer extends Server>(
+  server: HttpServer,
+  events: FirstHeadEvents,
+): HttpServer {
+  const serve = server.listeners('connection') as ((socket: Socket) => void)[]
+  server.removeAllListeners('connection')
+  return server.on('connection', (socket: Socket) => {
+    const timer = setTimeout(() => {
+      events.tooSlow(Object.assign(new Error('no head'), timeoutCode), socket)
+    }, events.headMs)
+    const stop = (): void => {
+      clearTimeout(timer)
+      socket.removeListener('data', hear)
+      socket.removeListener('end', end)
+      socket.removeListener('error', end)
+      socket.removeListener('close', stop)
+    }
+    const end = (): void => void socket.destroy()
+    let bytes: Buffer = Buffer.alloc(0)
+    const hear = (chunk: Buffer): void => {
+      bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
+      const headEnd = endOfHead(bytes)
+      if (headEnd === undefined && bytes.length <= MAX_HEAD_BYTES) return
+      stop()
+      socket.pause()
+      const plain = withLineEnds(bytes, headEnd ?? 0)
+      if (plain !== bytes) events.hasBareLf(socket)
+      socket.unshift(plain)
+      for (const listener of serve) listener.call(server, socket)
+      socket.resume()
+    }
+    socket.on('data', hear)
+    socket.on('end', end)
+    socket.on('error', end)
+    socket.on('close', stop)
+  })
+}
+
+/** Behind the empty line that ends it; 0 where this is no head; undefined while it is incomplete. */
+function endOfHead(bytes: Buffer): number | undefined {
+  let isEmpty = true
+  let hasLine = false
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte === LF) {
+      // Empty lines before the first are no end.
+      if (isEmpty && hasLine) return at + 1
+      isEmpty = true
+    } else if (byte !== CR) {
+      if (byte < FIRST_PRINTABLE && byte !== TAB) return 0
+      isEmpty = false
+      hasLine = true
+    }
+  }
+  return undefined
+}
+
+/** The same bytes, where no line of the head ends in LF alone. */
+function withLineEnds(bytes: Buffer, end: number): Buffer {
+  const head = bytes.toString('latin1', 0, end)
+  if (!/(?<!\r)\n/.test(head)) return bytes
+  const lines = Buffer.from(head.replaceAll(/\r?\n/g, '\r\n'), 'latin1')
+  return Buffer.concat([lines, bytes.subarray(end)])
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { ask } from './support/http-client.ts'
+import { openHttp } from './support/http-gateway.ts'
+
+const background = { 'X-Gearman-Background': 'true' }
+
+describe('a job by HTTP', () => {
+  it.each([
+    '127.0.0.1',
+    '10.1.2.3:8080',
+    '[::1]:8080',
+    'localhost:8080',
+    'LOCALHOST',
+    'app.localhost',
+    'jobs.example.org:80',
+    'jobs.example.org.',
+  ])('is taken by a server that is asked as %s', async (host) => {
+    const { port } = await openHttp({ hostNames: ['jobs.example.org'] })
+    const headers = { ...background, Host: host }
+    expect((await ask(port, '/f', { headers })).status).toBe(200)
+  })
+
+  it.each([
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '[::1',
+    '::1',
+    'x y',
+  ])('is refused where a page has made the name %s point here', async (host) => {
+    const { port, rejections, scheduler } = await openHttp({ hostNames: ['jobs.example.org'] })
+    const answer = await ask(port, '/f', { headers: { ...background, Host: host } })
+    expect([answer.status, answer.body.toString()]).toEqual([
+      421,
+      'The header Host names another server: allow the name with --allowed-hosts\n',
+    ])
+    expect(rejections).toEqual(['foreign_host'])
+    expect(await scheduler.jobs.counts()).toEqual([])
+  })
+
+  it('is taken by any name where that is allowed', async () => {
+    const { port } = await openHttp({ hostNames: ['*'] })
+    const headers = { ...background, Host: 'evil.example' }
+    expect((await ask(port, '/f', { headers })).status).toBe(200)
+  })
+
+  it.each([
+    [{ Origin: 'http://evil.example' }],
+    [{ Origin: 'null' }],
+    [{ Origin: 'http://localhost:1' }],
+    [{ 'Sec-Fetch-Site': 'cross-site' }],
+    [{ 'Sec-Fetch-Site': 'same-site' }],
+  ])('of a page elsewhere is refused: %j', async (signs) => {
+    const { port, rejections, scheduler } = await openHttp()
+    for (const method of ['POST', 'GET']) {
+      const headers = { ...background, 'Content-Type': 'text/plain', ...signs }
+      expect((await ask(port, '/f', { method, headers })).status).toBe(403)
+    }
+    expect(rejections).toEqual(['cross_site', 'cross_site'])
+    expect(await scheduler.jobs.counts()).toEqual([])
+  })
+
+  it('of a page of its own origin is taken', async () => {
+    const { port } = await openHttp()
+    const host = `localhost:${port}`
+    const headers = { ...background, Host: host, Origin: `http://${host}` }
+    const status = async (more: object) =>
+      (await ask(port, '/f', { headers: { ...headers, ...more } })).status
+    expect(await status({ 'Sec-Fetch-Site': 'same-origin' })).toBe(200)
+    expect(await status({ Host: 'localhost:80', Origin: 'http://localhost' })).toBe(200)
+  })
+})
