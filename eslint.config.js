@@ -35,8 +35,12 @@ export default tseslint.config(
             { sourceTag: 'type:core', onlyDependOnLibsWithTags: [] },
             { sourceTag: 'type:store', onlyDependOnLibsWithTags: ['type:core'] },
             {
-              sourceTag: 'type:app',
+              sourceTag: 'type:migration',
               onlyDependOnLibsWithTags: ['type:codec', 'type:core', 'type:store'],
+            },
+            {
+              sourceTag: 'type:app',
+              onlyDependOnLibsWithTags: ['type:codec', 'type:core', 'type:store', 'type:migration'],
             },
             {
               sourceTag: 'type:tools',
@@ -44,6 +48,7 @@ export default tseslint.config(
                 'type:codec',
                 'type:core',
                 'type:store',
+                'type:migration',
                 'type:app',
                 'type:tools',
               ],
@@ -71,7 +76,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['apps/**/src/**/*.ts'],
+    files: ['apps/**/src/**/*.ts', 'packages/migration/src/**/*.ts'],
     rules: { 'no-restricted-imports': ['error', { paths: ['ioredis'] }] },
   },
   {

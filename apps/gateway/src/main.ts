@@ -10,6 +10,7 @@ async function main(): Promise<number> {
   const version = readVersion()
   const [command, ...words] = process.argv.slice(2)
   if (command === 'gearmand') return await runGearmand(words, { version, env: process.env })
+  if (command === 'migrate') return await migrate(words)
   try {
     return await runCommandLine(process.argv.slice(2), {
       version,
@@ -23,6 +24,15 @@ async function main(): Promise<number> {
     process.stderr.write(`${line}\n`)
     return known ? error.exitCode : INTERNAL_ERROR
   }
+}
+
+/** Loaded when it is asked for. A signal ends it behind what is under way, a second one at once. */
+async function migrate(words: readonly string[]): Promise<number> {
+  const { runMigrate } = await import('./migrate/run-migrate.ts')
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  const { env, stdout, stderr } = process
+  return await runMigrate(words, { env, stdout, stderr, signal: stop.signal })
 }
 
 process.exit(await main())

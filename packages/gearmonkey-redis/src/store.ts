@@ -1,6 +1,7 @@
 export { type Durability } from './durability.ts'
 export { manyHostsAddress } from './many-hosts.ts'
-export type { StoreAddress } from './store-address.ts'
 export { RedisStore, type RedisStoreOptions } from './redis-store.ts'
 export type { ImportNote } from './import-note.ts'
 export type { ImportedJob, ImportResult, RedisImports, StandingJob } from './imports.ts'
+export { openServer, type ServerConnection } from './server-connection.ts'
+export type { ServerAddress, StoreAddress } from './store-address.ts'

@@ -80,6 +80,11 @@ function createProgram(
     .command('gearmand')
     .usage("[gearmand's options]")
     .description("run the gateway with gearmand's own options: see crossgear gearmand --help")
+  // Listed for the help alone as well: see migrate/arguments.ts.
+  program
+    .command('migrate')
+    .usage('<command> [options]')
+    .description('move queues of other systems into the store: see crossgear migrate --help')
   // The default command's options are what a person looks for under `crossgear --help`.
   const help = new Help()
   const layout = { formatItem, helpWidth: helpWidth() }

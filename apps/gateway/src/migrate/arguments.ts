@@ -1,0 +1,239 @@
+import { Command, CommanderError, Option } from 'commander'
+import {
+  defaultBatch,
+  MigrationError,
+  mostBatch,
+  recordStates,
+  sourceForms,
+  type RecordState,
+} from '@crossgear/migration'
+
+export type Act = 'plan' | 'run' | 'verify' | 'rollback' | 'export'
+
+/** What was written on the command line, checked. */
+export interface MigrateArguments {
+  readonly act: Act
+  readonly from?: string
+  readonly to?: string
+  readonly name?: string
+  readonly config?: string
+  readonly dataDir?: string
+  readonly durability?: string
+  readonly rejects?: string
+  readonly isMove: boolean
+  readonly isWhileLive: boolean
+  readonly isDryRun: boolean
+  readonly isJson: boolean
+  readonly rate?: number
+  readonly batch?: number
+  readonly maxPayloadBytes?: number
+  readonly states?: readonly RecordState[]
+  readonly map: readonly string[]
+  readonly only: readonly string[]
+  readonly except: readonly string[]
+  readonly function: readonly string[]
+}
+
+interface Row {
+  readonly flags: string
+  readonly help: string
+  readonly acts: readonly Act[]
+  readonly read?: (text: string, before: unknown) => unknown
+}
+
+const all: readonly Act[] = ['plan', 'run', 'verify', 'rollback', 'export']
+const reading: readonly Act[] = ['plan', 'run', 'verify', 'export']
+const storing: readonly Act[] = ['plan', 'run', 'verify', 'rollback']
+const collect = (text: string, before: unknown): unknown => [
+  ...((before as string[] | undefined) ?? []),
+  text,
+]
+
+/** One row per option. */
+const rows: readonly Row[] = [
+  { flags: '--from <url>', help: 'where the jobs are, see below', acts: all },
+  {
+    flags: '--to <url>',
+    help: "the target: a --redis-url of the gateway's (default: the store that crossgear would open here); of export: file:///new/file.ndjson",
+    acts: all,
+  },
+  {
+    flags: '--name <name>',
+    help: 'under which the progress is kept (default: made of the source)',
+    acts: storing,
+  },
+  { flags: '--copy', help: 'leave the source as it is (the default)', acts: ['run'] },
+  {
+    flags: '--move',
+    help: 'remove a job at the source when the target has it',
+    acts: ['plan', 'run', 'verify'],
+  },
+  {
+    flags: '--while-live',
+    help: 'read a source though its server runs: what changes meanwhile may be missed',
+    acts: reading,
+  },
+  { flags: '--dry-run', help: 'store nothing, remove nothing', acts: ['run'] },
+  { flags: '--rate <n>', help: 'jobs a second at most', acts: ['plan', 'run'], read: positive },
+  {
+    flags: '--batch <n>',
+    help: `jobs read and stored at once (default: ${defaultBatch}, at most ${mostBatch})`,
+    acts: reading,
+    read: batchOf,
+  },
+  {
+    flags: '--states <list>',
+    help: `of ${recordStates.join(', ')} (default: all)`,
+    acts: reading,
+    read: statesOf,
+  },
+  {
+    flags: '--map <old=new[@queue]>',
+    help: 'another name for a function, or another queue; may be repeated',
+    acts: reading,
+    read: collect,
+  },
+  {
+    flags: '--only <function>',
+    help: 'this function alone, * stands for any characters; may be repeated',
+    acts: reading,
+    read: collect,
+  },
+  {
+    flags: '--except <function>',
+    help: 'all but this function; may be repeated',
+    acts: reading,
+    read: collect,
+  },
+  {
+    flags: '--function <name>',
+    help: 'the name of a function that keys with hyphens leave open; may be repeated',
+    acts: all,
+    read: collect,
+  },
+  {
+    flags: '--max-payload-bytes <n>',
+    help: 'payloads above it stay (default: 67108864)',
+    acts: ['plan', 'run', 'verify'],
+    read: positive,
+  },
+  {
+    flags: '--rejects <file>',
+    help: 'what stays at the source is written there',
+    acts: ['run', 'export'],
+  },
+  { flags: '--json', help: 'JSON lines for a program', acts: all },
+  {
+    flags: '--config <file>',
+    help: "the gateway's file: its routes say which queue is home",
+    acts: all,
+  },
+  { flags: '--data-dir <path>', help: "the gateway's, where there is no --to", acts: storing },
+  {
+    flags: '--durability <level>',
+    help: 'store, fsync or replicas:n: how safe a job is before its source loses it',
+    acts: ['run'],
+  },
+]
+
+const descriptions: Readonly<Record<Act, string>> = {
+  plan: 'read the source, change nothing, and say what a run would do',
+  run: 'move the jobs; killed or stopped, the same command goes on',
+  verify: 'compare each job of the source with what the target has of it',
+  rollback: 'take back what a run brought and no worker has begun',
+  export: 'write the jobs of the source into a file',
+}
+
+const HELP_AFTER = `
+--from is one of:
+${sourceForms.map((form) => `  ${form}`).join('\n')}
+
+Exit codes: 0 done and equal, 1 usage, 2 a side cannot be reached, 3 differences found,
+4 stopped half way: the same command goes on.
+`
+
+/** Reads `crossgear migrate ...`; undefined where only help was asked for. Throws a MigrationError. */
+export function readArguments(
+  words: readonly string[],
+  out: { write(text: string): unknown },
+): MigrateArguments | undefined {
+  let found: MigrateArguments | undefined
+  const program = new Command('crossgear migrate')
+    .description("Moves queues from other systems into a Crossgear store's, and proves it.")
+    .exitOverride()
+    .configureOutput({
+      outputError: () => undefined,
+      writeOut: (text) => void out.write(text),
+      writeErr: () => undefined,
+    })
+    .addHelpText('after', HELP_AFTER)
+  for (const act of all) {
+    const command = program
+      .command(act)
+      .description(descriptions[act])
+      .allowExcessArguments(false)
+      .addHelpText('after', HELP_AFTER)
+      .action((options: Options) => {
+        found = argumentsOf(act, options)
+      })
+    for (const row of rows) {
+      if (!row.acts.includes(act)) continue
+      const option = new Option(row.flags, row.help)
+      command.addOption(row.read ? option.argParser(row.read) : option)
+    }
+  }
+  try {
+    program.parse(words, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return undefined
+    const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
+    const advice = 'see crossgear migrate --help'
+    const said = error.code === 'commander.help' ? 'No command is given' : capital(message)
+    throw new MigrationError('USAGE', `${said}: ${advice}.`, { cause: error })
+  }
+  return found
+}
+
+type Options = Readonly<Record<string, unknown>>
+
+function argumentsOf(act: Act, options: Options): MigrateArguments {
+  const { copy, move, whileLive, dryRun, json, ...rest } = options
+  if (copy === true && move === true) {
+    throw new MigrationError('USAGE', '--copy and --move exclude each other.')
+  }
+  const lists = { map: [], only: [], except: [], function: [] }
+  return {
+    ...lists,
+    ...rest,
+    act,
+    isMove: move === true,
+    isWhileLive: whileLive === true,
+    isDryRun: dryRun === true,
+    isJson: json === true,
+  }
+}
+
+function positive(text: string): number {
+  const number = Number(text)
+  if (Number.isSafeInteger(number) && number > 0) return number
+  throw new MigrationError('USAGE', `${JSON.stringify(text)} is no number above 0.`)
+}
+
+function batchOf(text: string): number {
+  const batch = positive(text)
+  if (batch <= mostBatch) return batch
+  throw new MigrationError('USAGE', `--batch is ${batch}: at most ${mostBatch}.`)
+}
+
+function statesOf(text: string): RecordState[] {
+  return text.split(',').map((name) => {
+    const state = recordStates.find((known) => known === name.trim())
+    if (state) return state
+    throw new MigrationError('USAGE', `--states has ${name}: give some of ${recordStates.join()}.`)
+  })
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}

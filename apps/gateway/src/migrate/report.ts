@@ -1,0 +1,146 @@
+import cliProgress from 'cli-progress'
+import type { Output } from './run-migrate.ts'
+import type { Plan, RollbackCounts, RunCounts, Verification } from '@crossgear/migration'
+
+/** Lines of progress are not written more often, milliseconds. */
+const lineEveryMs = 2_000
+
+/** Tells a person or a program how a migration goes. */
+export class Report {
+  readonly #isJson: boolean
+  readonly #out: Output
+  #bar: cliProgress.SingleBar | undefined
+  #startedMs = Date.now()
+  #lastLineMs = 0
+
+  constructor(isJson: boolean, out: Output) {
+    this.#isJson = isJson
+    this.#out = out
+  }
+
+  /** A line for a person; nothing for a program. */
+  say(text: string): void {
+    if (!this.#isJson) this.#out.write(`${text}\n`)
+  }
+
+  /** An object for a program; nothing for a person. */
+  event(event: string, fields: object): void {
+    if (this.#isJson) this.#out.write(`${JSON.stringify({ event, ...fields })}\n`)
+  }
+
+  begin(total: number | undefined): void {
+    this.#startedMs = Date.now()
+    if (this.#isJson || this.#out.isTTY !== true || total === undefined) return
+    this.#bar = new cliProgress.SingleBar(
+      { format: '{bar} {percentage}% {value}/{total} jobs, {rate}/s, {eta_formatted} left' },
+      cliProgress.Presets.shades_classic,
+    )
+    this.#bar.start(total, 0, { rate: 0 })
+  }
+
+  progress(counts: RunCounts): void {
+    const rate = Math.round((counts.read * 1000) / Math.max(1, Date.now() - this.#startedMs))
+    if (this.#bar) {
+      this.#bar.update(counts.read, { rate })
+      return
+    }
+    if (Date.now() - this.#lastLineMs < lineEveryMs) return
+    this.#lastLineMs = Date.now()
+    this.event('progress', counts)
+    this.say(`${counts.read} read, ${counts.created} stored (${rate}/s)`)
+  }
+
+  end(): void {
+    this.#bar?.stop()
+    this.#bar = undefined
+  }
+
+  ran(counts: RunCounts, { isDryRun = false } = {}): void {
+    this.event('done', { ...counts, dry_run: isDryRun })
+    const did = isDryRun ? 'would be stored' : 'stored'
+    const parts = [
+      `${counts.created} ${did}`,
+      `${counts.known} there already`,
+      `${counts.joined} joined a job with their unique id`,
+      `${counts.rejected} rejected`,
+      `${counts.leftOut} left out`,
+      `${counts.removed} removed at the source`,
+    ]
+    this.say(`${counts.read} read: ${parts.join(', ')}.`)
+  }
+
+  plan(plan: Plan): void {
+    this.event('plan', plan)
+    const header = ['function', 'queue', 'state', 'jobs', 'bytes', 'largest', 'oldest', 'newest']
+    const lines = plan.rows.map((row) => [
+      row.fn,
+      row.queue ?? '',
+      row.state,
+      String(row.jobs),
+      String(row.bytes),
+      String(row.largestBytes),
+      timeOf(row.oldestMs),
+      timeOf(row.newestMs),
+    ])
+    for (const line of tableOf([header, ...lines])) this.say(line)
+    this.say(`${plan.jobs} jobs, ${plan.bytes} bytes, about ${plan.estimatedSeconds} s.`)
+    if (plan.joining > 0) {
+      this.say(`${plan.joining} would join another job of the same function and unique id.`)
+    }
+    if (plan.leftOut > 0) this.say(`${plan.leftOut} are left out.`)
+    for (const { reason, jobs, example } of plan.rejects) {
+      this.say(`${jobs} would stay (${reason}), the first: ${example}`)
+    }
+  }
+
+  verified({ rows, isEqual }: Verification): void {
+    this.event('verified', { equal: isEqual, lanes: rows })
+    const header = [
+      'function',
+      'jobs',
+      'equal',
+      'ended',
+      'joined',
+      'missing',
+      'different',
+      'source',
+      'target',
+    ]
+    const lines = rows.map((row) => [
+      row.lane,
+      ...[row.jobs, row.equal, row.ended, row.joined, row.missing, row.different].map(String),
+      ...row.checksums,
+    ])
+    for (const line of tableOf([header, ...lines])) this.say(line)
+    for (const { lane, example } of rows)
+      if (example !== undefined) this.say(`${lane}: ${example}.`)
+    this.say(isEqual ? 'Equal.' : 'There are differences.')
+  }
+
+  rolledBack(counts: RollbackCounts): void {
+    this.event('rolled_back', counts)
+    const parts = [
+      `${counts.undone} taken back`,
+      `${counts.restored} of them at their source again`,
+      `${counts.begun} begun or over, which stay`,
+      `${counts.joined} joined to other jobs`,
+    ]
+    this.say(`${parts.join(', ')}.`)
+  }
+}
+
+function timeOf(ms: number | undefined): string {
+  return ms === undefined ? '' : new Date(ms).toISOString()
+}
+
+function tableOf(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_cell, at) =>
+    Math.max(...rows.map((row) => row[at]?.length ?? 0)),
+  )
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}

@@ -1,0 +1,224 @@
+import { fileURLToPath } from 'node:url'
+import {
+  defaultName,
+  exitCodes,
+  makePlan,
+  MigrationError,
+  NdjsonTarget,
+  openSource,
+  rollback,
+  run,
+  Selection,
+  StoreTarget,
+  verifyCopy,
+  verifyMoved,
+  type Reject,
+  type RunOptions,
+  type RunResult,
+  type Source,
+} from '@crossgear/migration'
+import type { ConfigSources } from '../config/load-config.ts'
+import { readArguments, type Act, type MigrateArguments } from './arguments.ts'
+import { RejectFile } from './reject-file.ts'
+import { Report } from './report.ts'
+import { openTargetStore, type TargetStore } from './target-store.ts'
+
+export interface MigrateSurroundings {
+  readonly env: ConfigSources['env']
+  /** Aborted when the user wants it to end. */
+  readonly signal: AbortSignal
+  readonly stdout: Output
+  readonly stderr: Output
+}
+
+/** Where text goes; a bar is drawn on a terminal alone. */
+export interface Output {
+  readonly isTTY?: boolean
+  write(text: string): unknown
+}
+
+interface Context extends MigrateSurroundings {
+  readonly given: MigrateArguments
+  readonly report: Report
+}
+
+/** Lines that are written for each reason; the rest is only counted. */
+const shownRejects = 10
+
+const acts: Readonly<Record<Act, (context: Context) => Promise<number>>> = {
+  plan: (context) => withSource(context, (source) => plan(source, context)),
+  run: (context) => withSource(context, (source) => runInto(source, context)),
+  verify,
+  rollback: takeBack,
+  export: (context) => withSource(context, (source) => exportInto(source, context)),
+}
+
+/** Runs `crossgear migrate ...` and returns the exit code. */
+export async function runMigrate(
+  words: readonly string[],
+  surroundings: MigrateSurroundings,
+): Promise<number> {
+  try {
+    const given = readArguments(words, surroundings.stdout)
+    if (!given) return exitCodes.done
+    const report = new Report(given.isJson, surroundings.stdout)
+    return await acts[given.act]({ ...surroundings, given, report })
+  } catch (error) {
+    if (!(error instanceof MigrationError)) throw error
+    surroundings.stderr.write(`${error.message}\n`)
+    return error.exitCode
+  }
+}
+
+async function plan(source: Source, { given, report }: Context): Promise<number> {
+  for (const limit of source.limits) report.say(limit)
+  if (source.liveReason !== undefined && !given.isWhileLive) {
+    report.say(`The source is in use: ${source.liveReason}. A run needs --while-live.`)
+  }
+  report.plan(await makePlan(source, new Selection(given), given))
+  return exitCodes.done
+}
+
+async function runInto(source: Source, context: Context): Promise<number> {
+  const { given, report } = context
+  const options = optionsOf(given, source.identity)
+  const target = await openTargetStore(given, context.env)
+  try {
+    const storeTarget = new StoreTarget(target.store, target.names, options.name)
+    const result = await runReported(source, storeTarget, options, context, storeTarget)
+    report.ran(result.counts, options)
+    if (!result.isStopped) return exitCodes.done
+    report.say(`Stopped. The same command goes on (migration ${options.name}).`)
+    return exitCodes.stopped
+  } finally {
+    await target.close()
+  }
+}
+
+async function exportInto(source: Source, context: Context): Promise<number> {
+  const { given, report } = context
+  if (given.to?.startsWith('file:') !== true) {
+    throw new MigrationError('USAGE', 'export needs --to file:///path/of/a/new/file.ndjson.')
+  }
+  if (source.isLive)
+    throw new MigrationError('USAGE', 'A live server keeps no copy: it cannot be exported.')
+  const target = await NdjsonTarget.open(fileURLToPath(given.to))
+  try {
+    const options = optionsOf({ ...given, isMove: false }, source.identity)
+    const result = await runReported(source, target, options, context)
+    report.ran(result.counts)
+    return result.isStopped ? exitCodes.stopped : exitCodes.done
+  } finally {
+    await target.close()
+  }
+}
+
+async function verify(context: Context): Promise<number> {
+  const { given, report, env } = context
+  return withSource(context, async (source) => {
+    const options = optionsOf(given, source.identity)
+    const opened = await openTargetStore(given, env)
+    const { store, names } = opened
+    try {
+      const parts = { imports: store.imports, names, options }
+      const { mode } = await store.imports.progress(options.name)
+      const isMoved = given.isMove || mode === 'move'
+      const found = isMoved
+        ? await verifyMoved(parts)
+        : await verifyCopy(source, new Selection(given), parts)
+      report.verified(found)
+      return found.isEqual ? exitCodes.done : exitCodes.different
+    } finally {
+      await opened.close()
+    }
+  })
+}
+
+async function takeBack(context: Context): Promise<number> {
+  const { given, report, env } = context
+  if (given.name === undefined && given.from === undefined) {
+    throw new MigrationError('USAGE', 'rollback needs the --name of a migration, or its --from.')
+  }
+  const source =
+    given.from === undefined
+      ? undefined
+      : await openSource(given.from, { isMove: true, functions: given.function })
+  let target: TargetStore | undefined
+  try {
+    target = await openTargetStore(given, env)
+    const name = given.name ?? defaultName(source?.identity ?? '')
+    const { imports } = target.store
+    const parts = { imports, names: target.names, name, ...(source && { source }) }
+    report.rolledBack(await rollback(parts))
+    return exitCodes.done
+  } finally {
+    await target?.close()
+    await source?.close()
+  }
+}
+
+/** Runs with a bar or lines, and keeps what is rejected. */
+async function runReported(
+  source: Source,
+  target: Parameters<typeof run>[0]['target'],
+  options: RunOptions,
+  { given, report, signal, stderr }: Context,
+  ledger?: StoreTarget,
+): Promise<RunResult> {
+  const file = given.rejects === undefined ? undefined : new RejectFile(given.rejects)
+  let shown = 0
+  const onReject = (reject: Reject): void => {
+    file?.add(reject)
+    shown += 1
+    if (shown <= shownRejects) stderr.write(`Rejected: ${reject.message}\n`)
+    if (shown === shownRejects) stderr.write('More of these are only counted.\n')
+  }
+  try {
+    for (const limit of source.limits) report.say(limit)
+    report.begin(await source.total())
+    return await run({
+      ...{ source, target, options, signal, onReject },
+      selection: new Selection(given),
+      onProgress: (counts) => report.progress(counts),
+      ...(ledger && { ledger }),
+    })
+  } finally {
+    report.end()
+    file?.close()
+  }
+}
+
+async function withSource<Result>(
+  { given }: Context,
+  use: (source: Source) => Promise<Result>,
+): Promise<Result> {
+  if (given.from === undefined) throw new MigrationError('USAGE', `${given.act} needs --from.`)
+  const isMove = given.isMove && given.act === 'run'
+  const source = await openSource(given.from, { isMove, functions: given.function })
+  try {
+    return await use(source)
+  } finally {
+    await source.close()
+  }
+}
+
+const namePattern = /^[\w.-]{1,64}$/
+
+function optionsOf(given: MigrateArguments, identity: string): RunOptions {
+  const name = given.name ?? defaultName(identity)
+  if (!namePattern.test(name)) {
+    throw new MigrationError(
+      'USAGE',
+      '--name has 1 to 64 letters, digits, dots, hyphens or underscores.',
+    )
+  }
+  return {
+    name,
+    isMove: given.isMove,
+    isWhileLive: given.isWhileLive,
+    isDryRun: given.isDryRun,
+    ...(given.rate !== undefined && { ratePerSecond: given.rate }),
+    ...(given.batch !== undefined && { batch: given.batch }),
+    ...(given.maxPayloadBytes !== undefined && { maxPayloadBytes: given.maxPayloadBytes }),
+  }
+}

@@ -1,0 +1,56 @@
+import pino from 'pino'
+import { LaneNames } from '@crossgear/core-scheduler'
+import { RedisStore } from '@crossgear/gearmonkey-redis/store'
+import { lineOf, MigrationError } from '@crossgear/migration'
+import { loadConfig, type ConfigSources } from '../config/load-config.ts'
+import { readDurability } from '../config/durability-level.ts'
+import { StartError } from '../lifecycle/start-error.ts'
+import { openStore } from '../stores/open-store.ts'
+import type { MigrateArguments } from './arguments.ts'
+
+/** The store that jobs go into, and what of it the gateway's configuration says. */
+export interface TargetStore {
+  readonly store: RedisStore
+  readonly names: LaneNames
+  close(): Promise<void>
+}
+
+const STDERR = 2
+
+/** Opens the store as a gateway with the same options would. Throws a MigrationError. */
+export async function openTargetStore(
+  { to, config: file, dataDir, durability }: MigrateArguments,
+  env: ConfigSources['env'],
+): Promise<TargetStore> {
+  const flags = {
+    ...(to !== undefined && { redisUrl: to }),
+    ...(file !== undefined && { config: file }),
+    ...(dataDir !== undefined && { dataDir }),
+    ...(durability !== undefined && { durability }),
+  }
+  try {
+    const config = loadConfig({ flags, env })
+    const log = pino({ level: 'error', base: null }, pino.destination({ dest: STDERR, sync: true }))
+    const opened = await openStore(config, log)
+    const homes = [...config.routes].flatMap(([fn, { queue }]): [string, string][] =>
+      queue === undefined ? [] : [[fn, queue]],
+    )
+    const names = new LaneNames(new Map(homes))
+    const level = readDurability(config.durability)
+    const store = new RedisStore(opened.address, { names, ...(level && { durability: level }) })
+    await store.open()
+    return {
+      store,
+      names,
+      close: async () => {
+        await store.close()
+        await opened.close()
+      },
+    }
+  } catch (error) {
+    const isUsage = error instanceof StartError && error.exitCode === 2
+    const message =
+      error instanceof StartError ? error.message : `The target store: ${lineOf(error)}.`
+    throw new MigrationError(isUsage ? 'USAGE' : 'UNREACHABLE', message, { cause: error })
+  }
+}

@@ -1,0 +1,187 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { until } from '@crossgear/tools/until'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { runMigrate } from '../../src/migrate/run-migrate.ts'
+import { startGateway } from '../support/gateway-process.ts'
+
+const jobs = 1_200
+
+function lineOf(at: number): string {
+  const payload = Buffer.from([0, at % 256, at >> 8]).toString('base64')
+  const unique = Buffer.from(`u${at}`).toString('base64')
+  const job = { state: 'queued', door: 'gearman', function: 'mail', level: 5, payload, unique }
+  return JSON.stringify({ v: 1, ...job })
+}
+
+function jobText(at: number): string {
+  return `{"jid":"jid-number-${at}","queue":"default","jobtype":"mail","args":[${at}]}`
+}
+
+describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
+  let folder: string
+  let file: string
+  let source: RedisServer
+  let target: RedisServer
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'xg-migrate-'))
+    file = join(folder, 'jobs.ndjson')
+    const lines = Array.from({ length: jobs }, (_none, at) => `${lineOf(at)}\n`)
+    writeFileSync(file, lines.join(''))
+    ;[source, target] = await Promise.all([RedisServer.start(), RedisServer.start()])
+  })
+  afterAll(async () => {
+    await Promise.all([source.stop(), target.stop()])
+    rmSync(folder, { recursive: true })
+  })
+  afterEach(async () => {
+    await Promise.all([source, target].map((server) => server.ask('FLUSHALL')))
+  })
+
+  const start = (...words: readonly string[]) => startGateway(['migrate', ...words])
+  /** The same in this process. */
+  async function migrate(...words: readonly string[]) {
+    const said = { stdout: '', stderr: '' }
+    const code = await runMigrate(words, {
+      env: {},
+      signal: new AbortController().signal,
+      stdout: { write: (text) => (said.stdout += text) },
+      stderr: { write: (text) => (said.stderr += text) },
+    })
+    return { code, ...said }
+  }
+  const stored = async (): Promise<number> => Number(await target.ask('LLEN', 'queue:mail:normal'))
+
+  /** Runs, and kills it as soon as the store has so many jobs; false where it was done before. */
+  async function killAt(count: number, words: readonly string[]): Promise<boolean> {
+    const { child, exited } = start(...words)
+    let isOver = false
+    void exited.then(() => (isOver = true))
+    await until('it has stored enough', async () => isOver || (await stored()) >= count)
+    child.kill('SIGKILL')
+    const { code } = await exited
+    return code === null
+  }
+
+  test('killed at ten random moments and run again, a move brings every job once', async () => {
+    const redis = source.connect()
+    const texts = Array.from({ length: jobs }, (_none, at) => jobText(at))
+    await redis.sadd('queues', 'default')
+    await redis.lpush('q:default', ...texts)
+    redis.disconnect()
+    const from = ['--from', `faktory+redis://127.0.0.1:${source.port}`, '--to', target.url]
+    const words = ['run', ...from, '--move', '--batch', '20', '--rate', '1500']
+    let killed = 0
+    for (let time = 0; time < 10; time += 1) {
+      const before = await stored()
+      if (await killAt(before + 1 + Math.floor(Math.random() * 80), words)) killed += 1
+    }
+    expect(killed).toBeGreaterThan(5)
+    expect((await migrate(...words)).code).toBe(0)
+    expect(await stored()).toBe(jobs)
+    expect(await source.ask('EXISTS', 'q:default')).toBe('0')
+    const inputs = new Set<string>()
+    for (let id = 1; id <= jobs; id += 1)
+      inputs.add(await target.ask('HGET', `job:mail:${id}`, 'input'))
+    expect(inputs.size).toBe(jobs)
+    const verified = await migrate('verify', ...from)
+    expect([verified.code, verified.stdout]).toEqual([0, expect.stringContaining('Equal.')])
+  }, 180_000)
+
+  test('SIGINT ends it cleanly and says how to go on, and the same command does', async () => {
+    const words = ['run', '--from', `file://${file}`, '--to', target.url, '--batch', '20']
+    const first = start(...words, '--rate', '400')
+    await until('it has begun', async () => (await stored()) > 0)
+    first.child.kill('SIGINT')
+    const stopped = await first.exited
+    expect(stopped.code).toBe(4)
+    expect(stopped.stdout).toContain('The same command goes on (migration file-')
+    const before = await stored()
+    expect(before).toBeLessThan(jobs)
+    const second = await migrate(...words, '--json')
+    expect(second.code).toBe(0)
+    const last = second.stdout.trim().split('\n').at(-1) ?? ''
+    const counts = JSON.parse(last) as Record<string, number>
+    expect(counts).toMatchObject({ event: 'done', created: jobs - before, rejected: 0 })
+    // It went on behind the page that was noted last.
+    expect(counts['read']).toBeLessThan(jobs)
+    expect(await stored()).toBe(jobs)
+  })
+
+  test('plan, dry run, verify and rollback: what they say and their exit codes', async () => {
+    const sides = ['--from', `file://${file}`, '--to', target.url]
+    const plan = await migrate('plan', ...sides)
+    expect(plan.code).toBe(0)
+    expect(plan.stdout).toMatch(/^mail +queued +1200 +3600 +3$/m)
+    const dry = await migrate('run', ...sides, '--dry-run')
+    expect(dry.stdout).toContain('1200 would be stored')
+    expect(await target.ask('DBSIZE')).toBe('0')
+    const early = await migrate('verify', ...sides)
+    expect([early.code, early.stdout]).toEqual([
+      3,
+      expect.stringContaining('There are differences.'),
+    ])
+    expect((await migrate('run', ...sides)).code).toBe(0)
+    expect((await migrate('verify', ...sides)).code).toBe(0)
+    const back = await migrate('rollback', ...sides)
+    expect([back.code, back.stdout]).toEqual([0, expect.stringContaining('1200 taken back')])
+    expect(await stored()).toBe(0)
+  })
+
+  test('what is no job is told, counted and kept in a file', async () => {
+    const bad = join(folder, 'bad.ndjson')
+    const rejects = join(folder, 'rejects')
+    writeFileSync(bad, `${lineOf(1)}\n{"v":1,\n${lineOf(2)}\n{"v":9}`)
+    const sides = ['--from', `file://${bad}`, '--to', target.url]
+    const { code, stdout, stderr } = await migrate('run', ...sides, '--rejects', rejects)
+    expect([code, await stored()]).toEqual([0, 2])
+    expect(stdout).toContain('2 stored')
+    expect(stderr).toMatch(/^Rejected: the line at byte \d+ is no job: it is no JSON$/m)
+    const kept = readFileSync(rejects, 'utf8').trim().split('\n')
+    expect(kept.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { reason: 'bad_row', raw: Buffer.from('{"v":1,').toString('base64') },
+      { reason: 'bad_row', raw: Buffer.from('{"v":9}').toString('base64') },
+    ])
+  })
+
+  test('what is exported comes back with the same jobs', async () => {
+    const dump = join(folder, 'dump.ndjson')
+    const first = await migrate('export', '--from', `file://${file}`, '--to', `file://${dump}`)
+    expect(first.code).toBe(0)
+    const again = await migrate('export', '--from', `file://${file}`, '--to', `file://${dump}`)
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('EEXIST')])
+    await migrate('run', '--from', `file://${file}`, '--to', target.url)
+    const { stdout } = await migrate('run', '--from', `file://${dump}`, '--to', target.url)
+    expect(stdout).toContain('0 stored, 1200 there already')
+  })
+
+  test.each([
+    [['run'], 1, 'run needs --from.'],
+    [['run', '--from', 'kafka://x'], 1, 'It may be: file:///path/dump.ndjson, gearmand+sqlite'],
+    [['run', '--from', 'file:///no/such', '--to', 'redis://127.0.0.1:1'], 2, '/no/such: ENOENT'],
+    [['plan', '--from', 'FILE', '--only', 'a', '--states', 'lost'], 1, '--states has lost'],
+    [['run', '--from', 'FILE', '--to', 'redis://127.0.0.1:1'], 2, 'redis://127.0.0.1:1'],
+    [['run', '--from', 'FILE', '--to', 'http://x'], 1, '--redis-url is "http://x"'],
+    [['run', '--from', 'FILE', '--to', 'TARGET', '--move'], 1, 'leave --move out'],
+    [['run', '--from', 'FILE', '--map', 'x'], 1, '--map x: give old=new'],
+    [['rollback', '--name', 'none', '--to', 'TARGET'], 1, 'There is no migration none'],
+    [['frobnicate'], 1, 'see crossgear migrate --help'],
+  ])('%j: one line, exit code %i', async (words, exitCode, line) => {
+    const given = words.map((word) =>
+      word.replace('FILE', `file://${file}`).replace('TARGET', target.url),
+    )
+    const { code, stderr } = await migrate(...given)
+    expect(stderr).toContain(line)
+    expect([code, stderr.trim().split('\n').length]).toEqual([exitCode, 1])
+  })
+
+  test('--help lists every source that is read', async () => {
+    const { code, stdout } = await migrate('--help')
+    expect(code).toBe(0)
+    expect(stdout).toContain('gearmand+sqlite:///path/file')
+    expect(stdout).toContain('4 stopped half way')
+  })
+})

@@ -1,0 +1,22 @@
+import type { Redis } from 'ioredis'
+import { commandConnection, connect } from './connection.ts'
+import { storeErrorOf } from './errors.ts'
+import type { ServerAddress } from './store-address.ts'
+
+/** A connection to one server that holds what another system wrote. */
+export type ServerConnection = Redis
+
+/** Connects. Throws a StoreError where the server cannot be reached. */
+export async function openServer(address: ServerAddress, name: string): Promise<ServerConnection> {
+  const connection = commandConnection(address, name)
+  // What is wrong is told by the call that meets it.
+  connection.on('error', () => undefined)
+  try {
+    await connect(connection)
+    await connection.ping()
+  } catch (error) {
+    connection.disconnect()
+    throw storeErrorOf(error)
+  }
+  return connection as Redis
+}

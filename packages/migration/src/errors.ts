@@ -1,0 +1,47 @@
+/** Exit codes of `crossgear migrate`. */
+export const exitCodes = { done: 0, usage: 1, unreachable: 2, different: 3, stopped: 4 } as const
+
+export type MigrationErrorCode =
+  /** What the user wrote cannot be done. */
+  | 'USAGE'
+  /** A side cannot be reached, or refuses. */
+  | 'UNREACHABLE'
+  /** Half done; the same command goes on. */
+  | 'STOPPED'
+
+const exitCodeOf: Readonly<Record<MigrationErrorCode, number>> = {
+  USAGE: exitCodes.usage,
+  UNREACHABLE: exitCodes.unreachable,
+  STOPPED: exitCodes.stopped,
+}
+
+/** An error that the user can act on: its message is one line. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError'
+  readonly code: MigrationErrorCode
+
+  constructor(code: MigrationErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+
+  get exitCode(): number {
+    return exitCodeOf[this.code]
+  }
+}
+
+/** The text of an error, on one line. */
+export function lineOf(error: unknown): string {
+  const text = error instanceof Error ? error.message || error.name : String(error)
+  return text.replaceAll(/\s*\n\s*/g, ' ').trim()
+}
+
+/** Runs something that talks to a side; its failure is told with the side's name. */
+export async function reaching<Result>(side: string, act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act()
+  } catch (error) {
+    if (error instanceof MigrationError) throw error
+    throw new MigrationError('UNREACHABLE', `${side}: ${lineOf(error)}.`, { cause: error })
+  }
+}

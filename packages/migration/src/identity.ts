@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto'
+import type { JobRecord } from './record.ts'
+
+const importIdBytes = 16
+const digestBytes = 8
+
+/** The import id of a job: what its source is called, and what tells the job from the source's others. */
+export function importIdOf(source: string, ...parts: readonly (string | Uint8Array)[]): Buffer {
+  return hashOf([source, ...parts]).subarray(0, importIdBytes)
+}
+
+/** What is compared of a job. Its due time is compared beside it: it is gone when the job is due. */
+export type Compared = Pick<JobRecord, 'payload' | 'level' | 'jid'> & {
+  /** The key under which it coalesces, as a store keeps it. */
+  readonly key?: Uint8Array
+}
+
+/** 8 bytes that stand for what a job holds. */
+export function digestOf({ payload, level, jid = '', key = empty }: Compared): Buffer {
+  return hashOf([String(level), jid, key, payload]).subarray(0, digestBytes)
+}
+
+/** 4 bytes that stand for a migration's name. */
+export function tagOf(name: string): Buffer {
+  return hashOf([name]).subarray(0, 4)
+}
+
+const empty = new Uint8Array(0)
+
+/** Each part with its length before it, so that no two lists are hashed alike. */
+function hashOf(parts: readonly (string | Uint8Array)[]): Buffer {
+  const hash = createHash('sha256')
+  for (const part of parts) {
+    hash.update(`${typeof part === 'string' ? Buffer.byteLength(part) : part.length}:`)
+    hash.update(part)
+  }
+  return hash.digest()
+}

@@ -1,0 +1,154 @@
+import { isQueueName, type Door, type Level } from '@crossgear/core-scheduler'
+import { importIdOf } from './identity.ts'
+import { recordStates, type JobRecord, type RecordState } from './record.ts'
+
+/** The version of the format that is written. */
+export const ndjsonVersion = 1
+
+const doors: readonly Door[] = ['gearman', 'faktory', 'http', 'native']
+
+type Line = Readonly<Record<string, unknown>>
+type Draft = { -readonly [Name in keyof JobRecord]?: JobRecord[Name] }
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isNumber = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value)
+const isJson = (value: unknown): value is string => {
+  if (!isText(value)) return false
+  try {
+    JSON.parse(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** One row per field that a line may have beside the ones that it must have. */
+const optional: readonly {
+  readonly name: string
+  readonly read: (draft: Draft, value: unknown) => boolean
+  readonly write: (record: JobRecord) => unknown
+}[] = [
+  {
+    name: 'queue',
+    read: (draft, value) => isText(value) && isQueueName(value) && set(draft, 'queue', value),
+    write: ({ queue }) => queue,
+  },
+  {
+    name: 'unique',
+    read: (draft, value) => isBase64(value) && set(draft, 'unique', bytesOf(value)),
+    write: ({ unique }) => unique?.toString('base64'),
+  },
+  number('due_ms', 'dueAtMs'),
+  number('forget_ms', 'forgetAtMs'),
+  number('enqueued_ms', 'enqueuedAtMs'),
+  {
+    name: 'reducer',
+    read: (draft, value) => isBase64(value) && set(draft, 'reducer', bytesOf(value)),
+    write: ({ reducer }) => reducer?.toString('base64'),
+  },
+  {
+    name: 'jid',
+    read: (draft, value) => isText(value) && set(draft, 'jid', value),
+    write: ({ jid }) => jid,
+  },
+  {
+    name: 'envelope',
+    read: (draft, value) => isJson(value) && set(draft, 'envelope', value),
+    write: ({ envelope }) => envelope,
+  },
+  {
+    name: 'failure',
+    read: (draft, value) => isJson(value) && set(draft, 'failure', value),
+    write: ({ failure }) => failure,
+  },
+  number('retries', 'retries'),
+  number('reserve_for', 'reserveForSeconds'),
+  number('retention_seconds', 'retentionSeconds'),
+  number('stale_ms', 'staleAtMs'),
+]
+
+/** A record as one line, without its end. */
+export function lineOfRecord(record: JobRecord): string {
+  const line: Record<string, unknown> = {
+    v: ndjsonVersion,
+    import_id: record.importId.toString('hex'),
+    state: record.state,
+    door: record.door,
+    function: record.fn,
+    level: record.level,
+    payload: record.payload.toString('base64'),
+  }
+  for (const { name, write } of optional) {
+    const value = write(record)
+    if (value !== undefined) line[name] = value
+  }
+  return JSON.stringify(line)
+}
+
+/** Reads a line; a text says what is wrong with it. */
+export function recordOfLine(text: string): JobRecord | string {
+  let line: Line | null
+  try {
+    line = JSON.parse(text) as Line | null
+  } catch {
+    return 'it is no JSON'
+  }
+  if (typeof line !== 'object' || line === null) return 'it is no JSON object'
+  if (line['v'] !== ndjsonVersion) return `its version is not ${ndjsonVersion}`
+  const { state, door, function: fn, level, payload, import_id: importId } = line
+  if (!recordStates.includes(state as RecordState)) return 'state is none that there is'
+  if (!doors.includes(door as Door)) return 'door is none that there is'
+  if (!isText(fn) || fn === '') return 'function is missing'
+  if (!isNumber(level) || level < 1 || level > 9) return 'level is not 1 to 9'
+  if (!isBase64(payload)) return 'payload is no base64'
+  const isOwn = isText(importId) && /^[0-9a-f]{32}$/.test(importId)
+  const draft: Draft = {}
+  for (const { name, read } of optional) {
+    const value = line[name]
+    if (value !== undefined && value !== null && !read(draft, value)) return `${name} is not valid`
+  }
+  if ((state === 'scheduled' || state === 'retry') && draft.dueAtMs === undefined) {
+    return 'due_ms is missing'
+  }
+  return {
+    ...draft,
+    // A line that another program wrote is known by all that it says.
+    importId: isOwn ? Buffer.from(importId, 'hex') : importIdOf('ndjson', text),
+    state: state as RecordState,
+    door: door as Door,
+    fn,
+    level: level as Level,
+    payload: bytesOf(payload),
+  }
+}
+
+function number(name: string, field: NumberField): (typeof optional)[number] {
+  return {
+    name,
+    read: (draft, value) => isNumber(value) && set(draft, field, value),
+    write: (record) => record[field],
+  }
+}
+
+type NumberField =
+  | 'dueAtMs'
+  | 'forgetAtMs'
+  | 'enqueuedAtMs'
+  | 'retries'
+  | 'reserveForSeconds'
+  | 'retentionSeconds'
+  | 'staleAtMs'
+
+function set<Name extends keyof Draft>(draft: Draft, name: Name, value: Draft[Name]): true {
+  draft[name] = value
+  return true
+}
+
+function isBase64(value: unknown): value is string {
+  return isText(value) && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value)
+}
+
+function bytesOf(base64: string): Buffer {
+  return Buffer.from(base64, 'base64')
+}

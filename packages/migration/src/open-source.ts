@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { openServer, type ServerAddress } from '@crossgear/gearmonkey-redis/store'
+import { lineOf, MigrationError, reaching } from './errors.ts'
+import type { Source } from './source.ts'
+
+export interface OpenSourceOptions {
+  /** Jobs will be removed there. */
+  readonly isMove: boolean
+  /** Names of functions that an old key leaves open. */
+  readonly functions: readonly string[]
+}
+
+type Opener = (url: URL, options: OpenSourceOptions) => Promise<Source>
+
+/** One row per scheme of `--from`. Drivers are loaded when their row is used. */
+const openers: Readonly<Record<string, { readonly shown: string; readonly open: Opener }>> = {
+  file: {
+    shown: 'file:///path/dump.ndjson',
+    open: async (url) => {
+      const { FileSource } = await import('./sources/file.ts')
+      return FileSource.open(fileURLToPath(url))
+    },
+  },
+  'gearmand+sqlite': {
+    shown: 'gearmand+sqlite:///path/file?table=gearman_queue',
+    open: async (url, { isMove }) => {
+      const { GearmandSqliteSource } = await import('./sources/gearmand-sqlite.ts')
+      const table = parametersOf(url, ['table']).get('table')
+      return GearmandSqliteSource.open(decodeURIComponent(url.pathname), {
+        isMoved: isMove,
+        ...(table !== null && { table }),
+      })
+    },
+  },
+  'faktory+redis': {
+    shown: 'faktory+redis://[:password@]host:port[/db]',
+    open: (url) => openFaktoryRedis(url, tcpAddress(url)),
+  },
+  'faktory+unix': {
+    shown: 'faktory+unix:///path/redis.sock (or unix:///path/redis.sock)',
+    open: (url) => openFaktoryRedis(url, { path: decodeURIComponent(url.pathname) }),
+  },
+  unix: {
+    shown: '',
+    open: (url) => openFaktoryRedis(url, { path: decodeURIComponent(url.pathname) }),
+  },
+}
+
+/** What `--from` may be, one per line. */
+export const sourceForms: readonly string[] = Object.values(openers)
+  .map(({ shown }) => shown)
+  .filter((shown) => shown !== '')
+
+/** Opens the source of an address. Throws a {@link MigrationError}. */
+export async function openSource(address: string, options: OpenSourceOptions): Promise<Source> {
+  const scheme = /^([a-z][a-z+]*):/.exec(address)?.[1] ?? ''
+  const opener = openers[scheme]
+  if (!opener) {
+    const forms = sourceForms.join(', ')
+    const what =
+      scheme === '' ? 'has no scheme' : `has the scheme ${scheme}, which is none that is read`
+    throw new MigrationError('USAGE', `--from ${what}. It may be: ${forms}.`)
+  }
+  let url: URL
+  try {
+    url = new URL(address)
+  } catch (error) {
+    throw new MigrationError('USAGE', `--from is no address: give ${opener.shown}.`, {
+      cause: error,
+    })
+  }
+  return opener.open(url, options)
+}
+
+/** The name of a migration that is given none: of its source, the same each time. */
+export function defaultName(identity: string): string {
+  const scheme = /^[a-z+]+/.exec(identity)?.[0].replaceAll('+', '-') ?? 'source'
+  return `${scheme}-${createHash('sha256').update(identity).digest('hex').slice(0, 8)}`
+}
+
+async function openFaktoryRedis(url: URL, address: ServerAddress): Promise<Source> {
+  const { FaktoryRedisSource } = await import('./sources/faktory-redis.ts')
+  const identity = identityOf(url, address)
+  return FaktoryRedisSource.open(await connectTo(identity, address), identity)
+}
+
+/** Connects to the Redis of another system; a failure is told with its address. */
+function connectTo(identity: string, address: ServerAddress) {
+  return reaching(identity, () => openServer(address, 'migrate'))
+}
+
+/** An address without what lets one in. */
+function identityOf(url: URL, { path, host, port, db = 0 }: ServerAddress): string {
+  const scheme = url.protocol === 'unix:' ? 'faktory+unix:' : url.protocol
+  return path === undefined ? `${scheme}//${host}:${port}/${db}` : `${scheme}${path}`
+}
+
+function tcpAddress(url: URL): ServerAddress {
+  const db = url.pathname.replace(/^\//, '')
+  if (!/^\d{0,9}$/.test(db)) {
+    throw new MigrationError('USAGE', `--from names the database ${db}: give a number.`)
+  }
+  try {
+    return {
+      host: url.hostname || '127.0.0.1',
+      port: url.port === '' ? 6379 : Number(url.port),
+      db: Number(db || 0),
+      ...(url.username !== '' && { username: decodeURIComponent(url.username) }),
+      ...(url.password !== '' && { password: decodeURIComponent(url.password) }),
+    }
+  } catch (error) {
+    throw new MigrationError('USAGE', `--from cannot be read: ${lineOf(error)}.`, { cause: error })
+  }
+}
+
+/** The query of an address. Throws for a parameter that means nothing. */
+function parametersOf(url: URL, known: readonly string[]): URLSearchParams {
+  for (const name of url.searchParams.keys()) {
+    if (known.includes(name)) continue
+    const may = known.length > 0 ? `it may have ${known.join(', ')}` : 'it takes none'
+    throw new MigrationError('USAGE', `--from has the parameter ${name}: ${may}.`)
+  }
+  return url.searchParams
+}

@@ -1,0 +1,47 @@
+import type { JobRecord, RecordState, Reject } from './record.ts'
+
+/** A bounded piece of what a source holds. */
+export interface Page {
+  readonly records: readonly JobRecord[]
+  readonly rejects: readonly Reject[]
+  /** Text with which {@link Source.pages} goes on behind this page. */
+  readonly cursor: string
+}
+
+/** How much of a source is read at once. */
+export interface PageBounds {
+  /** Jobs of a page at most. */
+  readonly jobs: number
+  /** Bytes after which a page ends. */
+  readonly bytes: number
+}
+
+/** What a source that cannot be read without taking from it says of itself. */
+export interface SurveyRow {
+  readonly fn: string
+  readonly state: RecordState
+  readonly jobs: number
+}
+
+/** Where jobs come from. */
+export interface Source {
+  /** What it is called in import ids: its address without passwords, always the same for one source. */
+  readonly identity: string
+  /** What it cannot give, one line each. */
+  readonly limits: readonly string[]
+  /** Why it must not be read now, where its server runs on it. */
+  readonly liveReason?: string
+  /** True where reading takes: there is no copy without a move. */
+  readonly isLive?: true
+  /** Jobs that it holds, as far as it can be told without reading them. */
+  total(): Promise<number | undefined>
+  /** What it holds, where {@link pages} would take it. */
+  survey?(): Promise<readonly SurveyRow[]>
+  /** All that it holds, the oldest first where it knows. `after`: the cursor of the last page that was dealt with. */
+  pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page>
+  /** Removes jobs of the last page for good. Absent where it cannot. */
+  remove?(records: readonly JobRecord[]): Promise<void>
+  /** Puts jobs back that were moved; one that is there already is not doubled. Absent where it cannot. */
+  restore?(records: readonly JobRecord[]): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,99 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { Decoder, encodeRequest, type Packet, type RequestName } from '@crossgear/gearman-codec'
+
+type Argument = string | Uint8Array
+
+const answerWithinMs = 30_000
+
+/** A connection to a Gearman server: replies come in the order in which they are awaited. */
+export class GearmanConnection {
+  readonly #socket: Socket
+  readonly #decoder = new Decoder()
+  readonly #waiting: ((result: Message | Error) => void)[] = []
+  readonly #arrived: Message[] = []
+  #failure: Error | undefined
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    socket.setNoDelay(true)
+    socket.setTimeout(answerWithinMs, () => {
+      if (this.#waiting.length > 0) socket.destroy(new Error('no answer in 30 s'))
+    })
+    socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    socket.on('error', (error) => this.#fail(error))
+    socket.on('close', () => this.#fail(new Error('the connection was closed')))
+  }
+
+  static async open(host: string, port: number): Promise<GearmanConnection> {
+    const socket = connect(port, host)
+    await once(socket, 'connect')
+    return new GearmanConnection(socket)
+  }
+
+  send(name: RequestName, ...args: readonly Argument[]): void {
+    this.#socket.write(encodeRequest(name, ...args))
+  }
+
+  /** The next packet. Throws where the server says ERROR, or where the connection ends. */
+  async packet(): Promise<Packet> {
+    const message = await this.#next()
+    if (message.name === 'TEXT')
+      throw new Error(`a line came where a packet was due: ${message.line}`)
+    if (message.name !== 'ERROR') return message
+    throw new Error(`the server says ${message.args.map(String).join(': ')}`)
+  }
+
+  /** The lines that answer a text command which ends in a dot. */
+  async lines(command: string): Promise<readonly string[]> {
+    this.#socket.write(`${command}\n`)
+    const lines: string[] = []
+    for (;;) {
+      const message = await this.#next()
+      if (message.name !== 'TEXT') continue
+      if (message.line === '.') return lines
+      if (message.line.startsWith('ERR ')) throw new Error(message.line)
+      lines.push(message.line)
+    }
+  }
+
+  /** Settles when all that was sent has left. */
+  end(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#socket.destroyed) resolve()
+      else this.#socket.once('close', () => resolve()).end()
+    })
+  }
+
+  #next(): Promise<Message> {
+    const first = this.#arrived.shift()
+    if (first) return Promise.resolve(first)
+    if (this.#failure) return Promise.reject(this.#failure)
+    return new Promise((resolve, reject) => {
+      this.#waiting.push((result) => {
+        if (result instanceof Error) reject(result)
+        else resolve(result)
+      })
+    })
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      this.#decoder.push(chunk)
+      for (let message = this.#decoder.next(); message; message = this.#decoder.next()) {
+        const waiting = this.#waiting.shift()
+        if (waiting) waiting(message)
+        else this.#arrived.push(message)
+      }
+    } catch (error) {
+      this.#socket.destroy(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error
+    for (const waiting of this.#waiting.splice(0)) waiting(this.#failure)
+  }
+}
+
+type Message = NonNullable<ReturnType<Decoder['next']>>

@@ -1,0 +1,72 @@
+import { isUtf8 } from 'node:buffer'
+import type { Level } from '@crossgear/core-scheduler'
+import { keptRejectBytes } from '../fit.ts'
+import { importIdOf } from '../identity.ts'
+import type { JobRecord, Reject } from '../record.ts'
+
+/** A job as gearmand's queues hold it. Bytes stay bytes; what is absent there is undefined. */
+export interface GearmandRow {
+  readonly fn: Uint8Array | undefined
+  readonly unique: Uint8Array | undefined
+  /** 0 high, 1 normal, 2 low. */
+  readonly priority: number | undefined
+  /** Empty data may be NULL. */
+  readonly data: Uint8Array | undefined
+  /** Seconds since 1970; 0 or absent: now. */
+  readonly whenToRun: number | undefined
+  /** By what its source finds it again. */
+  readonly sourceKey?: Buffer
+  /** Where it is, for a person. */
+  readonly where: string
+}
+
+/** gearmand's priorities as levels. */
+const levels: readonly Level[] = [8, 5, 2]
+const empty = Buffer.alloc(0)
+
+/** The record of a row, or why it is none. */
+export function recordOfRow(row: GearmandRow, identity: string, nowMs: number): JobRecord | Reject {
+  const { priority = 1, whenToRun = 0 } = row
+  const [fn, cut, payload] = [row.fn, row.unique, row.data].map(bytesOf)
+  // Of a unique id of 64 bytes gearmand keeps 63, and a NUL.
+  const unique = cut && withoutNul(cut)
+  const level = levels[priority]
+  const reject = (message: string): Reject => ({
+    reason: 'bad_row',
+    message: `${row.where}: ${message}`,
+    where: row.where,
+    raw: (payload ?? empty).subarray(0, keptRejectBytes),
+  })
+  if (!fn || fn.length === 0) return reject('it names no function')
+  if (!isUtf8(fn)) return reject("the function's name is no UTF-8")
+  if (level === undefined) return reject(`priority is ${priority}, not 0, 1 or 2`)
+  if (!Number.isSafeInteger(whenToRun)) return reject('when_to_run is no time')
+  const dueAtMs = whenToRun * 1000
+  const isScheduled = dueAtMs > nowMs
+  const parts = [fn, unique ?? empty, payload ?? empty, String(whenToRun)]
+  return {
+    importId: importIdOf(identity, ...parts),
+    state: isScheduled ? 'scheduled' : 'queued',
+    door: 'gearman',
+    fn: fn.toString(),
+    ...(unique && unique.length > 0 && { unique }),
+    level,
+    payload: payload ?? empty,
+    ...(isScheduled && { dueAtMs }),
+    ...(row.sourceKey && { sourceKey: row.sourceKey }),
+  }
+}
+
+/** Whether a job could be made of it. */
+export function isRecord(result: JobRecord | Reject): result is JobRecord {
+  return 'importId' in result
+}
+
+function bytesOf(value: Uint8Array | undefined): Buffer | undefined {
+  return value && Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+}
+
+function withoutNul(bytes: Buffer): Buffer {
+  const end = bytes.indexOf(0)
+  return end < 0 ? bytes : bytes.subarray(0, end)
+}

@@ -1,0 +1,201 @@
+import { access, rmdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Database, JSValue, SQLiteValue } from 'node-sqlite3-wasm'
+import { lineOf, MigrationError, reaching } from '../errors.ts'
+import type { JobRecord, Reject } from '../record.ts'
+import type { Page, PageBounds, Source } from '../source.ts'
+import { usersOf } from './file-users.ts'
+import { isRecord, recordOfRow } from './gearmand-row.ts'
+
+const limits = [
+  'Jobs without a unique id replaced each other in this table: gearmand kept the last one.',
+  'Foreground jobs are never in it, and neither reducers nor retries are.',
+  'Of a unique id of 64 bytes gearmand kept the first 63.',
+]
+
+type Row = Readonly<Record<string, SQLiteValue>>
+
+/** The table of `gearmand -q libsqlite3`, in the order in which jobs came. */
+export class GearmandSqliteSource implements Source {
+  readonly identity: string
+  readonly limits = limits
+  readonly liveReason?: string
+  readonly #db: Database
+  readonly #table: string
+  /** Files of old servers have no `when_to_run`. */
+  readonly #hasTime: boolean
+
+  private constructor(db: Database, path: string, table: string, users: readonly number[]) {
+    this.#db = db
+    this.#table = `"${table.replaceAll('"', '""')}"`
+    this.identity = `gearmand+sqlite:${path}?table=${table}`
+    this.#hasTime = this.#columns(path, table).has('when_to_run')
+    if (users.length > 0) {
+      this.liveReason = `process ${users.join(', ')} has ${path} open, and jobs that run are still in it`
+    }
+  }
+
+  /** `isMoved`: rows will be removed. */
+  static async open(
+    file: string,
+    { table = 'gearman_queue', isMoved = false } = {},
+  ): Promise<GearmandSqliteSource> {
+    const path = resolve(file)
+    await reaching(path, () => access(path))
+    const { default: sqlite } = await import('node-sqlite3-wasm')
+    const users = await usersOf(path)
+    if (isMoved && users.length > 0) {
+      const who = `process ${users.join(', ')}`
+      throw new MigrationError('USAGE', `${path} is open in ${who}: stop it before --move.`)
+    }
+    // A driver that was killed leaves its lock behind; nobody has the file open now.
+    if (users.length === 0) await rmdir(`${path}.lock`).catch(() => undefined)
+    return reaching(path, () => {
+      const db = new sqlite.Database(path, { fileMustExist: true, readOnly: !isMoved })
+      try {
+        return Promise.resolve(new GearmandSqliteSource(db, path, table, users))
+      } catch (error) {
+        db.close()
+        throw error
+      }
+    })
+  }
+
+  total(): Promise<number> {
+    const row = this.#db.get(`SELECT count(*) AS n FROM ${this.#table}`) as Row | null
+    return Promise.resolve(Number(row?.['n'] ?? 0))
+  }
+
+  async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
+    for (let last = Number(after ?? -1); ;) {
+      const page = await reaching(this.identity, () => Promise.resolve(this.#page(last, bounds)))
+      if (page.last === undefined) return
+      last = page.last
+      yield { records: page.records, rejects: page.rejects, cursor: String(last) }
+    }
+  }
+
+  remove(records: readonly JobRecord[]): Promise<void> {
+    return this.#change(`DELETE FROM ${this.#table} WHERE rowid = ?`, records, ({ sourceKey }) => [
+      Number(sourceKey?.toString()),
+    ])
+  }
+
+  restore(records: readonly JobRecord[]): Promise<void> {
+    const columns = ['unique_key', 'function_name', 'priority', 'data']
+    // Names are bytes here, and text in the table.
+    const marks = ['CAST(? AS TEXT)', 'CAST(? AS TEXT)', '?', '?']
+    if (this.#hasTime) {
+      columns.push('when_to_run')
+      marks.push('?')
+    }
+    const sql = `INSERT OR IGNORE INTO ${this.#table} (${columns.join()}) VALUES (${marks.join()})`
+    return this.#change(sql, records, ({ fn, queue, unique, level, payload, dueAtMs = 0 }) => {
+      const name = queue === undefined ? fn : `${fn}@${queue}`
+      const priority = level >= 7 ? 0 : level >= 4 ? 1 : 2
+      const row: JSValue[] = [unique ?? '', Buffer.from(name), priority, payload]
+      if (this.#hasTime) row.push(Math.ceil(dueAtMs / 1000))
+      return row
+    })
+  }
+
+  close(): Promise<void> {
+    this.#db.close()
+    return Promise.resolve()
+  }
+
+  #columns(path: string, table: string): ReadonlySet<SQLiteValue> {
+    const rows = this.#db.all('SELECT name FROM pragma_table_info(?)', [table]) as Row[]
+    const names = new Set(rows.map((row) => row['name'] ?? null))
+    const missing = ['unique_key', 'function_name', 'priority', 'data'].filter(
+      (name) => !names.has(name),
+    )
+    if (rows.length === 0) throw new MigrationError('UNREACHABLE', `${path} has no table ${table}.`)
+    if (missing.length > 0) {
+      const what = `table ${table} of ${path} has no column ${missing.join(', ')}`
+      throw new MigrationError('UNREACHABLE', `${what}: it is not gearmand's.`)
+    }
+    return names
+  }
+
+  /** Rows behind the last one, by `rowid`: each new row has a higher one. */
+  #page(after: number, { jobs, bytes: most }: PageBounds) {
+    const time = this.#hasTime ? 'when_to_run' : 'NULL'
+    const sizes = this.#db.all(
+      `SELECT rowid AS id, length(data) AS n FROM ${this.#table} WHERE rowid > ? ORDER BY rowid LIMIT ?`,
+      [after, jobs],
+    ) as Row[]
+    let bytes = 0
+    let end = 0
+    while (end < sizes.length && (end === 0 || bytes < most))
+      bytes += Number(sizes[end++]?.['n'] ?? 0)
+    const last = end > 0 ? Number(sizes[end - 1]?.['id']) : undefined
+    const records: JobRecord[] = []
+    const rejects: Reject[] = []
+    if (last === undefined) return { records, rejects, last }
+    const rows = this.#db.all(
+      `SELECT rowid AS id, CAST(function_name AS BLOB) AS fn, CAST(unique_key AS BLOB) AS uniq,
+        priority, CAST(data AS BLOB) AS data, ${time} AS time
+        FROM ${this.#table} WHERE rowid > ? AND rowid <= ? ORDER BY rowid`,
+      [after, last],
+    ) as Row[]
+    const nowMs = Date.now()
+    for (const row of rows) {
+      const result = this.#recordOf(row, nowMs)
+      if (isRecord(result)) records.push(result)
+      else rejects.push(result)
+    }
+    return { records, rejects, last }
+  }
+
+  #recordOf(row: Row, nowMs: number): JobRecord | Reject {
+    const id = String(row['id'])
+    return recordOfRow(
+      {
+        fn: bytesOf(row['fn']),
+        unique: bytesOf(row['uniq']),
+        priority: numberOf(row['priority']),
+        data: bytesOf(row['data']),
+        whenToRun: numberOf(row['time']),
+        sourceKey: Buffer.from(id),
+        where: `row ${id}`,
+      },
+      this.identity,
+      nowMs,
+    )
+  }
+
+  /** One transaction for all records. */
+  #change(
+    sql: string,
+    records: readonly JobRecord[],
+    valuesOf: (record: JobRecord) => JSValue[],
+  ): Promise<void> {
+    return reaching(this.identity, () => {
+      this.#db.exec('BEGIN IMMEDIATE')
+      const statement = this.#db.prepare(sql)
+      try {
+        for (const record of records) statement.run(valuesOf(record))
+        this.#db.exec('COMMIT')
+      } catch (error) {
+        this.#db.exec('ROLLBACK')
+        throw new MigrationError('UNREACHABLE', `${this.identity}: ${lineOf(error)}.`, {
+          cause: error,
+        })
+      } finally {
+        statement.finalize()
+      }
+      return Promise.resolve()
+    })
+  }
+}
+
+function bytesOf(value: SQLiteValue | undefined): Uint8Array | undefined {
+  return value instanceof Uint8Array ? value : undefined
+}
+
+/** What is no number is told as one that is none. */
+function numberOf(value: SQLiteValue | undefined): number | undefined {
+  if (value === null || value === undefined) return undefined
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN
+}

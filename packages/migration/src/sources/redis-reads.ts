@@ -1,0 +1,33 @@
+import type { ServerConnection } from '@crossgear/gearmonkey-redis/store'
+
+/** Members that one SCAN goes through. */
+const scanned = 1_000
+
+/** Keys that match, each once. */
+export async function scanKeys(redis: ServerConnection, pattern: string): Promise<string[]> {
+  const found = new Set<string>()
+  let cursor = '0'
+  do {
+    const [next, keys] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', scanned)
+    for (const key of keys) found.add(key)
+    cursor = next
+  } while (cursor !== '0')
+  return [...found]
+}
+
+/** Connections to the same database that are not this program's. */
+export async function otherClients(redis: ServerConnection): Promise<number> {
+  const list = String(await redis.call('CLIENT', 'LIST', 'TYPE', 'normal'))
+  const db = `db=${redis.options.db ?? 0}`
+  const lines = list.split('\n').filter((line) => line.split(' ').includes(db))
+  return lines.filter((line) => !line.includes(' name=crossgear:')).length
+}
+
+/** Bytes of a member of a list or sorted set, about; 1 where there is none. */
+export async function averageBytes(redis: ServerConnection, key: string): Promise<number> {
+  const bytes = await redis.memory('USAGE', key, 'SAMPLES', 20)
+  if (bytes === null) return 1
+  const type = await redis.type(key)
+  const members = type === 'list' ? await redis.llen(key) : await redis.zcard(key)
+  return Math.max(1, bytes / Math.max(1, members))
+}

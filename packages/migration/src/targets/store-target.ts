@@ -1,0 +1,122 @@
+import type { LaneNames } from '@crossgear/core-scheduler'
+import type { ImportResult, RedisStore } from '@crossgear/gearmonkey-redis/store'
+import { reaching } from '../errors.ts'
+import { tagOf } from '../identity.ts'
+import type { JobRecord } from '../record.ts'
+import { importedOf, laneOf } from '../stored-job.ts'
+import { lanesOf } from '../lanes.ts'
+import type { Ledger, Stored, Target } from '../target.ts'
+
+const full: Readonly<Record<'dead' | 'notes', Stored>> = {
+  dead: {
+    kind: 'rejected',
+    reason: 'dead_set_full',
+    message: 'the dead set of its function is full',
+  },
+  notes: {
+    kind: 'rejected',
+    reason: 'not_read',
+    message: 'more than 5,000,000 jobs of its function were imported in 30 days',
+  },
+}
+
+const side = 'The target store'
+
+/** A Crossgear store. */
+export class StoreTarget implements Target, Ledger {
+  readonly #redis: RedisStore
+  readonly #names: LaneNames
+  readonly #name: string
+  readonly #tag: Buffer
+  readonly #lanes = new Set<string>()
+
+  constructor(store: RedisStore, names: LaneNames, name: string) {
+    this.#redis = store
+    this.#names = names
+    this.#name = name
+    this.#tag = tagOf(name)
+  }
+
+  store(records: readonly JobRecord[]): Promise<readonly Stored[]> {
+    return reaching(side, () => this.#storeAll(records))
+  }
+
+  moved(records: readonly JobRecord[]): Promise<void> {
+    return reaching(side, async () => {
+      for (const [lane, some] of this.#byLane(records)) {
+        await this.#redis.imports.moved(
+          lane,
+          some.map(({ importId }) => importId),
+        )
+      }
+    })
+  }
+
+  movedAll(): Promise<void> {
+    return reaching(side, async () => {
+      const { imports } = this.#redis
+      for (const lane of await lanesOf(imports, this.#name)) {
+        for await (const notes of imports.notesOf(lane, this.#tag)) {
+          const left = notes.filter(({ kind }) => kind === 'created')
+          await imports.moved(
+            lane,
+            left.map(({ importId }) => importId),
+          )
+        }
+      }
+    })
+  }
+
+  progress(name: string): Promise<Readonly<Record<string, string>>> {
+    return reaching(side, () => this.#redis.imports.progress(name))
+  }
+
+  saveProgress(name: string, fields: Readonly<Record<string, string>>): Promise<void> {
+    return reaching(side, () => this.#redis.imports.saveProgress(name, fields))
+  }
+
+  close(): Promise<void> {
+    return this.#redis.close()
+  }
+
+  async #storeAll(records: readonly JobRecord[]): Promise<readonly Stored[]> {
+    const nowMs = Date.now()
+    const results = new Map<JobRecord, Stored>()
+    for (const [lane, some] of this.#byLane(records)) {
+      await this.#open(lane, some)
+      const imported = some.map((record) => importedOf(record, nowMs))
+      const stored = await this.#redis.imports.store(lane, this.#tag, imported)
+      for (const [at, record] of some.entries()) results.set(record, storedOf(stored[at]))
+    }
+    await this.#redis.confirm?.()
+    return records.map((record) => results.get(record) ?? { kind: 'known' })
+  }
+
+  /** Registers a lane, and opens it to consumers where Faktory producers pushed into it, as the door does. */
+  async #open(lane: string, records: readonly JobRecord[]): Promise<void> {
+    const isFaktory = records.some(({ door }) => door === 'faktory')
+    const mark = isFaktory ? `${lane}\0open` : lane
+    if (this.#lanes.has(mark)) return
+    // A rollback finds the jobs of a lane that was noted before its first job came.
+    await this.#redis.imports.saveProgress(this.#name, { [`lane:${lane}`]: '1' })
+    await this.#redis.registerLane(lane)
+    if (isFaktory) await this.#redis.openLane(lane)
+    this.#lanes.add(mark)
+  }
+
+  #byLane(records: readonly JobRecord[]): ReadonlyMap<string, JobRecord[]> {
+    const lanes = new Map<string, JobRecord[]>()
+    for (const record of records) {
+      const lane = laneOf(record, this.#names)
+      const some = lanes.get(lane)
+      if (some) some.push(record)
+      else lanes.set(lane, [record])
+    }
+    return lanes
+  }
+}
+
+function storedOf(result: ImportResult | undefined): Stored {
+  if (result?.kind === 'full') return full[result.what]
+  return { kind: result?.kind ?? 'known' }
+}

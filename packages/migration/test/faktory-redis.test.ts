@@ -1,0 +1,236 @@
+import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { openSource } from '../src/open-source.ts'
+import { makePlan } from '../src/plan.ts'
+import type { Reject } from '../src/record.ts'
+import { rollback } from '../src/rollback.ts'
+import { run, type RunResult } from '../src/run.ts'
+import { Selection } from '../src/selection.ts'
+import { verifyCopy } from '../src/verify.ts'
+import { TestTarget } from './support/target.ts'
+
+const hour = 3_600_000
+const later = Date.now() + 24 * hour
+
+/** What Faktory 1.10 marshals. */
+function jobText(jid: string, type: string, queue: string, more = '', args = '[1]'): string {
+  const times = `"created_at":"2026-08-01T10:00:00.123456789Z","enqueued_at":"2026-08-01T10:00:00.5Z"`
+  return `{"jid":"${jid}","queue":"${queue}","jobtype":"${type}","args":${args},${times}${more}}`
+}
+
+const failure = `"failure":{"retry_count":2,"remaining":23,"failed_at":"2026-08-01T11:00:00Z","message":"no route","errtype":"IOError"}`
+
+// No Faktory server can be installed here: its data is built by hand, as facts of 1.9.4 and 1.10.0 say.
+describe.skipIf(lacksRedis)(
+  "needs redis-server: Faktory's own Redis, its data built by hand",
+  () => {
+    let server: RedisServer
+    let target: TestTarget
+    let redis: ReturnType<RedisServer['connect']>
+
+    beforeAll(async () => {
+      target = await TestTarget.open()
+      server = await RedisServer.start()
+      redis = server.connect()
+    })
+    afterAll(async () => {
+      await target.close()
+      await server.stop()
+    })
+    afterEach(async () => {
+      expect(await target.violations()).toEqual([])
+      await target.clear()
+      redis.disconnect()
+      redis = server.connect()
+      await redis.flushall()
+    })
+
+    async function fill(prefix: string): Promise<void> {
+      await redis.sadd('queues', 'default', 'bulk')
+      for (let at = 0; at < 40; at += 1) {
+        const queue = at % 2 === 0 ? 'default' : 'bulk'
+        const args = at === 4 ? '[12345678901234567890, "ü", null]' : `[${at}]`
+        await redis.lpush(`${prefix}${queue}`, jobText(`jid-queued-${at}`, 'Mail', queue, '', args))
+      }
+      await redis.zadd(
+        'scheduled',
+        later / 1000,
+        jobText('jid-later', 'Mail', 'default', ',"at":"2030-01-01T00:00:00Z"'),
+      )
+      await redis.zadd(
+        'retries',
+        (later + 0.5) / 1000,
+        jobText('jid-again', 'Mail', 'default', `,"retry":25,${failure}`),
+      )
+      await redis.zadd(
+        'dead',
+        later / 1000,
+        jobText('jid-dead', 'Mail', 'bulk', `,"retry":3,${failure}`),
+      )
+      const held = jobText('jid-working', 'Other', 'default', ',"priority":9')
+      await redis.zadd(
+        'working',
+        1,
+        `{"job":${held},"reserved_at":"2026-08-01T10:00:00Z","expires_at":"2026-08-01T10:30:00Z","wid":"w1"}`,
+      )
+      await redis.set('processed', 7)
+      redis.disconnect()
+    }
+
+    const open = (isMove = false) =>
+      openSource(`faktory+unix://${server.path}`, { isMove, functions: [] })
+
+    async function move(isMove: boolean, rejects: Reject[] = []): Promise<RunResult> {
+      const source = await open(isMove)
+      const parts = {
+        source,
+        target: target.as('f'),
+        ledger: target.as('f'),
+        selection: new Selection(),
+      }
+      try {
+        return await run({
+          ...parts,
+          options: { name: 'f', isMove, batch: 7 },
+          onReject: (reject) => rejects.push(reject),
+        })
+      } finally {
+        await source.close()
+      }
+    }
+
+    test.each([
+      ['up to 1.9', ''],
+      ['from 1.10', 'q:'],
+    ])(
+      'queues, retries, scheduled, dead and working jobs arrive as they stood (%s)',
+      async (_version, prefix) => {
+        await fill(prefix)
+        const { counts } = await move(false)
+        expect(counts).toMatchObject({ read: 44, created: 44, rejected: 0 })
+        expect(await target.store.counts(['Mail', 'Mail@bulk', 'Other'])).toMatchObject([
+          { normal: 20, scheduled: 2, retrying: 1, dead: 0 },
+          { normal: 20, dead: 1 },
+          { high: 1 },
+        ])
+        const mail = await target.jobs('Mail')
+        const again = mail.find(({ job }) => job.jid === 'jid-again')
+        expect(again?.job.failure).toContain('"message":"no route"')
+        expect(again?.job.retries).toBe(25)
+        expect(mail.find(({ job }) => job.jid === 'jid-later')?.dueAtMs).toBe(later)
+        expect(mail.find(({ job }) => job.jid === 'jid-queued-4')?.job.input.toString()).toBe(
+          '[12345678901234567890, "ü", null]',
+        )
+        const source = await open()
+        const parts = { imports: target.store.imports, names: target.names, options: { name: 'f' } }
+        expect(await verifyCopy(source, new Selection(), parts)).toMatchObject({ isEqual: true })
+        await source.close()
+        expect((await move(false)).counts).toMatchObject({ created: 0, known: 44 })
+      },
+    )
+
+    test('consumers get the jobs of a queue in their old order', async () => {
+      await fill('q:')
+      await move(false)
+      const jobs = await target.store.claim({
+        by: 'consumer',
+        groups: [{ lanes: ['Mail@bulk'], queue: 'bulk' }],
+        max: 100,
+      })
+      const order = Array.from({ length: 20 }, (_none, at) => `jid-queued-${2 * at + 1}`)
+      expect(jobs.map(({ jid }) => jid)).toEqual(order)
+      await target.store.finish(
+        'Mail@bulk',
+        jobs.map((job) => ({ ...job, kind: 'complete', output: Buffer.alloc(0) })),
+      )
+    })
+
+    test('a move empties it, and a rollback puts all of it back', async () => {
+      await fill('q:')
+      expect((await move(true)).counts).toMatchObject({ created: 44, removed: 44 })
+      expect(
+        await server.ask(
+          'EXISTS',
+          'q:default',
+          'q:bulk',
+          'scheduled',
+          'retries',
+          'dead',
+          'working',
+        ),
+      ).toBe('0')
+      const source = await open(true)
+      const parts = { imports: target.store.imports, names: target.names, name: 'f', source }
+      expect(await rollback(parts)).toMatchObject({ undone: 44, restored: 44, begun: 0 })
+      await source.close()
+      redis = server.connect()
+      expect([await redis.llen('q:default'), await redis.llen('q:bulk')]).toEqual([21, 20])
+      const oldest = JSON.parse((await redis.lindex('q:bulk', -1)) ?? '{}') as object
+      expect(oldest).toMatchObject({
+        jid: 'jid-queued-1',
+        jobtype: 'Mail',
+        queue: 'bulk',
+        args: [1],
+      })
+      expect(await redis.zrange('retries', 0, '-1')).toEqual([
+        expect.stringContaining('"retry_count":2'),
+      ])
+      expect(await redis.zcard('dead')).toBe(1)
+    })
+
+    test('what a selection leaves stays, and the rest is moved', async () => {
+      await fill('q:')
+      const source = await open(true)
+      const selection = new Selection({ states: ['queued'], map: ['Mail=Post@slow'] })
+      const options = { name: 'f', isMove: true, batch: 7 }
+      const { counts } = await run({ source, target: target.as('f'), selection, options })
+      await source.close()
+      expect(counts).toMatchObject({ created: 40, leftOut: 4, removed: 40 })
+      expect(await target.store.counts(['Post@slow'])).toMatchObject([{ normal: 40 }])
+      expect(await server.ask('ZCARD', 'retries')).toBe('1')
+    })
+
+    test('what is no job is counted, told and left, and the rest goes on', async () => {
+      await redis.lpush(
+        'q:default',
+        'no json',
+        '{"jid":"short"}',
+        jobText('jid-good-one', 'Mail', 'default'),
+      )
+      await redis.zadd('working', 1, '{"wid":"w"}')
+      redis.disconnect()
+      const rejects: Reject[] = []
+      expect((await move(true, rejects)).counts).toMatchObject({
+        read: 4,
+        created: 1,
+        rejected: 3,
+        removed: 1,
+      })
+      expect(rejects.map(({ reason, raw }) => [reason, raw.toString()])).toEqual([
+        ['bad_job', 'no json'],
+        ['bad_job', '{"jid":"short"}'],
+        ['bad_job', '{"wid":"w"}'],
+      ])
+      expect(await server.ask('LLEN', 'q:default')).toBe('2')
+    })
+
+    test('a Redis that a server uses is not read without --while-live', async () => {
+      await redis.ping()
+      const source = await open()
+      const plan = await makePlan(source, new Selection(), {})
+      expect(plan.jobs).toBe(0)
+      expect(source.liveReason).toContain('1 other connection')
+      const parts = { source, target: target.as('f'), selection: new Selection() }
+      await expect(run({ ...parts, options: { name: 'f' } })).rejects.toThrow('--while-live')
+      await source.close()
+    })
+
+    test('a server that is away: one clear line', async () => {
+      const opening = openSource('faktory+redis://127.0.0.1:1', { isMove: false, functions: [] })
+      await expect(opening).rejects.toMatchObject({
+        code: 'UNREACHABLE',
+        message: expect.stringContaining('faktory+redis://127.0.0.1:1/0') as string,
+      })
+    })
+  },
+)

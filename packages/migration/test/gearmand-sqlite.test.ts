@@ -1,0 +1,238 @@
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import sqlite from 'node-sqlite3-wasm'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { makePlan } from '../src/plan.ts'
+import { rollback } from '../src/rollback.ts'
+import { run, type RunCounts } from '../src/run.ts'
+import { Selection } from '../src/selection.ts'
+import { openSource } from '../src/open-source.ts'
+import { verifyCopy, verifyMoved } from '../src/verify.ts'
+import { Gearmand, lacksGearmand } from './support/gearmand.ts'
+import { assortedJobs } from './support/jobs.ts'
+import { TestTarget } from './support/target.ts'
+
+const everything = new Selection()
+/** gearmand's own loss. */
+const kept = (unique: string): string => unique.slice(0, 63)
+const inADay = Math.floor(Date.now() / 1000) + 86_400
+
+describe.skipIf(lacksGearmand || lacksRedis)(
+  'needs gearmand and redis-server: gearmand+sqlite',
+  () => {
+    let folder: string
+    let path: string
+    let target: TestTarget
+    const submitted = assortedJobs(300, inADay)
+
+    beforeAll(async () => {
+      target = await TestTarget.open()
+      folder = mkdtempSync(join(tmpdir(), 'xg-sqlite-'))
+      path = join(folder, 'queue.sqlite')
+      const gearmand = await Gearmand.start('-q', 'libsqlite3', '--libsqlite3-db', path)
+      await gearmand.submit(submitted)
+      await gearmand.stop()
+      copyFileSync(path, `${path}.written`)
+    })
+    afterAll(async () => {
+      await target.close()
+      rmSync(folder, { recursive: true })
+    })
+    /** What a real gearmand wrote and left. */
+    beforeEach(() => copyFileSync(`${path}.written`, path))
+    afterEach(async () => {
+      expect(await target.violations()).toEqual([])
+      await target.clear()
+    })
+
+    function change(sql: string): void {
+      const db = new sqlite.Database(path)
+      db.exec(sql)
+      db.close()
+    }
+
+    const open = (isMove = false) =>
+      openSource(`gearmand+sqlite://${path}`, { isMove, functions: [] })
+
+    async function move(isMove: boolean, name = 'm'): Promise<RunCounts> {
+      const source = await open(isMove)
+      const parts = {
+        source,
+        target: target.as(name),
+        ledger: target.as(name),
+        selection: everything,
+      }
+      const { counts } = await run({ ...parts, options: { name, isMove, batch: 37 } })
+      await source.close()
+      return counts
+    }
+
+    async function verify() {
+      const source = await open()
+      const parts = { imports: target.store.imports, names: target.names, options: { name: 'm' } }
+      const found = await verifyCopy(source, everything, parts)
+      await source.close()
+      return found
+    }
+
+    test('every job arrives once, as its client submitted it', async () => {
+      expect(await move(false)).toMatchObject({ read: 300, created: 300, rejected: 0 })
+      const levels = { high: 8, normal: 5, low: 2 }
+      const expected = new Map(
+        submitted.map(({ fn, unique, data, priority = 'normal', epoch }) => [
+          `${fn} ${kept(unique)}`,
+          [data.toString('hex'), epoch === undefined ? levels[priority] : 5, epoch],
+        ]),
+      )
+      const found = new Map<string, unknown>()
+      for (const fn of ['mail', 'report-0', 'report-1']) {
+        for (const { job, dueAtMs } of await target.jobs(fn)) {
+          const due = dueAtMs === undefined ? undefined : dueAtMs / 1000
+          found.set(`${fn} ${String(job.unique)}`, [job.input.toString('hex'), job.level, due])
+        }
+      }
+      expect(found).toEqual(expected)
+      const { isEqual, rows } = await verify()
+      expect(isEqual).toBe(true)
+      expect(rows.reduce((sum, { equal }) => sum + equal, 0)).toBe(300)
+    })
+
+    test('jobs of a level come in the order in which they were submitted', async () => {
+      await move(false)
+      const queued = await target.store.claim({
+        by: 'named',
+        groups: [{ lanes: ['mail'] }],
+        max: 1_000,
+      })
+      const order = (level: number): string[] =>
+        queued.filter((job) => job.level === level).map((job) => String(job.unique))
+      const high = submitted.filter(
+        (job) => job.fn === 'mail' && job.priority === 'high' && job.epoch === undefined,
+      )
+      expect(order(8)).toEqual(high.map(({ unique }) => kept(unique)))
+      await target.store.finish(
+        'mail',
+        queued.map((job) => ({ ...job, kind: 'complete', output: Buffer.alloc(0) })),
+      )
+    })
+
+    test('a second run imports nothing', async () => {
+      await move(false)
+      expect(await move(false)).toMatchObject({ read: 300, created: 0, known: 300 })
+      expect(await move(false, 'another')).toMatchObject({ created: 0, known: 300 })
+    })
+
+    test('a move empties the table, and verify proves what came', async () => {
+      expect(await move(true)).toMatchObject({ created: 300, removed: 300 })
+      const source = await open()
+      expect(await source.total()).toBe(0)
+      await source.close()
+      const parts = { imports: target.store.imports, names: target.names, options: { name: 'm' } }
+      expect(await verifyMoved(parts)).toMatchObject({ isEqual: true })
+    })
+
+    test('a rollback puts moved jobs back, and a real gearmand hands them out again', async () => {
+      await move(true)
+      const source = await open(true)
+      const parts = { imports: target.store.imports, names: target.names, name: 'm', source }
+      expect(await rollback(parts)).toMatchObject({ undone: 300, restored: 300, begun: 0 })
+      expect(await source.total()).toBe(300)
+      await source.close()
+      const gearmand = await Gearmand.start('-q', 'libsqlite3', '--libsqlite3-db', path)
+      try {
+        const connection = await gearmand.connect()
+        const status = await connection.lines('status')
+        await connection.end()
+        const totals = status.map((line) => Number(line.split('\t')[1]))
+        expect(totals.reduce((sum, total) => sum + total, 0)).toBe(300)
+      } finally {
+        await gearmand.stop()
+      }
+    })
+
+    test('a rollback of a copy takes back what no worker has begun', async () => {
+      await move(false)
+      const [begun] = await target.store.claim({
+        by: 'named',
+        groups: [{ lanes: ['mail'] }],
+        max: 1,
+      })
+      const parts = { imports: target.store.imports, names: target.names, name: 'm' }
+      expect(await rollback(parts)).toMatchObject({ undone: 299, begun: 1, restored: 0 })
+      expect(await target.jobs('mail')).toHaveLength(1)
+      if (begun)
+        await target.store.finish('mail', [{ ...begun, kind: 'complete', output: Buffer.alloc(0) }])
+    })
+
+    test('verify tells what is missing and what was changed', async () => {
+      await move(false)
+      await target.server.ask('HSET', 'job:mail:1', 'input', 'another')
+      change("INSERT INTO gearman_queue VALUES ('new', 'mail', 1, x'00', 0)")
+      const { isEqual, rows } = await verify()
+      expect(isEqual).toBe(false)
+      const mail = rows.find(({ lane }) => lane === 'mail')
+      expect(mail).toMatchObject({ missing: 1, different: 1 })
+      expect(mail?.checksums[0]).not.toBe(mail?.checksums[1])
+    })
+
+    test('a plan counts by function, state and size, and what stays', async () => {
+      change(`INSERT INTO gearman_queue VALUES ('${'u'.repeat(65)}', 'mail', 1, x'00', 0)`)
+      change("INSERT INTO gearman_queue VALUES ('p', 'mail', 7, x'00', 0)")
+      const source = await open()
+      const plan = await makePlan(source, new Selection({ except: ['report-1'] }), {})
+      await source.close()
+      const mail = submitted.filter(({ fn, epoch }) => fn === 'mail' && epoch === undefined)
+      expect(plan.rows.find(({ fn, state }) => fn === 'mail' && state === 'queued')).toMatchObject({
+        jobs: mail.length,
+        largestBytes: 3_000,
+        bytes: mail.reduce((sum, { data }) => sum + data.length, 0),
+      })
+      expect(plan.rejects.map(({ reason, jobs }) => [reason, jobs]).sort()).toEqual([
+        ['bad_row', 1],
+        ['unique_too_long', 1],
+      ])
+      expect(plan.leftOut).toBe(submitted.filter(({ fn }) => fn === 'report-1').length)
+    })
+
+    test('a database that a server has open is not read, and never moved from', async () => {
+      // Debian's gearmand does not start on empty data that it wrote as NULL itself.
+      change("UPDATE gearman_queue SET data = x'' WHERE data IS NULL")
+      const gearmand = await Gearmand.start('-q', 'libsqlite3', '--libsqlite3-db', path)
+      try {
+        const source = await open()
+        expect(source.liveReason).toContain('has')
+        const parts = { source, target: target.as('m'), selection: everything }
+        await expect(run({ ...parts, options: { name: 'm' } })).rejects.toThrow('say --while-live')
+        await source.close()
+        await expect(open(true)).rejects.toThrow('stop it before --move')
+      } finally {
+        await gearmand.stop()
+      }
+    })
+
+    test('a lock that a killed run left behind keeps nobody out', async () => {
+      mkdirSync(`${path}.lock`)
+      expect(await move(true)).toMatchObject({ created: 300 })
+    })
+
+    test('old tables without run times are read', async () => {
+      change('ALTER TABLE gearman_queue DROP COLUMN when_to_run')
+      expect(await move(false)).toMatchObject({ created: 300, rejected: 0 })
+    })
+
+    test.each([
+      ['gearmand+sqlite:///no/such.sqlite', 'UNREACHABLE', '/no/such.sqlite'],
+      ['PATH?table=other', 'UNREACHABLE', 'has no table other'],
+      ['PATH?tabel=x', 'USAGE', 'the parameter tabel'],
+    ])('%s: one clear line', async (address, code, line) => {
+      const url = address.replace('PATH', `gearmand+sqlite://${path}`)
+      const opening = openSource(url, { isMove: false, functions: [] })
+      await expect(opening).rejects.toMatchObject({
+        code,
+        message: expect.stringContaining(line) as string,
+      })
+    })
+  },
+)

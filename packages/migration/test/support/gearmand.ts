@@ -1,0 +1,76 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { freePort } from '@crossgear/tools/free-port'
+import { until } from '@crossgear/tools/until'
+import { GearmanConnection } from '../../src/sources/gearman-connection.ts'
+
+const program = '/usr/sbin/gearmand'
+
+/** True where gearmand is not installed; in CI never. */
+export const lacksGearmand: boolean =
+  spawnSync(program, ['--version']).status !== 0 && process.env['CI'] !== 'true'
+
+export interface Submission {
+  readonly fn: string
+  readonly unique: string
+  readonly data: Buffer
+  readonly priority?: 'high' | 'normal' | 'low'
+  /** Seconds since 1970. */
+  readonly epoch?: number
+}
+
+const requests = {
+  high: 'SUBMIT_JOB_HIGH_BG',
+  normal: 'SUBMIT_JOB_BG',
+  low: 'SUBMIT_JOB_LOW_BG',
+} as const
+
+/** A real gearmand of the test's own. */
+export class Gearmand {
+  readonly port: number
+  readonly #child: ReturnType<typeof spawn>
+
+  private constructor(port: number, child: ReturnType<typeof spawn>) {
+    this.port = port
+    this.#child = child
+  }
+
+  static async start(...words: readonly string[]): Promise<Gearmand> {
+    const port = await freePort()
+    const listen = ['--port', String(port), '--listen', '127.0.0.1', '--log-file', 'stderr']
+    const child = spawn(program, [...listen, ...words], { stdio: ['ignore', 'ignore', 'pipe'] })
+    let said = ''
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    const gearmand = new Gearmand(port, child)
+    await until('gearmand answers', async () => {
+      if (child.exitCode !== null) throw new Error(`gearmand ended: ${said}`)
+      return gearmand.connect().then(
+        (connection) => connection.end().then(() => true),
+        () => false,
+      )
+    })
+    return gearmand
+  }
+
+  connect(): Promise<GearmanConnection> {
+    return GearmanConnection.open('127.0.0.1', this.port)
+  }
+
+  /** Submits background jobs, each acknowledged. */
+  async submit(jobs: readonly Submission[]): Promise<void> {
+    const connection = await this.connect()
+    for (const { fn, unique, data, priority = 'normal', epoch } of jobs) {
+      if (epoch === undefined) connection.send(requests[priority], fn, unique, data)
+      else connection.send('SUBMIT_JOB_EPOCH', fn, unique, String(epoch), data)
+    }
+    for (let left = jobs.length; left > 0; left -= 1) await connection.packet()
+    await connection.end()
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const exited = once(this.#child, 'exit')
+    this.#child.kill('SIGTERM')
+    await exited
+  }
+}
