@@ -16,6 +16,7 @@ async function main(): Promise<number> {
       version,
       env: process.env,
       serve: (config) => serve(config, version),
+      print: (line) => process.stdout.write(`${line}\n`),
     })
   } catch (error) {
     const known = error instanceof StartError

@@ -24,6 +24,8 @@ interface Parts {
   /** False where a job must not be reserved before its worker asks. */
   readonly mayClaimAhead: boolean
   readonly stirs: Stirs
+  /** A consumer has a job. */
+  readonly handedOut: (job: Reservation) => void
   /** Whether the store tells this node of all that comes for an interest. */
   readonly isHeard: (interest: Interest) => boolean
   /** A throttled queue may have room: wakes who waits for its jobs. */
@@ -161,6 +163,7 @@ export class Claims {
       const groups = interest.groups(registry)
       const jobs = await store.claim({
         by: interest.by,
+        access: interest.access,
         groups: interest.by === 'consumer' ? this.#parts.unpaused(groups) : groups,
         byLevel: interest.byLevel ?? false,
         max: claimants.length,
@@ -204,6 +207,7 @@ export class Claims {
     hasMore: boolean,
   ): void {
     const sinceMs = this.#parts.clock.nowMs()
+    if (interest.by === 'consumer') for (const job of jobs) this.#parts.handedOut(job)
     const left = claimants.filter((claimant) => !claimant.gone)
     const own = jobs.slice(0, claimants.length)
     const ahead = jobs.slice(claimants.length)

@@ -1,3 +1,4 @@
+import type { Bridging } from './bridging.ts'
 import type { IdleWorker, IdleWorkers } from './idle-workers.ts'
 import { idleKeysOf } from './interest.ts'
 import type { JobEvent, JobRef, JobState, Outcome } from './job.ts'
@@ -25,6 +26,8 @@ export interface HearingParts extends JobLookParts {
   readonly loadPauses: () => Promise<void>
   readonly consumerNews: (wid: string, news: ConsumerNews) => void
   readonly care: NativeCare
+  readonly bridging: Bridging
+  readonly laneClosed: (lane: string) => void
   readonly settle: (outcome: Outcome) => void
   readonly outcomeOf: (job: JobState & { readonly token: string }, report: FailureReport) => Outcome
 }
@@ -104,7 +107,7 @@ export class Hearing implements StoreListener {
   }
 
   laneAdded(lane: string, number: number): void {
-    if (this.#parts.registry.add(lane, number)) this.#parts.counts.laneAdded(lane)
+    if (this.#parts.registry.add(lane, number)) void this.#parts.counts.laneAdded(lane)
   }
 
   /** False from the moment that the store was lost until what happened meanwhile is caught up with. */
@@ -138,8 +141,13 @@ export class Hearing implements StoreListener {
     this.#parts.observer.store(false, reason)
   }
 
+  laneClosed(lane: string): void {
+    this.#parts.laneClosed(lane)
+  }
+
   laneDropped(lane: string): void {
     this.#parts.registry.remove(lane)
+    this.#parts.bridging.dropped(lane)
   }
 
   consumerNews(wid: string, news: ConsumerNews): void {

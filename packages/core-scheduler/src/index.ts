@@ -1,4 +1,4 @@
-export type * from './job.ts'
+export * from './job.ts'
 export * from './ports.ts'
 export type * from './native-ports.ts'
 export type * from './batch-ports.ts'

@@ -1,6 +1,6 @@
 import type { LaneRegistry } from './lane-registry.ts'
 import type { ClaimBy } from './job.ts'
-import type { LaneGroup } from './ports.ts'
+import type { LaneAccess, LaneGroup } from './ports.ts'
 import type { FunctionOrder } from './scheduler-options.ts'
 
 /** One function that a worker named, with the time it allows itself for a job. */
@@ -17,6 +17,8 @@ export interface Ability {
  */
 export interface Interest {
   readonly by: ClaimBy
+  /** Which lanes it takes from. */
+  readonly access: LaneAccess
   readonly key: string
   /** The keys under which an idle worker of this interest is found, see {@link idleKeysOf}. */
   readonly idleKeys: readonly string[]
@@ -43,6 +45,7 @@ export function namedInterest(
   })
   return {
     by: 'named',
+    access: 'any',
     key: `n${JSON.stringify(wanted.map(({ lane, leaseMs }) => [lane, leaseMs ?? 0]))}`,
     mayWait: wanted.every(({ leaseMs }) => leaseMs === undefined),
     byLevel: order === 'by-level',
@@ -56,14 +59,19 @@ export function namedInterest(
   }
 }
 
-/** The interest of a Faktory consumer in queues, left to right. `functions` limits it, if given. */
+/**
+ * The interest of a Faktory consumer in queues, left to right. `functions`, if given, are those that it named: it gets
+ * these alone, whichever lanes are open. Without them `access` says.
+ */
 export function consumerInterest(
   queues: readonly string[],
   registry: LaneRegistry,
   functions?: ReadonlySet<string>,
+  access: LaneAccess = 'auto',
 ): Interest {
   return {
     by: 'consumer',
+    access: functions ? 'any' : access,
     key: `c${JSON.stringify([queues, functions ? [...functions].sort() : null])}`,
     mayWait: false,
     idleKeys: queues.map((queue) => `q${queue}`),

@@ -102,6 +102,8 @@ export interface JobState extends JobRef {
   readonly token?: string
   /** Finished, and what follows from that is done; false for what a native worker wrote. */
   readonly settled: boolean
+  /** Only worth running while somebody waits. */
+  readonly foreground: boolean
   /** It ended with an exception that had nothing to say. */
   readonly thrown?: boolean
   /** How many foreground clients wait for it, over all nodes. */
@@ -130,6 +132,16 @@ export interface Reservation extends Job, LeasedJob {
   readonly waitedMs?: number
 }
 
+/** Who holds a reservation, as its token says: `n` by name, `c` a consumer, `a` a consumer by the automatic rule. */
+export function holderOf(token: string): ClaimBy {
+  return token.startsWith('n') ? 'named' : 'consumer'
+}
+
+/** Whether a job was handed to a consumer that may not know its function. */
+export function isAutomatic(token: string): boolean {
+  return token.startsWith('a')
+}
+
 /** A reservation by its name. */
 export interface HeldRef extends JobRef {
   readonly token: string
@@ -154,12 +166,14 @@ export type Submitted =
  */
 export type Outcome = JobRef & { readonly token: string } & (
     | { readonly kind: 'complete'; readonly output: Uint8Array }
-    /** Final failure that leaves nothing but what retention keeps. */
+    /** Final failure. A background job is kept among the dead where `failure` says of what, a foreground one is not. */
     | {
         readonly kind: 'fail'
         readonly message: Uint8Array
         /** The clients hear an exception even where the message is empty. */
         readonly thrown?: boolean
+        /** Faktory's `failure`, JSON text. */
+        readonly failure?: string
       }
     /** Failed, and due again after a delay on the store's clock. */
     | {
@@ -168,7 +182,7 @@ export type Outcome = JobRef & { readonly token: string } & (
         readonly delayMs: number
         readonly failure: string
       }
-    /** Failed for good, kept in the lane's dead set. */
+    /** Failed for good; a background job is kept in the lane's dead set. */
     | { readonly kind: 'dead'; readonly message: Uint8Array; readonly failure: string }
     /** The worker is gone or gave it up: to the back of its level. */
     | {
@@ -177,6 +191,8 @@ export type Outcome = JobRef & { readonly token: string } & (
         readonly lost: boolean
         /** Give the job up at this many losses; 0: never. */
         readonly maxLosses: number
+        /** What a job that is given up is kept among the dead with; absent: it is not kept. */
+        readonly failure?: string
       }
     /** No worker has had it: to the front of its level, as if it had not been reserved. */
     | { readonly kind: 'return' }

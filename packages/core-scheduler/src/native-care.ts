@@ -1,6 +1,7 @@
 import type { JobRef } from './job.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import type { Clock, Observer, Store } from './ports.ts'
+import { lossFailure } from './retry.ts'
 
 /** The right to look after leftovers goes to another node when its owner is silent so long, milliseconds. */
 const leadForMs = 3_500
@@ -27,6 +28,8 @@ export interface NativeCareParts {
   readonly observer: Observer
   readonly registry: LaneRegistry
   readonly maxLosses: number
+  /** The store's clock, milliseconds since 1970. */
+  readonly storeNowMs: () => number
   readonly repair: RepairPolicy | undefined
   readonly register: (lane: string) => Promise<unknown>
   /** Settles what native workers wrote in these jobs. */
@@ -158,6 +161,7 @@ export class NativeCare {
       dry: mode === 'report',
       max: repairsPerBeat,
       maxLosses,
+      failure: lossFailure(this.#parts.storeNowMs()),
     }
     for (const repair of await store.native.repair(lanes, request)) {
       observer.repaired(repair, !request.dry)

@@ -22,6 +22,8 @@ export interface RepairRequest {
   readonly max: number
   /** A job that lost so many workers is given up; 0: never. */
   readonly maxLosses: number
+  /** What such a job is kept among the dead with, Faktory's `failure`. */
+  readonly failure: string
 }
 
 /** What one look through a piece of the store brought. */

@@ -38,8 +38,26 @@ export interface Throttle {
   readonly rate?: { readonly jobs: number; readonly perMs: number }
 }
 
+/**
+ * Which lanes a consumer takes from: `any`, whose functions it named itself; `opened`, those opened for good; `auto`,
+ * those as well whose function no by-name worker has been seen of for long enough.
+ */
+export type LaneAccess = 'any' | 'opened' | 'auto'
+
+/** Whether consumers are given jobs of a lane, and why. */
+export interface LaneOpenness {
+  readonly lane: string
+  /** Opened for good, shut by an operator, closed by its by-name workers, or open as no such worker was seen. */
+  readonly state: 'open' | 'shut' | 'closed' | 'auto'
+  /** Until when by-name workers that were seen close it, milliseconds since 1970; 0: none was. */
+  readonly closedUntilMs: number
+  readonly namedWorkers: number
+}
+
 export interface ClaimRequest {
   readonly by: ClaimBy
+  /** For a consumer. `auto`. */
+  readonly access?: LaneAccess
   /** Taken from in this order. */
   readonly groups: readonly LaneGroup[]
   /**
@@ -94,6 +112,8 @@ export interface WorkerCount {
   readonly named: number
   /** Faktory consumers of the lane's queue. */
   readonly consumers: number
+  /** Workers that named other lanes of the function alone. 0. */
+  readonly elsewhere?: number
 }
 
 /** How many jobs, queued and running, a lane may hold when one of a band is added; 0: any. */
@@ -134,6 +154,8 @@ export interface StoreListener {
   woken(lane: string, jobs: number): void
   laneAdded(lane: string, number: number): void
   laneDropped(lane: string): void
+  /** An operator closed a lane to consumers. */
+  laneClosed(lane: string): void
   /** Faktory queues were paused or resumed. */
   pausesChanged(): void
   /** Of a Faktory worker, or of `*`, all of them: an operator has an order, or it lives. */
@@ -151,6 +173,7 @@ export interface Store {
   /** This node's name: part of its reservations' tokens, never used twice. */
   readonly node: string
 
+  /** A new lane is closed to consumers as its function's home lane is. */
   registerLane(lane: string): Promise<number>
   lanes(): Promise<ReadonlyMap<string, number>>
 
@@ -209,12 +232,21 @@ export interface Store {
 
   /** Opens a lane to Faktory consumers for good. */
   openLane(lane: string): Promise<void>
+  /** Closes it until it is opened again. */
+  closeLane(lane: string): Promise<void>
+  openness(lanes: readonly string[]): Promise<readonly LaneOpenness[]>
+  /** Notes that the automatic rule gave jobs of a lane to consumers; true the first time in this store. */
+  noteBridged(lane: string): Promise<boolean>
+  /** By-name workers close a lane to consumers, also for a time after they left. */
   setWorkers(lane: string, count: WorkerCount): Promise<void>
 
   /** Moves due jobs into their queues; returns the lanes that got some. */
   promote(): Promise<readonly { readonly lane: string; readonly jobs: number }[]>
-  /** Looks for scheduled jobs and queued lanes that native programs wrote unheard. */
-  heal(lanes: readonly string[]): Promise<void>
+  /**
+   * Looks for scheduled jobs and queued lanes that native programs wrote unheard. Returns the closed lanes whose
+   * jobs have no by-name worker, while there are consumers of their queue.
+   */
+  heal(lanes: readonly string[]): Promise<readonly string[]>
   /** Reservations past their deadline, at most `max` a lane; they stand until an outcome ends them. */
   expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]>
   /** Reservations that this node has given out, as the store knows them. */
@@ -224,7 +256,13 @@ export interface Store {
    * Puts back the Gearman reservations of a dead node, each as a worker lost (given up at `maxLosses`; 0:
    * never), takes away its worker counts and forgets its waiting clients. Returns the lanes that got jobs.
    */
-  reclaimNode(node: string, lanes: readonly string[], maxLosses: number): Promise<readonly string[]>
+  reclaimNode(
+    node: string,
+    lanes: readonly string[],
+    maxLosses: number,
+    /** What a background job that is given up is kept among the dead with; absent: it is not kept. */
+    failure?: string,
+  ): Promise<readonly string[]>
   /** So many clients of this node wait for these unfinished jobs, where the store has forgotten them. */
   waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void>
   /** Leaves the nodes: worker counts go, and what is still reserved goes back. */
@@ -288,6 +326,13 @@ export interface Observer {
   repaired(repair: Repair, done: boolean): void
   /** So many jobs or outcomes are in the store, but not as durable as was asked for. */
   unconfirmed(what: 'submissions' | 'outcomes', n: number, error: StoreError): void
+  /** The automatic rule gave a job of this lane to a consumer, for the first time in this store. */
+  bridged(lane: string): void
+  /**
+   * In so many closed lanes jobs wait without by-name workers, while there are consumers of their queues. `fresh`:
+   * those of which it was not said before.
+   */
+  stranded(lanes: number, fresh: readonly string[]): void
   /** A background task met an error; it goes on. */
   trouble(task: string, error: unknown): void
 }

@@ -1,4 +1,4 @@
-import type { JobState, Outcome } from './job.ts'
+import { isAutomatic, type JobState, type Outcome } from './job.ts'
 
 /** What a worker said of a failure. Bounds are the door's. */
 export interface FailureReport {
@@ -19,7 +19,8 @@ interface FailureRecord {
 }
 
 /**
- * What a reported failure makes of a job, by the policy it carries: gone, due again or dead.
+ * What a reported failure makes of a job, by the policy it carries: final, due again or dead. A background job that the
+ * automatic rule gave to a consumer is tried again as a Faktory job is: the consumer may not know its function.
  * `random` is in [0, 1). The delay is the Faktory server's: count^4 + 15 + rand(0..29) * (count + 1)
  * seconds.
  */
@@ -31,14 +32,15 @@ export function outcomeOfFailure(
 ): Outcome {
   const { lane, id, token } = job
   const message = report.bytes ?? Buffer.from(report.message)
-  const retries = job.retries ?? (job.door === 'faktory' ? defaultFaktoryRetries : 0)
-  if (retries === 0) {
-    const { thrown = false } = report
+  const retries = job.retries ?? defaultRetries(job)
+  const { thrown = false } = report
+  // So a Faktory producer says that a job need not be kept.
+  if (retries === 0 && job.door === 'faktory') {
     return { lane, id, token, kind: 'fail', message, thrown }
   }
 
   const count = failuresBefore(job)
-  const dead = retries < 0 || count >= retries
+  const dead = retries <= 0 || count >= retries
   const delayMs = 1000 * (count ** 4 + 15 + Math.floor(random * 30) * (count + 1))
   const failure = JSON.stringify({
     retry_count: count,
@@ -49,9 +51,30 @@ export function outcomeOfFailure(
     ...(report.backtrace?.length ? { backtrace: report.backtrace } : {}),
     remaining: retries - count,
   })
+  if (retries === 0) return { lane, id, token, kind: 'fail', message, thrown, failure }
   return dead
     ? { lane, id, token, kind: 'dead', message, failure }
     : { lane, id, token, kind: 'retry', message, delayMs, failure }
+}
+
+function defaultRetries({
+  door,
+  token,
+  foreground,
+}: JobState & { readonly token: string }): number {
+  const isRetried = door === 'faktory' || (isAutomatic(token) && !foreground)
+  return isRetried ? defaultFaktoryRetries : 0
+}
+
+/** Faktory's `failure` of a job that is given up because its workers vanished. */
+export function lossFailure(nowMs: number): string {
+  return JSON.stringify({
+    retry_count: 0,
+    failed_at: new Date(nowMs).toISOString(),
+    message: 'its workers vanished while they had it',
+    errtype: 'WorkersLost',
+    remaining: 0,
+  })
 }
 
 /** How many times the job failed before this time. */

@@ -10,6 +10,8 @@ export type FunctionOrder = 'in-order' | 'by-level'
 export interface SchedulerOptions {
   /** Home queue by function, where it is not `default`. None. */
   readonly homes?: ReadonlyMap<string, string>
+  /** Whether consumers get jobs of functions that no by-name worker has been seen of (`auto`). `auto`. */
+  readonly bridge?: 'auto' | 'routed'
   /** Functions that are open to Faktory consumers whoever else works on them. None. */
   readonly routed?: ReadonlySet<string>
   /** Retries by function, over what the door says. None. */

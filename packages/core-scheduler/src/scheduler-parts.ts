@@ -1,4 +1,5 @@
 import { Administration } from './administration.ts'
+import { Bridging } from './bridging.ts'
 import { Claims } from './claims.ts'
 import { Forgotten } from './forgotten.ts'
 import { Gathering } from './gathering.ts'
@@ -40,6 +41,8 @@ export function schedulerParts(
   const wakeups = new Wakeups(registry, clock, options.wakeups ?? 1)
   const maxLosses = options.maxLosses ?? 0
   const common = { store, clock, observer, registry }
+  const bridging = new Bridging(common)
+  const closings = new Set<(lane: string) => void>()
   const tell = (ref: JobRef, event: JobEvent): void => waiters.tell(ref, event)
   const wake = (lane: string, jobs: number): void => wakeups.wake(lane, jobs)
   const storeNowMs = (): number => upkeep.storeNowMs()
@@ -60,6 +63,7 @@ export function schedulerParts(
   const submissions: Submissions = new Submissions({
     ...common,
     added: gathering.add,
+    laneAdded: (lane) => counts.laneAdded(lane),
     waiters,
     storeNowMs,
     wake: (lane, jobs, awake) => wakeups.wake(lane, jobs, { awake }),
@@ -91,6 +95,7 @@ export function schedulerParts(
     added: gathering.add,
     inHand,
     isHeard,
+    handedOut: (job) => bridging.handedOut(job),
     stirs: wakeups.stirs,
     mayClaimAhead: maxLosses === 0,
     putBack: ({ job: { lane, id, token } }) =>
@@ -106,10 +111,13 @@ export function schedulerParts(
     (fresh) => upkeep.catchUp(fresh),
     (error) => observer.trouble('watch', error),
   )
-  const counts = new WorkerCounts(store, registry, (task, error) => observer.trouble(task, error))
+  const counts: WorkerCounts = new WorkerCounts(store, registry, (task, error) =>
+    observer.trouble(task, error),
+  )
   const care = new NativeCare({
     ...common,
     maxLosses,
+    storeNowMs,
     repair: options.repair,
     register: (lane) => submissions.laneNumber(lane),
     settleNative: async (lane, ids) => {
@@ -119,6 +127,7 @@ export function schedulerParts(
   const upkeep: Upkeep = new Upkeep({
     ...common,
     care,
+    bridging,
     maxLosses,
     wake,
     tell,
@@ -129,6 +138,9 @@ export function schedulerParts(
     settleNative,
     idle: wakeups.idle,
     stir: (lane) => void wakeups.stir(lane),
+    laneClosed: (lane) => {
+      for (const hear of closings) hear(lane)
+    },
     loadPauses: () => queues.load(),
     consumerNews: (wid, news) => queues.hear(wid, news),
     settle: (outcome) => outcomes.add(undefined, outcome),
@@ -157,6 +169,6 @@ export function schedulerParts(
   const sets = new JobSets({ store, tell, registry })
   return {
     ...{ registry, waiters, inHand, wakeups, verdicts, submissions, outcomes, claims, watch },
-    ...{ counts, upkeep, admin, queues, jobs, sets },
+    ...{ counts, upkeep, admin, queues, jobs, sets, closings },
   }
 }

@@ -7,7 +7,7 @@ import type { QueueControl } from './queue-control.ts'
 import type { IdleWorker } from './idle-workers.ts'
 import { consumerInterest, namedInterest } from './interest.ts'
 import type { Ability, Interest } from './interest.ts'
-import type { JobRef, JobState, Report } from './job.ts'
+import { holderOf, type JobRef, type JobState, type Report } from './job.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import { LeaseTimers } from './lease-timers.ts'
 import type { SchedulerOptions } from './scheduler-options.ts'
@@ -15,7 +15,7 @@ import { schedulerParts, type SchedulerParts } from './scheduler-parts.ts'
 import type { Clock, Observer, Store } from './ports.ts'
 import type { JobNote } from './queue-ports.ts'
 import type { Assignment, Claimant, Reporting, Settlement, Submission } from './requests.ts'
-import type { FailureReport } from './retry.ts'
+import { lossFailure, type FailureReport } from './retry.ts'
 import type { Waiter } from './waiters.ts'
 
 /**
@@ -69,6 +69,12 @@ export class Scheduler {
   /** Is called when the store has forgotten what this node told it; what it returns ends that. */
   onForgotten(reminder: () => Promise<void> | void): () => void {
     return this.#parts.upkeep.onForgotten(reminder)
+  }
+
+  /** Is called when an operator closed a lane to consumers; what it returns ends that. */
+  onLaneClosed(listener: (lane: string) => void): () => void {
+    this.#parts.closings.add(listener)
+    return () => this.#parts.closings.delete(listener)
   }
 
   /** From now on no worker is given a job, or woken for one; outcomes of those handed out are taken. */
@@ -131,9 +137,10 @@ export class Scheduler {
   release(assignment: Assignment, lost: boolean, settlement?: Settlement): void {
     const { lane, id, token } = assignment.job
     const maxLosses = this.#options.maxLosses ?? 0
+    const failure = lost && maxLosses > 0 ? lossFailure(this.storeNowMs()) : undefined
     this.#parts.outcomes.add(
       assignment,
-      { lane, id, token, kind: 'release', lost, maxLosses },
+      { lane, id, token, kind: 'release', lost, maxLosses, ...(failure && { failure }) },
       settlement,
     )
   }
@@ -171,7 +178,8 @@ export class Scheduler {
   }
 
   consumerInterest(queues: readonly string[], functions?: ReadonlySet<string>): Interest {
-    return consumerInterest(queues, this.registry, functions)
+    const access = this.#options.bridge === 'routed' ? 'opened' : 'auto'
+    return consumerInterest(queues, this.registry, functions, access)
   }
 
   /** A by-name worker came for a function or lane (+1), or left (-1). */
@@ -196,6 +204,11 @@ export class Scheduler {
     await this.#store.openLane(lane)
   }
 
+  /** Closes it until a route, a producer or an operator opens it. */
+  async closeLane(lane: string): Promise<void> {
+    await this.#store.closeLane(lane)
+  }
+
   /** The client waits no longer for these jobs. */
   abandon(waiter: Waiter, refs: Iterable<JobRef>): void {
     const byLane = new Map<string, number[]>()
@@ -216,7 +229,7 @@ export class Scheduler {
   /** A consumer's reservation that this node did not hand out, as one that it did: for outcomes by jid. */
   adopt(job: JobState): Assignment | undefined {
     // A by-name worker's reservation is ended by its own words alone; a token names its kind first.
-    if (!job.token?.startsWith('c')) return undefined
+    if (job.token === undefined || holderOf(job.token) !== 'consumer') return undefined
     return {
       job: { ...job, token: job.token, heldBy: 'consumer' },
       sinceMs: this.#clock.nowMs(),

@@ -38,6 +38,8 @@ interface Parts {
   readonly registry: LaneRegistry
   readonly waiters: Waiters
   readonly added: () => void
+  /** A lane is new here. Settles when the store knows of this node's workers for it. */
+  readonly laneAdded: (lane: string) => Promise<void>
   /** So many jobs are queued, and so many workers are awake for them already. */
   readonly wake: (lane: string, jobs: number, awake: number) => void
   /** So many jobs that are to be queued leave for the store. Returns how many workers wake for them. */
@@ -108,8 +110,8 @@ export class Submissions {
     }
     const registering = store
       .registerLane(lane)
-      .then((number) => {
-        registry.add(lane, number)
+      .then(async (number) => {
+        if (registry.add(lane, number)) await this.#parts.laneAdded(lane)
         return number
       })
       .finally(() => this.#registering.delete(lane))

@@ -3,6 +3,7 @@ import { Hearing, type HearingParts } from './hearing.ts'
 import type { IdleWorker } from './idle-workers.ts'
 import type { LeasedJob } from './job.ts'
 import { relearnLanes } from './relearn-lanes.ts'
+import { lossFailure } from './retry.ts'
 import type { WatchList } from './watch-list.ts'
 
 /** How often a node says that it lives, and looks after what others left, milliseconds. */
@@ -175,20 +176,22 @@ export class Upkeep {
   async #reclaim(nodes: readonly string[]): Promise<void> {
     const { store, registry, wake, maxLosses } = this.#parts
     const reclaim = async (node: string): Promise<void> => {
-      const lanes = await store.reclaimNode(node, [...registry.all()], maxLosses)
+      const failure = lossFailure(this.storeNowMs())
+      const lanes = await store.reclaimNode(node, [...registry.all()], maxLosses, failure)
       for (const lane of lanes) wake(lane, 1)
     }
     await inTurn(nodes.map((node) => () => reclaim(node)))
   }
 
   async #heal(): Promise<void> {
-    const { store, registry } = this.#parts
+    const { store, registry, bridging } = this.#parts
     const lanes = [...registry.all()]
     const from = this.#healedTo < lanes.length ? this.#healedTo : 0
     const share = Math.max(healedPerBeat, Math.ceil(lanes.length / healRoundBeats))
     const to = from + share
     this.#healedTo = to < lanes.length ? to : 0
-    await store.heal(lanes.slice(from, to))
+    const looked = lanes.slice(from, to)
+    bridging.looked(looked, await store.heal(looked))
   }
 
   async #reap(): Promise<void> {
@@ -204,7 +207,8 @@ export class Upkeep {
     const { settle, outcomeOf, maxLosses } = this.#parts
     const { lane, id, token } = job
     const isLost = job.heldBy === 'named' || job.door !== 'faktory'
-    if (isLost) settle({ lane, id, token, kind: 'release', lost: true, maxLosses })
+    const failure = lossFailure(this.storeNowMs())
+    if (isLost) settle({ lane, id, token, kind: 'release', lost: true, maxLosses, failure })
     else settle(outcomeOf(job, { errtype: 'ReservationExpired', message: 'reservation expired' }))
   }
 

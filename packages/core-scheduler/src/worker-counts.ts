@@ -1,5 +1,5 @@
 import type { LaneRegistry } from './lane-registry.ts'
-import type { Store } from './ports.ts'
+import type { Store, WorkerCount } from './ports.ts'
 
 /** The store may have been told something, and may have forgotten it. */
 const unknown = 'unknown'
@@ -31,8 +31,8 @@ export class WorkerCounts {
   /** `lane` is a function's home lane, and then stands for all its lanes, or one lane of it. */
   named(lane: string, change: 1 | -1): void {
     count(this.#named, lane, change)
-    this.#dirty.add(lane)
-    for (const other of this.#registry.ofFunction(lane)) this.#dirty.add(other)
+    const { fn } = this.#registry.names.parse(lane)
+    for (const one of [lane, fn, ...this.#registry.ofFunction(fn)]) this.#dirty.add(one)
     this.#tell()
   }
 
@@ -42,9 +42,13 @@ export class WorkerCounts {
     this.#tell()
   }
 
-  laneAdded(lane: string): void {
-    this.#dirty.add(lane)
+  /** Settles when the store has this node's workers for the lane. */
+  async laneAdded(lane: string): Promise<void> {
+    const { fn } = this.#registry.names.parse(lane)
+    if (this.#figuresOf(lane) === none && this.#figuresOf(fn) === none) return
+    this.#dirty.add(lane).add(fn)
     this.#tell()
+    await this.told()
   }
 
   /** The store has forgotten what this node told it. */
@@ -81,20 +85,39 @@ export class WorkerCounts {
     }
   }
 
-  async #tellLane(lane: string): Promise<void> {
+  #figuresOf(lane: string): string {
+    return textOf(this.#countOf(lane))
+  }
+
+  #countOf(lane: string): Required<WorkerCount> {
     const { fn, queue } = this.#registry.names.parse(lane)
-    const named = (this.#named.get(lane) ?? 0) + (lane === fn ? 0 : (this.#named.get(fn) ?? 0))
-    const consumers = this.#consumers.get(queue) ?? 0
-    const figures = `${named} ${consumers}`
-    if (figures === (this.#told.get(lane) ?? '0 0')) return
+    const of = (one: string): number => this.#named.get(one) ?? 0
+    const others = this.#registry.ofFunction(fn).filter((other) => other !== lane && other !== fn)
+    return {
+      named: of(lane) + (lane === fn ? 0 : of(fn)),
+      consumers: this.#consumers.get(queue) ?? 0,
+      elsewhere: others.reduce((sum, other) => sum + of(other), 0),
+    }
+  }
+
+  async #tellLane(lane: string): Promise<void> {
+    const count = this.#countOf(lane)
+    const figures = textOf(count)
+    if (figures === (this.#told.get(lane) ?? none)) return
     try {
-      await this.#store.setWorkers(lane, { named, consumers })
+      await this.#store.setWorkers(lane, count)
       this.#told.set(lane, figures)
     } catch (error) {
       this.#told.set(lane, unknown)
       this.#trouble('worker counts', error)
     }
   }
+}
+
+const none = textOf({ named: 0, consumers: 0, elsewhere: 0 })
+
+function textOf({ named, consumers, elsewhere }: Required<WorkerCount>): string {
+  return `${named} ${consumers} ${elsewhere}`
 }
 
 function count(counts: Map<string, number>, key: string, change: number): void {

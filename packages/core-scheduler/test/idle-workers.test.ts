@@ -5,7 +5,7 @@ const woken: string[] = []
 
 function sleeper(name: string, ...idleKeys: string[]): IdleWorker {
   return {
-    interest: { by: 'named', key: name, idleKeys, mayWait: true, groups: () => [] },
+    interest: { by: 'named', access: 'any', key: name, idleKeys, mayWait: true, groups: () => [] },
     wake: () => void woken.push(name),
   }
 }

@@ -236,7 +236,7 @@ describe('repairs', () => {
   })
 
   test('open a lane to consumers that the count of a dead native worker kept closed', async () => {
-    const cluster = new Cluster()
+    const cluster = new Cluster({ graceMs: 0 })
     const node = await cluster.node('a', { repair: { mode: 'on', leaseMs } })
     await cluster.world.native.count('mail', 1)
     node.submit('mail')

@@ -15,6 +15,7 @@ function held(over: Partial<Job> = {}): Job & { readonly token: string } {
     input: Buffer.alloc(0),
     losses: 0,
     settled: false,
+    foreground: false,
     waiting: 0,
     ...over,
   }
@@ -51,6 +52,28 @@ describe('what a failure makes of a job', () => {
     (door) => {
       expect(failing({ door }).kind).toBe('fail')
       expect(failing({ door, retries: 2 }).kind).toBe('retry')
+    },
+  )
+
+  test('a final failure says what an operator reads among the dead, unless a producer keeps none', () => {
+    const outcome = failing({ door: 'gearman' })
+    if (outcome.kind !== 'fail') throw new Error(outcome.kind)
+    expect(JSON.parse(outcome.failure ?? '')).toEqual({
+      ...{ retry_count: 0, failed_at: '2026-01-02T03:04:05.006Z' },
+      ...{ message: 'broken', errtype: 'unknown', remaining: 0 },
+    })
+    expect(failing({ door: 'faktory', retries: 0 })).not.toHaveProperty('failure')
+  })
+
+  test.each(['gearman', 'http', 'native'] as const)(
+    'a background job by the door %s that the automatic rule handed out is tried again as a Faktory job is',
+    (door) => {
+      const token = 'anode-1'
+      expect(failing({ door, token })).toMatchObject({ kind: 'retry', delayMs: 15_000 })
+      expect(failing({ door, token, ...afterFailures(25) }).kind).toBe('dead')
+      expect(failing({ door, token, retries: 0 }).kind).toBe('fail')
+      expect(failing({ door, token, foreground: true }).kind).toBe('fail')
+      expect(failing({ door, token: 'cnode-1' }).kind).toBe('fail')
     },
   )
 

@@ -5,6 +5,7 @@ import { Stock } from '../src/stock.ts'
 
 const interest: Interest = {
   by: 'named',
+  access: 'any',
   key: 'mail',
   idleKeys: ['fmail'],
   mayWait: true,

@@ -11,7 +11,14 @@ function crowd(then: (idle: IdleWorkers, worker: IdleWorker) => void = () => und
   const idle = new IdleWorkers()
   const woken: number[] = []
   const workers = Array.from({ length: count }, (_, at): IdleWorker => ({
-    interest: { by: 'named', key: `${at}`, idleKeys: ['f'], mayWait: true, groups: () => [] },
+    interest: {
+      by: 'named',
+      access: 'any',
+      key: `${at}`,
+      idleKeys: ['f'],
+      mayWait: true,
+      groups: () => [],
+    },
     wake() {
       woken.push(at)
       then(idle, this)

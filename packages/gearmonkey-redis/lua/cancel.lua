@@ -11,7 +11,7 @@ if v[1] == 'busy' then
   found = redis.call('ZREM', KEYS[1], id)
 elseif v[1] == 'idle' then
   found = redis.call('ZREM', queueKey(lane, 'scheduled'), id)
-  redis.call('ZREM', retriesKey(lane), id)
+  forgetRetry(lane, id)
   for _, band in ipairs({ 'high', 'normal', 'low' }) do
     if found == 0 then
       found = redis.call('LREM', queueKey(lane, band), 1, id)

@@ -1,6 +1,6 @@
 -- Reserves up to `max` jobs, group after group, or by level: the highest level of all groups first.
--- KEYS: the queue list of the first lane (for routing). ARGV: open, close, packed: by (n: named, l: named, by level, c: consumer),
--- token prefix, first token number, max, default reserve_for of consumers (ms), number of groups, then
+-- KEYS: the queue list of the first lane (for routing). ARGV: open, close, packed: by (n: named; l: named, by level;
+-- consumers: f of functions that they named, o of opened lanes, a also by the automatic rule), node, first token number, max, default reserve_for of consumers (ms), number of groups, then
 -- per group: lease (ms, empty for none), queue (its hint index, empty for none), number of lanes, lanes; then
 -- number of throttles, per throttle: queue, concurrency (0: any), rate (0: any), per (ms), number of lanes of
 -- the groups, lanes.
@@ -14,14 +14,24 @@
 --#include throttle
 --#include packed
 local given = unpackedArguments(3)
-local by, prefix, sequence, max, defaultReserveMs, groups = unpack(given, 1, 6)
+local by, node, sequence, max, defaultReserveMs, groups = unpack(given, 1, 6)
 local now, taken, jobs, reply = nowMs(), 0, {}, { '' }
 local byQueue, byLane = {}, {}
 -- Deadline and id of what was reserved, by lane, to be written in one go. The limits of a throttle are
 -- checked against what is written.
 local deadlines = {}
 
-local function isOpen(lane) return by ~= 'c' or isOpenLane(lane) end
+local isNamed = by == 'n' or by == 'l'
+
+-- The first letter of a reservation's token: n by name, c a consumer, a a consumer by the automatic rule; false where
+-- the lane is closed to who asks.
+local letters, letterOf = {}, { open = 'c', auto = by == 'a' and 'a' }
+local function letterFor(lane)
+  if isNamed then return 'n' elseif by == 'f' then return 'c' end
+  if letters[lane] == nil then letters[lane] = letterOf[openness(lane, now)] or false end
+  return letters[lane]
+end
+local function isOpen(lane) return letterFor(lane) ~= false end
 
 -- The fields of a hash, in a table that serves for all of them, one after the other.
 local fields, before = {}, {}
@@ -64,12 +74,12 @@ local function reserve(lane, band, id, leaseMs)
     return false
   end
   if fields.once_until then unlock(lane, id, fields.once) end
-  local token = prefix .. sequence
+  local token = letterFor(lane) .. node .. '-' .. sequence
   sequence = sequence + 1
   local deadline = '+inf'
   if leaseMs then
     deadline = now + leaseMs
-  elseif by == 'c' then
+  elseif not isNamed then
     local seconds = tonumber(fields.reserve_for)
     deadline = now + (seconds and seconds * 1000 or defaultReserveMs)
   end
@@ -144,16 +154,14 @@ end
 -- Takes from the lanes of a queue by its hint index, which holds each lane at the rank of its head or
 -- earlier: a lane's hint is corrected when it is met, so the first that is true is the first of all.
 local function takeByHint(queue, leaseMs)
-  local ready, skipped, throttle = readyKey(queue), 0, byQueue[queue]
+  local ready, throttle = readyKey(queue), byQueue[queue]
   while taken < max and mayTake(throttle, now) do
-    local hint = redis.call('ZRANGE', ready, skipped, skipped, 'WITHSCORES')
+    local hint = redis.call('ZRANGE', ready, 0, 0, 'WITHSCORES')
     local lane = hint[1]
     if not lane then return end
     local band, rankOfHead = headIn(lane)
-    if not band then
+    if not band or not isOpen(lane) then
       redis.call('ZREM', ready, lane)
-    elseif not isOpen(lane) then
-      skipped = skipped + 1
     elseif rankOfHead > tonumber(hint[2]) then
       redis.call('ZADD', ready, rankOfHead, lane)
     else
@@ -238,7 +246,7 @@ end
 
 -- Whether there may be more; of many lanes it is not asked.
 local function isLeft(lanes)
-  if by == 'c' or #throttled > 0 or #lanes > 8 then return 1 end
+  if not isNamed or #throttled > 0 or #lanes > 8 then return 1 end
   if taken < max then return 0 end
   local keys = {}
   for _, lane in ipairs(lanes) do

@@ -1,5 +1,5 @@
 -- Ends jobs of a lane that do not run, the dead ones too; with the last of them goes what the lane's
--- hash holds. Its ids are not given again, and it stays open to consumers if it was.
+-- hash holds. Its ids are not given again, and it stays open or closed to consumers as it was.
 -- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, most. Returns ids, or 0 where it has workers or
 -- running jobs.
 --#include keys
@@ -31,11 +31,13 @@ for _, key in ipairs({ queueKey(lane, 'scheduled'), deadKey(lane) }) do
   end
 end
 if #ids < most then
-  redis.call('DEL', retriesKey(lane))
+  redis.call('DEL', retriesKey(lane), bridgedKey(lane))
   local meta = metaKey(lane)
-  local isOpen = redis.call('HGET', meta, 'open')
+  local kept = redis.call('HMGET', meta, 'open', 'closed')
   redis.call('DEL', meta)
-  if isOpen then redis.call('HSET', meta, 'open', isOpen) end
+  if kept[1] then redis.call('HSET', meta, 'open', kept[1]) end
+  if kept[2] then redis.call('HSET', meta, 'closed', kept[2]) end
+  if kept[2] and not kept[1] then redis.call('PEXPIREAT', meta, kept[2]) end
   if not isCluster then redis.call('ZREM', dueKey, lane) end
 end
 return ids

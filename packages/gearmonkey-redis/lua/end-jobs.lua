@@ -22,7 +22,7 @@ for at = 6, #ARGV do
     local id
     if sets[place] then
       id = redis.call('ZPOPMIN', sets[place])[1]
-      if id and place == 'scheduled' then redis.call('ZREM', retriesKey(lane), id) end
+      if id and place == 'scheduled' then forgetRetry(lane, id) end
     else
       id = redis.call('RPOP', queueKey(lane, place))
     end

@@ -1,9 +1,10 @@
 -- Ends or interrupts reservations of one lane.
 -- KEYS: xg:busy:{lane}. ARGV: open, close, packed: lane, node, queue (its hint index, empty for none), dead
 -- set's most, dead seconds, count, then per outcome: kind, id, token, and three strings:
---   complete: output, -, -        fail: message, 1 if thrown, -
+--   complete: output, -, -        fail: message, 1 if thrown, failure JSON (empty: not kept)
 --   retry: message, delay (ms), failure JSON      dead: message, -, failure JSON
---   release: 1 if lost, most losses (0: no limit), -      return: -, -, -
+--   release: 1 if lost, most losses (0: no limit), failure JSON      return: -, -, -
+-- Background jobs that failed for good are kept among the dead. The failure of another goes to its clients.
 -- The token `native` stands for what a native worker wrote: a final status that is not settled yet.
 -- Returns a digit per outcome: 1 done, 2 released, 3 dropped, 0 unknown.
 --#include keys
@@ -36,6 +37,9 @@ local function schedule(job, message, delayMs, failure)
   redis.call('PERSIST', key)
   redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, job.id)
   redis.call('ZADD', retriesKey(lane), due, job.id)
+  if job.door ~= 'faktory' and string.sub(job.token or '', 1, 1) == 'a' then
+    redis.call('ZADD', bridgedKey(lane), due, job.id)
+  end
   if not isCluster then redis.call('ZADD', dueKey, 'LT', due, lane) end
   return 1
 end
@@ -44,7 +48,18 @@ local function bury(job, message, failure)
   --#include dead
   redis.call('HSET', jobKey(lane, job.id), 'output', message, 'failure', failure)
   buryJob(lane, job, node, now, deadMost, deadSeconds)
-  return 1
+end
+
+local function fail(job, message, thrown, failure)
+  local key = jobKey(lane, job.id)
+  job.how = 'failed'
+  if failure ~= '' and redis.call('HEXISTS', key, 'fg') == 0 then
+    bury(job, message, failure)
+  else
+    finishJob(lane, job, node, 'error', message)
+  end
+  if thrown and message == '' and redis.call('EXISTS', key) == 1 then redis.call('HSET', key, 'thrown', 1) end
+  counts.failed = counts.failed + 1
 end
 
 local function interrupt(job, into)
@@ -56,10 +71,9 @@ local function interrupt(job, into)
   return 2
 end
 
-local function release(job, lost, mostLosses)
+local function release(job, lost, mostLosses, failure)
   if endsWithWorker(lane, job.id, job.waiting, lost, mostLosses) then
-    finishJob(lane, job, node, 'error', '')
-    counts.failed = counts.failed + 1
+    fail(job, '', false, failure)
     return 3
   end
   redis.call('HSET', jobKey(lane, job.id), 'enqueued', stamp(nowUs()))
@@ -94,21 +108,18 @@ for index = 1, count do
       finishJob(lane, job, node, 'success', a)
       counts.completed, result = counts.completed + 1, 1
     elseif kind == 'fail' then
-      job.how = 'failed'
-      finishJob(lane, job, node, 'error', a)
-      local key = jobKey(lane, id)
-      if b == '1' and a == '' and redis.call('EXISTS', key) == 1 then redis.call('HSET', key, 'thrown', 1) end
-      counts.failed, result = counts.failed + 1, 1
+      fail(job, a, b == '1', c)
+      result = 1
     elseif kind == 'retry' then
       result = schedule(job, a, b, c)
       counts.retried = counts.retried + 1
     elseif kind == 'dead' then
-      result = bury(job, a, c)
-      counts.failed = counts.failed + 1
+      fail(job, a, false, c)
+      result = 1
     elseif kind == 'return' then
       result = interrupt(job, front)
     else
-      result = release(job, a == '1', b)
+      result = release(job, a == '1', b, c)
     end
   end
   results[index] = result

@@ -1,17 +1,19 @@
 -- How a lane stands, for the indexes that a cluster keeps in other slots.
 -- KEYS: xg:busy:{lane}. ARGV: open, close, lane.
--- Returns { rank of its next job, its level, when its next scheduled job is due (ms), 1 if consumers may take its jobs,
+-- Returns { rank of its next job, its level, when its next scheduled job is due (ms), `open` or
+-- `auto` if consumers may take its jobs,
 -- 1 if jobs have ended of which their batches do not know }, each empty for none.
 --#include keys
 --#include levels
 --#include lanes
 local lane = ARGV[3]
-local _, rankOfHead, level = headOf(lane, nowMs())
+local now = nowMs()
+local _, rankOfHead, level = headOf(lane, now)
 local due = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2]
 return {
   rankOfHead and integer(rankOfHead) or '',
   level and integer(level) or '',
   due and integer(math.ceil(tonumber(due) * 1000)) or '',
-  isOpenLane(lane) and '1' or '',
+  openness(lane, now) or '',
   redis.call('EXISTS', tiesKey(lane)) == 1 and '1' or '',
 }

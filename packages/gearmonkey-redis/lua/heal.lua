@@ -1,10 +1,14 @@
--- Puts lanes into the indexes that native programs filled unheard, and forgets dead jobs whose time is up.
--- KEYS: queue:{lane}:scheduled of the first. ARGV: open, close, then per lane: lane, queue.
+-- Puts lanes into the indexes that native programs filled unheard, forgets dead jobs whose time is up, and notes by-name
+-- workers that are there.
+-- KEYS: queue:{lane}:scheduled of the first. ARGV: open, close, how long by-name workers close a lane (ms), then per
+-- lane: lane, queue.
 -- Tells of a lane where another program has put something else in the place of a queue, when the others are done.
+-- Returns the lanes that are closed, whose jobs no by-name worker is there for, and whose queue has consumers.
 --#include keys
 --#include levels
 --#include jobs
-local now = nowMs()
+--#include bridged
+local now, graceMs, stranded = nowMs(), tonumber(ARGV[3]), {}
 
 local function healLane(lane, queue)
   needQueues(lane)
@@ -15,13 +19,27 @@ local function healLane(lane, queue)
     redis.call('DEL', jobKey(lane, id))
     redis.call('ZREM', deadKey(lane), id)
   end
-  hintReady(queue, lane, now)
+  local meta = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'consumers')
+  local isWorked, closed = namedWorkers(lane, meta[3]) > 0, tonumber(meta[2] or 0)
+  -- Longer than from now on: the time was shortened.
+  if isWorked or closed > now + graceMs then
+    noteNamedWorkers(lane, closed, graceMs, now)
+    closed = math.min(closed, now + graceMs)
+  end
+  if isWorked then takeBackBridged(lane, now, 1000) end
+  local band, rankOfHead = headOf(lane, now)
+  if not band then return end
+  if opennessOf(lane, meta[1], closed, meta[3], now) then
+    if queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rankOfHead, lane) end
+  elseif not isWorked and tonumber(meta[3] or 0) > 0 then
+    stranded[#stranded + 1] = lane
+  end
 end
 
 local trouble
-for at = 3, #ARGV, 2 do
+for at = 4, #ARGV, 2 do
   local isSound, problem = pcall(healLane, ARGV[at], ARGV[at + 1])
   if not isSound then trouble = (problem.err or problem) .. ' in ' .. ARGV[at] end
 end
 if trouble then error(trouble) end
-return 1
+return stranded

@@ -89,7 +89,9 @@ end
 
 if best > 0 then
   enqueueLevels(lane, queued)
-  if queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rank(best, oldest), lane) end
+  if queue ~= '' and openness(lane, now) then
+    redis.call('ZADD', readyKey(queue), 'LT', rank(best, oldest), lane)
+  end
 end
 if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
 local created = nextId - (last - count)

@@ -15,7 +15,7 @@ local function take(id)
   if set == 'dead' then return redis.call('ZREM', deadKey(lane), id) == 1 end
   local retrying = redis.call('ZSCORE', retriesKey(lane), id) ~= false
   if retrying ~= (set == 'retries') then return false end
-  redis.call('ZREM', retriesKey(lane), id)
+  forgetRetry(lane, id)
   return redis.call('ZREM', queueKey(lane, 'scheduled'), id) == 1
 end
 

@@ -30,6 +30,7 @@ local function takeDue(lane)
   if redis.call('EXISTS', retriesKey(lane)) == 1 then
     redis.call('ZREMRANGEBYSCORE', retriesKey(lane), '-inf', now)
     redis.call('ZREM', retriesKey(lane), unpack(ids))
+    redis.call('ZREMRANGEBYSCORE', bridgedKey(lane), '-inf', now)
   end
 end
 

@@ -1,7 +1,9 @@
 -- Forgets a node that is gone, in one lane. Puts back what its by-name workers held, takes away its worker counts, and
 -- forgets its clients that wait: a foreground job that nobody else waits for is not run. Walks the lane in pieces.
 -- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none), 1 if the node died (its
--- jobs have lost a worker), most losses (0: no limit), place (1 for the first), cursor in it (0 for its start).
+-- jobs have lost a worker), most losses (0: no limit), how long by-name workers close the lane to consumers (ms), failure
+-- JSON of a job that has the most losses (empty: not kept), dead set's most, dead seconds, place (1 for the first),
+-- cursor in it (0 for its start).
 -- Returns { jobs put back, next place (0: that was all), cursor in it }.
 --#include keys
 --#include levels
@@ -10,7 +12,7 @@
 --#include waits
 local lane, node, isDeath, mostLosses = ARGV[3], ARGV[4], ARGV[6] == '1', tonumber(ARGV[7])
 local now, back, left, mine = nowMs(), {}, 500, 'n' .. ARGV[4] .. '-'
-local piece = left
+local piece, graceMs, failure = left, tonumber(ARGV[8]), ARGV[9]
 
 -- Each place is read by a function from cursor to ids and the next cursor, nil for the end.
 local function ofSet(key)
@@ -39,6 +41,12 @@ local places = {
   ofSet(queueKey(lane, 'scheduled')),
 }
 
+local function bury(job)
+  --#include dead
+  redis.call('HSET', jobKey(lane, job.id), 'output', '', 'failure', failure)
+  buryJob(lane, job, '', now, tonumber(ARGV[10]), tonumber(ARGV[11]))
+end
+
 local function putBack(id, waiting)
   needQueues(lane)
   local key = jobKey(lane, id)
@@ -46,7 +54,8 @@ local function putBack(id, waiting)
   if endsWithWorker(lane, id, waiting, isDeath, mostLosses) then
     local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'keep')
     -- Nobody is left out: the node that does this has clients, too.
-    finishJob(lane, { id = id, door = v[1], unique = v[2], jid = v[3], waiting = waiting, keep = v[4] }, '', 'error', '')
+    local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = waiting, keep = v[4] }
+    if failure ~= '' and redis.call('HEXISTS', key, 'fg') == 0 then bury(job) else finishJob(lane, job, '', 'error', '') end
     redis.call('HINCRBY', metaKey(lane), 'failed', 1)
     return
   end
@@ -69,7 +78,7 @@ local function forget(id)
   if v[2] and string.sub(v[2], 1, #mine) == mine then putBack(id, waiting or nil) end
 end
 
-local place, cursor = tonumber(ARGV[8]), ARGV[9]
+local place, cursor = tonumber(ARGV[12]), ARGV[13]
 if place == 1 and cursor == '0' then
   local meta = metaKey(lane)
   local counts = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node)
@@ -78,6 +87,7 @@ if place == 1 and cursor == '0' then
     redis.call('HDEL', meta, 'n:' .. node, 'c:' .. node)
     redis.pcall('INCRBY', laneKey('count', lane), -(named + consumers))
     if consumers > 0 then redis.call('HINCRBY', meta, 'consumers', -consumers) end
+    if named > 0 then noteNamedWorkers(lane, redis.call('HGET', meta, 'closed'), graceMs, now, true) end
   end
 end
 while place <= #places and left > 0 do

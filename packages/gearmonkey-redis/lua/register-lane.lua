@@ -1,10 +1,14 @@
--- Gives a lane its number, once. Tells all nodes of a new one.
--- KEYS: xg:lanes. ARGV: open, close, lane, most. Returns the number, or 0 when there are too many.
+-- Gives a lane its number, once. Tells all nodes of a new one. Workers of the function that were seen close a new
+-- lane as they do its home lane; in a cluster that is told by a step before.
+-- KEYS: xg:lanes. ARGV: open, close, lane, most, the function's home lane (empty: no other), how long by-name workers
+-- close a lane (ms). Returns the number, or 0 when there are too many.
 --#include keys
+--#include lanes
 local lane, most = ARGV[3], tonumber(ARGV[4])
 local known = redis.call('HGET', KEYS[1], lane)
 if known then return tonumber(known) end
 if redis.call('HLEN', KEYS[1]) >= most then return 0 end
+if ARGV[5] ~= '' then closeUntil(lane, closedUntil(ARGV[5], tonumber(ARGV[6]), nowMs())) end
 local number = redis.call('INCR', broker .. ':lane-number')
 redis.call('HSET', KEYS[1], lane, number)
 redis.call('PUBLISH', eventsChannel, 'lane\0' .. lane .. '\0' .. number)

@@ -1,17 +1,25 @@
 -- Puts right what native programs left behind in a lane and what has not changed for a lease.
 -- KEYS: xg:suspects:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none), lease
--- (ms), 1 to change nothing, most, most losses (0: no limit).
+-- (ms), 1 to change nothing, most, most losses (0: no limit), failure JSON of a job that has them, dead set's most,
+-- dead seconds.
 -- Returns { kind, id } flat: b a silent worker's job, i a stray, h counts that nobody stands for.
 --#include keys
 --#include levels
 --#include jobs
 --#include native
 local lane, node, queue, lease, dry = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7] == '1'
-local most, mostLosses = tonumber(ARGV[8]), tonumber(ARGV[9])
+local most, mostLosses, failure = tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
+local deadMost, deadSeconds = tonumber(ARGV[11]), tonumber(ARGV[12])
 local now, found, back = nowMs(), {}, {}
 -- Entries of queues that one call may look through, some 20 ms of the server's time.
 local entries = 1000000
 if not pcall(needQueues, lane) then return found end
+
+local function bury(job)
+  --#include dead
+  redis.call('HSET', jobKey(lane, job.id), 'output', '', 'failure', failure)
+  buryJob(lane, job, node, now, deadMost, deadSeconds)
+end
 
 local function putBack(id, lost)
   local key = jobKey(lane, id)
@@ -19,7 +27,7 @@ local function putBack(id, lost)
   local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'wait', 'keep', 'level')
   if mostLosses > 0 and losses >= mostLosses then
     local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = v[4], keep = v[5] }
-    finishJob(lane, job, node, 'error', '')
+    if redis.call('HEXISTS', key, 'fg') == 1 then finishJob(lane, job, node, 'error', '') else bury(job) end
     redis.call('HINCRBY', metaKey(lane), 'failed', 1)
     return
   end

@@ -114,7 +114,9 @@ local function submitLane(lane, queue, count, at)
 
   if best then
     enqueueLevels(lane, queued)
-    if queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rank(best, bestUs / 1000), lane) end
+    if queue ~= '' and openness(lane, now) then
+      redis.call('ZADD', readyKey(queue), 'LT', rank(best, bestUs / 1000), lane)
+    end
   end
   if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
   local created = nextId - (last - count)

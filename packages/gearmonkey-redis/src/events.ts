@@ -128,6 +128,7 @@ function announced(listener: StoreListener, message: string): void {
   if (lane === undefined) return
   if (kind === 'lane') listener.laneAdded(lane, Number(figure))
   else if (kind === 'unlane') listener.laneDropped(lane)
+  else if (kind === 'closed') listener.laneClosed(lane)
   else if (kind === 'pauses') listener.pausesChanged()
   else if (kind === 'worker') {
     const news = newsOf(figure, rest)

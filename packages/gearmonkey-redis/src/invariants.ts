@@ -41,7 +41,7 @@ export async function checkInvariants(
     found.push(...laneViolations(facts, { native, strays }))
     const ready = await redis.zscore(keys.ready(names.parse(facts.lane).queue), facts.lane)
     const isTheirs = native && facts.queuedAllNative
-    if (facts.queued > 0 && ready === null && !isTheirs) {
+    if (facts.queued > 0 && ready === null && !isTheirs && isSurelyOpen(facts, native)) {
       found.push(`${facts.lane}: has queued jobs and is not in the ready index`)
     }
     const next = Math.min(...facts.scheduledAtMs.values())
@@ -52,6 +52,14 @@ export async function checkInvariants(
     }
   }
   return found
+}
+
+/** A lane that workers have closed, and that nobody has looked at since, may be in the index or not. */
+function isSurelyOpen({ meta, count }: LaneFacts, native: boolean): boolean {
+  const { open, closed, consumers } = meta
+  if (open !== undefined) return open === '1'
+  if (closed !== undefined || (native && count !== null)) return false
+  return Number(count ?? 0) - Number(consumers ?? 0) <= 0
 }
 
 async function readLanes(redis: Connection, keys: Keys): Promise<LaneFacts[]> {

@@ -1,6 +1,6 @@
 import {
   defaultLevel,
-  type ClaimBy,
+  holderOf,
   type Door,
   type Job,
   type JobState,
@@ -42,6 +42,7 @@ const readers: ReadonlyMap<string, (job: Draft, value: Buffer) => void> = new Ma
   ['level', (job, value) => void (job.level = levelOf(value))],
   ['wait', (job, value) => void (job.waiting = clientsOf(value.toString('latin1')))],
   ['losses', (job, value) => void (job.losses = numberOf(value))],
+  ['fg', (job) => void (job.foreground = true)],
   ['settled', (job) => void (job.settled = true)],
   ['thrown', (job) => void (job.thrown = true)],
   ['output', (job, value) => void (job.output = value)],
@@ -91,11 +92,6 @@ function levelOf(value: Buffer): Level {
   return /^[1-9]$/.test(text) ? (Number(text) as Level) : defaultLevel
 }
 
-/** A token begins with what kind of worker has it. */
-export function holderOf(token: string): ClaimBy {
-  return token.startsWith('c') ? 'consumer' : 'named'
-}
-
 function numberOf(value: Buffer): number {
   return Number(value.toString('latin1'))
 }
@@ -106,7 +102,16 @@ export function jobOf(lane: string, id: number, pairs: readonly Buffer[]): Job |
 }
 
 function emptyDraft(lane: string, id: number): Draft {
-  return { lane, id, door: 'native', level: 5, losses: 0, settled: false, waiting: 0 }
+  return {
+    lane,
+    id,
+    door: 'native',
+    level: 5,
+    losses: 0,
+    settled: false,
+    foreground: false,
+    waiting: 0,
+  }
 }
 
 function draftOf(lane: string, id: number, pairs: readonly Buffer[]): Draft | undefined {

@@ -1,4 +1,5 @@
 import {
+  holderOf,
   StoreError,
   type HeldRef,
   type ClaimRequest,
@@ -16,7 +17,7 @@ import {
 import { chunks } from './chunks.ts'
 import type { ClockOffset } from './clock-offset.ts'
 import { isUnheard } from './errors.ts'
-import { holderOf, reservationsOf, type ReservedReply } from './job-hash.ts'
+import { reservationsOf, type ReservedReply } from './job-hash.ts'
 import { JobReads } from './job-reads.ts'
 import { unpack } from './packed.ts'
 import type { ScriptArgument } from './scripts.ts'
@@ -30,6 +31,16 @@ export interface JobStepOptions {
   readonly deadSeconds: number
   readonly reserveForSeconds: number
   readonly throttles?: ReadonlyMap<string, Throttle>
+}
+
+/** Who asks, as lua/claim.lua says. */
+function wayOf({
+  by,
+  access = 'auto',
+  byLevel = false,
+}: Pick<ClaimRequest, 'by' | 'access' | 'byLevel'>): string {
+  if (by === 'named') return byLevel ? 'l' : 'n'
+  return { any: 'f', opened: 'o', auto: 'a' }[access]
 }
 
 const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped']
@@ -90,16 +101,14 @@ export class RedisJobs {
   }
 
   async claim(request: ClaimRequest): Promise<readonly Reservation[]> {
-    const { by, groups, byLevel = false, ahead = 0 } = request
+    const { groups, ahead = 0 } = request
     const limits = throttleArguments(groups, this.#link.names, this.#options.throttles)
     const max = request.max + (limits[0] === 0 ? ahead : 0)
     const first = groups.find(({ lanes }) => lanes.length > 0)?.lanes[0]
     if (first === undefined) return []
-    const letter = by === 'named' ? 'n' : 'c'
     const { keys, node } = this.#link
     const reserveMs = 1000 * this.#options.reserveForSeconds
-    const order = byLevel && by === 'named' ? 'l' : letter
-    const args: ScriptArgument[] = [order, `${letter}${node}-`, this.#token, max, reserveMs]
+    const args: ScriptArgument[] = [wayOf(request), node, this.#token, max, reserveMs]
     args.push(groups.length)
     for (const { lanes, queue, leaseMs } of groups) {
       // The hint index knows the lanes of a queue; that there are several is all it needs to be told.
@@ -124,12 +133,12 @@ export class RedisJobs {
   /** Takes from one lane, whatever its queue's limits are. */
   async claimFrom(
     lane: string,
-    { by, max, leaseMs }: Pick<ClaimRequest, 'by' | 'max'> & { readonly leaseMs?: number },
+    request: Pick<ClaimRequest, 'by' | 'access' | 'max'> & { readonly leaseMs?: number },
   ): Promise<readonly Reservation[]> {
-    const letter = by === 'named' ? 'n' : 'c'
+    const { max, leaseMs = '' } = request
     const { keys, node } = this.#link
     const reserveMs = 1000 * this.#options.reserveForSeconds
-    const args = [letter, `${letter}${node}-`, this.#token, max, reserveMs, 1, leaseMs ?? '', '', 1]
+    const args = [wayOf(request), node, this.#token, max, reserveMs, 1, leaseMs, '', 1]
     const keysOfCall = [keys.queue(lane, 'normal')]
     const { jobs } = await this.#reserve(keysOfCall, [...args, lane, 0], [lane], max)
     return jobs
@@ -283,13 +292,13 @@ function addOutcome(args: ScriptArgument[], outcome: Outcome): void {
     case 'complete':
       return void args.push(outcome.output, '', '')
     case 'fail':
-      return void args.push(outcome.message, outcome.thrown ? '1' : '', '')
+      return void args.push(outcome.message, outcome.thrown ? '1' : '', outcome.failure ?? '')
     case 'retry':
       return void args.push(outcome.message, outcome.delayMs, outcome.failure)
     case 'dead':
       return void args.push(outcome.message, '', outcome.failure)
     case 'release':
-      return void args.push(outcome.lost ? '1' : '', outcome.maxLosses, '')
+      return void args.push(outcome.lost ? '1' : '', outcome.maxLosses, outcome.failure ?? '')
     case 'return':
       return void args.push('', '', '')
   }

@@ -1,4 +1,10 @@
-import { maxLanes, StoreError, type LaneCounts, type WorkerCount } from '@crossgear/core-scheduler'
+import {
+  maxLanes,
+  StoreError,
+  type LaneCounts,
+  type LaneOpenness,
+  type WorkerCount,
+} from '@crossgear/core-scheduler'
 import { chunks } from './chunks.ts'
 import { countsOf } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
@@ -28,13 +34,23 @@ export class RedisLanes {
   }
 
   async register(lane: string): Promise<number> {
-    const { run, keys, isCluster } = this.#link
+    const { run, keys, isCluster, graceMs } = this.#link
     if (isCluster && isNoTag(lane)) {
       throw new StoreError('REFUSED', 'a cluster takes no function name that begins with a brace')
     }
-    const number = await run('register-lane', [keys.lanes], [lane, maxLanes])
+    const { fn } = this.#link.names.parse(lane)
+    if (isCluster && fn !== lane) await this.#inherit(lane, fn)
+    const home = isCluster || fn === lane ? '' : fn
+    const number = await run('register-lane', [keys.lanes], [lane, maxLanes, home, graceMs])
     if (number === 0) throw new StoreError('TOO_MANY_LANES', `more than ${maxLanes} functions`)
     return Number(number)
+  }
+
+  /** Where a lane and its function's home lane are in different slots: before anybody knows of the lane. */
+  async #inherit(lane: string, home: string): Promise<void> {
+    const { run, keys, graceMs } = this.#link
+    const reply = (await run('closed-until', [keys.meta(home)], [home, graceMs])) as Buffer[]
+    await run('close-until', [keys.meta(lane)], [lane, ...reply])
   }
 
   async all(): Promise<ReadonlyMap<string, number>> {
@@ -80,14 +96,37 @@ export class RedisLanes {
     })
   }
 
-  async open(lane: string): Promise<void> {
-    const { call, redis, keys } = this.#link
-    await call(() => redis.hset(keys.meta(lane), 'open', '1'))
+  /** Whether consumers get its jobs, for good. */
+  async setOpen(lane: string, isOpen: boolean): Promise<void> {
+    const { run, keys } = this.#link
+    await run('open-lane', [keys.meta(lane)], [lane, this.#link.queueOf(lane), isOpen ? '1' : '0'])
   }
 
-  async setWorkers(lane: string, { named, consumers }: WorkerCount): Promise<void> {
-    const { run, keys, node } = this.#link
-    await run('set-workers', [keys.count(lane)], [lane, node, named, consumers])
+  openness(lanes: readonly string[]): Promise<readonly LaneOpenness[]> {
+    const { run, keys } = this.#link
+    return Promise.all(
+      lanes.map(async (lane) => {
+        const reply = (await run('openness', [keys.meta(lane)], [lane])) as [Buffer, Buffer, number]
+        const [state, closedUntil, namedWorkers] = reply
+        return {
+          lane,
+          state: state.toString() as LaneOpenness['state'],
+          closedUntilMs: Number(closedUntil.toString()),
+          namedWorkers,
+        }
+      }),
+    )
+  }
+
+  async noteBridged(lane: string): Promise<boolean> {
+    const { call, redis, keys } = this.#link
+    return (await call(() => redis.hsetnx(keys.meta(lane), 'bridged', '1'))) === 1
+  }
+
+  async setWorkers(lane: string, { named, consumers, elsewhere }: WorkerCount): Promise<void> {
+    const { run, keys, node, graceMs } = this.#link
+    const args = [lane, node, named, consumers, elsewhere ? '1' : '', graceMs]
+    await run('set-workers', [keys.count(lane)], [...args, this.#link.queueOf(lane)])
   }
 
   async promote(): Promise<readonly { lane: string; jobs: number }[]> {
@@ -103,11 +142,11 @@ export class RedisLanes {
     return [...promoted].map(([lane, jobs]) => ({ lane, jobs }))
   }
 
-  async heal(lanes: readonly string[]): Promise<void> {
-    const { run, keys, perLanesThere } = this.#link
-    await perLanesThere(lanes, async (some, first) => {
-      await run('heal', [keys.queue(first, 'scheduled')], this.#link.withQueues(some))
-      return []
+  async heal(lanes: readonly string[]): Promise<readonly string[]> {
+    const { run, keys, graceMs, perLanesThere } = this.#link
+    return perLanesThere(lanes, async (some, first) => {
+      const args = [graceMs, ...this.#link.withQueues(some)]
+      return ((await run('heal', [keys.queue(first, 'scheduled')], args)) as Buffer[]).map(String)
     })
   }
 

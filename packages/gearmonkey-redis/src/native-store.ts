@@ -20,14 +20,22 @@ const lanesPerCall = 1_000
 
 const leftoverOf: Readonly<Record<string, Leftover>> = { b: 'busy', i: 'stray', h: 'count' }
 
+/** How many dead jobs a lane keeps, and how long. */
+export interface DeadBounds {
+  readonly deadPerLane: number
+  readonly deadSeconds: number
+}
+
 /** The steps of the store port about what native programs do past all nodes. */
 export class RedisNativeStore implements NativeStore {
   readonly #link: StoreLink
+  readonly #dead: DeadBounds
   readonly #hunt: StrayHunt
   readonly #scan: KeyScan
 
-  constructor(link: StoreLink) {
+  constructor(link: StoreLink, dead: DeadBounds) {
     this.#link = link
+    this.#dead = dead
     this.#scan = new KeyScan(link, link.keys.job('*', '*'), keysPerLook)
     this.#hunt = new StrayHunt({
       page: (lane, place, from, count) => this.#page(lane, place, from, count),
@@ -92,7 +100,8 @@ export class RedisNativeStore implements NativeStore {
 
   async repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]> {
     const { run, keys, node } = this.#link
-    const { leaseMs, dry, max, maxLosses } = request
+    const { leaseMs, dry, max, maxLosses, failure } = request
+    const { deadPerLane, deadSeconds } = this.#dead
     const repairs: Repair[] = []
     for (const some of chunks(lanes, lanesPerCall)) {
       const replies = await Promise.all(
@@ -105,6 +114,9 @@ export class RedisNativeStore implements NativeStore {
             dry ? '1' : '',
             max,
             maxLosses,
+            failure,
+            deadPerLane,
+            deadSeconds,
           ]
           return run('repair', [keys.suspects(lane)], args)
         }),

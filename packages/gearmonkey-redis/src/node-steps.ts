@@ -1,6 +1,7 @@
 import type { Pulse } from '@crossgear/core-scheduler'
 import { chunks } from './chunks.ts'
 import type { ClockOffset } from './clock-offset.ts'
+import type { DeadBounds } from './native-store.ts'
 import type { StoreLink } from './store-link.ts'
 
 /** Lanes that are walked through at once. */
@@ -11,16 +12,20 @@ interface Departure {
   readonly node: string
   readonly isDeath: boolean
   readonly maxLosses: number
+  /** What a job that has lost too many workers is kept among the dead with; empty: it is not kept. */
+  readonly failure: string
 }
 
 /** The steps of the store port by which nodes come, live and go. */
 export class RedisNodes {
   readonly #link: StoreLink
   readonly #clock: ClockOffset
+  readonly #dead: DeadBounds
 
-  constructor(link: StoreLink, clock: ClockOffset) {
+  constructor(link: StoreLink, clock: ClockOffset, dead: DeadBounds) {
     this.#link = link
     this.#clock = clock
+    this.#dead = dead
   }
 
   async beat(): Promise<Pulse> {
@@ -36,12 +41,17 @@ export class RedisNodes {
     return { nowMs, forgotten: isNew === 1, heartbeats }
   }
 
-  reclaim(node: string, lanes: readonly string[], maxLosses: number): Promise<readonly string[]> {
-    return this.#forget(lanes, { node, isDeath: true, maxLosses })
+  reclaim(
+    node: string,
+    lanes: readonly string[],
+    maxLosses: number,
+    failure = '',
+  ): Promise<readonly string[]> {
+    return this.#forget(lanes, { node, isDeath: true, maxLosses, failure })
   }
 
   async leave(lanes: readonly string[]): Promise<void> {
-    await this.#forget(lanes, { node: this.#link.node, isDeath: false, maxLosses: 0 })
+    await this.#forget(lanes, { node: this.#link.node, isDeath: false, maxLosses: 0, failure: '' })
   }
 
   async waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void> {
@@ -68,9 +78,11 @@ export class RedisNodes {
   }
 
   /** Walks through a lane in pieces; returns how many jobs went back. */
-  async #forgetIn(lane: string, { node, isDeath, maxLosses }: Departure): Promise<number> {
-    const { run, keys } = this.#link
-    const terms = [lane, node, this.#link.queueOf(lane), isDeath ? '1' : '', maxLosses]
+  async #forgetIn(lane: string, { node, isDeath, maxLosses, failure }: Departure): Promise<number> {
+    const { run, keys, graceMs } = this.#link
+    const { deadPerLane, deadSeconds } = this.#dead
+    const losses = [maxLosses, graceMs, failure, deadPerLane, deadSeconds]
+    const terms = [lane, node, this.#link.queueOf(lane), isDeath ? '1' : '', ...losses]
     let putBack = 0
     for (let place = 1, cursor = '0'; place > 0;) {
       const reply = await run('reclaim-node', [keys.busy(lane)], [...terms, place, cursor])

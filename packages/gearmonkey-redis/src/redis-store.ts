@@ -11,6 +11,7 @@ import {
   type LaneArrivals,
   type LaneCounts,
   type LaneLimits,
+  type LaneOpenness,
   type LeasedJob,
   type LookExtra,
   type NewJob,
@@ -53,6 +54,8 @@ export interface RedisStoreOptions {
   readonly deadPerLane?: number
   /** How long a dead job is kept, seconds. 180 days. */
   readonly deadSeconds?: number
+  /** How long by-name workers that left close a lane to consumers, milliseconds. A week. */
+  readonly graceMs?: number
   /** How long a Faktory worker may hold a job that does not say, seconds. 1800. */
   readonly reserveForSeconds?: number
   /** Limits of Faktory queues, the same at every node. None. */
@@ -67,6 +70,7 @@ const defaults = {
   deadPerLane: 10_000,
   deadSeconds: 180 * 24 * 3600,
   reserveForSeconds: 1800,
+  graceMs: 7 * 24 * 3600 * 1000,
 }
 
 /** The store port on a Redis or Valkey server, a master that Sentinels know, or a Redis Cluster. */
@@ -97,8 +101,9 @@ export class RedisStore implements Store {
   #listener: StoreListener | undefined
 
   constructor(address: StoreAddress, options: RedisStoreOptions = {}) {
-    const link = new StoreLink(address, options.names ?? new LaneNames(), options.answerWithinMs)
     const bounds = { ...defaults, ...options }
+    const { names = new LaneNames() } = options
+    const link = new StoreLink(address, names, bounds.graceMs, options.answerWithinMs)
     const clock = new ClockOffset()
     this.#link = link
     this.#eventRedis = eventConnection(address, link.node, options.answerWithinMs)
@@ -106,10 +111,10 @@ export class RedisStore implements Store {
     this.#reads = new JobReads(link)
     this.#jobs = new RedisJobs(link, clock, bounds)
     this.#lanes = new RedisLanes(link)
-    this.#nodes = new RedisNodes(link, clock)
+    this.#nodes = new RedisNodes(link, clock, bounds)
     this.#administration = new RedisAdministration(link)
     this.queues = new RedisQueues({ ...bounds, link })
-    this.native = new RedisNativeStore(link)
+    this.native = new RedisNativeStore(link, bounds)
     this.cron = new RedisCron(link)
     this.batches = new RedisBatches(link)
     this.imports = new RedisImports(link, bounds)
@@ -244,7 +249,19 @@ export class RedisStore implements Store {
   }
 
   openLane(lane: string): Promise<void> {
-    return this.#lanes.open(lane)
+    return this.#lanes.setOpen(lane, true)
+  }
+
+  closeLane(lane: string): Promise<void> {
+    return this.#lanes.setOpen(lane, false)
+  }
+
+  openness(lanes: readonly string[]): Promise<readonly LaneOpenness[]> {
+    return this.#lanes.openness(lanes)
+  }
+
+  noteBridged(lane: string): Promise<boolean> {
+    return this.#lanes.noteBridged(lane)
   }
 
   setWorkers(lane: string, count: WorkerCount): Promise<void> {
@@ -255,9 +272,10 @@ export class RedisStore implements Store {
     return this.#lanes.promote()
   }
 
-  async heal(lanes: readonly string[]): Promise<void> {
-    await this.#lanes.heal(lanes)
+  async heal(lanes: readonly string[]): Promise<readonly string[]> {
+    const stranded = await this.#lanes.heal(lanes)
     await this.#cluster?.heal()
+    return stranded
   }
 
   async expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]> {
@@ -280,8 +298,9 @@ export class RedisStore implements Store {
     node: string,
     lanes: readonly string[],
     maxLosses: number,
+    failure?: string,
   ): Promise<readonly string[]> {
-    return this.#nodes.reclaim(node, lanes, maxLosses)
+    return this.#nodes.reclaim(node, lanes, maxLosses, failure)
   }
 
   waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void> {

@@ -24,12 +24,16 @@ export class StoreLink {
   readonly #scripts: Scripts
   #after: AfterScript | undefined
 
-  constructor(address: StoreAddress, names: LaneNames, answerWithinMs?: number) {
+  /** How long by-name workers close a lane to consumers, milliseconds. */
+  readonly graceMs: number
+
+  constructor(address: StoreAddress, names: LaneNames, graceMs: number, answerWithinMs?: number) {
     this.isCluster = isClusterAddress(address)
     this.redis = commandConnection(address, this.node, answerWithinMs)
     const database = databaseOf(address)
     this.keys = new Keys(this.isCluster, database)
     this.names = names
+    this.graceMs = graceMs
     this.#scripts = new Scripts(this.redis, database)
   }
 

@@ -20,6 +20,9 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
     if stale then redis.call('HSET', key, 'stale', string.format('%.0f', stale - ms)) end
     local enqueued = redis.call('HGET', key, 'enqueued')
     if enqueued then redis.call('HSET', key, 'enqueued', string.format('%.3f', enqueued - ms)) end
+  elseif kind == 'hash' and string.match(key, '^xg:lane:') then
+    local closed = redis.call('HGET', key, 'closed')
+    if closed then redis.call('HSET', key, 'closed', string.format('%.0f', closed - ms)) end
   elseif kind == 'list' and string.match(key, '^xg:rate:') then
     local starts, left = redis.call('LRANGE', key, 0, -1), redis.call('PTTL', key)
     redis.call('DEL', key)

@@ -37,7 +37,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
       await store.registerLane(lane)
       await store.openLane(lane)
     }
-    dying = new StoreLink(address, new LaneNames())
+    dying = new StoreLink(address, new LaneNames(), 0)
     await connect(dying.redis)
   })
   afterEach(async () => {

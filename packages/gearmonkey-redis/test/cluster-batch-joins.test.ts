@@ -68,7 +68,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node
     await store.registerLane('mail')
     await store.openLane('mail')
     await store.batches.create({ bid, description: '' })
-    const link = new StoreLink(address, new LaneNames())
+    const link = new StoreLink(address, new LaneNames(), 0)
     await connect(link.redis)
     dying = new DyingNode(link)
   })

@@ -147,6 +147,7 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
     store = await world.node()
     await store.registerLane('mail')
     await store.setWorkers('mail', { named: 2, consumers: 1 })
+    await store.openLane('mail')
     await store.submit('mail', jobs)
     await store.submit('mail', [{ ...jobs[1]!, unique: Buffer.from('u5'), dueAtMs: 4e12 }])
     const [, second, third] = await store.claim({
@@ -212,7 +213,6 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
       `sms: idle job ${waiting} is in no place`,
     ])
     expect(await checkInvariants(redis)).toEqual([
-      'sms: has queued jobs and is not in the ready index',
       'sms: its next scheduled job is due before what the due index says',
     ])
     await store.heal(['sms'])

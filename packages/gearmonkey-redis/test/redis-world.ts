@@ -39,8 +39,8 @@ export class RedisWorld implements StoreWorld {
     return this.redis
   }
 
-  async node(): Promise<Store> {
-    const store = new RedisStore(this.#address, this.#options)
+  async node(options: { readonly graceMs?: number } = {}): Promise<Store> {
+    const store = new RedisStore(this.#address, { ...this.#options, ...options })
     this.#stores.push(store)
     await store.open()
     return store

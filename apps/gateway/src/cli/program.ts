@@ -1,7 +1,8 @@
-import { Command, CommanderError, Help, Option } from 'commander'
+import { Argument, Command, CommanderError, Help, Option } from 'commander'
 import { loadConfig, type Config, type ConfigSources } from '../config/load-config.ts'
 import { flagOf, optionNames, optionRow, type OptionName } from '../config/options.ts'
 import { StartError } from '../lifecycle/start-error.ts'
+import { functionActions, runFunctions, type FunctionAction } from './functions.ts'
 import { formatItem, helpWidth } from './help-layout.ts'
 import { versionLine } from './version.ts'
 
@@ -10,6 +11,8 @@ export interface CommandLine {
   readonly env: ConfigSources['env']
   /** Runs the gateway and returns the exit code. */
   readonly serve: (config: Config) => Promise<number>
+  /** Takes a line of what a command that ends by itself has to say. */
+  readonly print: (line: string) => void
 }
 
 const HELP_AFTER = `
@@ -39,11 +42,16 @@ Examples:
  */
 export async function runCommandLine(
   words: readonly string[],
-  { version, env, serve }: CommandLine,
+  { version, env, serve, print }: CommandLine,
 ): Promise<number> {
   let exitCode = 0
-  const program = createProgram(version, async (flags) => {
-    exitCode = await serve(loadConfig({ flags, env }))
+  const program = createProgram(version, {
+    serve: async (flags) => {
+      exitCode = await serve(loadConfig({ flags, env }))
+    },
+    functions: async (action, functions, flags) => {
+      await runFunctions(action, functions, loadConfig({ flags, env }), print)
+    },
   })
   try {
     await program.parseAsync(words, { from: 'user' })
@@ -54,10 +62,21 @@ export async function runCommandLine(
   return exitCode
 }
 
-function createProgram(
-  version: string,
-  serve: (flags: ConfigSources['flags']) => Promise<void>,
-): Command {
+type Flags = ConfigSources['flags']
+
+interface Actions {
+  readonly serve: (flags: Flags) => Promise<void>
+  readonly functions: (
+    action: FunctionAction,
+    functions: readonly string[],
+    flags: Flags,
+  ) => Promise<void>
+}
+
+/** What `functions` needs to find the store, and to name lanes as the gateway does. */
+const functionsOptions = ['redisUrl', 'dataDir', 'config', 'bridgeFaktory'] as const
+
+function createProgram(version: string, { serve, functions }: Actions): Command {
   const program = new Command('crossgear')
     .description(
       'A job broker gateway: Gearman, Faktory and GearMonkey clients and workers share one set of Redis queues.',
@@ -75,6 +94,14 @@ function createProgram(
     .addHelpText('after', HELP_AFTER)
     .action(serve)
   for (const name of optionNames) serveCommand.addOption(commanderOption(name))
+  const functionsCommand = program
+    .command('functions')
+    .description('say which functions Faktory consumers are given, and open or close them for good')
+    .usage('list|open|close [function ...] [options]')
+    .addArgument(new Argument('<action>', 'what to do').choices(functionActions))
+    .argument('[functions...]', 'functions, or lanes of them such as mail@bulk')
+    .action(functions)
+  for (const name of functionsOptions) functionsCommand.addOption(commanderOption(name))
   // Listed here for the help alone: its words are not commander's, see gearmand/run.ts.
   program
     .command('gearmand')
@@ -89,6 +116,7 @@ function createProgram(
   const help = new Help()
   const layout = { formatItem, helpWidth: helpWidth() }
   serveCommand.configureHelp(layout)
+  functionsCommand.configureHelp(layout)
   program.configureHelp({
     ...layout,
     visibleOptions: (command) => [

@@ -225,10 +225,18 @@ export const options = {
   bridgeFaktory: row({
     group: 'Jobs',
     argument: 'rule',
-    help: 'which jobs of other doors Faktory consumers get: auto (where no worker asked for the function by name) or routed (routes of the file alone)',
+    help: 'which jobs of other doors Faktory consumers get: auto (of functions that no worker asked for by name lately, too) or routed (of functions alone that a route, a Faktory producer or an operator opens to them)',
     value: oneOf(['auto', 'routed']),
     fallback: 'auto',
     key: 'bridge.faktory',
+  }),
+  bridgeGraceDays: row({
+    group: 'Jobs',
+    argument: 'days',
+    help: 'how long after its last worker by name has left auto keeps a function from Faktory consumers; 0: only while one is there',
+    value: wholeNumber(0, 3650),
+    fallback: 7,
+    key: 'bridge.grace_days',
   }),
 
   repair: row({

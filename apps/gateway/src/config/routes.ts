@@ -34,6 +34,13 @@ const fields: Record<string, { readonly expected: string; readonly schema: v.Gen
   },
 }
 
+/** The home queue of each function that a route sends elsewhere. */
+export function routedHomes(routes: ReadonlyMap<string, Route>): ReadonlyMap<string, string> {
+  const homes = new Map<string, string>()
+  for (const [fn, { queue }] of routes) if (queue !== undefined) homes.set(fn, queue)
+  return homes
+}
+
 type Table = Readonly<Record<string, unknown>>
 
 export function isTable(value: unknown): value is Table {

@@ -154,6 +154,7 @@ export class FaktoryDoor implements Door {
     this.#unsubscribe.push(
       this.#scheduler.queues.onConsumerNews((wid, news) => this.workers.hear(wid, news)),
       this.#scheduler.onForgotten(() => this.#lanes.forget()),
+      this.#scheduler.onLaneClosed((lane) => this.#lanes.forget(lane)),
     )
     return this.#listener.listen()
   }

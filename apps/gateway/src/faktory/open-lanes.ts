@@ -17,9 +17,10 @@ export class OpenLanes {
     this.#scheduler.submit(lane, submission, this.#open.has(lane) ? undefined : this.open(lane))
   }
 
-  /** The store may have forgotten which lanes are open. */
-  forget(): void {
-    this.#open.clear()
+  /** The store may have forgotten which lanes are open, or an operator has closed one. */
+  forget(lane?: string): void {
+    if (lane === undefined) this.#open.clear()
+    else this.#open.delete(lane)
   }
 
   /** Settles when the lane is open. Throws a StoreError. */

@@ -2,7 +2,7 @@ import { LaneNames, Scheduler, StoreError, type LaneCounts } from '@crossgear/co
 import { RedisStore } from '@crossgear/gearmonkey-redis/store'
 import type { Config } from '../config/load-config.ts'
 import { readDurability } from '../config/durability-level.ts'
-import type { Route } from '../config/routes.ts'
+import { routedHomes, type Route } from '../config/routes.ts'
 import { answerCron } from '../cron/cron-page.ts'
 import { Cron } from '../cron/cron.ts'
 import { answerBusy } from '../faktory/busy-page.ts'
@@ -27,6 +27,8 @@ import type { DoorTls } from './door-tls.ts'
 import { warnOfGoingAway } from './going-away.ts'
 import { observeWith } from './observe.ts'
 import { oneLine, StartError } from './start-error.ts'
+
+const dayMs = 24 * 3600 * 1000
 
 /** What the life cycle has ready when the gateway's objects are built. */
 export interface Parts {
@@ -79,11 +81,12 @@ export interface Composition {
 /** Builds every object of the gateway: the one place where they are joined. */
 export async function compose(parts: Parts): Promise<Composition> {
   const { config, store, metrics } = parts
-  const homes = routed(config, ({ queue }) => queue)
+  const homes = routedHomes(config.routes)
   const durability = readDurability(config.durability)
   const redisStore = new RedisStore(store.address, {
     names: new LaneNames(homes),
     throttles: config.throttles,
+    graceMs: config.bridgeGraceDays * dayMs,
     ...(parts.answerWithinMs !== undefined && { answerWithinMs: parts.answerWithinMs }),
     ...(durability && { durability }),
   })
@@ -93,6 +96,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const observer = observeWith(metrics, log)
   const scheduler = new Scheduler(redisStore, systemClock, observer, {
     homes,
+    bridge: config.bridgeFaktory,
     routed: new Set(homes.keys()),
     retries: routed(config, ({ retries }) => retries),
     retentionSeconds: routed(config, ({ retentionSeconds }) => retentionSeconds),

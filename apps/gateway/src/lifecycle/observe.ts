@@ -62,6 +62,23 @@ export function observeWith(metrics: Metrics, log: Logger): Observer {
       saidOf = error
       log.warn(`The store has not confirmed what it took in: ${oneLine(error)}.`)
     },
+    bridged: (lane) => {
+      const advice = `crossgear functions open ${lane}, or close, settles it`
+      log.warn(
+        { function: lane },
+        `Faktory consumers are given jobs of ${lane}, for no worker asked for it by name lately: ${advice}.`,
+      )
+    },
+    stranded: (lanes, fresh) => {
+      metrics.closedWaiting(lanes)
+      for (const lane of fresh) {
+        const advice = `crossgear functions open ${lane}, if they know it`
+        log.warn(
+          { function: lane },
+          `Jobs of ${lane} wait: no worker by name is there, and it is closed to the Faktory consumers of its queue: ${advice}.`,
+        )
+      }
+    },
     trouble: (task, error) => {
       const text = oneLine(error)
       if (!troubles.isNews(task, text)) return

@@ -14,6 +14,7 @@ const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
 /** The jobs are for nobody else to read. */
 const FOLDER_MODE = 0o700
 
+const RECORD_NAME = 'store.json'
 const recordSchema = v.object({
   port: v.number(),
   pid: v.number(),
@@ -39,7 +40,7 @@ export class StoreFolder {
     this.password = password
     this.lockPath = join(path, 'store.lock')
     this.logPath = join(path, 'store.log')
-    this.#recordPath = join(path, 'store.json')
+    this.#recordPath = join(path, RECORD_NAME)
     const socketPath = join(path, 'store.sock')
     const fits = Buffer.byteLength(socketPath) <= MAX_SOCKET_PATH_BYTES
     this.socketPath = fits ? socketPath : undefined
@@ -59,6 +60,17 @@ export class StoreFolder {
         1,
         { cause: error },
       )
+    }
+  }
+
+  /** The folder if a gateway has its store there. */
+  static async find(dataDir: string): Promise<StoreFolder | undefined> {
+    try {
+      await access(join(resolve(dataDir), RECORD_NAME))
+      return await StoreFolder.open(dataDir)
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return undefined
+      throw error
     }
   }
 

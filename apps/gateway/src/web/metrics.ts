@@ -61,6 +61,7 @@ export class Metrics {
   readonly #repairs: Counter<'kind' | 'done'>
   readonly #unconfirmed: Counter<'what'>
   readonly #storeUp: Gauge
+  readonly #closedWaiting: Gauge
   readonly #functions = new BoundedLabels(MAX_FUNCTION_LABELS)
   #counts: () => Promise<readonly JobCount[]> = () => Promise.resolve([])
 
@@ -95,6 +96,12 @@ export class Metrics {
       name: 'crossgear_unconfirmed_total',
       help: 'Jobs (refused) and outcomes (told all the same) in the store that are not as durable as --durability asks, by what (submissions, outcomes)',
       labelNames: ['what'],
+      registers,
+    })
+    this.#closedWaiting = new Gauge({
+      name: 'crossgear_closed_functions_waiting',
+      help: 'Functions closed to Faktory consumers whose jobs wait without workers by name, while consumers are there',
+      aggregator: 'max',
       registers,
     })
     this.#storeUp = new Gauge({
@@ -135,6 +142,10 @@ export class Metrics {
 
   unconfirmed(what: 'submissions' | 'outcomes', n: number): void {
     this.#unconfirmed.inc({ what }, n)
+  }
+
+  closedWaiting(functions: number): void {
+    this.#closedWaiting.set(functions)
   }
 
   storeUp(isUp: boolean): void {

@@ -7,6 +7,8 @@ export interface FleetNode {
   readonly gearman: number
   readonly faktory: number
   readonly web: number
+  /** 0 where the door is off. */
+  readonly http: number
   /** Ends the process without a word. */
   kill(): Promise<void>
   /** Ends the process as an operator does. */
@@ -49,6 +51,7 @@ export class Fleet {
       gearman: port('gearman'),
       faktory: port('faktory'),
       web: port('web'),
+      http: port('http'),
       kill: () => end('SIGKILL'),
       stop: () => end('SIGTERM'),
     }

@@ -16,7 +16,10 @@ import {
   type OpenWorld,
 } from './contract-kit.ts'
 
-const lease = { leaseMs: 10_000, dry: false, max: 50, maxLosses: 0 } satisfies RepairRequest
+const lease = {
+  ...{ leaseMs: 10_000, dry: false, max: 50, maxLosses: 0 },
+  failure: '{"errtype":"WorkersLost"}',
+} satisfies RepairRequest
 const minute = 60_000
 
 /** What native programs leave behind when they die. */

@@ -77,33 +77,6 @@ export function nodeContract(open: OpenWorld): void {
       expect(await b.held(['mail', 'sms'])).toEqual([nameOf(three as Reservation)])
     })
 
-    test('a lane with by-name workers is closed to consumers until the last of them has gone', async () => {
-      const world = await open()
-      const [a, b] = [await world.node(), await world.node()]
-      const lanes = ['mail', 'sms']
-      await submitAll(a, 'mail', jobsOf(5, 5, 5))
-      await submitOne(a, 'sms')
-      await a.setWorkers('mail', { named: 1, consumers: 3 })
-      await world.native.count('mail', 1)
-      expect(namesOf(await fetch(b, 'default', lanes, 9))).toEqual(['sms:1'])
-      expect(await fetch(b, 'default', ['mail'])).toEqual([])
-      await a.setWorkers('mail', { named: 0, consumers: 3 })
-      expect(await fetch(b, 'default', lanes)).toEqual([])
-      await world.native.count('mail', -1)
-      expect(namesOf(await fetch(b, 'default', lanes))).toEqual(['mail:1'])
-      expect(namesOf(await fetch(b, 'default', ['mail']))).toEqual(['mail:2'])
-      expect(namesOf(await take(b, lanes, 1, { by: 'consumer' }))).toEqual(['mail:3'])
-    })
-
-    test('an opened lane is given to consumers beside its by-name workers', async () => {
-      const store = await (await open()).node()
-      await submitAll(store, 'mail', jobsOf(5, 5))
-      await store.setWorkers('mail', { named: 1, consumers: 0 })
-      await store.openLane('mail')
-      expect(idsOf(await fetch(store, 'default', ['mail', 'sms']))).toEqual([1])
-      expect(idsOf(await take(store, ['mail']))).toEqual([2])
-    })
-
     test('all nodes hear that a lane with jobs has lost its last by-name worker', async () => {
       const world = await open()
       const a = await world.node()
@@ -219,11 +192,6 @@ export function nodeContract(open: OpenWorld): void {
       await alive.reclaimNode(dead.node, ['mail'], 0)
       await alive.reclaimNode(dead.node, ['mail'], 0)
       expect((await alive.counts(['mail']))[0]?.workers).toBe(3)
-      await submitOne(alive, 'mail')
-      expect(await fetch(alive, 'default', ['mail'])).toEqual([])
-      await alive.setWorkers('mail', { named: 0, consumers: 1 })
-      await world.native.count('mail', -1)
-      expect(idsOf(await fetch(alive, 'default', ['mail']))).toEqual([1])
     })
 
     test('a consumer finds what a reclaimed node held', async () => {

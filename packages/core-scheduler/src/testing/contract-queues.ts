@@ -46,7 +46,7 @@ export function queueContract(open: OpenWorld): void {
       const [full, plain] = await store.read('mail', [1, 2])
       expect(full).toMatchObject({ ...job, lane: 'mail', id: 1, status: 'idle', waiting: 0 })
       expect(Object.keys(plain ?? {}).sort()).toEqual(
-        'door enqueuedAtMs id input lane level losses settled status waiting'.split(' '),
+        'door enqueuedAtMs foreground id input lane level losses settled status waiting'.split(' '),
       )
       expect(await store.read('mail', [3])).toEqual([undefined])
     })

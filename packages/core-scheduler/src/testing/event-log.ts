@@ -13,6 +13,7 @@ export type Heard =
   | { readonly kind: 'woken'; readonly lane: string; readonly jobs: number }
   | { readonly kind: 'laneAdded'; readonly lane: string; readonly number: number }
   | { readonly kind: 'laneDropped'; readonly lane: string }
+  | { readonly kind: 'laneClosed'; readonly lane: string }
   | { readonly kind: 'pausesChanged' }
   | { readonly kind: 'consumerNews'; readonly wid: string; readonly news: ConsumerNews }
   | { readonly kind: 'up' }
@@ -74,6 +75,10 @@ export class EventLog implements StoreListener {
 
   laneAdded(lane: string, number: number): void {
     this.#add({ kind: 'laneAdded', lane, number })
+  }
+
+  laneClosed(lane: string): void {
+    this.#add({ kind: 'laneClosed', lane })
   }
 
   laneDropped(lane: string): void {

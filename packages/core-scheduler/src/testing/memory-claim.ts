@@ -1,5 +1,5 @@
 import type { Level, Reservation } from '../job.ts'
-import type { ClaimRequest } from '../ports.ts'
+import type { ClaimRequest, LaneAccess } from '../ports.ts'
 import { bandLevel, type Band } from '../levels.ts'
 import { endJob } from './memory-finish.ts'
 import { jobOf, type MemoryJob, type MemoryLane } from './memory-lane.ts'
@@ -24,7 +24,16 @@ interface Group {
 /** Reserves jobs, group after group or by level. `token` names the next reservation. */
 export function claimJobs(
   world: MemoryWorld,
-  { by, groups, byLevel = false, max: asked, ahead = 0, throttled, emptied }: ClaimRequest,
+  {
+    by,
+    access = 'auto',
+    groups,
+    byLevel = false,
+    max: asked,
+    ahead = 0,
+    throttled,
+    emptied,
+  }: ClaimRequest,
   token: () => string,
 ): Reservation[] {
   const claimed: Reservation[] = []
@@ -34,7 +43,9 @@ export function claimJobs(
   const mayTake = (lane: MemoryLane): boolean => hasRoom(world, lane, heldBack)
   const inTurn: Group[] = groups.map(({ lanes, leaseMs }) => ({
     leaseMs,
-    open: lanes.map((name) => world.lane(name)).filter((lane) => by === 'named' || isOpen(lane)),
+    open: lanes
+      .map((name) => world.lane(name))
+      .filter((lane) => letterFor(world, lane, by, access) !== undefined),
   }))
   while (claimed.length < max) {
     const next = nextOf(world, inTurn, byLevel, mayTake)
@@ -55,7 +66,8 @@ export function claimJobs(
     }
     if (job.terms?.lock?.until === 'start') unlock(lane, job)
     noteStart(world, lane)
-    claimed.push(reserve(world, by, head, group.leaseMs, token()))
+    const letter = letterFor(world, lane, by, access) ?? 'c'
+    claimed.push(reserve(world, by, head, group.leaseMs, letter + token()))
   }
   for (const [queue, waitMs] of heldBack) throttled?.(queue, waitMs)
   const left = groups.flatMap(({ lanes }) => lanes).filter((name) => world.lane(name).queued > 0)
@@ -63,9 +75,18 @@ export function claimJobs(
   return claimed
 }
 
-/** A consumer is given jobs of a lane that is open for good, or that no by-name worker serves. */
-function isOpen(lane: MemoryLane): boolean {
-  return lane.isOpen || lane.byName <= 0
+/** The first letter of a reservation's token, see holderOf; undefined where the lane is closed to who asks. */
+function letterFor(
+  world: MemoryWorld,
+  lane: MemoryLane,
+  by: ClaimRequest['by'],
+  access: LaneAccess,
+): string | undefined {
+  if (by === 'named') return 'n'
+  if (access === 'any') return 'c'
+  const openness = lane.openness(world.nowMs())
+  if (openness === 'open') return 'c'
+  return openness === 'auto' && access === 'auto' ? 'a' : undefined
 }
 
 function reserve(

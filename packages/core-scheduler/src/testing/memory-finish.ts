@@ -1,4 +1,4 @@
-import type { Outcome, Settled, Status } from '../job.ts'
+import { isAutomatic, type Outcome, type Settled, type Status } from '../job.ts'
 import type { MemoryJob, MemoryLane } from './memory-lane.ts'
 import { nativeRetentionSeconds } from './memory-native.ts'
 import { tellOfRoom } from './memory-throttles.ts'
@@ -28,9 +28,8 @@ export function finishJob(
       endJob(world, node, lane, job, 'success', outcome.output)
       return 'done'
     case 'fail':
-      lane.counters.failed += 1
       job.thrown = outcome.thrown ?? false
-      endJob(world, node, lane, job, 'error', outcome.message, 'failed')
+      failJob(world, node, lane, job, outcome)
       return 'done'
     case 'retry':
       lane.counters.retried += 1
@@ -38,20 +37,36 @@ export function finishJob(
       job.failure = outcome.failure
       job.expiresAtMs = undefined
       untie(world, lane, job, 'retried')
+      if (isAutomatic(outcome.token) && job.door !== 'faktory') lane.bridged.add(job.id)
       interrupt(job)
       lane.scheduled.set(job.id, world.nowMs() + outcome.delayMs)
       return 'done'
     case 'dead':
-      lane.counters.failed += 1
-      job.output = Buffer.from(outcome.message)
-      job.failure = outcome.failure
-      buryJob(world, node, lane, job)
+      failJob(world, node, lane, job, outcome)
       return 'done'
     case 'release':
       return release(world, node, lane, job, outcome)
     case 'return':
       return giveBack(world, lane, job)
   }
+}
+
+/** Fails a job for good: one in the background is kept among the dead, where it is said with what failure. */
+export function failJob(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  job: MemoryJob,
+  { message, failure }: { readonly message: Uint8Array; readonly failure?: string },
+): void {
+  lane.counters.failed += 1
+  if (failure === undefined || job.foreground) {
+    endJob(world, node, lane, job, 'error', message, 'failed')
+    return
+  }
+  job.output = Buffer.from(message)
+  job.failure = failure
+  buryJob(world, node, lane, job)
 }
 
 /** Puts a reserved job back to the end of its level. */
@@ -144,14 +159,17 @@ export function release(
   node: string,
   lane: MemoryLane,
   job: MemoryJob,
-  { lost, maxLosses }: Pick<Outcome & { readonly kind: 'release' }, 'lost' | 'maxLosses'>,
+  {
+    lost,
+    maxLosses,
+    failure,
+  }: Pick<Outcome & { readonly kind: 'release' }, 'lost' | 'maxLosses' | 'failure'>,
 ): Settled {
   lane.busy.delete(job.id)
   if (lost) job.losses += 1
   const isAbandoned = job.foreground && job.waiting.length === 0
   if (isAbandoned || (lost && maxLosses > 0 && job.losses >= maxLosses)) {
-    lane.counters.failed += 1
-    endJob(world, node, lane, job, 'error', Buffer.alloc(0))
+    failJob(world, node, lane, job, { message: Buffer.alloc(0), ...(failure && { failure }) })
     return 'dropped'
   }
   putBack(world, lane, job)

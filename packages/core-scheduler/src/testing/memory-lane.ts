@@ -42,6 +42,8 @@ export class MemoryLane {
   readonly #jobs = new Map<number, MemoryJob>()
   /** Next job first. */
   readonly queues: Record<Band, number[]> = { high: [], normal: [], low: [] }
+  /** Those of the scheduled that a consumer failed which the automatic rule had given them. */
+  readonly bridged = new Set<number>()
   /** Due time by id, the store's milliseconds. */
   readonly scheduled = new Map<number, number>()
   /** Deadline by id. */
@@ -58,7 +60,10 @@ export class MemoryLane {
   readonly workers = new Map<string, WorkerCount>()
   readonly counters = { submitted: 0, completed: 0, failed: 0, retried: 0, expired: 0 }
   limits: Readonly<Partial<Record<Band, number>>> = {}
-  isOpen = false
+  /** Opened for good, or closed by an operator. */
+  isOpen: boolean | undefined
+  /** Until when by-name workers that were seen close it to consumers, the store's milliseconds. */
+  closedUntilMs = 0
   nativeWorkers = 0
   /** What native programs may have left, and since when it has been so, the store's milliseconds. */
   readonly suspects = new Map<string, number>()
@@ -148,6 +153,18 @@ export class MemoryLane {
     return most > 0 && this.queued + this.scheduled.size + this.busy.size >= most
   }
 
+  /** How consumers are given its jobs: opened for good, by the automatic rule, or not at all. */
+  openness(nowMs: number): 'open' | 'auto' | undefined {
+    if (this.isOpen) return 'open'
+    if (this.isOpen === false || this.closedUntilMs > nowMs || this.byName > 0) return undefined
+    return 'auto'
+  }
+
+  /** By-name workers are there, or were until now. */
+  noteNamed(nowMs: number, graceMs: number): void {
+    this.closedUntilMs = nowMs + graceMs
+  }
+
   /** Workers that named the function, behind nodes or native. */
   get byName(): number {
     let sum = this.nativeWorkers
@@ -205,6 +222,7 @@ export function jobOf(lane: string, job: MemoryJob): Job {
     level: job.level ?? 5,
     input,
     settled,
+    foreground: job.foreground,
     losses,
     waiting: job.waiting.length,
     output: job.output,

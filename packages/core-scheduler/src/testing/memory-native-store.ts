@@ -1,7 +1,7 @@
 import type { JobRef } from '../job.ts'
 import { bands } from '../levels.ts'
 import type { NativeStore, Repair, RepairRequest, SurveyPage } from '../native-ports.ts'
-import { endJob, isUnsettled } from './memory-finish.ts'
+import { failJob, isUnsettled } from './memory-finish.ts'
 import type { MemoryJob, MemoryLane } from './memory-lane.ts'
 import { nativeRetentionSeconds } from './memory-native.ts'
 import type { MemoryWorld } from './memory-world.ts'
@@ -116,7 +116,7 @@ function repairJobs(
   world: MemoryWorld,
   node: string,
   lane: MemoryLane,
-  { leaseMs, dry, max, maxLosses }: RepairRequest,
+  { leaseMs, dry, max, maxLosses, failure }: RepairRequest,
 ): Repair[] {
   const repairs: Repair[] = []
   for (const [sign, sinceMs] of [...lane.suspects]) {
@@ -127,7 +127,7 @@ function repairJobs(
     if (!job || signOf(lane, job) !== sign) continue
     repairs.push({ kind: kind === 'busy' ? 'busy' : 'stray', lane: lane.lane, id: job.id })
     if (dry) lane.suspects.set(sign, world.nowMs())
-    else putRight(world, node, lane, job, kind === 'busy', maxLosses)
+    else putRight(world, node, lane, job, kind === 'busy', { maxLosses, failure })
   }
   return repairs
 }
@@ -138,12 +138,11 @@ function putRight(
   lane: MemoryLane,
   job: MemoryJob,
   lost: boolean,
-  maxLosses: number,
+  { maxLosses, failure }: Pick<RepairRequest, 'maxLosses' | 'failure'>,
 ): void {
   if (lost) job.losses += 1
   if (lost && maxLosses > 0 && job.losses >= maxLosses) {
-    lane.counters.failed += 1
-    endJob(world, node, lane, job, 'error', Buffer.alloc(0))
+    failJob(world, node, lane, job, { message: Buffer.alloc(0), failure })
     return
   }
   job.status = 'idle'

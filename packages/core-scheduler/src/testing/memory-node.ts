@@ -8,6 +8,7 @@ import type {
   LaneArrivals,
   LaneCounts,
   LaneLimits,
+  LaneOpenness,
   Pulse,
   Store,
   StoreListener,
@@ -17,7 +18,15 @@ import { cancelJob, clearLane, listJobs } from './memory-administration.ts'
 import { claimJobs, headOf } from './memory-claim.ts'
 import { finishJob } from './memory-finish.ts'
 import { jobOf, stateOf, uniqueKey } from './memory-lane.ts'
-import { heldIn, forgetNodeIn, expiredIn, promoteDue, takeReport } from './memory-upkeep.ts'
+import { healLane, inheritClosed, opennessOf, takeBackBridged } from './memory-openness.ts'
+import {
+  heldIn,
+  forgetNodeIn,
+  expiredIn,
+  promoteDue,
+  takeReport,
+  wakeAll as wake,
+} from './memory-upkeep.ts'
 import { MemoryNativeStore } from './memory-native-store.ts'
 import { MemoryBatches } from './memory-batches.ts'
 import { MemoryCron } from './memory-cron.ts'
@@ -35,12 +44,14 @@ export class MemoryNode implements Store {
   readonly cron: MemoryCron
   readonly native: MemoryNativeStore
   readonly #world: MemoryWorld
+  readonly #graceMs: number
   #tokens = 0
   #crashed = false
 
-  constructor(world: MemoryWorld, node: string) {
+  constructor(world: MemoryWorld, node: string, graceMs: number) {
     this.#world = world
     this.node = node
+    this.#graceMs = graceMs
     this.native = new MemoryNativeStore(node, (run) => this.#step(run))
     this.cron = new MemoryCron((run) => this.#step(run))
     this.batches = new MemoryBatches((run) => this.#step(run))
@@ -60,6 +71,8 @@ export class MemoryNode implements Store {
       if (numbers.size >= maxLanes) throw new StoreError('TOO_MANY_LANES', 'too many functions')
       const number = this.#world.nextLaneNumber()
       numbers.set(lane, number)
+      const { fn } = this.#world.names.parse(lane)
+      if (fn !== lane) inheritClosed(this.#world, fn, lane, this.#graceMs)
       this.#world.tell(
         () => true,
         (listener) => listener.laneAdded(lane, number),
@@ -97,11 +110,10 @@ export class MemoryNode implements Store {
   }
 
   claim(request: ClaimRequest): Promise<readonly Reservation[]> {
-    const letter = request.by === 'named' ? 'n' : 'c'
     return this.#step((world) =>
       claimJobs(world, request, () => {
         this.#tokens += 1
-        return `${letter}${this.node}-${this.#tokens}`
+        return `${this.node}-${this.#tokens}`
       }),
     )
   }
@@ -234,19 +246,43 @@ export class MemoryNode implements Store {
   openLane(lane: string): Promise<void> {
     return this.#step((world) => {
       world.lane(lane).isOpen = true
+      const { queued } = world.lane(lane)
+      if (queued > 0) wake(world, lane, 1)
+    })
+  }
+
+  closeLane(lane: string): Promise<void> {
+    return this.#step((world) => {
+      world.lane(lane).isOpen = false
+      world.tell(
+        () => true,
+        (listener) => listener.laneClosed(lane),
+      )
+    })
+  }
+
+  openness(lanes: readonly string[]): Promise<readonly LaneOpenness[]> {
+    return this.#step((world) => lanes.map((lane) => opennessOf(world, world.lane(lane))))
+  }
+
+  noteBridged(lane: string): Promise<boolean> {
+    return this.#step((world) => {
+      const isFirst = !world.bridged.has(lane)
+      world.bridged.add(lane)
+      return isFirst
     })
   }
 
   setWorkers(lane: string, count: WorkerCount): Promise<void> {
     return this.#step((world) => {
-      const { workers, queued } = world.lane(lane)
+      const told = world.lane(lane)
+      const { workers, queued } = told
       const before = workers.get(this.node)
       workers.set(this.node, count)
-      if (count.named > 0 || !before?.named || queued === 0) return
-      world.tell(
-        () => true,
-        (listener) => listener.woken(lane, queued),
-      )
+      if (count.named > 0 || before?.named || count.elsewhere)
+        told.noteNamed(world.nowMs(), this.#graceMs)
+      if (count.named > 0) takeBackBridged(world, told)
+      if (count.named === 0 && before?.named && queued > 0) wake(world, lane, queued)
     })
   }
 
@@ -254,10 +290,10 @@ export class MemoryNode implements Store {
     return this.#step((world) => promoteDue(world))
   }
 
-  /** Has no indexes that could be wrong. */
-  heal(lanes: readonly string[]): Promise<void> {
+  heal(lanes: readonly string[]): Promise<readonly string[]> {
     return this.#step((world) => {
       for (const lane of lanes) headOf(world, world.lane(lane))
+      return lanes.filter((lane) => healLane(world, world.lane(lane), this.#graceMs))
     })
   }
 
@@ -285,11 +321,14 @@ export class MemoryNode implements Store {
     node: string,
     lanes: readonly string[],
     maxLosses: number,
+    failure?: string,
   ): Promise<readonly string[]> {
     return this.#step((world) => {
       world.beats.delete(node)
-      const departure = { node, isDeath: true, maxLosses }
-      return lanes.filter((lane) => forgetNodeIn(world, world.lane(lane), departure) > 0)
+      const departure = { node, isDeath: true, maxLosses, failure }
+      return lanes.filter(
+        (lane) => forgetNodeIn(world, world.lane(lane), departure, this.#graceMs) > 0,
+      )
     })
   }
 
@@ -307,7 +346,7 @@ export class MemoryNode implements Store {
     await this.#step((world) => {
       world.beats.delete(this.node)
       const departure = { node: this.node, isDeath: false, maxLosses: 0 }
-      for (const lane of lanes) forgetNodeIn(world, world.lane(lane), departure)
+      for (const lane of lanes) forgetNodeIn(world, world.lane(lane), departure, this.#graceMs)
     })
     await this.native.lead(0)
   }

@@ -1,3 +1,4 @@
+import { holderOf } from '../job.ts'
 import type { HeldRef, JobEvent, LeasedJob, Report } from '../job.ts'
 import { others, release } from './memory-finish.ts'
 import { stateOf, type MemoryLane } from './memory-lane.ts'
@@ -44,6 +45,7 @@ export function promoteDue(world: MemoryWorld): { readonly lane: string; readonl
   const moved = new Map<string, number>()
   for (const { lane, id, dueMs, job } of due) {
     lane.scheduled.delete(id)
+    lane.bridged.delete(id)
     if (!job) continue
     if (job.door !== 'native') world.arrive(job, dueMs)
     lane.enqueue(job)
@@ -59,8 +61,7 @@ export function expiredIn(world: MemoryWorld, lane: MemoryLane, max: number): Le
   return late.slice(0, max).flatMap(([id]) => {
     const job = lane.job(id, world.nowMs())
     if (job?.token === undefined) return []
-    const heldBy = job.token.startsWith('c') ? 'consumer' : 'named'
-    return [{ ...stateOf(lane.lane, job), token: job.token, heldBy } as const]
+    return [{ ...stateOf(lane.lane, job), token: job.token, heldBy: holderOf(job.token) } as const]
   })
 }
 
@@ -77,26 +78,32 @@ interface Departure {
   readonly node: string
   readonly isDeath: boolean
   readonly maxLosses: number
+  readonly failure?: string | undefined
 }
 
 /** Forgets a node in a lane: its clients, its workers, and what its by-name workers hold. */
 export function forgetNodeIn(
   world: MemoryWorld,
   lane: MemoryLane,
-  { node, isDeath, maxLosses }: Departure,
+  { node, isDeath, maxLosses, failure }: Departure,
+  graceMs: number,
 ): number {
   for (const job of lane.all()) job.waiting = job.waiting.filter((other) => other !== node)
   const held = [...lane.busy.keys()].flatMap((id) => {
     const job = lane.job(id, world.nowMs())
     return job?.token?.startsWith(`n${node}-`) ? [job] : []
   })
+  if (lane.workers.get(node)?.named) lane.noteNamed(world.nowMs(), graceMs)
   lane.workers.delete(node)
   // Nobody is left out of what follows: the node that does this has clients, too.
-  const settled = held.map((job) => release(world, '', lane, job, { lost: isDeath, maxLosses }))
+  const settled = held.map((job) =>
+    release(world, '', lane, job, { lost: isDeath, maxLosses, ...(failure && { failure }) }),
+  )
   return settled.filter((outcome) => outcome === 'released').length
 }
 
-function wakeAll(world: MemoryWorld, lane: string, jobs: number): void {
+/** Every node hears that jobs may have come into a lane. */
+export function wakeAll(world: MemoryWorld, lane: string, jobs: number): void {
   world.tell(
     () => true,
     (listener) => listener.woken(lane, jobs),

@@ -11,6 +11,8 @@ import { violationsOf } from './memory-violations.ts'
 /** The store's clock is this far ahead of the nodes' clock, milliseconds. */
 const epochMs = 1_700_000_000_000
 
+const weekMs = 7 * 24 * 3600 * 1000
+
 /** What one node hears of. */
 export interface Subscriber {
   readonly node: string
@@ -37,6 +39,8 @@ export class MemoryWorld implements StoreWorld {
   /** Cron entries by name, as text. */
   readonly cronEntries = new Map<string, string>()
   readonly batches = new Map<string, MemoryBatch>()
+  /** Lanes that the automatic rule gave to consumers. */
+  readonly bridged = new Set<string>()
   /** Faktory queues. */
   readonly paused = new Set<string>()
   readonly #lanes = new Map<string, MemoryLane>()
@@ -50,6 +54,11 @@ export class MemoryWorld implements StoreWorld {
     this.clock = clock
     this.options = options
     this.names = options.names ?? new LaneNames()
+  }
+
+  /** How long by-name workers close a lane to consumers, milliseconds. */
+  get graceMs(): number {
+    return this.options.graceMs ?? weekMs
   }
 
   /** The store's clock. */
@@ -86,15 +95,15 @@ export class MemoryWorld implements StoreWorld {
   }
 
   /** A node of that name; a name is good for one life. */
-  join(name = `node${this.#nodes.length + 1}`): MemoryNode {
+  join(name = `node${this.#nodes.length + 1}`, graceMs = this.graceMs): MemoryNode {
     if (this.#nodes.some(({ node }) => node === name)) throw new Error(`${name} has lived before`)
-    const node = new MemoryNode(this, name)
+    const node = new MemoryNode(this, name, graceMs)
     this.#nodes.push(node)
     return node
   }
 
-  node(name?: string): Promise<Store> {
-    return Promise.resolve(this.join(name))
+  node({ graceMs }: { readonly graceMs?: number } = {}): Promise<Store> {
+    return Promise.resolve(this.join(undefined, graceMs))
   }
 
   /** From now on the store does nothing and says why. */

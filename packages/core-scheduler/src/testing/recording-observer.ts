@@ -13,6 +13,8 @@ export type Observation =
     }
   | { readonly kind: 'store'; readonly up: boolean; readonly reason: string | undefined }
   | { readonly kind: 'repaired'; readonly repair: Repair; readonly done: boolean }
+  | { readonly kind: 'bridged'; readonly lane: string }
+  | { readonly kind: 'stranded'; readonly lanes: number; readonly fresh: readonly string[] }
   | { readonly kind: 'unconfirmed'; readonly what: string; readonly n: number }
   | { readonly kind: 'trouble'; readonly task: string; readonly error: unknown }
 
@@ -59,6 +61,14 @@ export class RecordingObserver implements Observer {
 
   unconfirmed(what: 'submissions' | 'outcomes', n: number): void {
     this.seen.push({ kind: 'unconfirmed', what, n })
+  }
+
+  bridged(lane: string): void {
+    this.seen.push({ kind: 'bridged', lane })
+  }
+
+  stranded(lanes: number, fresh: readonly string[]): void {
+    this.seen.push({ kind: 'stranded', lanes, fresh })
   }
 
   trouble(task: string, error: unknown): void {

@@ -2,12 +2,14 @@ import { afterEach, describe, expect } from 'vitest'
 import { administrationContract } from './contract-administration.ts'
 import { aheadContract } from './contract-ahead.ts'
 import { byLevelContract } from './contract-by-level.ts'
+import { deadContract } from './contract-dead.ts'
 import { leftoverContract } from './contract-leftovers.ts'
 import { lineContract } from './contract-lines.ts'
 import { nativeContract } from './contract-native.ts'
 import { batchContract } from './contract-batches.ts'
 import { cronContract } from './contract-cron.ts'
 import { nodeContract } from './contract-nodes.ts'
+import { opennessContract } from './contract-openness.ts'
 import { outcomeContract } from './contract-outcomes.ts'
 import { queueContract } from './contract-queues.ts'
 import { reclaimContract } from './contract-reclaim.ts'
@@ -49,6 +51,8 @@ export function storeContract(
     aheadContract(open)
     nodeContract(open)
     reclaimContract(open)
+    opennessContract(open)
+    deadContract(open)
     administrationContract(open)
     setContract(open)
     tiesContract(open)

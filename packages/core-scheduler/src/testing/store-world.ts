@@ -9,6 +9,8 @@ export interface WorldOptions {
   readonly deadPerLane?: number
   /** Limits of Faktory queues. */
   readonly throttles?: ReadonlyMap<string, Throttle>
+  /** How long by-name workers close a lane to consumers, milliseconds. A week. */
+  readonly graceMs?: number
   /** How long a consumer may hold a job that does not say, seconds. */
   readonly reserveForSeconds?: number
 }
@@ -37,8 +39,8 @@ export interface NativePeer {
 /** Nodes on one store, as the contract of stores needs them. */
 export interface StoreWorld {
   readonly native: NativePeer
-  /** A new node, connected. */
-  node(): Promise<Store>
+  /** A new node, connected; `graceMs` where it is another than that of the world. */
+  node(options?: { readonly graceMs?: number }): Promise<Store>
   /** Lets time pass for all that the store holds. */
   pass(ms: number): Promise<void>
   /** How long a job's record stays: undefined for none, Infinity for no end. */

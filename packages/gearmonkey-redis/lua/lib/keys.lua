@@ -22,6 +22,7 @@ end
 local function busyKey(lane) return laneKey('xg:busy', lane) end
 local function deadKey(lane) return laneKey('xg:dead', lane) end
 local function retriesKey(lane) return laneKey('xg:retries', lane) end
+local function bridgedKey(lane) return laneKey('xg:bridged', lane) end
 local function uniqueKey(lane) return laneKey('xg:unique', lane) end
 local function jidKey(lane) return laneKey('xg:jid', lane) end
 local function suspectsKey(lane) return laneKey('xg:suspects', lane) end
@@ -57,6 +58,12 @@ end
 local function needQueues(lane)
   for _, band in ipairs({ 'high', 'normal', 'low' }) do redis.call('LLEN', queueKey(lane, band)) end
   redis.call('ZCARD', queueKey(lane, 'scheduled'))
+end
+
+-- A job waits for another try no more.
+local function forgetRetry(lane, id)
+  redis.call('ZREM', retriesKey(lane), id)
+  redis.call('ZREM', bridgedKey(lane), id)
 end
 
 local function nowMs()

@@ -1,6 +1,43 @@
--- Consumers are given jobs of a lane that is open for good, or that no by-name worker serves. Needs keys.lua.
-local function isOpenLane(lane)
-  local meta = redis.call('HMGET', metaKey(lane), 'open', 'consumers')
-  if meta[1] then return true end
-  return countedWorkers(lane) - tonumber(meta[2] or 0) <= 0
+-- Whether Faktory consumers are given jobs of a lane. Fields of the lane's hash: `open` (1: open for good, 0: closed
+-- by an operator), `closed` (until when by-name workers that were seen close it, ms). Needs keys.lua.
+
+-- Workers that asked for the lane by name, behind gateways and native ones.
+local function namedWorkers(lane, consumers) return countedWorkers(lane) - tonumber(consumers or 0) end
+
+-- `open`: for good. `auto`: no by-name worker has been seen for long enough. nil: closed.
+local function opennessOf(lane, open, closed, consumers, now)
+  if open == '1' then return 'open' end
+  if open or tonumber(closed or 0) > now or namedWorkers(lane, consumers) > 0 then return nil end
+  return 'auto'
+end
+
+local function openness(lane, now)
+  local meta = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'consumers')
+  return opennessOf(lane, meta[1], meta[2], meta[3], now)
+end
+
+-- By-name workers are there, or were until now. The time is written once a minute at most, unless `exactly`.
+local function noteNamedWorkers(lane, closed, graceMs, now, exactly)
+  local untilMs, step = now + graceMs, exactly and 0 or 60000
+  local current = tonumber(closed or 0)
+  if current > untilMs or current < untilMs - step then
+    redis.call('HSET', metaKey(lane), 'closed', integer(untilMs))
+  end
+end
+
+-- Until when by-name workers of a lane close it (ms), and `shut` where an operator does.
+local function closedUntil(lane, graceMs, now)
+  local meta = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'consumers')
+  local isWorked = namedWorkers(lane, meta[3]) > 0
+  return isWorked and now + graceMs or tonumber(meta[2] or 0), meta[1] == '0' and 'shut' or ''
+end
+
+-- What was seen of the function's workers elsewhere closes this lane as well. A lane that was dropped comes back.
+local function closeUntil(lane, untilMs, shut)
+  local meta = metaKey(lane)
+  redis.call('PERSIST', meta)
+  if shut == 'shut' then redis.call('HSETNX', meta, 'open', '0') end
+  if untilMs > tonumber(redis.call('HGET', meta, 'closed') or 0) then
+    redis.call('HSET', meta, 'closed', integer(untilMs))
+  end
 end

@@ -1,3 +1,4 @@
+--#include lanes
 -- Queues of a lane. A band is one list, next job at the right end. Where its jobs have levels other
 -- than the usual one (8, 5, 2) they stand in the order of their levels; the lane's hash counts them
 -- as lv<level>, a hint that is checked against the list whenever it is used.
@@ -169,8 +170,8 @@ local function headOf(lane, now)
   end
 end
 
--- Puts a lane that is not empty into its queue's hint index, at the rank of its head or earlier.
+-- Puts a lane that is not empty and open to consumers into its queue's hint index, at the rank of its head or earlier.
 local function hintReady(queue, lane, now)
   local band, rankOfHead = headOf(lane, now)
-  if band and queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rankOfHead, lane) end
+  if band and queue ~= '' and openness(lane, now) then redis.call('ZADD', readyKey(queue), 'LT', rankOfHead, lane) end
 end

@@ -10,8 +10,8 @@ export interface Head {
   readonly level: number | undefined
   /** When its next scheduled job is due, milliseconds. */
   readonly dueMs: number | undefined
-  /** Consumers may take its jobs. */
-  readonly isOpen: boolean
+  /** How consumers may take its jobs: it is open for good, or by the automatic rule. */
+  readonly openness: string | undefined
 }
 
 /**
@@ -28,6 +28,8 @@ const stirring: Readonly<Partial<Record<ScriptName, boolean>>> = {
   'reclaim-node': true,
   repair: true,
   'move-jobs': true,
+  'open-lane': true,
+  'set-workers': true,
   'batch-callback': true,
   'non-empty': false,
   cancel: false,
@@ -36,7 +38,11 @@ const stirring: Readonly<Partial<Record<ScriptName, boolean>>> = {
 }
 
 /** Where a script's lane stands among its arguments, if not first. Some take many; in a cluster it is one. */
-const placeOfLane: Readonly<Partial<Record<ScriptName, number>>> = { promote: 1, submit: 3 }
+const placeOfLane: Readonly<Partial<Record<ScriptName, number>>> = {
+  promote: 1,
+  heal: 1,
+  submit: 3,
+}
 
 /**
  * Brings the indexes of a cluster in line with a lane, which is in another slot. They are hints: a node
@@ -71,20 +77,21 @@ export class Aftermath {
   async headOf(lane: string): Promise<Head> {
     const { run, keys } = this.#link
     const reply = (await run('head', [keys.busy(lane)], [lane])) as Buffer[]
-    const [rank = '', level = '', due = '', isOpen = '', ties = ''] = reply.map(String)
+    const [rank = '', level = '', due = '', openness = '', ties = ''] = reply.map(String)
     if (ties !== '') await this.#ties.settle(lane)
     const number = (text: string): number | undefined => (text === '' ? undefined : Number(text))
-    return { rank: number(rank), level: number(level), dueMs: number(due), isOpen: isOpen !== '' }
+    const head = { rank: number(rank), level: number(level), dueMs: number(due) }
+    return { ...head, openness: openness || undefined }
   }
 
   /** Looks how a lane stands; what the indexes say of it is never later than what it says itself. */
   async look(lane: string, tells = false): Promise<Head> {
     const { call, redis, keys, names } = this.#link
     const head = await this.headOf(lane)
-    const { rank, dueMs } = head
+    const { rank, dueMs, openness } = head
     const ready = keys.ready(names.parse(lane).queue)
     const hintReady = async (): Promise<void> => {
-      if (rank === undefined) return
+      if (rank === undefined || openness === undefined) return
       const isNews = await this.#hint(ready, lane, rank)
       if (isNews && tells) await call(() => redis.publish(keys.events, `wake\0${lane}\x001`))
     }

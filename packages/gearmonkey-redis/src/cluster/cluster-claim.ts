@@ -137,10 +137,16 @@ export class ClusterClaim {
     return this.#most - this.#taken.length
   }
 
+  #mayTake({ openness }: Standing): boolean {
+    const { by, access = 'auto' } = this.#request
+    if (by === 'named' || access === 'any' || openness === 'open') return true
+    return openness === 'auto' && access === 'auto'
+  }
+
   /** Returns how many were taken. */
   async #take(lane: string, max: number, { leaseMs }: LaneGroup): Promise<number> {
     const { jobs, throttles, link } = this.#parts
-    const { by } = this.#request
+    const { by, access } = this.#request
     const { queue } = link.names.parse(lane)
     if (this.#full.has(queue) || this.#away.has(lane)) return 0
     const answer = await this.#ifThere(async () => ({ leave: await throttles.take(queue, max) }))
@@ -155,7 +161,11 @@ export class ClusterClaim {
     }
     const most = leave ? leave.allowed : max
     if (most === 0) return 0
-    const wish = { by, max: most, ...(leaseMs !== undefined && { leaseMs }) }
+    const wish = {
+      ...{ by, max: most },
+      ...(access && { access }),
+      ...(leaseMs !== undefined && { leaseMs }),
+    }
     const taken = await this.#ifThere(() => jobs.claimFrom(lane, wish))
     if (!taken) {
       this.#away.add(lane)
@@ -198,14 +208,16 @@ export class ClusterClaim {
       const last = hints.length === hintsPerPage ? hints.at(-1)?.rank : undefined
       const looks = await Promise.all(hints.map((hint) => this.#checked(queue, hint)))
       const seen = looks.filter((head) => head !== undefined)
-      const open = seen.filter((head) => head.isOpen).filter(isWaiting)
+      const open = seen.filter((head) => this.#mayTake(head)).filter(isWaiting)
       const best = first(open)
       if (best && (last === undefined || best.rank <= last)) {
         const most = open.length === 1 && last === undefined ? this.#wanted : 1
         await this.#take(best.lane, most, group)
       } else if (!best && last === undefined) return
       else {
-        const closed = seen.filter((head) => head.rank !== undefined && !head.isOpen)
+        const closed = seen.filter(
+          (head) => head.rank !== undefined && head.openness && !this.#mayTake(head),
+        )
         skipped += closed.length + looks.length - seen.length
       }
     }
@@ -214,18 +226,18 @@ export class ClusterClaim {
   /** How the lane of a hint stands, which is put right where it is wrong. */
   async #checked(queue: string, { lane, rank }: Hint): Promise<Standing | undefined> {
     const head = await this.#headOf(lane)
-    if (!head || (head.rank !== undefined && head.rank <= rank)) return head
+    const real = head?.openness === undefined ? undefined : head.rank
+    if (!head || (real !== undefined && real <= rank)) return head
     const { aftermath } = this.#parts
-    const corrected = await this.#ifThere(() => aftermath.correct(queue, lane, head.rank))
+    const corrected = await this.#ifThere(() => aftermath.correct(queue, lane, real))
     return corrected ? { ...corrected, lane } : head
   }
 
   async #look(lanes: readonly string[]): Promise<Waiting[]> {
-    const isNamed = this.#request.by === 'named'
     const heads = await Promise.all(lanes.map((lane) => this.#headOf(lane)))
     return heads
       .filter((head) => head !== undefined)
-      .filter((head) => isNamed || head.isOpen)
+      .filter((head) => this.#mayTake(head))
       .filter(isWaiting)
   }
 }

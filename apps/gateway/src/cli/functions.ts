@@ -1,0 +1,111 @@
+import { LaneNames, type LaneOpenness } from '@crossgear/core-scheduler'
+import { RedisStore } from '@crossgear/gearmonkey-redis/store'
+import type { Config } from '../config/load-config.ts'
+import { routedHomes } from '../config/routes.ts'
+import { oneLine, StartError } from '../lifecycle/start-error.ts'
+import { parseStoreUrl, type StoreAddress } from '../stores/store-address.ts'
+import { StoreFolder } from '../stores/store-folder.ts'
+
+export const functionActions = ['list', 'open', 'close'] as const
+export type FunctionAction = (typeof functionActions)[number]
+
+type Write = (line: string) => void
+
+/**
+ * `functions list|open|close`: which functions Faktory consumers are given, at the store of a gateway that runs.
+ *
+ * @throws StartError
+ */
+export async function runFunctions(
+  action: FunctionAction,
+  functions: readonly string[],
+  config: Config,
+  write: Write,
+): Promise<void> {
+  if (action !== 'list' && functions.length === 0) {
+    throw new StartError(`Name a function: crossgear functions ${action} <function>.`, 2)
+  }
+  const names = new LaneNames(routedHomes(config.routes))
+  const store = new RedisStore(await addressOf(config), { names })
+  try {
+    await store.open()
+    await actions[action]({ store, names, functions, config, write })
+  } catch (error) {
+    throw new StartError(`The store cannot be asked: ${oneLine(error)}.`, 1, { cause: error })
+  } finally {
+    await store.close()
+  }
+}
+
+/** The store that is given, or the private one of the data dir if a gateway has it running. */
+async function addressOf({ redisUrl, dataDir }: Config): Promise<StoreAddress> {
+  const given = redisUrl === undefined ? undefined : parseStoreUrl(redisUrl)
+  if (given) return given
+  const folder = await StoreFolder.find(dataDir)
+  const record = await folder?.readRecord()
+  if (folder && record) return folder.address(record.port)
+  throw new StartError(
+    `No store runs in ${dataDir}: start the gateway, name its folder with --data-dir, or give the --redis-url that it says at its start.`,
+    1,
+  )
+}
+
+interface Task {
+  readonly store: RedisStore
+  readonly names: LaneNames
+  readonly functions: readonly string[]
+  readonly config: Config
+  readonly write: Write
+}
+
+const actions: Readonly<Record<FunctionAction, (task: Task) => Promise<void>>> = {
+  async list({ store, names, functions, config, write }) {
+    const known = [...(await store.lanes()).keys()].sort()
+    const lanes = known.filter((lane) => functions.length === 0 || isOf(lane, functions, names))
+    for (const openness of await store.openness(lanes)) {
+      write(`${openness.lane}\t${wordsOf(openness, config)}`)
+    }
+  },
+
+  async open({ store, names, functions, write }) {
+    for (const lane of await lanesOf(store, names, functions)) {
+      await store.openLane(lane)
+      write(`${lane}: open to Faktory consumers of the queue ${names.parse(lane).queue}.`)
+    }
+  },
+
+  async close({ store, names, functions, write }) {
+    for (const lane of await lanesOf(store, names, functions)) {
+      await store.closeLane(lane)
+      write(`${lane}: closed to Faktory consumers until it is opened.`)
+    }
+  },
+}
+
+function isOf(lane: string, functions: readonly string[], names: LaneNames): boolean {
+  return functions.some((name) => name === names.parse(lane).fn || names.canonical(name) === lane)
+}
+
+/** All lanes of the functions; one that nobody has named so far is made. */
+async function lanesOf(
+  store: RedisStore,
+  names: LaneNames,
+  functions: readonly string[],
+): Promise<readonly string[]> {
+  const lanes = new Set(functions.map((name) => names.canonical(name)))
+  for (const lane of lanes) await store.registerLane(lane)
+  for (const lane of (await store.lanes()).keys()) if (isOf(lane, functions, names)) lanes.add(lane)
+  return [...lanes]
+}
+
+function wordsOf(
+  { state, namedWorkers, closedUntilMs }: LaneOpenness,
+  { bridgeFaktory }: Config,
+): string {
+  if (state === 'open') return 'open'
+  if (state === 'shut') return 'closed, by an operator'
+  if (bridgeFaktory === 'routed') return 'closed, by --bridge-faktory routed'
+  if (state === 'auto') return 'open, since no worker asked for it by name lately'
+  if (namedWorkers > 0) return `closed, for it has ${namedWorkers} workers by name`
+  return `closed until ${new Date(closedUntilMs).toISOString()}, for it had workers by name`
+}

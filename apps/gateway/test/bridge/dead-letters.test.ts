@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { GearMonkeyClient, GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
+import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { Fleet, type FleetNode } from './fleet.ts'
+
+const soon = { timeout: 5_000, interval: 10 }
+
+/** Gets the next job, says this of it, and returns its input. */
+async function work(worker: GearmanPeer, outcome: 'WORK_FAIL' | 'WORK_COMPLETE'): Promise<string> {
+  let [heard = '', handle = '', , input = ''] = await worker.ask('GRAB_JOB')
+  while (heard !== 'JOB_ASSIGN') {
+    const next = heard === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB'
+    ;[heard = '', handle = '', , input = ''] = await worker.ask(next)
+  }
+  if (outcome === 'WORK_FAIL') worker.say('WORK_FAIL', handle)
+  else worker.say('WORK_COMPLETE', handle, '')
+  await worker.sync()
+  return input
+}
+
+describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 30_000 }, () => {
+  let fleet: Fleet
+  let node: FleetNode
+  const ends: (() => unknown)[] = []
+  beforeAll(async () => {
+    fleet = await Fleet.start()
+    node = await fleet.node('--http-port', '0', '--job-retries', '1')
+  }, 60_000)
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end()
+  })
+  afterAll(() => fleet.close(), 60_000)
+
+  async function gearman(): Promise<GearmanPeer> {
+    const peer = await GearmanPeer.connect(node.gearman)
+    ends.push(() => peer.leave())
+    return peer
+  }
+
+  async function operator(): Promise<FwpClient> {
+    const client = await FwpClient.greeted(node.faktory, { wid: randomUUID() })
+    ends.push(() => client.close())
+    return client
+  }
+
+  async function sets(client: FwpClient): Promise<Record<string, number>> {
+    const { faktory } = (await client.askJson('INFO')) as unknown as {
+      readonly faktory: { readonly sets: Record<string, number> }
+    }
+    return faktory.sets
+  }
+
+  async function dead(fn: string, count = 1): Promise<string> {
+    await vi.waitFor(async () => {
+      expect(await fleet.redis.zcard(`xg:dead:${fn}`)).toBe(count)
+    }, soon)
+    const [id = ''] = await fleet.redis.zrange(`xg:dead:${fn}`, '0', '0')
+    return id
+  }
+
+  const doors: Readonly<Record<string, (fn: string) => Promise<unknown>>> = {
+    SUBMIT_JOB_BG: async (fn) => (await gearman()).submit('SUBMIT_JOB_BG', fn, '', 'x'),
+    SUBMIT_JOB_EPOCH: async (fn) => (await gearman()).submit('SUBMIT_JOB_EPOCH', fn, '', '1', 'x'),
+    'HTTP in the background': async (fn) =>
+      fetch(`http://127.0.0.1:${node.http}/${fn}`, {
+        method: 'POST',
+        body: 'x',
+        headers: { 'X-Gearman-Background': 'true' },
+      }),
+    'a native client': async (fn) => {
+      const client = new GearMonkeyClient(fleet.server.url)
+      await client.run(fn, 'x').finally(() => client.close())
+    },
+  }
+
+  test.each(Object.keys(doors))(
+    'by %s is among the dead, and done when it is put back',
+    async (door) => {
+      const fn = `fn-${randomUUID()}`
+      const worker = (await gearman()).say('CAN_DO', fn)
+      await doors[door]?.(fn)
+      expect(await work(worker, 'WORK_FAIL')).toBe('x')
+      const id = await dead(fn)
+      const failure = await fleet.redis.hget(`job:${fn}:${id}`, 'failure')
+      expect(JSON.parse(failure ?? '')).toMatchObject({ retry_count: 0, remaining: 0 })
+      const client = await operator()
+      expect(await sets(client)).toMatchObject({ dead: 1, working: 0 })
+      const filter = { jobtype: fn }
+      const requeue = { cmd: 'requeue', target: 'dead', filter }
+      expect(await client.ask(`MUTATE ${JSON.stringify(requeue)}`)).toBe('+OK')
+      expect(await work(worker, 'WORK_COMPLETE')).toBe('x')
+      expect(await sets(client)).toMatchObject({ dead: 0, working: 0 })
+    },
+  )
+
+  test('is found by what a Faktory worker would be shown, blocks no unique key, and is thrown away', async () => {
+    const fn = `fn-${randomUUID()}`
+    const [worker, client] = [(await gearman()).say('CAN_DO', fn), await gearman()]
+    const first = await client.submit('SUBMIT_JOB_BG', fn, 'one', 'x')
+    await work(worker, 'WORK_FAIL')
+    await dead(fn)
+    expect(await client.submit('SUBMIT_JOB_BG', fn, 'one', 'again')).not.toBe(first)
+    expect(await work(worker, 'WORK_COMPLETE')).toBe('again')
+    const mutate = (regexp: string): string =>
+      `MUTATE ${JSON.stringify({ cmd: 'discard', target: 'dead', filter: { regexp } })}`
+    const fwp = await operator()
+    await fwp.ask(mutate('*"jobtype":"other"*'))
+    await dead(fn)
+    await fwp.ask(mutate(`*"failure":{*"jobtype":"${fn}"*`))
+    await vi.waitFor(async () => expect(await fleet.redis.zcard(`xg:dead:${fn}`)).toBe(0), soon)
+    expect(await fleet.redis.keys(`job:${fn}:*`)).toEqual([])
+  })
+
+  test('because its worker vanished once too often is among the dead, a foreground one is not', async () => {
+    const fn = `fn-${randomUUID()}`
+    const client = await gearman()
+    await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
+    const handle = await client.submit('SUBMIT_JOB', fn, '', 'y')
+    for (let job = 0; job < 2; job += 1) {
+      const worker = (await gearman()).say('CAN_DO', fn)
+      expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
+      await worker.leave()
+    }
+    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+    const id = await dead(fn)
+    const failure = await fleet.redis.hget(`job:${fn}:${id}`, 'failure')
+    expect(JSON.parse(failure ?? '')).toMatchObject({ errtype: 'WorkersLost' })
+  })
+
+  test('at a native worker is among the dead', async () => {
+    const fn = `fn-${randomUUID()}`
+    const worker = new GearMonkeyWorker(fleet.server.url)
+    ends.push(() => worker.stop())
+    await worker.accept(fn, () => {
+      throw new Error('broken')
+    })
+    await (await gearman()).submit('SUBMIT_JOB_BG', fn, '', 'x')
+    await dead(fn)
+    expect(await fleet.redis.hget(`job:${fn}:1`, 'output')).toContain('broken')
+  })
+})

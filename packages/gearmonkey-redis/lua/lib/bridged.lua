@@ -1,0 +1,21 @@
+-- Jobs that the automatic rule gave to a consumer, which failed them, are for the function's own workers, once there are
+-- any, without more delay. Takes up to `most` back into the queues. Needs keys.lua.
+--#include levels
+local function takeBackBridged(lane, now, most)
+  local ids, jobs = redis.call('ZRANGE', bridgedKey(lane), 0, most - 1), {}
+  if #ids == 0 then return end
+  needQueues(lane)
+  for _, id in ipairs(ids) do
+    forgetRetry(lane, id)
+    if redis.call('ZREM', queueKey(lane, 'scheduled'), id) == 1 then
+      local job = jobFields(lane, id, 'status', 'level')
+      if job[1] then
+        redis.call('HSET', jobKey(lane, id), 'enqueued', integer(now))
+        jobs[#jobs + 1] = { id, job[2] }
+      end
+    end
+  end
+  if #jobs == 0 then return end
+  enqueue(lane, jobs)
+  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #jobs)
+end

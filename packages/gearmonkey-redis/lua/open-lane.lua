@@ -1,0 +1,16 @@
+-- Opens a lane to consumers for good, or closes it until it is opened again.
+-- KEYS: xg:lane:{lane}. ARGV: open, close, lane, queue (its hint index, empty for none), 1 or 0.
+--#include keys
+--#include levels
+local lane, queue, now = ARGV[3], ARGV[4], nowMs()
+local meta = metaKey(lane)
+if redis.call('HGET', meta, 'open') == ARGV[5] then return 0 end
+redis.call('HSET', meta, 'open', ARGV[5])
+if ARGV[5] == '0' then
+  if queue ~= '' then redis.call('ZREM', readyKey(queue), lane) end
+  redis.call('PUBLISH', eventsChannel, 'closed\0' .. lane)
+elseif headOf(lane, now) then
+  hintReady(queue, lane, now)
+  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. 1)
+end
+return 1

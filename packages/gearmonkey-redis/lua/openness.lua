@@ -1,0 +1,9 @@
+-- Whether consumers are given jobs of a lane, and why.
+-- KEYS: xg:lane:{lane}. ARGV: open, close, lane.
+-- Returns { open, shut (by an operator), closed or auto; until when it is closed (ms); its by-name workers }.
+--#include keys
+--#include lanes
+local now = nowMs()
+local meta = redis.call('HMGET', KEYS[1], 'open', 'closed', 'consumers')
+local state = opennessOf(ARGV[3], meta[1], meta[2], meta[3], now) or (meta[1] and 'shut' or 'closed')
+return { state, meta[2] or '0', math.max(0, namedWorkers(ARGV[3], meta[3])) }
