@@ -1,0 +1,144 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { randomUUID } from 'node:crypto'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { startGateway } from '../support/gateway-process.ts'
+import { Fleet, type FleetNode } from './fleet.ts'
+
+const program = fileURLToPath(new URL('../faktory/programs/resize-worker.mjs', import.meta.url))
+const soon = { timeout: 10_000, interval: 20 }
+
+type Said = Readonly<Record<string, unknown>>
+
+describe.skipIf(lacksRedis)('a stock worker that knows one job type', { timeout: 60_000 }, () => {
+  let fleet: Fleet
+  let node: FleetNode
+  const ends: (() => unknown)[] = []
+  beforeAll(async () => {
+    fleet = await Fleet.start()
+    node = await fleet.node()
+  }, 60_000)
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end()
+  })
+  afterAll(() => fleet.close(), 60_000)
+
+  async function gearman(): Promise<GearmanPeer> {
+    const peer = await GearmanPeer.connect(node.gearman)
+    ends.push(() => peer.leave())
+    return peer
+  }
+
+  async function resizeWorker(): Promise<Said[]> {
+    const child = fork(program, [String(node.faktory)], { execArgv: [] })
+    ends.push(async () => {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    })
+    const said: Said[] = []
+    child.on('message', (message: Said) => void said.push(message))
+    await vi.waitFor(() => expect(said).toContainEqual({ said: 'ready' }), soon)
+    return said
+  }
+
+  /** The job that the worker does when it has taken what it takes before it. */
+  async function doesResize(said: readonly Said[]): Promise<void> {
+    const producer = await FwpClient.greeted(node.faktory)
+    ends.push(() => producer.close())
+    await producer.ask(`PUSH {"jid":"${randomUUID()}","jobtype":"resize","args":[]}`)
+    await vi.waitFor(() => expect(said).toContainEqual({ did: 'resize' }), soon)
+  }
+
+  /** Waits for a job by name and says that it is done. Returns its payload. */
+  async function work(worker: GearmanPeer): Promise<string> {
+    let [heard = '', handle = '', , input = ''] = await worker.ask('GRAB_JOB')
+    while (heard !== 'JOB_ASSIGN') {
+      const next = heard === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB'
+      ;[heard = '', handle = '', , input = ''] = await worker.ask(next)
+    }
+    worker.say('WORK_COMPLETE', handle, '')
+    await worker.sync()
+    return input
+  }
+
+  test('leaves the jobs of a function alone whose own workers are being deployed', async () => {
+    const fn = `send_invoice_${randomUUID()}`
+    const before = (await gearman()).say('CAN_DO', fn)
+    await before.sync()
+    await vi.waitFor(async () => expect(await fleet.redis.get(`count:${fn}`)).toBe('1'), soon)
+    await before.leave()
+    await vi.waitFor(async () => expect(await fleet.redis.get(`count:${fn}`)).not.toBe('1'), soon)
+    const said = await resizeWorker()
+    await (await gearman()).submit('SUBMIT_JOB_BG', fn, '', 'invoice 7')
+    await doesResize(said)
+    expect(said.filter(({ failed }) => failed !== undefined)).toEqual([])
+    expect(await work((await gearman()).say('CAN_DO', fn))).toBe('invoice 7')
+  })
+
+  test('that fails a job of a function nobody was seen for destroys nothing: its workers get it at once', async () => {
+    const fn = `send_invoice_${randomUUID()}`
+    const said = await resizeWorker()
+    await (await gearman()).submit('SUBMIT_JOB_BG', fn, '', 'invoice 8')
+    await vi.waitFor(() => {
+      expect(said).toContainEqual(expect.objectContaining({ failed: fn }))
+    }, soon)
+    await vi.waitFor(async () => expect(await fleet.redis.zcard(`xg:retries:${fn}`)).toBe(1), soon)
+    const failure = await fleet.redis.hget(`job:${fn}:1`, 'failure')
+    expect(JSON.parse(failure ?? '')).toMatchObject({ retry_count: 0 })
+    expect(await work((await gearman()).say('CAN_DO', fn))).toBe('invoice 8')
+    expect(await fleet.redis.exists(`job:${fn}:1`)).toBe(0)
+  })
+})
+
+describe.skipIf(lacksRedis)('what is said of functions and consumers', { timeout: 90_000 }, () => {
+  test('names the command that settles it, and the command does, with the store of the gateway', async () => {
+    const fleet = await Fleet.start()
+    const store = ['--redis-url', `unix://${fleet.server.path}`]
+    const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
+    const gateway = startGateway(['serve', ...doors, ...store])
+    const port = async (door: string): Promise<number> =>
+      (await gateway.ready).doors.find(({ name }) => name === door)?.port ?? 0
+    const functions = async (...words: readonly string[]): Promise<string> => {
+      const { exited } = startGateway(['functions', ...words, ...store])
+      const { code, stdout, stderr } = await exited
+      expect(`${code} ${stderr}`).toBe('0 ')
+      return stdout
+    }
+    const worker = (await GearmanPeer.connect(await port('gearman'))).say('CAN_DO', 'legacy')
+    await worker.sync()
+    await vi.waitFor(async () => expect(await fleet.redis.get('count:legacy')).toBe('1'), soon)
+    const client = await GearmanPeer.connect(await port('gearman'))
+    await worker.leave()
+    await client.submit('SUBMIT_JOB_BG', 'legacy', '', '[1]')
+    await client.submit('SUBMIT_JOB_BG', 'unseen', '', '[2]')
+    const consumer = await FwpClient.greeted(await port('faktory'), { wid: 'worker-1' })
+    expect(await consumer.askJson('FETCH default')).toMatchObject({ jobtype: 'unseen' })
+    await gateway.said(/"function":"unseen".*crossgear functions open unseen/)
+    await gateway.said(/"function":"legacy".*crossgear functions open legacy/)
+    const page = await fetch(`http://127.0.0.1:${await port('web')}/metrics`)
+    expect(await text(page.body!)).toContain('crossgear_closed_functions_waiting 1')
+    expect(await functions('list')).toMatch(
+      /^legacy\tclosed until .*\nunseen\topen, since no worker/,
+    )
+    consumer.send('FETCH default')
+    expect(await functions('open', 'legacy')).toContain('legacy: open')
+    const taken = await consumer.reply()
+    const job = taken === '$-1' ? await consumer.ask('FETCH default') : taken
+    expect(job).toContain('"jobtype":"legacy"')
+    expect(await functions('close', 'unseen')).toContain('unseen: closed')
+    await client.submit('SUBMIT_JOB_BG', 'unseen', '', '[3]')
+    expect(await consumer.ask('FETCH default')).toBe('$-1')
+    expect(await functions('list')).toBe('legacy\topen\nunseen\tclosed, by an operator\n')
+    consumer.close()
+    await client.leave()
+    gateway.child.kill('SIGTERM')
+    await gateway.exited
+    await fleet.close()
+  })
+})
