@@ -79,6 +79,15 @@ describe.skipIf(!hasRedisServer)('the handshake', () => {
     expect(await one.ask('PUSH {}')).toBe('-ERR jobs must have a reasonable jid parameter')
   })
 
+  it('tells an address that has all the connections that it may', async () => {
+    const { client, stranger, rejections } = await gateways.open({ sockets: { maxPerAddress: 1 } })
+    await client()
+    const second = await stranger()
+    expect(await second.reply()).toBe('-ERR too many connections from this address')
+    await second.closed()
+    expect(rejections).toEqual(['address_connections'])
+  })
+
   it('refuses one connection too many and frees the place of one that leaves', async () => {
     const { client, stranger, rejections, door } = await gateways.open({ maxConnections: 2 })
     const first = await client()
