@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { flagOf, optionNames } from '../src/config/options.ts'
 import { listenOn } from '../src/lifecycle/listen.ts'
 import { sourcesOptions, startGateway } from './support/gateway-process.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -50,7 +51,9 @@ describe.concurrent('the command line', () => {
       startGateway(['--version']).exited,
     ])
     expect([help.code, version.code]).toEqual([0, 0])
-    expect(help.stdout).toContain('--gearman-port <port>')
+    const listed = help.stdout.match(/^ {2}(?:-\w, )?--[\w-]+/gm) ?? []
+    const flags = [...optionNames.map(flagOf), '--version', '--help']
+    expect(listed.map((line) => line.replace(/^.*?--/, '--')).sort()).toEqual(flags.sort())
     expect(help.stdout).toContain('[routes.mail]')
     expect(version.stdout).toMatch(
       /^\d+\.\d+\.\d+ \(answers as gearmand 1\.1\.20 and Faktory 1\.10\.0\)\n$/,

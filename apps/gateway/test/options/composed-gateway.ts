@@ -1,0 +1,60 @@
+import { onTestFinished } from 'vitest'
+import { loadConfig } from '../../src/config/load-config.ts'
+import type { OptionName } from '../../src/config/options.ts'
+import { compose } from '../../src/lifecycle/compose.ts'
+import { readDoorTls } from '../../src/lifecycle/door-tls.ts'
+import { openStore } from '../../src/stores/open-store.ts'
+import { Metrics } from '../../src/web/metrics.ts'
+import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { recordingLog } from '../support/recording-log.ts'
+
+/** A gateway in this process, made from options as the command line gives them. */
+export interface ComposedGateway {
+  readonly doors: readonly string[]
+  port(door: string): number
+  peer(...functions: readonly string[]): Promise<GearmanPeer>
+  faktory(): Promise<FwpClient>
+  metrics(): Promise<string>
+}
+
+export type Flags = Readonly<Partial<Record<OptionName, string>>>
+export type Open = (flags?: Flags) => Promise<ComposedGateway>
+
+/** Opens gateways on one Redis; each ends with its test. */
+export function openOn(redisUrl: () => string): Open {
+  return async (flags = {}) => {
+    const ports = { gearmanPort: '0', faktoryPort: '0', httpPort: '0', webPort: '0' }
+    const config = loadConfig({ flags: { ...ports, redisUrl: redisUrl(), ...flags }, env: {} })
+    const { log } = recordingLog()
+    const metrics = new Metrics()
+    const composition = await compose({
+      ...{ config, version: '0.1.0', tls: readDoorTls(config), metrics, log },
+      store: await openStore(config, log),
+      shutdown: () => undefined,
+    })
+    const open = new Map<string, number>()
+    onTestFinished(async () => {
+      for (const door of composition.doors) await door.close()
+      await composition.close()
+    })
+    for (const door of composition.doors) open.set(door.name, (await door.listen()).port)
+    const port = (door: string): number => open.get(door) ?? 0
+    return {
+      doors: [...open.keys()],
+      port,
+      peer: async (...functions) => {
+        const peer = await GearmanPeer.connect(port('gearman'))
+        onTestFinished(() => peer.leave())
+        for (const fn of functions) peer.say('CAN_DO', fn)
+        return peer
+      },
+      faktory: async () => {
+        const client = await FwpClient.connect(port('faktory'))
+        onTestFinished(() => client.close())
+        return client
+      },
+      metrics: async () => (await metrics.render()).body,
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/** A test elsewhere that sees what the option changes. Its file must hold the title and the flag or variable. */
+export interface ElsewhereCase {
+  readonly file: string
+  readonly title: string
+  /** Where the file does not write the flag out: what it writes in its place. */
+  readonly writes?: string
+}
+
+/** `here`: observed.test.ts has a case of that name. */
+type OptionCase = 'here' | ElsewhereCase
+
+const passwords: ElsewhereCase = {
+  file: 'faktory/process.test.ts',
+  title: 'opens the port to the network, and wrong ones are counted and turned away',
+}
+const tlsDoors: ElsewhereCase = {
+  file: 'processes/start.test.ts',
+  title: 'two processes speak TLS, and Faktory with TLS',
+}
+const repairs: ElsewhereCase = {
+  file: 'bridge/native-worker.test.ts',
+  title: 'that died is replaced where repairs are on, and reported in the metrics',
+}
+
+const whoMayTake = 'bridge/who-may-take.test.ts'
+
+/**
+ * Where each option is seen to change something, from outside. Every row of the option table has a case: an
+ * option that changes nothing must not be.
+ */
+export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
+  host: 'here',
+  gearmanPort: 'here',
+  faktoryPort: 'here',
+  httpPort: 'here',
+  webPort: 'here',
+  allowedHosts: {
+    file: 'faktory/process.test.ts',
+    title: '--allowed-hosts names by what the web and the HTTP port may be asked',
+  },
+  faktoryPassword: { ...passwords, writes: 'FAKTORY_PASSWORD' },
+  faktoryPasswordTries: passwords,
+  faktoryOpen: { file: 'faktory/process.test.ts', title: 'where it is allowed' },
+  handlePrefix: 'here',
+  adminFrom: 'here',
+  gearmanTlsCert: { ...tlsDoors, writes: '`--${door}-tls-cert`' },
+  gearmanTlsKey: { ...tlsDoors, writes: '`--${door}-tls-key`' },
+  gearmanTlsCa: 'here',
+  gearmanTlsVerifyClients: 'here',
+  faktoryTlsCert: { ...tlsDoors, writes: '`--${door}-tls-cert`' },
+  faktoryTlsKey: { ...tlsDoors, writes: '`--${door}-tls-key`' },
+  redisUrl: 'here',
+  dataDir: 'here',
+  storePort: 'here',
+  durability: {
+    file: 'durability.test.ts',
+    title: 'replicas refuses jobs while a replica stands still, and takes them when it goes on',
+  },
+  jobRetries: 'here',
+  workerWakeup: 'here',
+  roundRobin: 'here',
+  gearmandVersion: 'here',
+  exceptions: 'here',
+  drainSeconds: 'here',
+  bridgeFaktory: {
+    file: whoMayTake,
+    title: 'gets only what is opened to it with --bridge-faktory routed',
+  },
+  bridgeGraceDays: { file: whoMayTake, title: 'gets them with --bridge-grace-days 0' },
+  repair: repairs,
+  repairLeaseSeconds: repairs,
+  processes: {
+    file: 'processes/start.test.ts',
+    title: '2 on the embedded store: both processes work on it',
+  },
+  maxConnections: 'here',
+  maxConnectionsPerAddress: {
+    file: 'processes/sharing.test.ts',
+    title: 'counts connections of an address over both, and warns once of the limit',
+  },
+  backlog: 'here',
+  keepaliveSeconds: 'here',
+  maxPacketBytes: 'here',
+  maxFunctions: 'here',
+  maxBufferedBytes: 'here',
+  maxUnsentBytes: 'here',
+  stallSeconds: 'here',
+  handshakeSeconds: 'here',
+  logLevel: 'here',
+  logFormat: 'here',
+  config: 'here',
+}
