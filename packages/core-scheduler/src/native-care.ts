@@ -11,13 +11,17 @@ const sweepsPerBeat = 5
 const surveysPerBeat = 2
 /** Leftovers of a lane that one beat puts right. */
 const repairsPerBeat = 50
+/** Lanes with leftovers that one beat looks at; the rest have the next ones. */
+const lanesPerBeat = 256
+
+const mends = { report: 'nothing', strays: 'strays', on: 'all' } as const
 /** Finished jobs that are looked at in one call. */
 const heardPerCall = 256
 
 /** Whether what native programs left behind is put right. */
 export interface RepairPolicy {
-  /** `report` only tells of it. */
-  readonly mode: 'report' | 'on'
+  /** `report` only tells of it; `strays` takes no job from a worker that may be slow. */
+  readonly mode: 'report' | 'strays' | 'on'
   /** A leftover is what has not changed for so long, milliseconds. */
   readonly leaseMs: number
 }
@@ -53,6 +57,10 @@ export class NativeCare {
   #wholeLapSinceMs: number | undefined
   /** The look under way may have begun in the middle: another node looked meanwhile. */
   #isPartial = true
+  /** Lanes with something suspicious in this look through all jobs, and in the last one. */
+  #suspicious = new Set<string>()
+  #suspiciousBefore: ReadonlySet<string> = new Set()
+  #repaired = 0
   readonly #heard = new Map<string, number[]>()
   #armed = false
 
@@ -91,11 +99,17 @@ export class NativeCare {
     this.#leads = await store.native.lead(leadForMs)
     if (!this.#leads || !had) this.#forgetLaps()
     const lanes = [...registry.all()]
-    this.#worked = new Set(await store.native.workedLanes(lanes, this.#leads && !!repair))
+    this.#worked = new Set(await store.native.workedLanes(lanes, this.#leads && this.#mendsCounts))
     if (!this.#leads) return
     await this.#sweep(lanes)
     for (let look = 0; look < surveysPerBeat; look += 1) if (await this.#survey()) break
     if (repair) await this.#repair(lanes, repair)
+  }
+
+  /** Counts are told from workers that rest by what all lanes show: only who asks for it pays for that. */
+  get #mendsCounts(): boolean {
+    const { repair } = this.#parts
+    return repair !== undefined && repair.mode !== 'strays'
   }
 
   #settleHeard(): void {
@@ -138,10 +152,13 @@ export class NativeCare {
     this.#lapSinceMs ??= clock.nowMs()
     const page = await store.native.survey(repair !== undefined)
     for (const [lane, ids] of byLane(page.unsettled)) await settleNative(lane, ids)
-    for (const lane of repair ? page.lanes : []) {
+    for (const lane of page.suspicious) {
+      this.#suspicious.add(lane)
       if (registry.numberOf(lane) === undefined) await register(lane)
     }
     if (!page.lapEnded) return false
+    this.#suspiciousBefore = this.#suspicious
+    this.#suspicious = new Set()
     if (!this.#isPartial) this.#wholeLapSinceMs = this.#lapSinceMs
     this.#isPartial = false
     this.#lapSinceMs = undefined
@@ -158,14 +175,24 @@ export class NativeCare {
     const sinceLapMs = clock.nowMs() - this.#wholeLapSinceMs
     const request = {
       leaseMs: Math.max(leaseMs, sinceLapMs),
-      dry: mode === 'report',
+      mends: mends[mode],
       max: repairsPerBeat,
       maxLosses,
       failure: lossFailure(this.#parts.storeNowMs()),
     }
-    for (const repair of await store.native.repair(lanes, request)) {
-      observer.repaired(repair, !request.dry)
+    const concerned = this.#mendsCounts ? lanes : this.#nextSuspicious()
+    for (const repair of await store.native.repair(concerned, request)) {
+      observer.repaired(repair, mode !== 'report' && !repair.left)
     }
+  }
+
+  /** Some of the lanes that something was found in, each in its turn. */
+  #nextSuspicious(): readonly string[] {
+    const all = [...new Set([...this.#suspiciousBefore, ...this.#suspicious])]
+    if (this.#repaired >= all.length) this.#repaired = 0
+    const some = all.slice(this.#repaired, this.#repaired + lanesPerBeat)
+    this.#repaired += some.length
+    return some
   }
 
   #forgetLaps(): void {

@@ -6,19 +6,24 @@ import type { JobRef } from './job.ts'
  */
 export type Leftover = 'busy' | 'stray' | 'count'
 
-/** One leftover that was put right, or with `dry` would have been. */
+/** One leftover that was put right, or would have been. */
 export interface Repair {
   readonly kind: Leftover
   readonly lane: string
   /** The job; of a `count` the next job in line, that nobody took. 0 where there is none. */
   readonly id: number
+  /** A busy job that stays as it is; only its unique key is free again. */
+  readonly left?: true
 }
 
 export interface RepairRequest {
   /** Only what has been the same for so long, milliseconds. */
   readonly leaseMs: number
-  /** Tell of it, and again after the next lease; change nothing. */
-  readonly dry: boolean
+  /**
+   * `nothing`: tell of it, and again after the next lease. `strays`: idle jobs go back to their queues, of
+   * busy ones the unique keys are freed, and they are told of again; counts stay. `all`: put all right.
+   */
+  readonly mends: 'nothing' | 'strays' | 'all'
   readonly max: number
   /** A job that lost so many workers is given up; 0: never. */
   readonly maxLosses: number
@@ -30,8 +35,8 @@ export interface RepairRequest {
 export interface SurveyPage {
   /** Jobs of other doors that a native worker finished and nobody settled. */
   readonly unsettled: readonly JobRef[]
-  /** Lanes of the jobs that were met. */
-  readonly lanes: readonly string[]
+  /** Lanes where a native program may have left something. */
+  readonly suspicious: readonly string[]
   /** All jobs that stood in the store since the last time that this was true have been met. */
   readonly lapEnded: boolean
 }

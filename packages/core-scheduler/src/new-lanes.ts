@@ -34,7 +34,7 @@ export class NewLanes {
     try {
       for (let id = first; id !== 0; id = this.#next.get(lane) ?? 0) {
         this.#next.set(lane, 0)
-        const [job] = registry.numberOf(lane) === undefined ? await store.read(lane, [id]) : [true]
+        const [job] = registry.numberOf(lane) === undefined ? await store.look(lane, [id]) : [true]
         if (!job) continue
         await register(lane)
         added(lane)

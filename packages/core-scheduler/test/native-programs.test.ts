@@ -223,6 +223,29 @@ describe('repairs', () => {
     ])
   })
 
+  test('of strays queue what no worker can have, and take nothing from one that may be slow', async () => {
+    const cluster = new Cluster()
+    const { native } = cluster.world
+    const node = await cluster.node('a', { repair: { mode: 'strays', leaseMs } })
+    const unique = bytes('one')
+    for (const lane of ['popped', 'busy']) node.submit(lane, { unique })
+    await cluster.pass(10)
+    await native.pop('popped')
+    await native.take('busy')
+    await native.count('busy', 1)
+    await cluster.pass(12_500)
+    const repairs = node.observer.of('repaired').map(({ repair, done }) => [repair.lane, done])
+    expect(repairs.sort()).toEqual([
+      ['busy', false],
+      ['popped', true],
+    ])
+    const again = ['popped', 'busy'].map((lane) => node.submit(lane, { unique }))
+    await cluster.turn()
+    expect(again.map(({ result }) => result?.kind)).toEqual(['joined', 'created'])
+    const [counts] = await node.scheduler.jobs.counts(['busy'])
+    expect(counts).toMatchObject({ normal: 1, workers: 1 })
+  })
+
   test('that are only reported change nothing', async () => {
     const cluster = new Cluster()
     const { native } = cluster.world

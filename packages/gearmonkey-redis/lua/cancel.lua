@@ -1,10 +1,10 @@
--- Ends a job that is queued, scheduled or reserved. What a native worker has is not touched.
+-- Ends a job that is queued, scheduled or reserved, or that a native worker took, which may have died with it.
 -- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, id. Returns 1, or 0 for any other job.
 --#include keys
 --#include levels
 --#include jobs
 local lane, node, id = ARGV[3], ARGV[4], ARGV[5]
-local v = jobFields(lane, id, 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level')
+local v = jobFields(lane, id, 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level', 'token')
 local job = { id = id, door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }
 local found = 0
 if v[1] == 'busy' then
@@ -19,7 +19,11 @@ elseif v[1] == 'idle' then
     end
   end
 end
-if found == 0 then return 0 end
+if found == 0 then
+  if v[8] or (v[1] ~= 'idle' and v[1] ~= 'busy') then return 0 end
+  -- A worker that lives writes its outcome all the same, into what is kept for it.
+  job.keep = math.max(tonumber(job.keep) or 0, relaySeconds)
+end
 finishJob(lane, job, node, 'error', '')
 redis.call('HINCRBY', metaKey(lane), 'failed', 1)
 return 1

@@ -1,9 +1,10 @@
--- Ends jobs of a lane that do not run, the dead ones too; with the last of them goes what the lane's
--- hash holds. Its ids are not given again, and it stays open or closed to consumers as it was.
+-- Ends jobs of a lane that do not run, the dead ones too, and what native workers left; with the last of them goes
+-- what the lane's hash holds. Its ids are not given again, and it stays open or closed to consumers as it was.
 -- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, most. Returns ids, or 0 where it has workers or
 -- running jobs.
 --#include keys
 --#include jobs
+--#include leftovers
 local lane, node, most = ARGV[3], ARGV[4], tonumber(ARGV[5])
 if countedWorkers(lane) > 0 or redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
 local ids = {}
@@ -30,6 +31,7 @@ for _, key in ipairs({ queueKey(lane, 'scheduled'), deadKey(lane) }) do
     finish(id)
   end
 end
+if #ids < most then clearIndexes(lane, ids, most, finish) end
 if #ids < most then
   redis.call('DEL', retriesKey(lane), bridgedKey(lane))
   local meta = metaKey(lane)
@@ -37,6 +39,7 @@ if #ids < most then
   redis.call('DEL', meta)
   if kept[1] then redis.call('HSET', meta, 'open', kept[1]) end
   if kept[2] then redis.call('HSET', meta, 'closed', kept[2]) end
+  noteCleared(lane)
   if kept[2] and not kept[1] then redis.call('PEXPIREAT', meta, kept[2]) end
   if not isCluster then redis.call('ZREM', dueKey, lane) end
 end

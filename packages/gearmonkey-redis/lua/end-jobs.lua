@@ -1,9 +1,10 @@
 -- Ends the jobs that stand in some places of a lane.
 -- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, most, places (high, normal, low, scheduled, dead,
--- busy). Returns their ids; fewer than the most means that the places are empty.
+-- busy, which comes last, where it is all of them). Returns their ids; fewer than the most means that the places are empty.
 --#include keys
 --#include levels
 --#include jobs
+--#include leftovers
 local lane, node, most, ids = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
 
 local function finish(id, isQueued)
@@ -29,5 +30,10 @@ for at = 6, #ARGV do
     if not id then break end
     finish(id, not sets[place])
   end
+end
+-- Where all places of the lane are empty, what is not finished was left by native workers.
+if ARGV[#ARGV] == 'busy' and #ids < most then
+  clearIndexes(lane, ids, most, finish)
+  if #ids < most then noteCleared(lane) end
 end
 return ids

@@ -1,18 +1,22 @@
 -- Puts right what native programs left behind in a lane and what has not changed for a lease.
 -- KEYS: xg:suspects:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none), lease
--- (ms), 1 to change nothing, most, most losses (0: no limit), failure JSON of a job that has them, dead set's most,
--- dead seconds.
--- Returns { kind, id } flat: b a silent worker's job, i a stray, h counts that nobody stands for.
+-- (ms), what to do (nothing, strays, all), most, most losses (0: no limit), failure JSON of a job that has them, dead
+-- set's most, dead seconds.
+-- Returns { kind, id } flat: b a silent worker's job, k one that is left but for its unique key, i a stray, h counts
+-- that nobody stands for.
 --#include keys
 --#include levels
+--#include order
 --#include jobs
 --#include native
-local lane, node, queue, lease, dry = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7] == '1'
+local lane, node, queue, lease = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local dry, mendsAll = ARGV[7] == 'nothing', ARGV[7] ~= 'strays'
 local most, mostLosses, failure = tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
 local deadMost, deadSeconds = tonumber(ARGV[11]), tonumber(ARGV[12])
 local now, found, back = nowMs(), {}, {}
--- Entries of queues that one call may look through, some 20 ms of the server's time.
-local entries = 1000000
+-- Entries of queues that one call may look through, some 3 ms of the server's time, and one look from where the next
+-- job is: what was put back there stands there.
+local entries, entriesPerLook = 300000, 100000
 if not pcall(needQueues, lane) then return found end
 
 local function bury(job)
@@ -36,13 +40,20 @@ local function putBack(id, lost)
   back[#back + 1] = { id, v[6] }
 end
 
-local function isQueued(id)
+local function isQueued(id, level, enqueued)
+  if seemsQueued(lane, id, level, enqueued) then return true end
   for _, band in ipairs({ 'high', 'normal', 'low' }) do
     local key = queueKey(lane, band)
-    entries = entries - redis.call('LLEN', key)
-    if redis.call('LPOS', key, id) then return true end
+    entries = entries - math.min(entriesPerLook, redis.call('LLEN', key))
+    if redis.call('LPOS', key, id, 'RANK', -1, 'MAXLEN', entriesPerLook) then return true end
   end
   return redis.call('ZSCORE', queueKey(lane, 'scheduled'), id)
+end
+
+-- The job stays as it is, but no other joins it any more.
+local function freeKey(id)
+  local unique = jobFields(lane, id, 'unique')[1]
+  if unique and redis.call('HGET', uniqueKey(lane), unique) == id then redis.call('HDEL', uniqueKey(lane), unique) end
 end
 
 -- Per kind of suspect: whether it is still what it was, and what puts it right.
@@ -52,12 +63,12 @@ local rules = {
       local v = jobFields(lane, id, 'status', 'token', 'status:dividend', 'status:divisor')
       return v[1] == 'busy' and not v[2] and busySuspect(id, v[3], v[4]) == member
     end,
-    mend = function(id) putBack(id, true) end,
+    mend = function(id) if mendsAll then putBack(id, true) else freeKey(id) end end,
   },
   i = {
-    holds = function(id)
-      local v = jobFields(lane, id, 'status', 'token')
-      return v[1] == 'idle' and not v[2] and not isQueued(id)
+    holds = function(id, member)
+      local v = jobFields(lane, id, 'status', 'token', 'level', 'enqueued')
+      return v[1] == 'idle' and not v[2] and straySuspect(id, v[4]) == member and not isQueued(id, v[3], v[4])
     end,
     mend = function(id) putBack(id, false) end,
   },
@@ -68,14 +79,15 @@ for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - lease
   local kind, id = string.sub(member, 1, 1), string.match(member, '^.(%d*)')
   local rule = rules[kind]
   if rule.holds(id, member) then
-    found[#found + 1] = kind
+    local isLeft = kind == 'b' and not mendsAll
+    found[#found + 1] = isLeft and 'k' or kind
     found[#found + 1] = id
-    if dry then
+    if dry or isLeft then
       redis.call('ZADD', KEYS[1], now, member)
     else
       redis.call('ZREM', KEYS[1], member)
-      rule.mend(id)
     end
+    if not dry then rule.mend(id) end
   else
     redis.call('ZREM', KEYS[1], member)
   end
@@ -104,7 +116,7 @@ local function mendCounts()
   return true
 end
 
-local freed = mendCounts()
+local freed = mendsAll and mendCounts()
 if #back > 0 then
   enqueue(lane, back)
   hintReady(queue, lane, now)

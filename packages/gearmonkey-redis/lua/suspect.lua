@@ -3,5 +3,7 @@
 --#include keys
 --#include native
 local lane, now = ARGV[3], nowMs()
-for at = 4, #ARGV do suspect(lane, 'i' .. ARGV[at], now) end
+for at = 4, #ARGV do
+  suspect(lane, straySuspect(ARGV[at], jobFields(lane, ARGV[at], 'enqueued')[1]), now)
+end
 return 1

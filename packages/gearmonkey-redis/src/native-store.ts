@@ -1,6 +1,5 @@
 import type {
   JobRef,
-  Leftover,
   NativeStore,
   Repair,
   RepairRequest,
@@ -18,7 +17,14 @@ const keysPerLook = 1_000
 const entriesPerSweep = 1_000
 const lanesPerCall = 1_000
 
-const leftoverOf: Readonly<Record<string, Leftover>> = { b: 'busy', i: 'stray', h: 'count' }
+const leftoverOf: Readonly<Record<string, Omit<Repair, 'lane' | 'id'>>> = {
+  b: { kind: 'busy' },
+  k: { kind: 'busy', left: true },
+  i: { kind: 'stray' },
+  h: { kind: 'count' },
+}
+/** Jobs that one call looks over, some 2 ms of the server's time. */
+const jobsPerCall = 500
 
 /** How many dead jobs a lane keeps, and how long. */
 export interface DeadBounds {
@@ -79,7 +85,7 @@ export class RedisNativeStore implements NativeStore {
   async survey(suspect: boolean): Promise<SurveyPage> {
     if (this.#hunt.isOn) {
       const isOver = await this.#hunt.goOn()
-      return { unsettled: [], lanes: [], lapEnded: isOver && this.#scan.isAtStart }
+      return { unsettled: [], suspicious: [], lapEnded: isOver && this.#scan.isAtStart }
     }
     const { keys } = this.#link
     const found = await this.#scan.next()
@@ -92,15 +98,22 @@ export class RedisNativeStore implements NativeStore {
       else byLane.set(ref.lane, [ref.id])
     }
     const unsettled: JobRef[] = []
-    for (const [lane, ids] of byLane) unsettled.push(...(await this.#lookOver(lane, ids, suspect)))
+    const suspicious: string[] = []
+    for (const [lane, ids] of byLane) {
+      for (const some of chunks(ids, jobsPerCall)) {
+        const found = await this.#lookOver(lane, some, suspect)
+        unsettled.push(...found.unsettled)
+        if (found.isSuspicious) suspicious.push(lane)
+      }
+    }
     const lapEnded = this.#scan.isAtStart
     if (lapEnded || this.#hunt.isFull) this.#hunt.begin()
-    return { unsettled, lanes: [...byLane.keys()], lapEnded: lapEnded && !this.#hunt.isOn }
+    return { unsettled, suspicious, lapEnded: lapEnded && !this.#hunt.isOn }
   }
 
   async repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]> {
     const { run, keys, node } = this.#link
-    const { leaseMs, dry, max, maxLosses, failure } = request
+    const { leaseMs, mends, max, maxLosses, failure } = request
     const { deadPerLane, deadSeconds } = this.#dead
     const repairs: Repair[] = []
     for (const some of chunks(lanes, lanesPerCall)) {
@@ -111,7 +124,7 @@ export class RedisNativeStore implements NativeStore {
             node,
             this.#link.queueOf(lane),
             leaseMs,
-            dry ? '1' : '',
+            mends,
             max,
             maxLosses,
             failure,
@@ -126,14 +139,23 @@ export class RedisNativeStore implements NativeStore {
     return repairs
   }
 
-  async #lookOver(lane: string, ids: readonly number[], suspect: boolean): Promise<JobRef[]> {
+  async #lookOver(
+    lane: string,
+    ids: readonly number[],
+    suspect: boolean,
+  ): Promise<{ readonly unsettled: readonly JobRef[]; readonly isSuspicious: boolean }> {
     const { run, keys } = this.#link
     const args = [lane, suspect ? '1' : '', ...ids]
-    const reply = (await run('look-over', [keys.suspects(lane)], args)) as [number, ...Buffer[]]
-    const [count, ...rest] = reply
+    const reply = (await run('look-over', [keys.suspects(lane)], args)) as [
+      number,
+      number,
+      ...Buffer[],
+    ]
+    const [isSuspicious, count, ...rest] = reply
     const found = numbersOf(rest)
     this.#hunt.add(lane, found.slice(count))
-    return found.slice(0, count).map((id) => ({ lane, id }))
+    const unsettled = found.slice(0, count).map((id) => ({ lane, id }))
+    return { unsettled, isSuspicious: isSuspicious === 1 }
   }
 
   async #page(lane: string, place: Place, from: number, count: number): Promise<readonly number[]> {
@@ -147,8 +169,8 @@ function repairsOf(lane: string, reply: unknown): Repair[] {
   const words = numbersAsText(reply as Buffer[])
   const repairs: Repair[] = []
   for (let at = 0; at + 1 < words.length; at += 2) {
-    const kind = leftoverOf[words[at] ?? '']
-    if (kind) repairs.push({ kind, lane, id: Number(words[at + 1]) })
+    const leftover = leftoverOf[words[at] ?? '']
+    if (leftover) repairs.push({ ...leftover, lane, id: Number(words[at + 1]) })
   }
   return repairs
 }

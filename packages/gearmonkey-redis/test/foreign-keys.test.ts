@@ -69,7 +69,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
       expect(await store.queues.oldest(lanes)).toMatchObject({ 1: expect.any(Number) as number })
       expect(await store.counts(lanes)).toMatchObject([{ lane: 'bad' }, { normal: 1, workers: 2 }])
       expect(await store.expired(lanes, 9)).toEqual([])
-      const lease = { leaseMs: 0, dry: false, max: 9, maxLosses: 0, failure: '{}' }
+      const lease = { leaseMs: 0, mends: 'all' as const, max: 9, maxLosses: 0, failure: '{}' }
       expect(await store.native.repair(lanes, lease)).toMatchObject([{ lane: 'mail' }])
       for (let ended = false; !ended;) ended = (await store.native.survey(true)).lapEnded
       expect(await store.reclaimNode('gone', lanes, 0)).toEqual([])

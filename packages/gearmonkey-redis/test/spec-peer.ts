@@ -38,16 +38,21 @@ export class SpecPeer implements NativePeer {
     )
   }
 
-  async take(lane: string): Promise<number | undefined> {
+  async pop(lane: string): Promise<number | undefined> {
     const lists = ['high', 'normal', 'low'].map((band) => `queue:${this.#name(lane)}:${band}`)
     for (const list of lists) {
       const id = await this.#redis.rpop(list)
-      if (id === null) continue
-      await this.#redis.publish(`channel:${this.#name(lane)}`, `start:${id}`)
-      await this.#redis.hmset(`job:${this.#name(lane)}:${id}`, 'status', 'busy')
-      return Number(id)
+      if (id !== null) return Number(id)
     }
     return undefined
+  }
+
+  async take(lane: string): Promise<number | undefined> {
+    const id = await this.pop(lane)
+    if (id === undefined) return undefined
+    await this.#redis.publish(`channel:${this.#name(lane)}`, `start:${id}`)
+    await this.#redis.hmset(`job:${this.#name(lane)}:${id}`, 'status', 'busy')
+    return id
   }
 
   async progress(lane: string, id: number, dividend: string, divisor: string): Promise<void> {

@@ -242,9 +242,9 @@ export const options = {
   repair: row({
     group: 'Jobs',
     argument: 'rule',
-    help: 'what native GearMonkey programs leave behind when they die (busy jobs, jobs in no queue, counts): off, report (log and count it) or on (put it right)',
-    value: oneOf(['off', 'report', 'on']),
-    fallback: 'off',
+    help: 'what native GearMonkey programs leave behind when they die: off, report (log and count it), strays (queue idle jobs again that are in no queue) or on (put busy jobs and counts right as well)',
+    value: oneOf(['off', 'report', 'strays', 'on']),
+    fallback: 'strays',
   }),
   repairLeaseSeconds: row({
     group: 'Jobs',

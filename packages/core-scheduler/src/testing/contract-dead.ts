@@ -146,7 +146,7 @@ export function deadContract(open: OpenWorld): void {
       await world.native.take('mail')
       await lookAtAll(store)
       await world.pass(10_001)
-      const request = { leaseMs: 10_000, dry: false, max: 9, maxLosses: 1, failure }
+      const request = { leaseMs: 10_000, mends: 'all' as const, max: 9, maxLosses: 1, failure }
       await store.native.repair(['mail'], request)
       expect(await deadOf(store)).toEqual([id])
       expect((await seen(store, 'mail', id)).failure).toBe(failure)

@@ -17,7 +17,7 @@ import {
 } from './contract-kit.ts'
 
 const lease = {
-  ...{ leaseMs: 10_000, dry: false, max: 50, maxLosses: 0 },
+  ...{ leaseMs: 10_000, mends: 'all', max: 50, maxLosses: 0 },
   failure: '{"errtype":"WorkersLost"}',
 } satisfies RepairRequest
 const minute = 60_000
@@ -116,7 +116,7 @@ export function leftoverContract(open: OpenWorld): void {
     test('a dry run changes nothing and tells of each once per lease', async () => {
       const world = await open()
       const store = await world.node()
-      const dry = { ...lease, dry: true }
+      const dry = { ...lease, mends: 'nothing' } as const
       const id = await world.native.write('mail', bytes('stray'))
       await world.native.count('mail', -1)
       await lookAtAll(store)

@@ -4,13 +4,19 @@ import { endJob } from './memory-finish.ts'
 import type { MemoryJob, MemoryLane } from './memory-lane.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
-/** Ends a job that is queued, scheduled or reserved; false for any other. */
+/** Ends a job that is queued, scheduled, reserved or a native worker's; false for any other. */
 export function cancelJob(world: MemoryWorld, node: string, lane: MemoryLane, id: number): boolean {
   const job = lane.job(id, world.nowMs())
-  if (!job || !leavePlace(lane, job)) return false
+  if (!job) return false
+  const isNatives = !leavePlace(lane, job)
+  if (isNatives && (job.token !== undefined || !isOpenStatus(job))) return false
   lane.counters.failed += 1
   endJob(world, node, lane, job, 'error', Buffer.alloc(0))
   return true
+}
+
+function isOpenStatus({ status }: MemoryJob): boolean {
+  return status === 'idle' || status === 'busy'
 }
 
 function leavePlace(lane: MemoryLane, { id, status }: MemoryJob): boolean {
@@ -81,6 +87,18 @@ export function clearLane(
     const job = lane.job(id, world.nowMs())
     if (job) endJob(world, node, lane, job, 'error', Buffer.alloc(0))
   }
+  if (ids.length < max) ids.push(...clearLeftovers(world, node, lane))
   if (ids.length < max) lane.limits = {}
+  return ids
+}
+
+/** Ends what native workers took of a lane whose places are all empty. */
+export function clearLeftovers(world: MemoryWorld, node: string, lane: MemoryLane): number[] {
+  const ids = lane.indexed()
+  for (const id of ids) {
+    const job = lane.job(id, world.nowMs())
+    if (job) endJob(world, node, lane, job, 'error', Buffer.alloc(0))
+  }
+  lane.noteCleared()
   return ids
 }

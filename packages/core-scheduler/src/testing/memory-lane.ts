@@ -64,6 +64,8 @@ export class MemoryLane {
   isOpen: boolean | undefined
   /** Until when by-name workers that were seen close it to consumers, the store's milliseconds. */
   closedUntilMs = 0
+  /** Jobs up to this number were cleared away, those that stood in no place as well. */
+  clearedTo = 0
   nativeWorkers = 0
   /** What native programs may have left, and since when it has been so, the store's milliseconds. */
   readonly suspects = new Map<string, number>()
@@ -83,6 +85,16 @@ export class MemoryLane {
   nextId(): number {
     this.#lastId += 1
     return this.#lastId
+  }
+
+  /** What is left of jobs when all places are empty: only an index names them. */
+  indexed(): number[] {
+    return [...new Set([...this.unique.values(), ...this.jids.values()])]
+  }
+
+  /** All that stands in no place now is over. */
+  noteCleared(): void {
+    this.clearedTo = this.#lastId
   }
 
   add(job: MemoryJob): void {

@@ -1,7 +1,7 @@
 import type { JobRef } from '../job.ts'
 import { bands } from '../levels.ts'
 import type { NativeStore, Repair, RepairRequest, SurveyPage } from '../native-ports.ts'
-import { failJob, isUnsettled } from './memory-finish.ts'
+import { endJob, failJob, isUnsettled } from './memory-finish.ts'
 import type { MemoryJob, MemoryLane } from './memory-lane.ts'
 import { nativeRetentionSeconds } from './memory-native.ts'
 import type { MemoryWorld } from './memory-world.ts'
@@ -53,14 +53,15 @@ export class MemoryNativeStore implements NativeStore {
   survey(suspect: boolean): Promise<SurveyPage> {
     return this.#step((world) => {
       const unsettled: JobRef[] = []
+      const suspicious: string[] = []
       for (const lane of world.lanes) {
         for (const { id } of lane.all()) {
           if (isUnsettledIn(world, lane, id)) unsettled.push({ lane: lane.lane, id })
           else mendTime(world, lane, id)
         }
-        if (suspect) suspectIn(world, lane)
+        if (suspect && suspectIn(world, lane)) suspicious.push(lane.lane)
       }
-      return { unsettled, lanes: [...world.lanes].map(({ lane }) => lane), lapEnded: true }
+      return { unsettled, suspicious, lapEnded: true }
     })
   }
 
@@ -102,21 +103,30 @@ function signOf(lane: MemoryLane, job: MemoryJob): string | undefined {
   }
   if (job.status !== 'idle' || lane.scheduled.has(job.id)) return undefined
   const isQueued = bands.some((band) => lane.queues[band].includes(job.id))
-  return isQueued ? undefined : `stray ${job.id}`
+  return isQueued ? undefined : `stray ${job.id} ${job.enqueuedAtMs}`
 }
 
-function suspectIn(world: MemoryWorld, lane: MemoryLane): void {
-  for (const job of lane.all()) {
+/** Remembers what looks left behind, and ends what was cleared away; true where there is any. */
+function suspectIn(world: MemoryWorld, lane: MemoryLane): boolean {
+  let isSuspicious = false
+  for (const job of [...lane.all()]) {
     const sign = signOf(lane, job)
-    if (sign !== undefined && !lane.suspects.has(sign)) lane.suspects.set(sign, world.nowMs())
+    if (sign === undefined) continue
+    if (job.id <= lane.clearedTo) {
+      endJob(world, '', lane, job, 'error', Buffer.alloc(0))
+      continue
+    }
+    isSuspicious = true
+    if (!lane.suspects.has(sign)) lane.suspects.set(sign, world.nowMs())
   }
+  return isSuspicious
 }
 
 function repairJobs(
   world: MemoryWorld,
   node: string,
   lane: MemoryLane,
-  { leaseMs, dry, max, maxLosses, failure }: RepairRequest,
+  { leaseMs, mends, max, maxLosses, failure }: RepairRequest,
 ): Repair[] {
   const repairs: Repair[] = []
   for (const [sign, sinceMs] of [...lane.suspects]) {
@@ -125,9 +135,13 @@ function repairJobs(
     const job = lane.job(Number(id), world.nowMs())
     lane.suspects.delete(sign)
     if (!job || signOf(lane, job) !== sign) continue
-    repairs.push({ kind: kind === 'busy' ? 'busy' : 'stray', lane: lane.lane, id: job.id })
-    if (dry) lane.suspects.set(sign, world.nowMs())
-    else putRight(world, node, lane, job, kind === 'busy', { maxLosses, failure })
+    const isBusy = kind === 'busy'
+    const isLeft = isBusy && mends === 'strays'
+    const told = { kind: isBusy ? 'busy' : 'stray', lane: lane.lane, id: job.id } as const
+    repairs.push(isLeft ? { ...told, left: true } : told)
+    if (isLeft) lane.forgetUnique(job)
+    if (isLeft || mends === 'nothing') lane.suspects.set(sign, world.nowMs())
+    else putRight(world, node, lane, job, isBusy, { maxLosses, failure })
   }
   return repairs
 }
@@ -167,10 +181,11 @@ function watchLine(world: MemoryWorld, lane: MemoryLane): void {
 function repairCounts(
   world: MemoryWorld,
   lane: MemoryLane,
-  { leaseMs, dry }: RepairRequest,
+  { leaseMs, mends }: RepairRequest,
 ): Repair[] {
   const { line } = lane
-  if (!line || lineSign(lane) !== line.sign) return []
+  const dry = mends === 'nothing'
+  if (mends === 'strays' || !line || lineSign(lane) !== line.sign) return []
   const isSure = line.sign === '0' && !dry
   if (!isSure && line.sinceMs > world.nowMs() - leaseMs) return []
   const isBusy = [...lane.suspects.keys()].some((sign) => sign.startsWith('busy'))

@@ -43,14 +43,19 @@ export class MemoryNative implements NativePeer {
     return Promise.resolve()
   }
 
-  take(lane: string): Promise<number | undefined> {
+  pop(lane: string): Promise<number | undefined> {
     const target = this.#world.lane(lane)
     const head = target.head()
-    if (!head) return Promise.resolve(undefined)
-    target.queues[head.band].shift()
-    this.#world.tellWatchers(lane, (listener) => listener.started(lane, head.id))
-    this.#job(lane, head.id).status = 'busy'
-    return Promise.resolve(head.id)
+    if (head) target.queues[head.band].shift()
+    return Promise.resolve(head?.id)
+  }
+
+  async take(lane: string): Promise<number | undefined> {
+    const id = await this.pop(lane)
+    if (id === undefined) return undefined
+    this.#world.tellWatchers(lane, (listener) => listener.started(lane, id))
+    this.#job(lane, id).status = 'busy'
+    return id
   }
 
   progress(lane: string, id: number, dividend: string, divisor: string): Promise<void> {

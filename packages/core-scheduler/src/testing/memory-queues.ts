@@ -1,3 +1,4 @@
+import { clearLeftovers } from './memory-administration.ts'
 import type { JobRef } from '../job.ts'
 import { bands } from '../levels.ts'
 import type {
@@ -105,6 +106,9 @@ export class MemoryQueues implements QueueStore {
         takeOut(lane, id)
         const job = lane.job(id, world.nowMs())
         if (job) endJob(world, this.#node, lane, job, 'error', Buffer.alloc(0))
+      }
+      if (places.includes('busy') && ended.length < max) {
+        ended.push(...clearLeftovers(world, this.#node, lane))
       }
       return ended
     })

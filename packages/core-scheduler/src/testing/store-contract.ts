@@ -3,6 +3,7 @@ import { administrationContract } from './contract-administration.ts'
 import { aheadContract } from './contract-ahead.ts'
 import { byLevelContract } from './contract-by-level.ts'
 import { deadContract } from './contract-dead.ts'
+import { leftKeyContract } from './contract-left-keys.ts'
 import { leftoverContract } from './contract-leftovers.ts'
 import { lineContract } from './contract-lines.ts'
 import { nativeContract } from './contract-native.ts'
@@ -61,5 +62,6 @@ export function storeContract(
     throttleContract(open)
     nativeContract(open)
     leftoverContract(open)
+    leftKeyContract(open)
   })
 }

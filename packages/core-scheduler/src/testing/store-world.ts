@@ -22,6 +22,8 @@ export interface NativePeer {
   push(lane: string, id: number, band: Band): Promise<void>
   /** Puts a written job among the scheduled ones; `dueInMs` counts from the store's now. */
   schedule(lane: string, id: number, dueInMs: number): Promise<void>
+  /** Pops the next job, and does not say that it is busy. */
+  pop(lane: string): Promise<number | undefined>
   /** Pops the next job and says that it is busy. */
   take(lane: string): Promise<number | undefined>
   progress(lane: string, id: number, dividend: string, divisor: string): Promise<void>

@@ -28,10 +28,12 @@ local function suspect(lane, member, now)
   redis.call('EXPIRE', key, forgetAfterSeconds)
 end
 
--- The members of the set of suspects. A job that shows a sign of life becomes another member.
+-- The members of the set of suspects. A job that shows a sign of life, or was queued again, becomes another member.
 local function busySuspect(id, dividend, divisor)
   return 'b' .. id .. ' ' .. (dividend or '') .. '/' .. (divisor or '')
 end
+
+local function straySuspect(id, enqueued) return 'i' .. id .. ' ' .. (enqueued or '') end
 
 -- Workers counted for a lane that are behind no node; below 0 if more left than came.
 local function nativeWorkers(lane)

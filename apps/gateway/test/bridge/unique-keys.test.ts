@@ -1,0 +1,140 @@
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { sourcesOptions } from '../support/gateway-process.ts'
+import { Fleet, type FleetNode } from './fleet.ts'
+
+const program = fileURLToPath(new URL('programs/hanging-worker.ts', import.meta.url))
+const lacksGearman =
+  spawnSync('gearman', ['-H']).error !== undefined && process.env['CI'] !== 'true'
+const run = promisify(execFile)
+
+describe.skipIf(lacksRedis || lacksGearman)(
+  'a native worker that is killed with a job of a unique key',
+  { timeout: 60_000 },
+  () => {
+    let fleet: Fleet
+    let node: FleetNode
+    let fn: string
+    const peers: GearmanPeer[] = []
+    const lease = ['--repair-lease-seconds', '1']
+    beforeAll(async () => {
+      fleet = await Fleet.start()
+    })
+    afterEach(async () => {
+      await Promise.all(peers.splice(0).map((peer) => peer.leave()))
+      await node.stop()
+    })
+    afterAll(() => fleet.close(), 30_000)
+
+    async function start(...words: readonly string[]): Promise<void> {
+      fn = randomUUID()
+      node = await fleet.node(...words)
+    }
+
+    async function peer(): Promise<GearmanPeer> {
+      const connected = await GearmanPeer.connect(node.gearman)
+      peers.push(connected)
+      return connected
+    }
+
+    /** The stock client; what it prints. */
+    async function submit(payload: string, ...words: readonly string[]): Promise<string> {
+      const options = ['-h', '127.0.0.1', '-p', String(node.gearman), '-f', fn, '-u', 'key']
+      const { stdout } = await run('gearman', [...options, ...words, payload])
+      return stdout
+    }
+
+    /** A process takes the job, before or after it says so, and is killed with it. */
+    async function dieWithJob(stage: 'popped' | 'busy'): Promise<void> {
+      const words = [...sourcesOptions, program, fleet.server.path, fn, stage]
+      const worker = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+      await once(worker.stdout, 'data')
+      worker.kill('SIGKILL')
+      await once(worker, 'exit')
+      const job = await fleet.redis.hgetall(`job:${fn}:1`)
+      expect(job).toMatchObject({ status: stage === 'busy' ? 'busy' : 'idle', unique: 'key' })
+    }
+
+    /** What the next worker gets: handle and payload. */
+    async function nextJob(worker: GearmanPeer): Promise<[handle: string, payload: string]> {
+      await worker.say('CAN_DO', fn).sync()
+      expect(await worker.ask('PRE_SLEEP')).toEqual(['NOOP'])
+      const [name, handle = '', , payload = ''] = await worker.ask('GRAB_JOB')
+      expect(name).toBe('JOB_ASSIGN')
+      return [handle, payload]
+    }
+
+    test('before it was busy: the job is queued again, for all who have joined it', async () => {
+      await start()
+      await submit('first', '-b')
+      await dieWithJob('popped')
+      await node.stop()
+      node = await fleet.node(...lease)
+      const waiting = submit('second')
+      const worker = await peer()
+      const [handle, payload] = await nextJob(worker)
+      expect(payload).toBe('first')
+      worker.say('WORK_COMPLETE', handle, 'done')
+      expect(await waiting).toBe('done')
+      await worker.sync()
+      expect(await fleet.redis.hlen(`xg:unique:${fn}`)).toBe(0)
+    })
+
+    test('while it was busy: after the lease a submission is a new job, and is run', async () => {
+      await start()
+      await submit('first', '-b')
+      await dieWithJob('busy')
+      await submit('joins', '-b')
+      await node.stop()
+      node = await fleet.node(...lease)
+      await expect.poll(() => fleet.redis.hlen(`xg:unique:${fn}`), { timeout: 20_000 }).toBe(0)
+      const waiting = submit('second')
+      const worker = await peer()
+      const [handle, payload] = await nextJob(worker)
+      expect(payload).toBe('second')
+      worker.say('WORK_COMPLETE', handle, 'done')
+      expect(await waiting).toBe('done')
+      // The other is left alone: its worker might only be slow.
+      expect(await fleet.redis.hget(`job:${fn}:1`, 'status')).toBe('busy')
+    })
+
+    const orders: Readonly<Record<string, () => Promise<void>>> = {
+      'cancel job': async () => {
+        const asking = await peer()
+        const [, handle] = await asking.ask('SUBMIT_JOB_BG', fn, 'key', 'joins')
+        expect(await asking.command(`cancel job ${handle ?? ''}`)).toBe('OK')
+      },
+      'drop function': async () => {
+        expect(await (await peer()).command(`drop function ${fn}`)).toBe('OK')
+      },
+      FLUSH: async () => {
+        const operator = await FwpClient.greeted(node.faktory)
+        expect(await operator.ask('FLUSH')).toBe('+OK')
+        operator.close()
+      },
+    }
+    test.each(
+      Object.keys(orders).flatMap((order) => [
+        [order, 'popped' as const],
+        [order, 'busy' as const],
+      ]),
+    )('%s frees the key at once, where the job was %s', async (order, stage) => {
+      await start()
+      await submit('first', '-b')
+      await dieWithJob(stage)
+      await orders[order]?.()
+      await submit('second', '-b')
+      const worker = await peer()
+      const [handle, payload] = await nextJob(worker)
+      expect(payload).toBe('second')
+      await worker.say('WORK_COMPLETE', handle, '').sync()
+    })
+  },
+)

@@ -1,0 +1,37 @@
+-- What is next in the queues of one lane, asked for once. Needs levels.lua.
+local heads = {}
+local function nextIn(lane, band)
+  if heads[band] == nil then
+    local id = redis.pcall('LINDEX', queueKey(lane, band), -1)
+    heads[band] = false
+    if type(id) == 'string' then
+      local v = jobFields(lane, id, 'level', 'enqueued')
+      heads[band] = { id = id, level = v[1] and levelIn(v[1]) or usual[band], enqueued = tonumber(v[2]) }
+    end
+  end
+  return heads[band]
+end
+
+-- Whether a job stands behind the next one of a queue, or is it. Queues keep the order in which jobs came, as the level
+-- and the time say or, where no gateway has queued one, the id.
+local function standsBehind(head, id, level, enqueued)
+  if not head then return false end
+  if head.enqueued and enqueued then
+    if head.level ~= level then return head.level > level end
+    if head.enqueued ~= enqueued then return head.enqueued < enqueued end
+  end
+  return tonumber(head.id) <= tonumber(id)
+end
+
+-- Whether an idle job can be in a queue; false where it has been taken out of one, or was never in any.
+local function seemsQueued(lane, id, levelText, enqueuedText)
+  local enqueued = tonumber(enqueuedText)
+  if enqueued then
+    local level = levelIn(levelText)
+    return standsBehind(nextIn(lane, bandOf(level)), id, level, enqueued)
+  end
+  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+    if standsBehind(nextIn(lane, band), id) then return true end
+  end
+  return false
+end
