@@ -62,7 +62,9 @@ function defaultRetries({
   token,
   foreground,
 }: JobState & { readonly token: string }): number {
-  const isRetried = door === 'faktory' || (isAutomatic(token) && !foreground)
+  // A native client does not say whether it waits: it hears of the failure, and the job is kept among the dead.
+  const isBridged = isAutomatic(token) && !foreground && door !== 'native'
+  const isRetried = door === 'faktory' || isBridged
   return isRetried ? defaultFaktoryRetries : 0
 }
 

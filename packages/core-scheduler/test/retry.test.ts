@@ -65,7 +65,7 @@ describe('what a failure makes of a job', () => {
     expect(failing({ door: 'faktory', retries: 0 })).not.toHaveProperty('failure')
   })
 
-  test.each(['gearman', 'http', 'native'] as const)(
+  test.each(['gearman', 'http'] as const)(
     'a background job by the door %s that the automatic rule handed out is tried again as a Faktory job is',
     (door) => {
       const token = 'anode-1'
@@ -74,6 +74,9 @@ describe('what a failure makes of a job', () => {
       expect(failing({ door, token, retries: 0 }).kind).toBe('fail')
       expect(failing({ door, token, foreground: true }).kind).toBe('fail')
       expect(failing({ door, token: 'cnode-1' }).kind).toBe('fail')
+      // A native client may wait for it.
+      expect(failing({ door: 'native', token })).toHaveProperty('failure')
+      expect(failing({ door: 'native', token }).kind).toBe('fail')
     },
   )
 

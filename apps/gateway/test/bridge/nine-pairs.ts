@@ -113,7 +113,9 @@ function drive(bridgeOf: () => Bridge, pairs: readonly Pair[]): void {
         await settle(() => expect(running.received()).toHaveLength(1))
         await settle(async () => {
           const status = await bridgeOf().redis.hget(`job:${bridgeOf().braced(fn)}:1`, 'status')
-          expect(status ?? 'gone').toMatch(/error|gone/)
+          // The consumer may not know the function: another try may find one of its own workers.
+          const isTriedAgain = client.name === 'gearman' && worker.name === 'faktory'
+          expect(status ?? 'gone').toMatch(isTriedAgain ? /idle/ : /error|gone/)
         })
         expect(running.received()).toHaveLength(1)
       } finally {
