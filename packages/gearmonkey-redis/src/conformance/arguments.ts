@@ -18,6 +18,9 @@ Watches an implementation of GearMonkey through MONITOR and says which MUST of t
   --fail-input TEXT        an input for which the worker's function raises an error
   --timeout-seconds N      how long to wait for each thing; default 10
 
+The script of the protocol has two spaces in { KEYS[1],  item[1] }; many copies of the text have lost one, and
+then its SHA-1 is another.
+
 Exit code: 0 all hold, 1 some fail, 2 wrong use or no server.
 `
 

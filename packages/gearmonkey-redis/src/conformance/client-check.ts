@@ -174,7 +174,7 @@ export class ClientCheck {
     const scheduledFor = name === 'scheduled' ? 4_000_000_000 + randomInt(1_000) : undefined
     const prio = name === 'rollcall' || name === 'blocking' ? 'normal' : name
     const every = Buffer.from(Array.from({ length: 256 }, (_item, i) => i))
-    const input = name === 'normal' ? every : Buffer.from(`input of ${name}`)
+    const input = name === 'normal' ? every : Buffer.from(`\n input of ${name} \r\n`)
     return { scene: `client, ${name}`, fn, id, prio, scheduledFor, input }
   }
 

@@ -3,7 +3,14 @@ import type { Probe } from './probe.ts'
 import type { Report } from './report.ts'
 import { RunningCommand } from './run-command.ts'
 import { fieldsOf, words, type Seen, type Step } from './trace.ts'
-import { asksForDue, judgeExit, judgeLoop, judgeStart } from './worker-loop.ts'
+import {
+  asksForDue,
+  judgeExit,
+  judgeLoop,
+  judgeSpaces,
+  judgeStart,
+  loadsAnyScript,
+} from './worker-loop.ts'
 
 /** Gives a worker a job of each kind and watches it. */
 export class WorkerCheck {
@@ -12,6 +19,7 @@ export class WorkerCheck {
   readonly #report: Report
   /** Steps that did not come for one job, and are not waited for again. */
   readonly #neverCame = new Set<number>()
+  readonly #ids: number[] = []
 
   constructor(args: WorkerArguments, probe: Probe, report: Report) {
     this.#args = args
@@ -27,6 +35,10 @@ export class WorkerCheck {
     const worker =
       command === undefined ? undefined : new RunningCommand(command, env, Buffer.alloc(0))
     try {
+      if (worker) {
+        await this.#probe.until(loadsAnyScript, from, timeoutMs)
+        judgeSpaces(this.#report, this.#probe.trace(from))
+      }
       const polls = await this.#probe.until((one) => isPop(one, fn), from, timeoutMs)
       if (!polls) {
         const said = worker?.stderr ? `: ${worker.stderr}` : ''
@@ -44,6 +56,7 @@ export class WorkerCheck {
       await this.#notYet()
       await this.#probe.settle()
       judgeLoop(this.#report, this.#probe.trace(from), fn)
+      this.#judgeOnce(this.#probe.trace(from))
       await this.#exit(worker, before)
     } finally {
       worker?.signal('SIGKILL')
@@ -60,6 +73,7 @@ export class WorkerCheck {
     const scene = `worker, ${status === 'error' ? 'error' : prio}`
     const from = this.#probe.length
     const id = await this.#submit(prio, input)
+    this.#ids.push(id)
     const steps = work(fn, id, status)
     for (const [index, { is }] of steps.entries()) {
       if (this.#neverCame.has(index)) continue
@@ -69,6 +83,19 @@ export class WorkerCheck {
     this.#report.judgeSteps(scene, this.#probe.trace(from), steps, { fn, id })
     await this.#judgeState(scene, id, status)
     await this.#probe.send('DEL', `job:${fn}:${id}`, `lock:${fn}:${id}`)
+  }
+
+  /** Who listens counts jobs by their events. */
+  #judgeOnce(trace: readonly Seen[]): void {
+    const { fn } = this.#args
+    for (const event of ['start', 'finish']) {
+      const often = this.#ids.filter((id) => {
+        const { is } = words('PUBLISH', `channel:${fn}`, `${event}:${id}`)
+        return trace.filter(is).length > 1
+      })
+      const detail = often.length > 0 ? `more than once for ${often.length} jobs` : undefined
+      this.#report.judge('worker', `PUBLISH channel:{FN} ${event}:{ID} comes once`, detail)
+    }
   }
 
   async #judgeState(scene: string, id: number, status: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DUE_SCRIPT_SHA1 } from '../native/due-script.ts'
+import { DUE_SCRIPT, DUE_SCRIPT_SHA1 } from '../native/due-script.ts'
 import type { Report } from './report.ts'
 import { withPlaceholders, words, type Seen, type Step } from './trace.ts'
 
@@ -35,6 +35,19 @@ export function judgeStart(
   report.judge(scene, 'the worker is counted before it polls', early)
   const raised = count === before + 1 ? undefined : `from ${before} to ${count}`
   report.judge(scene, 'count:{FN} goes up by one', raised)
+}
+
+export function loadsAnyScript({ name, args }: Seen): boolean {
+  return name === 'SCRIPT' && args[0]?.toUpperCase() === 'LOAD'
+}
+
+/** Copies of the protocol's text have often lost one of the two spaces, and with it the SHA-1. */
+export function judgeSpaces(report: Report, trace: readonly Seen[]): void {
+  const plain = (text: string): string => text.replaceAll(/\s+/g, ' ')
+  const copies = trace.filter(loadsAnyScript).map(({ args }) => args[1] ?? '')
+  const isSpoilt = copies.some((text) => text !== DUE_SCRIPT && plain(text) === plain(DUE_SCRIPT))
+  const detail = isSpoilt ? `without them its SHA-1 is not ${DUE_SCRIPT_SHA1}` : undefined
+  report.judge('worker, start', 'the script has two spaces in { KEYS[1],  item[1] }', detail)
 }
 
 /** Judges how a worker asks for jobs. */
