@@ -9,6 +9,8 @@ export interface OpenSourceOptions {
   readonly isMove: boolean
   /** Names of functions that an old key leaves open. */
   readonly functions: readonly string[]
+  /** Which functions are wanted, for a source that gives away what it is asked for. All. */
+  readonly wants?: (fn: string) => boolean
 }
 
 type Opener = (url: URL, options: OpenSourceOptions) => Promise<Source>
@@ -31,6 +33,56 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
         isMoved: isMove,
         ...(table !== null && { table }),
       })
+    },
+  },
+  'gearmand+postgres': {
+    shown: 'gearmand+postgres://user:password@host:port/database?table=queue',
+    open: async (url) => {
+      const { GearmandPostgresSource } = await import('./sources/gearmand-postgres.ts')
+      const table = parametersOf(url, ['table']).get('table') ?? 'queue'
+      const identity = `${url.protocol}//${url.host}${url.pathname}?table=${table}`
+      const address = new URL(url.href.replace('gearmand+postgres:', 'postgres:'))
+      address.search = ''
+      return GearmandPostgresSource.open(address.href, { identity, table })
+    },
+  },
+  'gearmand+redis': {
+    shown: 'gearmand+redis://[:password@]host:port[/db]?prefix=_gear_',
+    open: async (url, { functions }) => {
+      const { GearmandRedisSource } = await import('./sources/gearmand-redis.ts')
+      const prefix = parametersOf(url, ['prefix']).get('prefix') ?? '_gear_'
+      const address = tcpAddress(url)
+      const identity = `${identityOf(url, address)}?prefix=${prefix}`
+      const redis = await connectTo(identity, address)
+      return GearmandRedisSource.open(redis, { identity, prefix, functions })
+    },
+  },
+  gearman: {
+    shown: 'gearman://host:port (a server that runs; --move)',
+    open: async (url, { wants = () => true }) => {
+      const { GearmanLiveSource } = await import('./sources/gearman-live.ts')
+      const assumed = parametersOf(url, ['assume']).get('assume')
+      if (assumed !== null && assumed !== 'background') {
+        throw new MigrationError(
+          'USAGE',
+          '--from takes ?assume=background and no other assumption.',
+        )
+      }
+      const { host, port } = placeOf(url, 4730)
+      const identity = `gearman://${host}:${port}`
+      const isAllBackground = assumed === 'background'
+      return GearmanLiveSource.open({ host, port, identity, wants, isAllBackground })
+    },
+  },
+  faktory: {
+    shown: 'faktory://[:password@]host:port (a server that runs; --move)',
+    open: async (url) => {
+      const { FaktoryLiveSource } = await import('./sources/faktory-live.ts')
+      parametersOf(url, [])
+      const { host, port } = placeOf(url, 7419)
+      const password = decodeURIComponent(url.password)
+      const identity = `faktory://${host}:${port}`
+      return FaktoryLiveSource.open({ host, port, identity, ...(password !== '' && { password }) })
     },
   },
   'faktory+redis': {
@@ -96,6 +148,12 @@ function identityOf(url: URL, { path, host, port, db = 0 }: ServerAddress): stri
   return path === undefined ? `${scheme}//${host}:${port}/${db}` : `${scheme}${path}`
 }
 
+/** Host and port; an IPv6 address without its brackets. */
+function placeOf(url: URL, usualPort: number): { readonly host: string; readonly port: number } {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  return { host: host || '127.0.0.1', port: url.port === '' ? usualPort : Number(url.port) }
+}
+
 function tcpAddress(url: URL): ServerAddress {
   const db = url.pathname.replace(/^\//, '')
   if (!/^\d{0,9}$/.test(db)) {
@@ -103,8 +161,7 @@ function tcpAddress(url: URL): ServerAddress {
   }
   try {
     return {
-      host: url.hostname || '127.0.0.1',
-      port: url.port === '' ? 6379 : Number(url.port),
+      ...placeOf(url, 6379),
       db: Number(db || 0),
       ...(url.username !== '' && { username: decodeURIComponent(url.username) }),
       ...(url.password !== '' && { password: decodeURIComponent(url.password) }),

@@ -3,7 +3,7 @@ import { faultOf } from './fit.ts'
 import { boundsOf, defaultMaxPayloadBytes, type RunOptions } from './options.ts'
 import type { JobRecord, RecordState, Reject, RejectReason } from './record.ts'
 import type { Selection } from './selection.ts'
-import type { Source } from './source.ts'
+import type { Source, SurveyRow } from './source.ts'
 
 /** What a source holds of one function and queue in one state. */
 export interface PlanRow {
@@ -54,7 +54,7 @@ export async function makePlan(
 ): Promise<Plan> {
   const draft = new PlanDraft(options.maxPayloadBytes ?? defaultMaxPayloadBytes)
   if (source.survey) {
-    for (const { fn, state, jobs } of await source.survey()) draft.surveyed(fn, state, jobs)
+    for (const row of await source.survey()) draft.surveyed(row)
   } else {
     for await (const { records, rejects } of source.pages(undefined, boundsOf(options))) {
       for (const reject of rejects) draft.reject(reject.reason, reject.message)
@@ -98,8 +98,8 @@ class PlanDraft {
     if (record.unique) this.#remember(record.fn, record.unique)
   }
 
-  surveyed(fn: string, state: RecordState, jobs: number): void {
-    this.#row(fn, undefined, state).jobs += jobs
+  surveyed({ fn, queue, state, jobs }: SurveyRow): void {
+    this.#row(fn, queue, state).jobs += jobs
   }
 
   reject(reason: Reject['reason'], example: string): void {

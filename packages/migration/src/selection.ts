@@ -34,12 +34,17 @@ export class Selection {
     this.#map = new Map((options.map ?? []).map(mappingOf))
   }
 
+  /** Whether jobs of a function may be taken. */
+  wants(fn: string): boolean {
+    if (this.#only.length > 0 && !this.#only.some((pattern) => pattern.test(fn))) return false
+    return !this.#except.some((pattern) => pattern.test(fn))
+  }
+
   /** The record as it is to be stored; undefined where it is to stay. */
   pick(record: JobRecord): JobRecord | undefined {
     const { fn, state } = record
     if (this.#states && !this.#states.has(state)) return undefined
-    if (this.#only.length > 0 && !this.#only.some((pattern) => pattern.test(fn))) return undefined
-    if (this.#except.some((pattern) => pattern.test(fn))) return undefined
+    if (!this.wants(fn)) return undefined
     const renamed = this.#map.get(fn)
     return renamed ? { ...record, ...renamed } : record
   }

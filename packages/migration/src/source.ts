@@ -18,7 +18,9 @@ export interface PageBounds {
 
 /** What a source that cannot be read without taking from it says of itself. */
 export interface SurveyRow {
+  /** Empty where it does not say. */
   readonly fn: string
+  readonly queue?: string
   readonly state: RecordState
   readonly jobs: number
 }

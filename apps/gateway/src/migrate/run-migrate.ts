@@ -194,7 +194,9 @@ async function withSource<Result>(
 ): Promise<Result> {
   if (given.from === undefined) throw new MigrationError('USAGE', `${given.act} needs --from.`)
   const isMove = given.isMove && given.act === 'run'
-  const source = await openSource(given.from, { isMove, functions: given.function })
+  const selection = new Selection(given)
+  const wants = (fn: string): boolean => selection.wants(fn)
+  const source = await openSource(given.from, { isMove, functions: given.function, wants })
   try {
     return await use(source)
   } finally {

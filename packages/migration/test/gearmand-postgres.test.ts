@@ -1,0 +1,130 @@
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openSource } from '../src/open-source.ts'
+import { rollback } from '../src/rollback.ts'
+import { run } from '../src/run.ts'
+import { Selection } from '../src/selection.ts'
+import { verifyCopy } from '../src/verify.ts'
+import { Gearmand, lacksGearmand } from './support/gearmand.ts'
+import { assortedJobs } from './support/jobs.ts'
+import { lacksPostgres, Postgres } from './support/postgres.ts'
+import { TestTarget } from './support/target.ts'
+
+const inADay = Math.floor(Date.now() / 1000) + 86_400
+const kept = (unique: string): string => unique.slice(0, 63)
+
+describe.skipIf(lacksGearmand || lacksRedis || lacksPostgres)(
+  'needs gearmand, redis-server and PostgreSQL: gearmand+postgres',
+  () => {
+    let server: Postgres
+    let target: TestTarget
+    const submitted = assortedJobs(200, inADay)
+
+    beforeAll(async () => {
+      ;[server, target] = await Promise.all([Postgres.start(), TestTarget.open()])
+      const gearmand = await Gearmand.start(...queue())
+      await gearmand.submit(submitted)
+      await gearmand.stop()
+      server.sql('CREATE TABLE written AS SELECT * FROM queue')
+    })
+    afterAll(() => Promise.all([server.stop(), target.close()]))
+    /** What a real gearmand wrote and left. */
+    beforeEach(() => server.sql('TRUNCATE queue; INSERT INTO queue SELECT * FROM written'))
+    afterEach(async () => {
+      expect(await target.violations()).toEqual([])
+      await target.clear()
+    })
+
+    const queue = (): string[] => [
+      '-q',
+      'Postgres',
+      '--libpq-conninfo',
+      `host=127.0.0.1 port=${server.port} user=gear dbname=postgres`,
+      '--libpq-table',
+      'queue',
+    ]
+    const address = (): string =>
+      `gearmand+postgres://gear:secret@127.0.0.1:${server.port}/postgres`
+
+    async function move(isMove: boolean) {
+      const source = await openSource(address(), { isMove, functions: [] })
+      const parts = {
+        source,
+        target: target.as('p'),
+        ledger: target.as('p'),
+        selection: new Selection(),
+      }
+      try {
+        return (await run({ ...parts, options: { name: 'p', isMove, batch: 37 } })).counts
+      } finally {
+        await source.close()
+      }
+    }
+
+    test('what a real gearmand wrote arrives once, as its client submitted it', async () => {
+      expect(await move(false)).toMatchObject({ created: 200, rejected: 0 })
+      const levels = { high: 8, normal: 5, low: 2 }
+      const expected = submitted.map(({ fn, unique, data, priority = 'normal', epoch }) =>
+        [
+          fn,
+          kept(unique),
+          data.toString('hex'),
+          epoch === undefined ? levels[priority] : 5,
+          epoch,
+        ].join(' '),
+      )
+      const found: string[] = []
+      for (const fn of ['mail', 'report-0', 'report-1']) {
+        for (const { job, dueAtMs } of await target.jobs(fn)) {
+          const due = dueAtMs === undefined ? undefined : dueAtMs / 1000
+          found.push([fn, String(job.unique), job.input.toString('hex'), job.level, due].join(' '))
+        }
+      }
+      expect(found.sort()).toEqual(expected.sort())
+      const source = await openSource(address(), { isMove: false, functions: [] })
+      const parts = { imports: target.store.imports, names: target.names, options: { name: 'p' } }
+      expect(await verifyCopy(source, new Selection(), parts)).toMatchObject({ isEqual: true })
+      await source.close()
+      expect(await move(false)).toMatchObject({ created: 0, known: 200 })
+    })
+
+    test('a move empties the table, and a rollback fills it again', async () => {
+      expect(await move(true)).toMatchObject({ removed: 200 })
+      expect(server.sql('SELECT count(*) FROM queue')).toBe('0')
+      const source = await openSource(address(), { isMove: true, functions: [] })
+      const parts = { imports: target.store.imports, names: target.names, name: 'p', source }
+      expect(await rollback(parts)).toMatchObject({ restored: 200 })
+      await source.close()
+      const columns = `function_name, trim(trailing E'\\x01' from unique_key), priority, when_to_run`
+      const rows = (table: string): string =>
+        server.sql(`SELECT ${columns} FROM ${table} ORDER BY 1, 2`)
+      expect(rows('queue')).toBe(rows('written'))
+    })
+
+    test('a database that others have open is told', async () => {
+      const gearmand = await Gearmand.start(...queue())
+      const source = await openSource(address(), { isMove: false, functions: [] })
+      expect(source.liveReason).toContain('other connections')
+      await source.close()
+      await gearmand.stop()
+    })
+
+    test.each([
+      [
+        (port: number) => `gearmand+postgres://gear@127.0.0.1:${port}/none`,
+        'database "none" does not exist',
+      ],
+      [
+        (port: number) => `gearmand+postgres://gear@127.0.0.1:${port}/postgres?table=x`,
+        'has no table x',
+      ],
+      [() => 'gearmand+postgres://gear@127.0.0.1:1/postgres', 'ECONNREFUSED'],
+    ])('an address that is wrong: one clear line', async (addressOf, line) => {
+      const opening = openSource(addressOf(server.port), { isMove: false, functions: [] })
+      await expect(opening).rejects.toMatchObject({
+        code: 'UNREACHABLE',
+        message: expect.stringContaining(line) as string,
+      })
+    })
+  },
+)

@@ -1,0 +1,142 @@
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { openSource } from '../src/open-source.ts'
+import { makePlan } from '../src/plan.ts'
+import type { Reject } from '../src/record.ts'
+import { run, type RunResult } from '../src/run.ts'
+import { Selection } from '../src/selection.ts'
+import { Gearmand, lacksGearmand } from './support/gearmand.ts'
+import { assortedJobs } from './support/jobs.ts'
+import { TestTarget } from './support/target.ts'
+
+const inADay = Math.floor(Date.now() / 1000) + 86_400
+
+describe.skipIf(lacksGearmand || lacksRedis)(
+  'needs gearmand and redis-server: a live gearmand',
+  () => {
+    let gearmand: Gearmand
+    let target: TestTarget
+    const submitted = assortedJobs(300, inADay).filter(({ epoch }) => epoch === undefined)
+
+    beforeAll(async () => {
+      target = await TestTarget.open()
+    })
+    afterAll(() => target.close())
+    afterEach(async () => {
+      expect(await target.violations()).toEqual([])
+      await target.clear()
+      await gearmand.stop()
+    })
+
+    async function move(
+      selection = new Selection(),
+      more = '',
+    ): Promise<RunResult & { rejects: Reject[] }> {
+      const rejects: Reject[] = []
+      const wants = (fn: string): boolean => selection.wants(fn)
+      const source = await openSource(`gearman://127.0.0.1:${gearmand.port}${more}`, {
+        isMove: true,
+        functions: [],
+        wants,
+      })
+      try {
+        const parts = { source, target: target.as('g'), ledger: target.as('g'), selection }
+        const options = { name: 'g', isMove: true, batch: 37 }
+        const result = await run({ ...parts, options, onReject: (reject) => rejects.push(reject) })
+        return { ...result, rejects }
+      } finally {
+        await source.close()
+      }
+    }
+
+    async function left(): Promise<readonly string[]> {
+      const connection = await gearmand.connect()
+      const lines = await connection.lines('status')
+      await connection.end()
+      return lines.filter((line) => line.split('\t')[1] !== '0')
+    }
+
+    test('every background job arrives once with its priority, and the server has none of them any more', async () => {
+      gearmand = await Gearmand.start()
+      await gearmand.submit(submitted)
+      const { counts } = await move(new Selection(), '?assume=background')
+      expect(counts).toMatchObject({ read: 270, created: 270, removed: 270, rejected: 0 })
+      expect(await left()).toEqual([])
+      const levels = { high: 8, normal: 5, low: 2 }
+      const expected = submitted.map(({ fn, unique, data, priority = 'normal' }) =>
+        [fn, unique.slice(0, 63), data.toString('hex'), levels[priority]].join(' '),
+      )
+      const found: string[] = []
+      for (const fn of ['mail', 'report-0', 'report-1']) {
+        for (const { job } of await target.jobs(fn)) {
+          found.push([fn, String(job.unique), job.input.toString('hex'), job.level].join(' '))
+        }
+      }
+      expect(found.sort()).toEqual(expected.sort())
+    })
+
+    test('a job that a client waits for, or may wait for, stays and is told', async () => {
+      gearmand = await Gearmand.start()
+      const client = await gearmand.connect()
+      client.send('SUBMIT_JOB', 'mail', 'waited-for', 'foreground')
+      client.send('SUBMIT_JOB_BG', 'mail', 'own', 'background')
+      client.send('SUBMIT_JOB_BG', 'mail', '-', 'by payload')
+      for (let answers = 3; answers > 0; answers -= 1) await client.packet()
+      const { counts, rejects } = await move()
+      expect(counts).toMatchObject({ created: 1, rejected: 2, removed: 1 })
+      expect(rejects.map(({ reason, message }) => [reason, message.split(': ')[1]])).toEqual([
+        ['foreground', 'a client waits for it'],
+        [
+          'foreground',
+          'nobody can tell whether a client waits for it; ?assume=background takes it',
+        ],
+      ])
+      // A worker of the old server still gets it, and its client the result.
+      const worker = await gearmand.connect()
+      worker.send('CAN_DO', 'mail')
+      worker.send('GRAB_JOB_UNIQ')
+      worker.send('GRAB_JOB_UNIQ')
+      const jobs = [await worker.packet(), await worker.packet()]
+      const waited = jobs.find(({ args }) => String(args[2]) === 'waited-for')
+      worker.send('WORK_COMPLETE', waited?.args[0] ?? '', 'result')
+      expect((await client.packet()).args.map(String)[1]).toBe('result')
+      await Promise.all([worker.end(), client.end()])
+    })
+
+    test('with ?assume=background jobs whose unique id does not tell are taken as well', async () => {
+      gearmand = await Gearmand.start()
+      await gearmand.submit([{ fn: 'mail', unique: '-', data: Buffer.from('by payload') }])
+      expect((await move(new Selection(), '?assume=background')).counts).toMatchObject({
+        created: 1,
+      })
+      expect(await left()).toEqual([])
+    })
+
+    test('jobs that are due later stay, and so do functions that are left out', async () => {
+      gearmand = await Gearmand.start()
+      await gearmand.submit([
+        { fn: 'later', unique: 'a', data: Buffer.from('x'), epoch: inADay },
+        { fn: 'other', unique: 'b', data: Buffer.from('x') },
+        { fn: 'mail', unique: 'c', data: Buffer.from('x') },
+      ])
+      const { counts, rejects } = await move(new Selection({ except: ['other'] }))
+      expect(counts).toMatchObject({ created: 1, removed: 1 })
+      expect(rejects).toMatchObject([{ reason: 'not_read', where: 'later' }])
+      expect((await left()).map((line) => line.split('\t')[0]).sort()).toEqual(['later', 'other'])
+    })
+
+    test('a plan takes nothing, and a copy is refused', async () => {
+      gearmand = await Gearmand.start()
+      await gearmand.submit(submitted)
+      const source = await openSource(`gearman://127.0.0.1:${gearmand.port}`, {
+        isMove: false,
+        functions: [],
+      })
+      const plan = await makePlan(source, new Selection(), {})
+      expect([plan.jobs, await source.total()]).toEqual([270, 270])
+      const parts = { source, target: target.as('g'), selection: new Selection() }
+      await expect(run({ ...parts, options: { name: 'g' } })).rejects.toThrow('say --move')
+      await source.close()
+    })
+  },
+)

@@ -1,0 +1,114 @@
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '@crossgear/tools/free-port'
+import { until } from '@crossgear/tools/until'
+
+const root = '/usr/lib/postgresql'
+const versions = existsSync(root) ? readdirSync(root).sort() : []
+const programs = join(root, versions.at(-1) ?? 'none', 'bin')
+
+/** True where PostgreSQL is not installed; in CI never. */
+export const lacksPostgres: boolean =
+  !existsSync(join(programs, 'initdb')) && process.env['CI'] !== 'true'
+
+/** It refuses to run as root. */
+function otherUser(): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const idOf = (flag: string): number =>
+    Number(spawnSync('id', [flag, 'postgres']).stdout.toString())
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
+
+/** A PostgreSQL server of the test's own, with a password, without fsync. */
+export class Postgres {
+  readonly port: number
+  readonly password = 'secret'
+  readonly #folder: string
+  readonly #child: ChildProcess
+
+  private constructor(port: number, folder: string, child: ChildProcess) {
+    this.port = port
+    this.#folder = folder
+    this.#child = child
+  }
+
+  static async start(): Promise<Postgres> {
+    const folder = mkdtempSync(join(tmpdir(), 'xg-postgres-'))
+    const user = otherUser()
+    chmodSync(folder, 0o700)
+    if (user) chownSync(folder, user.uid, user.gid)
+    const as = { ...user, cwd: folder, stdio: 'pipe' } as const
+    const data = join(folder, 'data')
+    const options = [
+      '-D',
+      data,
+      '-U',
+      'gear',
+      '--auth',
+      'trust',
+      '--encoding',
+      'UTF8',
+      '--locale',
+      'C.UTF-8',
+      '--no-sync',
+    ]
+    execFileSync(join(programs, 'initdb'), options, as)
+    const port = await freePort()
+    const words = [
+      '-D',
+      data,
+      '-p',
+      String(port),
+      '-k',
+      folder,
+      '-F',
+      '-c',
+      'listen_addresses=127.0.0.1',
+    ]
+    const child = spawn(join(programs, 'postgres'), words, { ...as, stdio: 'ignore' })
+    const server = new Postgres(port, folder, child)
+    await until('PostgreSQL answers', () =>
+      Promise.resolve(
+        spawnSync(join(programs, 'pg_isready'), [
+          '-h',
+          '127.0.0.1',
+          '-p',
+          String(port),
+          '-U',
+          'gear',
+          '-d',
+          'postgres',
+        ]).status === 0,
+      ),
+    )
+    return server
+  }
+
+  /** Runs SQL; its rows, columns separated by `|`. */
+  sql(text: string): string {
+    const words = [
+      '-h',
+      '127.0.0.1',
+      '-p',
+      String(this.port),
+      '-U',
+      'gear',
+      '-d',
+      'postgres',
+      '-qAtc',
+      text,
+    ]
+    return execFileSync(join(programs, 'psql'), words).toString().trim()
+  }
+
+  /** Asks for passwords from now on. */
+  async stop(): Promise<void> {
+    const exited = once(this.#child, 'exit')
+    this.#child.kill('SIGQUIT')
+    await exited
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
