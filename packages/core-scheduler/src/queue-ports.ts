@@ -9,9 +9,11 @@ export type SetExit = 'queue' | 'dead' | 'nowhere'
 /** Where jobs of a lane stand. */
 export type JobPlace = 'high' | 'normal' | 'low' | 'scheduled' | 'dead' | 'busy'
 
-/** What a worker notes on the job that it holds. */
+/** What is noted on a job, mostly by the worker that holds it. */
 export interface JobNote {
   readonly text?: string
+  /** How far it is, 0 to 100. Those who wait hear it by a report, not by this. */
+  readonly percent?: number
   /** Until when it is to stay reserved at least, milliseconds since 1970: a reservation is never cut short. */
   readonly reserveUntilMs?: number
 }
@@ -52,6 +54,9 @@ export interface QueueStore {
   endJobs(lane: string, places: readonly JobPlace[], max: number): Promise<readonly number[]>
   /** A finished job that is kept, by its jid. */
   findFinished(jid: string, lanes: readonly string[]): Promise<JobRef | undefined>
-  /** False where the reservation is gone. */
-  note(ref: JobRef, token: string, note: JobNote): Promise<boolean>
+  /**
+   * False where the reservation is gone, or without a token where the job is: then it is noted whoever has the
+   * job, also if it is queued or finished, and reserves nothing.
+   */
+  note(ref: JobRef, token: string | undefined, note: JobNote): Promise<boolean>
 }

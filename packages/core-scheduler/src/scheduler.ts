@@ -226,6 +226,11 @@ export class Scheduler {
     return this.#store.queues.note(job, job.token, note)
   }
 
+  /** Notes something on a job that no consumer holds; false where it is gone. */
+  annotate(ref: JobRef, note: Omit<JobNote, 'reserveUntilMs'>): Promise<boolean> {
+    return this.#store.queues.note(ref, undefined, note)
+  }
+
   /** A consumer's reservation that this node did not hand out, as one that it did: for outcomes by jid. */
   adopt(job: JobState): Assignment | undefined {
     // A by-name worker's reservation is ended by its own words alone; a token names its kind first.

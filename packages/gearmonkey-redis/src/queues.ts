@@ -104,11 +104,12 @@ export class RedisQueues implements QueueStore {
     return lane === undefined ? undefined : { lane, id: Number(ids[at]) }
   }
 
-  async note({ lane, id }: JobRef, token: string, note: JobNote): Promise<boolean> {
+  async note({ lane, id }: JobRef, token: string | undefined, note: JobNote): Promise<boolean> {
     const { run, keys } = this.#parts.link
-    const { text, reserveUntilMs = '' } = note
-    const args = [lane, id, token, text ?? '', text === undefined ? '' : '1', reserveUntilMs]
-    return (await run('note', [keys.busy(lane)], args)) === 1
+    const { text, percent = '' } = note
+    const reserveUntilMs = token === undefined ? '' : (note.reserveUntilMs ?? '')
+    const words = [text ?? '', text === undefined ? '' : '1', reserveUntilMs, percent]
+    return (await run('note', [keys.busy(lane)], [lane, id, token ?? '', ...words])) === 1
   }
 }
 

@@ -32,5 +32,5 @@ export async function findFinished(
 ): Promise<JobState | undefined> {
   if (jid.length > maxJidBytes) return undefined
   const ref = await scheduler.jobs.findFinished(jid)
-  return ref && scheduler.jobs.look(ref, ['output'])
+  return ref && scheduler.jobs.look(ref, ['envelope', 'output'])
 }

@@ -4,10 +4,11 @@ import { formatRfc3339, parseRfc3339, scanObject } from '@crossgear/fwp-codec'
 /** What TRACK GET tells of a job. */
 export interface Tracked {
   readonly jid: string
-  readonly percent: number
-  readonly desc: string
+  /** Like `desc` absent for a job that is not tracked. */
+  readonly percent?: number
+  readonly desc?: string
   readonly state: TrackState
-  /** RFC 3339; empty for a job that is not known. */
+  /** RFC 3339; empty for a job that is not tracked. */
   readonly updated_at: string
 }
 
@@ -17,7 +18,12 @@ type TrackState = 'unknown' | 'scheduled' | 'enqueued' | 'working' | 'success' |
 export const trackedForSeconds = 1_800
 
 export function untracked(jid: string): Tracked {
-  return { jid, percent: 0, desc: '', state: 'unknown', updated_at: '' }
+  return { jid, state: 'unknown', updated_at: '' }
+}
+
+/** Whether TRACK GET tells of a job: a Faktory producer has to ask for it, others cannot. */
+export function isTracked({ envelope }: JobState): boolean {
+  return envelope === undefined || wantsTracking(scanObject(envelope).get('custom'))
 }
 
 export function trackOf(jid: string, job: JobState, nowMs: number): Tracked {
@@ -35,9 +41,9 @@ export function trackOf(jid: string, job: JobState, nowMs: number): Tracked {
  * The JSON text that TRACK GET answers. A job that was done has a `result`, if its worker gave one:
  * the JSON that its output is, else its text, else (with `encoding`) its bytes in base64.
  */
-export function trackText(tracked: Tracked, job?: JobState): string {
+export function trackText(tracked: Tracked, job: JobState): string {
   const text = JSON.stringify(tracked)
-  if (job?.status !== 'success' || !job.output?.length) return text
+  if (job.status !== 'success' || !job.output?.length) return text
   const { args, encoding } = argsOfInput(job.output, 'json')
   const encoded = encoding === undefined ? '' : `,"encoding":"${encoding}"`
   return `${text.slice(0, -1)},"result":${args.slice(1, -1)}${encoded}}`
@@ -50,8 +56,7 @@ export function wantsTracking(custom: string | undefined): boolean {
   return wish !== undefined && !['0', 'false', 'null'].includes(wish)
 }
 
-function percentOf({ status, dividend, divisor }: JobState): number {
-  if (status === 'success') return 100
+function percentOf({ dividend, divisor }: JobState): number {
   const share = Number(dividend?.toString()) / Number(divisor?.toString())
   return Number.isFinite(share) ? Math.min(100, Math.max(0, Math.floor(100 * share))) : 0
 }

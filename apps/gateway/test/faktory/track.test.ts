@@ -22,8 +22,37 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
   it('GET of a job that nobody knows says so', async () => {
     const { client } = await gateways.open()
     expect(await (await client()).askJson('TRACK GET unknown-1')).toEqual({
-      ...{ jid: 'unknown-1', percent: 0, desc: '', state: 'unknown', updated_at: '' },
+      ...{ jid: 'unknown-1', state: 'unknown', updated_at: '' },
     })
+  })
+
+  it('GET of a job that its producer does not want tracked says no more', async () => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'worker-1' })
+    const unknown = { jid: '12345678', state: 'unknown', updated_at: '' }
+    await one.ask(pushLine('12345678', { custom: { track: 0 } }))
+    expect(await one.askJson('TRACK GET 12345678')).toEqual(unknown)
+    await one.ask('FETCH')
+    expect(await one.ask('TRACK SET {"jid":"12345678","percent":7}')).toBe('+OK')
+    expect(await one.askJson('TRACK GET 12345678')).toEqual(unknown)
+  })
+
+  it('SET is taken for a queued and for a finished job, at every node', async () => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const [worker, producer] = [await here.client({ wid: 'worker-1' }), await there.client()]
+    await producer.ask(pushLine('12345678', { custom: { track: 1 } }))
+    for (const [percent, state, then] of [
+      [1, 'enqueued', 'FETCH'],
+      [50, 'working', 'ACK {"jid":"12345678"}'],
+      [99, 'success', 'BEAT {"wid":"worker-1"}'],
+    ] as const) {
+      const set = { jid: '12345678', percent, desc: `at ${percent}` }
+      expect(await producer.ask(`TRACK SET ${JSON.stringify(set)}`)).toBe('+OK')
+      expect(await worker.askJson('TRACK GET 12345678')).toMatchObject({ ...set, state })
+      await worker.ask(then)
+    }
+    const left = Number((await gateways.redis('TTL', 'job:t:1')).slice(1))
+    expect(left).toBeGreaterThan(1_790)
   })
 
   it('follows a job through its life, and beyond where its producer asks for it', async () => {
@@ -40,7 +69,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect(await worker.ask(`TRACK SET ${JSON.stringify(set)}`)).toBe('+OK')
     expect(await producer.askJson(get)).toEqual({ ...set, state: 'working', ...at })
     await worker.ask('ACK {"jid":"12345678"}')
-    expect(await producer.askJson(get)).toEqual({ ...set, percent: 100, state: 'success', ...at })
+    expect(await producer.askJson(get)).toEqual({ ...set, state: 'success', ...at })
   })
 
   it.each([
@@ -49,18 +78,18 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
   ])('GET of %s', async (_name, fields, state) => {
     const { client } = await gateways.open()
     const one = await client()
-    await one.ask(pushLine('12345678', fields))
+    await one.ask(pushLine('12345678', { ...fields, custom: { track: 1 } }))
     expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state })
   })
 
   it.each([
     ['will be tried again', 3, 'failed'],
     ['is dead', -1, 'dead'],
-    ['is gone', 0, 'unknown'],
+    ['is gone', 0, 'failed'],
   ])('GET of a failed job that %s', async (_name, retry, state) => {
     const { client } = await gateways.open()
     const one = await client()
-    await one.ask(pushLine('12345678', { retry }))
+    await one.ask(pushLine('12345678', { retry, custom: { track: 1 } }))
     await one.ask('FETCH')
     await one.ask('FAIL {"jid":"12345678"}')
     expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state })
@@ -95,7 +124,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
   it('SET extends a reservation by a day at most, and keeps so much of a text', async () => {
     const { client, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
+    await worker.ask(pushLine('12345678', { custom: { track: 1 } }))
     await worker.ask('FETCH')
     const set = { jid: '12345678', desc: 'd'.repeat(2_000), reserve_until: '2999-01-01T00:00:00Z' }
     const beforeMs = scheduler.storeNowMs()
@@ -129,7 +158,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
         .slice(reply.indexOf('{'))
         .replace(/"updated_at":"[^"]+"/, '"updated_at":""')
       expect(body).toBe(
-        `{"jid":"12345678","percent":100,"desc":"","state":"success","updated_at":""${shown}}`,
+        `{"jid":"12345678","percent":0,"desc":"","state":"success","updated_at":""${shown}}`,
       )
     },
   )

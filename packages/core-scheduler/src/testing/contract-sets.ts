@@ -12,6 +12,7 @@ import {
   take,
   takeOne,
   type OpenWorld,
+  completed,
 } from './contract-kit.ts'
 
 const farAheadMs = 4_000_000_000_000
@@ -131,6 +132,25 @@ export function setContract(open: OpenWorld): void {
         }
       },
     )
+
+    test('a note on a job that nobody holds is kept while it is queued, runs and is finished', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { door: 'faktory', retentionSeconds: 60 })
+      const noteds = async (percent: number): Promise<unknown[]> => {
+        const text = `at ${percent}`
+        const known = await store.queues.note({ lane: 'mail', id: 1 }, undefined, { text, percent })
+        const { note, dividend, divisor } = await seen(store, 'mail', 1)
+        return [known, note, dividend?.toString(), divisor?.toString()]
+      }
+      expect(await noteds(7)).toEqual([true, 'at 7', '7', '100'])
+      const job = await takeOne(store, 'mail')
+      expect(await noteds(50)).toEqual([true, 'at 50', '50', '100'])
+      await store.finish('mail', [completed(job)])
+      expect(await seen(store, 'mail', 1)).toMatchObject({ note: 'at 50', status: 'success' })
+      expect(await noteds(99)).toEqual([true, 'at 99', '99', '100'])
+      expect(await store.queues.note({ lane: 'mail', id: 2 }, undefined, { text: 'x' })).toBe(false)
+      expect(await store.read('mail', [2])).toEqual([undefined])
+    })
 
     test('a note is kept on the job of the one who holds it', async () => {
       const store = await (await open()).node()

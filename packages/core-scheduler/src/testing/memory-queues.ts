@@ -126,14 +126,18 @@ export class MemoryQueues implements QueueStore {
     })
   }
 
-  note({ lane, id }: JobRef, token: string, note: JobNote): Promise<boolean> {
+  note({ lane, id }: JobRef, token: string | undefined, note: JobNote): Promise<boolean> {
     return this.#step((world) => {
       const job = world.lane(lane).job(id, world.nowMs())
-      if (job?.token !== token) return false
+      if (!job || (token !== undefined && job.token !== token)) return false
       job.notedAtMs = world.nowMs()
       if (note.text !== undefined) job.note = note.text
+      if (note.percent !== undefined) {
+        job.dividend = Buffer.from(String(note.percent))
+        job.divisor = Buffer.from('100')
+      }
       const { busy } = world.lane(lane)
-      if (note.reserveUntilMs !== undefined)
+      if (token !== undefined && note.reserveUntilMs !== undefined)
         busy.set(id, Math.max(note.reserveUntilMs, busy.get(id) ?? 0))
       return true
     })

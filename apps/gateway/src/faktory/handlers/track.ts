@@ -1,9 +1,9 @@
-import type { Assignment, Report, Scheduler } from '@crossgear/core-scheduler'
+import type { Assignment, JobState, Report, Scheduler } from '@crossgear/core-scheduler'
 import { bulk, error, OK, parseTrack, type Track } from '@crossgear/fwp-codec'
 import { answerLater } from '../answer-later.ts'
 import { findFinished, findJob } from '../find-job.ts'
 import type { Session } from '../session.ts'
-import { trackOf, trackText, untracked } from '../tracking.ts'
+import { isTracked, trackOf, trackText, untracked } from '../tracking.ts'
 import type { Handler } from './handler.ts'
 
 /** How long a reservation may be extended at once, milliseconds: as long as a job may ask for. */
@@ -13,7 +13,7 @@ const longestReserveMs = 86_400_000
  * `TRACK GET jid`: a bulk string, the JSON of jid, percent, desc, state, updated_at and, of a job that
  * was done, its result.
  * `TRACK SET {"jid", "percent", "desc", "reserve_until"}`: `+OK`, or `-ERR Job not found <jid>`
- * where nobody holds the job.
+ * where it is not known. Of a job that no consumer holds, percent and desc are kept.
  */
 export const track: Handler = (session, argument) => {
   const command = parseTrack(argument)
@@ -25,10 +25,9 @@ export const track: Handler = (session, argument) => {
 }
 
 async function get(jid: string, scheduler: Scheduler): Promise<Buffer> {
-  const job =
-    (await findJob(jid, scheduler, ['envelope', 'output'])) ?? (await findFinished(jid, scheduler))
-  const tracked = job ? trackOf(jid, job, scheduler.storeNowMs()) : untracked(jid)
-  return bulk(trackText(tracked, job))
+  const job = await find(jid, scheduler)
+  if (!job || !isTracked(job)) return bulk(JSON.stringify(untracked(jid)))
+  return bulk(trackText(trackOf(jid, job, scheduler.storeNowMs()), job))
 }
 
 async function set(
@@ -36,12 +35,17 @@ async function set(
   session: Session,
 ): Promise<Buffer> {
   const { scheduler } = session.context
-  const assignment = await heldBy(session, jid)
-  if (!assignment) return error(`Job not found ${jid}`)
+  const note = { ...(desc !== undefined && { text: desc }) }
+  const { assignment, job } = await holding(session, jid)
+  if (!assignment) {
+    const noted = { ...note, ...(percent !== undefined && { percent }) }
+    const isKnown = job !== undefined && (await scheduler.annotate(job, noted))
+    return isKnown ? OK : error(`Job not found ${jid}`)
+  }
   if (percent !== undefined) await report(percent, assignment, scheduler)
   const nowMs = scheduler.storeNowMs()
   const known = await scheduler.note(assignment, {
-    ...(desc !== undefined && { text: desc }),
+    ...note,
     ...(reserveUntilMs !== undefined && {
       reserveUntilMs: Math.min(Math.max(reserveUntilMs, nowMs), nowMs + longestReserveMs),
     }),
@@ -49,13 +53,22 @@ async function set(
   return known ? OK : error(`Job not found ${jid}`)
 }
 
-/** The reservation that this worker has, or else the one that the store knows. */
-async function heldBy(session: Session, jid: string): Promise<Assignment | undefined> {
+/** The reservation that this worker has, or else the job and a consumer's reservation that the store knows. */
+async function holding(
+  session: Session,
+  jid: string,
+): Promise<{ readonly assignment?: Assignment | undefined; readonly job?: JobState | undefined }> {
   const held = session.worker.held.find(jid)
-  if (held) return held.assignment
+  if (held) return { assignment: held.assignment }
   const { scheduler } = session.context
-  const job = await findJob(jid, scheduler)
-  return job && scheduler.adopt(job)
+  const job = await find(jid, scheduler)
+  return { job, assignment: job && scheduler.adopt(job) }
+}
+
+/** The job, unfinished or finished and kept. */
+async function find(jid: string, scheduler: Scheduler): Promise<JobState | undefined> {
+  const job = await findJob(jid, scheduler, ['envelope', 'output'])
+  return job ?? findFinished(jid, scheduler)
 }
 
 /** Those who wait for the job hear of it; a reservation that is lost shows when the note is kept. */
