@@ -104,6 +104,13 @@ export interface LaneCounts {
   readonly retried: number
   /** Dropped when a worker would have got them, because nobody wanted them any more. */
   readonly expired: number
+  /** Scheduled jobs that were queued when they were due, and those that were due for another try. */
+  readonly promoted: number
+  readonly requeued: number
+  /** Dead jobs whose time was up. */
+  readonly forgotten: number
+  /** Its queue was removed, and no job has come since. */
+  readonly isRemoved: boolean
 }
 
 /** How many workers behind one node a lane has. */

@@ -71,15 +71,24 @@ export class QueueControl {
     for (const listener of this.#newsListeners) listener(wid, news)
   }
 
-  /** Ends the queued jobs of a queue. */
+  /** Ends the queued jobs of a queue, which is in no list until another job comes. */
   async remove(queue: string): Promise<void> {
-    for (const lane of this.#parts.registry.ofQueue(queue)) await this.#end(lane, queuedPlaces)
+    for (const lane of [...this.#parts.registry.ofQueue(queue)]) {
+      await this.#end(lane, queuedPlaces)
+      await this.#parts.store.queues.markRemoved(lane)
+    }
   }
 
-  /** Ends all jobs, those in the hands of workers too, and forgets the batches first: nobody is called back. */
+  /**
+   * Ends all jobs, those in the hands of workers too, and forgets the batches first: nobody is called back. What was
+   * counted so far begins at zero again.
+   */
   async flush(): Promise<void> {
     await this.#parts.store.batches.clear()
-    for (const lane of [...this.#parts.registry.all()]) await this.#end(lane, allPlaces)
+    for (const lane of [...this.#parts.registry.all()]) {
+      await this.#end(lane, allPlaces)
+      await this.#parts.store.queues.resetTotals(lane)
+    }
   }
 
   /** Since when the oldest of the next jobs of a queue's lanes is queued, milliseconds since 1970. */

@@ -52,6 +52,10 @@ export interface QueueStore {
   ): Promise<readonly number[]>
   /** Ends up to `max` jobs that stand in these places; fewer means that there are no more. */
   endJobs(lane: string, places: readonly JobPlace[], max: number): Promise<readonly number[]>
+  /** Notes that a lane's queue was removed, unless jobs are queued again: see {@link LaneCounts.isRemoved}. */
+  markRemoved(lane: string): Promise<void>
+  /** What a lane has counted so far begins at zero again. */
+  resetTotals(lane: string): Promise<void>
   /** A finished job that is kept, by its jid. */
   findFinished(jid: string, lanes: readonly string[]): Promise<JobRef | undefined>
   /**

@@ -18,6 +18,7 @@ import type { SchedulerOptions } from './scheduler-options.ts'
 import { Submissions } from './submissions.ts'
 import { Upkeep } from './upkeep.ts'
 import { Verdicts } from './verdicts.ts'
+import { TaskTimes } from './task-times.ts'
 import { Waiters } from './waiters.ts'
 import { Wakeups } from './wakeups.ts'
 import { WatchList } from './watch-list.ts'
@@ -45,6 +46,7 @@ export function schedulerParts(
   const closings = new Set<(lane: string) => void>()
   const tell = (ref: JobRef, event: JobEvent): void => waiters.tell(ref, event)
   const wake = (lane: string, jobs: number): void => wakeups.wake(lane, jobs)
+  const tasks = new TaskTimes(clock)
   const storeNowMs = (): number => upkeep.storeNowMs()
 
   /** One moment for all, in the order in which a connection may have asked. */
@@ -143,7 +145,8 @@ export function schedulerParts(
     },
     loadPauses: () => queues.load(),
     consumerNews: (wid, news) => queues.hear(wid, news),
-    settle: (outcome) => outcomes.add(undefined, outcome),
+    tasks,
+    settle: (outcome) => outcomes.add(undefined, outcome, tasks),
     isSettling: (ref) => outcomes.isSettling(ref),
     outcomeOf: (job, report) => verdicts.ofFailure(job, report),
     giveBackForgotten: async () => {
@@ -169,6 +172,6 @@ export function schedulerParts(
   const sets = new JobSets({ store, tell, registry })
   return {
     ...{ registry, waiters, inHand, wakeups, verdicts, submissions, outcomes, claims, watch },
-    ...{ counts, upkeep, admin, queues, jobs, sets, closings },
+    ...{ counts, upkeep, admin, queues, jobs, sets, tasks, closings },
   }
 }

@@ -16,6 +16,7 @@ import type { Clock, Observer, Store } from './ports.ts'
 import type { JobNote } from './queue-ports.ts'
 import type { Assignment, Claimant, Reporting, Settlement, Submission } from './requests.ts'
 import { lossFailure, type FailureReport } from './retry.ts'
+import type { TaskTimes } from './task-times.ts'
 import type { Waiter } from './waiters.ts'
 
 /**
@@ -35,6 +36,8 @@ export class Scheduler {
   /** Scheduled, retried and dead jobs. */
   readonly sets: JobSets
   readonly jobs: JobLookup
+  /** What the background tasks of this node have done. */
+  readonly tasks: TaskTimes
   readonly #store: Store
   readonly #clock: Clock
   readonly #observer: Observer
@@ -55,6 +58,7 @@ export class Scheduler {
     this.queues = parts.queues
     this.sets = parts.sets
     this.jobs = parts.jobs
+    this.tasks = parts.tasks
     this.#parts = parts
   }
 

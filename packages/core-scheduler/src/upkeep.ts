@@ -4,6 +4,7 @@ import type { IdleWorker } from './idle-workers.ts'
 import type { LeasedJob } from './job.ts'
 import { relearnLanes } from './relearn-lanes.ts'
 import { lossFailure } from './retry.ts'
+import type { TaskTimes } from './task-times.ts'
 import type { WatchList } from './watch-list.ts'
 
 /** How often a node says that it lives, and looks after what others left, milliseconds. */
@@ -27,6 +28,7 @@ const maxExpired = 500
 
 export interface UpkeepParts extends HearingParts {
   readonly watch: WatchList
+  readonly tasks: TaskTimes
   readonly maxLosses: number
   /** Puts back what the store would not take back before. */
   readonly retryReleases: () => void
@@ -57,11 +59,12 @@ export class Upkeep {
   }
 
   async start(): Promise<void> {
+    const { tasks } = this.#parts
     this.#parts.store.listen(this.#hearing)
     await this.#hearing.loadLanes()
     await this.#lookAfter(await this.#sayAlive())
     this.#every('beat', beatEveryMs, () => this.#beat())
-    this.#every('promote', promoteEveryMs, () => this.#promote())
+    this.#every('promote', promoteEveryMs, () => tasks.time('promote', () => this.#promote()))
     this.#every('waiters', watchWaitersAfterMs, () => this.#watchWaiters())
     this.#every('forgotten', forgottenEveryMs, () => this.#parts.giveBackForgotten())
     this.#every('progress', progressEveryMs, () => this.#hearing.lookAtProgress())
@@ -143,13 +146,13 @@ export class Upkeep {
 
   /** Looks after what others left. It takes long where a server of the store stands still. */
   #lookAfter(dead: readonly string[]): Promise<void> {
-    const { care } = this.#parts
+    const { care, tasks } = this.#parts
     return inTurn([
       () => this.#remind(),
       () => this.#reclaim(dead),
       () => this.#reap(),
       () => this.#parts.recount(),
-      () => this.#heal(),
+      () => tasks.time('heal', () => this.#heal()),
       () => care.beat(),
       () => this.#hearing.recover(),
       () => this.#hearing.sweep(),

@@ -1,12 +1,13 @@
 -- What stands in one lane.
 -- KEYS: xg:busy:{lane}. ARGV: open, close, lane.
 -- Returns { high, normal, low, running, scheduled, dead, workers, submitted, completed, failed, retried,
--- retrying, expired }.
+-- retrying, expired, promoted, requeued, forgotten, 1 if its queue was removed and no job has come since }.
 --#include keys
 local lane = ARGV[3]
 -- Another program may have put something else in the place of a queue.
 local function sizeOf(command, place) return tonumber(redis.pcall(command, queueKey(lane, place))) or 0 end
-local done = redis.call('HMGET', metaKey(lane), 'submitted', 'completed', 'failed', 'retried', 'expired')
+local done = redis.call('HMGET', metaKey(lane), 'submitted', 'completed', 'failed', 'retried', 'expired', 'promoted',
+  'requeued', 'forgotten', 'removed')
 return {
   sizeOf('LLEN', 'high'), sizeOf('LLEN', 'normal'), sizeOf('LLEN', 'low'),
   redis.call('ZCARD', KEYS[1]),
@@ -15,5 +16,6 @@ return {
   countedWorkers(lane),
   tonumber(done[1] or 0), tonumber(done[2] or 0), tonumber(done[3] or 0), tonumber(done[4] or 0),
   redis.call('ZCOUNT', retriesKey(lane), nowMs(), '+inf'),
-  tonumber(done[5] or 0),
+  tonumber(done[5] or 0), tonumber(done[6] or 0), tonumber(done[7] or 0), tonumber(done[8] or 0),
+  done[9] and done[9] == (redis.call('GET', laneKey('uid', lane)) or '0') and 1 or 0,
 }

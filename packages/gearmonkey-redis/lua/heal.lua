@@ -14,7 +14,9 @@ local function healLane(lane, queue)
   needQueues(lane)
   local following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2]
   if following and not isCluster then redis.call('ZADD', dueKey, 'LT', math.ceil(tonumber(following) * 1000), lane) end
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', deadKey(lane), '-inf', now, 'LIMIT', 0, 100)) do
+  local over = redis.call('ZRANGEBYSCORE', deadKey(lane), '-inf', now, 'LIMIT', 0, 100)
+  if #over > 0 then redis.call('HINCRBY', metaKey(lane), 'forgotten', #over) end
+  for _, id in ipairs(over) do
     forgetIndexes(lane, id, nil, jobFields(lane, id, 'jid')[1])
     redis.call('DEL', jobKey(lane, id))
     redis.call('ZREM', deadKey(lane), id)

@@ -41,6 +41,7 @@ for at = 10, #ARGV do
 end
 if #back > 0 then
   enqueue(lane, back)
+  redis.call('HDEL', metaKey(lane), 'removed')
   hintReady(queue, lane, now)
   redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back)
 end

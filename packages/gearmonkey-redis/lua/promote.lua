@@ -27,11 +27,15 @@ local function takeDue(lane)
   end
   most = most - #ids
   redis.call('ZREM', scheduled, unpack(ids))
+  local retries = 0
   if redis.call('EXISTS', retriesKey(lane)) == 1 then
+    retries = redis.call('ZREM', retriesKey(lane), unpack(ids))
     redis.call('ZREMRANGEBYSCORE', retriesKey(lane), '-inf', now)
-    redis.call('ZREM', retriesKey(lane), unpack(ids))
     redis.call('ZREMRANGEBYSCORE', bridgedKey(lane), '-inf', now)
   end
+  redis.call('HINCRBY', metaKey(lane), 'promoted', #ids - retries)
+  if retries > 0 then redis.call('HINCRBY', metaKey(lane), 'requeued', retries) end
+  redis.call('HDEL', metaKey(lane), 'removed')
 end
 
 local function isEarlier(one, other)

@@ -5,7 +5,7 @@ export function countsOf(lane: string, figures: readonly number[]): LaneCounts {
   const [high = 0, normal = 0, low = 0, running = 0, scheduled = 0, dead = 0] = figures
   const [workers = 0, submitted = 0, completed = 0, failed = 0, retried = 0, retrying = 0] =
     figures.slice(6)
-  const [expired = 0] = figures.slice(12)
+  const [expired = 0, promoted = 0, requeued = 0, forgotten = 0, removed = 0] = figures.slice(12)
   return {
     lane,
     high,
@@ -21,5 +21,9 @@ export function countsOf(lane: string, figures: readonly number[]): LaneCounts {
     retried,
     retrying,
     expired,
+    promoted,
+    requeued,
+    forgotten,
+    isRemoved: removed === 1,
   }
 }

@@ -9,6 +9,12 @@ import type {
 } from '@crossgear/core-scheduler'
 import type { StoreLink } from './store-link.ts'
 
+/** What the steps count in a lane's hash. */
+const totals = [
+  ...['submitted', 'completed', 'failed', 'retried', 'expired'],
+  ...['promoted', 'requeued', 'forgotten'],
+]
+
 interface Parts {
   readonly link: StoreLink
   readonly deadPerLane: number
@@ -93,6 +99,16 @@ export class RedisQueues implements QueueStore {
     const { run, keys, node } = this.#parts.link
     const args = [lane, node, max, ...places]
     return numbersOf((await run('end-jobs', [keys.busy(lane)], args)) as Buffer[])
+  }
+
+  async markRemoved(lane: string): Promise<void> {
+    const { run, keys } = this.#parts.link
+    await run('remove-lane', [keys.meta(lane)], [lane])
+  }
+
+  async resetTotals(lane: string): Promise<void> {
+    const { redis, keys, call } = this.#parts.link
+    await call(() => redis.hdel(keys.meta(lane), ...totals))
   }
 
   async findFinished(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {

@@ -41,6 +41,7 @@ const names = [
   'openness',
   'promote',
   'reclaim-node',
+  'remove-lane',
   'register-lane',
   'repair',
   'report',

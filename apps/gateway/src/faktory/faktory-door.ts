@@ -113,6 +113,7 @@ export class FaktoryDoor implements Door {
         connections: () => this.#listener.connections,
         commands: () => this.#state.commands,
         workers: () => this.workers.size,
+        reapedWorkers: () => this.workers.reaped,
         memoryBytes: () => process.memoryUsage.rss(),
       }),
       state: this.#state,

@@ -1,4 +1,4 @@
-import type { LaneCounts, Scheduler } from '@crossgear/core-scheduler'
+import type { LaneCounts, Scheduler, TimedTask } from '@crossgear/core-scheduler'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
 import { faktoryVersion } from '../cli/version.ts'
 
@@ -12,8 +12,12 @@ export interface InfoSources {
   readonly connections: () => number
   readonly commands: () => number
   readonly workers: () => number
+  /** Workers that were taken for dead. */
+  readonly reapedWorkers: () => number
   readonly memoryBytes: () => number
 }
+
+type Sets = Readonly<Record<'scheduled' | 'retries' | 'dead' | 'working', number>>
 
 /** The figures of INFO. Asked for by many at once, they are gathered once. */
 export class Info {
@@ -46,11 +50,11 @@ export class Info {
   }
 
   #faktory(lanes: readonly LaneCounts[]): object {
-    const { scheduler, workers } = this.#sources
+    const { scheduler } = this.#sources
     // A queue may be called `__proto__`.
     const queues = new Map<string, number>()
-    for (const queue of scheduler.registry.queues()) queues.set(queue, 0)
     for (const lane of lanes) {
+      if (lane.isRemoved && lane.high + lane.normal + lane.low === 0) continue
       const { queue } = scheduler.registry.names.parse(lane.lane)
       queues.set(queue, (queues.get(queue) ?? 0) + lane.high + lane.normal + lane.low)
     }
@@ -67,18 +71,33 @@ export class Info {
       default_size: queues.get('default') ?? 0,
       queues: Object.fromEntries(queues),
       sets,
-      tasks: {
-        Busy: { size: sets.working },
-        Dead: { size: sets.dead },
-        Retries: { size: sets.retries },
-        Scheduled: { size: sets.scheduled },
-        Workers: { size: workers() },
-      },
+      tasks: this.#tasks(sets, total),
       total_enqueued: [...queues.values()].reduce((sum, size) => sum + size, 0),
       total_expired: total(({ expired }) => expired),
       total_failures: total(({ failed, retried }) => failed + retried),
       total_processed: total(({ completed, failed, retried }) => completed + failed + retried),
       total_queues: queues.size,
+    }
+  }
+
+  /** Scheduled jobs and retries are queued by one task; dead jobs are forgotten by one that does more. */
+  #tasks(sets: Sets, total: (of: (lane: LaneCounts) => number) => number): object {
+    const { scheduler, workers, reapedWorkers } = this.#sources
+    const timed = (task: TimedTask): object => {
+      const { cycles, wallMs } = scheduler.tasks.of(task)
+      return { cycles, wall_time_sec: wallMs / 1000 }
+    }
+    const enqueued = {
+      scheduled: total(({ promoted }) => promoted),
+      retries: total(({ requeued }) => requeued),
+      dead: total(({ forgotten }) => forgotten),
+    }
+    return {
+      Busy: { size: sets.working, reaped: scheduler.tasks.expired },
+      Dead: { enqueued: enqueued.dead, size: sets.dead, ...timed('heal') },
+      Retries: { enqueued: enqueued.retries, size: sets.retries, ...timed('promote') },
+      Scheduled: { enqueued: enqueued.scheduled, size: sets.scheduled, ...timed('promote') },
+      Workers: { size: workers(), reaped: reapedWorkers() },
     }
   }
 

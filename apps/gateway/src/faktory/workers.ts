@@ -95,6 +95,7 @@ export class Workers {
   readonly #byWid = new Map<string, Worker>()
   readonly #connected = new Set<Worker>()
   #cancel: (() => void) | undefined
+  #reaped = 0
 
   constructor(options: WorkersOptions) {
     this.#options = options
@@ -102,6 +103,11 @@ export class Workers {
 
   get size(): number {
     return this.#byWid.size
+  }
+
+  /** How many were taken for dead. */
+  get reaped(): number {
+    return this.#reaped
   }
 
   all(): Iterable<Worker> {
@@ -181,6 +187,7 @@ export class Workers {
     const beforeMs = clock.nowMs() - deadAfterMs
     for (const worker of this.#byWid.values()) {
       if (worker.lastBeatMs > beforeMs) continue
+      this.#reaped += 1
       this.#forget(worker)
       for (const connection of worker.connections) connection.drop()
     }

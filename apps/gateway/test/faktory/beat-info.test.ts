@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { WorkerConnection } from '../../src/faktory/workers.ts'
 import { hasRedisServer } from '../support/redis-server.ts'
+import { infoOf, pushLine, type Info } from './support/figures.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 
 const blocksMs = 2_000
@@ -152,6 +153,8 @@ describe.skipIf(!hasRedisServer)('INFO', () => {
     await one.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
     await one.ask('PUSH {"jid":"23456789","jobtype":"t","queue":"bulk","args":[]}')
     const info = await one.askJson('INFO')
+    const [cycles, wall_time_sec] = [expect.any(Number), expect.any(Number)] as unknown[]
+    const scanned = { size: 0, enqueued: 0, cycles, wall_time_sec }
     expect(info).toEqual({
       now: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/),
       server_utc_time: expect.stringMatching(/^\d\d:\d\d:\d\d UTC$/),
@@ -160,11 +163,11 @@ describe.skipIf(!hasRedisServer)('INFO', () => {
         queues: { default: 1, bulk: 1 },
         sets: { scheduled: 0, retries: 0, dead: 0, working: 0 },
         tasks: {
-          Busy: { size: 0 },
-          Dead: { size: 0 },
-          Retries: { size: 0 },
-          Scheduled: { size: 0 },
-          Workers: { size: 1 },
+          Busy: { size: 0, reaped: 0 },
+          Dead: scanned,
+          Retries: scanned,
+          Scheduled: scanned,
+          Workers: { size: 1, reaped: 0 },
         },
         total_enqueued: 2,
         total_expired: 0,
@@ -181,6 +184,41 @@ describe.skipIf(!hasRedisServer)('INFO', () => {
         command_count: 3,
         used_memory_mb: expect.any(Number),
       },
+    })
+  })
+
+  it('tells what its tasks have done: jobs that were due, failed or were held too long', async () => {
+    const { client } = await gateways.open({ schedulerOptions: { random: () => 0 } })
+    const one = await client({ wid: 'worker-1' })
+    const tasks = async (): Promise<Info['tasks']> => (await infoOf(one)).tasks
+    const soon = new Date(Date.now() + 50).toISOString()
+    await one.ask(pushLine('scheduled', { queue: 'later', at: soon }))
+    await expect.poll(tasks).toMatchObject({ Scheduled: { enqueued: 1 }, Retries: { enqueued: 0 } })
+    await one.ask(pushLine('12345678'))
+    await one.ask('FETCH')
+    await one.ask('FAIL {"jid":"12345678"}')
+    await gateways.redis('ZADD', 'queue:t:scheduled', '0', '1')
+    await gateways.redis('ZADD', 'xg:due', '0', 't')
+    await expect.poll(tasks).toMatchObject({ Scheduled: { enqueued: 1 }, Retries: { enqueued: 1 } })
+    await one.ask('FETCH')
+    await gateways.redis('ZADD', 'xg:busy:t', '0', '1')
+    await expect.poll(tasks, { timeout: 10_000 }).toMatchObject({ Busy: { size: 0, reaped: 1 } })
+    const before = await tasks()
+    await expect
+      .poll(async () => (await tasks())['Retries']?.['cycles'])
+      .toBeGreaterThan(before['Retries']?.['cycles'] ?? Infinity)
+    expect(before['Retries']?.['wall_time_sec']).toBeGreaterThan(0)
+  })
+
+  it('counts the workers that were taken for dead', async () => {
+    const { client, clock } = await gateways.open()
+    const [dead, one] = [await client({ wid: 'worker-1' }), await client({ wid: 'worker-2' })]
+    clock.advance(45_000)
+    await one.ask('BEAT {"wid":"worker-2"}')
+    clock.advance(15_000)
+    await dead.closed()
+    expect((await infoOf(one)).tasks).toMatchObject({
+      Workers: { size: 1, reaped: 1 },
     })
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
-import { figures, nothing, pushLine } from './support/figures.ts'
+import { figures, infoOf, nothing, pushLine } from './support/figures.ts'
 
 const halfYearMs = 180 * 24 * 3600 * 1000
 
@@ -93,7 +93,7 @@ describe.skipIf(!hasRedisServer)('dead jobs', { timeout: 30_000 }, () => {
     const { client } = await gateways.open({ storeOptions: { deadPerLane: 3 } })
     const worker = await client({ wid: 'worker-1' })
     for (let n = 0; n < 5; n += 1) {
-      await worker.ask(pushLine(`dead-000${n}`, { retry: -1 }))
+      await worker.ask(pushLine(`dead-000${n}`, { retry: -1, custom: { track: 1 } }))
       await worker.ask('FETCH')
       await worker.ask(`FAIL {"jid":"dead-000${n}"}`)
     }
@@ -118,5 +118,8 @@ describe.skipIf(!hasRedisServer)('dead jobs', { timeout: 30_000 }, () => {
     const other = await there.client()
     await expect.poll(() => figures(other), { timeout: 20_000 }).toMatchObject({ dead: 0 })
     expect(await gateways.redis('KEYS', 'job:*')).toBe('*0\r\n')
+    expect((await infoOf(other)).tasks).toMatchObject({
+      Dead: { enqueued: 1, size: 0 },
+    })
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
-import { figures, nothing, pushLine } from './support/figures.ts'
+import { figures, infoOf, nothing, pushLine } from './support/figures.ts'
 
 const blocksMs = 2_000
 
@@ -81,6 +81,24 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
     expect(await gateways.redis('KEYS', 'job:t@bulk:*')).toMatch(/^\*2\r\n/)
   })
 
+  it('REMOVE takes the name out of INFO at every node, until a job comes again', async () => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const [one, other] = [await here.client({ wid: 'worker-1' }), await there.client()]
+    const queues = async (): Promise<object> => {
+      const { queues: sizes, total_queues } = await infoOf(other)
+      return { sizes, total_queues }
+    }
+    await one.ask(pushLine('12345678'))
+    await one.ask(pushLine('bulk-0001', { queue: 'bulk' }))
+    await one.ask(pushLine('bulk-0002', { queue: 'bulk', jobtype: 'other' }))
+    await expect.poll(queues).toEqual({ sizes: { default: 1, bulk: 2 }, total_queues: 2 })
+    await one.ask('QUEUE REMOVE bulk')
+    expect(await queues()).toEqual({ sizes: { default: 1 }, total_queues: 1 })
+    await one.ask(pushLine('bulk-0003', { queue: 'bulk' }))
+    await one.ask('FETCH bulk')
+    expect(await queues()).toEqual({ sizes: { default: 1, bulk: 0 }, total_queues: 2 })
+  })
+
   it.each(['REMOVE default', 'REMOVE *'])('%s ends a pause, too', async (command) => {
     const { client } = await gateways.open()
     const one = await client()
@@ -134,14 +152,14 @@ describe.skipIf(!hasRedisServer)('FLUSH', () => {
       ...{ enqueued: 1, scheduled: 1, retries: 1, dead: 1, working: 1 },
     })
     expect(await one.ask('FLUSH')).toBe('+OK')
-    expect(await figures(one)).toMatchObject({
-      ...{ enqueued: 0, scheduled: 0, retries: 0, dead: 0, working: 0 },
-    })
+    expect(await figures(one)).toEqual(nothing)
     expect(await gateways.redis('KEYS', 'job:*')).toBe('*0\r\n')
     expect(await gateways.redis('GET', 'mine')).toBe('$3\r\nyes\r\n')
     expect(await one.ask('ACK {"jid":"running-0"}')).toBe('+OK')
     expect(await one.ask(pushLine('after-all'))).toBe('+OK')
     expect(await one.ask('FETCH')).toContain('after-all')
+    await one.ask('ACK {"jid":"after-all"}')
+    expect(await figures(one)).toEqual({ ...nothing, processed: 1 })
   })
 
   it('is refused where the operator does not allow it', async () => {

@@ -165,7 +165,7 @@ const replies: readonly (readonly [string, string])[] = [
 ]
 
 function untracked(jid: string): string {
-  return JSON.stringify({ jid, percent: 0, desc: '', state: 'unknown', updated_at: '' })
+  return JSON.stringify({ jid, state: 'unknown', updated_at: '' })
 }
 
 describe.skipIf(!hasRedisServer)('a line', () => {

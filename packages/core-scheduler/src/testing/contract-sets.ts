@@ -109,6 +109,47 @@ export function setContract(open: OpenWorld): void {
       expect(await store.queues.oldest(['mail', 'empty'])).toEqual([enqueuedAtMs, undefined])
     })
 
+    test('a removed lane says so until a job comes, by whatever way', async () => {
+      const world = await open()
+      const store = await world.node()
+      const isRemoved = async (): Promise<boolean | undefined> =>
+        (await store.counts(['mail']))[0]?.isRemoved
+      await submitOne(store, 'mail')
+      await store.queues.markRemoved('mail')
+      expect(await isRemoved()).toBe(false)
+      const soonMs = (await store.beat(60_000)).nowMs + 1_000
+      await submitOne(store, 'mail', { dueAtMs: soonMs })
+      await takeOne(store, 'mail')
+      await store.queues.markRemoved('mail')
+      expect(await isRemoved()).toBe(true)
+      await world.pass(1_001)
+      await store.promote()
+      expect(await isRemoved()).toBe(false)
+      await takeOne(store, 'mail')
+      expect(await isRemoved()).toBe(false)
+      await store.queues.markRemoved('mail')
+      expect(await isRemoved()).toBe(true)
+      await submitOne(store, 'mail')
+      await takeOne(store, 'mail')
+      expect(await isRemoved()).toBe(false)
+    })
+
+    test('totals count what was due and what failed, and begin again at zero', async () => {
+      const world = await open()
+      const store = await world.node()
+      const soonMs = (await store.beat(60_000)).nowMs + 1_000
+      await submitOne(store, 'mail', { dueAtMs: soonMs, door: 'faktory' })
+      await submitOne(store, 'mail', { door: 'faktory' })
+      await store.finish('mail', [retried(await takeOne(store, 'mail'), 500)])
+      await world.pass(1_001)
+      await store.promote()
+      const [before] = await store.counts(['mail'])
+      expect(before).toMatchObject({ submitted: 2, retried: 1, promoted: 1, requeued: 1 })
+      await store.queues.resetTotals('mail')
+      const [after] = await store.counts(['mail'])
+      expect(after).toMatchObject({ submitted: 0, retried: 0, promoted: 0, requeued: 0, normal: 2 })
+    })
+
     test('pauses are known at every node', async () => {
       const world = await open()
       const { store: here } = await listening(world)

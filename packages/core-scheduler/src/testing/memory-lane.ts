@@ -36,6 +36,13 @@ export interface MemoryJob {
   expiresAtMs?: number | undefined
 }
 
+export function noTotals() {
+  return {
+    ...{ submitted: 0, completed: 0, failed: 0, retried: 0, expired: 0 },
+    ...{ promoted: 0, requeued: 0, forgotten: 0 },
+  }
+}
+
 /** One lane's records and the places of their ids. */
 export class MemoryLane {
   readonly lane: string
@@ -58,7 +65,9 @@ export class MemoryLane {
   readonly ticks = new Map<string, number>()
   readonly locks = new Map<number, number>()
   readonly workers = new Map<string, WorkerCount>()
-  readonly counters = { submitted: 0, completed: 0, failed: 0, retried: 0, expired: 0 }
+  counters = noTotals()
+  /** Its last id when its queue was removed. */
+  removedAt: number | undefined
   limits: Readonly<Partial<Record<Band, number>>> = {}
   /** Opened for good, or closed by an operator. */
   isOpen: boolean | undefined
@@ -198,6 +207,7 @@ export class MemoryLane {
       dead: this.dead.length,
       workers: this.byName + consumers,
       ...this.counters,
+      isRemoved: this.removedAt === this.#lastId,
     }
   }
 

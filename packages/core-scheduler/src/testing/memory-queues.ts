@@ -10,7 +10,7 @@ import type {
   SetExit,
 } from '../queue-ports.ts'
 import { buryJob, endJob, putBack } from './memory-finish.ts'
-import type { MemoryJob, MemoryLane } from './memory-lane.ts'
+import { noTotals, type MemoryJob, type MemoryLane } from './memory-lane.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 type Step = <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
@@ -114,6 +114,19 @@ export class MemoryQueues implements QueueStore {
     })
   }
 
+  markRemoved(name: string): Promise<void> {
+    return this.#step((world) => {
+      const lane = world.lane(name)
+      if (lane.queued === 0) lane.removedAt = lane.lastId
+    })
+  }
+
+  resetTotals(lane: string): Promise<void> {
+    return this.#step((world) => {
+      world.lane(lane).counters = noTotals()
+    })
+  }
+
   findFinished(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {
     return this.#step((world) => {
       for (const lane of lanes) {
@@ -150,6 +163,7 @@ export class MemoryQueues implements QueueStore {
     else if (to === 'dead') buryJob(world, this.#node, lane, job)
     else {
       job.settled = false
+      lane.removedAt = undefined
       putBack(world, lane, job)
     }
   }

@@ -48,6 +48,8 @@ export function promoteDue(world: MemoryWorld): { readonly lane: string; readonl
     lane.bridged.delete(id)
     if (!job) continue
     if (job.door !== 'native') world.arrive(job, dueMs)
+    lane.counters[job.failure === undefined ? 'promoted' : 'requeued'] += 1
+    lane.removedAt = undefined
     lane.enqueue(job)
     moved.set(lane.lane, (moved.get(lane.lane) ?? 0) + 1)
   }

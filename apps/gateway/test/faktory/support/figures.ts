@@ -36,6 +36,17 @@ export async function figures(client: FwpClient): Promise<Figures> {
   }
 }
 
+/** What INFO says of queues and tasks. */
+export interface Info {
+  readonly queues: Readonly<Record<string, number>>
+  readonly total_queues: number
+  readonly tasks: Readonly<Record<string, Readonly<Record<string, number>>>>
+}
+
+export async function infoOf(client: FwpClient): Promise<Info> {
+  return (await client.askJson('INFO'))['faktory'] as unknown as Info
+}
+
 /** A PUSH of type `t` without args. */
 export function pushLine(jid: string, fields: object = {}): string {
   return `PUSH ${JSON.stringify({ jid, jobtype: 't', args: [], ...fields })}`

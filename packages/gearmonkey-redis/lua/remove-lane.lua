@@ -1,0 +1,9 @@
+-- Notes that the queue of a lane was removed: which job came last before. A lane with queued jobs has come again.
+-- KEYS: xg:lane:{lane}. ARGV: open, close, lane. Returns 1, or 0 where jobs are queued.
+--#include keys
+local lane = ARGV[3]
+for _, band in ipairs({ 'high', 'normal', 'low' }) do
+  if redis.call('LLEN', queueKey(lane, band)) > 0 then return 0 end
+end
+redis.call('HSET', KEYS[1], 'removed', redis.call('GET', laneKey('uid', lane)) or '0')
+return 1
