@@ -231,11 +231,16 @@ describe('the file', () => {
       [throttles.both]
       concurrency = 1
       rate = 2
+      [throttles.enterprise]
+      concurrency = 4
+      worker = 2
+      timeout = 1.5
     `)
     expect([...load({ flags: { config } }).throttles]).toEqual([
       ['bulk', { concurrency: 5 }],
       ['mail', { rate: { jobs: 100, perMs: 60_000 } }],
       ['both', { concurrency: 1, rate: { jobs: 2, perMs: 1_000 } }],
+      ['enterprise', { concurrency: 4, perWorker: 2, timeoutMs: 1_500 }],
     ])
   })
 
@@ -261,10 +266,17 @@ describe('the file', () => {
   it.each([
     ['throttles = 1', 'throttles in FILE is no table: write [throttles.<queue>].'],
     ['throttles.bulk = 1', 'throttles.bulk in FILE is no table: write [throttles.bulk].'],
-    ['[throttles.bulk]', 'throttles.bulk in FILE limits nothing: give concurrency or rate.'],
+    [
+      '[throttles.bulk]',
+      'throttles.bulk in FILE limits nothing: give concurrency, worker or rate.',
+    ],
     [
       '[throttles."a b"]\nrate = 1',
       'throttles.a b in FILE is for no queue: give a queue name of letters, digits, dot, underscore and hyphen.',
+    ],
+    [
+      '[throttles.bulk]\nrate = 1\ntimeout = 60',
+      'throttles.bulk.timeout in FILE has nothing to end: give concurrency or worker with it.',
     ],
     ['throttles.bulk.rat = 1', 'throttles.bulk.rat in FILE is unknown: use rate.'],
     [

@@ -8,6 +8,7 @@ import type { Assignment, Claimant, Delivery } from './requests.ts'
 import { Stock, keptMs } from './stock.ts'
 import type { Stirs } from './stirs.ts'
 import { toStoreError } from './store-errors.ts'
+import type { WorkerLimits } from './worker-limits.ts'
 import { Gathered } from './gathered.ts'
 
 interface Parts {
@@ -28,6 +29,7 @@ interface Parts {
   readonly handedOut: (job: Reservation) => void
   /** Whether the store tells this node of all that comes for an interest. */
   readonly isHeard: (interest: Interest) => boolean
+  readonly workerLimits: WorkerLimits
   /** A throttled queue may have room: wakes who waits for its jobs. */
   readonly roomAgain: (queue: string) => void
   /** Leaves out what consumers are given nothing from. */
@@ -78,7 +80,7 @@ export class Claims {
     if (this.#stopped || interest.idleKeys.length === 0) claimant.nothing()
     else if (this.#serveFromStock(claimant) || this.#expect(claimant)) return
     else if (claimant.goesOn && this.isKnownEmpty(interest)) claimant.nothing()
-    else this.#batch.add(interest.key, claimant)
+    else this.#batch.add(this.#batchKey(claimant), claimant)
   }
 
   /** Whether the store would have nothing. */
@@ -106,6 +108,19 @@ export class Claims {
     this.#batch.flush()
     for (const { interest, least } of this.#toRefill.values()) void this.#send(interest, [], least)
     this.#toRefill.clear()
+  }
+
+  /** Workers that want the same share a call, but where each has a limit of its own. */
+  #batchKey(claimant: Claimant): string {
+    const { interest } = claimant
+    if (!this.#parts.workerLimits.concerns(interest)) return interest.key
+    return `${interest.key}\0${this.#workerOf(claimant)}`
+  }
+
+  /** Names that only this node knows must not be those of another node's workers. */
+  #workerOf({ worker }: Claimant): string {
+    if (!worker) return ''
+    return worker.isShared ? `w${worker.name}` : `c${this.#parts.store.node}-${worker.name}`
   }
 
   #serveFromStock(claimant: Claimant): boolean {
@@ -161,7 +176,10 @@ export class Claims {
     inHand.claiming()
     try {
       const groups = interest.groups(registry)
+      const [first] = claimants
+      const isLimited = first !== undefined && this.#parts.workerLimits.concerns(interest)
       const jobs = await store.claim({
+        ...(isLimited && { worker: this.#workerOf(first) }),
         by: interest.by,
         access: interest.access,
         groups: interest.by === 'consumer' ? this.#parts.unpaused(groups) : groups,
@@ -239,7 +257,7 @@ export class Claims {
     })
   }
 
-  /** Who waits for a queue whose rate is used up looks again when it is not. */
+  /** Who waits for a queue that time alone makes room in looks again when it has. */
   #lookAgain(queue: string, waitMs: number): void {
     if (this.#stopped || waitMs === 0 || this.#roomTimers.has(queue)) return
     const { clock, roomAgain } = this.#parts

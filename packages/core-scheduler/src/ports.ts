@@ -34,6 +34,10 @@ export interface LaneGroup {
 export interface Throttle {
   /** Jobs at a time. */
   readonly concurrency?: number
+  /** Jobs at a time that one worker has, see {@link ClaimRequest.worker}. */
+  readonly perWorker?: number
+  /** A job that runs for so long counts no more as one at a time, milliseconds. Absent: until it ends. */
+  readonly timeoutMs?: number
   /** So many jobs in any time of this length. */
   readonly rate?: { readonly jobs: number; readonly perMs: number }
 }
@@ -66,11 +70,13 @@ export interface ClaimRequest {
    */
   readonly byLevel?: boolean
   readonly max: number
+  /** Who asks, over all nodes, where a queue is limited by worker. */
+  readonly worker?: string
   /** So many more for workers that will ask in a moment; none where a throttle limits the lanes. 0. */
   readonly ahead?: number
   /**
-   * Called before the answer for each queue whose throttle held something back: for so long by its
-   * rate, milliseconds; 0: until a job of it ends, of which {@link StoreListener.woken} tells.
+   * Called before the answer for each queue whose throttle held something back: for so long by its rate or its
+   * timeout, milliseconds; 0: until a job of it ends. Of that {@link StoreListener.woken} tells in either case.
    */
   readonly throttled?: (queue: string, waitMs: number) => void
   /** Called before the answer where the lanes are known to hold nothing more for such a worker. */

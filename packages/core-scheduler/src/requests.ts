@@ -29,9 +29,17 @@ export interface Delivery extends Assignment {
   readonly job: Reservation
 }
 
+/** A worker process by its name; `isShared`: other nodes may know it by that. */
+export interface WorkerIdentity {
+  readonly name: string
+  readonly isShared: boolean
+}
+
 /** A worker's request for one job, and how to answer. */
 export interface Claimant {
   readonly interest: Interest
+  /** The worker process that asks, for limits by worker. */
+  readonly worker?: WorkerIdentity
   /**
    * True where the worker asks with the same breath that ends its last job: there may be nothing as far as
    * this node knows. Any other is told what the store says.

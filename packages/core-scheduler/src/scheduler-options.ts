@@ -1,4 +1,5 @@
 import type { RepairPolicy } from './native-care.ts'
+import type { Throttle } from './ports.ts'
 
 /**
  * In which order a worker gets the jobs of the functions it named: those of the first function first, or
@@ -20,6 +21,8 @@ export interface SchedulerOptions {
   readonly retentionSeconds?: ReadonlyMap<string, number>
   /** Workers that a job may lose before it is given up; 0 is no limit. 0. */
   readonly maxLosses?: number
+  /** Limits of Faktory queues, as the store has them. None. */
+  readonly throttles?: ReadonlyMap<string, Throttle>
   /** Idle workers woken per job; 0 wakes all of the function. 1. */
   readonly wakeups?: number
   /** In which order a worker gets jobs of several functions. in-order. */

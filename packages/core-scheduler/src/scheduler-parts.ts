@@ -23,6 +23,7 @@ import { Waiters } from './waiters.ts'
 import { Wakeups } from './wakeups.ts'
 import { WatchList } from './watch-list.ts'
 import { WorkerCounts } from './worker-counts.ts'
+import { WorkerLimits } from './worker-limits.ts'
 
 /** Whether all that comes for a worker is heard is not found out for one that named more functions. */
 const mostHeardFunctions = 8
@@ -39,7 +40,8 @@ export function schedulerParts(
   const registry = new LaneRegistry(new LaneNames(options.homes))
   const waiters = new Waiters()
   const inHand = new InHand()
-  const wakeups = new Wakeups(registry, clock, options.wakeups ?? 1)
+  const workerLimits = new WorkerLimits(registry, options.throttles)
+  const wakeups = new Wakeups(registry, clock, options.wakeups ?? 1, workerLimits)
   const maxLosses = options.maxLosses ?? 0
   const common = { store, clock, observer, registry }
   const bridging = new Bridging(common)
@@ -104,6 +106,7 @@ export function schedulerParts(
       outcomes.add(undefined, { lane, id, token, kind: 'release', lost: false, maxLosses }),
     giveBack: ({ lane, id, token }) => outcomes.add(undefined, { lane, id, token, kind: 'return' }),
     unpaused: (groups) => queues.unpaused(groups),
+    workerLimits,
     roomAgain: (queue) => upkeep.wakeQueue(queue),
   })
   const watch: WatchList = new WatchList(

@@ -4,6 +4,7 @@ import type { LaneRegistry } from './lane-registry.ts'
 import type { Clock } from './ports.ts'
 import { Stirs } from './stirs.ts'
 import { WakeRounds } from './wake-rounds.ts'
+import type { WorkerLimits } from './worker-limits.ts'
 
 /** Who sleeps, and who is woken for what comes into a lane. */
 export class Wakeups {
@@ -11,10 +12,12 @@ export class Wakeups {
   readonly stirs = new Stirs()
   readonly #registry: LaneRegistry
   readonly #perJob: number
+  readonly #limits: WorkerLimits
   readonly #rounds: WakeRounds
 
-  /** `perJob` idle workers are woken for each job; 0: all. */
-  constructor(registry: LaneRegistry, clock: Clock, perJob: number) {
+  /** `perJob` idle workers are woken for each job; 0: all, as where the next may have all that it is given. */
+  constructor(registry: LaneRegistry, clock: Clock, perJob: number, limits: WorkerLimits) {
+    this.#limits = limits
     this.#registry = registry
     this.#perJob = perJob
     this.#rounds = new WakeRounds(this.idle, clock)
@@ -27,7 +30,7 @@ export class Wakeups {
   wake(lane: string, jobs: number, own?: { readonly awake: number }): void {
     const { byName, byQueue } = this.stir(lane, own !== undefined)
     if (this.idle.size === 0) return
-    if (this.#perJob === 0) {
+    if (this.#perJob === 0 || this.#limits.covers(lane)) {
       for (const keys of [byName, [byQueue]]) this.#rounds.wakeAll(keys)
       return
     }

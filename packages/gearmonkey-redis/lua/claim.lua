@@ -2,10 +2,10 @@
 -- KEYS: the queue list of the first lane (for routing). ARGV: open, close, packed: by (n: named; l: named, by level;
 -- consumers: f of functions that they named, o of opened lanes, a also by the automatic rule), node, first token number, max, default reserve_for of consumers (ms), number of groups, then
 -- per group: lease (ms, empty for none), queue (its hint index, empty for none), number of lanes, lanes; then
--- number of throttles, per throttle: queue, concurrency (0: any), rate (0: any), per (ms), number of lanes of
--- the groups, lanes.
+-- number of throttles, per throttle: queue, concurrency (0: any), rate (0: any), per (ms), timeout (ms, 0: none), jobs
+-- of a worker (0: any), the worker, number of lanes of the groups, lanes.
 -- Returns packed { jobs, throttled, left }, and what stands beside it: flat per job lane, id, token, fields and
--- values of its hash as they were; flat per throttle that held something back: queue, how long its rate does so
+-- values of its hash as they were; flat per throttle that held something back: queue, for how long
 -- (ms, 0: until a job ends); 0 where a named worker would find nothing more, else 1.
 --#include keys
 --#include levels
@@ -205,11 +205,12 @@ end
 
 local function readThrottles(at)
   for _ = 1, given[at] do
-    local queue, concurrency, rate, per, lanes = unpack(given, at + 1, at + 5)
+    local queue, concurrency, rate, per, timeout, perWorker, worker, lanes = unpack(given, at + 1, at + 8)
     local throttle = { queue = queue, concurrency = concurrency, rate = rate, per = per }
+    throttle.timeout, throttle.perWorker, throttle.worker = timeout, perWorker, worker
     byQueue[queue] = throttle
-    for lane = at + 6, at + 5 + lanes do byLane[given[lane]] = throttle end
-    at = at + 5 + lanes
+    for lane = at + 9, at + 8 + lanes do byLane[given[lane]] = throttle end
+    at = at + 8 + lanes
   end
 end
 

@@ -103,7 +103,7 @@ for index = 1, count do
   local result = 0
   if isHeld(job, token) then
     ended[#ended + 1] = id
-    if throttled then freed = freed + redis.call('ZREM', slotsKey(queue), slotOf(lane, id)) end
+    if throttled then freed = freed + freeSlot(queue, slotOf(lane, id)) end
     if kind == 'complete' then
       finishJob(lane, job, node, 'success', a)
       counts.completed, result = counts.completed + 1, 1

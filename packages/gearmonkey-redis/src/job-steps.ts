@@ -102,7 +102,7 @@ export class RedisJobs {
 
   async claim(request: ClaimRequest): Promise<readonly Reservation[]> {
     const { groups, ahead = 0 } = request
-    const limits = throttleArguments(groups, this.#link.names, this.#options.throttles)
+    const limits = throttleArguments(request, this.#link.names, this.#options.throttles)
     const max = request.max + (limits[0] === 0 ? ahead : 0)
     const first = groups.find(({ lanes }) => lanes.length > 0)?.lanes[0]
     if (first === undefined) return []

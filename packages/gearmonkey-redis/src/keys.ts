@@ -140,6 +140,16 @@ export class Keys {
     return this.#of('xg:slots', queue)
   }
 
+  /** Slot → the worker that has it, where workers have a limit each. */
+  slotWorkers(queue: string): string {
+    return this.#of('xg:slot-workers', queue)
+  }
+
+  /** The same as `worker NUL slot`, to be counted by worker. */
+  workerSlots(queue: string): string {
+    return this.#of('xg:worker-slots', queue)
+  }
+
   /** When the last jobs of a queue with a rate were handed out, milliseconds, the latest first. */
   rate(queue: string): string {
     return this.#of('xg:rate', queue)

@@ -1,9 +1,15 @@
-import type { LaneGroup, LaneNames, Throttle } from '@crossgear/core-scheduler'
+import type { ClaimRequest, LaneNames, Throttle } from '@crossgear/core-scheduler'
 import type { ScriptArgument } from './scripts.ts'
+
+/** As the scripts take a limit: concurrency, rate, per (ms), timeout (ms), jobs of a worker, the worker. */
+export function limitArguments(throttle: Throttle = {}, worker = ''): ScriptArgument[] {
+  const { concurrency = 0, rate, timeoutMs = 0, perWorker = 0 } = throttle
+  return [concurrency, rate?.jobs ?? 0, rate?.perMs ?? 0, timeoutMs, perWorker, worker]
+}
 
 /** What the claim script is told of limits: only of queues that the groups take from. */
 export function throttleArguments(
-  groups: readonly LaneGroup[],
+  { groups, worker }: Pick<ClaimRequest, 'groups' | 'worker'>,
   names: LaneNames,
   throttles: ReadonlyMap<string, Throttle> | undefined,
 ): ScriptArgument[] {
@@ -20,8 +26,7 @@ export function throttleArguments(
   }
   const args: ScriptArgument[] = [lanesOf.size]
   for (const [queue, lanes] of lanesOf) {
-    const { concurrency = 0, rate } = throttles.get(queue) ?? {}
-    args.push(queue, concurrency, rate?.jobs ?? 0, rate?.perMs ?? 0, lanes.size, ...lanes)
+    args.push(queue, ...limitArguments(throttles.get(queue), worker), lanes.size, ...lanes)
   }
   return args
 }

@@ -31,6 +31,8 @@ const twins: Readonly<Record<string, (keys: Keys) => string>> = {
   'metaKey(lane)': (keys) => keys.meta('mail@bulk'),
   "readyKey('bulk')": (keys) => keys.ready('bulk'),
   "slotsKey('bulk')": (keys) => keys.slots('bulk'),
+  "slotWorkersKey('bulk')": (keys) => keys.slotWorkers('bulk'),
+  "workerSlotsKey('bulk')": (keys) => keys.workerSlots('bulk'),
   "rateKey('bulk')": (keys) => keys.rate('bulk'),
   "batchKey('b1')": (keys) => keys.batch('b1'),
   "nodeChannel('n1')": (keys) => keys.nodeChannel('n1'),

@@ -7,16 +7,23 @@ import { isTable } from './routes.ts'
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100_000))
 
-const fields: Record<string, { readonly expected: string; readonly schema: v.GenericSchema }> = {
-  concurrency: { expected: 'a whole number from 1 to 100000', schema: count },
-  rate: { expected: 'a whole number from 1 to 100000', schema: count },
-  seconds: {
-    expected: 'a number of seconds, above 0 and at most 86400',
-    schema: v.pipe(v.number(), v.minValue(0.001), v.maxValue(86_400)),
-  },
+const seconds = {
+  expected: 'a number of seconds, above 0 and at most 86400',
+  schema: v.pipe(v.number(), v.minValue(0.001), v.maxValue(86_400)),
 }
 
-/** Reads the tables `[throttles.<queue>]` of the file: `concurrency`, and `rate` per `seconds` (1). */
+const fields: Record<string, { readonly expected: string; readonly schema: v.GenericSchema }> = {
+  concurrency: { expected: 'a whole number from 1 to 100000', schema: count },
+  worker: { expected: 'a whole number from 1 to 100000', schema: count },
+  timeout: { expected: seconds.expected, schema: seconds.schema },
+  rate: { expected: 'a whole number from 1 to 100000', schema: count },
+  seconds,
+}
+
+/**
+ * Reads the tables `[throttles.<queue>]` of the file: `concurrency` and `worker`, both with `timeout`, as Faktory
+ * Enterprise has them, and `rate` per `seconds` (1).
+ */
 export function readThrottles(throttles: unknown, file: string): ReadonlyMap<string, Throttle> {
   if (throttles === undefined) return new Map()
   if (!isTable(throttles)) {
@@ -49,12 +56,22 @@ function readThrottle(queue: string, value: unknown, file: string): Throttle {
       throw new StartError(`${place}.${key} in ${file} is ${shown}: give ${field.expected}.`, 2)
     }
   }
-  const { concurrency, rate, seconds = 1 } = value as Readonly<Partial<Record<string, number>>>
-  if (concurrency === undefined && rate === undefined) {
-    throw new StartError(`${place} in ${file} limits nothing: give concurrency or rate.`, 2)
+  const given = value as Readonly<Partial<Record<string, number>>>
+  const { concurrency, worker, timeout, rate, seconds: perSeconds = 1 } = given
+  const limitsSlots = concurrency !== undefined || worker !== undefined
+  if (!limitsSlots && rate === undefined) {
+    throw new StartError(`${place} in ${file} limits nothing: give concurrency, worker or rate.`, 2)
+  }
+  if (!limitsSlots && timeout !== undefined) {
+    throw new StartError(
+      `${place}.timeout in ${file} has nothing to end: give concurrency or worker with it.`,
+      2,
+    )
   }
   return {
     ...(concurrency !== undefined && { concurrency }),
-    ...(rate !== undefined && { rate: { jobs: rate, perMs: Math.round(seconds * 1000) } }),
+    ...(worker !== undefined && { perWorker: worker }),
+    ...(timeout !== undefined && { timeoutMs: Math.round(timeout * 1000) }),
+    ...(rate !== undefined && { rate: { jobs: rate, perMs: Math.round(perSeconds * 1000) } }),
   }
 }

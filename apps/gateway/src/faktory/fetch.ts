@@ -4,6 +4,7 @@ import type {
   IdleWorker,
   Interest,
   StoreError,
+  WorkerIdentity,
 } from '@crossgear/core-scheduler'
 import { bulk, error, NULL_BULK } from '@crossgear/fwp-codec'
 import type { Place } from '../net/places.ts'
@@ -34,6 +35,10 @@ export class Fetch implements Claimant, IdleWorker {
     this.#session = session
     this.#place = session.reserve()
     session.fetches.add(this)
+  }
+
+  get worker(): WorkerIdentity {
+    return this.#session.worker.identity
   }
 
   get gone(): boolean {

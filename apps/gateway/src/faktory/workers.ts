@@ -1,4 +1,4 @@
-import type { Clock, ConsumerNews, Scheduler } from '@crossgear/core-scheduler'
+import type { Clock, ConsumerNews, Scheduler, WorkerIdentity } from '@crossgear/core-scheduler'
 import type { Hello } from '@crossgear/fwp-codec'
 import { HeldJobs } from './held-jobs.ts'
 
@@ -35,6 +35,8 @@ export interface WorkerConnection {
 /** Who holds jobs: all connections with one wid, or one connection without. */
 export class Worker {
   readonly wid: string | undefined
+  /** Which worker it is for limits by worker. */
+  readonly identity: WorkerIdentity
   /** What it said of itself when it came. */
   readonly hello: Hello
   readonly held = new HeldJobs()
@@ -45,8 +47,12 @@ export class Worker {
   lastBeatMs: number
   rssKb = 0
 
-  constructor(hello: Hello, scheduler: Scheduler, nowMs: number) {
-    this.wid = hello.wid
+  /** @param number of no other worker of this node */
+  constructor(hello: Hello, number: number, scheduler: Scheduler, nowMs: number) {
+    const { wid } = hello
+    this.wid = wid
+    this.identity =
+      wid === undefined ? { name: `f${number}`, isShared: false } : { name: wid, isShared: true }
     this.hello = hello
     this.#scheduler = scheduler
     this.lastBeatMs = nowMs
@@ -96,6 +102,7 @@ export class Workers {
   readonly #connected = new Set<Worker>()
   #cancel: (() => void) | undefined
   #reaped = 0
+  #joined = 0
 
   constructor(options: WorkersOptions) {
     this.#options = options
@@ -124,7 +131,8 @@ export class Workers {
     const { wid } = hello
     const nowMs = clock.nowMs()
     const known = wid === undefined ? undefined : this.#byWid.get(wid)
-    const worker = known ?? new Worker(hello, scheduler, nowMs)
+    this.#joined += 1
+    const worker = known ?? new Worker(hello, this.#joined, scheduler, nowMs)
     if (worker.connections.size === 0) worker.lastBeatMs = nowMs
     worker.connections.add(connection)
     this.#connected.add(worker)

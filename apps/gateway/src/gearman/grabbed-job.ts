@@ -1,4 +1,10 @@
-import type { Claimant, Delivery, Interest, Reservation } from '@crossgear/core-scheduler'
+import type {
+  Claimant,
+  Delivery,
+  Interest,
+  Reservation,
+  WorkerIdentity,
+} from '@crossgear/core-scheduler'
 import { encodeResponse, NO_JOB } from '@crossgear/gearman-codec'
 import type { Place } from '../net/places.ts'
 import type { Session } from './session.ts'
@@ -45,6 +51,10 @@ export class GrabbedJob implements Claimant {
     this.#isAtHand = true
     this.#session.scheduler.claim(this)
     this.#isAtHand = false
+  }
+
+  get worker(): WorkerIdentity {
+    return this.#session.asWorker
   }
 
   get gone(): boolean {

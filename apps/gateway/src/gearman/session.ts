@@ -1,6 +1,6 @@
 import { Decoder, encodeResponse, GearmanCodecError } from '@crossgear/gearman-codec'
 import type { Argument, Packet, ResponseName } from '@crossgear/gearman-codec'
-import type { Scheduler } from '@crossgear/core-scheduler'
+import type { Scheduler, WorkerIdentity } from '@crossgear/core-scheduler'
 import type { Peer, PeerHandler } from '../net/peer.ts'
 import { FewAtOnce } from '../net/few-at-once.ts'
 import { ClientSide } from './client-side.ts'
@@ -20,6 +20,8 @@ export class Session implements PeerHandler {
   readonly peer: Peer
   /** Tells connections apart in the reply to `workers`. */
   readonly number: number
+  /** Which worker it is for limits by worker. */
+  readonly asWorker: WorkerIdentity
   readonly context: DoorContext
   readonly client: ClientSide
   readonly worker: WorkerSide
@@ -36,6 +38,7 @@ export class Session implements PeerHandler {
     const { maxPacketBytes, maxLineBytes, exceptionsForAll = false } = context.options
     this.peer = peer
     this.number = number
+    this.asWorker = { name: `g${number}`, isShared: false }
     this.context = context
     this.#ended = ended
     this.client = new ClientSide(this, exceptionsForAll)

@@ -101,6 +101,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     retries: routed(config, ({ retries }) => retries),
     retentionSeconds: routed(config, ({ retentionSeconds }) => retentionSeconds),
     maxLosses: config.jobRetries,
+    throttles: config.throttles,
     wakeups: config.workerWakeup,
     functionOrder: gearmandVersions[config.gearmandVersion].functionOrder,
     ...(config.repair !== 'off' && {

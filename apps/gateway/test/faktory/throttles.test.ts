@@ -10,7 +10,10 @@ const blocksMs = 2_000
 describe.skipIf(!hasRedisServer)('throttles', () => {
   const gateways = faktoryGateways()
   const open = (throttle: Throttle): Promise<FaktoryGateway> =>
-    gateways.open({ storeOptions: { throttles: new Map([['bulk', throttle]]) } })
+    gateways.open({
+      storeOptions: { throttles: new Map([['bulk', throttle]]) },
+      schedulerOptions: { throttles: new Map([['bulk', throttle]]) },
+    })
 
   it('let so many jobs run at a time, over two nodes, and the next worker as soon as one ends', async () => {
     const [here, there] = [await open({ concurrency: 1 }), await open({ concurrency: 1 })]
@@ -34,6 +37,58 @@ describe.skipIf(!hasRedisServer)('throttles', () => {
     await one.ask(pushLine('job00003'))
     await one.ask('FETCH bulk')
     expect(await one.askJson('FETCH bulk default')).toMatchObject({ jid: 'job00003' })
+  })
+
+  it('give a worker so many jobs at a time, over its connections and nodes, and others theirs', async () => {
+    const [here, there] = [await open({ perWorker: 1 }), await open({ perWorker: 1 })]
+    const one = await here.client({ wid: 'w1' })
+    const [same, other] = [await there.client({ wid: 'w1' }), await there.client({ wid: 'w2' })]
+    for (const at of [1, 2, 3]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
+    expect(await one.askJson('FETCH bulk')).toMatchObject({ jid: 'job00001' })
+    same.send('FETCH bulk')
+    await there.clock.armed(blocksMs)
+    expect(await other.askJson('FETCH bulk')).toMatchObject({ jid: 'job00002' })
+    await one.ask('ACK {"jid":"job00001"}')
+    expect(await same.reply()).toContain('"jid":"job00003"')
+  })
+
+  it('wake a worker that has room where another that waits has none', async () => {
+    const { client, clock } = await open({ perWorker: 1 })
+    const [full, waiting, free] = [
+      await client({ wid: 'w1' }),
+      await client({ wid: 'w1' }),
+      await client({ wid: 'w2' }),
+    ]
+    await full.ask(pushLine('job00001', { queue: 'bulk' }))
+    await full.ask('FETCH bulk')
+    waiting.send('FETCH bulk')
+    await clock.armed(blocksMs)
+    free.send('FETCH bulk')
+    await clock.armed(blocksMs, 2)
+    await full.ask(pushLine('job00002', { queue: 'bulk' }))
+    expect(await free.reply()).toContain('"jid":"job00002"')
+  })
+
+  it('count each connection without a wid for itself', async () => {
+    const { client } = await open({ perWorker: 1 })
+    const [one, other] = [await client(), await client()]
+    for (const at of [1, 2, 3]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
+    await one.ask(pushLine('job00004'))
+    expect(await one.askJson('FETCH bulk')).toMatchObject({ jid: 'job00001' })
+    expect(await other.askJson('FETCH bulk')).toMatchObject({ jid: 'job00002' })
+    expect(await one.askJson('FETCH bulk default')).toMatchObject({ jid: 'job00004' })
+  })
+
+  it('let a job go on that runs for longer than their timeout, and hand out the next', async () => {
+    const { client } = await open({ concurrency: 1, timeoutMs: 300 })
+    const [one, other] = [await client({ wid: 'w1' }), await client({ wid: 'w2' })]
+    for (const at of [1, 2]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
+    const startMs = performance.now()
+    await one.ask('FETCH bulk')
+    expect(await other.askJson('FETCH bulk')).toMatchObject({ jid: 'job00002' })
+    expect(performance.now() - startMs).toBeGreaterThan(280)
+    expect(await one.ask('ACK {"jid":"job00001"}')).toBe('+OK')
+    expect((await one.askJson('INFO'))['faktory']).toMatchObject({ sets: { working: 1 } })
   })
 
   it('hand out so many jobs in a time, and wake who waits when it is over', async () => {

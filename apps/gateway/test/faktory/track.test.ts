@@ -112,7 +112,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
   ])('SET with %s leaves it as it is', async (_name, until) => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678', { reserve_for: 600 }))
+    await worker.ask(pushLine('12345678', { reserve_for: 600, custom: { track: 1 } }))
     await worker.ask('FETCH')
     const before = await gateways.redis('ZSCORE', 'xg:busy:t', '1')
     const set = { jid: '12345678', desc: 'more', reserve_until: until() }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Reservation } from '../job.ts'
 import type { Store, Throttle } from '../ports.ts'
 import {
   aJob,
@@ -102,6 +103,71 @@ export function throttleContract(open: OpenWorld): void {
       expect(await fetch(here, 'bulk', lanes, 9)).toHaveLength(1)
       await world.pass(20_001)
       expect(await take(here, ['mail@bulk'], 9)).toHaveLength(1)
+    })
+
+    const takenBy = async (
+      store: Store,
+      worker: string,
+      max = 9,
+    ): Promise<readonly Reservation[]> =>
+      store.claim({ by: 'consumer', groups: [{ lanes: bulk, queue: 'bulk' }], max, worker })
+    const bulk = ['mail@bulk', 'news@bulk']
+
+    test('so many jobs of a queue each worker has at a time, over its lanes and nodes', async () => {
+      const world = await open(throttled({ perWorker: 2 }))
+      const [here, there] = [await world.node(), await world.node()]
+      for (const lane of bulk) await submitAll(here, lane, jobs(3))
+      const [first, second] = [await takenBy(here, 'w1', 1), await takenBy(there, 'w1')]
+      expect([first.length, second.length]).toEqual([1, 1])
+      expect(await takenBy(here, 'w1')).toEqual([])
+      expect(await takenBy(there, 'w')).toHaveLength(2)
+      expect(await takenBy(here, 'w2')).toHaveLength(2)
+      const [job] = first
+      if (!job) throw new Error('no job')
+      await there.finish(job.lane, [retried(job, 60_000)])
+      await submitAll(here, 'mail@bulk', jobs(3))
+      expect(await takenBy(here, 'w2')).toEqual([])
+      expect(await takenBy(here, 'w1')).toHaveLength(1)
+    })
+
+    test('a job of a worker that is taken away makes room for that worker', async () => {
+      const store = await (await open(throttled({ perWorker: 1 }))).node()
+      await submitAll(store, 'mail@bulk', jobs(3))
+      const [job] = await takenBy(store, 'w1')
+      await store.cancel('mail@bulk', job?.id ?? 0)
+      expect(await takenBy(store, 'w1')).toHaveLength(1)
+      expect(await takenBy(store, 'w1')).toEqual([])
+    })
+
+    test.each([
+      ['in all', { concurrency: 1 }],
+      ['by worker', { perWorker: 1 }],
+    ])('a job that runs for longer than a timeout makes room, %s', async (_name, limit) => {
+      const world = await open(throttled({ ...limit, timeoutMs: 60_000 }))
+      const store = await world.node()
+      await submitAll(store, 'mail@bulk', jobs(3))
+      const [first] = await takenBy(store, 'w1')
+      if (!first) throw new Error('no job')
+      await world.pass(20_000)
+      const told: number[] = []
+      const group = { lanes: bulk, queue: 'bulk' }
+      const throttle = { throttled: (_queue: string, waitMs: number) => void told.push(waitMs) }
+      const request = {
+        by: 'consumer',
+        groups: [group],
+        max: 9,
+        worker: 'w1',
+        ...throttle,
+      } as const
+      expect(await store.claim(request)).toEqual([])
+      expect(told).toHaveLength(1)
+      expect(told[0]).toBeGreaterThan(38_000)
+      expect(told[0]).toBeLessThanOrEqual(40_000)
+      await world.pass(40_001)
+      expect(await takenBy(store, 'w1')).toHaveLength(1)
+      // The first still runs, and its end makes no room for another.
+      expect(await store.finish(first.lane, [completed(first)])).toEqual(['done'])
+      expect(await takenBy(store, 'w1')).toEqual([])
     })
 
     test('both limits hold at once', async () => {

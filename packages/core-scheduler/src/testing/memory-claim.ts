@@ -33,6 +33,7 @@ export function claimJobs(
     ahead = 0,
     throttled,
     emptied,
+    worker = '',
   }: ClaimRequest,
   token: () => string,
 ): Reservation[] {
@@ -40,7 +41,7 @@ export function claimJobs(
   const isLimited = groups.some(({ lanes }) => lanes.some((lane) => isThrottled(world, lane)))
   const max = isLimited ? asked : asked + ahead
   const heldBack = new Map<string, number>()
-  const mayTake = (lane: MemoryLane): boolean => hasRoom(world, lane, heldBack)
+  const mayTake = (lane: MemoryLane): boolean => hasRoom(world, lane, worker, heldBack)
   const inTurn: Group[] = groups.map(({ lanes, leaseMs }) => ({
     leaseMs,
     open: lanes
@@ -67,6 +68,8 @@ export function claimJobs(
     if (job.terms?.lock?.until === 'start') unlock(lane, job)
     noteStart(world, lane)
     const letter = letterFor(world, lane, by, access) ?? 'c'
+    head.job.takenAtMs = world.nowMs()
+    head.job.takenBy = worker
     claimed.push(reserve(world, by, head, group.leaseMs, letter + token()))
   }
   for (const [queue, waitMs] of heldBack) throttled?.(queue, waitMs)

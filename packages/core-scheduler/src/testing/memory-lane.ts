@@ -19,6 +19,9 @@ export interface MemoryJob {
   /** Place among the jobs that were queued in the same millisecond. */
   arrival?: number
   token?: string | undefined
+  /** When and by which worker it was claimed last, for limits of its queue. */
+  takenAtMs?: number
+  takenBy?: string
   dividend?: Buffer | undefined
   divisor?: Buffer | undefined
   settled: boolean

@@ -1,21 +1,26 @@
-import type { MemoryLane } from './memory-lane.ts'
+import type { MemoryJob, MemoryLane } from './memory-lane.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 /** Whether a lane's queue may hand out one more job; if not, notes for how long. */
 export function hasRoom(
   world: MemoryWorld,
   { lane }: MemoryLane,
+  worker: string,
   heldBack: Map<string, number>,
 ): boolean {
   const { queue } = world.names.parse(lane)
-  const { concurrency, rate } = world.options.throttles?.get(queue) ?? {}
+  const { rate, ...limits } = world.options.throttles?.get(queue) ?? {}
   const startMs = rate && world.starts.get(queue)?.[rate.jobs - 1]
   if (rate && startMs !== undefined && startMs + rate.perMs > world.nowMs()) {
     heldBack.set(queue, startMs + rate.perMs - world.nowMs())
     return false
   }
-  if (concurrency === undefined || runningOf(world, queue) < concurrency) return true
-  heldBack.set(queue, 0)
+  const { concurrency = Infinity, perWorker = Infinity, timeoutMs } = limits
+  const slots = slotsOf(world, queue, timeoutMs)
+  const own = slots.filter(({ takenBy }) => takenBy === worker)
+  if (slots.length < concurrency && own.length < perWorker) return true
+  const firstMs = Math.min(...slots.map(({ takenAtMs = 0 }) => takenAtMs))
+  heldBack.set(queue, timeoutMs === undefined ? 0 : firstMs + timeoutMs - world.nowMs())
   return false
 }
 
@@ -36,7 +41,8 @@ export function noteStart(world: MemoryWorld, { lane }: MemoryLane): void {
 /** A job has ended: who waits for room in its queue is woken by what is next in it. */
 export function tellOfRoom(world: MemoryWorld, { lane }: MemoryLane): void {
   const { queue } = world.names.parse(lane)
-  if (world.options.throttles?.get(queue)?.concurrency === undefined) return
+  const { concurrency, perWorker } = world.options.throttles?.get(queue) ?? {}
+  if (concurrency === undefined && perWorker === undefined) return
   const next = lanesOf(world, queue).find(({ queued }) => queued > 0)
   if (!next) return
   world.tell(
@@ -45,8 +51,15 @@ export function tellOfRoom(world: MemoryWorld, { lane }: MemoryLane): void {
   )
 }
 
-function runningOf(world: MemoryWorld, queue: string): number {
-  return lanesOf(world, queue).reduce((sum, { busy }) => sum + busy.size, 0)
+/** The running jobs of a queue that count. */
+function slotsOf(world: MemoryWorld, queue: string, timeoutMs = Infinity): MemoryJob[] {
+  const nowMs = world.nowMs()
+  return lanesOf(world, queue).flatMap((lane) =>
+    [...lane.busy.keys()].flatMap((id) => {
+      const job = lane.job(id, nowMs)
+      return job && nowMs < (job.takenAtMs ?? 0) + timeoutMs ? [job] : []
+    }),
+  )
 }
 
 function lanesOf(world: MemoryWorld, queue: string): MemoryLane[] {

@@ -34,6 +34,8 @@ local function tiesKey(lane) return laneKey('xg:ties', lane) end
 local function joinedKey(lane, note) return laneKey('xg:joined', lane) .. ':' .. note end
 local function readyKey(queue) return 'xg:ready:' .. open .. queue .. close end
 local function slotsKey(queue) return 'xg:slots:' .. open .. queue .. close end
+local function slotWorkersKey(queue) return 'xg:slot-workers:' .. open .. queue .. close end
+local function workerSlotsKey(queue) return 'xg:worker-slots:' .. open .. queue .. close end
 local function rateKey(queue) return 'xg:rate:' .. open .. queue .. close end
 local broker = open .. 'xg' .. close
 local function batchKey(bid) return broker .. ':batch:' .. bid end

@@ -1,17 +1,48 @@
--- What may be handed out of a queue that has a limit. A throttle = { queue, concurrency (0: any), rate
--- (jobs; 0: any), per (ms) }. Needs keys.lua.
+-- What may be handed out of a queue that has a limit. A throttle = { queue, concurrency (0: any), rate (jobs; 0: any),
+-- per (ms), timeout (how long a job takes a slot, ms; 0: until it ends), perWorker (jobs of a worker; 0: any), worker
+-- (who asks) }. Needs keys.lua.
 
 local function slotOf(lane, id) return lane .. '\0' .. id end
 
+local function limitsSlots(throttle) return throttle.concurrency > 0 or throttle.perWorker > 0 end
+
+-- Returns 1, or 0 where the slot was free.
+local function freeSlot(queue, slot)
+  if redis.call('ZREM', slotsKey(queue), slot) == 0 then return 0 end
+  local worker = redis.call('HGET', slotWorkersKey(queue), slot)
+  if worker then
+    redis.call('HDEL', slotWorkersKey(queue), slot)
+    redis.call('ZREM', workerSlotsKey(queue), worker .. '\0' .. slot)
+  end
+  return 1
+end
+
 -- A slot whose job is reserved no more was left by a step that knows no throttles.
-local function pruneSlots(key)
-  for _, slot in ipairs(redis.call('ZRANGE', key, 0, -1)) do
+local function pruneSlots(queue)
+  for _, slot in ipairs(redis.call('ZRANGE', slotsKey(queue), 0, -1)) do
     local lane, id = string.match(slot, '^(.*)%z(%d+)$')
-    if not redis.call('ZSCORE', busyKey(lane), id) then redis.call('ZREM', key, slot) end
+    if not redis.call('ZSCORE', busyKey(lane), id) then freeSlot(queue, slot) end
   end
 end
 
--- Whether one more job may be handed out now. Where the rate forbids it, `waitMs` is how long.
+-- Frees the slots of jobs that have had them for too long.
+local function freeOverdue(throttle, now)
+  if throttle.timeout == 0 then return end
+  local key = slotsKey(throttle.queue)
+  for _, slot in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', now - throttle.timeout, 'LIMIT', 0, 1000)) do
+    freeSlot(throttle.queue, slot)
+  end
+end
+
+local function hasNoSlot(throttle)
+  local queue, worker = throttle.queue, throttle.worker
+  if throttle.concurrency > 0 and redis.call('ZCARD', slotsKey(queue)) >= throttle.concurrency then return true end
+  if throttle.perWorker == 0 then return false end
+  local held = redis.call('ZLEXCOUNT', workerSlotsKey(queue), '[' .. worker .. '\0', '(' .. worker .. '\1')
+  return held >= throttle.perWorker
+end
+
+-- Whether one more job may be handed out now. Where time alone makes room, `waitMs` is how long it takes.
 local function mayTake(throttle, now)
   if not throttle then return true end
   if throttle.rate > 0 then
@@ -21,20 +52,29 @@ local function mayTake(throttle, now)
       return false
     end
   end
-  if throttle.concurrency > 0 then
-    local key = slotsKey(throttle.queue)
-    if not isCluster and redis.call('ZCARD', key) >= throttle.concurrency then pruneSlots(key) end
-    if redis.call('ZCARD', key) >= throttle.concurrency then
-      throttle.full = true
-      return false
-    end
+  if not limitsSlots(throttle) then return true end
+  freeOverdue(throttle, now)
+  if not isCluster and hasNoSlot(throttle) then pruneSlots(throttle.queue) end
+  if not hasNoSlot(throttle) then return true end
+  throttle.full = true
+  if throttle.timeout > 0 then
+    local first = redis.call('ZRANGE', slotsKey(throttle.queue), 0, 0, 'WITHSCORES')[2]
+    throttle.waitMs = math.max(1, tonumber(first) + throttle.timeout - now)
   end
-  return true
+  return false
+end
+
+-- A job takes a slot.
+local function takeSlot(throttle, slot, now)
+  redis.call('ZADD', slotsKey(throttle.queue), now, slot)
+  if throttle.perWorker == 0 then return end
+  redis.call('HSET', slotWorkersKey(throttle.queue), slot, throttle.worker)
+  redis.call('ZADD', workerSlotsKey(throttle.queue), 0, throttle.worker .. '\0' .. slot)
 end
 
 -- A job has been handed out.
 local function tookThrottled(throttle, lane, id, now)
-  if throttle.concurrency > 0 then redis.call('ZADD', slotsKey(throttle.queue), now, slotOf(lane, id)) end
+  if limitsSlots(throttle) then takeSlot(throttle, slotOf(lane, id), now) end
   if throttle.rate > 0 then
     local key = rateKey(throttle.queue)
     redis.call('LPUSH', key, integer(now))

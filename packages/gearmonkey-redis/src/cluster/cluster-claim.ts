@@ -146,10 +146,12 @@ export class ClusterClaim {
   /** Returns how many were taken. */
   async #take(lane: string, max: number, { leaseMs }: LaneGroup): Promise<number> {
     const { jobs, throttles, link } = this.#parts
-    const { by, access } = this.#request
+    const { by, access, worker } = this.#request
     const { queue } = link.names.parse(lane)
     if (this.#full.has(queue) || this.#away.has(lane)) return 0
-    const answer = await this.#ifThere(async () => ({ leave: await throttles.take(queue, max) }))
+    const answer = await this.#ifThere(async () => ({
+      leave: await throttles.take(queue, max, worker),
+    }))
     if (!answer) {
       this.#full.add(queue)
       return 0

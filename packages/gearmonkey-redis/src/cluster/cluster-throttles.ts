@@ -1,5 +1,6 @@
 import type { Throttle } from '@crossgear/core-scheduler'
 import type { StoreLink } from '../store-link.ts'
+import { limitArguments } from '../throttle-arguments.ts'
 
 /** Leave to hand out some jobs of a queue. */
 export interface Leave {
@@ -31,19 +32,18 @@ export class ClusterThrottles {
   }
 
   /** Undefined where the queue has no limit. */
-  async take(queue: string, wanted: number): Promise<Leave | undefined> {
+  async take(queue: string, wanted: number, worker?: string): Promise<Leave | undefined> {
     const throttle = this.#throttles.get(queue)
     if (!throttle) return undefined
     const { run, keys, node } = this.#link
     this.#leaves += 1
     const name = `${node}-${this.#leaves}-`
-    const { concurrency = 0, rate } = throttle
     const key = keys.slots(queue)
-    const limits = [concurrency, rate?.jobs ?? 0, rate?.perMs ?? 0]
+    const limits = limitArguments(throttle, worker)
     const ask = async (): Promise<number[]> =>
       (await run('throttle-take', [key], [queue, ...limits, wanted, name])) as number[]
     let [allowed = 0, full = 0, waitMs = 0] = await ask()
-    if (allowed === 0 && full === 1 && waitMs === 0 && (await this.#prune(key))) {
+    if (allowed === 0 && full === 1 && limitsSlots(throttle) && (await this.#prune(queue))) {
       ;[allowed = 0, full = 0, waitMs = 0] = await ask()
     }
     return {
@@ -51,33 +51,39 @@ export class ClusterThrottles {
       ...(full === 1 && { heldBackMs: waitMs }),
       settle: async (jobs) => {
         if (allowed === 0) return
+        const { concurrency = 0, perWorker = 0 } = throttle
         const taken = jobs.flatMap(({ lane, id }) => [lane, id])
-        await run('throttle-settle', [key], [queue, concurrency, name, allowed, ...taken])
+        const whose = [concurrency, perWorker, worker ?? '']
+        await run('throttle-settle', [key], [queue, ...whose, name, allowed, ...taken])
       },
     }
   }
 
   /** Jobs have ended, or went back. */
   async free(queue: string, jobs: readonly Job[]): Promise<void> {
-    if (jobs.length === 0 || this.#throttles.get(queue)?.concurrency === undefined) return
+    if (jobs.length === 0 || !limitsSlots(this.#throttles.get(queue))) return
     const { run, keys } = this.#link
     const ended = jobs.flatMap(({ lane, id }) => [lane, id])
     await run('throttle-free', [keys.slots(queue)], [queue, ...ended])
   }
 
   /** A slot whose job is reserved no more was left by a step that knows no throttles. */
-  async #prune(key: string): Promise<boolean> {
+  async #prune(queue: string): Promise<boolean> {
     const { call, redis, keys } = this.#link
-    const slots = await call(() => redis.zrange(key, '0', '-1'))
+    const slots = await call(() => redis.zrange(keys.slots(queue), '0', '-1'))
     const left = await Promise.all(
       slots.map(async (slot) => {
         const [lane = '', id = ''] = slot.split('\0')
         const isHeld = lane === '' || (await call(() => redis.zscore(keys.busy(lane), id))) !== null
-        return isHeld ? [] : [slot]
+        return isHeld ? [] : [{ lane, id: Number(id) }]
       }),
     )
     const stale = left.flat()
-    if (stale.length > 0) await call(() => redis.zrem(key, ...stale))
+    await this.free(queue, stale)
     return stale.length > 0
   }
+}
+
+function limitsSlots(throttle: Throttle | undefined): boolean {
+  return throttle?.concurrency !== undefined || throttle?.perWorker !== undefined
 }
