@@ -3,14 +3,7 @@ import type { Probe } from './probe.ts'
 import type { Report } from './report.ts'
 import { RunningCommand } from './run-command.ts'
 import { fieldsOf, words, type Seen, type Step } from './trace.ts'
-import {
-  asksForDue,
-  judgeExit,
-  judgeLoop,
-  judgeSpaces,
-  judgeStart,
-  loadsAnyScript,
-} from './worker-loop.ts'
+import { asksForDue, judgeExit, judgeLoop, judgeSpaces, judgeStart } from './worker-loop.ts'
 
 /** Gives a worker a job of each kind and watches it. */
 export class WorkerCheck {
@@ -35,11 +28,8 @@ export class WorkerCheck {
     const worker =
       command === undefined ? undefined : new RunningCommand(command, env, Buffer.alloc(0))
     try {
-      if (worker) {
-        await this.#probe.until(loadsAnyScript, from, timeoutMs)
-        judgeSpaces(this.#report, this.#probe.trace(from))
-      }
       const polls = await this.#probe.until((one) => isPop(one, fn), from, timeoutMs)
+      if (worker) judgeSpaces(this.#report, this.#probe.trace(from))
       if (!polls) {
         const said = worker?.stderr ? `: ${worker.stderr}` : ''
         this.#report.judge('worker', 'a worker polls for the function', `none does${said}`)

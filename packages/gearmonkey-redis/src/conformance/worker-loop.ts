@@ -37,7 +37,7 @@ export function judgeStart(
   report.judge(scene, 'count:{FN} goes up by one', raised)
 }
 
-export function loadsAnyScript({ name, args }: Seen): boolean {
+function loadsAnyScript({ name, args }: Seen): boolean {
   return name === 'SCRIPT' && args[0]?.toUpperCase() === 'LOAD'
 }
 
