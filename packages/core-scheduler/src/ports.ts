@@ -18,6 +18,7 @@ import type {
 import type { NativeStore, Repair } from './native-ports.ts'
 import type { BatchStore } from './batch-ports.ts'
 import type { CronStore } from './cron-ports.ts'
+import type { HolderStore } from './holder-ports.ts'
 import type { ConsumerNews, QueueStore } from './queue-ports.ts'
 import type { Band } from './levels.ts'
 
@@ -241,6 +242,7 @@ export interface Store {
   readonly queues: QueueStore
   readonly batches: BatchStore
   readonly cron: CronStore
+  readonly holders: HolderStore
   readonly native: NativeStore
 
   /** Opens a lane to Faktory consumers for good. */

@@ -1,3 +1,4 @@
+import type { DeadWorkerRequeue } from './lease-holders.ts'
 import type { RepairPolicy } from './native-care.ts'
 import type { Throttle } from './ports.ts'
 
@@ -29,6 +30,10 @@ export interface SchedulerOptions {
   readonly functionOrder?: FunctionOrder
   /** What is done about what native programs leave behind when they die. Nothing. */
   readonly repair?: RepairPolicy
+  /** Which jobs of a Faktory worker that is dead go back at once. others. */
+  readonly deadWorkerRequeue?: DeadWorkerRequeue
+  /** A Faktory worker of which nothing was heard for so long is dead, milliseconds. 60000. */
+  readonly deadWorkerMs?: number
   /** In [0, 1), for retry delays. Math.random. */
   readonly random?: () => number
 }

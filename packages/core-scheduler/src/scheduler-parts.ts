@@ -10,6 +10,7 @@ import { JobLookup } from './job-lookup.ts'
 import { JobSets } from './job-sets.ts'
 import { LaneRegistry } from './lane-registry.ts'
 import { LaneNames } from './lanes.ts'
+import { defaultDeadWorkerMs, LeaseHolders } from './lease-holders.ts'
 import { NativeCare } from './native-care.ts'
 import { Outcomes } from './outcomes.ts'
 import type { Clock, Observer, Store } from './ports.ts'
@@ -129,6 +130,15 @@ export function schedulerParts(
       for (const job of await store.look(lane, ids, ['output'])) if (job) settleNative(job)
     },
   })
+  const holders = new LeaseHolders({
+    store,
+    clock,
+    maxLosses,
+    requeue: options.deadWorkerRequeue ?? 'others',
+    deadMs: options.deadWorkerMs ?? defaultDeadWorkerMs,
+    settle: (outcome, settlement) => outcomes.add(undefined, outcome, settlement),
+    trouble: (error) => observer.trouble('holders', error),
+  })
   const upkeep: Upkeep = new Upkeep({
     ...common,
     care,
@@ -157,6 +167,7 @@ export function schedulerParts(
         outcomes.add(undefined, { lane, id, token, kind: 'return' })
       }
     },
+    lookForDeadWorkers: () => holders.look(),
     recount: () => inHand.prune(store, clock.nowMs()),
     retryReleases: () => outcomes.retryReleases(),
   })
@@ -175,6 +186,6 @@ export function schedulerParts(
   const sets = new JobSets({ store, tell, registry })
   return {
     ...{ registry, waiters, inHand, wakeups, verdicts, submissions, outcomes, claims, watch },
-    ...{ counts, upkeep, admin, queues, jobs, sets, tasks, closings },
+    ...{ counts, upkeep, admin, queues, jobs, sets, tasks, closings, holders },
   }
 }

@@ -2,6 +2,7 @@ import type { BatchStore } from './batch-ports.ts'
 import type { CronStore } from './cron-ports.ts'
 import type { Administration } from './administration.ts'
 import type { JobLookup } from './job-lookup.ts'
+import type { LeaseHolders } from './lease-holders.ts'
 import type { JobSets } from './job-sets.ts'
 import type { QueueControl } from './queue-control.ts'
 import type { IdleWorker } from './idle-workers.ts'
@@ -38,6 +39,8 @@ export class Scheduler {
   readonly jobs: JobLookup
   /** What the background tasks of this node have done. */
   readonly tasks: TaskTimes
+  /** Which Faktory workers hold what goes back when they die. */
+  readonly holders: LeaseHolders
   readonly #store: Store
   readonly #clock: Clock
   readonly #observer: Observer
@@ -59,6 +62,7 @@ export class Scheduler {
     this.sets = parts.sets
     this.jobs = parts.jobs
     this.tasks = parts.tasks
+    this.holders = parts.holders
     this.#parts = parts
   }
 

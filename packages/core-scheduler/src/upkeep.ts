@@ -32,6 +32,8 @@ export interface UpkeepParts extends HearingParts {
   readonly maxLosses: number
   /** Puts back what the store would not take back before. */
   readonly retryReleases: () => void
+  /** Puts back what Faktory workers that are dead hold of other doors. */
+  readonly lookForDeadWorkers: () => Promise<void>
   /** Looks which jobs of this node's workers have ended elsewhere. */
   readonly recount: () => Promise<void>
   /** Gives back what the store has as this node's and nobody here knows. */
@@ -151,6 +153,7 @@ export class Upkeep {
       () => this.#remind(),
       () => this.#reclaim(dead),
       () => this.#reap(),
+      () => this.#parts.lookForDeadWorkers(),
       () => this.#parts.recount(),
       () => tasks.time('heal', () => this.#heal()),
       () => care.beat(),

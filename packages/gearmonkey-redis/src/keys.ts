@@ -13,6 +13,7 @@ export class Keys {
   /** Channel: new lanes, and lanes that got jobs otherwise than by a submission. */
   readonly events: string
   readonly #batch: string
+  readonly #held: string
   readonly #migration: string
   readonly #nodeChannels: string
 
@@ -29,6 +30,8 @@ export class Keys {
     this.due = `${broker}:due`
     this.callbacks = `${broker}:callbacks`
     this.joins = `${broker}:joins`
+    this.holders = `${broker}:holders`
+    this.#held = `${broker}:held`
     this.#batch = `${broker}:batch`
     this.#migration = `${broker}:migration`
     this.events = `xg:events:${database}`
@@ -173,6 +176,11 @@ export class Keys {
     return `${this.#of('xg:imported', lane)}:${firstByte.toString(16).padStart(2, '0')}`
   }
 
+  /** What such a worker holds: token to id and lane. */
+  held(holder: string): string {
+    return `${this.#held}:${holder}`
+  }
+
   /** The next job of a lane that nobody took, by since when, milliseconds. */
   line(lane: string): string {
     return this.#of('xg:line', lane)
@@ -198,6 +206,8 @@ export class Keys {
   readonly nodes: string
   /** Lane to the time at which its next scheduled job is due, milliseconds. */
   readonly due: string
+  /** Faktory workers that hold leases which go back when they die, by when each was heard of last, milliseconds. */
+  readonly holders: string
   /** In a cluster: callbacks of batches that stand to be pushed into their lanes. */
   readonly callbacks: string
   /** In a cluster: submissions that have joined batches and may not be stored, by when, milliseconds. */

@@ -32,6 +32,7 @@ import { ClockOffset } from './clock-offset.ts'
 import { ClusterSteps } from './cluster/cluster-steps.ts'
 import { connect, eventConnection } from './connection.ts'
 import { RedisCron } from './cron.ts'
+import { RedisHolders } from './holders.ts'
 import { Confirmations, questionOf, type Durability } from './durability.ts'
 import { tellsNothing, storeErrorOf } from './errors.ts'
 import { Events } from './events.ts'
@@ -78,6 +79,7 @@ export class RedisStore implements Store {
   readonly queues: RedisQueues
   readonly batches: RedisBatches
   readonly cron: RedisCron
+  readonly holders: RedisHolders
   readonly native: RedisNativeStore
   /** Jobs that come from other systems. */
   readonly imports: RedisImports
@@ -116,6 +118,7 @@ export class RedisStore implements Store {
     this.queues = new RedisQueues({ ...bounds, link })
     this.native = new RedisNativeStore(link, bounds)
     this.cron = new RedisCron(link)
+    this.holders = new RedisHolders(link)
     this.batches = new RedisBatches(link)
     this.imports = new RedisImports(link, bounds)
     if (link.isCluster) {

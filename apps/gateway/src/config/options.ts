@@ -239,6 +239,14 @@ export const options = {
     key: 'bridge.grace_days',
   }),
 
+  faktoryDeadWorkerRequeue: row({
+    group: 'Jobs',
+    argument: 'rule',
+    help: 'which jobs of a Faktory worker that is dead (no BEAT for 60 s, or without a wid no connection) go back to their queues: others (those that came by another door; those of Faktory producers wait for the end of their reserve_for) or all',
+    value: oneOf(['others', 'all']),
+    fallback: 'others',
+  }),
+
   repair: row({
     group: 'Jobs',
     argument: 'rule',

@@ -54,6 +54,7 @@ export class Fetch implements Claimant, IdleWorker {
     const { worker, context } = this.#session
     const { registry } = context.scheduler
     worker.held.hold(jidOf(delivery.job, registry), delivery)
+    context.scheduler.holders.hold(worker.holder, delivery.job)
     const { wid, state, held } = worker
     if (state !== 'running') context.goingAway({ wid, how: state, jobs: held.size })
     let reply: Buffer

@@ -15,6 +15,7 @@ export abstract class JidOutcome implements Settlement {
   readonly #jid: string
   readonly #place: Place
   #held: HeldJob | undefined
+  #lease: Assignment['job'] | undefined
 
   constructor(session: Session, jid: string) {
     this.session = session
@@ -29,7 +30,7 @@ export abstract class JidOutcome implements Settlement {
 
   start(): void {
     this.#held = this.session.worker.held.find(this.#jid)
-    if (this.#held) this.tell(this.#held.assignment)
+    if (this.#held) this.#tell(this.#held.assignment)
     else void this.#find()
   }
 
@@ -39,13 +40,20 @@ export abstract class JidOutcome implements Settlement {
       this.#place.fill(this.unknown(this.#jid))
       return
     }
-    if (this.#held) this.session.worker.held.drop(this.#jid, this.#held)
+    const { worker, context } = this.session
+    if (this.#held) worker.held.drop(this.#jid, this.#held)
     else this.#tellOthers()
+    if (this.#lease) context.scheduler.holders.settled(worker.holder, this.#lease)
     this.#place.fill(OK)
   }
 
   refused(problem: StoreError): void {
     this.#place.fill(error(storeErrorText(problem)))
+  }
+
+  #tell(assignment: Assignment): void {
+    this.#lease = assignment.job
+    this.tell(assignment)
   }
 
   /** It was handed out at another node, or to another worker. */
@@ -60,7 +68,7 @@ export abstract class JidOutcome implements Settlement {
     try {
       const job = await findJob(this.#jid, scheduler, ['envelope'])
       const assignment = job && scheduler.adopt(job)
-      if (assignment) this.tell(assignment)
+      if (assignment) this.#tell(assignment)
       else this.#place.fill(this.unknown(this.#jid))
     } catch (problem) {
       this.refused(asStoreError(problem))

@@ -37,6 +37,8 @@ export class Worker {
   readonly wid: string | undefined
   /** Which worker it is for limits by worker. */
   readonly identity: WorkerIdentity
+  /** By which the store knows what it holds. */
+  readonly holder: string
   /** What it said of itself when it came. */
   readonly hello: Hello
   readonly held = new HeldJobs()
@@ -53,6 +55,7 @@ export class Worker {
     this.wid = wid
     this.identity =
       wid === undefined ? { name: `f${number}`, isShared: false } : { name: wid, isShared: true }
+    this.holder = scheduler.holders.nameOf(wid)
     this.hello = hello
     this.#scheduler = scheduler
     this.lastBeatMs = nowMs
@@ -144,6 +147,7 @@ export class Workers {
     if (!worker.connections.delete(connection) || worker.connections.size > 0) return
     this.#connected.delete(worker)
     worker.uncount()
+    this.#options.scheduler.holders.disconnected(worker.holder)
     const jobs = worker.held.size
     if (jobs === 0) this.#forget(worker)
     else this.#options.goingAway({ wid: worker.wid, how: 'gone', jobs })

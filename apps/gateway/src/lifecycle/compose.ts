@@ -103,6 +103,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     maxLosses: config.jobRetries,
     throttles: config.throttles,
     wakeups: config.workerWakeup,
+    deadWorkerRequeue: config.faktoryDeadWorkerRequeue,
     functionOrder: gearmandVersions[config.gearmandVersion].functionOrder,
     ...(config.repair !== 'off' && {
       repair: { mode: config.repair, leaseMs: config.repairLeaseSeconds * 1000 },

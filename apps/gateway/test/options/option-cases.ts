@@ -67,6 +67,10 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
     title: 'gets only what is opened to it with --bridge-faktory routed',
   },
   bridgeGraceDays: { file: whoMayTake, title: 'gets them with --bridge-grace-days 0' },
+  faktoryDeadWorkerRequeue: {
+    file: 'bridge/dead-faktory-worker.test.ts',
+    title: 'gives a Faktory producer’s job back where the option says so',
+  },
   repair: repairs,
   repairLeaseSeconds: repairs,
   processes: {

@@ -30,6 +30,7 @@ import {
 import { MemoryNativeStore } from './memory-native-store.ts'
 import { MemoryBatches } from './memory-batches.ts'
 import { MemoryCron } from './memory-cron.ts'
+import { MemoryHolders } from './memory-holders.ts'
 import { MemoryQueues } from './memory-queues.ts'
 import { submitJob } from './memory-submit.ts'
 import type { MemoryWorld } from './memory-world.ts'
@@ -42,6 +43,7 @@ export class MemoryNode implements Store {
   readonly queues: MemoryQueues
   readonly batches: MemoryBatches
   readonly cron: MemoryCron
+  readonly holders: MemoryHolders
   readonly native: MemoryNativeStore
   readonly #world: MemoryWorld
   readonly #graceMs: number
@@ -54,6 +56,7 @@ export class MemoryNode implements Store {
     this.#graceMs = graceMs
     this.native = new MemoryNativeStore(node, (run) => this.#step(run))
     this.cron = new MemoryCron((run) => this.#step(run))
+    this.holders = new MemoryHolders((run) => this.#step(run))
     this.batches = new MemoryBatches((run) => this.#step(run))
     this.queues = new MemoryQueues(node, (run) => this.#step(run))
   }

@@ -1,3 +1,4 @@
+import type { HeldRef } from '../job.ts'
 import { LaneNames } from '../lanes.ts'
 import { StoreError, type Store, type StoreErrorCode, type StoreListener } from '../ports.ts'
 import type { MemoryBatch } from './memory-batches.ts'
@@ -41,6 +42,8 @@ export class MemoryWorld implements StoreWorld {
   readonly batches = new Map<string, MemoryBatch>()
   /** Lanes that the automatic rule gave to consumers. */
   readonly bridged = new Set<string>()
+  /** Holders of leases by name, when each was heard of last, and what it holds by token. */
+  readonly holders = new Map<string, { seenMs: number; readonly leases: Map<string, HeldRef> }>()
   /** Faktory queues. */
   readonly paused = new Set<string>()
   readonly #lanes = new Map<string, MemoryLane>()

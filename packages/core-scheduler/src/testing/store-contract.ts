@@ -5,6 +5,7 @@ import { byLevelContract } from './contract-by-level.ts'
 import { deadContract } from './contract-dead.ts'
 import { leftKeyContract } from './contract-left-keys.ts'
 import { leftoverContract } from './contract-leftovers.ts'
+import { holderContract } from './contract-holders.ts'
 import { lineContract } from './contract-lines.ts'
 import { nativeContract } from './contract-native.ts'
 import { batchContract } from './contract-batches.ts'
@@ -59,6 +60,7 @@ export function storeContract(
     tiesContract(open)
     batchContract(open)
     cronContract(open)
+    holderContract(open)
     throttleContract(open)
     nativeContract(open)
     leftoverContract(open)

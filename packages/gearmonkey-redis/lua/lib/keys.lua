@@ -38,6 +38,7 @@ local function slotWorkersKey(queue) return 'xg:slot-workers:' .. open .. queue 
 local function workerSlotsKey(queue) return 'xg:worker-slots:' .. open .. queue .. close end
 local function rateKey(queue) return 'xg:rate:' .. open .. queue .. close end
 local broker = open .. 'xg' .. close
+local function heldKey(holder) return broker .. ':held:' .. holder end
 local function batchKey(bid) return broker .. ':batch:' .. bid end
 local function nodeChannel(node) return 'xg:node:' .. database .. ':' .. node end
 local dueKey, callbacksKey, joinsKey = broker .. ':due', broker .. ':callbacks', broker .. ':joins'

@@ -22,5 +22,6 @@ export const beat: Handler = (session, argument) => {
   }
   neighbours.tell({ kind: 'beat', ...news })
   void scheduler.queues.tell(wid, 'alive')
+  scheduler.holders.alive(worker.holder)
   session.send(worker.state === 'running' ? OK : bulk(JSON.stringify({ state: worker.state })))
 }

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { Fleet, type FleetNode } from './fleet.ts'
+import { submitByHand } from './gearman-by-hand.ts'
+
+/** A third of the 60 s after which a worker is dead must be seen by the gateway itself. */
+const patience = { timeout: 50_000, interval: 200 }
+const foreign = 'from-gearman'
+const own = 'from-faktory'
+
+/** Two gateways, and a worker with two jobs that dies with the gateway which handed them out. */
+class Accident {
+  readonly fleet: Fleet
+  readonly left: FleetNode
+  /** What the Gearman client hears. */
+  readonly outcome: Promise<string>
+
+  private constructor(fleet: Fleet, left: FleetNode, outcome: Promise<string>) {
+    this.fleet = fleet
+    this.left = left
+    this.outcome = outcome
+  }
+
+  static async happens(...words: readonly string[]): Promise<Accident> {
+    const fleet = await Fleet.start()
+    const [dies, left] = [await fleet.node(...words), await fleet.node(...words)]
+    const client = submitByHand(left.gearman, foreign, Buffer.from('[1]'), false)
+    const worker = await FwpClient.greeted(dies.faktory, { wid: 'dying' })
+    await worker.askJson('FETCH default')
+    await worker.ask(`PUSH {"jid":"12345678","jobtype":"${own}","args":[]}`)
+    await worker.askJson('FETCH default')
+    await vi.waitFor(
+      async () => expect(await fleet.redis.hlen('xg:held:wdying')).not.toBe(0),
+      patience,
+    )
+    await dies.kill()
+    // As if a minute had passed since its last BEAT.
+    await fleet.redis.zadd('xg:holders', 'XX', Date.now() - 60_000, 'wdying')
+    return new Accident(
+      fleet,
+      left,
+      client.then(({ output }) => output.toString()),
+    )
+  }
+
+  status(fn: string): Promise<string | null> {
+    return this.fleet.redis.hget(`job:${fn}:1`, 'status')
+  }
+}
+
+describe.skipIf(lacksRedis)('a Faktory worker that is dead, and its gateway with it,', () => {
+  let accidents: Accident[] = []
+  let byDefault: Accident
+  let withAll: Accident
+  beforeAll(async () => {
+    accidents = await Promise.all([
+      Accident.happens(),
+      Accident.happens('--faktory-dead-worker-requeue', 'all'),
+    ])
+    ;[byDefault, withAll] = accidents as [Accident, Accident]
+  }, 120_000)
+  afterAll(async () => {
+    await Promise.all(accidents.map(({ fleet }) => fleet.close()))
+  }, 60_000)
+
+  test(
+    'gives a Gearman client’s job back, which the next worker does',
+    { timeout: 60_000 },
+    async () => {
+      await expect.poll(() => byDefault.status(foreign), patience).toBe('idle')
+      const next = await FwpClient.greeted(byDefault.left.faktory, { wid: 'next' })
+      const { jid } = await next.askJson('FETCH default')
+      expect(await next.ask(`ACK {"jid":"${String(jid)}","result":"done"}`)).toBe('+OK')
+      expect(await byDefault.outcome).toBe('done')
+      expect(await byDefault.status(own)).toBe('busy')
+      next.close()
+    },
+  )
+
+  test(
+    'gives a Faktory producer’s job back where the option says so',
+    { timeout: 60_000 },
+    async () => {
+      await expect.poll(() => withAll.status(own), patience).toBe('idle')
+      await expect.poll(() => withAll.status(foreign), patience).toBe('idle')
+      const next = await FwpClient.greeted(withAll.left.faktory, { wid: 'next' })
+      for (let count = 0; count < 2; count += 1) {
+        const { jid } = await next.askJson('FETCH default')
+        await next.ask(`ACK {"jid":"${String(jid)}"}`)
+      }
+      expect(await withAll.outcome).toBe('')
+      next.close()
+    },
+  )
+})

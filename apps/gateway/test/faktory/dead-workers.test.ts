@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { faktoryGateways } from './support/faktory-gateway.ts'
+import { pushLine } from './support/figures.ts'
+
+/** Long enough for two looks, which are a second apart. */
+const deadWorkerMs = 3_000
+const patience = { timeout: 20_000, interval: 50 }
+
+describe.skipIf(!hasRedisServer)('a Faktory worker that dies', { timeout: 30_000 }, () => {
+  const gateways = faktoryGateways()
+  const open = (deadWorkerRequeue: 'others' | 'all' = 'others') =>
+    gateways.open({ schedulerOptions: { deadWorkerMs, deadWorkerRequeue } })
+
+  /** A job that a native client pushed. */
+  async function pushNative(input: string): Promise<void> {
+    const [, id = ''] = /^:(\d+)/.exec(await gateways.redis('INCR', 'uid:t')) ?? []
+    await gateways.redis('HSET', `job:t:${id}`, 'status', 'idle', 'input', input)
+    await gateways.redis('LPUSH', 'queue:t:normal', id)
+  }
+
+  const holders = (): Promise<string> => gateways.redis('ZRANGE', 'xg:holders', '0', '-1')
+  const status = async (id: number): Promise<string> =>
+    (await gateways.redis('HGET', `job:t:${id}`, 'status')).split('\r\n')[1] ?? ''
+
+  it('gives a job of another door back, which another worker does, and is not heard any more', async () => {
+    const [here, there] = [await open(), await open()]
+    await here.scheduler.openLane('t')
+    await there.scheduler.openLane('t')
+    const dying = await here.client({ wid: 'dying' })
+    await pushNative('[1]')
+    const { jid } = await dying.askJson('FETCH')
+    await expect.poll(holders, patience).toContain('wdying')
+    dying.close()
+    await expect.poll(() => status(1), patience).toBe('idle')
+    const next = await there.client({ wid: 'next' })
+    expect(await next.askJson('FETCH')).toMatchObject({ jid, args: [1] })
+    const late = await here.client({ wid: 'dying' })
+    expect(await late.ask(`ACK {"jid":"${String(jid)}"}`)).toBe('+OK')
+    expect(await gateways.redis('HGET', 'job:t:1', 'losses')).toContain('1')
+    expect(await next.ask(`ACK {"jid":"${String(jid)}"}`)).toBe('+OK')
+  })
+
+  it('without a wid gives it back when its connection is gone, and not before', async () => {
+    const { client, scheduler } = await open()
+    await scheduler.openLane('t')
+    const [stays, goes] = [await client(), await client()]
+    await pushNative('[1]')
+    await pushNative('[2]')
+    const { jid } = await stays.askJson('FETCH')
+    await goes.askJson('FETCH')
+    goes.close()
+    await expect.poll(() => status(2), patience).toBe('idle')
+    expect(await status(1)).toBe('busy')
+    expect(await stays.ask(`ACK {"jid":"${String(jid)}"}`)).toBe('+OK')
+  })
+
+  it('and had jobs of Faktory producers keeps them to the end of their reserve_for, unless told otherwise', async () => {
+    const { client, scheduler } = await open('all')
+    await scheduler.openLane('t')
+    const dying = await client({ wid: 'dying' })
+    await dying.ask(pushLine('12345678'))
+    await dying.askJson('FETCH')
+    await expect.poll(holders, patience).toContain('wdying')
+    dying.close()
+    await expect.poll(() => status(1), patience).toBe('idle')
+  })
+
+  it('is known by the jobs of other doors alone, until it has ended them', async () => {
+    const { client, scheduler } = await open()
+    await scheduler.openLane('t')
+    const worker = await client({ wid: 'worker-1' })
+    await worker.ask(pushLine('12345678'))
+    await worker.askJson('FETCH')
+    expect(await holders()).toBe('*0\r\n')
+    await pushNative('[2]')
+    const { jid } = await worker.askJson('FETCH')
+    await expect.poll(holders, patience).toContain('wworker-1')
+    expect(await worker.ask(`ACK {"jid":"${String(jid)}"}`)).toBe('+OK')
+    await expect.poll(holders, patience).toBe('*0\r\n')
+  })
+
+  it('is alive as long as it beats, at whichever node', async () => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    await here.scheduler.openLane('t')
+    const worker = await here.client({ wid: 'worker-1' })
+    await pushNative('[1]')
+    await worker.askJson('FETCH')
+    await expect.poll(holders, patience).toContain('wworker-1')
+    await gateways.redis('ZADD', 'xg:holders', 'XX', '1', 'wworker-1')
+    const elsewhere = await there.client({ wid: 'worker-1' })
+    expect(await elsewhere.ask('BEAT {"wid":"worker-1"}')).toBe('+OK')
+    await expect
+      .poll(() => gateways.redis('ZCOUNT', 'xg:holders', '2', '+inf'), patience)
+      .toBe(':1\r\n')
+  })
+})

@@ -1,0 +1,10 @@
+-- Notes which leases a Faktory worker holds that go back when it dies. It lives.
+-- KEYS: xg:holders. ARGV: open, close, holder, then per lease: token, `<id> <lane>`.
+--#include keys
+-- No lease is longer than a day, and none can be made longer by more than that.
+local keptSeconds = 172800
+local holder = ARGV[3]
+redis.call('ZADD', KEYS[1], integer(nowMs()), holder)
+for at = 4, #ARGV, 2 do redis.call('HSET', heldKey(holder), ARGV[at], ARGV[at + 1]) end
+redis.call('EXPIRE', heldKey(holder), keptSeconds)
+return 1

@@ -1,0 +1,8 @@
+-- Holders of which nothing was heard for so long.
+-- KEYS: xg:holders. ARGV: open, close, how long (ms), most.
+-- Returns { now (ms), then per holder: its name, when it was heard of last (ms) }.
+--#include keys
+local now = nowMs()
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[3], 'WITHSCORES', 'LIMIT', 0, ARGV[4])
+table.insert(found, 1, integer(now))
+return found
