@@ -1,15 +1,18 @@
 import type { JobRef, JobState, LookExtra } from './job.ts'
 import type { LaneRegistry } from './lane-registry.ts'
 import type { LaneCounts, Store } from './ports.ts'
+import { UniqueLookup } from './unique-lookup.ts'
 
 /** Jobs by their names, whichever node took them, and how many there are. */
 export class JobLookup {
   readonly #store: Store
   readonly #registry: LaneRegistry
+  readonly #uniques: UniqueLookup
 
   constructor(store: Store, registry: LaneRegistry) {
     this.#store = store
     this.#registry = registry
+    this.#uniques = new UniqueLookup((uniques) => store.findUniques(uniques, [...registry.all()]))
   }
 
   /** The job as it stands, without its payload. */
@@ -26,17 +29,17 @@ export class JobLookup {
 
   /** Where that job stands. */
   refOfJid(jid: string): Promise<JobRef | undefined> {
-    return this.#store.findJid(jid, [...this.#registry.all()])
+    return this.#store.findJid(jid)
   }
 
   /** A finished job that is kept, by the jid that its producer gave. */
   findFinished(jid: string): Promise<JobRef | undefined> {
-    return this.#store.queues.findFinished(jid, [...this.#registry.all()])
+    return this.#store.queues.findFinished(jid)
   }
 
   /** Jobs of all functions with this unique id. */
   findUnique(unique: Uint8Array): Promise<readonly JobRef[]> {
-    return this.#store.findUnique(unique, [...this.#registry.all()])
+    return this.#uniques.find(unique)
   }
 
   counts(lanes: Iterable<string> = this.#registry.all()): Promise<readonly LaneCounts[]> {

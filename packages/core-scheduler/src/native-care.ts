@@ -52,6 +52,7 @@ export class NativeCare {
   #lanes: readonly string[] = []
   #lane = 0
   #sweepFrom: string | undefined
+  #jidsFrom: string | undefined
   /** When the current look through all jobs began, and the last whole one; this node's clock. */
   #lapSinceMs: number | undefined
   #wholeLapSinceMs: number | undefined
@@ -102,6 +103,7 @@ export class NativeCare {
     this.#worked = new Set(await store.native.workedLanes(lanes, this.#leads && this.#mendsCounts))
     if (!this.#leads) return
     await this.#sweep(lanes)
+    await this.#sweepJids()
     for (let look = 0; look < surveysPerBeat; look += 1) if (await this.#survey()) break
     if (repair) await this.#repair(lanes, repair)
   }
@@ -144,6 +146,13 @@ export class NativeCare {
       if (next === undefined) this.#lane += 1
       if (ids.length > 0) await this.#parts.settleNative(lane, ids)
     }
+  }
+
+  async #sweepJids(): Promise<void> {
+    const { store, settleNative } = this.#parts
+    const { refs, next } = await store.native.sweepJids(this.#jidsFrom)
+    this.#jidsFrom = next
+    for (const [lane, ids] of byLane(refs)) await settleNative(lane, ids)
   }
 
   /** True at the end of a look through all jobs. */

@@ -64,6 +64,13 @@ export interface NativeStore {
     from: string | undefined,
   ): Promise<{ readonly ids: readonly number[]; readonly next: string | undefined }>
   /**
+   * The same with the index of jids: returns unsettled jobs of any lane, those that {@link sweep} does not
+   * come by.
+   */
+  sweepJids(
+    from?: string,
+  ): Promise<{ readonly refs: readonly JobRef[]; readonly next: string | undefined }>
+  /**
    * Looks through a further piece of all jobs, for what is unsettled; with `suspect` also for leftovers,
    * which are remembered with the time of the first look. However large the store, a call is short.
    */

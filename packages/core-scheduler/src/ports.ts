@@ -214,8 +214,13 @@ export interface Store {
     ids: readonly number[],
     extras?: readonly LookExtra[],
   ): Promise<readonly (JobState | undefined)[]>
-  findJid(jid: string, lanes: readonly string[]): Promise<JobRef | undefined>
-  findUnique(unique: Uint8Array, lanes: readonly string[]): Promise<readonly JobRef[]>
+  /** The unfinished job that a Faktory producer named so, in whatever lane. Costs the same however many there are. */
+  findJid(jid: string): Promise<JobRef | undefined>
+  /** For each unique id the jobs of the lanes that have it. Goes through the lanes in short steps. */
+  findUniques(
+    uniques: readonly Uint8Array[],
+    lanes: readonly string[],
+  ): Promise<readonly (readonly JobRef[])[]>
   counts(lanes: readonly string[]): Promise<readonly LaneCounts[]>
   /**
    * Looks a little further, at each call, for lanes that a native client made; names those that it met which

@@ -57,7 +57,7 @@ export interface QueueStore {
   /** What a lane has counted so far begins at zero again. */
   resetTotals(lane: string): Promise<void>
   /** A finished job that is kept, by its jid. */
-  findFinished(jid: string, lanes: readonly string[]): Promise<JobRef | undefined>
+  findFinished(jid: string): Promise<JobRef | undefined>
   /**
    * False where the reservation is gone, or without a token where the job is: then it is noted whoever has the
    * job, also if it is queued or finished, and reserves nothing.

@@ -10,6 +10,7 @@
 --#include levels
 --#include packed
 --#include imports
+--#include jids
 local given = unpackedArguments(3)
 local lane, queue, tag, keptSeconds, mostDead, count = unpack(given, 1, 6)
 local channel, now = channelOf(lane), nowMs()
@@ -58,7 +59,7 @@ local function storeJob(id, where, first, most, enqueued, unique, jid)
   if enqueued ~= '-' then redis.call('HSET', key, 'enqueued', integer(enqueued == '' and now or enqueued)) end
   if where == 'dead' then redis.call('HSET', key, 'settled', 1) end
   if unique ~= '' and where ~= 'dead' then redis.call('HSET', uniqueKey(lane), unique, id) end
-  if jid ~= '' then redis.call('HSET', jidKey(lane), jid, id) end
+  if jid ~= '' then noteJid(lane, id, jid) end
   if where ~= 'dead' then redis.call('PUBLISH', channel, 'create:' .. id) end
 end
 

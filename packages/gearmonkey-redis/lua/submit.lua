@@ -10,6 +10,7 @@
 -- where the tick or a later one has its job.
 --#include keys
 --#include levels
+--#include jids
 --#include packed
 --#include waits
 local given = unpackedArguments(3)
@@ -97,7 +98,7 @@ local function submitLane(lane, queue, count, at)
         local ahead = due == '' and 0 or math.max(0, due - now)
         redis.call('SET', onceKey(lane) .. ':' .. lock, id, 'PX', integer(lockMs + ahead))
       end
-      if jid ~= '' then redis.call('HSET', jidKey(lane), jid, id) end
+      if jid ~= '' then noteJid(lane, id, jid) end
       redis.call('PUBLISH', channel, 'create:' .. id)
       if due ~= '' and due > now then
         redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)

@@ -51,6 +51,28 @@ function* standings({ bands, scheduledAtMs, busy, dead }: LaneFacts): Generator<
   for (const id of dead) yield ['dead', id]
 }
 
+/** Every entry of the index of jids names a job, and every unfinished job with a jid has an entry. */
+export function jidViolations(
+  lanes: readonly LaneFacts[],
+  jids: ReadonlyMap<string, string>,
+): string[] {
+  const byLane = new Map(lanes.map((facts) => [facts.lane, facts]))
+  const found: string[] = []
+  for (const [jid, ref] of jids) {
+    const [, id = '', lane = ''] = /^(\d+) (.*)$/s.exec(ref) ?? []
+    if (byLane.get(lane)?.jobs.has(id)) continue
+    found.push(`${lane}: ${id} is in the index of jids as ${jid} and has no hash`)
+  }
+  for (const facts of lanes) {
+    for (const [, id] of standings(facts)) {
+      const jid = facts.jobs.get(id)?.['jid']
+      if (jid === undefined || jids.has(jid)) continue
+      found.push(`${facts.lane}: ${id} is not in the index of jids as ${jid}`)
+    }
+  }
+  return found
+}
+
 function idViolations(facts: LaneFacts): string[] {
   const { lane, jobs, unique, jids } = facts
   const found: string[] = []

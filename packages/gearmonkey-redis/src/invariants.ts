@@ -1,7 +1,7 @@
 import { LaneNames } from '@crossgear/core-scheduler'
 import type { Connection } from './connection.ts'
 import { Keys } from './keys.ts'
-import { laneViolations, type LaneFacts } from './invariant-rules.ts'
+import { jidViolations, laneViolations, type LaneFacts } from './invariant-rules.ts'
 
 export interface InvariantOptions {
   readonly keys?: Keys
@@ -15,6 +15,8 @@ export interface InvariantOptions {
   /** Also report idle jobs of native clients that no queue holds. False. */
   readonly strays?: boolean
 }
+
+const readFields = ['status', 'door', 'token', 'level', 'settled', 'jid'] as const
 
 /** Keys read per round trip. */
 const batchSize = 500
@@ -36,7 +38,7 @@ export async function checkInvariants(
   } = options
   const lanes = await readLanes(redis, keys)
   const due = await readScores(redis, keys.due)
-  const found: string[] = []
+  const found = jidViolations(lanes, await readJids(redis, keys))
   for (const facts of lanes) {
     found.push(...laneViolations(facts, { native, strays }))
     const ready = await redis.zscore(keys.ready(names.parse(facts.lane).queue), facts.lane)
@@ -97,7 +99,7 @@ async function readLane(
     const ids = hashes.slice(at, at + batchSize)
     const pipeline = redis.pipeline()
     for (const id of ids) {
-      pipeline.hmget(keys.job(lane, id), 'status', 'door', 'token', 'level', 'settled')
+      pipeline.hmget(keys.job(lane, id), ...readFields)
     }
     const replies = (await pipeline.exec()) ?? []
     for (const [place, id] of ids.entries()) {
@@ -126,11 +128,20 @@ async function readLane(
 
 function fieldsOf(values: readonly (string | null)[]): Record<string, string> {
   const fields: Record<string, string> = {}
-  for (const [at, name] of ['status', 'door', 'token', 'level', 'settled'].entries()) {
+  for (const [at, name] of readFields.entries()) {
     const value = values[at]
     if (typeof value === 'string') fields[name] = value
   }
   return fields
+}
+
+/** What the index of jids says, all of its slots. */
+async function readJids(redis: Connection, keys: Keys): Promise<ReadonlyMap<string, string>> {
+  const jids = new Map<string, string>()
+  for (const key of keys.allJids()) {
+    for (const [jid, ref] of Object.entries(await redis.hgetall(key))) jids.set(jid, ref)
+  }
+  return jids
 }
 
 async function readScores(redis: Connection, key: string): Promise<Map<string, number>> {

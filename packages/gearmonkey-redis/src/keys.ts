@@ -1,6 +1,9 @@
 /** The places of a job's id that a GearMonkey client or worker uses. */
 export type Place = 'high' | 'normal' | 'low' | 'scheduled'
 
+/** Slots that the index of jids has in a cluster. */
+export const jidSlots = 16
+
 /**
  * Key names, the only place in TypeScript that writes them; `lua/lib/keys.lua` is the twin. In a
  * cluster the braces of the GearMonkey text are written as they stand, which makes a function's name
@@ -32,6 +35,7 @@ export class Keys {
     this.joins = `${broker}:joins`
     this.holders = `${broker}:holders`
     this.#held = `${broker}:held`
+    this.indexed = `${broker}:indexed`
     this.#batch = `${broker}:batch`
     this.#migration = `${broker}:migration`
     this.events = `xg:events:${database}`
@@ -103,14 +107,26 @@ export class Keys {
     return this.#of('xg:unique', lane)
   }
 
-  /** Faktory jid to id, of jobs that are not finished. */
+  /** In a cluster: Faktory jid to id, of a lane's jobs that are not finished. Former versions had it everywhere. */
   jid(lane: string): string {
     return this.#of('xg:jid', lane)
   }
 
-  /** Id of a finished Faktory job that is kept, for as long as it is. */
-  kept(lane: string, jid: string): string {
-    return `${this.#of('xg:kept', lane)}:${jid}`
+  /** Faktory jid to `<id> <lane>`, of all jobs that are not finished; in a cluster in this many slots. */
+  jids(slot = 0): string {
+    return this.close === '' ? 'xg:jids' : this.#of('xg:jids', String(slot))
+  }
+
+  /** All that {@link jids} names. */
+  allJids(): string[] {
+    return Array.from({ length: this.close === '' ? 1 : jidSlots }, (_none, slot) =>
+      this.jids(slot),
+    )
+  }
+
+  /** `<id> <lane>` of a finished Faktory job that is kept, for as long as it is. */
+  ended(jid: string): string {
+    return `xg:ended:${jid}`
   }
 
   /** What native programs may have left behind, by the time of the first look, milliseconds. */
@@ -212,6 +228,8 @@ export class Keys {
   readonly callbacks: string
   /** In a cluster: submissions that have joined batches and may not be stored, by when, milliseconds. */
   readonly joins: string
+  /** In a cluster: set when the jids of jobs that a former version stored have been indexed. */
+  readonly indexed: string
 
   /** Channel: what clients of one node are owed. */
   nodeChannel(node: string): string {

@@ -6,6 +6,7 @@ import type {
   SurveyPage,
 } from '@crossgear/core-scheduler'
 import { chunks } from './chunks.ts'
+import { JidIndex } from './jid-index.ts'
 import { KeyScan } from './key-scan.ts'
 import type { Place } from './keys.ts'
 import type { StoreLink } from './store-link.ts'
@@ -36,12 +37,14 @@ export interface DeadBounds {
 export class RedisNativeStore implements NativeStore {
   readonly #link: StoreLink
   readonly #dead: DeadBounds
+  readonly #jids: JidIndex
   readonly #hunt: StrayHunt
   readonly #scan: KeyScan
 
   constructor(link: StoreLink, dead: DeadBounds) {
     this.#link = link
     this.#dead = dead
+    this.#jids = new JidIndex(link)
     this.#scan = new KeyScan(link, link.keys.job('*', '*'), keysPerLook)
     this.#hunt = new StrayHunt({
       page: (lane, place, from, count) => this.#page(lane, place, from, count),
@@ -78,8 +81,15 @@ export class RedisNativeStore implements NativeStore {
     const key = index === 'unique' ? keys.unique(lane) : keys.jid(lane)
     const reply = (await run('sweep', [key], [lane, cursor, entriesPerSweep])) as Buffer[]
     const [next = '0', ...ids] = numbersAsText(reply)
+    if (index === 'jid' && this.#link.isCluster) await this.#jids.heal(lane, cursor)
     const following = index === 'unique' ? 'jid 0' : undefined
     return { ids: ids.map(Number), next: next === '0' ? following : `${index} ${next}` }
+  }
+
+  sweepJids(
+    from?: string,
+  ): Promise<{ readonly refs: readonly JobRef[]; readonly next: string | undefined }> {
+    return this.#jids.sweep(from)
   }
 
   async survey(suspect: boolean): Promise<SurveyPage> {

@@ -7,6 +7,7 @@ import type {
   QueueStore,
   SetExit,
 } from '@crossgear/core-scheduler'
+import { JidIndex } from './jid-index.ts'
 import type { StoreLink } from './store-link.ts'
 
 /** What the steps count in a lane's hash. */
@@ -24,9 +25,11 @@ interface Parts {
 /** The steps of the store port about Faktory queues and sets of jobs. */
 export class RedisQueues implements QueueStore {
   readonly #parts: Parts
+  readonly #jids: JidIndex
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#jids = new JidIndex(parts.link)
   }
 
   async tellOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
@@ -111,13 +114,8 @@ export class RedisQueues implements QueueStore {
     await call(() => redis.hdel(keys.meta(lane), ...totals))
   }
 
-  async findFinished(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {
-    const { keys, eachLane } = this.#parts.link
-    if (lanes.length === 0) return undefined
-    const ids = await eachLane(lanes, (commands, lane) => commands.get(keys.kept(lane, jid)))
-    const at = ids.findIndex((id) => id !== null)
-    const lane = lanes[at]
-    return lane === undefined ? undefined : { lane, id: Number(ids[at]) }
+  findFinished(jid: string): Promise<JobRef | undefined> {
+    return this.#jids.findEnded(jid)
   }
 
   async note({ lane, id }: JobRef, token: string | undefined, note: JobNote): Promise<boolean> {

@@ -38,6 +38,7 @@ import { tellsNothing, storeErrorOf } from './errors.ts'
 import { Events } from './events.ts'
 import { checkHealth, whyAway } from './health.ts'
 import { RedisImports } from './imports.ts'
+import { JidIndex } from './jid-index.ts'
 import { JobReads } from './job-reads.ts'
 import { RedisJobs } from './job-steps.ts'
 import { RedisLanes } from './lane-steps.ts'
@@ -89,6 +90,7 @@ export class RedisStore implements Store {
   readonly #eventRedis: Redis
   readonly #events: Events
   readonly #reads: JobReads
+  readonly #jids: JidIndex
   readonly #jobs: RedisJobs
   /** Absent outside a cluster. */
   readonly #cluster: ClusterSteps | undefined
@@ -111,6 +113,7 @@ export class RedisStore implements Store {
     this.#eventRedis = eventConnection(address, link.node, options.answerWithinMs)
     this.#events = new Events(this.#eventRedis, link.keys, link.node)
     this.#reads = new JobReads(link)
+    this.#jids = new JidIndex(link)
     this.#jobs = new RedisJobs(link, clock, bounds)
     this.#lanes = new RedisLanes(link)
     this.#nodes = new RedisNodes(link, clock, bounds)
@@ -151,6 +154,7 @@ export class RedisStore implements Store {
     try {
       await Promise.all([connect(this.#link.redis), this.#eventRedis.connect()])
       await this.#events.start()
+      await this.#jids.adopt()
     } catch (error) {
       throw storeErrorOf(error)
     }
@@ -207,12 +211,15 @@ export class RedisStore implements Store {
     return this.#reads.look(lane, ids, extras)
   }
 
-  findJid(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {
-    return this.#jobs.findJid(jid, lanes)
+  findJid(jid: string): Promise<JobRef | undefined> {
+    return this.#jids.find(jid)
   }
 
-  findUnique(unique: Uint8Array, lanes: readonly string[]): Promise<readonly JobRef[]> {
-    return this.#jobs.findUnique(unique, lanes)
+  findUniques(
+    uniques: readonly Uint8Array[],
+    lanes: readonly string[],
+  ): Promise<readonly (readonly JobRef[])[]> {
+    return this.#jobs.findUniques(uniques, lanes)
   }
 
   counts(lanes: readonly string[]): Promise<readonly LaneCounts[]> {

@@ -89,7 +89,7 @@ export class StoreLink {
     })
   }
 
-  /** One answer per lane: in a cluster a call for each, else all in one write. */
+  /** One answer per lane: in a cluster a call for each, else as many in one write as let others pass. */
   readonly eachLane = async (
     lanes: readonly string[],
     ask: (commands: Commands, lane: string) => Promise<unknown>,
@@ -97,9 +97,14 @@ export class StoreLink {
     if (this.isCluster) {
       return this.call(() => Promise.all(lanes.map((lane) => ask(this.redis, lane))))
     }
-    return this.pipeline((pipeline) => {
-      for (const lane of lanes) void ask(pipeline as unknown as Commands, lane)
-    })
+    const replies: unknown[] = []
+    for (const some of chunks(lanes, lanesPerCall)) {
+      const answers = await this.pipeline((pipeline) => {
+        for (const lane of some) void ask(pipeline as unknown as Commands, lane)
+      })
+      for (const answer of answers) replies.push(answer)
+    }
+    return replies
   }
 
   /** Calls for many lanes: as many as one call may take, in a cluster one. */
@@ -162,4 +167,4 @@ export class StoreLink {
 }
 
 /** What is asked of each lane; the same on a connection and on a pipeline. */
-export type Commands = Pick<Redis, 'hgetBuffer' | 'get' | 'zcard' | 'exists'>
+export type Commands = Pick<Redis, 'zcard' | 'exists'>

@@ -36,6 +36,32 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     }
   }
 
+  test('a batch is told of its jobs, though the index of some of their jids is away', async () => {
+    const living = await cluster.masterOf(keys.lanes)
+    const lane = await laneOn((server) => server === living)
+    const bid = 'a-batch'
+    await store.batches.create({ bid, description: '' })
+    const jobs = Array.from({ length: 20 }, (_none, at) => ({
+      ...job,
+      jid: `jid-${at}`,
+      batch: bid,
+    }))
+    await store.submit(
+      lane,
+      jobs.map((each) => ({ ...each, door: 'faktory' as const })),
+    )
+    const away = cluster.masters.find((server) => server !== living)
+    await away?.kill()
+    const taken = await store.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 20 })
+    expect(taken).toHaveLength(20)
+    const output = Buffer.from('out')
+    await store.finish(
+      lane,
+      taken.map(({ id, token }) => ({ lane, id, token, kind: 'complete', output })),
+    )
+    expect(await store.batches.state(bid)).toMatchObject({ pending: 0 })
+  }, 30_000)
+
   test('a job that is stored is taken, though the index of its queue is away', async () => {
     const lane = await laneOn((server) => server !== indexing)
     await indexing.kill()

@@ -124,7 +124,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     const [claimed] = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
     expect(claimed?.input.equals(input)).toBe(true)
     if (unique.length > 0) {
-      expect(await store.findUnique(unique, ['mail'])).toEqual([{ lane: 'mail', id: 1 }])
+      expect(await store.findUniques([unique], ['mail'])).toEqual([[{ lane: 'mail', id: 1 }]])
       expect(claimed?.unique?.equals(unique)).toBe(true)
     }
     const { lane, id, token } = claimed!

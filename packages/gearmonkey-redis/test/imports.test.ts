@@ -179,7 +179,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     expect(await store.counts(['mail'])).toMatchObject([
       { normal: 0, low: 0, running: 1, submitted: 1 },
     ])
-    expect(await store.findUnique(unique, ['mail'])).toEqual([])
+    expect(await store.findUniques([unique], ['mail'])).toEqual([[]])
     expect(await store.imports.undo('mail', requests.slice(1))).toEqual(['changed', 'changed'])
   })
 

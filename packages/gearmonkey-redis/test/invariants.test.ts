@@ -49,6 +49,16 @@ const plants: readonly (readonly [string, (redis: Redis) => Promise<unknown>, st
     ['mail: 99 is in the jid index and has no hash'],
   ],
   [
+    'an entry of the index of jids that leads nowhere',
+    (redis) => redis.hset('xg:jids', 'gone', '99 sms'),
+    ['sms: 99 is in the index of jids as gone and has no hash'],
+  ],
+  [
+    'an unfinished job that the index of jids lacks',
+    (redis) => redis.hdel('xg:jids', 'j4'),
+    ['mail: 5 is not in the index of jids as j4'],
+  ],
+  [
     'a job that fell out of its queue',
     (redis) => redis.rpop('queue:mail:low'),
     ['mail: idle job 5 is in no place'],

@@ -37,6 +37,8 @@ const twins: Readonly<Record<string, (keys: Keys) => string>> = {
   "batchKey('b1')": (keys) => keys.batch('b1'),
   "nodeChannel('n1')": (keys) => keys.nodeChannel('n1'),
   dueKey: (keys) => keys.due,
+  'jidsKey(3)': (keys) => keys.jids(3),
+  "endedKey('jid-0001')": (keys) => keys.ended('jid-0001'),
   callbacksKey: (keys) => keys.callbacks,
   joinsKey: (keys) => keys.joins,
   eventsChannel: (keys) => keys.events,

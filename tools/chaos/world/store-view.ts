@@ -66,6 +66,10 @@ export class StoreView {
   async leftovers(strayCounts: number): Promise<string[]> {
     const found: string[] = []
     for (const lane of this.#lanes) found.push(...(await this.#leftoversOf(lane, strayCounts)))
+    for (const key of this.#keys.allJids()) {
+      const jids = await this.#redis.hlen(key)
+      if (jids > 0) found.push(`${key}: ${jids} jids of no job`)
+    }
     return found
   }
 

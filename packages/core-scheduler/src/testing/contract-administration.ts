@@ -3,15 +3,16 @@ import {
   aJob,
   bytes,
   completed,
+  findUnique,
   idsOf,
   killed,
   listening,
+  type OpenWorld,
   readOne,
   submitAll,
   submitOne,
   take,
   takeOne,
-  type OpenWorld,
 } from './contract-kit.ts'
 
 const unique = bytes('one of a kind')
@@ -36,8 +37,8 @@ export function administrationContract(open: OpenWorld): void {
       expect(await store.cancel('mail', 2)).toBe(true)
       expect(await store.cancel('mail', 2)).toBe(false)
       expect(await readOne(store, 'mail', 2)).toBeUndefined()
-      expect(await store.findUnique(unique, ['mail'])).toEqual([])
-      expect(await store.findJid('j-1', ['mail'])).toBeUndefined()
+      expect(await findUnique(store, unique, ['mail'])).toEqual([])
+      expect(await store.findJid('j-1')).toBeUndefined()
       expect(idsOf(await take(store, ['mail'], 9)).sort()).toEqual([1, 3])
     })
 
@@ -136,8 +137,8 @@ export function administrationContract(open: OpenWorld): void {
       await store.finish('mail', [killed(job)])
       const cleared = [await store.clearLane('mail', 2), await store.clearLane('mail', 9)]
       expect(cleared.flat().sort()).toEqual([1, 2, 3, 4])
-      expect(await store.findUnique(unique, ['mail'])).toEqual([])
-      expect(await store.findJid('j-1', ['mail'])).toBeUndefined()
+      expect(await findUnique(store, unique, ['mail'])).toEqual([])
+      expect(await store.findJid('j-1')).toBeUndefined()
       expect((await store.listJobs('mail', 0, 9)).jobs).toEqual([])
     })
 

@@ -5,18 +5,19 @@ import {
   aJob,
   bytes,
   fetch,
+  findUnique,
   idsOf,
   killed,
   listening,
   lookAtAll,
   native,
+  type OpenWorld,
   readOne,
   released,
   seen,
   submitOne,
   take,
   takeOne,
-  type OpenWorld,
 } from './contract-kit.ts'
 
 const failure = '{"retry_count":0,"errtype":"Broken"}'
@@ -57,7 +58,7 @@ export function deadContract(open: OpenWorld): void {
         })
         expect(await world.secondsLeft('mail', id)).toBe(Infinity)
         expect((await store.counts(['mail']))[0]).toMatchObject({ dead: 1, failed: 1, running: 0 })
-        expect(await store.findUnique(unique, ['mail'])).toEqual([])
+        expect(await findUnique(store, unique, ['mail'])).toEqual([])
         expect(await store.submit('mail', [aJob({ unique })])).toEqual([
           { kind: 'created', id: id + 1 },
         ])

@@ -106,6 +106,32 @@ export async function readOne(store: Store, lane: string, id: number): Promise<J
   return job
 }
 
+/** Looks once through all indexes of a lane's unfinished jobs. Gives the ids of unsettled ones. */
+export async function sweepAll(store: Store, lane: string): Promise<number[]> {
+  const found: number[] = []
+  for (let from: string | undefined; ;) {
+    const { ids, next } = await store.native.sweep(lane, from)
+    found.push(...ids)
+    if ((from = next) === undefined) break
+  }
+  for (let from: string | undefined; ;) {
+    const { refs, next } = await store.native.sweepJids(from)
+    found.push(...idsOf(refs))
+    if ((from = next) === undefined) break
+  }
+  return found
+}
+
+/** The jobs of the lanes with this unique id. */
+export async function findUnique(
+  store: Store,
+  unique: Uint8Array,
+  lanes: readonly string[],
+): Promise<readonly JobRef[]> {
+  const [found = []] = await store.findUniques([unique], lanes)
+  return found
+}
+
 /** A job that must be there. */
 export async function seen(store: Store, lane: string, id: number): Promise<Job> {
   const job = await readOne(store, lane, id)

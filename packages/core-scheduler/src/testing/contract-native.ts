@@ -1,19 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import type { Store } from '../ports.ts'
 import {
+  aJob,
   bytes,
   completed,
   failed,
+  findUnique,
   killed,
   listening,
   lookAtAll,
   native,
+  type OpenWorld,
   released,
   retried,
   seen,
+  submitAll,
   submitOne,
+  sweepAll,
   takeOne,
-  type OpenWorld,
 } from './contract-kit.ts'
 import type { StoreWorld } from './store-world.ts'
 
@@ -44,8 +48,8 @@ export function nativeContract(open: OpenWorld): void {
       const results = await Promise.all(nodes.map((node) => node.finish('mail', outcomes)))
       expect(results.flat().sort()).toEqual(['done', 'done', 'unknown', 'unknown'])
       expect((await other.counts(['mail']))[0]).toMatchObject({ completed: 1, retried: 1 })
-      expect(await other.findUnique(unique, ['mail'])).toEqual([])
-      expect(await other.findJid('j-1', ['mail'])).toBeUndefined()
+      expect(await findUnique(other, unique, ['mail'])).toEqual([])
+      expect(await other.findJid('j-1')).toBeUndefined()
       expect(await world.secondsLeft('mail', 1)).toBeUndefined()
       expect(await world.secondsLeft('mail', 2)).toBe(Infinity)
     })
@@ -134,6 +138,16 @@ export function nativeContract(open: OpenWorld): void {
       expect(await lookAtAll(store, false)).toEqual([ours])
     })
 
+    test('one that nobody settled is found by its jid alone', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitAll(store, 'mail', [aJob({ jid: 'j-1' }), aJob({ jid: 'j-2' })])
+      const id = (await world.native.take('mail')) ?? 0
+      await world.native.finish('mail', id, 'success', bytes('out'))
+      expect(await sweepAll(store, 'mail')).toEqual([id])
+      expect(await store.findJid('j-2')).toEqual({ lane: 'mail', id: 2 })
+    })
+
     test('the indexes forget jobs whose record is gone', async () => {
       const world = await open()
       const store = await world.node()
@@ -141,12 +155,9 @@ export function nativeContract(open: OpenWorld): void {
       const id = (await world.native.take('mail')) ?? 0
       await world.native.finish('mail', id, 'success', bytes('out'))
       await world.expire('mail', id)
-      for (let next: string | undefined; ;) {
-        ;({ next } = await store.native.sweep('mail', next))
-        if (next === undefined) break
-      }
-      expect(await store.findUnique(unique, ['mail'])).toEqual([])
-      expect(await store.findJid('j-1', ['mail'])).toBeUndefined()
+      await sweepAll(store, 'mail')
+      expect(await findUnique(store, unique, ['mail'])).toEqual([])
+      expect(await store.findJid('j-1')).toBeUndefined()
     })
 
     test('of the lanes that native clients made those that have jobs are found', async () => {

@@ -3,16 +3,17 @@ import {
   aJob,
   bytes,
   completed,
+  findUnique,
   idsOf,
   listening,
   native,
+  type OpenWorld,
   readOne,
   released,
   seen,
   submitOne,
   take,
   takeOne,
-  type OpenWorld,
 } from './contract-kit.ts'
 
 const unique = bytes('one of a kind')
@@ -57,15 +58,26 @@ export function sharingContract(open: OpenWorld): void {
       const lanes = ['fax', 'mail', 'sms']
       await submitOne(store, 'mail', { unique, jid: 'j-1' })
       await submitOne(store, 'sms', { unique })
-      expect(await store.findUnique(unique, lanes)).toEqual([
+      expect(await findUnique(store, unique, lanes)).toEqual([
         { lane: 'mail', id: 1 },
         { lane: 'sms', id: 1 },
       ])
-      expect(await store.findJid('j-1', lanes)).toEqual({ lane: 'mail', id: 1 })
-      expect(await store.findJid('j-2', lanes)).toBeUndefined()
+      expect(await store.findJid('j-1')).toEqual({ lane: 'mail', id: 1 })
+      expect(await store.findJid('j-2')).toBeUndefined()
       await store.finish('mail', [completed(await takeOne(store, 'mail'))])
-      expect(await store.findUnique(unique, lanes)).toEqual([{ lane: 'sms', id: 1 }])
-      expect(await store.findJid('j-1', lanes)).toBeUndefined()
+      expect(await findUnique(store, unique, lanes)).toEqual([{ lane: 'sms', id: 1 }])
+      expect(await store.findJid('j-1')).toBeUndefined()
+    })
+
+    test('a jid that is given again names the later job, until that one ends', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { jid: 'j-1' })
+      await submitOne(store, 'mail', { jid: 'j-1' })
+      for (const job of await take(store, ['mail'], 2)) {
+        expect(await store.findJid('j-1')).toEqual({ lane: 'mail', id: 2 })
+        await store.finish('mail', [completed(job)])
+      }
+      expect(await store.findJid('j-1')).toBeUndefined()
     })
 
     test('a foreground job whose only client left is not given to a worker', async () => {
@@ -79,8 +91,8 @@ export function sharingContract(open: OpenWorld): void {
       expect(await store.nonEmpty(['mail'])).toEqual(['mail'])
       expect(idsOf(await take(store, ['mail'], 9))).toEqual([2])
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
-      expect(await store.findUnique(unique, ['mail'])).toEqual([])
-      expect(await store.findJid('j-1', ['mail'])).toBeUndefined()
+      expect(await findUnique(store, unique, ['mail'])).toEqual([])
+      expect(await store.findJid('j-1')).toBeUndefined()
     })
 
     test('it is given while another client waits, on this node or another', async () => {
@@ -166,7 +178,7 @@ export function sharingContract(open: OpenWorld): void {
       expect(await b.finish('mail', [outcome])).toEqual(['done'])
       expect(await a.finish('mail', [outcome])).toEqual(['unknown'])
       expect(await seen(a, 'mail', id)).toMatchObject({ status: 'success', settled: true })
-      expect(await b.findUnique(unique, ['mail'])).toEqual([])
+      expect(await findUnique(b, unique, ['mail'])).toEqual([])
       expect((await a.counts(['mail']))[0]?.completed).toBe(1)
     })
 

@@ -36,7 +36,7 @@ export function tiesContract(open: OpenWorld): void {
         await world.pass(10_001)
         expect((await take(store, ['mail'], 9, { by })).map(({ id }) => id)).toEqual([2])
         expect(await readOne(store, 'mail', 1)).toBeUndefined()
-        expect(await store.findJid('stale-001', ['mail'])).toBeUndefined()
+        expect(await store.findJid('stale-001')).toBeUndefined()
         expect((await store.counts(['mail']))[0]).toMatchObject({ expired: 1, failed: 0 })
       },
     )

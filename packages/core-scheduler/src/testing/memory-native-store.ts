@@ -50,6 +50,11 @@ export class MemoryNativeStore implements NativeStore {
     })
   }
 
+  /** What {@link sweep} looks through holds the jids as well. */
+  sweepJids(): Promise<{ readonly refs: readonly JobRef[]; readonly next: undefined }> {
+    return this.#step(() => ({ refs: [], next: undefined }))
+  }
+
   survey(suspect: boolean): Promise<SurveyPage> {
     return this.#step((world) => {
       const unsettled: JobRef[] = []

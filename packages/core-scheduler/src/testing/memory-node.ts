@@ -176,22 +176,27 @@ export class MemoryNode implements Store {
     )
   }
 
-  findJid(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {
+  findJid(jid: string): Promise<JobRef | undefined> {
     return this.#step((world) => {
-      for (const lane of lanes) {
-        const id = world.lane(lane).jids.get(jid)
+      for (const { lane, jids } of world.lanes) {
+        const id = jids.get(jid)
         if (id !== undefined) return { lane, id }
       }
       return undefined
     })
   }
 
-  findUnique(unique: Uint8Array, lanes: readonly string[]): Promise<readonly JobRef[]> {
+  findUniques(
+    uniques: readonly Uint8Array[],
+    lanes: readonly string[],
+  ): Promise<readonly (readonly JobRef[])[]> {
     return this.#step((world) =>
-      lanes.flatMap((lane) => {
-        const id = world.lane(lane).unique.get(uniqueKey(unique))
-        return id === undefined ? [] : [{ lane, id }]
-      }),
+      uniques.map((unique) =>
+        lanes.flatMap((lane) => {
+          const id = world.lane(lane).unique.get(uniqueKey(unique))
+          return id === undefined ? [] : [{ lane, id }]
+        }),
+      ),
     )
   }
 

@@ -127,12 +127,12 @@ export class MemoryQueues implements QueueStore {
     })
   }
 
-  findFinished(jid: string, lanes: readonly string[]): Promise<JobRef | undefined> {
+  findFinished(jid: string): Promise<JobRef | undefined> {
     return this.#step((world) => {
-      for (const lane of lanes) {
-        for (const { id, terms } of world.lane(lane).all()) {
-          const job = terms?.jid === jid ? world.lane(lane).job(id, world.nowMs()) : undefined
-          if (job?.settled) return { lane, id }
+      for (const lane of world.lanes) {
+        for (const { id, terms } of lane.all()) {
+          const job = terms?.jid === jid ? lane.job(id, world.nowMs()) : undefined
+          if (job?.settled) return { lane: lane.lane, id }
         }
       }
       return undefined

@@ -1,5 +1,6 @@
 -- Batches of Faktory jobs, and their callbacks. Needs keys.lua.
 --#include levels
+--#include jids
 -- A batch in which nothing happens for so long is forgotten: 30 days.
 local batchSeconds = 2592000
 
@@ -28,7 +29,7 @@ local function storeCallback(lane, callback, words, first)
   local id = integer(redis.call('INCR', laneKey('uid', lane)))
   redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', stamp(nowUs()), 'callback', callback,
     unpack(words, first + 3))
-  redis.call('HSET', jidKey(lane), jid, id)
+  noteJid(lane, id, jid)
   redis.call('PUBLISH', channelOf(lane), 'create:' .. id)
   enqueue(lane, { { id, level } })
   hintReady(queue, lane, now)

@@ -1,14 +1,13 @@
 -- What follows from the end of jobs. Needs keys.lua.
 --#include ties
+--#include jids
 local nativeRetention, lockSeconds, relaySeconds = 90000, 10, 60
 
-local function forgetIndexes(lane, id, unique, jid)
+local function forgetIndexes(lane, id, unique, jid, keep)
   if unique and redis.call('HGET', uniqueKey(lane), unique) == id then
     redis.call('HDEL', uniqueKey(lane), unique)
   end
-  if jid and redis.call('HGET', jidKey(lane), jid) == id then
-    redis.call('HDEL', jidKey(lane), jid)
-  end
+  if jid then forgetJid(lane, id, jid, keep or 0) end
 end
 
 -- Tells the other nodes whose clients wait for the job, each once. True if there are any.
@@ -36,16 +35,15 @@ end
 -- other nodes need to read the outcome. `job.isAnnounced`: its worker publishes `finish`. `job.how`: see untie; a job that was not done was dropped.
 local function finishJob(lane, job, node, status, output)
   local key, id = jobKey(lane, job.id), job.id
-  forgetIndexes(lane, id, job.unique, job.jid)
   if job.door == 'faktory' then untie(lane, id, status == 'success' and 'success' or job.how or 'dropped') end
   local elsewhere = relay(lane, id, job.waiting, node, 'finish', '')
   local keep = job.door and tonumber(job.keep or 0) or nativeRetention
   if elsewhere and keep < relaySeconds then keep = relaySeconds end
+  forgetIndexes(lane, id, job.unique, job.jid, keep)
   if keep > 0 then
     redis.call('HSET', key, 'status', status, 'output', output, 'settled', 1)
     redis.call('HDEL', key, 'token')
     redis.call('EXPIRE', key, keep)
-    if job.jid then redis.call('SET', laneKey('xg:kept', lane) .. ':' .. job.jid, id, 'EX', keep) end
   else
     redis.call('DEL', key)
   end

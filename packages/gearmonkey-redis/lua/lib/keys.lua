@@ -42,6 +42,8 @@ local function heldKey(holder) return broker .. ':held:' .. holder end
 local function batchKey(bid) return broker .. ':batch:' .. bid end
 local function nodeChannel(node) return 'xg:node:' .. database .. ':' .. node end
 local dueKey, callbacksKey, joinsKey = broker .. ':due', broker .. ':callbacks', broker .. ':joins'
+local function jidsKey(slot) return open == '' and 'xg:jids' or laneKey('xg:jids', slot) end
+local function endedKey(jid) return 'xg:ended:' .. jid end
 local eventsChannel = 'xg:events:' .. database
 local isCluster = open ~= ''
 

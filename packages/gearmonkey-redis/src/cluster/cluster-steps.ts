@@ -11,6 +11,7 @@ import type {
 } from '@crossgear/core-scheduler'
 import type { ClockOffset } from '../clock-offset.ts'
 import { storeErrorOf } from '../errors.ts'
+import { JidIndex } from '../jid-index.ts'
 import type { RedisJobs } from '../job-steps.ts'
 import type { StoreLink } from '../store-link.ts'
 import { Aftermath } from './aftermath.ts'
@@ -46,7 +47,7 @@ export class ClusterSteps implements Pick<
     this.#link = link
     this.#jobs = jobs
     this.#clock = clock
-    this.#ties = new ClusterTies(link)
+    this.#ties = new ClusterTies(link, new JidIndex(link))
     this.#joins = new BatchJoins(link)
     this.#aftermath = new Aftermath(link, this.#ties)
     this.#throttles = new ClusterThrottles(link, throttles)

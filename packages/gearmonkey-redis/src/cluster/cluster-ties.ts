@@ -1,3 +1,4 @@
+import type { JidIndex } from '../jid-index.ts'
 import type { StoreLink } from '../store-link.ts'
 
 /** Entries told to batches in one step. */
@@ -13,28 +14,37 @@ const entryForm = /^(job|callback) (done|failed) (\d+) (.*)$/s
  */
 export class ClusterTies {
   readonly #link: StoreLink
+  readonly #jids: JidIndex
 
-  constructor(link: StoreLink) {
+  constructor(link: StoreLink, jids: JidIndex) {
     this.#link = link
+    this.#jids = jids
   }
 
-  /** Tells the batches which jobs of a lane have ended. */
+  /** Tells the batches which jobs of a lane have ended, and the index of jids which have come and ended. */
   async settle(lane: string): Promise<void> {
-    const { call, redis, run, keys } = this.#link
+    const { call, redis, run, keys, ifThere } = this.#link
     const noted = await call(() => redis.srandmember(keys.ties(lane), entriesPerStep))
+    const ofJids = noted.filter((entry) => entry.startsWith('jid '))
     const byBatch = new Map<string, string[]>()
-    for (const entry of noted) {
+    const done = noted.filter((entry) => !entry.startsWith('jid '))
+    for (const entry of done) {
       const [, kind = '', word = '', id = '', tie = ''] = entryForm.exec(entry) ?? []
       const colon = kind === 'callback' ? tie.lastIndexOf(':') : tie.length
       const words = [kind, word, kind === 'callback' ? tie : id]
       const bid = tie.slice(0, colon)
       byBatch.set(bid, [...(byBatch.get(bid) ?? []), ...words])
     }
+    // Batches do not wait for a slot of the index whose server is away.
+    await ifThere(async () => {
+      await this.#jids.follow(lane, ofJids)
+      done.push(...ofJids)
+    })
     for (const [bid, words] of byBatch) {
       await run('batch-told', [keys.batch(bid)], [bid, lane, ...words])
     }
-    if (noted.length > 0) await call(() => redis.srem(keys.ties(lane), ...noted))
-    await this.pushCallbacks()
+    if (done.length > 0) await call(() => redis.srem(keys.ties(lane), ...done))
+    if (byBatch.size > 0) await this.pushCallbacks()
   }
 
   /** Pushes the callbacks of batches that have come so far. */

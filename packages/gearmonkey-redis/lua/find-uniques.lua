@@ -1,0 +1,14 @@
+-- Unfinished jobs of lanes by their unique ids.
+-- KEYS: xg:unique:{lane} of the first. ARGV: open, close, number of unique ids, the unique ids, lanes.
+-- Returns flat per job: number of its unique id (from 0), lane, id.
+--#include keys
+local count, found = tonumber(ARGV[3]), {}
+for at = 4 + count, #ARGV do
+  local lane = ARGV[at]
+  for index, id in ipairs(redis.call('HMGET', uniqueKey(lane), unpack(ARGV, 4, 3 + count))) do
+    if id then
+      for _, part in ipairs({ index - 1, lane, id }) do found[#found + 1] = part end
+    end
+  end
+end
+return found

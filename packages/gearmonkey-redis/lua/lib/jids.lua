@@ -1,0 +1,23 @@
+-- Which job a Faktory jid names, whatever its lane. In a cluster that index is in other slots: a lane keeps its own
+-- jids, and notes for a node what has changed. Needs keys.lua.
+
+local function noteJid(lane, id, jid)
+  if isCluster then
+    redis.call('HSET', jidKey(lane), jid, id)
+    redis.call('SADD', tiesKey(lane), 'jid add ' .. id .. ' ' .. jid)
+  else
+    redis.call('HSET', jidsKey(), jid, id .. ' ' .. lane)
+  end
+end
+
+-- The job has ended. `keep`: how long its hash stays, seconds.
+local function forgetJid(lane, id, jid, keep)
+  if isCluster then
+    if redis.call('HGET', jidKey(lane), jid) == id then redis.call('HDEL', jidKey(lane), jid) end
+    redis.call('SADD', tiesKey(lane), 'jid ' .. keep .. ' ' .. id .. ' ' .. jid)
+    return
+  end
+  local ref = id .. ' ' .. lane
+  if redis.call('HGET', jidsKey(), jid) == ref then redis.call('HDEL', jidsKey(), jid) end
+  if keep > 0 then redis.call('SET', endedKey(jid), ref, 'EX', keep) end
+end

@@ -1,0 +1,18 @@
+-- Outside a cluster: looks through a piece of the index of jids for jobs that a native worker finished unheard, and
+-- forgets the entries of jobs that are gone.
+-- KEYS: xg:jids. ARGV: open, close, cursor, entries to look at.
+-- Returns { next cursor (0: that was all), flat per job: lane, id }.
+--#include keys
+--#include native
+local page = redis.call('HSCAN', KEYS[1], ARGV[3], 'COUNT', ARGV[4])
+local answer, pairs = { page[1] }, page[2]
+for at = 1, #pairs, 2 do
+  local id, lane = string.match(pairs[at + 1], '^(%d+) (.*)$')
+  if not id or redis.call('EXISTS', jobKey(lane, id)) == 0 then
+    redis.call('HDEL', KEYS[1], pairs[at])
+  elseif isUnsettled(lane, id) then
+    answer[#answer + 1] = lane
+    answer[#answer + 1] = id
+  end
+end
+return answer
