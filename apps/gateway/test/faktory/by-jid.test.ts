@@ -25,6 +25,7 @@ describe.skipIf(!hasRedisServer)(`a jid among ${jobtypes} job types`, () => {
       jobtype: `type-${at}`,
       args: [],
       at: '2999-01-01T00:00:00Z',
+      custom: { track: 1 },
     }))
     await producer.ask(`PUSHB ${JSON.stringify(jobs)}`)
     await producer.ask('PUSH {"jid":"held-0001","jobtype":"held","args":[]}')
@@ -40,7 +41,7 @@ describe.skipIf(!hasRedisServer)(`a jid among ${jobtypes} job types`, () => {
     expect(await stranger.ask('ACK {"jid":"held-0001"}')).toBe('+OK')
     // The rest is what gateways do by the way: before, each jid took a look-up in each of 2,000 hashes.
     expect(await lookups()).toBeLessThan(50_000)
-    expect(await stranger.askJson('TRACK GET jid-1999-0000')).toMatchObject({ state: 'unknown' })
+    expect(await stranger.askJson('TRACK GET jid-1999-0000')).toMatchObject({ state: 'failed' })
     expect(await stranger.askJson('TRACK GET held-0001')).toMatchObject({ state: 'unknown' })
   }, 60_000)
 })
