@@ -2,7 +2,7 @@
 -- KEYS: uid:{lane}. ARGV: open, close, packed: lane, queue (its hint index, empty for none), tag of the migration,
 -- how long the notes are kept (s), dead jobs that a lane keeps, count, then per job: import id, digest, place (queue,
 -- retry, dead), level, due (ms, empty for now; of a dead job: when it is forgotten), unique (empty for none), jid
--- (empty for none), when it was queued (ms, empty for now, `-` for a native client's, which does not say), number of
+-- (empty for none), place in the order of arrival (us; `-` for a native client's, which does not say), number of
 -- field strings, the field strings.
 -- Returns packed per job: its id; minus the id of the job that it joined; its note where it came before; `dead`
 -- where the dead set is full; `notes` where too many are noted.
@@ -22,10 +22,11 @@ local function joinable(unique)
   return (status == 'idle' or status == 'busy') and id or nil
 end
 
+local touched = {}
 local function note(importId, letter, digest, id)
   local key = importedKey(lane, importId)
   redis.call('HSET', key, importId, letter .. tag .. digest .. id)
-  redis.call('EXPIRE', key, keptSeconds)
+  touched[key] = true
 end
 
 -- A job that its source gave away for good may come again: another one, of the same name.
@@ -36,9 +37,9 @@ end
 
 local last = redis.call('INCRBY', KEYS[1], count)
 local nextId, results, queued = last - count, {}, {}
-local best, oldest, earliestDue, at = 0, now, nil, 7
+local best, bestUs, earliestDue, at = 0, 0, nil, 7
 
-local function place(id, where, level, due, enqueued)
+local function place(id, where, level, due, arrived)
   if where == 'dead' then
     redis.call('ZADD', deadKey(lane), due, id)
   elseif where == 'retry' or (due ~= '' and due > now) then
@@ -48,15 +49,14 @@ local function place(id, where, level, due, enqueued)
   else
     local ids = queued[level]
     if ids then ids[#ids + 1] = id else queued[level] = { id } end
-    if level > best then best, oldest = level, now end
-    if level == best and type(enqueued) == 'number' then oldest = math.min(oldest, enqueued) end
+    if level > best then best, bestUs = level, arrived == '-' and now * 1000 or arrived end
   end
 end
 
-local function storeJob(id, where, first, most, enqueued, unique, jid)
+local function storeJob(id, where, first, most, arrived, unique, jid)
   local key = jobKey(lane, id)
   redis.call('HSET', key, 'status', where == 'dead' and 'error' or 'idle', unpack(given, first, most))
-  if enqueued ~= '-' then redis.call('HSET', key, 'enqueued', integer(enqueued == '' and now or enqueued)) end
+  if arrived ~= '-' then redis.call('HSET', key, 'enqueued', stamp(arrived)) end
   if where == 'dead' then redis.call('HSET', key, 'settled', 1) end
   if unique ~= '' and where ~= 'dead' then redis.call('HSET', uniqueKey(lane), unique, id) end
   if jid ~= '' then noteJid(lane, id, jid) end
@@ -64,7 +64,7 @@ local function storeJob(id, where, first, most, enqueued, unique, jid)
 end
 
 for index = 1, count do
-  local importId, digest, where, level, due, unique, jid, enqueued, fields = unpack(given, at, at + 8)
+  local importId, digest, where, level, due, unique, jid, arrived, fields = unpack(given, at, at + 8)
   local first = at + 9
   at = first + fields
   local noted = known(importId)
@@ -81,17 +81,18 @@ for index = 1, count do
   else
     nextId = nextId + 1
     local id = integer(nextId)
-    storeJob(id, where, first, at - 1, enqueued, unique, jid)
-    place(id, where, level, due, enqueued)
+    storeJob(id, where, first, at - 1, arrived, unique, jid)
+    place(id, where, level, due, arrived)
     note(importId, 'c', digest, id)
     results[index] = nextId
   end
 end
 
+for key in pairs(touched) do redis.call('EXPIRE', key, keptSeconds) end
 if best > 0 then
   enqueueLevels(lane, queued)
   if queue ~= '' and openness(lane, now) then
-    redis.call('ZADD', readyKey(queue), 'LT', rank(best, oldest), lane)
+    redis.call('ZADD', readyKey(queue), 'LT', rank(best, bestUs / 1000), lane)
   end
 end
 if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end

@@ -16,7 +16,10 @@ const hour = 3_600_000
 function imported(name: string, over: Partial<ImportedJob['job']> = {}): ImportedJob {
   const importId = createHash('sha256').update(name).digest().subarray(0, 16)
   const job = { input: Buffer.from(name), level: 5, ...over } as const
-  return { importId, digest: importId.subarray(8), place: 'queue', door: 'gearman', job }
+  return {
+    ...{ importId, digest: importId.subarray(8), place: 'queue', door: 'gearman', job },
+    arrivedUs: Date.now() * 1_000,
+  }
 }
 
 const servers: Readonly<
@@ -139,13 +142,13 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
   test('of two lanes of a queue the job that was queued first comes first', async () => {
     await store.registerLane('post')
     for (const lane of ['mail', 'post']) await store.openLane(lane)
-    const now = Date.now()
-    const queuedAt = (name: string, ago: number): ImportedJob => ({
+    const now = await store.imports.nowUs()
+    const queuedAt = (name: string, place: number): ImportedJob => ({
       ...imported(name),
-      enqueuedAtMs: now - ago,
+      arrivedUs: now + place,
     })
-    await store.imports.store('mail', tag, [queuedAt('second', 2_000)])
-    await store.imports.store('post', tag, [queuedAt('first', 3_000), queuedAt('third', 1_000)])
+    await store.imports.store('mail', tag, [queuedAt('second', 2)])
+    await store.imports.store('post', tag, [queuedAt('first', 1), queuedAt('third', 3)])
     const names: string[] = []
     for (let left = 3; left > 0; left -= 1) {
       const [job] = await take({ lanes: ['mail', 'post'], queue: 'default' })

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { JobRecord } from './record.ts'
 
 const importIdBytes = 16
@@ -29,10 +29,9 @@ const empty = new Uint8Array(0)
 
 /** Each part with its length before it, so that no two lists are hashed alike. */
 function hashOf(parts: readonly (string | Uint8Array)[]): Buffer {
-  const hash = createHash('sha256')
-  for (const part of parts) {
-    hash.update(`${typeof part === 'string' ? Buffer.byteLength(part) : part.length}:`)
-    hash.update(part)
-  }
-  return hash.digest()
+  const pieces = parts.flatMap((part) => {
+    const bytes = typeof part === 'string' ? Buffer.from(part) : part
+    return [Buffer.from(`${bytes.length}:`), bytes]
+  })
+  return hash('sha256', Buffer.concat(pieces), 'buffer')
 }

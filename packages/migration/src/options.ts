@@ -12,13 +12,13 @@ export interface RunOptions {
   readonly isDryRun?: boolean
   /** Jobs a second at most. No bound. */
   readonly ratePerSecond?: number
-  /** Jobs of a page. 500. */
+  /** Jobs of a page. 1000. */
   readonly batch?: number
   /** Payloads above it stay. 64 MiB. */
   readonly maxPayloadBytes?: number
 }
 
-export const defaultBatch = 500
+export const defaultBatch = 1_000
 /** A page takes a call of the store's for each of its lanes, and stands in memory twice. */
 export const mostBatch = 5_000
 export const defaultMaxPayloadBytes = 64 * 1024 * 1024

@@ -19,8 +19,8 @@ export function laneOf({ fn, queue }: JobRecord, names: LaneNames): string {
   return queue === undefined ? names.canonical(fn) : names.lane(fn, queue)
 }
 
-/** A record as the store takes it. `nowMs`: when a dead job that does not say is buried. */
-export function importedOf(record: JobRecord, nowMs: number): ImportedJob {
+/** A record as the store takes it. `nowMs`: when a dead job that does not say is buried. `arrivedUs`: its place. */
+export function importedOf(record: JobRecord, nowMs: number, arrivedUs: number): ImportedJob {
   const { importId, state, door, level, payload, reducer, jid, envelope } = record
   const key = door === 'native' ? undefined : keyOfUnique(record.unique, payload, importId)
   const place = placeOf[state]
@@ -30,6 +30,7 @@ export function importedOf(record: JobRecord, nowMs: number): ImportedJob {
     digest: digestOf({ payload, level, ...(jid !== undefined && { jid }), ...(key && { key }) }),
     place,
     door,
+    arrivedUs,
     job: {
       input: payload,
       level,
@@ -46,9 +47,6 @@ export function importedOf(record: JobRecord, nowMs: number): ImportedJob {
       ...(record.staleAtMs !== undefined && { staleAtMs: record.staleAtMs }),
     },
     ...(record.failure !== undefined && { failure: record.failure }),
-    ...(record.enqueuedAtMs !== undefined && {
-      enqueuedAtMs: Math.min(record.enqueuedAtMs, nowMs),
-    }),
     ...(place === 'dead' && { forgetAtMs: record.forgetAtMs ?? nowMs + deadForMs }),
   }
 }

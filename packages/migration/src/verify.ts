@@ -90,7 +90,7 @@ async function compareRecords(
     const nowMs = Date.now()
     const expected = records.map((record, at) => ({
       note: notes[at],
-      digest: importedOf(record, nowMs).digest,
+      digest: importedOf(record, nowMs, 0).digest,
       ...(record.dueAtMs !== undefined &&
         record.state !== 'working' && { dueAtMs: record.dueAtMs }),
     }))

@@ -145,6 +145,27 @@ describe.skipIf(lacksRedis)(
       )
     })
 
+    test('jobs of several types keep the order of their queue', async () => {
+      await redis.sadd('queues', 'default')
+      for (let at = 0; at < 20; at += 1) {
+        await redis.lpush(
+          'q:default',
+          jobText(`jid-number-${at}`, at % 3 === 0 ? 'Mail' : 'Post', 'default'),
+        )
+      }
+      redis.disconnect()
+      await move(false)
+      const jids: (string | undefined)[] = []
+      for (;;) {
+        const groups = [{ lanes: ['Mail', 'Post'], queue: 'default' }]
+        const [job] = await target.store.claim({ by: 'consumer', groups, max: 1 })
+        if (!job) break
+        jids.push(job.jid)
+        await target.store.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+      }
+      expect(jids).toEqual(Array.from({ length: 20 }, (_none, at) => `jid-number-${at}`))
+    })
+
     test('a move empties it, and a rollback puts all of it back', async () => {
       await fill('q:')
       expect((await move(true)).counts).toMatchObject({ created: 44, removed: 44 })

@@ -68,7 +68,9 @@ export class GearmandSqliteSource implements Source {
 
   async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     for (let last = Number(after ?? -1); ;) {
-      const page = await reaching(this.identity, () => Promise.resolve(this.#page(last, bounds)))
+      const page = await reaching(this.identity, () =>
+        Promise.resolve(this.#lockedPage(last, bounds)),
+      )
       if (page.last === undefined) return
       last = page.last
       yield { records: page.records, rejects: page.rejects, cursor: String(last) }
@@ -116,6 +118,16 @@ export class GearmandSqliteSource implements Source {
       throw new MigrationError('UNREACHABLE', `${what}: it is not gearmand's.`)
     }
     return names
+  }
+
+  /** Both looks of a page under one lock. */
+  #lockedPage(after: number, bounds: PageBounds) {
+    this.#db.exec('BEGIN')
+    try {
+      return this.#page(after, bounds)
+    } finally {
+      this.#db.exec('COMMIT')
+    }
   }
 
   /** Rows behind the last one, by `rowid`: each new row has a higher one. */

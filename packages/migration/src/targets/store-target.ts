@@ -21,6 +21,8 @@ const full: Readonly<Record<'dead' | 'notes', Stored>> = {
 }
 
 const side = 'The target store'
+/** Lanes whose jobs are under way at the same time. */
+const lanesAtOnce = 16
 
 /** A Crossgear store. */
 export class StoreTarget implements Target, Ledger {
@@ -29,6 +31,7 @@ export class StoreTarget implements Target, Ledger {
   readonly #name: string
   readonly #tag: Buffer
   readonly #lanes = new Set<string>()
+  #lastUs = 0
 
   constructor(store: RedisStore, names: LaneNames, name: string) {
     this.#redis = store
@@ -81,15 +84,31 @@ export class StoreTarget implements Target, Ledger {
 
   async #storeAll(records: readonly JobRecord[]): Promise<readonly Stored[]> {
     const nowMs = Date.now()
+    // Jobs of a queue keep their order, whatever their lanes are.
+    const firstUs = await this.#nextUs(records.length)
+    const places = new Map(records.map((record, at) => [record, at]))
     const results = new Map<JobRecord, Stored>()
-    for (const [lane, some] of this.#byLane(records)) {
+    // The lanes of a page go out together.
+    const storeLane = async ([lane, some]: readonly [string, JobRecord[]]): Promise<void> => {
       await this.#open(lane, some)
-      const imported = some.map((record) => importedOf(record, nowMs))
+      const imported = some.map((record) =>
+        importedOf(record, nowMs, firstUs + (places.get(record) ?? 0)),
+      )
       const stored = await this.#redis.imports.store(lane, this.#tag, imported)
       for (const [at, record] of some.entries()) results.set(record, storedOf(stored[at]))
     }
+    for (const lanes of chunks([...this.#byLane(records)], lanesAtOnce)) {
+      await Promise.all(lanes.map(storeLane))
+    }
     await this.#redis.confirm?.()
     return records.map((record) => results.get(record) ?? { kind: 'known' })
+  }
+
+  /** Microseconds that come after all that were given before. */
+  async #nextUs(count: number): Promise<number> {
+    const firstUs = Math.max(this.#lastUs, await this.#redis.imports.nowUs())
+    this.#lastUs = firstUs + count
+    return firstUs
   }
 
   /** Registers a lane, and opens it to consumers where Faktory producers pushed into it, as the door does. */
@@ -119,4 +138,8 @@ export class StoreTarget implements Target, Ledger {
 function storedOf(result: ImportResult | undefined): Stored {
   if (result?.kind === 'full') return full[result.what]
   return { kind: result?.kind ?? 'known' }
+}
+
+function* chunks<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size)
 }
