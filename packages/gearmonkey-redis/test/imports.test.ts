@@ -159,6 +159,16 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     expect(names).toEqual(['first', 'second', 'third'])
   })
 
+  test('a job of Faktory is found by its jid until it is taken back', async () => {
+    await store.imports.store('mail', tag, [
+      { ...imported('f', { jid: 'jid-of-f' }), door: 'faktory' },
+    ])
+    expect(await store.findJid('jid-of-f')).toEqual({ lane: 'mail', id: 1 })
+    const requests = (await notes()).map((note) => ({ note }))
+    expect(await store.imports.undo('mail', requests)).toEqual(['done'])
+    expect(await store.findJid('jid-of-f')).toBeUndefined()
+  })
+
   test('a job that its source gave away may come again as another one', async () => {
     const job = imported('a')
     await store.imports.store('mail', tag, [job])

@@ -38,8 +38,8 @@ export interface Plan {
   readonly estimatedSeconds: number
 }
 
-/** What a run does on a machine of two cores: docs/benchmarks.md. */
-const usualRate = 20_000
+/** What `npm run bench:migrate` did on two cores that others kept busy: docs/migration.md. */
+const usualRate = 5_000
 const usualBytesPerSecond = 100 * 1024 * 1024
 /** Unique ids that are remembered, 40 bytes each. */
 const mostUnique = 1_000_000
