@@ -33,7 +33,7 @@ test.skipIf(lacksRedis)(
     const left = await world.native.pop('mail')
     for (let ended = false; !ended;) ({ lapEnded: ended } = await store.native.survey(true))
     expect(await read()).toBe(true)
-    const suspects = await world.server.zrange('xg:suspects:mail', 0, -1)
+    const suspects = await world.server.zrange('xg:suspects:mail', '0', '-1')
     expect(suspects.map((name) => name.split(' ')[0])).toEqual([`i${left ?? 0}`])
     await world.close()
   },
