@@ -102,6 +102,11 @@ export class Keys {
     return this.#of('xg:retries', lane)
   }
 
+  /** Retries of jobs that the automatic rule gave to consumers: ids by due time, milliseconds. */
+  bridged(lane: string): string {
+    return this.#of('xg:bridged', lane)
+  }
+
   /** Coalescing key to id, of queued and running jobs. */
   unique(lane: string): string {
     return this.#of('xg:unique', lane)

@@ -20,6 +20,8 @@ const twins: Readonly<Record<string, (keys: Keys) => string>> = {
   'busyKey(lane)': (keys) => keys.busy('mail@bulk'),
   'deadKey(lane)': (keys) => keys.dead('mail@bulk'),
   'retriesKey(lane)': (keys) => keys.retries('mail@bulk'),
+  'bridgedKey(lane)': (keys) => keys.bridged('mail@bulk'),
+  "heldKey('w w1')": (keys) => keys.held('w w1'),
   'uniqueKey(lane)': (keys) => keys.unique('mail@bulk'),
   'jidKey(lane)': (keys) => keys.jid('mail@bulk'),
   'onceKey(lane)': (keys) => keys.once('mail@bulk'),
