@@ -1,6 +1,8 @@
 import { accessSync, constants, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { optionNames } from '../src/config/options.ts'
+import { startGateway } from './support/gateway-process.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const gateway = new URL('../', import.meta.url)
@@ -24,6 +26,12 @@ const commands = pages.flatMap((page) => {
   )
 })
 
+/** Options of the project's own scripts and of other programs that the pages name. */
+const flagsOfOthers = new Set([
+  ...['--jobs', '--list', '--page', '--quick', '--rows', '--seed', '--soak'],
+  ...['--daemonize', '--dbfilename', '--dir', '--status', '--unixsocket'],
+])
+
 describe('the commands of the package', () => {
   it('are programs that can be run, and none has the name of gearmand', () => {
     expect(Object.keys(bin).sort()).toEqual(['crossgear', 'crossgear-gearmand'])
@@ -40,5 +48,24 @@ describe('the commands of the package', () => {
     )
     expect(run.length).toBeGreaterThan(1)
     for (const { words } of run) expect(Object.keys(bin)).toContain(words[1])
+  })
+
+  it('take every option that a document names', async () => {
+    const acts = ['plan', 'run', 'verify', 'rollback', 'export'].map((act) => ['migrate', act])
+    const helps = await Promise.all(
+      [['serve'], ['gearmand'], ['functions'], ...acts].map(
+        (command) => startGateway([...command, '--help']).exited,
+      ),
+    )
+    const known = new Set(helps.flatMap(({ stdout }) => stdout.match(/--[a-z][\w-]+/g) ?? []))
+    const unknown = pages.flatMap((page) => {
+      const text = readFileSync(`${root}/${page}`, 'utf8')
+      const flags = [...text.matchAll(/(?:^|[ `(])(--[a-z][\w-]+)/gm)]
+      return flags.flatMap(([, flag = '']) =>
+        known.has(flag) || flagsOfOthers.has(flag) ? [] : [`${page}: ${flag}`],
+      )
+    })
+    expect(known.size).toBeGreaterThan(optionNames.length)
+    expect(unknown).toEqual([])
   })
 })
