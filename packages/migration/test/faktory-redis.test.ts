@@ -199,6 +199,23 @@ describe.skipIf(lacksRedis)(
       expect(await redis.zcard('dead')).toBe(1)
     })
 
+    test('a rollback that was killed once puts no job back twice', async () => {
+      await fill('q:')
+      await move(true)
+      const source = await open(true)
+      const restore = source.restore?.bind(source)
+      source.restore = async (records) => {
+        await restore?.(records)
+        await restore?.(records)
+      }
+      const parts = { imports: target.store.imports, names: target.names, name: 'f', source }
+      expect(await rollback(parts)).toMatchObject({ restored: 44 })
+      await source.close()
+      redis = server.connect()
+      expect([await redis.llen('q:default'), await redis.llen('q:bulk')]).toEqual([21, 20])
+      expect(await redis.zcard('scheduled')).toBe(1)
+    })
+
     test('what a selection leaves stays, and the rest is moved', async () => {
       await fill('q:')
       const source = await open(true)

@@ -27,6 +27,25 @@ const sets: readonly Place[] = [
   { key: 'working', type: 'zset', state: 'working' },
 ]
 
+/** Sorted sets that jobs go back to; jobs of any other state are queued. */
+const setOf: Partial<Record<RecordState, string>> = {
+  scheduled: 'scheduled',
+  retry: 'retries',
+  dead: 'dead',
+}
+
+/** Jobs of a queue, the newest first, that are searched for one that was put back before. */
+const newestLookedAt = 10_000
+
+interface RestoredMember {
+  /** Absent: its queue. */
+  readonly set: string | undefined
+  /** Seconds since 1970. */
+  readonly score: number
+  readonly queue: string
+  readonly text: string
+}
+
 /** How far a walk is: which place, and how many of its members lie behind. */
 interface Cursor {
   readonly key: string
@@ -116,14 +135,14 @@ export class FaktoryRedisSource implements Source {
 
   restore(records: readonly JobRecord[]): Promise<void> {
     return reaching(this.identity, async () => {
+      const members = records.map((record) => this.#restoredMember(record))
+      const present = await this.#alreadyQueued(members)
       const transaction = this.#redis.multi()
-      for (const record of records) {
-        const { state, dueAtMs = Date.now(), forgetAtMs = dueAtMs, queue = 'default' } = record
-        const text = faktoryOfRecord(record, queue)
-        const set = state === 'scheduled' ? 'scheduled' : state === 'retry' ? 'retries' : undefined
-        if (set !== undefined) transaction.zadd(set, dueAtMs / 1000, text)
-        else if (state === 'dead') transaction.zadd('dead', forgetAtMs / 1000, text)
-        else transaction.sadd('queues', queue).lpush(this.#listOf(queue), text)
+      for (const { set, score, queue, text } of members) {
+        if (set !== undefined) transaction.zadd(set, score, text)
+        else if (!present.has(text)) {
+          transaction.sadd('queues', queue).lpush(this.#listOf(queue), text)
+        }
       }
       for (const [error] of (await transaction.exec()) ?? []) if (error) throw error
     })
@@ -132,6 +151,25 @@ export class FaktoryRedisSource implements Source {
   close(): Promise<void> {
     this.#redis.disconnect()
     return Promise.resolve()
+  }
+
+  #restoredMember(record: JobRecord): RestoredMember {
+    const { state, dueAtMs = Date.now(), forgetAtMs = dueAtMs, queue = 'default' } = record
+    const text = faktoryOfRecord(record, queue)
+    const set = setOf[state]
+    return { set, score: (state === 'dead' ? forgetAtMs : dueAtMs) / 1000, queue, text }
+  }
+
+  /** Jobs that a rollback which was killed has put back: they stand among the newest of their queue. */
+  async #alreadyQueued(members: readonly RestoredMember[]): Promise<ReadonlySet<string>> {
+    const queued = members.filter(({ set }) => set === undefined)
+    const pipeline = this.#redis.pipeline()
+    for (const { queue, text } of queued) {
+      pipeline.lpos(this.#listOf(queue), text, 'RANK', 1, 'MAXLEN', newestLookedAt)
+    }
+    const replies = (await pipeline.exec()) ?? []
+    for (const [error] of replies) if (error) throw error
+    return new Set(queued.filter((_member, at) => replies[at]?.[1] != null).map(({ text }) => text))
   }
 
   /** As this server calls its lists: from 1.10 on with `q:`. */
