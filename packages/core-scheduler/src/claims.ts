@@ -257,7 +257,7 @@ export class Claims {
     })
   }
 
-  /** Who waits for a queue that time alone makes room in looks again when it has. */
+  /** Wakes workers that wait for a queue whose room comes with time. */
   #lookAgain(queue: string, waitMs: number): void {
     if (this.#stopped || waitMs === 0 || this.#roomTimers.has(queue)) return
     const { clock, roomAgain } = this.#parts

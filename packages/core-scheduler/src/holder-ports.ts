@@ -1,6 +1,6 @@
 import type { HeldRef } from './job.ts'
 
-/** Who holds leases, and for how long nothing was heard of it. */
+/** A holder of leases, and how long it has been silent. */
 export interface QuietHolder {
   readonly holder: string
   /** When it was heard of last, milliseconds since 1970. */
@@ -18,6 +18,6 @@ export interface HolderStore {
   alive(holders: readonly string[]): Promise<void>
   /** Holders of which nothing was heard for so long, the longest first. */
   quiet(forMs: number, max: number): Promise<readonly QuietHolder[]>
-  /** What a holder has. */
+  /** Leases of a holder. */
   held(holder: string): Promise<readonly HeldRef[]>
 }

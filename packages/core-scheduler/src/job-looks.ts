@@ -50,7 +50,7 @@ export class JobLooks {
       else if (job ?? reason.goneIsLost) over.push(job ?? { lane, id })
     }
     if (over.length === 0) return
-    // What a gateway's worker said before the end of its job may still be under way to this node.
+    // Reports of a gateway's worker from before the end of its job may still be under way to this node.
     const isNative = over.every((one) => 'status' in one && !one.settled)
     if (!reason.endWasHeard && !isNative) await store.heard()
     for (const one of over) if (!this.#parts.isSettling(one)) this.#tellEnd(one)

@@ -132,12 +132,12 @@ export interface Reservation extends Job, LeasedJob {
   readonly waitedMs?: number
 }
 
-/** Who holds a reservation, as its token says: `n` by name, `c` a consumer, `a` a consumer by the automatic rule. */
+/** The holder of a lease, as its token says: `n` by name, `c` a consumer, `a` a consumer by the automatic rule. */
 export function holderOf(token: string): ClaimBy {
   return token.startsWith('n') ? 'named' : 'consumer'
 }
 
-/** Whether a job was handed to a consumer that may not know its function. */
+/** True for a job handed to a consumer that may not know its function. */
 export function isAutomatic(token: string): boolean {
   return token.startsWith('a')
 }
@@ -191,7 +191,7 @@ export type Outcome = JobRef & { readonly token: string } & (
         readonly lost: boolean
         /** Give the job up at this many losses; 0: never. */
         readonly maxLosses: number
-        /** What a job that is given up is kept among the dead with; absent: it is not kept. */
+        /** The `failure` of a job that is given up; absent: it is not kept. */
         readonly failure?: string
       }
     /** No worker has had it: to the front of its level, as if it had not been reserved. */

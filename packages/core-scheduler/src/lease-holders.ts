@@ -131,7 +131,7 @@ export class LeaseHolders {
     })
   }
 
-  /** What cannot be put back now is found again at the next look. */
+  /** A job that cannot be put back now is found again at the next look. */
   async #putBack(holder: string): Promise<void> {
     const { store, settle, maxLosses } = this.#parts
     const leases = await store.holders.held(holder)

@@ -27,7 +27,7 @@ export interface RepairRequest {
   readonly max: number
   /** A job that lost so many workers is given up; 0: never. */
   readonly maxLosses: number
-  /** What such a job is kept among the dead with, Faktory's `failure`. */
+  /** Faktory's `failure` of such a job in the dead set. */
   readonly failure: string
 }
 

@@ -96,12 +96,12 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Whether a text is JSON that can be the one argument. */
+/** True for JSON text that can be the one argument. */
 function isArgument(text: string): boolean {
   return isJson(text) && !isDeeper(text, maxArgsDepth - 1)
 }
 
-/** Whether JSON nests deeper than so many arrays and objects. */
+/** True where JSON nests deeper than the given number of arrays and objects. */
 function isDeeper(json: string, most: number): boolean {
   // Each has two ends.
   if (json.length <= 2 * most) return false

@@ -49,7 +49,7 @@ export interface Throttle {
  */
 export type LaneAccess = 'any' | 'opened' | 'auto'
 
-/** Whether consumers are given jobs of a lane, and why. */
+/** Tells if consumers are given jobs of a lane, and why. */
 export interface LaneOpenness {
   readonly lane: string
   /** Opened for good, shut by an operator, closed by its by-name workers, or open as no such worker was seen. */
@@ -71,7 +71,7 @@ export interface ClaimRequest {
    */
   readonly byLevel?: boolean
   readonly max: number
-  /** Who asks, over all nodes, where a queue is limited by worker. */
+  /** The asking worker, unique over all nodes, where a queue is limited by worker. */
   readonly worker?: string
   /** So many more for workers that will ask in a moment; none where a throttle limits the lanes. 0. */
   readonly ahead?: number
@@ -280,10 +280,10 @@ export interface Store {
     node: string,
     lanes: readonly string[],
     maxLosses: number,
-    /** What a background job that is given up is kept among the dead with; absent: it is not kept. */
+    /** The `failure` of a background job that is given up; absent: it is not kept. */
     failure?: string,
   ): Promise<readonly string[]>
-  /** So many clients of this node wait for these unfinished jobs, where the store has forgotten them. */
+  /** Tells the store again how many clients of this node wait for these unfinished jobs. */
   waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void>
   /** Leaves the nodes: worker counts go, and what is still reserved goes back. */
   leave(lanes: readonly string[]): Promise<void>

@@ -9,7 +9,7 @@ export type SetExit = 'queue' | 'dead' | 'nowhere'
 /** Where jobs of a lane stand. */
 export type JobPlace = 'high' | 'normal' | 'low' | 'scheduled' | 'dead' | 'busy'
 
-/** What is noted on a job, mostly by the worker that holds it. */
+/** A note on a job, mostly by the worker that holds it. */
 export interface JobNote {
   readonly text?: string
   /** How far it is, 0 to 100. Those who wait hear it by a report, not by this. */
@@ -54,7 +54,7 @@ export interface QueueStore {
   endJobs(lane: string, places: readonly JobPlace[], max: number): Promise<readonly number[]>
   /** Notes that a lane's queue was removed, unless jobs are queued again: see {@link LaneCounts.isRemoved}. */
   markRemoved(lane: string): Promise<void>
-  /** What a lane has counted so far begins at zero again. */
+  /** Sets a lane's counters back to zero. */
   resetTotals(lane: string): Promise<void>
   /** A finished job that is kept, by its jid. */
   findFinished(jid: string): Promise<JobRef | undefined>

@@ -19,8 +19,8 @@ interface FailureRecord {
 }
 
 /**
- * What a reported failure makes of a job, by the policy it carries: final, due again or dead. A background job that the
- * automatic rule gave to a consumer is tried again as a Faktory job is: the consumer may not know its function.
+ * The state of a job after a reported failure, by the policy it carries: final, due again or dead. A background
+ * job that the automatic rule gave to a consumer is tried again as a Faktory job is: the consumer may not know its function.
  * `random` is in [0, 1). The delay is the Faktory server's: count^4 + 15 + rand(0..29) * (count + 1)
  * seconds.
  */

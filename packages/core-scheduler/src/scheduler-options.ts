@@ -12,7 +12,7 @@ export type FunctionOrder = 'in-order' | 'by-level'
 export interface SchedulerOptions {
   /** Home queue by function, where it is not `default`. None. */
   readonly homes?: ReadonlyMap<string, string>
-  /** Whether consumers get jobs of functions that no by-name worker has been seen of (`auto`). `auto`. */
+  /** `auto`: consumers also get jobs of functions without a recent by-name worker. Default `auto`. */
   readonly bridge?: 'auto' | 'routed'
   /** Functions that are open to Faktory consumers whoever else works on them. None. */
   readonly routed?: ReadonlySet<string>

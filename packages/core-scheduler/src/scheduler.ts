@@ -37,7 +37,7 @@ export class Scheduler {
   /** Scheduled, retried and dead jobs. */
   readonly sets: JobSets
   readonly jobs: JobLookup
-  /** What the background tasks of this node have done. */
+  /** Counts of this node's background tasks. */
   readonly tasks: TaskTimes
   /** Which Faktory workers hold what goes back when they die. */
   readonly holders: LeaseHolders

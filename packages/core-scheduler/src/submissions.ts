@@ -16,7 +16,7 @@ interface Pending {
   readonly job: NewJob
 }
 
-/** What one call brings of one lane. */
+/** Arrivals of one lane in one call. */
 interface Arrivals extends LaneArrivals {
   readonly jobs: NewJob[]
   readonly places: number[]
@@ -254,7 +254,7 @@ export class Submissions {
   }
 }
 
-/** What came, by lane. */
+/** Arrivals by lane. */
 function byLane(items: readonly Pending[]): Arrivals[] {
   const found = new Map<string, Arrivals>()
   for (const [place, item] of items.entries()) {

@@ -11,7 +11,7 @@ export interface TaskTime {
   readonly wallMs: number
 }
 
-/** What the background tasks of this node have done so far. Hears what became of reservations that it ended. */
+/** Counts the work of this node's background tasks. Listens for the results of leases that it ended. */
 export class TaskTimes implements Settlement {
   readonly #clock: Clock
   readonly #times = new Map<TimedTask, TaskTime>()

@@ -40,7 +40,7 @@ export interface UpkeepParts extends HearingParts {
   readonly giveBackForgotten: () => Promise<void>
 }
 
-/** What a node does unasked: beats, promotes, reaps, reclaims, and hears what others do. */
+/** Background work of a node: beats, promotes, reaps, reclaims, and listens to others. */
 export class Upkeep {
   readonly #parts: UpkeepParts
   readonly #hearing: Hearing

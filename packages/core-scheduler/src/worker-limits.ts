@@ -17,7 +17,7 @@ export class WorkerLimits {
     return this.#queues.size > 0 && this.#queues.has(this.#registry.names.parse(lane).queue)
   }
 
-  /** Whether it matters which worker asks for an interest. */
+  /** True where it matters which worker asks for an interest. */
   concerns(interest: Interest): boolean {
     if (this.#queues.size === 0) return false
     const groups = interest.groups(this.#registry)

@@ -9,7 +9,7 @@
 local lane, what, heldUntil, results = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
 needQueues(lane)
 
--- Whether the id stood in a place from which workers get it, or in the dead set; it does no more.
+-- Removes the id from its queue, or from the dead set. Returns true where it stood in one.
 local function take(id, status, level)
   if status == 'error' then return redis.call('ZREM', deadKey(lane), id) == 1 end
   if redis.call('ZREM', queueKey(lane, 'scheduled'), id) == 1 then

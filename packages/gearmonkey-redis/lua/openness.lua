@@ -1,4 +1,4 @@
--- Whether consumers are given jobs of a lane, and why.
+-- Tells if consumers are given jobs of a lane, and why.
 -- KEYS: xg:lane:{lane}. ARGV: open, close, lane.
 -- Returns { open, shut (by an operator), closed or auto; until when it is closed (ms); its by-name workers }.
 --#include keys

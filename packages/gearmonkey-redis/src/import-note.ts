@@ -1,7 +1,7 @@
-/** What became of an imported job: see `lua/lib/imports.lua`. */
+/** The result of an import: see `lua/lib/imports.lua`. */
 export type ImportNoteKind = 'created' | 'joined' | 'moved' | 'held'
 
-/** What the store notes of an imported job. */
+/** The store's note on an imported job. */
 export interface ImportNote {
   readonly importId: Buffer
   readonly kind: ImportNoteKind

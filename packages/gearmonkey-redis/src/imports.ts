@@ -97,7 +97,7 @@ export class RedisImports {
     }
   }
 
-  /** What is noted of these imports. */
+  /** The notes of these imports. */
   async notes(lane: string, importIds: readonly Buffer[]): Promise<(ImportNote | undefined)[]> {
     const { keys } = this.#link
     const values = await this.#link.pipeline((pipeline) => {

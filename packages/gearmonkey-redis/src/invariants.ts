@@ -135,7 +135,7 @@ function fieldsOf(values: readonly (string | null)[]): Record<string, string> {
   return fields
 }
 
-/** What the index of jids says, all of its slots. */
+/** The index of jids, all of its slots. */
 async function readJids(redis: Connection, keys: Keys): Promise<ReadonlyMap<string, string>> {
   const jids = new Map<string, string>()
   for (const key of keys.allJids()) {

@@ -8,7 +8,7 @@ const entriesPerStep = 1_000
 /** Lanes that are asked at once whether they have jids of their own. */
 const lanesPerLook = 1_000
 
-/** What is to be done to an entry: see lua/index-jids.lua. */
+/** A change of an entry: see lua/index-jids.lua. */
 type Change = 'add' | 'heal' | 'drop'
 type Entry = readonly [change: Change, jid: string, ref: string]
 

@@ -131,7 +131,7 @@ function clientsOf(waiting: string): number {
   return waiting.split(',').reduce((sum, node) => sum + Number(node.split('=')[1] ?? 1), 0)
 }
 
-/** What the claim script returns, flat per job: lane, id, token, fields and values of its hash. */
+/** The claim script's reply, flat per job: lane, id, token, fields and values of its hash. */
 export type ReservedReply = readonly (Buffer | (Buffer | false)[])[]
 
 /**

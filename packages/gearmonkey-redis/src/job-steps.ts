@@ -36,7 +36,7 @@ export interface JobStepOptions {
 /** Unique ids times lanes that one call looks up, under a millisecond of the server's time. */
 const lookupsPerCall = 1_000
 
-/** Who asks, as lua/claim.lua says. */
+/** The asker, as lua/claim.lua names it. */
 function wayOf({
   by,
   access = 'auto',
@@ -48,9 +48,9 @@ function wayOf({
 
 const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped']
 
-/** What a submission in a cluster brings beside its jobs. */
+/** Values that a submission in a cluster brings beside its jobs. */
 interface ClusterArrival {
-  /** Those by which the jobs have joined their batches. */
+  /** Notes by which the jobs have joined their batches. */
   readonly notes?: ReadonlyMap<string, string>
   /** When the jobs came, microseconds since 1970; absent: now, by the server's clock. */
   readonly atUs?: number

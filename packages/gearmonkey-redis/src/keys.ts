@@ -197,7 +197,7 @@ export class Keys {
     return `${this.#of('xg:imported', lane)}:${firstByte.toString(16).padStart(2, '0')}`
   }
 
-  /** What such a worker holds: token to id and lane. */
+  /** Leases of such a worker: token to id and lane. */
   held(holder: string): string {
     return `${this.#held}:${holder}`
   }

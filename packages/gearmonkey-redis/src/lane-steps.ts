@@ -104,7 +104,7 @@ export class RedisLanes {
     })
   }
 
-  /** Whether consumers get its jobs, for good. */
+  /** Opens or closes a lane to consumers for good. */
   async setOpen(lane: string, isOpen: boolean): Promise<void> {
     const { run, keys } = this.#link
     await run('open-lane', [keys.meta(lane)], [lane, this.#link.queueOf(lane), isOpen ? '1' : '0'])

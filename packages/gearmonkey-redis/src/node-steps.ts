@@ -7,12 +7,12 @@ import type { StoreLink } from './store-link.ts'
 /** Lanes that are walked through at once. */
 const lanesAtOnce = 500
 
-/** What a node that is gone held: lost with it where it died. */
+/** Leases of a node that is gone: lost with it where it died. */
 interface Departure {
   readonly node: string
   readonly isDeath: boolean
   readonly maxLosses: number
-  /** What a job that has lost too many workers is kept among the dead with; empty: it is not kept. */
+  /** The `failure` of a job that has lost too many workers; empty: it is not kept. */
   readonly failure: string
 }
 

@@ -10,7 +10,7 @@ import type {
 import { JidIndex } from './jid-index.ts'
 import type { StoreLink } from './store-link.ts'
 
-/** What the steps count in a lane's hash. */
+/** Counters that the steps keep in a lane's hash. */
 const totals = [
   ...['submitted', 'completed', 'failed', 'retried', 'expired'],
   ...['promoted', 'requeued', 'forgotten'],

@@ -9,7 +9,7 @@ export type ServerConnection = Redis
 /** Connects. Throws a StoreError where the server cannot be reached. */
 export async function openServer(address: ServerAddress, name: string): Promise<ServerConnection> {
   const connection = commandConnection(address, name)
-  // What is wrong is told by the call that meets it.
+  // The call that meets an error reports it.
   connection.on('error', () => undefined)
   try {
     await connect(connection)

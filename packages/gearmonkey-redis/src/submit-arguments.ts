@@ -35,7 +35,7 @@ export function addArrivals(
   args[strings - 1] = args.length - strings
 }
 
-/** What the script says of a job. */
+/** The script's answer for a job. */
 export function submittedOf(id: number | Buffer): Submitted {
   if (typeof id !== 'number') return { kind: id.toString() as 'locked' | 'unbatched' | 'ticked' }
   if (id === 0) return { kind: 'full' }

@@ -15,7 +15,7 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
     -- Due times are seconds, and ranks microseconds.
     local unit = string.match(key, '^queue:.*:scheduled$') and 0.001 or string.match(key, '^xg:ready:') and 1000 or 1
     shift(key, ms * unit)
-    -- What looks left behind is named with the time at which it was queued.
+    -- A candidate is named with the time at which it was queued.
     for _, member in ipairs(string.match(key, '^xg:suspects:') and redis.call('ZRANGE', key, 0, -1) or {}) do
       local name, enqueued = string.match(member, '^(i%d+ )(%S+)$')
       if name then

@@ -2,7 +2,7 @@
 export const exitCodes = { done: 0, usage: 1, unreachable: 2, different: 3, stopped: 4 } as const
 
 export type MigrationErrorCode =
-  /** What the user wrote cannot be done. */
+  /** A usage error of the command line. */
   | 'USAGE'
   /** A side cannot be reached, or refuses. */
   | 'UNREACHABLE'

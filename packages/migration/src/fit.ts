@@ -7,7 +7,7 @@ const control = /[\0-\x1f\x7f]/
 /** Bytes of something rejected that are kept. */
 export const keptRejectBytes = 65_536
 
-/** What Crossgear's doors would not take. `maxPayloadBytes`: the gateway's `--max-packet-bytes`. */
+/** Jobs that Crossgear's doors would refuse. `maxPayloadBytes`: the gateway's `--max-packet-bytes`. */
 export function faultOf(
   { fn, queue, unique, payload, jid }: JobRecord,
   maxPayloadBytes: number,

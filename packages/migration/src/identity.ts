@@ -9,7 +9,7 @@ export function importIdOf(source: string, ...parts: readonly (string | Uint8Arr
   return hashOf([source, ...parts]).subarray(0, importIdBytes)
 }
 
-/** What is compared of a job. Its due time is compared beside it: it is gone when the job is due. */
+/** The compared fields of a job. Its due time is compared beside them: it is gone when the job is due. */
 export type Compared = Pick<JobRecord, 'payload' | 'level' | 'jid'> & {
   /** The key under which it coalesces, as a store keeps it. */
   readonly key?: Uint8Array

@@ -99,7 +99,7 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
   },
 }
 
-/** What `--from` may be, one per line. */
+/** Forms of `--from`, one per line. */
 export const sourceForms: readonly string[] = Object.values(openers)
   .map(({ shown }) => shown)
   .filter((shown) => shown !== '')

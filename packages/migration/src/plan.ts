@@ -5,7 +5,7 @@ import type { JobRecord, RecordState, Reject, RejectReason } from './record.ts'
 import type { Selection } from './selection.ts'
 import type { Source, SurveyRow } from './source.ts'
 
-/** What a source holds of one function and queue in one state. */
+/** Jobs of one function and queue in one state at a source. */
 export interface PlanRow {
   readonly fn: string
   readonly queue: string | undefined
@@ -38,7 +38,7 @@ export interface Plan {
   readonly estimatedSeconds: number
 }
 
-/** What `npm run bench:migrate` did on two cores that others kept busy: docs/migration.md. */
+/** The rate of `npm run bench:migrate` on two busy cores: docs/migration.md. */
 const usualRate = 5_000
 const usualBytesPerSecond = 100 * 1024 * 1024
 /** Unique ids that are remembered, 40 bytes each. */

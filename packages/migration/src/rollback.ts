@@ -6,7 +6,7 @@ import type { Source } from './source.ts'
 import { recordOfStanding } from './stored-job.ts'
 import { lanesOf } from './lanes.ts'
 
-/** What was taken back. */
+/** Counts of a rollback. */
 export interface RollbackCounts {
   readonly lanes: number
   /** Out of the target. */

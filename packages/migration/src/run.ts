@@ -8,7 +8,7 @@ import type { Selection } from './selection.ts'
 import type { Page, Source } from './source.ts'
 import type { Ledger, Target } from './target.ts'
 
-/** What a run has done so far. */
+/** Counts of a run so far. */
 export interface RunCounts {
   /** Jobs read. */
   readonly read: number
@@ -61,7 +61,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
   const saved = (await ledger?.progress(options.name)) ?? {}
   checkSource(saved, source, options.name)
   const isFirst = saved['state'] === undefined || saved['state'] === 'done'
-  // What was left at a source that changes, be it by removals, is not behind the same cursor.
+  // In a source that changes, also by removals, a cursor does not name the same place twice.
   const isSteady = !options.isMove && !options.isWhileLive && !source.isLive
   const after = isFirst || !isSteady ? undefined : saved['cursor']
   const note = async (fields: Readonly<Record<string, string>>): Promise<void> => {
@@ -85,7 +85,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
     }
     await keepRate(counts.read, startedMs, options.ratePerSecond)
   }
-  // What a run that was killed had removed, and not noted as removed: the source has none of it now.
+  // A killed run had removed these and not noted it: the source has none of it now.
   if (options.isMove && !isFirst && !options.isDryRun) await target.movedAll()
   await note({ state: 'done' })
   return { counts, isStopped: false }

@@ -34,7 +34,7 @@ export class Selection {
     this.#map = new Map((options.map ?? []).map(mappingOf))
   }
 
-  /** Whether jobs of a function may be taken. */
+  /** True where jobs of a function may be taken. */
   wants(fn: string): boolean {
     if (this.#only.length > 0 && !this.#only.some((pattern) => pattern.test(fn))) return false
     return !this.#except.some((pattern) => pattern.test(fn))

@@ -16,7 +16,7 @@ export interface PageBounds {
   readonly bytes: number
 }
 
-/** What a source that cannot be read without taking from it says of itself. */
+/** A count of jobs, as a source that can only be read by taking from it states it. */
 export interface SurveyRow {
   /** Empty where it does not say. */
   readonly fn: string
@@ -27,9 +27,9 @@ export interface SurveyRow {
 
 /** Where jobs come from. */
 export interface Source {
-  /** What it is called in import ids: its address without passwords, always the same for one source. */
+  /** Its name in import ids: its address without passwords, always the same for one source. */
   readonly identity: string
-  /** What it cannot give, one line each. */
+  /** Limits of the source, one line each. */
   readonly limits: readonly string[]
   /** Why it must not be read now, where its server runs on it. */
   readonly liveReason?: string
@@ -37,7 +37,7 @@ export interface Source {
   readonly isLive?: true
   /** Jobs that it holds, as far as it can be told without reading them. */
   total(): Promise<number | undefined>
-  /** What it holds, where {@link pages} would take it. */
+  /** Its jobs, where {@link pages} would take them. */
   survey?(): Promise<readonly SurveyRow[]>
   /** All that it holds, the oldest first where it knows. `after`: the cursor of the last page that was dealt with. */
   pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page>

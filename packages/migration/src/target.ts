@@ -1,6 +1,6 @@
 import type { JobRecord, RejectReason } from './record.ts'
 
-/** What became of a record. `known`: it came before; `joined`: a job with its unique id was there. */
+/** The result for a record. `known`: it came before; `joined`: a job with its unique id was there. */
 export type Stored =
   | { readonly kind: 'created' | 'joined' | 'known' }
   | { readonly kind: 'rejected'; readonly reason: RejectReason; readonly message: string }

@@ -10,7 +10,7 @@ import type { Selection } from './selection.ts'
 import type { Source } from './source.ts'
 import { digestOfStanding, importedOf, laneOf } from './stored-job.ts'
 
-/** What was compared of one lane. */
+/** The comparison of one lane. */
 export interface VerifyRow {
   readonly lane: string
   /** Jobs of the source, or of the notes where the source has them no more. */

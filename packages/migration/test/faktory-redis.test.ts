@@ -12,7 +12,7 @@ import { TestTarget } from './support/target.ts'
 const hour = 3_600_000
 const later = Date.now() + 24 * hour
 
-/** What Faktory 1.10 marshals. */
+/** The fields that Faktory 1.10 writes. */
 function jobText(jid: string, type: string, queue: string, more = '', args = '[1]'): string {
   const times = `"created_at":"2026-08-01T10:00:00.123456789Z","enqueued_at":"2026-08-01T10:00:00.5Z"`
   return `{"jid":"${jid}","queue":"${queue}","jobtype":"${type}","args":${args},${times}${more}}`

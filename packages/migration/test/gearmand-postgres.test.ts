@@ -28,7 +28,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksPostgres)(
       server.sql('CREATE TABLE written AS SELECT * FROM queue')
     })
     afterAll(() => Promise.all([server.stop(), target.close()]))
-    /** What a real gearmand wrote and left. */
+    /** A queue that a real gearmand wrote and left. */
     beforeEach(() => server.sql('TRUNCATE queue; INSERT INTO queue SELECT * FROM written'))
     afterEach(async () => {
       expect(await target.violations()).toEqual([])

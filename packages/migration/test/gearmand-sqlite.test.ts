@@ -40,7 +40,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       await target.close()
       rmSync(folder, { recursive: true })
     })
-    /** What a real gearmand wrote and left. */
+    /** A queue that a real gearmand wrote and left. */
     beforeEach(() => copyFileSync(`${path}.written`, path))
     afterEach(async () => {
       expect(await target.violations()).toEqual([])

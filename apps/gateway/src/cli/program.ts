@@ -73,7 +73,7 @@ interface Actions {
   ) => Promise<void>
 }
 
-/** What `functions` needs to find the store, and to name lanes as the gateway does. */
+/** Settings by which `functions` finds the store and names lanes as the gateway does. */
 const functionsOptions = ['redisUrl', 'dataDir', 'config', 'bridgeFaktory'] as const
 
 function createProgram(version: string, { serve, functions }: Actions): Command {

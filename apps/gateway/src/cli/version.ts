@@ -4,7 +4,7 @@ import { gearmandVersions } from '../gearman/gearmand-version.ts'
 /** The Faktory server that INFO names: client libraries compare the number. */
 export const faktoryVersion = '1.10.0'
 
-/** What `--version` prints. */
+/** The line that `--version` prints. */
 export function versionLine(version: string): string {
   return `${version} (answers as gearmand ${gearmandVersions['1.1'].number} and Faktory ${faktoryVersion})`
 }

@@ -25,7 +25,7 @@ export interface FaktoryDoorOptions {
   readonly port: number
   /** With it the port speaks TLS. */
   readonly tls?: TlsOptions
-  /** What INFO calls `crossgear_version`. */
+  /** The value of INFO's `crossgear_version`. */
   readonly version: string
   /** Clients must prove that they know it. None. */
   readonly password?: string

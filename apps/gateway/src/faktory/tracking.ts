@@ -21,7 +21,7 @@ export function untracked(jid: string): Tracked {
   return { jid, state: 'unknown', updated_at: '' }
 }
 
-/** Whether TRACK GET tells of a job: a Faktory producer has to ask for it, others cannot. */
+/** True where TRACK GET tells of a job: a Faktory producer has to ask for it, others cannot. */
 export function isTracked({ envelope }: JobState): boolean {
   return envelope === undefined || wantsTracking(scanObject(envelope).get('custom'))
 }

@@ -1,6 +1,6 @@
 import type { FunctionOrder } from '@crossgear/core-scheduler'
 
-/** What differs between the versions of gearmand that the port can take the place of. */
+/** Differences between the gearmand versions that the port can replace. */
 interface GearmandBehaviour {
   /** The number that the text command `version` answers: libraries compare it. */
   readonly number: string

@@ -1,6 +1,6 @@
 import { ServerResponse, type IncomingMessage } from 'node:http'
 
-/** What Node calls with the first line of an answer: no part of its public interface. */
+/** Node calls it with the first line of an answer: no part of its public interface. */
 interface HeadWriter {
   readonly _storeHeader: (this: ServerResponse, firstLine: string, headers: unknown) => void
 }

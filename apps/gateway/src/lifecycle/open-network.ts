@@ -5,12 +5,12 @@ import { StartError } from './start-error.ts'
 
 interface OpenPort {
   readonly port: OptionName
-  /** Whether those who connect must prove something. */
+  /** True where clients must log in. */
   readonly isGuarded: (config: Config) => boolean
   readonly warning: string
 }
 
-/** What a port without a password means to the network. */
+/** Ports, and the warning for each that is open without a password. */
 const ports: readonly OpenPort[] = [
   {
     port: 'gearmanPort',
@@ -38,7 +38,7 @@ const ports: readonly OpenPort[] = [
 ]
 
 /**
- * What to warn of where doors are open to the network. A Faktory port without a password is for this
+ * Warnings for doors that are open to the network. A Faktory port without a password is for this
  * machine alone, unless the operator wants it so.
  *
  * @throws StartError (code 2)

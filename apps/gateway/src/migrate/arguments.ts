@@ -10,7 +10,7 @@ import {
 
 export type Act = 'plan' | 'run' | 'verify' | 'rollback' | 'export'
 
-/** What was written on the command line, checked. */
+/** The checked command line. */
 export interface MigrateArguments {
   readonly act: Act
   readonly from?: string

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { lineOf, MigrationError, type Reject } from '@crossgear/migration'
 
-/** What stays at the source, one JSON line each; the bytes are base64. */
+/** Rejects stay at the source, one JSON line each; the bytes are base64. */
 export class RejectFile {
   readonly #file: number
 

@@ -26,7 +26,7 @@ export function ownNames(list: string | undefined, listensOn: string): readonly 
 }
 
 /**
- * Whether the header Host names this gateway: an address, localhost or one of the names. Another name
+ * True where the header Host names this gateway: an address, localhost or one of the names. Another name
  * may be one that a web page has made to point here (DNS rebinding). Without the header there is no
  * browser.
  */
@@ -40,7 +40,7 @@ export function namesUs(host: string | undefined, names: readonly string[]): boo
   )
 }
 
-/** Whether a web page of another origin caused the request. */
+/** True where a web page of another origin caused the request. */
 export function isCrossSite(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site']
   if (typeof site === 'string' && !OWN_SITE.has(site)) return true

@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net'
 import { listenOnAll, type ListenAddress } from '../lifecycle/listen.ts'
 
-/** What a connection is one too many for: its port, or its address. */
+/** The limit that a connection exceeds: its port's, or its address's. */
 export type Surplus = 'connections' | 'address_connections'
 
 /** Where a door wants to listen. */
@@ -17,7 +17,7 @@ export interface OpenedPort {
   readonly address: ListenAddress
   /** Takes no more connections. Again, it does nothing. */
   stop(): void
-  /** What a connection is one too many for, where not this process alone counts them. */
+  /** The exceeded limit, where not this process alone counts connections. */
   surplusOf?(socket: Socket): Surplus | undefined
 }
 

@@ -38,10 +38,10 @@ export class PlaceQueue {
   readonly #ready: () => void
   #places: Place[] = []
   #front = 0
-  /** Those that are not filled and that nothing may pass. */
+  /** Places that are not filled and that nothing may pass. */
   #owed = 0
   #cost = 0
-  /** Those that were passed and are not done with. */
+  /** Places that were passed and are not settled. */
   #passed = 0
   #filledBytes = 0
 

@@ -95,7 +95,7 @@ export class GatewayProcess {
     return this.#connections.get(port) ?? 0
   }
 
-  /** Those of one address. */
+  /** Connections of one address. */
   connectionsOf(port: number, address: string): number {
     return this.#addresses.of(keyOf(port, address))
   }

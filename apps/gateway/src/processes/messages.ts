@@ -58,11 +58,11 @@ export interface Orders {
 
 export type OrderName = keyof Orders
 
-/** What a process is told of a connection that it is given. */
+/** The message to a process about a connection that it is given. */
 export interface HandedConnection {
   /** The place among the ports wished for. */
   readonly port: number
-  /** What it is counted by. */
+  /** The name it is counted under. */
   readonly address: string
   /** It is one too many: to be refused, and not counted. */
   readonly surplus?: Surplus

@@ -22,7 +22,7 @@ export interface OpenStore {
   readonly kind: 'redis-url' | 'private' | 'embedded'
   /** For a person: which server, and where its data is. */
   readonly describe: string
-  /** What native GearMonkey programs connect to; the password of a given store shows as `***`. */
+  /** The URL for native GearMonkey programs; the password of a given store shows as `***`. */
   readonly nativeUrl: string
   /** Ends what was started for this gateway, and nothing else. */
   close(): Promise<void>

@@ -10,7 +10,7 @@ export class RespError extends Error {
   }
 }
 
-/** Whether the server does not take the login, or the lack of one. */
+/** True where the server refuses the login, or the lack of one. */
 export function isRefusedLogin({ message }: RespError): boolean {
   return /^(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|without any password/.test(message)
 }

@@ -99,7 +99,7 @@ export class StoreFolder {
     await rm(this.#recordPath, { force: true })
   }
 
-  /** Whether the store of the record was started with another password than the folder has now. */
+  /** True where the recorded store was started with another password than the folder has now. */
   hasOtherPassword({ passwordDigest }: StoreRecord): boolean {
     return passwordDigest !== undefined && passwordDigest !== this.#passwordDigest()
   }

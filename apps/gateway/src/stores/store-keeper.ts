@@ -9,7 +9,7 @@ const TIMEOUT_MS = 3000
 /** An append-only file may have to be written to a slow disk first. */
 const SHUTDOWN_MS = 15_000
 
-/** What a server without a password answers to one. */
+/** The answer of a server without a password to a login. */
 const NO_PASSWORD = /without any password/
 
 /** A gateway's hold on the private store of a folder. */

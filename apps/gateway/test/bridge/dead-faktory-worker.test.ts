@@ -13,7 +13,7 @@ const own = 'from-faktory'
 class Accident {
   readonly fleet: Fleet
   readonly left: FleetNode
-  /** What the Gearman client hears. */
+  /** The answer to the Gearman client. */
   readonly outcome: Promise<string>
 
   private constructor(fleet: Fleet, left: FleetNode, outcome: Promise<string>) {

@@ -43,7 +43,7 @@ describe.skipIf(lacksRedis)('a Gearman workload that is JSON', { timeout: 30_000
     const asJson = kind === 'arrays' ? workload : `[${workload}]`
     expect(shown).toBe(depth <= most[kind] ? asJson : JSON.stringify([workload]))
 
-    // What it was given, any program can hand in again, and gets the same.
+    // Any program can hand in what it was given, and gets the same.
     const producer = await FwpClient.greeted(node.faktory)
     const again = (jid: string): string =>
       JSON.stringify({ jid, jobtype: fn, args: JSON.parse(shown) as unknown })

@@ -10,7 +10,7 @@ import { Fleet, type FleetNode } from './fleet.ts'
 
 const reclaimed = { timeout: 5_000, interval: 20 }
 
-/** What a test needs of a fleet: its nodes, and peers that leave with the test. */
+/** A fleet for a test: its nodes, and peers that leave with the test. */
 function fleetOf(start: () => Promise<Fleet>, ...words: readonly string[]) {
   const peers: GearmanPeer[] = []
   let fleet: Fleet

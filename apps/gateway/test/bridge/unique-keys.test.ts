@@ -62,7 +62,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       expect(job).toMatchObject({ status: stage === 'busy' ? 'busy' : 'idle', unique: 'key' })
     }
 
-    /** What the next worker gets: handle and payload. */
+    /** The next worker's job: handle and payload. */
     async function nextJob(worker: GearmanPeer): Promise<[handle: string, payload: string]> {
       await worker.say('CAN_DO', fn).sync()
       expect(await worker.ask('PRE_SLEEP')).toEqual(['NOOP'])

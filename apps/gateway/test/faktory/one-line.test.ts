@@ -18,7 +18,7 @@ function jobOf(at: number, fields: object = {}): object {
 const pushes = (fields?: object): string[] =>
   inOrder.map((at) => `PUSH ${JSON.stringify(jobOf(at, fields))}`)
 
-/** What a consumer gets that takes one job after the other. */
+/** Jobs that a consumer gets one after the other. */
 async function fetchAll(consumer: FwpClient, count: number): Promise<number[]> {
   const seen: number[] = []
   while (seen.length < count) {

@@ -11,7 +11,7 @@ const EXAMPLE = [
   'Hello\nworld!',
 ].join('\n')
 
-/** What a door answers to bytes, up to the end of the connection. */
+/** A door's answer to bytes, up to the end of the connection. */
 async function answerTo(port: number, ...parts: readonly string[]): Promise<string> {
   const socket = await openRaw(port)
   socket.setNoDelay(true)

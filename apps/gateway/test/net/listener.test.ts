@@ -90,7 +90,7 @@ it('an address has no more connections at a time than it may, and room again whe
     connected: (socket) => void socket.resume().write('taken'),
     refuse: (socket, surplus) => refused.push(`${surplus} ${socket.remoteAddress ?? ''}`),
   })
-  /** What a client hears: `taken`, or nothing before the end. */
+  /** The client's answer: `taken`, or nothing before the end. */
   const open = async (localAddress: string) => {
     const socket = connect({ port, host: '127.0.0.1', localAddress })
     onTestFinished(() => void socket.destroy())

@@ -36,7 +36,7 @@ const missing: Partial<Record<OptionName, boolean>> = {
   gearmanTlsVerifyClients: lacksOpenssl,
 }
 
-/** What becomes of a packet, or of the connection by it. */
+/** The result of a packet, for the client or the connection. */
 const answerOr = async (peer: GearmanPeer, asked: Promise<readonly string[]>): Promise<string> =>
   (await Promise.race([asked, peer.ended().then(() => ['closed'])]))[0] ?? ''
 
@@ -317,7 +317,7 @@ async function freshStore(): Promise<readonly string[]> {
   return ['--store-port', '0', '--data-dir', await temporaryFolder()]
 }
 
-/** Whether a client with a certificate of the authority is served, and one with another or none is not. */
+/** True where only clients with a certificate of the authority are served. */
 async function tlsCase(
   gearmanTlsVerifyClients: string,
   turnedAway: 'stranger' | 'none',

@@ -117,7 +117,7 @@ export function leftKeyContract(open: OpenWorld): void {
       const next = await submitOne(store, 'mail', { unique })
       expect(next).toBeGreaterThan(queued)
       expect(await store.findJid('j-1')).toBeUndefined()
-      // Those that no index names are ended when they are met, and do not come back.
+      // Jobs that no index names are ended when they are met, and do not come back.
       const fresh = await submitOne(store, 'sms')
       await lookAtAll(store)
       for (const id of nameless) expect(await readOne(store, 'sms', id)).toBeUndefined()

@@ -15,7 +15,7 @@ import {
   type OpenWorld,
 } from './contract-kit.ts'
 
-/** What becomes of the clients and jobs of a node that died. */
+/** Reclaims the clients and jobs of a node that died. */
 export function reclaimContract(open: OpenWorld): void {
   describe('a node that died', () => {
     const foreground = { foreground: true }

@@ -22,7 +22,7 @@ export interface MemoryBatch {
   readonly children: Record<Milestone, number>
   /** Callbacks that were told; `done` where there is none, too. */
   readonly told: Partial<Record<Milestone, 'pushed' | 'done' | 'failed'>>
-  /** What its parent has heard of it. */
+  /** The part that its parent knows. */
   readonly counted: Set<Milestone>
 }
 

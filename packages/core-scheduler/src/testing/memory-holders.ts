@@ -2,7 +2,7 @@ import type { HolderStore, QuietHolder } from '../holder-ports.ts'
 import type { HeldRef } from '../job.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
-/** Who holds leases in a {@link MemoryWorld}, as one node sees it. */
+/** Holders of leases in a {@link MemoryWorld}, as one node sees them. */
 export class MemoryHolders implements HolderStore {
   readonly #step: <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
 

@@ -52,7 +52,7 @@ export class MemoryLane {
   readonly #jobs = new Map<number, MemoryJob>()
   /** Next job first. */
   readonly queues: Record<Band, number[]> = { high: [], normal: [], low: [] }
-  /** Those of the scheduled that a consumer failed which the automatic rule had given them. */
+  /** Retries of jobs that the automatic rule had given to a consumer. */
   readonly bridged = new Set<number>()
   /** Due time by id, the store's milliseconds. */
   readonly scheduled = new Map<number, number>()
@@ -99,7 +99,7 @@ export class MemoryLane {
     return this.#lastId
   }
 
-  /** What is left of jobs when all places are empty: only an index names them. */
+  /** Jobs that only an index still names when all places are empty. */
   indexed(): number[] {
     return [...new Set([...this.unique.values(), ...this.jids.values()])]
   }

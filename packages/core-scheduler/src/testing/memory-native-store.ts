@@ -50,7 +50,7 @@ export class MemoryNativeStore implements NativeStore {
     })
   }
 
-  /** What {@link sweep} looks through holds the jids as well. */
+  /** The hashes that {@link sweep} reads hold the jids as well. */
   sweepJids(): Promise<{ readonly refs: readonly JobRef[]; readonly next: undefined }> {
     return this.#step(() => ({ refs: [], next: undefined }))
   }

@@ -11,7 +11,7 @@ export function inheritClosed(world: MemoryWorld, fn: string, name: string, grac
   if (home.isOpen === false) lane.isOpen ??= false
 }
 
-/** What a consumer failed that the automatic rule had given it is due at once for the function's own workers. */
+/** Jobs that a consumer of the automatic rule failed are due at once for the function's own workers. */
 export function takeBackBridged(world: MemoryWorld, lane: MemoryLane): void {
   const ids = [...lane.bridged].filter((id) => lane.scheduled.delete(id))
   lane.bridged.clear()
@@ -34,7 +34,7 @@ export function healLane(world: MemoryWorld, lane: MemoryLane, graceMs: number):
   return isClosed && lane.byName <= 0 && lane.queued > 0 && workers > lane.byName
 }
 
-/** Whether consumers are given jobs of a lane, and why. */
+/** Tells if consumers are given jobs of a lane, and why. */
 export function opennessOf(world: MemoryWorld, lane: MemoryLane): LaneOpenness {
   const closed = lane.isOpen === false ? 'shut' : 'closed'
   return {

@@ -1,4 +1,4 @@
--- Whether Faktory consumers are given jobs of a lane. Fields of the lane's hash: `open` (1: open for good, 0: closed
+-- Decides if Faktory consumers are given jobs of a lane. Fields of the lane's hash: `open` (1: open for good, 0: closed
 -- by an operator), `closed` (until when by-name workers that were seen close it, ms). Needs keys.lua.
 
 -- Workers that asked for the lane by name, behind gateways and native ones.
@@ -32,7 +32,7 @@ local function closedUntil(lane, graceMs, now)
   return isWorked and now + graceMs or tonumber(meta[2] or 0), meta[1] == '0' and 'shut' or ''
 end
 
--- What was seen of the function's workers elsewhere closes this lane as well. A lane that was dropped comes back.
+-- Workers of the function that were seen elsewhere close this lane as well. A lane that was dropped comes back.
 local function closeUntil(lane, untilMs, shut)
   local meta = metaKey(lane)
   redis.call('PERSIST', meta)

@@ -1,4 +1,4 @@
--- What is next in the queues of one lane, asked for once. Needs levels.lua.
+-- The next jobs in the queues of one lane, read once. Needs levels.lua.
 local heads = {}
 local function nextIn(lane, band)
   if heads[band] == nil then
@@ -12,8 +12,8 @@ local function nextIn(lane, band)
   return heads[band]
 end
 
--- Whether a job stands behind the next one of a queue, or is it. Queues keep the order in which jobs came, as the level
--- and the time say or, where no gateway has queued one, the id.
+-- Returns true where a job is the next one of a queue or stands behind it. Queues keep the order in which jobs
+-- came, as the level and the time say or, where no gateway has queued one, the id.
 local function standsBehind(head, id, level, enqueued)
   if not head then return false end
   if head.enqueued and enqueued then
@@ -23,7 +23,7 @@ local function standsBehind(head, id, level, enqueued)
   return tonumber(head.id) <= tonumber(id)
 end
 
--- Whether an idle job can be in a queue; false where it has been taken out of one, or was never in any.
+-- Returns true where an idle job can be in a queue; false where it has been taken out of one, or was never in any.
 local function seemsQueued(lane, id, levelText, enqueuedText)
   local enqueued = tonumber(enqueuedText)
   if enqueued then

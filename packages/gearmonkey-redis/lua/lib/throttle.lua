@@ -1,4 +1,4 @@
--- What may be handed out of a queue that has a limit. A throttle = { queue, concurrency (0: any), rate (jobs; 0: any),
+-- Limits of a queue. A throttle = { queue, concurrency (0: any), rate (jobs; 0: any),
 -- per (ms), timeout (how long a job takes a slot, ms; 0: until it ends), perWorker (jobs of a worker; 0: any), worker
 -- (who asks) }. Needs keys.lua.
 
@@ -42,7 +42,7 @@ local function hasNoSlot(throttle)
   return held >= throttle.perWorker
 end
 
--- Whether one more job may be handed out now. Where time alone makes room, `waitMs` is how long it takes.
+-- Returns true where one more job may be handed out now. Where time alone makes room, `waitMs` is how long it takes.
 local function mayTake(throttle, now)
   if not throttle then return true end
   if throttle.rate > 0 then

@@ -75,7 +75,7 @@ export class WorkerCheck {
     await this.#probe.send('DEL', `job:${fn}:${id}`, `lock:${fn}:${id}`)
   }
 
-  /** Who listens counts jobs by their events. */
+  /** Listeners count jobs by their events. */
   #judgeOnce(trace: readonly Seen[]): void {
     const { fn } = this.#args
     for (const event of ['start', 'finish']) {

@@ -116,7 +116,7 @@ export class GearmanLiveSource implements Source {
     })
   }
 
-  /** What was looked at and not completed is queued again at the server. */
+  /** Jobs that were read and not completed are queued again at the server. */
   async close(): Promise<void> {
     await Promise.all([this.#worker.end(), this.#client.end()])
   }

@@ -1,4 +1,4 @@
-/** What a key of gearmand's Redis or memcached queue says. */
+/** The parts of a key of gearmand's Redis or memcached queue. */
 export interface KeyName {
   readonly fn: Buffer
   readonly unique: Buffer

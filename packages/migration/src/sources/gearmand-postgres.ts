@@ -57,7 +57,7 @@ export class GearmandPostgresSource implements Source {
     const { default: pg } = await import('pg')
     return reaching(identity, async () => {
       const client = new pg.Client({ connectionString: address, application_name: 'crossgear' })
-      // What is wrong is told by the call that meets it.
+      // The call that meets an error reports it.
       client.on('error', () => undefined)
       await client.connect()
       try {

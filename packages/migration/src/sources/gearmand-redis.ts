@@ -78,7 +78,7 @@ export class GearmandRedisSource implements Source {
         }
         const some = entries.slice(first, end)
         first = end
-        // What was scanned with this page comes again if the run ends before all of it is stored.
+        // Keys scanned with this page come again if the run ends before all of them are stored.
         yield { ...(await reaching(this.identity, () => this.#read(some))), cursor }
       }
       cursor = next.toString()

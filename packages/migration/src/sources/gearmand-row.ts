@@ -57,7 +57,7 @@ export function recordOfRow(row: GearmandRow, identity: string, nowMs: number): 
   }
 }
 
-/** Whether a job could be made of it. */
+/** True where a job could be made of it. */
 export function isRecord(result: JobRecord | Reject): result is JobRecord {
   return 'importId' in result
 }

@@ -206,7 +206,7 @@ function bytesOf(value: SQLiteValue | undefined): Uint8Array | undefined {
   return value instanceof Uint8Array ? value : undefined
 }
 
-/** What is no number is told as one that is none. */
+/** A value that is no number is reported as such. */
 function numberOf(value: SQLiteValue | undefined): number | undefined {
   if (value === null || value === undefined) return undefined
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN

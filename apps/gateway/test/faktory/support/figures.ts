@@ -36,7 +36,7 @@ export async function figures(client: FwpClient): Promise<Figures> {
   }
 }
 
-/** What INFO says of queues and tasks. */
+/** INFO's figures of queues and tasks. */
 export interface Info {
   readonly queues: Readonly<Record<string, number>>
   readonly total_queues: number
