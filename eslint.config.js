@@ -33,6 +33,7 @@ export default tseslint.config(
           depConstraints: [
             { sourceTag: 'type:codec', onlyDependOnLibsWithTags: [] },
             { sourceTag: 'type:core', onlyDependOnLibsWithTags: [] },
+            { sourceTag: 'type:testkit', onlyDependOnLibsWithTags: ['type:core'] },
             { sourceTag: 'type:store', onlyDependOnLibsWithTags: ['type:core'] },
             {
               sourceTag: 'type:migration',
@@ -47,6 +48,7 @@ export default tseslint.config(
               onlyDependOnLibsWithTags: [
                 'type:codec',
                 'type:core',
+                'type:testkit',
                 'type:store',
                 'type:migration',
                 'type:app',
@@ -68,7 +70,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['packages/{gearman-codec,fwp-codec,core-scheduler}/src/**/*.ts'],
+    files: ['packages/{gearman-codec,fwp-codec,core-scheduler,store-testkit}/src/**/*.ts'],
     rules: {
       'no-restricted-imports': ['error', { paths: withoutIo }],
       'no-restricted-globals': ['error', 'process', 'console', 'setTimeout', 'setInterval'],

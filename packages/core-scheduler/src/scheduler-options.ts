@@ -1,6 +1,6 @@
-import type { DeadWorkerRequeue } from './lease-holders.ts'
-import type { RepairPolicy } from './native-care.ts'
-import type { Throttle } from './ports.ts'
+import type { DeadWorkerRequeue } from './maintenance/lease-holders.ts'
+import type { RepairPolicy } from './maintenance/native-care.ts'
+import type { Throttle } from './store/ports.ts'
 
 /**
  * In which order a worker gets the jobs of the functions it named: those of the first function first, or

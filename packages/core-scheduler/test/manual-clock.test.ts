@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ManualClock } from '../src/testing/index.ts'
+import { ManualClock } from '../src/manual-clock.ts'
 
 test('timers run in the order of their times, those of one time in the order they were set', async () => {
   const clock = new ManualClock(100)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { EventLog } from '@crossgear/core-scheduler/testing'
+import { EventLog } from '@crossgear/store-testkit'
 import type { NewJob, Store } from '@crossgear/core-scheduler'
 import { StoreError } from '@crossgear/core-scheduler'
 import { freePort } from '@crossgear/tools/free-port'

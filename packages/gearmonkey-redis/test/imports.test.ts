@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
 import type { LaneGroup, Reservation } from '@crossgear/core-scheduler'
-import { EventLog } from '@crossgear/core-scheduler/testing'
+import { EventLog } from '@crossgear/store-testkit'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import type { ImportedJob } from '../src/imports.ts'

@@ -1,6 +1,6 @@
 import { Cluster, Redis } from 'ioredis'
 import type { Store } from '@crossgear/core-scheduler'
-import type { NativePeer, StoreWorld, WorldOptions } from '@crossgear/core-scheduler/testing'
+import type { NativePeer, StoreWorld, WorldOptions } from '@crossgear/store-testkit'
 import { RedisStore, type StoreAddress } from '../src/store.ts'
 import { checkInvariants } from '../src/invariants.ts'
 import type { Connection } from '../src/connection.ts'

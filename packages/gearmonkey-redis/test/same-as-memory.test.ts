@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Level, NewJob, Outcome, Reservation, Store } from '@crossgear/core-scheduler'
-import { ManualClock, MemoryWorld, type StoreWorld } from '@crossgear/core-scheduler/testing'
+import { ManualClock, MemoryWorld, type StoreWorld } from '@crossgear/store-testkit'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkInvariants } from '../src/invariants.ts'

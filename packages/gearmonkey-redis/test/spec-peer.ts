@@ -1,4 +1,4 @@
-import type { NativePeer } from '@crossgear/core-scheduler/testing'
+import type { NativePeer } from '@crossgear/store-testkit'
 import type { Connection } from '../src/connection.ts'
 
 /** A GearMonkey client and worker in the plain commands of the protocol's text, in a cluster with its braces. */

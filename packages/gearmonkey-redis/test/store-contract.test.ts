@@ -1,4 +1,4 @@
-import { storeContract } from '@crossgear/core-scheduler/testing'
+import { storeContract } from '@crossgear/store-testkit'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, lacksValkey, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe } from 'vitest'

@@ -1,5 +1,5 @@
 import { Scheduler } from '@crossgear/core-scheduler'
-import { ManualClock, MemoryWorld, RecordingObserver } from '@crossgear/core-scheduler/testing'
+import { ManualClock, MemoryWorld, RecordingObserver } from '@crossgear/store-testkit'
 import { describe, expect, test } from 'vitest'
 import { Handles } from '../../src/gearman/handles.ts'
 

@@ -1,5 +1,5 @@
 import { Scheduler, type SchedulerOptions } from '@crossgear/core-scheduler'
-import { RecordingObserver } from '@crossgear/core-scheduler/testing'
+import { RecordingObserver } from '@crossgear/store-testkit'
 import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
 import { RedisStore, type RedisStoreOptions } from '@crossgear/gearmonkey-redis/store'
 import { Redis } from 'ioredis'

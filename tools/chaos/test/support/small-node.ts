@@ -1,5 +1,5 @@
 import { Scheduler, type Assignment, type Clock, type Store } from '@crossgear/core-scheduler'
-import { RecordingObserver } from '@crossgear/core-scheduler/testing'
+import { RecordingObserver } from '@crossgear/store-testkit'
 import { RedisStore } from '@crossgear/gearmonkey-redis/store'
 
 /** What stands in for methods of a store. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { Scheduler } from '@crossgear/core-scheduler'
-import { RecordingObserver } from '@crossgear/core-scheduler/testing'
+import { RecordingObserver } from '@crossgear/store-testkit'
 import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
 import { RedisStore } from '@crossgear/gearmonkey-redis/store'
 import type { RedisServer } from '@crossgear/tools/redis-server'

@@ -1,5 +1,5 @@
 import { Scheduler } from '@crossgear/core-scheduler'
-import { ManualClock, MemoryWorld, RecordingObserver } from '@crossgear/core-scheduler/testing'
+import { ManualClock, MemoryWorld, RecordingObserver } from '@crossgear/store-testkit'
 import { onTestFinished } from 'vitest'
 import { GearmanDoor } from '../../../src/gearman/gearman-door.ts'
 import { HttpDoor, type HttpDoorOptions } from '../../../src/http/http-door.ts'

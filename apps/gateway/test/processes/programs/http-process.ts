@@ -1,5 +1,5 @@
 import { Scheduler } from '@crossgear/core-scheduler'
-import { ManualClock, MemoryWorld, RecordingObserver } from '@crossgear/core-scheduler/testing'
+import { ManualClock, MemoryWorld, RecordingObserver } from '@crossgear/store-testkit'
 import { HttpDoor } from '../../../src/http/http-door.ts'
 import { systemClock } from '../../../src/net/clock.ts'
 import { HandedPorts } from '../../../src/processes/handed-ports.ts'

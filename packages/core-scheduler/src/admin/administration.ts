@@ -1,0 +1,85 @@
+import type { JobEvent, JobRef } from '../model/job.ts'
+import type { LaneRegistry } from '../model/lane-registry.ts'
+import type { JobSummary, LaneCounts, LaneLimits, Store } from '../store/ports.ts'
+
+/** Jobs ended per step while a lane is dropped. */
+const clearedPerStep = 1_000
+/** Jobs read per step of a list. */
+const listedPerStep = 1_000
+
+interface Parts {
+  readonly store: Store
+  readonly registry: LaneRegistry
+  readonly tell: (ref: JobRef, event: JobEvent) => void
+  readonly register: (lane: string) => Promise<unknown>
+  /** Settles when all that this node was told is on its way to the store. */
+  readonly settled: () => Promise<void>
+}
+
+/** What an operator does to lanes and jobs, over all nodes. */
+export class Administration {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** What stands in all lanes, what this node was told before counted in. */
+  async counts(): Promise<readonly LaneCounts[]> {
+    await this.#parts.settled()
+    return this.#parts.store.counts([...this.#parts.registry.all()])
+  }
+
+  /** Makes a lane known before it has jobs or workers. */
+  async addLane(lane: string): Promise<void> {
+    await this.#parts.register(lane)
+  }
+
+  /**
+   * Forgets a lane, and the jobs in it that do not run: those who wait for them hear that they
+   * failed. Not while it has workers or running jobs.
+   */
+  async dropLane(lane: string): Promise<'dropped' | 'unknown' | 'busy'> {
+    const { store, registry, tell, settled } = this.#parts
+    await settled()
+    if (registry.numberOf(lane) === undefined) return 'unknown'
+    for (;;) {
+      const ids = await store.clearLane(lane, clearedPerStep)
+      if (ids === 'busy') return 'busy'
+      for (const id of ids) tell({ lane, id }, { kind: 'fail' })
+      if (ids.length < clearedPerStep) break
+    }
+    await store.unregisterLane(lane)
+    registry.remove(lane)
+    return 'dropped'
+  }
+
+  /** Sets how many jobs a lane may hold; 0 is no limit. */
+  async setLimits(lane: string, limits: LaneLimits): Promise<void> {
+    await this.#parts.store.setLimits(lane, limits)
+  }
+
+  /** Ends a job that is queued or in the hands of a gateway's worker. False for any other. */
+  async cancel(ref: JobRef): Promise<boolean> {
+    const cancelled = await this.#parts.store.cancel(ref.lane, ref.id)
+    if (cancelled) this.#parts.tell(ref, { kind: 'fail' })
+    return cancelled
+  }
+
+  /**
+   * Queued, scheduled and running jobs, at most `max`. Jobs that move while they are listed may be
+   * left out or listed twice.
+   */
+  async listJobs(max: number): Promise<readonly JobSummary[]> {
+    await this.#parts.settled()
+    const listed: JobSummary[] = []
+    for (const lane of [...this.#parts.registry.all()]) {
+      for (let from = 0, more = true; more && listed.length < max; from += listedPerStep) {
+        const page = await this.#parts.store.listJobs(lane, from, listedPerStep)
+        listed.push(...page.jobs)
+        more = page.more
+      }
+    }
+    return listed.slice(0, max)
+  }
+}

@@ -1,0 +1,48 @@
+import type { JobRef, JobState, LookExtra } from '../model/job.ts'
+import type { LaneRegistry } from '../model/lane-registry.ts'
+import type { LaneCounts, Store } from '../store/ports.ts'
+import { UniqueLookup } from './unique-lookup.ts'
+
+/** Jobs by their names, whichever node took them, and how many there are. */
+export class JobLookup {
+  readonly #store: Store
+  readonly #registry: LaneRegistry
+  readonly #uniques: UniqueLookup
+
+  constructor(store: Store, registry: LaneRegistry) {
+    this.#store = store
+    this.#registry = registry
+    this.#uniques = new UniqueLookup((uniques) => store.findUniques(uniques, [...registry.all()]))
+  }
+
+  /** The job as it stands, without its payload. */
+  async look(ref: JobRef, extras?: readonly LookExtra[]): Promise<JobState | undefined> {
+    const [job] = await this.#store.look(ref.lane, [ref.id], extras)
+    return job
+  }
+
+  /** The unfinished job that a Faktory producer named so. */
+  async findJid(jid: string, extras?: readonly LookExtra[]): Promise<JobState | undefined> {
+    const ref = await this.refOfJid(jid)
+    return ref && this.look(ref, extras)
+  }
+
+  /** Where that job stands. */
+  refOfJid(jid: string): Promise<JobRef | undefined> {
+    return this.#store.findJid(jid)
+  }
+
+  /** A finished job that is kept, by the jid that its producer gave. */
+  findFinished(jid: string): Promise<JobRef | undefined> {
+    return this.#store.queues.findFinished(jid)
+  }
+
+  /** Jobs of all functions with this unique id. */
+  findUnique(unique: Uint8Array): Promise<readonly JobRef[]> {
+    return this.#uniques.find(unique)
+  }
+
+  counts(lanes: Iterable<string> = this.#registry.all()): Promise<readonly LaneCounts[]> {
+    return this.#store.counts([...lanes])
+  }
+}

@@ -1,0 +1,85 @@
+import type { Job, JobEvent, JobRef } from '../model/job.ts'
+import type { LaneRegistry } from '../model/lane-registry.ts'
+import type { Store } from '../store/ports.ts'
+import type { JobSet, SetExit } from '../store/queue-ports.ts'
+
+/** Jobs looked at per step. */
+const jobsPerStep = 500
+
+/** Which jobs of a set; all of them where nothing is said. */
+export interface SetFilter {
+  /** Jobs of this function alone. */
+  readonly fn?: string
+  readonly matches?: (job: Job) => boolean
+}
+
+interface Parts {
+  readonly store: Store
+  readonly registry: LaneRegistry
+  readonly tell: (ref: JobRef, event: JobEvent) => void
+}
+
+/** What is done to scheduled, retried and dead jobs, over all lanes. */
+export class JobSets {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Sends the jobs that the filter takes where they shall go. */
+  async move(set: JobSet, filter: SetFilter, to: SetExit): Promise<void> {
+    const { registry } = this.#parts
+    const lanes = filter.fn === undefined ? [...registry.all()] : registry.ofFunction(filter.fn)
+    for (const lane of lanes) await this.#moveOfLane(lane, set, filter.matches, to)
+  }
+
+  /** Sends these jobs where they shall go, as far as they stand in the set. */
+  async moveThese(set: JobSet, refs: readonly JobRef[], to: SetExit): Promise<void> {
+    const byLane = new Map<string, number[]>()
+    for (const { lane, id } of refs) {
+      const ids = byLane.get(lane)
+      if (ids) ids.push(id)
+      else byLane.set(lane, [id])
+    }
+    for (const [lane, ids] of byLane) {
+      for (let at = 0; at < ids.length; at += jobsPerStep) {
+        await this.#move(lane, set, ids.slice(at, at + jobsPerStep), to)
+      }
+    }
+  }
+
+  async #moveOfLane(
+    lane: string,
+    set: JobSet,
+    matches: ((job: Job) => boolean) | undefined,
+    to: SetExit,
+  ): Promise<void> {
+    const { store } = this.#parts
+    for (let from = 0; ;) {
+      const page = await store.queues.setIds(lane, set, from, jobsPerStep)
+      if (page.seen === 0) return
+      const wanted = matches ? await this.#matching(lane, page.ids, matches) : page.ids
+      const moved = wanted.length === 0 ? 0 : await this.#move(lane, set, wanted, to)
+      // What was moved has left the set, and the rest has moved up.
+      from += page.seen - moved
+    }
+  }
+
+  async #matching(
+    lane: string,
+    ids: readonly number[],
+    matches: (job: Job) => boolean,
+  ): Promise<readonly number[]> {
+    const jobs = await this.#parts.store.read(lane, ids)
+    return jobs.flatMap((job) => (job && matches(job) ? [job.id] : []))
+  }
+
+  async #move(lane: string, set: JobSet, ids: readonly number[], to: SetExit): Promise<number> {
+    if (set === to) return 0
+    const { store, tell } = this.#parts
+    const moved = await store.queues.moveJobs(lane, set, ids, to)
+    if (to !== 'queue') for (const id of moved) tell({ lane, id }, { kind: 'fail' })
+    return moved.length
+  }
+}

@@ -1,0 +1,55 @@
+import type { Reservation } from '../model/job.ts'
+import { isAutomatic } from '../model/job.ts'
+import type { Observer, Store } from '../store/ports.ts'
+
+/** Looks at a closed lane with jobs, no workers and idle consumers before it is told of: a deploy is over by then. */
+const looksBeforeNews = 2
+
+interface Parts {
+  readonly store: Pick<Store, 'noteBridged'>
+  readonly observer: Observer
+}
+
+/** Tells an operator what the rules for consumers do that may not be what was meant. */
+export class Bridging {
+  readonly #parts: Parts
+  /** Lanes that the automatic rule gave to consumers. */
+  readonly #bridged = new Set<string>()
+  /** Looks in a row that found a lane stranded. */
+  readonly #looks = new Map<string, number>()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  handedOut({ lane, token }: Reservation): void {
+    if (!isAutomatic(token) || this.#bridged.has(lane)) return
+    const { store, observer } = this.#parts
+    this.#bridged.add(lane)
+    store.noteBridged(lane).then(
+      (isFirst) => {
+        if (isFirst) observer.bridged(lane)
+      },
+      (error: unknown) => {
+        this.#bridged.delete(lane)
+        observer.trouble('bridged function', error)
+      },
+    )
+  }
+
+  /** Of the lanes that were looked at, these are stranded. */
+  looked(lanes: readonly string[], stranded: readonly string[]): void {
+    if (this.#looks.size === 0 && stranded.length === 0) return
+    const found = new Set(stranded)
+    for (const lane of lanes) if (!found.has(lane)) this.#looks.delete(lane)
+    for (const lane of stranded) this.#looks.set(lane, (this.#looks.get(lane) ?? 0) + 1)
+    const fresh = stranded.filter((lane) => this.#looks.get(lane) === looksBeforeNews)
+    const known = [...this.#looks.values()].filter((looks) => looks >= looksBeforeNews)
+    this.#parts.observer.stranded(known.length, fresh)
+  }
+
+  dropped(lane: string): void {
+    this.#looks.delete(lane)
+    this.#bridged.delete(lane)
+  }
+}

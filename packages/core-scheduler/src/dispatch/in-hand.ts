@@ -1,0 +1,98 @@
+import type { JobRef } from '../model/job.ts'
+import type { Store } from '../store/ports.ts'
+import type { Assignment } from '../model/requests.ts'
+
+/** Jobs in one look at what is still held. */
+const perLook = 500
+/** A job that is held for so long is looked at, and then again after the same time, milliseconds. */
+const trustedMs = 60_000
+
+interface Held {
+  readonly ref: JobRef
+  /** When it was known to be held, milliseconds. */
+  readonly knownMs: number
+}
+
+/** Jobs in the hands of this node's workers, by token. */
+export class InHand {
+  /** Those that were not looked at for longest first. */
+  readonly #byToken = new Map<string, Held>()
+  readonly #waiting: (() => void)[] = []
+  #claims = 0
+
+  get size(): number {
+    return this.#byToken.size
+  }
+
+  add({ job, sinceMs }: Assignment): void {
+    this.#byToken.set(job.token, { ref: job, knownMs: sinceMs })
+  }
+
+  has(token: string): boolean {
+    return this.#byToken.has(token)
+  }
+
+  /** A claim is under way, and may bring jobs, until {@link claimed}. */
+  claiming(): void {
+    this.#claims += 1
+  }
+
+  claimed(): void {
+    this.#claims -= 1
+    this.#tellIfEmpty()
+  }
+
+  /** The reservation has ended. */
+  remove(token: string): void {
+    if (this.#byToken.delete(token)) this.#tellIfEmpty()
+  }
+
+  /** Resolves when there are none, and none can come. */
+  whenEmpty(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      this.#tellIfEmpty()
+    })
+  }
+
+  /**
+   * Forgets what ran out of time, or was ended by its name at another node: of some that are held for long,
+   * or, while somebody waits, of all.
+   */
+  async prune(store: Store, nowMs: number): Promise<void> {
+    const all = this.#waiting.length > 0
+    const byLane = new Map<string, Map<string, number>>()
+    let count = 0
+    for (const [token, { ref, knownMs }] of this.#byToken) {
+      if (!all && (nowMs - knownMs < trustedMs || count >= perLook)) break
+      const held = byLane.get(ref.lane) ?? new Map<string, number>()
+      byLane.set(ref.lane, held.set(token, ref.id))
+      count += 1
+    }
+    for (const [lane, held] of byLane) await this.#look(store, lane, [...held], nowMs)
+    this.#tellIfEmpty()
+  }
+
+  #tellIfEmpty(): void {
+    if (this.size + this.#claims > 0) return
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  async #look(
+    store: Store,
+    lane: string,
+    held: readonly (readonly [string, number])[],
+    nowMs: number,
+  ): Promise<void> {
+    for (let from = 0; from < held.length; from += perLook) {
+      const some = held.slice(from, from + perLook)
+      const ids = some.map(([, id]) => id)
+      const jobs = await store.look(lane, ids)
+      for (const [at, [token, id]] of some.entries()) {
+        if (!this.#byToken.delete(token)) continue
+        const isHeld = jobs[at]?.token === token
+        if (isHeld) this.#byToken.set(token, { ref: { lane, id }, knownMs: nowMs })
+      }
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import type { Interest } from '../model/interest.ts'
+import type { Reservation } from '../model/job.ts'
+
+/** Over so long the pace of a group of workers is measured, milliseconds. */
+const paceMs = 20
+/** Slower than this, jobs per millisecond, workers wait for the store at each job. */
+const leastPace = 2
+/** Jobs are reserved ahead for so long a time at the pace of now, milliseconds. */
+const aheadMs = 6
+/** Jobs reserved ahead for workers that want the same, at most. */
+const maxAhead = 128
+/** A job that nobody asked for within this time goes back, milliseconds. */
+export const keptMs = 20
+/** After a pause of the whole process a job may be another's by now: it is not handed out, milliseconds. */
+const staleMs = 1_000
+
+interface Kept {
+  readonly job: Reservation
+  readonly sinceMs: number
+}
+
+interface Supply {
+  kept: Kept[]
+  /** How many to have ahead. */
+  ahead: number
+  /** The last call brought all that was asked for: there is more. */
+  hasMore: boolean
+  /** So many may come with calls that are under way. */
+  coming: number
+  windowSinceMs: number
+  taken: number
+  askedMs: number
+}
+
+/**
+ * Jobs that the store has reserved for workers which will ask for them in a moment: workers that want
+ * the same, by name, and end jobs faster than the store could answer one by one. All others,
+ * and all when the queue runs empty, are served job by job.
+ */
+export class Stock {
+  readonly #supplies = new Map<string, Supply>()
+
+  get isEmpty(): boolean {
+    return this.#supplies.size === 0
+  }
+
+  /** A worker asks: a job that is ready for it, or nothing. */
+  take({ key }: Interest, nowMs: number): Reservation | undefined {
+    const supply = this.#supplies.get(key) ?? this.#add(key, nowMs)
+    supply.askedMs = nowMs
+    const first = supply.kept[0]
+    if (!first || nowMs - first.sinceMs >= staleMs) return undefined
+    supply.kept.shift()
+    supply.taken += 1
+    return first.job
+  }
+
+  /** Whether a worker has asked a moment ago, and so one that is woken will. */
+  isLively({ key }: Interest, nowMs: number): boolean {
+    return nowMs - (this.#supplies.get(key)?.askedMs ?? -Infinity) < keptMs
+  }
+
+  /** How many are ready. */
+  sizeFor({ key }: Interest): number {
+    return this.#supplies.get(key)?.kept.length ?? 0
+  }
+
+  /** How many to reserve ahead with the next call for an interest; `underway` calls bring theirs. */
+  wanted({ key }: Interest, nowMs: number): number {
+    const supply = this.#supplies.get(key)
+    if (!supply) return 0
+    this.#measure(supply, nowMs)
+    if (!supply.hasMore || supply.coming > 0) return 0
+    const missing = supply.ahead - supply.kept.length
+    return missing * 2 >= supply.ahead ? missing : 0
+  }
+
+  /** A call with so many ahead is under way. */
+  coming({ key }: Interest, ahead: number): void {
+    const supply = this.#supplies.get(key)
+    if (supply) supply.coming += ahead
+  }
+
+  /** How many may come in a moment. */
+  comingFor({ key }: Interest): number {
+    return this.#supplies.get(key)?.coming ?? 0
+  }
+
+  /** What a call brought: jobs that were handed out, and jobs ahead; `hasMore` where the queue has. */
+  came(
+    { key }: Interest,
+    handedOut: number,
+    ahead: readonly Reservation[],
+    hasMore: boolean,
+    nowMs: number,
+  ): void {
+    const supply = this.#supplies.get(key) ?? this.#add(key, nowMs)
+    supply.taken += handedOut
+    supply.hasMore = hasMore
+    for (const job of ahead) supply.kept.push({ job, sinceMs: nowMs })
+  }
+
+  /** The call that {@link coming} told of has been answered. */
+  arrived({ key }: Interest, ahead: number): void {
+    const supply = this.#supplies.get(key)
+    if (supply) supply.coming -= ahead
+  }
+
+  /** Takes out what nobody asked for in time, and forgets who asks no more. */
+  overdue(nowMs: number): Reservation[] {
+    const back: Reservation[] = []
+    for (const [key, supply] of this.#supplies) {
+      const fresh = supply.kept.findIndex(({ sinceMs }) => nowMs - sinceMs < keptMs)
+      const old = supply.kept.splice(0, fresh < 0 ? supply.kept.length : fresh)
+      for (const { job } of old) back.push(job)
+      if (old.length > 0) supply.ahead = 0
+      const isUsed = supply.kept.length > 0 || supply.coming > 0
+      if (!isUsed && nowMs - supply.windowSinceMs >= 2 * paceMs) this.#supplies.delete(key)
+    }
+    return back
+  }
+
+  /** Takes out all. */
+  drain(): Reservation[] {
+    const all = [...this.#supplies.values()].flatMap(({ kept }) => kept.map(({ job }) => job))
+    this.#supplies.clear()
+    return all
+  }
+
+  #add(key: string, nowMs: number): Supply {
+    const supply: Supply = {
+      kept: [],
+      ahead: 0,
+      hasMore: false,
+      coming: 0,
+      windowSinceMs: nowMs,
+      taken: 0,
+      askedMs: -Infinity,
+    }
+    this.#supplies.set(key, supply)
+    return supply
+  }
+
+  #measure(supply: Supply, nowMs: number): void {
+    const passedMs = nowMs - supply.windowSinceMs
+    if (passedMs < paceMs) return
+    const pace = supply.taken / passedMs
+    supply.ahead = pace < leastPace ? 0 : Math.min(maxAhead, Math.ceil(pace * aheadMs))
+    supply.windowSinceMs = nowMs
+    supply.taken = 0
+  }
+}

@@ -1,0 +1,73 @@
+import type { JobEvent, JobRef, NewJob, Submitted } from '../model/job.ts'
+import type { StoreError } from '../store/ports.ts'
+import type { Submission } from '../model/requests.ts'
+import type { Waiter, Waiters } from '../results/waiters.ts'
+
+export interface HeldParts {
+  readonly waiters: Waiters
+  readonly abandon: (lane: string, ids: readonly number[]) => void
+}
+
+/**
+ * Stands in for a submission whose job exists and may run, while its client may not hear of it yet: keeps
+ * what the client is owed.
+ */
+export class HeldSubmission implements Submission, Waiter {
+  readonly waiter?: Waiter
+  readonly #real: Submission
+  readonly #lane: string
+  readonly #heard: (readonly [JobRef, JobEvent])[] = []
+  #result: Submitted | undefined
+  #laneNumber = 0
+
+  constructor(real: Submission, lane: string) {
+    this.#real = real
+    this.#lane = lane
+    if (real.waiter) this.waiter = this
+  }
+
+  get job(): NewJob {
+    return this.#real.job
+  }
+
+  get gone(): boolean {
+    return this.#real.gone
+  }
+
+  submitted(result: Submitted, laneNumber: number): void {
+    this.#result = result
+    this.#laneNumber = laneNumber
+  }
+
+  refused(error: StoreError): void {
+    this.#real.refused(error)
+  }
+
+  hear(ref: JobRef, event: JobEvent): void {
+    this.#heard.push([ref, event])
+  }
+
+  /** The job is safe: the client hears of it, and what came meanwhile. */
+  release(parts: HeldParts): void {
+    const { waiter, gone } = this.#real
+    const result = this.#result ?? { kind: 'full' }
+    if (gone) this.#leave(parts)
+    else if (waiter && 'id' in result) {
+      parts.waiters.replace(this.#lane, result.id, this, waiter)
+    }
+    this.#real.submitted(result, this.#laneNumber)
+    if (!gone) for (const [ref, event] of this.#heard) waiter?.hear(ref, event)
+  }
+
+  /** The job is not known to be safe: the client is told so, and nobody waits for it. */
+  refuse(error: StoreError, parts: HeldParts): void {
+    this.#leave(parts)
+    this.#real.refused(error)
+  }
+
+  #leave({ waiters, abandon }: HeldParts): void {
+    const result = this.#result
+    if (!result || !('id' in result)) return
+    if (waiters.remove(this.#lane, result.id, this)) abandon(this.#lane, [result.id])
+  }
+}

@@ -1,0 +1,284 @@
+import { Flights } from './flights.ts'
+import { HeldSubmission, type HeldParts } from './held-submission.ts'
+import type { NewJob } from '../model/job.ts'
+import type { LaneRegistry } from '../model/lane-registry.ts'
+import { maxLanes } from '../model/lane-registry.ts'
+import { ArrivalLines } from './arrival-lines.ts'
+import {
+  StoreError,
+  type Clock,
+  type LaneArrivals,
+  type Observer,
+  type Store,
+} from '../store/ports.ts'
+import type { Submission } from '../model/requests.ts'
+import { toStoreError } from '../store/store-errors.ts'
+import { Gathered } from './gathered.ts'
+import type { Waiters } from '../results/waiters.ts'
+
+interface Pending {
+  readonly lane: string
+  readonly submission: Submission
+  readonly job: NewJob
+}
+
+/** Arrivals of one lane in one call. */
+interface Arrivals extends LaneArrivals {
+  readonly jobs: NewJob[]
+  readonly places: number[]
+  readonly items: Pending[]
+}
+
+type Answer = Awaited<ReturnType<Store['submitLanes']>>[number]
+
+/** What a route adds to a job, over what the door says. */
+export interface RoutePolicy {
+  readonly retries: number | undefined
+  readonly retentionSeconds: number | undefined
+}
+
+interface Parts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  readonly registry: LaneRegistry
+  readonly waiters: Waiters
+  readonly added: () => void
+  /** A lane is new here. Settles when the store knows of this node's workers for it. */
+  readonly laneAdded: (lane: string) => Promise<void>
+  /** So many jobs are queued, and so many workers are awake for them already. */
+  readonly wake: (lane: string, jobs: number, awake: number) => void
+  /** So many jobs that are to be queued leave for the store. Returns how many workers wake for them. */
+  readonly sending: (lane: string, jobs: number) => number
+  /** Whether the store tells this node of jobs in the lane, its own among them. */
+  readonly isWatched: (lane: string) => boolean
+  /** The store's clock, milliseconds since 1970. */
+  readonly storeNowMs: () => number
+}
+
+/** Own jobs that are remembered per lane until the store tells of them. */
+const maxRemembered = 10_000
+
+/** All that comes is one batch, in the order of arrival. */
+const oneBatch = ''
+
+/** Takes jobs in: in the order in which they come, in batches, answered when the store has them. */
+export class Submissions {
+  readonly #parts: Parts
+  readonly #batch: Gathered<Pending>
+  readonly #abandoned: Gathered<number>
+  readonly #registering = new Map<string, Promise<number>>()
+  readonly #flights = new Flights()
+  readonly #own = new Map<string, Set<number>>()
+  readonly #lines: ArrivalLines<Pending>
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#batch = new Gathered(parts.added, (_key, items) => void this.#send(items))
+    this.#lines = new ArrivalLines(
+      (pending) => this.#gather(pending),
+      ({ submission }, error) => submission.refused(toStoreError(error)),
+    )
+    this.#abandoned = new Gathered(parts.added, (lane, ids) => void this.#sendAbandoned(lane, ids))
+  }
+
+  /** The job waits for `ready`, and what comes for its queue meanwhile goes behind it. */
+  add(lane: string, submission: Submission, route: RoutePolicy, ready?: Promise<unknown>): void {
+    const { registry } = this.#parts
+    const pending = { lane, submission, job: routedJob(submission.job, route) }
+    const isKnown = registry.numberOf(lane) !== undefined
+    if (!ready && isKnown && this.#lines.isEmpty) {
+      this.#gather(pending)
+      return
+    }
+    const { queue } = registry.names.parse(lane)
+    this.#lines.add(queue, pending, ready ?? (isKnown ? undefined : this.laneNumber(lane)))
+  }
+
+  abandon(lane: string, ids: readonly number[]): void {
+    for (const id of ids) this.#abandoned.add(lane, id)
+  }
+
+  flush(): void {
+    this.#batch.flush()
+    this.#abandoned.flush()
+  }
+
+  /** The lane's number; a new lane is registered first. */
+  laneNumber(lane: string): Promise<number> {
+    const { registry, store } = this.#parts
+    const known = registry.numberOf(lane)
+    if (known !== undefined) return Promise.resolve(known)
+    const pending = this.#registering.get(lane)
+    if (pending) return pending
+    if (registry.size >= maxLanes) {
+      return Promise.reject(new StoreError('TOO_MANY_LANES', `more than ${maxLanes} functions`))
+    }
+    const registering = store
+      .registerLane(lane)
+      .then(async (number) => {
+        if (registry.add(lane, number)) await this.#parts.laneAdded(lane)
+        return number
+      })
+      .finally(() => this.#registering.delete(lane))
+    this.#registering.set(lane, registering)
+    return registering
+  }
+
+  /** Settles when the new lanes of now have their numbers, or cannot have them. */
+  async registered(): Promise<void> {
+    await Promise.allSettled(this.#registering.values())
+  }
+
+  /**
+   * Runs `task` when the submissions of the lane that are under way are answered, now if none is: an
+   * event may overtake the answer that makes its job known here.
+   */
+  settled(lane: string, task: () => void): void {
+    this.#flights.settled(lane, task)
+  }
+
+  /** Whether the store tells of a job that came through this node; asked once per job. */
+  isOwn(lane: string, id: number): boolean {
+    return this.#own.get(lane)?.delete(id) ?? false
+  }
+
+  #gather(pending: Pending): void {
+    this.#batch.add(oneBatch, pending, pending.job.input.length)
+  }
+
+  async #send(items: readonly Pending[]): Promise<void> {
+    const arrivals = byLane(items)
+    const begun = arrivals.map(({ lane, items: { length } }) => ({
+      landed: this.#flights.begin(lane),
+      awake: this.#parts.sending(lane, length),
+    }))
+    const answers = await this.#store(arrivals)
+    for (const [at, of] of arrivals.entries()) {
+      await this.#take(of, answers[at], begun[at]?.awake ?? 0)
+      begun[at]?.landed()
+    }
+  }
+
+  async #store(arrivals: readonly Arrivals[]): Promise<readonly (Answer | undefined)[]> {
+    const { store } = this.#parts
+    const [first] = arrivals
+    try {
+      if (!first || arrivals.length > 1) return await store.submitLanes(arrivals)
+      return [await store.submit(first.lane, first.jobs)]
+    } catch (error) {
+      return arrivals.map(() => toStoreError(error))
+    }
+  }
+
+  async #take({ lane, items }: Arrivals, answer: Answer = [], awake: number): Promise<void> {
+    const { registry, store } = this.#parts
+    try {
+      if (answer instanceof StoreError) throw answer
+      // A lane that was dropped meanwhile comes again.
+      if (registry.numberOf(lane) === undefined) await this.laneNumber(lane)
+      if (store.confirm) void this.#answerConfirmed(lane, items, answer, awake)
+      else this.#answer(lane, items, answer, awake)
+    } catch (error) {
+      const refusal = toStoreError(error)
+      for (const { submission } of items) submission.refused(refusal)
+    }
+  }
+
+  /** The jobs exist and workers get them, but clients hear of them when they are as safe as was asked for. */
+  async #answerConfirmed(
+    lane: string,
+    items: readonly Pending[],
+    results: Awaited<ReturnType<Store['submit']>>,
+    awake: number,
+  ): Promise<void> {
+    const { store, observer, waiters } = this.#parts
+    const held = items.map(({ submission, job }) => ({
+      lane,
+      job,
+      submission: new HeldSubmission(submission, lane),
+    }))
+    this.#answer(lane, held, results, awake)
+    const parts: HeldParts = {
+      waiters,
+      abandon: (of, ids) => this.abandon(of, ids),
+    }
+    try {
+      if (results.some((result) => 'id' in result)) await store.confirm?.()
+    } catch (error) {
+      const refusal = toStoreError(error)
+      observer.unconfirmed('submissions', held.length, refusal)
+      for (const { submission } of held) submission.refuse(refusal, parts)
+      return
+    }
+    for (const { submission } of held) submission.release(parts)
+  }
+
+  #answer(
+    lane: string,
+    items: readonly Pending[],
+    results: Awaited<ReturnType<Store['submit']>>,
+    awake: number,
+  ): void {
+    const { registry, waiters, clock, wake, observer } = this.#parts
+    const number = registry.numberOf(lane) ?? 0
+    const nowMs = clock.nowMs()
+    const isWatched = this.#parts.isWatched(lane)
+    let created = 0
+    for (const [at, { submission, job }] of items.entries()) {
+      const result = results[at] ?? { kind: 'full' }
+      // An id that is given again: the store came back without the job that had it.
+      if (result.kind === 'created' && waiters.has(lane, result.id)) {
+        waiters.giveUp({ lane, id: result.id })
+      }
+      if ('id' in result && submission.waiter) {
+        if (submission.gone) this.abandon(lane, [result.id])
+        else waiters.add(lane, result.id, submission.waiter, nowMs)
+      }
+      if (result.kind === 'created') {
+        if (isWatched) this.#remember(lane, result.id)
+        observer.submitted(job.door, 1)
+        if (job.dueAtMs === undefined || job.dueAtMs <= this.#parts.storeNowMs()) created += 1
+      }
+      submission.submitted(result, number)
+    }
+    if (created > 0) wake(lane, created, awake)
+  }
+
+  #remember(lane: string, id: number): void {
+    const ids = this.#own.get(lane)
+    if (!ids || ids.size >= maxRemembered) this.#own.set(lane, new Set([id]))
+    else ids.add(id)
+  }
+
+  async #sendAbandoned(lane: string, ids: readonly number[]): Promise<void> {
+    try {
+      await this.#parts.store.abandon(lane, ids)
+    } catch (error) {
+      this.#parts.observer.trouble('abandon', error)
+    }
+  }
+}
+
+/** Arrivals by lane. */
+function byLane(items: readonly Pending[]): Arrivals[] {
+  const found = new Map<string, Arrivals>()
+  for (const [place, item] of items.entries()) {
+    const { lane, job } = item
+    const arrivals = found.get(lane) ?? { lane, jobs: [], places: [], items: [] }
+    if (arrivals.items.length === 0) found.set(lane, arrivals)
+    arrivals.jobs.push(job)
+    arrivals.places.push(place)
+    arrivals.items.push(item)
+  }
+  return [...found.values()]
+}
+
+function routedJob(job: NewJob, route: RoutePolicy): NewJob {
+  if (route.retries === undefined && route.retentionSeconds === undefined) return job
+  return {
+    ...job,
+    ...(route.retries === undefined || job.retries !== undefined ? {} : { retries: route.retries }),
+    ...(route.retentionSeconds === undefined ? {} : { retentionSeconds: route.retentionSeconds }),
+  }
+}

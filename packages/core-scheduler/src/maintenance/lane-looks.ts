@@ -1,0 +1,81 @@
+import type { Clock, Store } from '../store/ports.ts'
+
+/** When to look for a job that was announced before it was pushed, milliseconds after the news. */
+const looksAfterMs = [0, 2, 20, 200]
+/** Where nobody slept at the news, one who does now is served after so long, milliseconds. */
+const stirAgainMs = 20
+
+interface Parts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly hasIdle: (lane: string) => boolean
+  readonly wake: (lane: string, jobs: number) => void
+  /** A job came, or will in a moment, though nobody sleeps here who could be woken. */
+  readonly stir: (lane: string) => void
+  readonly guard: (run: () => Promise<unknown>) => Promise<void>
+}
+
+/** Looks for jobs that came by another way, and wakes who can do them. */
+export class LaneLooks {
+  readonly #parts: Parts
+  readonly #toLook = new Map<string, number>()
+  readonly #toStir = new Set<string>()
+  #looking = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** A job was announced. Who falls asleep before it is pushed is not to miss it. */
+  news(lane: string): void {
+    const { clock, hasIdle, stir } = this.#parts
+    if (hasIdle(lane)) {
+      this.#lookSoon(lane, 0)
+      return
+    }
+    stir(lane)
+    if (this.#toStir.has(lane)) return
+    this.#toStir.add(lane)
+    clock.after(stirAgainMs, () => {
+      this.#toStir.delete(lane)
+      stir(lane)
+      this.#lookSoon(lane, 0)
+    })
+  }
+
+  /** Looks at a lane at the end of this turn, and again later while nothing is found. */
+  #lookSoon(lane: string, attempt: number): void {
+    const { store, clock, hasIdle, guard } = this.#parts
+    const waitMs = looksAfterMs[attempt]
+    if (waitMs === undefined) {
+      void guard(() => store.heal([lane]))
+      return
+    }
+    if (!hasIdle(lane)) return
+    if (waitMs === 0) {
+      this.#toLook.set(lane, (this.#toLook.get(lane) ?? 0) + 1)
+      if (this.#looking) return
+      this.#looking = true
+      clock.endOfTurn(() => void this.#lookNow())
+      return
+    }
+    clock.after(waitMs, () => {
+      if (hasIdle(lane)) void guard(() => this.#look(new Map([[lane, 1]]), attempt))
+    })
+  }
+
+  async #lookNow(): Promise<void> {
+    this.#looking = false
+    const announced = new Map(this.#toLook)
+    this.#toLook.clear()
+    await this.#parts.guard(() => this.#look(announced, 0))
+  }
+
+  async #look(announced: ReadonlyMap<string, number>, attempt: number): Promise<void> {
+    const found = new Set(await this.#parts.store.nonEmpty([...announced.keys()]))
+    for (const [lane, jobs] of announced) {
+      if (found.has(lane)) this.#parts.wake(lane, jobs)
+      else this.#lookSoon(lane, attempt + 1)
+    }
+  }
+}

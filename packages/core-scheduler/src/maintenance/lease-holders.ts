@@ -1,0 +1,151 @@
+import type { HeldRef, JobState, Outcome } from '../model/job.ts'
+import type { Clock, Store } from '../store/ports.ts'
+import type { Settlement } from '../model/requests.ts'
+
+/** Which jobs of a dead Faktory worker go back: those of other doors, or Faktory's own as well. */
+export type DeadWorkerRequeue = 'others' | 'all'
+
+/** A worker of which nothing was heard for so long is dead, milliseconds. */
+export const defaultDeadWorkerMs = 60_000
+/** A node must have seen a worker's silence itself for this share of it: the store may have been away. */
+const ownShare = 1 / 3
+/** Longer pauses between two looks end what was seen, milliseconds. */
+const longestPauseMs = 5_000
+/** Silent workers that one look takes on. */
+const perLook = 100
+
+interface Silence {
+  readonly seenMs: number
+  readonly sinceMs: number
+}
+
+interface Parts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly requeue: DeadWorkerRequeue
+  readonly deadMs: number
+  readonly maxLosses: number
+  readonly settle: (outcome: Outcome, settlement: Settlement) => void
+  readonly trouble: (error: unknown) => void
+}
+
+type Lease = Pick<JobState, 'lane' | 'id' | 'door'> & { readonly token: string }
+
+/**
+ * Notes in the store which Faktory workers hold jobs of other doors, for these go back when the worker dies: its
+ * connections and BEATs may be at any node, and the node that handed the job out may have died with it.
+ */
+export class LeaseHolders {
+  readonly #parts: Parts
+  readonly #held = new Map<string, HeldRef[]>()
+  readonly #ended = new Map<string, string[]>()
+  /** Holders that live while they are connected to this node. */
+  readonly #connected = new Set<string>()
+  readonly #silences = new Map<string, Silence>()
+  #lookedMs = -Infinity
+  #unnamed = 0
+  #isArmed = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** The holder's name of a worker: its wid, or of one that has none its connection. */
+  nameOf(wid: string | undefined): string {
+    if (wid !== undefined) return `w${wid}`
+    this.#unnamed += 1
+    return `c${this.#parts.store.node}-${this.#unnamed}`
+  }
+
+  hold(holder: string, { lane, id, token, door }: Lease): void {
+    if (!this.#isNoted(door)) return
+    if (holder.startsWith('c')) this.#connected.add(holder)
+    this.#add(this.#held, holder, { lane, id, token })
+  }
+
+  /** The lease has ended by the worker's word. */
+  settled(holder: string, { token, door }: Lease): void {
+    if (this.#isNoted(door)) this.#add(this.#ended, holder, token)
+  }
+
+  /** The worker beats. */
+  alive(holder: string): void {
+    this.#parts.store.holders.alive([holder]).catch(this.#parts.trouble)
+  }
+
+  /** The connection of a worker without wid is gone. */
+  disconnected(holder: string): void {
+    this.#connected.delete(holder)
+  }
+
+  /** Says that connected holders live, and puts back what the dead have. */
+  async look(): Promise<void> {
+    const { holders } = this.#parts.store
+    try {
+      if (this.#connected.size > 0) await holders.alive([...this.#connected])
+      for (const holder of await this.#dead()) await this.#putBack(holder)
+    } catch (error) {
+      this.#silences.clear()
+      throw error
+    }
+  }
+
+  #isNoted(door: JobState['door']): boolean {
+    return door !== 'faktory' || this.#parts.requeue === 'all'
+  }
+
+  #add<Item>(to: Map<string, Item[]>, holder: string, item: Item): void {
+    const items = to.get(holder)
+    if (items) items.push(item)
+    else to.set(holder, [item])
+    if (this.#isArmed) return
+    this.#isArmed = true
+    this.#parts.clock.endOfTurn(() => this.#flush())
+  }
+
+  /** In this order: a lease may have begun and ended in one turn. */
+  #flush(): void {
+    const { store, trouble } = this.#parts
+    this.#isArmed = false
+    for (const [holder, leases] of this.#held) store.holders.hold(holder, leases).catch(trouble)
+    for (const [holder, tokens] of this.#ended) store.holders.drop(holder, tokens).catch(trouble)
+    this.#held.clear()
+    this.#ended.clear()
+  }
+
+  /** Silent for long enough by the store's clock, and by what this node has seen itself. */
+  async #dead(): Promise<string[]> {
+    const { store, clock, deadMs } = this.#parts
+    const nowMs = clock.nowMs()
+    if (nowMs - this.#lookedMs > longestPauseMs) this.#silences.clear()
+    this.#lookedMs = nowMs
+    const quiet = await store.holders.quiet(deadMs * (1 - ownShare), perLook)
+    const before = new Map(this.#silences)
+    this.#silences.clear()
+    return quiet.flatMap(({ holder, seenMs, quietMs }) => {
+      const known = before.get(holder)
+      const silence = known?.seenMs === seenMs ? known : { seenMs, sinceMs: nowMs }
+      this.#silences.set(holder, silence)
+      const isDead = quietMs >= deadMs && nowMs - silence.sinceMs >= deadMs * ownShare
+      return isDead ? [holder] : []
+    })
+  }
+
+  /** A job that cannot be put back now is found again at the next look. */
+  async #putBack(holder: string): Promise<void> {
+    const { store, settle, maxLosses } = this.#parts
+    const leases = await store.holders.held(holder)
+    const ended = await Promise.all(
+      leases.map(
+        (lease) =>
+          new Promise<readonly string[]>((resolve) => {
+            settle(
+              { ...lease, kind: 'release', lost: true, maxLosses },
+              { settled: () => resolve([lease.token]), refused: () => resolve([]) },
+            )
+          }),
+      ),
+    )
+    await store.holders.drop(holder, ended.flat())
+  }
+}

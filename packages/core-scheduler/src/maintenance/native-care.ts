@@ -1,0 +1,222 @@
+import type { JobRef } from '../model/job.ts'
+import type { LaneRegistry } from '../model/lane-registry.ts'
+import type { Clock, Observer, Store } from '../store/ports.ts'
+import { lossFailure } from '../model/retry.ts'
+
+/** The right to look after leftovers goes to another node when its owner is silent so long, milliseconds. */
+const leadForMs = 3_500
+/** Steps through indexes of unfinished jobs in one beat, each about 2 ms of the store's time. */
+const sweepsPerBeat = 5
+/** Looks through pieces of all jobs in one beat. */
+const surveysPerBeat = 2
+/** Leftovers of a lane that one beat puts right. */
+const repairsPerBeat = 50
+/** Lanes with leftovers that one beat looks at; the rest have the next ones. */
+const lanesPerBeat = 256
+
+const mends = { report: 'nothing', strays: 'strays', on: 'all' } as const
+/** Finished jobs that are looked at in one call. */
+const heardPerCall = 256
+
+/** Whether what native programs left behind is put right. */
+export interface RepairPolicy {
+  /** `report` only tells of it; `strays` takes no job from a worker that may be slow. */
+  readonly mode: 'report' | 'strays' | 'on'
+  /** A leftover is what has not changed for so long, milliseconds. */
+  readonly leaseMs: number
+}
+
+export interface NativeCareParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  readonly registry: LaneRegistry
+  readonly maxLosses: number
+  /** The store's clock, milliseconds since 1970. */
+  readonly storeNowMs: () => number
+  readonly repair: RepairPolicy | undefined
+  readonly register: (lane: string) => Promise<unknown>
+  /** Settles what native workers wrote in these jobs. */
+  readonly settleNative: (lane: string, ids: readonly number[]) => Promise<void>
+}
+
+/**
+ * Looks after jobs that native workers finished while nobody waits for them, and after what native
+ * programs leave behind when they die. One node does it at a time; what is done is atomic, so that two
+ * who believe that they do it do no harm.
+ */
+export class NativeCare {
+  readonly #parts: NativeCareParts
+  #worked: ReadonlySet<string> = new Set()
+  #leads = false
+  #lanes: readonly string[] = []
+  #lane = 0
+  #sweepFrom: string | undefined
+  #jidsFrom: string | undefined
+  /** When the current look through all jobs began, and the last whole one; this node's clock. */
+  #lapSinceMs: number | undefined
+  #wholeLapSinceMs: number | undefined
+  /** The look under way may have begun in the middle: another node looked meanwhile. */
+  #isPartial = true
+  /** Lanes with something suspicious in this look through all jobs, and in the last one. */
+  #suspicious = new Set<string>()
+  #suspiciousBefore: ReadonlySet<string> = new Set()
+  #repaired = 0
+  readonly #heard = new Map<string, number[]>()
+  #armed = false
+
+  constructor(parts: NativeCareParts) {
+    this.#parts = parts
+  }
+
+  /** The lanes whose events this node must hear because native workers serve them. */
+  get watched(): Iterable<string> {
+    return this.#leads ? this.#worked : []
+  }
+
+  /** Whether native workers are counted for a lane. */
+  isWorked(lane: string): boolean {
+    return this.#worked.has(lane)
+  }
+
+  /** A job that no client of this node waits for was finished by somebody. */
+  finished(lane: string, id: number): void {
+    if (!this.#leads || !this.#worked.has(lane)) return
+    const ids = this.#heard.get(lane)
+    if (ids) ids.push(id)
+    else this.#heard.set(lane, [id])
+    if (this.#armed) return
+    this.#armed = true
+    this.#parts.clock.endOfTurn(() => {
+      this.#armed = false
+      this.#settleHeard()
+    })
+  }
+
+  /** Called once a second. */
+  async beat(): Promise<void> {
+    const { store, registry, repair } = this.#parts
+    const had = this.#leads
+    this.#leads = await store.native.lead(leadForMs)
+    if (!this.#leads || !had) this.#forgetLaps()
+    const lanes = [...registry.all()]
+    this.#worked = new Set(await store.native.workedLanes(lanes, this.#leads && this.#mendsCounts))
+    if (!this.#leads) return
+    await this.#sweep(lanes)
+    await this.#sweepJids()
+    for (let look = 0; look < surveysPerBeat; look += 1) if (await this.#survey()) break
+    if (repair) await this.#repair(lanes, repair)
+  }
+
+  /** Counts are told from workers that rest by what all lanes show: only who asks for it pays for that. */
+  get #mendsCounts(): boolean {
+    const { repair } = this.#parts
+    return repair !== undefined && repair.mode !== 'strays'
+  }
+
+  #settleHeard(): void {
+    for (const [lane, ids] of this.#heard) {
+      for (let at = 0; at < ids.length; at += heardPerCall) {
+        this.#settle(lane, ids.slice(at, at + heardPerCall)).catch((error: unknown) =>
+          this.#parts.observer.trouble('settle native jobs', error),
+        )
+      }
+    }
+    this.#heard.clear()
+  }
+
+  async #settle(lane: string, ids: readonly number[]): Promise<void> {
+    const unsettled = await this.#parts.store.native.unsettled(lane, ids)
+    if (unsettled.length > 0) await this.#parts.settleNative(lane, unsettled)
+  }
+
+  /** Goes round the lanes, so that each has its turn however many there are. */
+  async #sweep(lanes: readonly string[]): Promise<void> {
+    for (let step = 0; step < sweepsPerBeat; step += 1) {
+      if (this.#lane >= this.#lanes.length) {
+        // Not twice round in one beat.
+        if (step > 0 && this.#lanes.length > 0) this.#lanes = []
+        else this.#lanes = lanes
+        this.#lane = 0
+      }
+      const lane = this.#lanes[this.#lane]
+      if (lane === undefined) return
+      const { ids, next } = await this.#parts.store.native.sweep(lane, this.#sweepFrom)
+      this.#sweepFrom = next
+      if (next === undefined) this.#lane += 1
+      if (ids.length > 0) await this.#parts.settleNative(lane, ids)
+    }
+  }
+
+  async #sweepJids(): Promise<void> {
+    const { store, settleNative } = this.#parts
+    const { refs, next } = await store.native.sweepJids(this.#jidsFrom)
+    this.#jidsFrom = next
+    for (const [lane, ids] of byLane(refs)) await settleNative(lane, ids)
+  }
+
+  /** True at the end of a look through all jobs. */
+  async #survey(): Promise<boolean> {
+    const { store, clock, repair, registry, register, settleNative } = this.#parts
+    this.#lapSinceMs ??= clock.nowMs()
+    const page = await store.native.survey(repair !== undefined)
+    for (const [lane, ids] of byLane(page.unsettled)) await settleNative(lane, ids)
+    for (const lane of page.suspicious) {
+      this.#suspicious.add(lane)
+      if (registry.numberOf(lane) === undefined) await register(lane)
+    }
+    if (!page.lapEnded) return false
+    this.#suspiciousBefore = this.#suspicious
+    this.#suspicious = new Set()
+    if (!this.#isPartial) this.#wholeLapSinceMs = this.#lapSinceMs
+    this.#isPartial = false
+    this.#lapSinceMs = undefined
+    return true
+  }
+
+  /**
+   * Only what was suspected before the last whole look began: a busy native worker must have been met
+   * before its count is taken for a leftover.
+   */
+  async #repair(lanes: readonly string[], { mode, leaseMs }: RepairPolicy): Promise<void> {
+    if (this.#wholeLapSinceMs === undefined) return
+    const { store, clock, observer, maxLosses } = this.#parts
+    const sinceLapMs = clock.nowMs() - this.#wholeLapSinceMs
+    const request = {
+      leaseMs: Math.max(leaseMs, sinceLapMs),
+      mends: mends[mode],
+      max: repairsPerBeat,
+      maxLosses,
+      failure: lossFailure(this.#parts.storeNowMs()),
+    }
+    const concerned = this.#mendsCounts ? lanes : this.#nextSuspicious()
+    for (const repair of await store.native.repair(concerned, request)) {
+      observer.repaired(repair, mode !== 'report' && !repair.left)
+    }
+  }
+
+  /** Some of the lanes that something was found in, each in its turn. */
+  #nextSuspicious(): readonly string[] {
+    const all = [...new Set([...this.#suspiciousBefore, ...this.#suspicious])]
+    if (this.#repaired >= all.length) this.#repaired = 0
+    const some = all.slice(this.#repaired, this.#repaired + lanesPerBeat)
+    this.#repaired += some.length
+    return some
+  }
+
+  #forgetLaps(): void {
+    this.#lapSinceMs = undefined
+    this.#wholeLapSinceMs = undefined
+    this.#isPartial = true
+  }
+}
+
+function byLane(refs: readonly JobRef[]): ReadonlyMap<string, readonly number[]> {
+  const lanes = new Map<string, number[]>()
+  for (const { lane, id } of refs) {
+    const ids = lanes.get(lane)
+    if (ids) ids.push(id)
+    else lanes.set(lane, [id])
+  }
+  return lanes
+}

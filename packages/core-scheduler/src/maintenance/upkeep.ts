@@ -1,0 +1,254 @@
+import { DeadNodes } from './dead-nodes.ts'
+import { Hearing, type HearingParts } from '../notify/hearing.ts'
+import type { IdleWorker } from '../dispatch/idle-workers.ts'
+import type { LeasedJob } from '../model/job.ts'
+import { relearnLanes } from './relearn-lanes.ts'
+import { lossFailure } from '../model/retry.ts'
+import type { TaskTimes } from './task-times.ts'
+import type { WatchList } from '../notify/watch-list.ts'
+
+/** How often a node says that it lives, and looks after what others left, milliseconds. */
+const beatEveryMs = 1_000
+/** How often due jobs are moved into their queues, milliseconds. */
+const promoteEveryMs = 100
+/**
+ * Lanes that one beat searches for what native programs wrote unheard: some 5 us of the store's time
+ * each. Where there are more, a beat takes its share of them, so that all have their turn in five.
+ */
+const healedPerBeat = 2_000
+const healRoundBeats = 5
+/** A client that waits so long may wait for a native worker, whose events are heard from then on. */
+const watchWaitersAfterMs = 100
+/** How often reservations are compared with the store's, milliseconds. */
+const forgottenEveryMs = 60_000
+/** How often the progress of jobs that native workers run is looked at, milliseconds. */
+const progressEveryMs = 250
+/** Expired reservations that one beat takes on, per lane. */
+const maxExpired = 500
+
+export interface UpkeepParts extends HearingParts {
+  readonly watch: WatchList
+  readonly tasks: TaskTimes
+  readonly maxLosses: number
+  /** Puts back what the store would not take back before. */
+  readonly retryReleases: () => void
+  /** Puts back what Faktory workers that are dead hold of other doors. */
+  readonly lookForDeadWorkers: () => Promise<void>
+  /** Looks which jobs of this node's workers have ended elsewhere. */
+  readonly recount: () => Promise<void>
+  /** Gives back what the store has as this node's and nobody here knows. */
+  readonly giveBackForgotten: () => Promise<void>
+}
+
+/** Background work of a node: beats, promotes, reaps, reclaims, and listens to others. */
+export class Upkeep {
+  readonly #parts: UpkeepParts
+  readonly #hearing: Hearing
+  readonly #deadNodes = new DeadNodes()
+  #offsetMs = 0
+  /** Where in the order of the lanes the next search begins. */
+  #healedTo = 0
+  #stopped = false
+  #lookingAfter: Promise<void> | undefined
+  /** The store has forgotten what this node told it, and has not been told all of it again. */
+  #isForgotten = false
+  readonly #reminders = new Set<() => Promise<void> | void>()
+  readonly #cancels = new Map<string, () => void>()
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts
+    this.#hearing = new Hearing(parts)
+  }
+
+  async start(): Promise<void> {
+    const { tasks } = this.#parts
+    this.#parts.store.listen(this.#hearing)
+    await this.#hearing.loadLanes()
+    await this.#lookAfter(await this.#sayAlive())
+    this.#every('beat', beatEveryMs, () => this.#beat())
+    this.#every('promote', promoteEveryMs, () => tasks.time('promote', () => this.#promote()))
+    this.#every('waiters', watchWaitersAfterMs, () => this.#watchWaiters())
+    this.#every('forgotten', forgottenEveryMs, () => this.#parts.giveBackForgotten())
+    this.#every('progress', progressEveryMs, () => this.#hearing.lookAtProgress())
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#parts.watch.stop()
+    for (const cancel of this.#cancels.values()) cancel()
+    await this.#parts.store.leave([...this.#parts.registry.all()])
+  }
+
+  storeNowMs(): number {
+    return this.#parts.clock.nowMs() + this.#offsetMs
+  }
+
+  /** Whether the store answers, and tells what happens. */
+  get isUp(): boolean {
+    return this.#hearing.isUp
+  }
+
+  /** Is called when the store has forgotten what this node told it; what it returns ends that. */
+  onForgotten(reminder: () => Promise<void> | void): () => void {
+    this.#reminders.add(reminder)
+    return () => this.#reminders.delete(reminder)
+  }
+
+  catchUp(fresh: ReadonlySet<string> | 'all'): void {
+    void this.#hearing.catchUp(fresh)
+  }
+
+  /** Wakes all who wait for jobs of a queue, if there are any. */
+  wakeQueue(queue: string): void {
+    void this.#hearing.wakeQueue(queue)
+  }
+
+  lookFor(worker: IdleWorker): void {
+    void this.#hearing.lookFor(worker)
+  }
+
+  /** The lanes whose events this node needs: where somebody idles, or waits for a native worker. */
+  wantedLanes(): Iterable<string> | 'all' {
+    const { idle, registry, waiters, clock, care } = this.#parts
+    const wanted = new Set<string>(care.watched)
+    for (const key of idle.keys()) {
+      const name = key.slice(1)
+      if (key.startsWith('q')) return 'all'
+      wanted.add(name)
+      if (key.startsWith('f')) for (const lane of registry.ofFunction(name)) wanted.add(lane)
+    }
+    const beforeMs = clock.nowMs() - watchWaitersAfterMs
+    for (const lane of waiters.lanes()) {
+      const isOld = waiters.olderThan(lane, beforeMs, 1).length > 0
+      if (isOld || care.isWorked(lane)) wanted.add(lane)
+    }
+    return wanted
+  }
+
+  /** The next beat does not wait for what this one brings about: others would take this node for dead. */
+  async #beat(): Promise<void> {
+    const dead = await this.#sayAlive()
+    this.#lookingAfter ??= this.#lookAfter(dead)
+      .catch((error: unknown) => this.#parts.observer.trouble('upkeep', error))
+      .finally(() => (this.#lookingAfter = undefined))
+  }
+
+  /** Returns the nodes that are dead. */
+  async #sayAlive(): Promise<readonly string[]> {
+    const { store, clock, counts, watch } = this.#parts
+    const pulse = await store.beat()
+    this.#offsetMs = pulse.nowMs - clock.nowMs()
+    this.#isForgotten ||= pulse.forgotten
+    if (pulse.forgotten) counts.retell()
+    else counts.retry()
+    this.#parts.retryReleases()
+    watch.touch()
+    return this.#deadNodes.look(pulse.heartbeats, clock.nowMs())
+  }
+
+  /** Looks after what others left. It takes long where a server of the store stands still. */
+  #lookAfter(dead: readonly string[]): Promise<void> {
+    const { care, tasks } = this.#parts
+    return inTurn([
+      () => this.#remind(),
+      () => this.#reclaim(dead),
+      () => this.#reap(),
+      () => this.#parts.lookForDeadWorkers(),
+      () => this.#parts.recount(),
+      () => tasks.time('heal', () => this.#heal()),
+      () => care.beat(),
+      () => this.#hearing.recover(),
+      () => this.#hearing.sweep(),
+    ])
+  }
+
+  /** A store that lost its data, or took this node for dead, is told what it has to know of it. */
+  async #remind(): Promise<void> {
+    if (!this.#isForgotten) return
+    const { store, registry, loadPauses, waiters } = this.#parts
+    // A beat meanwhile may say so again.
+    this.#isForgotten = false
+    try {
+      await relearnLanes(store, registry)
+      await loadPauses()
+      for (const [lane, clients] of waiters.clients()) await store.waitAgain(lane, clients)
+      for (const reminder of this.#reminders) await reminder()
+    } catch (error) {
+      this.#isForgotten = true
+      throw error
+    }
+  }
+
+  async #reclaim(nodes: readonly string[]): Promise<void> {
+    const { store, registry, wake, maxLosses } = this.#parts
+    const reclaim = async (node: string): Promise<void> => {
+      const failure = lossFailure(this.storeNowMs())
+      const lanes = await store.reclaimNode(node, [...registry.all()], maxLosses, failure)
+      for (const lane of lanes) wake(lane, 1)
+    }
+    await inTurn(nodes.map((node) => () => reclaim(node)))
+  }
+
+  async #heal(): Promise<void> {
+    const { store, registry, bridging } = this.#parts
+    const lanes = [...registry.all()]
+    const from = this.#healedTo < lanes.length ? this.#healedTo : 0
+    const share = Math.max(healedPerBeat, Math.ceil(lanes.length / healRoundBeats))
+    const to = from + share
+    this.#healedTo = to < lanes.length ? to : 0
+    const looked = lanes.slice(from, to)
+    bridging.looked(looked, await store.heal(looked))
+  }
+
+  async #reap(): Promise<void> {
+    const { store, registry } = this.#parts
+    for (const job of await store.expired([...registry.all()], maxExpired)) this.#expire(job)
+  }
+
+  /**
+   * A worker that ran out of time has lost the job. Only where a Faktory consumer has a Faktory job that
+   * is a failure, as there: by the rules of the other doors the first failure would be the job's end.
+   */
+  #expire(job: LeasedJob): void {
+    const { settle, outcomeOf, maxLosses } = this.#parts
+    const { lane, id, token } = job
+    const isLost = job.heldBy === 'named' || job.door !== 'faktory'
+    const failure = lossFailure(this.storeNowMs())
+    if (isLost) settle({ lane, id, token, kind: 'release', lost: true, maxLosses, failure })
+    else settle(outcomeOf(job, { errtype: 'ReservationExpired', message: 'reservation expired' }))
+  }
+
+  async #promote(): Promise<void> {
+    for (const { lane, jobs } of await this.#parts.store.promote()) this.#parts.wake(lane, jobs)
+  }
+
+  #watchWaiters(): Promise<void> {
+    const { waiters, watch, clock } = this.#parts
+    const beforeMs = clock.nowMs() - watchWaitersAfterMs
+    for (const lane of waiters.lanes()) {
+      if (!watch.covers(lane) && waiters.olderThan(lane, beforeMs, 1).length > 0) watch.touch()
+    }
+    return Promise.resolve()
+  }
+
+  /** Runs a task again and again, never twice at once; trouble is told and does not end it. */
+  #every(task: string, everyMs: number, run: () => Promise<void>): void {
+    const again = (): void => {
+      if (this.#stopped) return
+      const cancel = this.#parts.clock.after(everyMs, () => {
+        run()
+          .catch((error: unknown) => this.#parts.observer.trouble(task, error))
+          .finally(again)
+      })
+      this.#cancels.set(task, cancel)
+    }
+    again()
+  }
+}
+
+/** One after the other, none kept from its turn by trouble of another, which is thrown in the end. */
+async function inTurn(tasks: readonly (() => Promise<void>)[]): Promise<void> {
+  const troubles: unknown[] = []
+  for (const task of tasks) await task().catch((error: unknown) => troubles.push(error))
+  if (troubles.length > 0) throw troubles[0]
+}

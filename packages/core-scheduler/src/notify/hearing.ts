@@ -1,0 +1,257 @@
+import type { Bridging } from '../dispatch/bridging.ts'
+import type { IdleWorker, IdleWorkers } from '../dispatch/idle-workers.ts'
+import { idleKeysOf } from '../model/interest.ts'
+import type { JobEvent, JobRef, JobState, Outcome } from '../model/job.ts'
+import { JobLooks, ownAnswerMs, type JobLookParts, type LookReason } from '../results/job-looks.ts'
+import { LaneLooks } from '../maintenance/lane-looks.ts'
+import type { LaneRegistry } from '../model/lane-registry.ts'
+import type { NativeCare } from '../maintenance/native-care.ts'
+import { NewLanes } from '../intake/new-lanes.ts'
+import type { Observer, StoreListener } from '../store/ports.ts'
+import { ProgressLook } from '../results/progress-look.ts'
+import type { ConsumerNews } from '../store/queue-ports.ts'
+import type { FailureReport } from '../model/retry.ts'
+import type { Submissions } from '../intake/submissions.ts'
+import type { WorkerCounts } from '../maintenance/worker-counts.ts'
+
+export interface HearingParts extends JobLookParts {
+  readonly observer: Observer
+  readonly registry: LaneRegistry
+  readonly idle: IdleWorkers
+  readonly counts: WorkerCounts
+  readonly submissions: Submissions
+  readonly wake: (lane: string, jobs: number) => void
+  /** A job came, or will in a moment, though nobody sleeps here who could be woken. */
+  readonly stir: (lane: string) => void
+  readonly loadPauses: () => Promise<void>
+  readonly consumerNews: (wid: string, news: ConsumerNews) => void
+  readonly care: NativeCare
+  readonly bridging: Bridging
+  readonly laneClosed: (lane: string) => void
+  readonly settle: (outcome: Outcome) => void
+  readonly outcomeOf: (job: JobState & { readonly token: string }, report: FailureReport) => Outcome
+}
+
+/** What other nodes and native programs do, as far as it concerns workers and clients of this node. */
+export class Hearing implements StoreListener {
+  readonly #parts: HearingParts
+  readonly #progress: ProgressLook
+  readonly #laneLooks: LaneLooks
+  readonly #jobLooks: JobLooks
+  readonly #newLanes: NewLanes
+  #isUp = true
+  /** What happens is told. */
+  #hears = true
+  #outages = 0
+
+  constructor(parts: HearingParts) {
+    this.#parts = parts
+    this.#laneLooks = new LaneLooks({
+      ...parts,
+      hasIdle: (lane) => this.#hasIdle(lane),
+      guard: (run) => this.#guard('look', run),
+    })
+    this.#progress = new ProgressLook({
+      isWaitedFor: (lane, id) => parts.waiters.has(lane, id),
+      look: (lane, ids) => this.#lookAtJobs(lane, ids),
+    })
+    this.#jobLooks = new JobLooks(parts, this.#progress)
+    this.#newLanes = new NewLanes({
+      ...parts,
+      register: (lane) => parts.submissions.laneNumber(lane),
+      added: (lane) => this.#laneLooks.news(lane),
+      trouble: (error) => parts.observer.trouble('new lane', error),
+    })
+  }
+
+  created(lane: string, id: number): void {
+    const { registry, submissions } = this.#parts
+    if (registry.numberOf(lane) === undefined) {
+      this.#newLanes.announced(lane, id)
+      return
+    }
+    submissions.settled(lane, () => {
+      if (!submissions.isOwn(lane, id)) this.#laneLooks.news(lane)
+    })
+  }
+
+  started(lane: string, id: number): void {
+    this.#parts.submissions.settled(lane, () => {
+      if (this.#parts.waiters.has(lane, id)) this.#progress.add(lane, id)
+    })
+  }
+
+  finished(lane: string, id: number): void {
+    this.#parts.submissions.settled(lane, () => {
+      if (!this.#parts.waiters.has(lane, id)) {
+        this.#parts.care.finished(lane, id)
+        return
+      }
+      this.#parts.clock.after(ownAnswerMs, () => {
+        if (this.#parts.waiters.has(lane, id)) void this.#lookAtJobs(lane, [id])
+      })
+    })
+  }
+
+  relayed(ref: JobRef, event: JobEvent | 'finish'): void {
+    this.#parts.submissions.settled(ref.lane, () => {
+      if (event !== 'finish') this.#parts.tell(ref, event)
+      else if (this.#parts.waiters.has(ref.lane, ref.id)) {
+        void this.#lookAtJobs(ref.lane, [ref.id], { endWasHeard: true })
+      }
+    })
+  }
+
+  woken(lane: string, jobs: number): void {
+    this.#parts.wake(lane, jobs)
+  }
+
+  laneAdded(lane: string, number: number): void {
+    if (this.#parts.registry.add(lane, number)) void this.#parts.counts.laneAdded(lane)
+  }
+
+  /** False from the moment that the store was lost until what happened meanwhile is caught up with. */
+  get isUp(): boolean {
+    return this.#isUp
+  }
+
+  up(): void {
+    this.#hears = true
+    this.#parts.observer.store(true)
+    void this.recover()
+  }
+
+  /** Learns what happened while the store was away. Where that fails the next beat tries it again. */
+  async recover(): Promise<void> {
+    if (this.#isUp || !this.#hears) return
+    const outages = this.#outages
+    await this.#guard('look after reconnecting', async () => {
+      await this.loadLanes()
+      await this.#parts.loadPauses()
+      this.#parts.counts.retell()
+      await this.#lookAtLanes('all')
+      if (outages === this.#outages) this.#isUp = true
+    })
+  }
+
+  down(reason: string): void {
+    this.#hears = false
+    this.#outages += 1
+    this.#isUp = false
+    this.#parts.observer.store(false, reason)
+  }
+
+  laneClosed(lane: string): void {
+    this.#parts.laneClosed(lane)
+  }
+
+  laneDropped(lane: string): void {
+    this.#parts.registry.remove(lane)
+    this.#parts.bridging.dropped(lane)
+  }
+
+  consumerNews(wid: string, news: ConsumerNews): void {
+    this.#parts.consumerNews(wid, news)
+  }
+
+  pausesChanged(): void {
+    void this.#guard('look at paused queues', async () => {
+      await this.#parts.loadPauses()
+      await this.sweep()
+    })
+  }
+
+  /** Wakes all who wait for jobs of a queue, if there are any. */
+  async wakeQueue(queue: string): Promise<void> {
+    const { registry } = this.#parts
+    await this.#guard('throttles', () => this.#wakeFor(registry.ofQueue(queue), () => Infinity))
+  }
+
+  async loadLanes(): Promise<void> {
+    for (const [lane, number] of await this.#parts.store.lanes()) this.laneAdded(lane, number)
+  }
+
+  /** Looks at what may have happened in lanes while nobody listened. */
+  async catchUp(fresh: ReadonlySet<string> | 'all'): Promise<void> {
+    await this.#guard('catch up', () => this.#lookAtLanes(fresh))
+  }
+
+  /** The safety net: queued jobs beside idle workers, clients whose outcome went unheard. */
+  async sweep(): Promise<void> {
+    await this.#guard('sweep', async () => {
+      const { registry, waiters } = this.#parts
+      await this.#wakeFor(
+        [...registry.all()].filter((lane) => this.#hasIdle(lane)),
+        () => 1,
+      )
+      for (const lane of [...waiters.lanes()]) {
+        await this.#lookAtOld(lane, 1_000, { goneIsLost: true })
+      }
+    })
+  }
+
+  /** Looks for the progress of jobs that native workers run and clients of this node wait for. */
+  lookAtProgress(): Promise<void> {
+    return this.#progress.look()
+  }
+
+  /** Wakes a worker that has just fallen asleep if it overlooked a job. */
+  async lookFor(worker: IdleWorker): Promise<void> {
+    await this.#guard('look for a job', async () => {
+      const lanes = worker.interest.groups(this.#parts.registry).flatMap((group) => group.lanes)
+      const [found] = await this.#parts.store.nonEmpty(lanes)
+      if (found === undefined || !this.#parts.idle.has(worker)) return
+      this.#parts.idle.remove(worker)
+      worker.wake()
+    })
+  }
+
+  #lookAtJobs(lane: string, ids: readonly number[], reason?: LookReason): Promise<void> {
+    return this.#guard('look at a job', () => this.#jobLooks.look(lane, ids, reason))
+  }
+
+  #lookAtOld(lane: string, ageMs: number, reason: LookReason): Promise<void> {
+    return this.#guard('look at a job', () => this.#jobLooks.lookAtOld(lane, ageMs, reason))
+  }
+
+  /** Consumers name no functions: a lane that a native client made has to be found for them. */
+  async #discover(): Promise<void> {
+    const { idle, registry, store, submissions } = this.#parts
+    if (!idle.hasConsumers()) return
+    for (const lane of await store.discover()) {
+      if (registry.numberOf(lane) === undefined) await submissions.laneNumber(lane)
+    }
+  }
+
+  async #lookAtLanes(fresh: ReadonlySet<string> | 'all'): Promise<void> {
+    if (fresh === 'all') await this.#discover()
+    const lanes = fresh === 'all' ? [...this.#parts.registry.all()] : [...fresh]
+    await this.#wakeFor(lanes, () => 1)
+    for (const lane of lanes) {
+      if (!this.#parts.waiters.hasLane(lane)) continue
+      await this.#lookAtOld(lane, 0, { afterSilence: true })
+    }
+  }
+
+  #hasIdle(lane: string): boolean {
+    const { idle, registry } = this.#parts
+    const { byName, byQueue } = idleKeysOf(lane, registry)
+    return idle.hasKey(byQueue) || byName.some((key) => idle.hasKey(key))
+  }
+
+  async #wakeFor(lanes: readonly string[], jobs: (lane: string) => number): Promise<number> {
+    const { idle, store, wake } = this.#parts
+    if (idle.size === 0 || lanes.length === 0) return 0
+    const found = await store.nonEmpty(lanes)
+    for (const lane of found) wake(lane, jobs(lane))
+    return found.length
+  }
+
+  async #guard(task: string, run: () => Promise<unknown>): Promise<void> {
+    try {
+      await run()
+    } catch (error) {
+      this.#parts.observer.trouble(task, error)
+    }
+  }
+}

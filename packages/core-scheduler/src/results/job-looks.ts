@@ -1,0 +1,93 @@
+import type { JobEvent, JobRef, JobState } from '../model/job.ts'
+import { failureEvent } from './outcomes.ts'
+import type { Clock, Store } from '../store/ports.ts'
+import type { ProgressLook } from './progress-look.ts'
+import type { Waiters } from './waiters.ts'
+
+/** How long the answer to this node's own step may lag behind the news of it, milliseconds. */
+export const ownAnswerMs = 2
+/** Clients in one look at what became of their jobs; the rest have the next one. */
+const maxLookedAt = 500
+
+export interface JobLookParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly waiters: Waiters
+  readonly tell: (ref: JobRef, event: JobEvent) => void
+  /** This node is about to tell by itself what became of a job. */
+  readonly isSettling: (ref: JobRef) => boolean
+  /** Settles what a native worker wrote in the job. */
+  readonly settleNative: (job: JobState) => void
+}
+
+/** Why a job is looked at. */
+export interface LookReason {
+  /** A node has told this one of its end, and before it all else that it had to tell. */
+  readonly endWasHeard?: boolean
+  /** Nobody listened for a while: what was said in that time is in the store alone. */
+  readonly afterSilence?: boolean
+  /** A job that is gone will not be heard of again. */
+  readonly goneIsLost?: boolean
+}
+
+/** Looks in the store at jobs that clients wait for, and tells them what they missed. */
+export class JobLooks {
+  readonly #parts: JobLookParts
+  readonly #progress: ProgressLook
+
+  constructor(parts: JobLookParts, progress: ProgressLook) {
+    this.#parts = parts
+    this.#progress = progress
+  }
+
+  async look(lane: string, ids: readonly number[], reason: LookReason = {}): Promise<void> {
+    const { store } = this.#parts
+    const jobs = await store.look(lane, ids, ['output'])
+    const over: (JobState | JobRef)[] = []
+    for (const [at, id] of ids.entries()) {
+      const job = jobs[at]
+      if (job?.status === 'idle' || job?.status === 'busy') this.#tellProgress(job, reason)
+      else if (job ?? reason.goneIsLost) over.push(job ?? { lane, id })
+    }
+    if (over.length === 0) return
+    // Reports of a gateway's worker from before the end of its job may still be under way to this node.
+    const isNative = over.every((one) => 'status' in one && !one.settled)
+    if (!reason.endWasHeard && !isNative) await store.heard()
+    for (const one of over) if (!this.#parts.isSettling(one)) this.#tellEnd(one)
+  }
+
+  /** Looks at those that have been waited for so long. */
+  async lookAtOld(lane: string, ageMs: number, reason: LookReason): Promise<void> {
+    const beforeMs = this.#parts.clock.nowMs() - ageMs
+    const ids = this.#parts.waiters.inTurn(lane, beforeMs, maxLookedAt)
+    if (ids.length > 0) await this.look(lane, ids, reason)
+  }
+
+  /** A gateway passes on what its workers say; a native worker only writes it in the job. */
+  #tellProgress(job: JobState, { afterSilence = false }: LookReason): void {
+    const { tell, waiters } = this.#parts
+    const { lane, id, dividend, divisor } = job
+    const isNative = job.token === undefined
+    if (
+      (isNative || afterSilence) &&
+      dividend &&
+      divisor &&
+      waiters.isNews(job, dividend, divisor)
+    ) {
+      tell(job, { kind: 'status', dividend, divisor })
+    }
+    if (!isNative) this.#progress.remove(lane, id)
+    else if (job.status === 'busy') this.#progress.add(lane, id)
+  }
+
+  #tellEnd(job: JobState | JobRef): void {
+    const { clock, waiters, tell, settleNative } = this.#parts
+    if (!('status' in job)) {
+      // Unless the answer to its own end is just arriving.
+      clock.after(ownAnswerMs, () => waiters.giveUp(job))
+    } else if (!job.settled) settleNative(job)
+    else if (job.status === 'success') {
+      tell(job, { kind: 'complete', output: job.output ?? Buffer.alloc(0) })
+    } else tell(job, failureEvent(job.output ?? Buffer.alloc(0), job.thrown))
+  }
+}

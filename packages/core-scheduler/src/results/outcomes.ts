@@ -1,0 +1,188 @@
+import type { InHand } from '../dispatch/in-hand.ts'
+import type { JobEvent, JobRef, Outcome, Report, Settled } from '../model/job.ts'
+import type { Clock, Observer, Store } from '../store/ports.ts'
+import type { Assignment, Reporting, Settlement } from '../model/requests.ts'
+import { toStoreError } from '../store/store-errors.ts'
+import { Gathered } from '../intake/gathered.ts'
+import type { Waiters } from './waiters.ts'
+
+interface PendingOutcome {
+  readonly outcome: Outcome
+  readonly assignment: Assignment | undefined
+  readonly settlement: Settlement | undefined
+}
+
+interface PendingReport {
+  readonly report: Report
+  readonly reporting: Reporting
+}
+
+interface Parts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  readonly inHand: InHand
+  readonly added: () => void
+  readonly wake: (lane: string, jobs: number) => void
+  readonly tell: (ref: JobRef, event: JobEvent) => void
+  readonly waiters: Pick<Waiters, 'suppose'>
+}
+
+/** Takes outcomes and reports: in batches per lane, told on when the store has it. */
+export class Outcomes {
+  readonly #parts: Parts
+  readonly #outcomes: Gathered<PendingOutcome>
+  readonly #reports: Gathered<PendingReport>
+  readonly #refusedReleases: PendingOutcome[] = []
+  /** Those that the store has been told and that it, or a disk or replica where that is asked for, did not answer yet. */
+  readonly #underway = new Set<readonly PendingOutcome[]>()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#outcomes = new Gathered(parts.added, (lane, items) => {
+      this.#reports.flush()
+      void this.#finish(lane, items)
+    })
+    this.#reports = new Gathered(parts.added, (lane, items) => void this.#sendReports(lane, items))
+  }
+
+  /** `assignment` is absent for a job that no worker of this node held. */
+  add(assignment: Assignment | undefined, outcome: Outcome, settlement?: Settlement): void {
+    const bytes = outcome.kind === 'complete' ? outcome.output.length : 0
+    this.#outcomes.add(outcome.lane, { assignment, outcome, settlement }, bytes)
+  }
+
+  addReport(report: Report, reporting: Reporting): void {
+    const bytes = report.kind === 'status' ? 0 : report.data.length
+    this.#reports.add(report.lane, { report, reporting }, bytes)
+  }
+
+  /** Reports first: a worker's last words precede its outcome. */
+  flush(): void {
+    this.#reports.flush()
+    this.#outcomes.flush()
+  }
+
+  /** Tries again to put back what the store refused to take: nobody else would. */
+  retryReleases(): void {
+    for (const item of this.#refusedReleases.splice(0)) {
+      this.#outcomes.add(item.outcome.lane, item)
+    }
+  }
+
+  /** Whether this node is about to tell what became of a job. */
+  isSettling(ref: JobRef): boolean {
+    const isIt = ({ outcome }: PendingOutcome): boolean =>
+      outcome.id === ref.id && outcome.lane === ref.lane
+    return [...this.#underway].some((items) => items.some(isIt))
+  }
+
+  async #finish(lane: string, items: readonly PendingOutcome[]): Promise<void> {
+    this.#underway.add(items)
+    try {
+      const results = await this.#parts.store.finish(
+        lane,
+        items.map(({ outcome }) => outcome),
+      )
+      if (this.#parts.store.confirm) {
+        for (const [at, { settlement }] of items.entries()) {
+          settlement?.stored?.(results[at] ?? 'unknown')
+        }
+        await this.#confirm(items.length)
+      }
+      let released = 0
+      for (const [at, item] of items.entries()) {
+        const result = results[at] ?? 'unknown'
+        if (result === 'released') released += 1
+        this.#answer(item, result)
+      }
+      if (released > 0) this.#parts.wake(lane, released)
+    } catch (error) {
+      const refusal = toStoreError(error)
+      for (const item of items) {
+        if (isReturn(item.outcome)) this.#refusedReleases.push(item)
+        if (refusal.code !== 'REFUSED') this.#suppose(item.outcome)
+        item.settlement?.refused(refusal)
+      }
+    } finally {
+      this.#underway.delete(items)
+    }
+  }
+
+  /** What could not be made safer is in the store all the same, and told. */
+  async #confirm(outcomes: number): Promise<void> {
+    const { store, observer } = this.#parts
+    try {
+      await store.confirm?.()
+    } catch (error) {
+      observer.unconfirmed('outcomes', outcomes, toStoreError(error))
+    }
+  }
+
+  #answer({ outcome, assignment, settlement }: PendingOutcome, result: Settled): void {
+    this.#parts.inHand.remove(outcome.token)
+    if (result !== 'unknown') {
+      const event = eventOf(outcome, result)
+      if (event) this.#parts.tell(outcome, event)
+      if (assignment) this.#observe(outcome, assignment)
+    }
+    settlement?.settled(result)
+  }
+
+  /** No answer came: the store may have ended the job all the same. */
+  #suppose(outcome: Outcome): void {
+    const event = eventOf(outcome, 'done')
+    if (event) this.#parts.waiters.suppose(outcome, event)
+  }
+
+  #observe(outcome: Outcome, { job, sinceMs }: Assignment): void {
+    const { observer, clock } = this.#parts
+    const runMs = clock.nowMs() - sinceMs
+    if (outcome.kind === 'complete') observer.completed(job.door, runMs)
+    else if (outcome.kind === 'fail' || outcome.kind === 'dead') observer.failed(job.door, runMs)
+    else observer.retried(job.door, runMs)
+  }
+
+  async #sendReports(lane: string, items: readonly PendingReport[]): Promise<void> {
+    try {
+      const results = await this.#parts.store.report(
+        lane,
+        items.map(({ report }) => report),
+      )
+      for (const [at, { report, reporting }] of items.entries()) {
+        const known = results[at] ?? false
+        if (known) this.#parts.tell(report, report)
+        reporting.reported(known)
+      }
+    } catch (error) {
+      const refusal = toStoreError(error)
+      for (const { reporting } of items) reporting.refused(refusal)
+    }
+  }
+}
+
+function isReturn({ kind }: Outcome): boolean {
+  return kind === 'release' || kind === 'return'
+}
+
+/** What those who wait hear of an outcome; nothing while the job will run again. */
+function eventOf(outcome: Outcome, result: Settled): JobEvent | undefined {
+  if (result === 'dropped') return { kind: 'fail' }
+  switch (outcome.kind) {
+    case 'complete':
+      return { kind: 'complete', output: outcome.output }
+    case 'fail':
+      return failureEvent(outcome.message, outcome.thrown)
+    case 'dead':
+      return failureEvent(outcome.message)
+    case 'retry':
+    case 'release':
+    case 'return':
+      return undefined
+  }
+}
+
+/** A failure that says something is an exception to those who asked for exceptions. */
+export function failureEvent(message: Uint8Array, thrown = false): JobEvent {
+  return thrown || message.length > 0 ? { kind: 'exception', message } : { kind: 'fail' }
+}

@@ -1,0 +1,80 @@
+import type { JobRef } from '../model/job.ts'
+
+/**
+ * What the GearMonkey protocol leaves lying when a native program dies. `busy`: a job whose native
+ * worker went silent; `stray`: an idle job in no queue; `count`: native workers counted that are gone.
+ */
+export type Leftover = 'busy' | 'stray' | 'count'
+
+/** One leftover that was put right, or would have been. */
+export interface Repair {
+  readonly kind: Leftover
+  readonly lane: string
+  /** The job; of a `count` the next job in line, that nobody took. 0 where there is none. */
+  readonly id: number
+  /** A busy job that stays as it is; only its unique key is free again. */
+  readonly left?: true
+}
+
+export interface RepairRequest {
+  /** Only what has been the same for so long, milliseconds. */
+  readonly leaseMs: number
+  /**
+   * `nothing`: tell of it, and again after the next lease. `strays`: idle jobs go back to their queues, of
+   * busy ones the unique keys are freed, and they are told of again; counts stay. `all`: put all right.
+   */
+  readonly mends: 'nothing' | 'strays' | 'all'
+  readonly max: number
+  /** A job that lost so many workers is given up; 0: never. */
+  readonly maxLosses: number
+  /** Faktory's `failure` of such a job in the dead set. */
+  readonly failure: string
+}
+
+/** What one look through a piece of the store brought. */
+export interface SurveyPage {
+  /** Jobs of other doors that a native worker finished and nobody settled. */
+  readonly unsettled: readonly JobRef[]
+  /** Lanes where a native program may have left something. */
+  readonly suspicious: readonly string[]
+  /** All jobs that stood in the store since the last time that this was true have been met. */
+  readonly lapEnded: boolean
+}
+
+/** The part of the store that is about what native programs do past all nodes. */
+export interface NativeStore {
+  /**
+   * Takes or renews the right to look after native leftovers for so long; false while another node has
+   * it. 0 gives it back.
+   */
+  lead(forMs: number): Promise<boolean>
+  /**
+   * Those of the lanes that native workers are counted for; with `suspect` since when nobody took the
+   * next job of each is remembered.
+   */
+  workedLanes(lanes: readonly string[], suspect: boolean): Promise<readonly string[]>
+  /** Those of the jobs that a native worker finished and nobody settled. */
+  unsettled(lane: string, ids: readonly number[]): Promise<readonly number[]>
+  /**
+   * Looks through a piece of a lane's indexes of unfinished jobs for unsettled ones, and forgets
+   * entries whose job is gone. `next` goes on where it ended; undefined: that was all.
+   */
+  sweep(
+    lane: string,
+    from: string | undefined,
+  ): Promise<{ readonly ids: readonly number[]; readonly next: string | undefined }>
+  /**
+   * The same with the index of jids: returns unsettled jobs of any lane, those that {@link sweep} does not
+   * come by.
+   */
+  sweepJids(
+    from?: string,
+  ): Promise<{ readonly refs: readonly JobRef[]; readonly next: string | undefined }>
+  /**
+   * Looks through a further piece of all jobs, for what is unsettled; with `suspect` also for leftovers,
+   * which are remembered with the time of the first look. However large the store, a call is short.
+   */
+  survey(suspect: boolean): Promise<SurveyPage>
+  /** Puts right, or tells of, the remembered leftovers of these lanes. */
+  repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]>
+}

@@ -1,0 +1,66 @@
+import type { JobRef } from '../model/job.ts'
+
+/** Jobs of a lane that are not queued: due for the first time, due again, or dead. */
+export type JobSet = 'scheduled' | 'retries' | 'dead'
+
+/** Where an operator may send a job of a set. */
+export type SetExit = 'queue' | 'dead' | 'nowhere'
+
+/** Where jobs of a lane stand. */
+export type JobPlace = 'high' | 'normal' | 'low' | 'scheduled' | 'dead' | 'busy'
+
+/** A note on a job, mostly by the worker that holds it. */
+export interface JobNote {
+  readonly text?: string
+  /** How far it is, 0 to 100. Those who wait hear it by a report, not by this. */
+  readonly percent?: number
+  /** Until when it is to stay reserved at least, milliseconds since 1970: a reservation is never cut short. */
+  readonly reserveUntilMs?: number
+}
+
+/** What an operator tells Faktory workers: take no more jobs; and end. */
+export type ConsumerOrder = 'quiet' | 'terminate'
+
+/**
+ * What every node is told of a Faktory worker, whose connections may be anywhere: an order, that it lives, or
+ * that a job it was handed (by jid) has been settled.
+ */
+export type ConsumerNews = ConsumerOrder | 'alive' | { readonly settled: string }
+
+/** The part of the store that is about Faktory queues and sets of jobs. */
+export interface QueueStore {
+  /** Queues from which consumers are given nothing, over all nodes. */
+  pausedQueues(): Promise<readonly string[]>
+  setPaused(queues: readonly string[], paused: boolean): Promise<void>
+  /** Tells every node, for {@link StoreListener.consumerNews}; `*` is every worker. */
+  tellOfConsumer(wid: string, news: ConsumerNews): Promise<void>
+  /** Since when the next job of each lane has been queued, milliseconds since 1970. */
+  oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]>
+  /** Up to `count` members of a set from `from` on; `seen` of them were looked at. */
+  setIds(
+    lane: string,
+    set: JobSet,
+    from: number,
+    count: number,
+  ): Promise<{ readonly ids: readonly number[]; readonly seen: number }>
+  /** Moves jobs out of a set; returns those that stood in it. */
+  moveJobs(
+    lane: string,
+    set: JobSet,
+    ids: readonly number[],
+    to: SetExit,
+  ): Promise<readonly number[]>
+  /** Ends up to `max` jobs that stand in these places; fewer means that there are no more. */
+  endJobs(lane: string, places: readonly JobPlace[], max: number): Promise<readonly number[]>
+  /** Notes that a lane's queue was removed, unless jobs are queued again: see {@link LaneCounts.isRemoved}. */
+  markRemoved(lane: string): Promise<void>
+  /** Sets a lane's counters back to zero. */
+  resetTotals(lane: string): Promise<void>
+  /** A finished job that is kept, by its jid. */
+  findFinished(jid: string): Promise<JobRef | undefined>
+  /**
+   * False where the reservation is gone, or without a token where the job is: then it is noted whoever has the
+   * job, also if it is queued or finished, and reserves nothing.
+   */
+  note(ref: JobRef, token: string | undefined, note: JobNote): Promise<boolean>
+}

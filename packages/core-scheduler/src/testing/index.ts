@@ -1,7 +1,0 @@
-export { EventLog, type Heard } from './event-log.ts'
-export { ManualClock } from './manual-clock.ts'
-export type { MemoryNode } from './memory-node.ts'
-export { MemoryWorld } from './memory-world.ts'
-export { RecordingObserver, type Observation } from './recording-observer.ts'
-export { storeContract } from './store-contract.ts'
-export type { NativePeer, StoreWorld, WorldOptions } from './store-world.ts'

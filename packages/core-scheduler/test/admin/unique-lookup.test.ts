@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import type { JobRef } from '../../src/model/job.ts'
+import { UniqueLookup } from '../../src/admin/unique-lookup.ts'
+
+/** A walk that goes on when the test says so. */
+function aWalk() {
+  const walks: { readonly asked: string[]; readonly end: (error?: Error) => void }[] = []
+  const lookup = new UniqueLookup(
+    (uniques) =>
+      new Promise((resolve, reject) => {
+        const asked = uniques.map((unique) => Buffer.from(unique).toString())
+        const refs = asked.map((lane): JobRef[] => [{ lane, id: 1 }])
+        walks.push({ asked, end: (error) => (error ? reject(error) : resolve(refs)) })
+      }),
+  )
+  return { lookup, walks }
+}
+
+test('who asks during a walk shares the next one, and is answered for itself', async () => {
+  const { lookup, walks } = aWalk()
+  const answers = ['a', 'b', 'c'].map((unique) => lookup.find(Buffer.from(unique)))
+  expect(walks.map(({ asked }) => asked)).toEqual([['a']])
+  walks[0]?.end()
+  expect(await answers[0]).toEqual([{ lane: 'a', id: 1 }])
+  expect(walks[1]?.asked).toEqual(['b', 'c'])
+  walks[1]?.end()
+  expect(await Promise.all(answers)).toEqual(['a', 'b', 'c'].map((lane) => [{ lane, id: 1 }]))
+})
+
+test('a walk that fails fails for those who shared it, and no others', async () => {
+  const { lookup, walks } = aWalk()
+  const [one, other] = [lookup.find(Buffer.from('a')), lookup.find(Buffer.from('b'))]
+  walks[0]?.end(new Error('away'))
+  await expect(one).rejects.toThrow('away')
+  walks[1]?.end()
+  expect(await other).toEqual([{ lane: 'b', id: 1 }])
+})
+
+test('one walk looks for 64 at most', async () => {
+  const { lookup, walks } = aWalk()
+  const answers = Array.from({ length: 100 }, (_none, at) => lookup.find(Buffer.from(String(at))))
+  walks[0]?.end()
+  await answers[0]
+  expect(walks[1]?.asked).toHaveLength(64)
+  walks[1]?.end()
+  await answers[64]
+  expect(walks[2]?.asked).toHaveLength(35)
+  walks[2]?.end()
+  await Promise.all(answers)
+})

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { IdleWorkers, type IdleWorker } from '../../src/dispatch/idle-workers.ts'
+
+const woken: string[] = []
+
+function sleeper(name: string, ...idleKeys: string[]): IdleWorker {
+  return {
+    interest: { by: 'named', access: 'any', key: name, idleKeys, mayWait: true, groups: () => [] },
+    wake: () => void woken.push(name),
+  }
+}
+
+function wake(idle: IdleWorkers, keys: readonly string[], count: number): string[] {
+  woken.length = 0
+  expect(idle.wake(keys, count)).toBe(woken.length)
+  return [...woken]
+}
+
+describe('idle workers', () => {
+  test('are woken longest asleep first, over all keys they sleep under', () => {
+    const idle = new IdleWorkers()
+    const workers = [
+      sleeper('a', 'fmail'),
+      sleeper('b', 'lmail@bulk'),
+      sleeper('c', 'fsms', 'fmail'),
+      sleeper('d', 'fsms'),
+      sleeper('e', 'fmail'),
+    ]
+    for (const worker of workers) idle.add(worker)
+    expect(wake(idle, ['fmail', 'lmail@bulk'], 3)).toEqual(['a', 'b', 'c'])
+    expect(wake(idle, ['fsms'], 9)).toEqual(['d'])
+    expect(wake(idle, ['fmail', 'lmail@bulk'], 9)).toEqual(['e'])
+    expect([...idle.keys()]).toEqual([])
+    expect(idle.size).toBe(0)
+  })
+
+  test('take turns: who was woken goes to the end of the line', () => {
+    const idle = new IdleWorkers()
+    const workers = ['a', 'b', 'c'].map((name) => sleeper(name, 'fmail'))
+    for (const worker of workers) idle.add(worker)
+    const order: string[] = []
+    for (let job = 0; job < 6; job += 1) {
+      const [name = ''] = wake(idle, ['fmail'], 1)
+      order.push(name)
+      for (const worker of workers) if (worker.interest.key === name) idle.add(worker)
+    }
+    expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
+  })
+
+  test('one that falls asleep again stands once, at the end', () => {
+    const idle = new IdleWorkers()
+    const [a, b] = [sleeper('a', 'fmail'), sleeper('b', 'fmail')]
+    for (const worker of [a, b, a]) idle.add(worker)
+    expect(idle.size).toBe(2)
+    expect(wake(idle, ['fmail'], 9)).toEqual(['b', 'a'])
+  })
+
+  test('who was woken for nothing keeps its place, also among others who were', () => {
+    const idle = new IdleWorkers()
+    const workers = ['a', 'b', 'c', 'd'].map((name) => sleeper(name, 'fmail'))
+    for (const worker of workers) idle.add(worker)
+    expect(wake(idle, ['fmail'], 3)).toEqual(['a', 'b', 'c'])
+    for (const worker of workers.slice(1, 3)) idle.add(worker, true)
+    idle.add(workers[0] as IdleWorker)
+    expect(wake(idle, ['fmail'], 9)).toEqual(['b', 'c', 'd', 'a'])
+    expect(idle.size).toBe(0)
+    expect([...idle.keys()]).toEqual([])
+  })
+
+  test('one that left is not woken and leaves no key behind', () => {
+    const idle = new IdleWorkers()
+    const worker = sleeper('a', 'fmail', 'qdefault')
+    idle.add(worker)
+    expect([idle.has(worker), idle.hasKey('qdefault')]).toEqual([true, true])
+    idle.remove(worker)
+    idle.remove(worker)
+    expect([idle.has(worker), idle.hasKey('qdefault')]).toEqual([false, false])
+    expect(wake(idle, ['fmail', 'qdefault'], 9)).toEqual([])
+  })
+
+  test('one whose interest changed in its sleep is forgotten under the old one', () => {
+    const idle = new IdleWorkers()
+    const worker = { ...sleeper('a', 'fmail') }
+    idle.add(worker)
+    worker.interest = sleeper('a', 'fsms').interest
+    idle.add(worker)
+    expect([...idle.keys()]).toEqual(['fsms'])
+  })
+
+  test('one that falls asleep while others are woken is not woken by the same call twice', () => {
+    const idle = new IdleWorkers()
+    let wakes = 0
+    const restless: IdleWorker = {
+      interest: sleeper('r', 'fmail').interest,
+      wake: () => {
+        wakes += 1
+        if (wakes < 5) idle.add(restless)
+      },
+    }
+    idle.add(restless)
+    idle.wake(['fmail'], 3)
+    expect(wakes).toBeLessThanOrEqual(3)
+  })
+})

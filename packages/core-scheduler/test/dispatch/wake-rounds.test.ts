@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { IdleWorkers, type IdleWorker } from '../../src/dispatch/idle-workers.ts'
+import { ManualClock } from '../../src/manual-clock.ts'
+import { WakeRounds } from '../../src/dispatch/wake-rounds.ts'
+
+const count = 1_000
+
+/** Sleepers under one key; each that is woken does what `then` says. */
+function crowd(then: (idle: IdleWorkers, worker: IdleWorker) => void = () => undefined) {
+  const clock = new ManualClock()
+  const idle = new IdleWorkers()
+  const woken: number[] = []
+  const workers = Array.from({ length: count }, (_, at): IdleWorker => ({
+    interest: {
+      by: 'named',
+      access: 'any',
+      key: `${at}`,
+      idleKeys: ['f'],
+      mayWait: true,
+      groups: () => [],
+    },
+    wake() {
+      woken.push(at)
+      then(idle, this)
+    },
+  }))
+  for (const worker of workers) idle.add(worker)
+  return { clock, idle, woken, workers, rounds: new WakeRounds(idle, clock) }
+}
+
+const everyone = Array.from({ length: count }, (_, at) => at)
+
+describe('waking all', () => {
+  test('wakes a few at once and the others in later turns, the longest asleep first', async () => {
+    const { clock, woken, rounds } = crowd()
+    rounds.wakeAll(['f'])
+    expect(woken.length).toBeGreaterThan(0)
+    expect(woken.length).toBeLessThan(count / 10)
+    await clock.turn()
+    expect(woken).toEqual(everyone)
+  })
+
+  test('wakes each once, though those who found nothing sleep again at once', async () => {
+    const { clock, idle, woken, rounds } = crowd((again, worker) => again.add(worker, true))
+    rounds.wakeAll(['f'])
+    await clock.turn()
+    expect(woken).toEqual(everyone)
+    expect(idle.size).toBe(count)
+  })
+
+  test('leaves out who is awake or gone by then', async () => {
+    const { clock, idle, woken, workers, rounds } = crowd()
+    rounds.wakeAll(['f'])
+    const [last] = workers.slice(-1)
+    if (last) idle.remove(last)
+    await clock.turn()
+    expect(woken).toEqual(everyone.slice(0, -1))
+  })
+
+  test('again before it is over wakes those who sleep again by then, once more', async () => {
+    const { clock, woken, rounds } = crowd((again, worker) => again.add(worker, true))
+    rounds.wakeAll(['f'])
+    const atOnce = woken.length
+    rounds.wakeAll(['f'])
+    await clock.turn()
+    expect(woken).toHaveLength(count + atOnce)
+    expect(new Set(woken).size).toBe(count)
+  })
+})

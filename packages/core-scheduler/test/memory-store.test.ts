@@ -1,5 +1,0 @@
-import { ManualClock, MemoryWorld, storeContract } from '../src/testing/index.ts'
-
-storeContract('the store in memory', (options) =>
-  Promise.resolve(new MemoryWorld(new ManualClock(), options)),
-)

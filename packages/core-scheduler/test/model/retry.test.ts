@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { outcomeOfFailure } from '../../src/model/retry.ts'
+import type { Job } from '../../src/index.ts'
+
+const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
+
+function held(over: Partial<Job> = {}): Job & { readonly token: string } {
+  return {
+    lane: 'mail',
+    id: 7,
+    token: 't-1',
+    status: 'busy',
+    door: 'faktory',
+    level: 5,
+    input: Buffer.alloc(0),
+    losses: 0,
+    settled: false,
+    foreground: false,
+    waiting: 0,
+    ...over,
+  }
+}
+
+const afterFailures = (count: number): Partial<Job> =>
+  count === 0 ? {} : { failure: JSON.stringify({ retry_count: count - 1 }) }
+
+function failing(over: Partial<Job>, random = 0): ReturnType<typeof outcomeOfFailure> {
+  return outcomeOfFailure(held(over), { message: 'broken' }, nowMs, random)
+}
+
+describe('what a failure makes of a job', () => {
+  test.each([
+    [0, 0, 'fail'],
+    [-1, 0, 'dead'],
+    [-7, 0, 'dead'],
+    [1, 0, 'retry'],
+    [1, 1, 'dead'],
+    [3, 2, 'retry'],
+    [3, 3, 'dead'],
+    [undefined, 0, 'retry'],
+    [undefined, 24, 'retry'],
+    [undefined, 25, 'dead'],
+  ])('with retry %s and %i failures before it: %s', (retries, failures, kind) => {
+    const policy = retries === undefined ? {} : { retries }
+    const outcome = failing({ ...policy, ...afterFailures(failures) })
+    expect(outcome.kind).toBe(kind)
+    expect(outcome).toMatchObject({ lane: 'mail', id: 7, token: 't-1' })
+  })
+
+  test.each(['gearman', 'http', 'native'] as const)(
+    'by the door %s it is final unless retries are asked for',
+    (door) => {
+      expect(failing({ door }).kind).toBe('fail')
+      expect(failing({ door, retries: 2 }).kind).toBe('retry')
+    },
+  )
+
+  test('a final failure says what an operator reads among the dead, unless a producer keeps none', () => {
+    const outcome = failing({ door: 'gearman' })
+    if (outcome.kind !== 'fail') throw new Error(outcome.kind)
+    expect(JSON.parse(outcome.failure ?? '')).toEqual({
+      ...{ retry_count: 0, failed_at: '2026-01-02T03:04:05.006Z' },
+      ...{ message: 'broken', errtype: 'unknown', remaining: 0 },
+    })
+    expect(failing({ door: 'faktory', retries: 0 })).not.toHaveProperty('failure')
+  })
+
+  test.each(['gearman', 'http'] as const)(
+    'a background job by the door %s that the automatic rule handed out is tried again as a Faktory job is',
+    (door) => {
+      const token = 'anode-1'
+      expect(failing({ door, token })).toMatchObject({ kind: 'retry', delayMs: 15_000 })
+      expect(failing({ door, token, ...afterFailures(25) }).kind).toBe('dead')
+      expect(failing({ door, token, retries: 0 }).kind).toBe('fail')
+      expect(failing({ door, token, foreground: true }).kind).toBe('fail')
+      expect(failing({ door, token: 'cnode-1' }).kind).toBe('fail')
+      // A native client may wait for it.
+      expect(failing({ door: 'native', token })).toHaveProperty('failure')
+      expect(failing({ door: 'native', token }).kind).toBe('fail')
+    },
+  )
+
+  // count^4 + 15 + rand(0..29) * (count + 1) seconds
+  test.each([
+    [0, 0, 15],
+    [0, 0.999, 15 + 29],
+    [1, 0, 16],
+    [1, 0.5, 16 + 15 * 2],
+    [2, 0.1, 31 + 3 * 3],
+    [5, 0, 640],
+    [24, 0.999, 331_776 + 15 + 29 * 25],
+  ])('after %i failures and a random %d the next try is in %i s', (failures, random, seconds) => {
+    const outcome = failing(afterFailures(failures), random)
+    if (outcome.kind !== 'retry') throw new Error(outcome.kind)
+    expect(outcome.delayMs).toBe(seconds * 1000)
+    expect(JSON.parse(outcome.failure)).toMatchObject({
+      next_at: new Date(nowMs + seconds * 1000).toISOString(),
+    })
+  })
+
+  test('the failure says what Faktory’s clients read', () => {
+    const backtrace = ['a.rb:1', 'b.rb:2']
+    const outcome = outcomeOfFailure(
+      held({ retries: 3, ...afterFailures(1) }),
+      { message: 'broken', errtype: 'Oops', backtrace },
+      nowMs,
+      0,
+    )
+    if (outcome.kind !== 'retry') throw new Error(outcome.kind)
+    expect(JSON.parse(outcome.failure)).toEqual({
+      retry_count: 1,
+      failed_at: '2026-01-02T03:04:05.006Z',
+      next_at: '2026-01-02T03:04:21.006Z',
+      message: 'broken',
+      errtype: 'Oops',
+      backtrace,
+      remaining: 2,
+    })
+  })
+
+  test('a dead job’s failure names no next try', () => {
+    const outcome = failing({ retries: -1 })
+    if (outcome.kind !== 'dead') throw new Error(outcome.kind)
+    expect(JSON.parse(outcome.failure)).toEqual({
+      retry_count: 0,
+      failed_at: '2026-01-02T03:04:05.006Z',
+      message: 'broken',
+      errtype: 'unknown',
+      remaining: -1,
+    })
+  })
+})

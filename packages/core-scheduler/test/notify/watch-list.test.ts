@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+import { ManualClock } from '../../src/manual-clock.ts'
+import { WatchList } from '../../src/notify/watch-list.ts'
+
+type Lanes = ReadonlySet<string> | 'all'
+
+const written = (lanes: Lanes): string => (lanes === 'all' ? 'all' : [...lanes].sort().join())
+
+class Watcher {
+  readonly clock = new ManualClock()
+  wanted: readonly string[] | 'all' = []
+  readonly applied: string[] = []
+  readonly fresh: string[] = []
+  readonly troubles: unknown[] = []
+  apply: () => Promise<void> = () => Promise.resolve()
+  readonly list = new WatchList(
+    this.clock,
+    () => this.wanted,
+    (lanes) => {
+      this.applied.push(written(lanes))
+      return this.apply()
+    },
+    (lanes) => void this.fresh.push(written(lanes)),
+    (error) => void this.troubles.push(error),
+  )
+
+  async touch(wanted: readonly string[] | 'all', ms = 5): Promise<void> {
+    this.wanted = wanted
+    this.list.touch()
+    await this.clock.advance(ms)
+  }
+}
+
+test('many changes of a moment are one call', async () => {
+  const watcher = new Watcher()
+  for (const lane of ['a', 'b', 'c']) {
+    watcher.wanted = [...new Set(watcher.wanted).add(lane)]
+    watcher.list.touch()
+  }
+  await watcher.clock.advance(4)
+  expect(watcher.applied).toEqual([])
+  await watcher.clock.advance(1)
+  expect(watcher.applied).toEqual(['a,b,c'])
+  expect(watcher.fresh).toEqual(['a,b,c'])
+  expect([watcher.list.covers('a'), watcher.list.covers('x')]).toEqual([true, false])
+})
+
+test('a lane that is wanted no more stays watched for a while, and is not fresh when it returns', async () => {
+  const watcher = new Watcher()
+  await watcher.touch(['a', 'b'])
+  await watcher.touch(['a'], 1_000)
+  await watcher.touch(['a', 'b'])
+  expect(watcher.applied).toEqual(['a,b'])
+  await watcher.touch(['a'], 2_000)
+  await watcher.touch(['a'])
+  expect(watcher.applied).toEqual(['a,b', 'a'])
+  await watcher.touch(['a', 'b'])
+  expect(watcher.applied).toEqual(['a,b', 'a', 'a,b'])
+  expect(watcher.fresh).toEqual(['a,b', 'b'])
+})
+
+test('all covers every lane, and none is fresh when it narrows again', async () => {
+  const watcher = new Watcher()
+  await watcher.touch('all')
+  expect(watcher.list.covers('anything')).toBe(true)
+  await watcher.touch(['a'], 2_000)
+  await watcher.touch(['a'])
+  expect(watcher.applied).toEqual(['all', 'a'])
+  expect(watcher.fresh).toEqual(['all'])
+})
+
+test('what changes while the store is told is told next', async () => {
+  const watcher = new Watcher()
+  let done = (): void => undefined
+  watcher.apply = () => new Promise((resolve) => (done = resolve))
+  await watcher.touch(['a'])
+  await watcher.touch(['a', 'b'], 50)
+  expect(watcher.applied).toEqual(['a'])
+  expect(watcher.list.covers('a')).toBe(false)
+  done()
+  await watcher.clock.advance(10)
+  expect(watcher.applied).toEqual(['a', 'a,b'])
+  expect(watcher.list.covers('a')).toBe(true)
+})
+
+test('a store that refuses is told of, and asked again at the next touch', async () => {
+  const watcher = new Watcher()
+  const refusal = new Error('no')
+  watcher.apply = () => Promise.reject(refusal)
+  await watcher.touch(['a'])
+  expect(watcher.troubles).toEqual([refusal])
+  expect([watcher.list.covers('a'), watcher.fresh]).toEqual([false, []])
+  watcher.apply = () => Promise.resolve()
+  await watcher.touch(['a'])
+  expect(watcher.applied).toEqual(['a', 'a'])
+  expect(watcher.fresh).toEqual(['a'])
+})
+
+test('nothing happens after it is stopped', async () => {
+  const watcher = new Watcher()
+  watcher.wanted = ['a']
+  watcher.list.touch()
+  watcher.list.stop()
+  await watcher.clock.advance(100)
+  expect(watcher.applied).toEqual([])
+})

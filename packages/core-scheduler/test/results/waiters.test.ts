@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import { isFinal, Waiters, type Waiter } from '../../src/results/waiters.ts'
+import type { JobEvent, JobRef } from '../../src/index.ts'
+
+const bytes = (text: string): Buffer => Buffer.from(text)
+const ref = { lane: 'mail', id: 1 }
+const status = (dividend: string): JobEvent => ({
+  kind: 'status',
+  dividend: bytes(dividend),
+  divisor: bytes('9'),
+})
+
+class Ear implements Waiter {
+  readonly heard: string[] = []
+
+  hear(of: JobRef, { kind }: JobEvent): void {
+    this.heard.push(`${of.lane}:${of.id} ${kind}`)
+  }
+}
+
+describe('waiting clients', () => {
+  test('all who wait for a job hear all of it, until its end', () => {
+    const waiters = new Waiters()
+    const [a, b] = [new Ear(), new Ear()]
+    waiters.add('mail', 1, a, 0)
+    waiters.add('mail', 1, b, 0)
+    waiters.add('mail', 2, b, 0)
+    waiters.tell(ref, status('1'))
+    waiters.tell(ref, { kind: 'complete', output: bytes('') })
+    waiters.tell(ref, { kind: 'fail' })
+    expect(a.heard).toEqual(['mail:1 status', 'mail:1 complete'])
+    expect(b.heard).toEqual(a.heard)
+    expect([waiters.has('mail', 1), waiters.has('mail', 2)]).toEqual([false, true])
+  })
+
+  test('a client that left hears no more; the last one takes the lane with it', () => {
+    const waiters = new Waiters()
+    const [a, b] = [new Ear(), new Ear()]
+    waiters.add('mail', 1, a, 0)
+    waiters.add('mail', 1, b, 0)
+    expect(waiters.remove('mail', 1, a)).toBe(true)
+    expect(waiters.remove('mail', 1, a)).toBe(false)
+    expect(waiters.count('mail', 1)).toBe(1)
+    waiters.tell(ref, status('1'))
+    expect([a.heard, b.heard]).toEqual([[], ['mail:1 status']])
+    expect(waiters.remove('mail', 1, b)).toBe(true)
+    expect([waiters.hasLane('mail'), ...waiters.lanes()]).toEqual([false])
+  })
+
+  test('a client may leave while it is told', () => {
+    const waiters = new Waiters()
+    const last = new Ear()
+    const leaver: Waiter = { hear: () => void waiters.remove('mail', 1, leaver) }
+    waiters.add('mail', 1, leaver, 0)
+    waiters.add('mail', 1, last, 0)
+    waiters.tell(ref, status('1'))
+    waiters.tell(ref, status('2'))
+    expect(last.heard).toEqual(['mail:1 status', 'mail:1 status'])
+  })
+
+  test('progress is news once, and for those who wait', () => {
+    const waiters = new Waiters()
+    expect(waiters.isNews(ref, bytes('1'), bytes('9'))).toBe(false)
+    waiters.add('mail', 1, new Ear(), 0)
+    expect(waiters.isNews(ref, bytes('1'), bytes('9'))).toBe(true)
+    waiters.tell(ref, status('1'))
+    expect(waiters.isNews(ref, bytes('1'), bytes('9'))).toBe(false)
+    expect(waiters.isNews(ref, bytes('2'), bytes('9'))).toBe(true)
+  })
+
+  test('those who have waited longest are listed first, and no others', () => {
+    const waiters = new Waiters()
+    for (const [id, sinceMs] of [
+      [3, 10],
+      [1, 20],
+      [2, 30],
+    ] as const) {
+      waiters.add('mail', id, new Ear(), sinceMs)
+    }
+    expect(waiters.olderThan('mail', 20, 9)).toEqual([3, 1])
+    expect(waiters.olderThan('mail', 99, 2)).toEqual([3, 1])
+    expect(waiters.olderThan('sms', 99, 9)).toEqual([])
+  })
+
+  test('complete, exception and fail are the end, the others are not', () => {
+    const message = bytes('')
+    const ends: JobEvent[] = [
+      { kind: 'complete', output: message },
+      { kind: 'exception', message },
+      { kind: 'fail' },
+    ]
+    expect(ends.every(isFinal)).toBe(true)
+    const others: JobEvent[] = [
+      status('1'),
+      { kind: 'data', data: message },
+      { kind: 'warning', data: message },
+    ]
+    expect(others.some(isFinal)).toBe(false)
+  })
+})

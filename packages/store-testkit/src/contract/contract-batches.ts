@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest'
+import type { BatchCallback, NewBatch, Reservation, Store } from '@crossgear/core-scheduler'
+import {
+  aJob,
+  bytes,
+  completed,
+  failed,
+  inputsOf,
+  killed,
+  listening,
+  released,
+  retried,
+  submitOne,
+  take,
+  takeOne,
+  type OpenWorld,
+} from './contract-kit.ts'
+
+const callback = (name: string): BatchCallback => ({
+  lane: 'calls',
+  job: { ...aJob({ door: 'faktory', input: bytes(name) }), jid: `jid-${name}` },
+})
+
+const both = (bid: string): NewBatch => ({
+  bid,
+  description: 'letters',
+  complete: callback(`complete ${bid}`),
+  success: callback(`success ${bid}`),
+})
+
+const add = (store: Store, batch: string): Promise<number> =>
+  submitOne(store, 'mail', { door: 'faktory', batch })
+const calls = (store: Store): Promise<readonly Reservation[]> => take(store, ['calls'], 9)
+/** The callbacks that are pushed, which are done one after the other. */
+async function called(store: Store): Promise<string[]> {
+  const names: string[] = []
+  for (let jobs = await calls(store); jobs.length > 0; jobs = await calls(store)) {
+    names.push(...inputsOf(jobs))
+    await store.finish(
+      'calls',
+      jobs.map((job) => completed(job)),
+    )
+  }
+  return names
+}
+/** The one callback that is pushed now. */
+async function theCall(store: Store, name: string): Promise<Reservation> {
+  const jobs = await calls(store)
+  expect(inputsOf(jobs)).toEqual([name])
+  return jobs[0] as Reservation
+}
+
+/** A committed batch of so many jobs. */
+async function committed(store: Store, bid: string, jobs: number): Promise<void> {
+  await store.batches.create(both(bid))
+  for (let at = 0; at < jobs; at += 1) await add(store, bid)
+  await store.batches.commit(bid)
+}
+
+/** Batches of jobs and their callbacks. */
+export function batchContract(open: OpenWorld): void {
+  describe('batches', () => {
+    test('count what becomes of their jobs, and call back once when all is done', async () => {
+      const store = await (await open()).node()
+      await committed(store, 'b1', 2)
+      expect(await store.batches.state('b1')).toMatchObject({
+        ...{ bid: 'b1', description: 'letters', total: 2, pending: 2, failed: 0 },
+        ...{ complete: 'none', success: 'none' },
+      })
+      const [one, two] = await take(store, ['mail'], 2)
+      if (!one || !two) throw new Error('no jobs')
+      await store.finish('mail', [completed(one)])
+      expect(await store.batches.state('b1')).toMatchObject({ total: 2, pending: 1, failed: 0 })
+      expect(await calls(store)).toEqual([])
+      await store.finish('mail', [completed(two), completed(two)])
+      expect(await called(store)).toEqual(['complete b1', 'success b1'])
+      expect(await store.batches.state('b1')).toMatchObject({
+        ...{ pending: 0, complete: 'done', success: 'done' },
+      })
+    })
+
+    test('call back success when the complete callback has been done, not before', async () => {
+      const world = await open()
+      const store = await world.node()
+      await committed(store, 'b1', 1)
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      const complete = await theCall(store, 'complete b1')
+      expect(await calls(store)).toEqual([])
+      expect(await store.batches.state('b1')).toMatchObject({ complete: 'pushed', success: 'none' })
+      await store.finish('calls', [retried(complete, 1_000)])
+      expect(await calls(store)).toEqual([])
+      await world.pass(1_001)
+      await store.promote()
+      const again = await theCall(store, 'complete b1')
+      await store.finish('calls', [completed(again)])
+      expect(await store.batches.state('b1')).toMatchObject({ complete: 'done', success: 'pushed' })
+      expect(await called(store)).toEqual(['success b1'])
+    })
+
+    test.each([
+      ['fails for good', failed],
+      ['dies', killed],
+      ['is lost too often', (job: Reservation) => released(job, true, 1)],
+    ])('call back success also where the complete callback %s', async (_name, outcome) => {
+      const store = await (await open()).node()
+      await committed(store, 'b1', 1)
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      await store.finish('calls', [outcome(await theCall(store, 'complete b1'))])
+      expect(await store.batches.state('b1')).toMatchObject({
+        ...{ complete: 'failed', success: 'pushed' },
+      })
+      expect(await called(store)).toEqual(['success b1'])
+    })
+
+    test('whose complete callback comes back from the dead call back success no second time', async () => {
+      const store = await (await open()).node()
+      await committed(store, 'b1', 1)
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      const dead = await theCall(store, 'complete b1')
+      await store.finish('calls', [killed(dead)])
+      expect(await called(store)).toEqual(['success b1'])
+      await store.queues.moveJobs('calls', 'dead', [dead.id], 'queue')
+      expect(await called(store)).toEqual(['complete b1'])
+      expect(await store.batches.state('b1')).toMatchObject({ complete: 'done', success: 'done' })
+    })
+
+    test('without a complete callback call back success at once', async () => {
+      const store = await (await open()).node()
+      await store.batches.create({ bid: 'b1', description: '', success: callback('success') })
+      await add(store, 'b1')
+      await store.batches.commit('b1')
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await called(store)).toEqual(['success'])
+    })
+
+    test('are successful only when the jobs that failed have succeeded', async () => {
+      const world = await open()
+      const store = await world.node()
+      await committed(store, 'b1', 1)
+      await store.finish('mail', [retried(await takeOne(store, 'mail'), 1_000)])
+      expect(await store.batches.state('b1')).toMatchObject({ pending: 0, failed: 1 })
+      expect(await called(store)).toEqual(['complete b1'])
+      await world.pass(1_001)
+      await store.promote()
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await store.batches.state('b1')).toMatchObject({ pending: 0, failed: 0 })
+      expect(await called(store)).toEqual(['success b1'])
+    })
+
+    test.each([
+      ['fails for good', failed],
+      ['dies', killed],
+    ])('are complete and not successful where a job %s', async (_name, outcome) => {
+      const store = await (await open()).node()
+      await committed(store, 'b1', 1)
+      await store.finish('mail', [outcome(await takeOne(store, 'mail'))])
+      expect(await called(store)).toEqual(['complete b1'])
+      expect(await store.batches.state('b1')).toMatchObject({ failed: 1, success: 'none' })
+    })
+
+    test('that are open wait for their commitment, and can be opened again', async () => {
+      const store = await (await open()).node()
+      await store.batches.create(both('b1'))
+      await add(store, 'b1')
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await calls(store)).toEqual([])
+      await add(store, 'b1')
+      expect(await store.batches.commit('b1')).toBe(true)
+      expect(await store.batches.open('b1')).toBe(true)
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await calls(store)).toEqual([])
+      await store.batches.commit('b1')
+      expect(await called(store)).toEqual(['complete b1', 'success b1'])
+    })
+
+    test('that succeeded can be opened and added to, and call back no second time', async () => {
+      const store = await (await open()).node()
+      await committed(store, 'b1', 1)
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await called(store)).toEqual(['complete b1', 'success b1'])
+      expect(await store.batches.open('b1')).toBe(true)
+      await add(store, 'b1')
+      expect(await store.batches.create({ ...both('child'), parent: 'b1' })).toBe(true)
+      await store.batches.commit('b1')
+      expect(await store.batches.state('b1')).toMatchObject({ total: 2, pending: 1 })
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await store.batches.state('b1')).toMatchObject({ pending: 0, success: 'done' })
+      await store.batches.commit('child')
+      expect(await called(store)).toEqual(['complete child', 'success child'])
+    })
+
+    test('that are empty are done when they are committed', async () => {
+      const { store, log } = await listening(await open())
+      await committed(store, 'b1', 0)
+      await log.until('woken')
+      expect(await called(store)).toEqual(['complete b1', 'success b1'])
+    })
+
+    test('a parent waits until the callbacks of its children have been done', async () => {
+      const store = await (await open()).node()
+      await store.batches.create(both('parent'))
+      expect(await store.batches.create({ ...both('child'), parent: 'parent' })).toBe(true)
+      await add(store, 'child')
+      await store.batches.commit('child')
+      await store.batches.commit('parent')
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      const complete = await theCall(store, 'complete child')
+      await store.finish('calls', [completed(complete)])
+      const success = await theCall(store, 'success child')
+      await store.finish('calls', [completed(success)])
+      expect(await store.batches.state('child')).toMatchObject({
+        ...{ parent: 'parent', complete: 'done', success: 'done' },
+      })
+      expect(await called(store)).toEqual(['complete parent', 'success parent'])
+    })
+
+    test('a parent is complete, and not successful, where a job of its child fails', async () => {
+      const store = await (await open()).node()
+      await store.batches.create(both('parent'))
+      await store.batches.create({ ...both('child'), parent: 'parent' })
+      await add(store, 'child')
+      await store.batches.commit('child')
+      await store.batches.commit('parent')
+      await store.finish('mail', [failed(await takeOne(store, 'mail'))])
+      expect(await called(store)).toEqual(['complete child', 'complete parent'])
+    })
+
+    test('a parent is successful when the success callback of its child has been done', async () => {
+      const store = await (await open()).node()
+      await store.batches.create(both('parent'))
+      await store.batches.create({ ...both('child'), parent: 'parent' })
+      await store.batches.commit('child')
+      await store.batches.commit('parent')
+      await store.finish('calls', [completed(await theCall(store, 'complete child'))])
+      const dead = await theCall(store, 'success child')
+      await store.finish('calls', [killed(dead)])
+      expect(await called(store)).toEqual(['complete parent'])
+      await store.queues.moveJobs('calls', 'dead', [dead.id], 'queue')
+      expect(await called(store)).toEqual(['success child', 'success parent'])
+    })
+
+    test('a child without callbacks counts when it is done, however deep', async () => {
+      const store = await (await open()).node()
+      const plain = { description: '' }
+      await store.batches.create(both('a'))
+      await store.batches.create({ ...plain, bid: 'b', parent: 'a' })
+      await store.batches.create({ ...plain, bid: 'c', parent: 'b' })
+      for (const bid of ['a', 'b']) await store.batches.commit(bid)
+      await add(store, 'c')
+      await store.batches.commit('c')
+      expect(await calls(store)).toEqual([])
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await called(store)).toEqual(['complete a', 'success a'])
+    })
+
+    test('that nobody knows take no jobs and no children', async () => {
+      const store = await (await open()).node()
+      const [result] = await store.submit('mail', [aJob({ batch: 'b9', door: 'faktory' })])
+      expect(result).toEqual({ kind: 'unbatched' })
+      expect(await store.batches.create({ bid: 'b1', description: '', parent: 'b9' })).toBe(false)
+      expect(await store.batches.commit('b9')).toBe(false)
+      expect(await store.batches.open('b9')).toBe(false)
+      expect(await store.batches.state('b9')).toBeUndefined()
+    })
+
+    test('jobs that nobody wants any more are no failures, those taken away are', async () => {
+      const world = await open()
+      const store = await world.node()
+      await store.batches.create(both('b1'))
+      const staleAtMs = (await store.beat()).nowMs + 1_000
+      await submitOne(store, 'mail', { door: 'faktory', batch: 'b1', staleAtMs })
+      await add(store, 'b1')
+      await store.batches.commit('b1')
+      await world.pass(1_001)
+      await store.cancel('mail', 2)
+      expect(await take(store, ['mail'])).toEqual([])
+      expect(await store.batches.state('b1')).toMatchObject({ pending: 0, failed: 1 })
+    })
+
+    test('are all forgotten on demand, and then nothing is called back', async () => {
+      const store = await (await open()).node()
+      await committed(store, 'b1', 1)
+      await store.batches.clear()
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await store.batches.state('b1')).toBeUndefined()
+      expect(await calls(store)).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import type { Store } from '@crossgear/core-scheduler'
+import { namesOf, submitAll, submitOne, aJob, type OpenWorld } from './contract-kit.ts'
+
+const groups = [{ lanes: ['a'] }, { lanes: ['b', 'b@bulk'] }, { lanes: ['c'] }]
+
+async function takeByLevel(store: Store, max: number): Promise<string[]> {
+  return namesOf(await store.claim({ by: 'named', byLevel: true, groups, max }))
+}
+
+/** Claims that look at the level before the group. */
+export function byLevelContract(open: OpenWorld): void {
+  describe('a claim by level', () => {
+    test('takes the highest level of all groups, whichever is asked first', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'a', { level: 2 })
+      await submitOne(store, 'b', { level: 5 })
+      await submitOne(store, 'b@bulk', { level: 8 })
+      await submitOne(store, 'c', { level: 9 })
+      expect(await takeByLevel(store, 3)).toEqual(['c:1', 'b@bulk:1', 'b:1'])
+      expect(await takeByLevel(store, 3)).toEqual(['a:1'])
+      expect(await takeByLevel(store, 3)).toEqual([])
+    })
+
+    test('takes groups of one level in turn, the first in line first', async () => {
+      const store = await (await open()).node()
+      for (const lane of ['c', 'b', 'a']) await submitAll(store, lane, [aJob(), aJob()])
+      expect(await takeByLevel(store, 5)).toEqual(['a:1', 'b:1', 'c:1', 'a:2', 'b:2'])
+      expect(await takeByLevel(store, 5)).toEqual(['c:2'])
+    })
+
+    test('holds each job for the time of its own group, and says when nothing is left', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'a')
+      await submitOne(store, 'b')
+      let isEmpty = false
+      const jobs = await store.claim({
+        by: 'named',
+        byLevel: true,
+        groups: [{ lanes: ['a'], leaseMs: 1 }, { lanes: ['b'] }],
+        max: 3,
+        emptied: () => (isEmpty = true),
+      })
+      expect([namesOf(jobs), isEmpty]).toEqual([['a:1', 'b:1'], true])
+      await world.pass(1_000)
+      expect(namesOf(await store.expired(['a', 'b'], 9))).toEqual(['a:1'])
+    })
+
+    test('leaves out jobs whose clients have gone', async () => {
+      const store = await (await open()).node()
+      const gone = await submitOne(store, 'c', { level: 8, foreground: true })
+      await submitOne(store, 'a')
+      await store.abandon('c', [gone])
+      expect(await takeByLevel(store, 2)).toEqual(['a:1'])
+    })
+  })
+}

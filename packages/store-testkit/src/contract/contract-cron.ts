@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import type { Store } from '@crossgear/core-scheduler'
+import { aJob, type OpenWorld } from './contract-kit.ts'
+
+const tickAt = async (store: Store, atMs: number): Promise<string | undefined> =>
+  (await store.submit('mail', [aJob({ tick: { entry: 'nightly', atMs } })]))[0]?.kind
+
+/** Jobs that are pushed by the clock. */
+export function cronContract(open: OpenWorld): void {
+  describe('cron', () => {
+    test('a tick brings one job, whoever submits it, and an earlier one none any more', async () => {
+      const world = await open()
+      const [here, there] = [await world.node(), await world.node()]
+      const kinds = await Promise.all([tickAt(here, 60_000), tickAt(there, 60_000)])
+      expect(kinds.sort()).toEqual(['created', 'ticked'])
+      expect(await tickAt(there, 0)).toBe('ticked')
+      expect(await tickAt(there, 120_000)).toBe('created')
+      expect(await here.cron.lastTick('mail', 'nightly')).toBe(120_000)
+      expect(await here.cron.lastTick('mail', 'hourly')).toBeUndefined()
+    })
+
+    test('a tick whose job is refused has none', async () => {
+      const store = await (await open()).node()
+      const lock = { key: 'k', forMs: 60_000, until: 'success' } as const
+      await store.submit('mail', [aJob({ lock })])
+      const job = aJob({ lock, tick: { entry: 'nightly', atMs: 60_000 } })
+      expect(await store.submit('mail', [job])).toEqual([{ kind: 'locked' }])
+      expect(await store.cron.lastTick('mail', 'nightly')).toBeUndefined()
+    })
+
+    test('entries are kept for all nodes until they are removed', async () => {
+      const world = await open()
+      const [here, there] = [await world.node(), await world.node()]
+      await here.cron.save('nightly', '{}')
+      expect([...(await there.cron.entries())]).toEqual([['nightly', '{}']])
+      expect(await there.cron.remove('nightly')).toBe(true)
+      expect(await here.cron.remove('nightly')).toBe(false)
+      expect([...(await here.cron.entries())]).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest'
+import type { NewJob, Outcome, Store } from '@crossgear/core-scheduler'
+import {
+  aJob,
+  bytes,
+  fetch,
+  findUnique,
+  idsOf,
+  killed,
+  listening,
+  lookAtAll,
+  native,
+  type OpenWorld,
+  readOne,
+  released,
+  seen,
+  submitOne,
+  take,
+  takeOne,
+} from './contract-kit.ts'
+
+const failure = '{"retry_count":0,"errtype":"Broken"}'
+const unique = bytes('one of a kind')
+
+function failedFor(job: {
+  readonly lane: string
+  readonly id: number
+  readonly token: string
+}): Outcome {
+  const { lane, id, token } = job
+  return { lane, id, token, kind: 'fail', message: bytes('broken'), failure }
+}
+
+async function deadOf(store: Store): Promise<readonly number[]> {
+  return (await store.queues.setIds('mail', 'dead', 0, 9)).ids
+}
+
+/** Cases about jobs that failed for good. */
+export function deadContract(open: OpenWorld): void {
+  describe('jobs that failed for good', () => {
+    test.each<readonly [string, Partial<NewJob>]>([
+      ['a Gearman client', { unique, retentionSeconds: 60 }],
+      ['an HTTP client', { door: 'http', unique }],
+      ['a Faktory producer', { door: 'faktory', unique, jid: 'jid-12345' }],
+    ])(
+      'in the background of %s are kept, block no unique key, and can run again',
+      async (_who, over) => {
+        const world = await open()
+        const store = await world.node()
+        const id = await submitOne(store, 'mail', over)
+        expect(await store.finish('mail', [failedFor(await takeOne(store, 'mail'))])).toEqual([
+          'done',
+        ])
+        expect(await deadOf(store)).toEqual([id])
+        expect(await seen(store, 'mail', id)).toMatchObject({
+          ...{ status: 'error', settled: true, output: bytes('broken'), failure },
+        })
+        expect(await world.secondsLeft('mail', id)).toBe(Infinity)
+        expect((await store.counts(['mail']))[0]).toMatchObject({ dead: 1, failed: 1, running: 0 })
+        expect(await findUnique(store, unique, ['mail'])).toEqual([])
+        expect(await store.submit('mail', [aJob({ unique })])).toEqual([
+          { kind: 'created', id: id + 1 },
+        ])
+        await take(store, ['mail'])
+        expect(await store.queues.moveJobs('mail', 'dead', [id], 'queue')).toEqual([id])
+        const again = await takeOne(store, 'mail')
+        expect(again).toMatchObject({ id, failure })
+      },
+    )
+
+    test('in the foreground leave nothing: their clients have heard it', async () => {
+      const store = await (await open()).node()
+      for (const outcome of [failedFor, killed]) {
+        const id = await submitOne(store, 'mail', { foreground: true })
+        await store.finish('mail', [outcome(await takeOne(store, 'mail'))])
+        expect(await readOne(store, 'mail', id)).toBeUndefined()
+      }
+      expect((await store.counts(['mail']))[0]).toMatchObject({ dead: 0, failed: 2 })
+    })
+
+    test('that a background client joined are kept', async () => {
+      const store = await (await open()).node()
+      const id = await submitOne(store, 'mail', { foreground: true, unique })
+      await store.submit('mail', [aJob({ unique })])
+      await store.finish('mail', [failedFor(await takeOne(store, 'mail'))])
+      expect(await deadOf(store)).toEqual([id])
+    })
+
+    test('that said nothing of their failure are not kept', async () => {
+      const store = await (await open()).node()
+      const id = await submitOne(store, 'mail', { door: 'faktory' })
+      const { lane, token } = await takeOne(store, 'mail')
+      await store.finish('mail', [{ lane, id, token, kind: 'fail', message: bytes('broken') }])
+      expect(await readOne(store, 'mail', id)).toBeUndefined()
+    })
+
+    test('of a native client are kept, and their clients let go', async () => {
+      const world = await open()
+      const store = await world.node()
+      const id = await world.native.write('mail', bytes('native'))
+      await world.native.push('mail', id, 'normal')
+      await store.finish('mail', [failedFor(await takeOne(store, 'mail'))])
+      expect(await deadOf(store)).toEqual([id])
+      expect(await world.native.locks('mail', id)).toBe(1)
+    })
+
+    test('at a native worker are kept once they are settled', async () => {
+      const world = await open()
+      const store = await world.node()
+      const id = await submitOne(store, 'mail')
+      await world.native.take('mail')
+      await world.native.finish('mail', id, 'error', bytes('broken'))
+      expect(await store.finish('mail', [failedFor(native('mail', id))])).toEqual(['done'])
+      expect(await deadOf(store)).toEqual([id])
+      expect(await world.secondsLeft('mail', id)).toBe(Infinity)
+    })
+
+    test('because they lost too many workers are kept, but for those whose client waits', async () => {
+      const store = await (await open()).node()
+      const kept = await submitOne(store, 'mail')
+      const asked = await submitOne(store, 'mail', { foreground: true })
+      const lost = (await take(store, ['mail'], 2)).map((job) => ({
+        ...released(job, true, 1),
+        failure,
+      }))
+      expect(await store.finish('mail', lost)).toEqual(['dropped', 'dropped'])
+      expect(await deadOf(store)).toEqual([kept])
+      expect((await seen(store, 'mail', kept)).failure).toBe(failure)
+      expect(await readOne(store, 'mail', asked)).toBeUndefined()
+    })
+
+    test('because their nodes died with them are kept', async () => {
+      const world = await open()
+      const [dead, alive] = [await world.node(), await world.node()]
+      const id = await submitOne(alive, 'mail')
+      await takeOne(dead, 'mail')
+      expect(await alive.reclaimNode(dead.node, ['mail'], 1, failure)).toEqual([])
+      expect(await deadOf(alive)).toEqual([id])
+      expect(await seen(alive, 'mail', id)).toMatchObject({ failure, status: 'error' })
+    })
+
+    test('because they lost too many native workers are kept', async () => {
+      const world = await open()
+      const store = await world.node()
+      const id = await submitOne(store, 'mail')
+      await world.native.take('mail')
+      await lookAtAll(store)
+      await world.pass(10_001)
+      const request = { leaseMs: 10_000, mends: 'all' as const, max: 9, maxLosses: 1, failure }
+      await store.native.repair(['mail'], request)
+      expect(await deadOf(store)).toEqual([id])
+      expect((await seen(store, 'mail', id)).failure).toBe(failure)
+    })
+  })
+
+  describe('jobs that consumers failed which may not know their function', () => {
+    const retry = (job: { readonly id: number; readonly token: string }): Outcome => {
+      const { id, token } = job
+      const message = bytes('no such jobtype')
+      return { lane: 'mail', id, token, kind: 'retry', message, delayMs: 50_000, failure }
+    }
+
+    test('are due at once when a by-name worker of the function comes, others are not', async () => {
+      const world = await open()
+      const store = await world.node()
+      const other = await listening(world)
+      const [known, unknown, cancelled] = [
+        await submitOne(store, 'mail', { door: 'faktory' }),
+        await submitOne(store, 'mail', { level: 8 }),
+        await submitOne(store, 'mail'),
+      ]
+      const fetched = await fetch(store, 'default', ['mail', 'sms'], 9)
+      await store.finish('mail', fetched.map(retry))
+      await store.cancel('mail', cancelled)
+      await store.setWorkers('mail', { named: 0, consumers: 1 })
+      expect(await take(store, ['mail'])).toEqual([])
+      await store.setWorkers('mail', { named: 1, consumers: 1 })
+      await other.log.until('woken', ({ lane }) => lane === 'mail')
+      expect((await store.counts(['mail']))[0]).toMatchObject({
+        high: 1,
+        scheduled: 1,
+        retrying: 1,
+      })
+      expect(idsOf(await take(store, ['mail'], 9))).toEqual([unknown])
+      expect((await store.queues.setIds('mail', 'retries', 0, 9)).ids).toEqual([known])
+    })
+
+    test('are due at once when a native worker is seen', async () => {
+      const world = await open()
+      const store = await world.node()
+      const id = await submitOne(store, 'mail')
+      await store.finish('mail', (await fetch(store, 'default', ['mail'])).map(retry))
+      await store.heal(['mail'])
+      expect(await take(store, ['mail'])).toEqual([])
+      await world.native.count('mail', 1)
+      await store.heal(['mail'])
+      expect(await world.native.take('mail')).toBe(id)
+      await world.native.finish('mail', id, 'success', bytes('done'))
+    })
+
+    test('wait for their time where the lane is open to consumers for good', async () => {
+      const store = await (await open()).node()
+      await store.openLane('mail')
+      const id = await submitOne(store, 'mail')
+      await store.finish('mail', (await fetch(store, 'default', ['mail'])).map(retry))
+      await store.setWorkers('mail', { named: 1, consumers: 0 })
+      expect(await take(store, ['mail'])).toEqual([])
+      expect((await store.queues.setIds('mail', 'retries', 0, 9)).ids).toEqual([id])
+    })
+  })
+}

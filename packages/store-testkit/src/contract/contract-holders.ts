@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import type { HeldRef } from '@crossgear/core-scheduler'
+import type { OpenWorld } from './contract-kit.ts'
+
+const lease = (id: number): HeldRef => ({ lane: 'mail to:all', id, token: `cnode-${id}` })
+
+/** Holders of leases, and which of them are silent. */
+export function holderContract(open: OpenWorld): void {
+  describe('holders of leases', () => {
+    test('are known with what they hold at every node, until it has ended', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      await a.holders.hold('w1', [lease(1), lease(2)])
+      await b.holders.hold('w1', [lease(3)])
+      await b.holders.drop('w1', ['cnode-2', 'unknown'])
+      const held = await b.holders.held('w1')
+      expect([...held].sort((one, other) => one.id - other.id)).toEqual([lease(1), lease(3)])
+      expect(await a.holders.held('w2')).toEqual([])
+      await a.holders.drop('w1', ['cnode-1', 'cnode-3'])
+      expect(await a.holders.quiet(-1_000, 9)).toEqual([])
+    })
+
+    test('are silent from when they were heard of last, the longest first', async () => {
+      const world = await open()
+      const store = await world.node()
+      for (const holder of ['w1', 'w2', 'w3']) await store.holders.hold(holder, [lease(1)])
+      await world.pass(50_000)
+      await store.holders.alive(['w1', 'stranger'])
+      await store.holders.hold('w3', [lease(2)])
+      await world.pass(20_000)
+      const quiet = await store.holders.quiet(60_000, 9)
+      expect(quiet.map(({ holder }) => holder)).toEqual(['w2'])
+      expect(quiet[0]?.quietMs).toBeGreaterThanOrEqual(70_000)
+      expect(await store.holders.quiet(60_000, 9)).toMatchObject([{ seenMs: quiet[0]?.seenMs }])
+      const all = await store.holders.quiet(10_000, 9)
+      expect(all.map(({ holder }) => holder)).toEqual(['w2', 'w1', 'w3'])
+      expect(await store.holders.quiet(10_000, 2)).toHaveLength(2)
+    })
+  })
+}

@@ -1,0 +1,172 @@
+import { expect } from 'vitest'
+import type {
+  ClaimBy,
+  Job,
+  JobRef,
+  LaneGroup,
+  Level,
+  NewJob,
+  Outcome,
+  Reservation,
+  Store,
+} from '@crossgear/core-scheduler'
+import { EventLog } from '../event-log.ts'
+import type { StoreWorld, WorldOptions } from './store-world.ts'
+
+/** Opens a world for one test; it is looked over and closed when the test ends. */
+export type OpenWorld = (options?: WorldOptions) => Promise<StoreWorld>
+
+export const bytes = (text: string): Buffer => Buffer.from(text)
+
+/** A background job from Gearman, but for what is said. */
+export function aJob(over: Partial<NewJob> = {}): NewJob {
+  return { input: bytes('input'), door: 'gearman', level: 5, foreground: false, ...over }
+}
+
+/** One job per level, in that order; its input names level and place in line. */
+export function jobsOf(...levels: Level[]): NewJob[] {
+  return levels.map((level, at) => aJob({ level, input: bytes(`${level}-${at}`) }))
+}
+
+export async function submitAll(
+  store: Store,
+  lane: string,
+  jobs: readonly NewJob[],
+): Promise<number[]> {
+  return (await store.submit(lane, jobs)).map((result) => ('id' in result ? result.id : 0))
+}
+
+export async function submitOne(
+  store: Store,
+  lane: string,
+  over?: Partial<NewJob>,
+): Promise<number> {
+  const [id = 0] = await submitAll(store, lane, [aJob(over)])
+  return id
+}
+
+export function take(
+  store: Store,
+  lanes: readonly string[],
+  max = 1,
+  more: Partial<LaneGroup> & { readonly by?: ClaimBy } = {},
+): Promise<readonly Reservation[]> {
+  const { by = 'named', ...group } = more
+  return store.claim({ by, groups: [{ lanes, ...group }], max })
+}
+
+/** What a Faktory consumer of the queue gets. */
+export function fetch(
+  store: Store,
+  queue: string,
+  lanes: readonly string[],
+  max = 1,
+): Promise<readonly Reservation[]> {
+  return take(store, lanes, max, { by: 'consumer', queue })
+}
+
+export async function takeOne(
+  store: Store,
+  lane: string,
+  more: Parameters<typeof take>[3] = {},
+): Promise<Reservation> {
+  const [job] = await take(store, [lane], 1, more)
+  if (!job) throw new Error(`nothing to take in ${lane}`)
+  return job
+}
+
+export const idsOf = (refs: readonly JobRef[]): number[] => refs.map(({ id }) => id)
+export const namesOf = (refs: readonly JobRef[]): string[] =>
+  refs.map(({ lane, id }) => `${lane}:${id}`)
+export const inputsOf = (jobs: readonly Job[]): string[] =>
+  jobs.map(({ input }) => input.toString())
+
+type Held = JobRef & { readonly token: string }
+
+export function completed({ lane, id, token }: Held, output = 'done'): Outcome {
+  return { lane, id, token, kind: 'complete', output: bytes(output) }
+}
+
+export function failed({ lane, id, token }: Held, message = 'broken'): Outcome {
+  return { lane, id, token, kind: 'fail', message: bytes(message) }
+}
+
+export function retried({ lane, id, token }: Held, delayMs: number): Outcome {
+  const failure = '{"retry_count":0}'
+  return { lane, id, token, kind: 'retry', message: bytes('again'), delayMs, failure }
+}
+
+export function killed({ lane, id, token }: Held): Outcome {
+  return { lane, id, token, kind: 'dead', message: bytes('over'), failure: '{"retry_count":25}' }
+}
+
+export function released({ lane, id, token }: Held, lost = false, maxLosses = 0): Outcome {
+  return { lane, id, token, kind: 'release', lost, maxLosses }
+}
+
+export function returned({ lane, id, token }: Held): Outcome {
+  return { lane, id, token, kind: 'return' }
+}
+
+export const native = (lane: string, id: number): Held => ({ lane, id, token: 'native' })
+
+export async function readOne(store: Store, lane: string, id: number): Promise<Job | undefined> {
+  const [job] = await store.read(lane, [id])
+  return job
+}
+
+/** Looks once through all indexes of a lane's unfinished jobs. Gives the ids of unsettled ones. */
+export async function sweepAll(store: Store, lane: string): Promise<number[]> {
+  const found: number[] = []
+  for (let from: string | undefined; ;) {
+    const { ids, next } = await store.native.sweep(lane, from)
+    found.push(...ids)
+    if ((from = next) === undefined) break
+  }
+  for (let from: string | undefined; ;) {
+    const { refs, next } = await store.native.sweepJids(from)
+    found.push(...idsOf(refs))
+    if ((from = next) === undefined) break
+  }
+  return found
+}
+
+/** The jobs of the lanes with this unique id. */
+export async function findUnique(
+  store: Store,
+  unique: Uint8Array,
+  lanes: readonly string[],
+): Promise<readonly JobRef[]> {
+  const [found = []] = await store.findUniques([unique], lanes)
+  return found
+}
+
+/** A job that must be there. */
+export async function seen(store: Store, lane: string, id: number): Promise<Job> {
+  const job = await readOne(store, lane, id)
+  expect(job, `job ${id} of ${lane}`).toBeDefined()
+  return job as Job
+}
+
+/** A new node and what it hears, of those lanes or of all. */
+export async function listening(
+  world: StoreWorld,
+  watched?: readonly string[] | 'all',
+): Promise<{ readonly store: Store; readonly log: EventLog }> {
+  const store = await world.node()
+  const log = new EventLog()
+  store.listen(log)
+  if (watched) await store.watch(watched === 'all' ? 'all' : new Set(watched))
+  return { store, log }
+}
+
+/** Looks through all jobs once for what native programs left. Gives the ids of unsettled ones. */
+export async function lookAtAll(store: Store, suspect = true): Promise<number[]> {
+  const found: number[] = []
+  for (let ended = false; !ended;) {
+    const page = await store.native.survey(suspect)
+    found.push(...idsOf(page.unsettled))
+    ended = page.lapEnded
+  }
+  return found
+}

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import type { Level, NewJob, Reservation, Store, Submitted } from '@crossgear/core-scheduler'
+import {
+  aJob,
+  bytes,
+  fetch,
+  inputsOf,
+  released,
+  retried,
+  submitOne,
+  take,
+  takeOne,
+  type OpenWorld,
+} from './contract-kit.ts'
+
+const lanes = Array.from({ length: 10 }, (_none, at) => `f${at}`)
+
+/** Jobs that come together, in lanes that change with each. */
+function line(jobs: number, from = 0, over: (at: number) => Partial<NewJob> = () => ({})) {
+  return Array.from({ length: jobs }, (_none, index) => {
+    const at = from + index
+    const lane = lanes[(at * 7) % lanes.length] ?? ''
+    return { lane, job: aJob({ door: 'faktory', input: bytes(String(at)), ...over(at) }) }
+  })
+}
+
+async function submitLine(
+  store: Store,
+  arrivals: ReturnType<typeof line>,
+): Promise<readonly Submitted[]> {
+  const together = lanes.map((lane) => {
+    const places = [...arrivals.keys()].filter((at) => arrivals[at]?.lane === lane)
+    return { lane, places, jobs: places.flatMap((at) => arrivals[at]?.job ?? []) }
+  })
+  const answers = await store.submitLanes(together.filter(({ jobs }) => jobs.length > 0))
+  return answers.flatMap((answer) => {
+    if (answer instanceof Error) throw answer
+    return answer
+  })
+}
+
+const numbers = (to: number): string[] => Array.from({ length: to }, (_none, at) => String(at))
+
+/** A consumer that takes all, one after the other. */
+async function drain(store: Store, max = 1): Promise<string[]> {
+  const seen: Reservation[] = []
+  for (;;) {
+    const some = await fetch(store, 'default', lanes, max)
+    if (some.length === 0) return inputsOf(seen)
+    seen.push(...some)
+  }
+}
+
+/** The lanes of a queue are one line, finer than the clock ticks. */
+export function lineContract(open: OpenWorld): void {
+  describe('jobs of several lanes that came together', () => {
+    test.each([1, 7])(
+      'are handed to consumers in the order in which they came, %i at a time',
+      async (max) => {
+        const store = await (await open()).node()
+        const results = await submitLine(store, line(300))
+        expect(results.every(({ kind }) => kind === 'created')).toBe(true)
+        expect(await drain(store, max)).toEqual(numbers(300))
+      },
+    )
+
+    test('are one line with those that came before and after, in the same millisecond or not', async () => {
+      const store = await (await open()).node()
+      const all = line(120)
+      const calls = [all.slice(0, 50), all.slice(50, 51), all.slice(51, 53), all.slice(53)]
+      await Promise.all(calls.map((some) => submitLine(store, some)))
+      expect(await drain(store)).toEqual(numbers(120))
+    })
+
+    test('are handed to workers by name in that order as well', async () => {
+      const store = await (await open()).node()
+      await submitLine(store, line(40))
+      expect(inputsOf(await take(store, lanes, 40))).toEqual(numbers(40))
+    })
+
+    test('stand by their levels, and in each by their places', async () => {
+      const store = await (await open()).node()
+      const levelOf = (at: number): Level => ([5, 8, 2, 6, 9] as const)[at % 5] ?? 5
+      await submitLine(
+        store,
+        line(50, 0, (at) => ({ level: levelOf(at) })),
+      )
+      const expected = [...Array(50).keys()].sort(
+        (one, other) => levelOf(other) - levelOf(one) || one - other,
+      )
+      expect(await drain(store)).toEqual(expected.map(String))
+    })
+
+    test('are followed by one that its worker gave back', async () => {
+      const store = await (await open()).node()
+      await submitLine(store, line(3))
+      const [first] = await fetch(store, 'default', lanes)
+      if (!first) throw new Error('nothing taken')
+      await store.finish(first.lane, [released(first)])
+      expect(await drain(store)).toEqual(['1', '2', '0'])
+    })
+
+    test('join what is queued, each in its own lane', async () => {
+      const store = await (await open()).node()
+      const unique = bytes('one of a kind')
+      await submitOne(store, 'f0', { unique })
+      const jobs = [aJob({ unique })]
+      const arrivals = ['f1', 'f0'].map((lane, at) => ({ lane, jobs, places: [at] }))
+      expect(await store.submitLanes(arrivals)).toEqual([
+        [{ kind: 'created', id: 1 }],
+        [{ kind: 'joined', id: 1 }],
+      ])
+    })
+
+    test('that are due later take their places by when they are due', async () => {
+      const world = await open()
+      const store = await world.node()
+      const { nowMs } = await store.beat()
+      await submitLine(
+        store,
+        line(30, 0, (at) => ({ dueAtMs: nowMs + 5_000 + at })),
+      )
+      await submitLine(store, line(1, 30))
+      await world.pass(6_000)
+      await store.promote()
+      await submitLine(store, line(1, 31))
+      // The one that was queued has aged with the clock: it came before the others were due.
+      expect(await drain(store)).toEqual(['30', ...numbers(30), '31'])
+    })
+
+    test('of one lane that are due in the same moment come in the order in which they were pushed', async () => {
+      const world = await open()
+      const store = await world.node()
+      const { nowMs } = await store.beat()
+      const jobs = numbers(25).map((input) => aJob({ input: bytes(input), dueAtMs: nowMs + 5_000 }))
+      await store.submit('f0', jobs)
+      await world.pass(6_000)
+      await store.promote()
+      expect(await drain(store)).toEqual(numbers(25))
+    })
+
+    test('are met by a retry that is due where it stands by its time', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'f0', { input: bytes('retry') })
+      const job = await takeOne(store, 'f0', { by: 'consumer' })
+      await store.finish('f0', [retried(job, 1_000)])
+      await submitOne(store, 'f1', { input: bytes('before') })
+      await world.pass(1_500)
+      await submitOne(store, 'f2', { input: bytes('after') })
+      await store.promote()
+      expect(await drain(store)).toEqual(['before', 'retry', 'after'])
+    })
+
+    test('stand with native jobs by when those were first seen, a backlog of them in one piece', async () => {
+      const world = await open()
+      const store = await world.node()
+      const push = async (name: string): Promise<void> => {
+        await world.native.push('native', await world.native.write('native', bytes(name)), 'normal')
+      }
+      await submitLine(store, line(4))
+      await world.pass(2)
+      for (const name of ['a', 'b', 'c']) await push(name)
+      await store.nonEmpty(['native'])
+      await world.pass(2)
+      await submitLine(store, line(4, 4))
+      await push('d')
+      const all = await fetch(store, 'default', [...lanes, 'native'], 12)
+      expect(inputsOf(all)).toEqual(['0', '1', '2', '3', 'a', 'b', 'c', '4', '5', '6', '7', 'd'])
+    })
+  })
+}

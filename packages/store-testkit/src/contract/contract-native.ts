@@ -1,0 +1,260 @@
+import { describe, expect, test } from 'vitest'
+import type { Store } from '@crossgear/core-scheduler'
+import {
+  aJob,
+  bytes,
+  completed,
+  failed,
+  findUnique,
+  killed,
+  listening,
+  lookAtAll,
+  native,
+  type OpenWorld,
+  released,
+  retried,
+  seen,
+  submitAll,
+  submitOne,
+  sweepAll,
+  takeOne,
+} from './contract-kit.ts'
+import type { StoreWorld } from './store-world.ts'
+
+const unique = bytes('one of a kind')
+const minute = 60_000
+
+/** A job of a native client that a worker behind a node holds. */
+async function heldNative(world: StoreWorld, store: Store) {
+  const id = await world.native.write('mail', bytes('native'))
+  await world.native.push('mail', id, 'normal')
+  return takeOne(store, 'mail')
+}
+
+/** What native workers do to the jobs of all doors, and what native clients are owed. */
+export function nativeContract(open: OpenWorld): void {
+  describe('native workers’ outcomes', () => {
+    test('two nodes that settle the same job settle it once', async () => {
+      const world = await open()
+      const nodes = [await world.node(), await world.node()]
+      const [one, other] = nodes as [Store, Store]
+      await submitOne(one, 'mail', { unique, jid: 'j-1' })
+      await submitOne(one, 'mail', { retries: 3 })
+      for (const status of ['success', 'error'] as const) {
+        const id = (await world.native.take('mail')) ?? 0
+        await world.native.finish('mail', id, status, bytes('out'))
+      }
+      const outcomes = [completed(native('mail', 1)), retried(native('mail', 2), minute)]
+      const results = await Promise.all(nodes.map((node) => node.finish('mail', outcomes)))
+      expect(results.flat().sort()).toEqual(['done', 'done', 'unknown', 'unknown'])
+      expect((await other.counts(['mail']))[0]).toMatchObject({ completed: 1, retried: 1 })
+      expect(await findUnique(other, unique, ['mail'])).toEqual([])
+      expect(await other.findJid('j-1')).toBeUndefined()
+      expect(await world.secondsLeft('mail', 1)).toBeUndefined()
+      expect(await world.secondsLeft('mail', 2)).toBe(Infinity)
+    })
+
+    test('retention of a settled job is that of its door, not the native worker’s', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'mail', { retentionSeconds: 60 })
+      const id = (await world.native.take('mail')) ?? 0
+      await world.native.finish('mail', id, 'success', bytes('out'))
+      await store.finish('mail', [completed(native('mail', id), 'out')])
+      expect(await world.secondsLeft('mail', id)).toBe(60)
+    })
+
+    test('the finish of a job that a native worker ended is published once', async () => {
+      const world = await open()
+      const { store, log } = await listening(world, ['mail'])
+      for (let job = 0; job < 3; job += 1) await submitOne(store, 'mail')
+      const [done, dead, cut] = [1, 2, 3]
+      for (const id of [done, dead, cut]) {
+        await world.native.take('mail')
+        if (id !== cut) await world.native.finish('mail', id, 'error', bytes('out'))
+      }
+      // Its worker dies before it says that the job is over.
+      await world.native.conclude('mail', cut, 'success', bytes('out'))
+      await store.finish('mail', [
+        completed(native('mail', done)),
+        killed(native('mail', dead)),
+        completed(native('mail', cut)),
+      ])
+      await store.heard()
+      const finished = log.heard.flatMap((one) => (one.kind === 'finished' ? [one.id] : []))
+      expect(finished.sort()).toEqual([done, dead, cut])
+    })
+
+    test('a result whose worker died before it gave it an end is given one', async () => {
+      const world = await open()
+      const store = await world.node()
+      const id = await world.native.write('mail', bytes('native'))
+      await world.native.conclude('mail', id, 'success', bytes('out'))
+      expect(await world.secondsLeft('mail', id)).toBe(Infinity)
+      await lookAtAll(store, false)
+      expect(await world.secondsLeft('mail', id)).toBe(90_000)
+    })
+
+    test('an end that a worker sets late is not that of a job which waits, runs again or is dead', async () => {
+      const world = await open()
+      const store = await world.node()
+      const ids = [await submitOne(store, 'mail'), await submitOne(store, 'mail')] as const
+      for (const id of ids) {
+        await world.native.take('mail')
+        await world.native.conclude('mail', id, 'error', bytes('out'))
+      }
+      const [waiting, dead] = ids
+      await store.finish('mail', [
+        retried(native('mail', waiting), minute),
+        killed(native('mail', dead)),
+      ])
+      const ends = async (): Promise<unknown> => {
+        for (const id of ids) await world.native.retain('mail', id)
+        await lookAtAll(store, false)
+        return Promise.all(ids.map((id) => world.secondsLeft('mail', id)))
+      }
+      expect(await ends()).toEqual([Infinity, Infinity])
+      await world.pass(minute + 1)
+      await store.promote()
+      expect(await ends()).toEqual([Infinity, Infinity])
+      await takeOne(store, 'mail')
+      expect(await ends()).toEqual([Infinity, Infinity])
+    })
+
+    test('those that nobody settled are told from all other finished jobs', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'mail', { retentionSeconds: 60 })
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      await submitOne(store, 'mail', { unique })
+      const ours = (await world.native.take('mail')) ?? 0
+      const theirs = await world.native.write('mail', bytes('native'))
+      await submitOne(store, 'mail')
+      for (const id of [ours, theirs]) {
+        await world.native.finish('mail', id, 'success', bytes('out'))
+      }
+      expect(await store.native.unsettled('mail', [1, ours, theirs, 4, 99])).toEqual([ours])
+      expect((await store.native.sweep('mail', undefined)).ids).toEqual([ours])
+      expect(await lookAtAll(store, false)).toEqual([ours])
+    })
+
+    test('one that nobody settled is found by its jid alone', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitAll(store, 'mail', [aJob({ jid: 'j-1' }), aJob({ jid: 'j-2' })])
+      const id = (await world.native.take('mail')) ?? 0
+      await world.native.finish('mail', id, 'success', bytes('out'))
+      expect(await sweepAll(store, 'mail')).toEqual([id])
+      expect(await store.findJid('j-2')).toEqual({ lane: 'mail', id: 2 })
+    })
+
+    test('the indexes forget jobs whose record is gone', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'mail', { unique, jid: 'j-1' })
+      const id = (await world.native.take('mail')) ?? 0
+      await world.native.finish('mail', id, 'success', bytes('out'))
+      await world.expire('mail', id)
+      await sweepAll(store, 'mail')
+      expect(await findUnique(store, unique, ['mail'])).toEqual([])
+      expect(await store.findJid('j-1')).toBeUndefined()
+    })
+
+    test('of the lanes that native clients made those that have jobs are found', async () => {
+      const world = await open()
+      const store = await world.node()
+      await world.native.write('idle', bytes('in no queue'))
+      await world.native.push('queued', await world.native.write('queued', bytes('in')), 'low')
+      const later = await world.native.write('later', bytes('in'))
+      await world.native.schedule('later', later, minute)
+      const found = [...(await store.discover()), ...(await store.discover())]
+      expect([...new Set(found)].sort()).toEqual(['later', 'queued'])
+    })
+
+    test('lanes that native workers serve are told from those of workers behind nodes', async () => {
+      const world = await open()
+      const store = await world.node()
+      await store.setWorkers('mail', { named: 1, consumers: 2 })
+      await store.setWorkers('sms', { named: 1, consumers: 0 })
+      await world.native.count('sms', 1)
+      const worked = (): Promise<readonly string[]> =>
+        store.native.workedLanes(['mail', 'sms', 'fax'], false)
+      expect(await worked()).toEqual(['sms'])
+      await world.native.count('sms', -1)
+      expect(await worked()).toEqual([])
+    })
+
+    test('one node at a time looks after what native programs left, the next when it is silent', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      expect(await a.native.lead(minute)).toBe(true)
+      expect(await b.native.lead(minute)).toBe(false)
+      expect(await a.native.lead(minute)).toBe(true)
+      await a.leave([])
+      expect(await b.native.lead(minute)).toBe(true)
+      expect(await a.native.lead(minute)).toBe(false)
+    })
+  })
+
+  describe('locks of native clients', () => {
+    test.each([
+      ['complete', completed],
+      ['fail', failed],
+      ['dead', killed],
+      ['lost for the last time', (job: Parameters<typeof released>[0]) => released(job, true, 1)],
+    ] as const)('%s lets the client go', async (_name, outcome) => {
+      const world = await open()
+      const store = await world.node()
+      const job = await heldNative(world, store)
+      await store.finish('mail', [outcome(job)])
+      expect(await world.native.locks('mail', job.id)).toBe(1)
+    })
+
+    test('a job that will run again keeps the client waiting until its last try', async () => {
+      const world = await open()
+      const store = await world.node()
+      const job = await heldNative(world, store)
+      await store.finish('mail', [retried(job, 1_000)])
+      expect(await world.native.locks('mail', job.id)).toBe(0)
+      await world.pass(1_001)
+      await store.promote()
+      await store.finish('mail', [released(await takeOne(store, 'mail'))])
+      expect(await world.native.locks('mail', job.id)).toBe(0)
+      await store.finish('mail', [killed(await takeOne(store, 'mail'))])
+      expect(await world.native.locks('mail', job.id)).toBe(1)
+      expect(await seen(store, 'mail', job.id)).toMatchObject({
+        status: 'error',
+        output: bytes('over'),
+      })
+    })
+
+    test('a cancelled job, queued or reserved, lets the client go', async () => {
+      const world = await open()
+      const store = await world.node()
+      const { id } = await heldNative(world, store)
+      const queued = await world.native.write('mail', bytes('native'))
+      await world.native.push('mail', queued, 'high')
+      for (const job of [id, queued]) {
+        expect(await store.cancel('mail', job)).toBe(true)
+        expect(await world.native.locks('mail', job)).toBe(1)
+      }
+    })
+
+    test('a retry that an operator ends or kills, and a lane that is dropped, let the client go', async () => {
+      const world = await open()
+      const store = await world.node()
+      const ids: number[] = []
+      for (let job = 0; job < 3; job += 1) {
+        const held = await heldNative(world, store)
+        await store.finish('mail', [retried(held, minute)])
+        ids.push(held.id)
+      }
+      await store.queues.moveJobs('mail', 'retries', ids.slice(0, 1), 'nowhere')
+      await store.queues.moveJobs('mail', 'retries', ids.slice(1, 2), 'dead')
+      await store.clearLane('mail', 99)
+      for (const id of ids) {
+        expect(await world.native.locks('mail', id), `of ${id}`).toBeGreaterThan(0)
+      }
+    })
+  })
+}

@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest'
+import { LaneNames, type HeldRef, type Reservation } from '@crossgear/core-scheduler'
+import {
+  aJob,
+  bytes,
+  completed,
+  fetch,
+  idsOf,
+  listening,
+  namesOf,
+  released,
+  seen,
+  submitAll,
+  submitOne,
+  take,
+  takeOne,
+  jobsOf,
+  type OpenWorld,
+} from './contract-kit.ts'
+
+/** Lanes, workers, deadlines and nodes that come and go. */
+export function nodeContract(open: OpenWorld): void {
+  describe('nodes', () => {
+    test('a lane has one number, whichever node names it first, and both hear of it', async () => {
+      const world = await open()
+      const a = await listening(world)
+      const b = await listening(world)
+      const numbers = await Promise.all([
+        a.store.registerLane('mail'),
+        b.store.registerLane('mail'),
+        b.store.registerLane('sms'),
+      ])
+      expect(numbers[0]).toBe(numbers[1])
+      expect(new Set(numbers).size).toBe(2)
+      const [number] = numbers
+      for (const { log } of [a, b]) {
+        expect(await log.until('laneAdded', ({ lane }) => lane === 'mail')).toMatchObject({
+          number,
+        })
+        await log.until('laneAdded', ({ lane }) => lane === 'sms')
+        expect(log.heard).toHaveLength(2)
+      }
+      expect(Object.fromEntries(await a.store.lanes())).toEqual({ mail: number, sms: numbers[2] })
+    })
+
+    test('workers of all nodes and native ones count together', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      const workers = async (): Promise<number | undefined> =>
+        (await a.counts(['mail']))[0]?.workers
+      await a.setWorkers('mail', { named: 2, consumers: 1 })
+      await b.setWorkers('mail', { named: 1, consumers: 0 })
+      expect(await workers()).toBe(4)
+      await world.native.count('mail', 1)
+      await a.setWorkers('mail', { named: 1, consumers: 1 })
+      await a.setWorkers('mail', { named: 1, consumers: 1 })
+      expect(await workers()).toBe(4)
+      await world.native.count('mail', -1)
+      await a.setWorkers('mail', { named: 0, consumers: 0 })
+      expect(await workers()).toBe(1)
+    })
+
+    test('a node is told what it has given out and is not ended, and of no other node’s', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      await submitAll(a, 'mail', jobsOf(5, 5, 5))
+      await submitAll(a, 'sms', jobsOf(5))
+      const [one, two] = await take(a, ['mail'], 2)
+      const [three] = await take(b, ['mail'])
+      const [four] = await take(a, ['sms'], 1, { by: 'consumer' })
+      await a.finish('mail', [completed(one as Reservation)])
+      const nameOf = ({ lane, id, token }: HeldRef): HeldRef => ({ lane, id, token })
+      expect(await a.held(['mail', 'sms', 'none'])).toEqual(
+        [two, four].map((job) => nameOf(job as Reservation)),
+      )
+      expect(await b.held(['mail', 'sms'])).toEqual([nameOf(three as Reservation)])
+    })
+
+    test('all nodes hear that a lane with jobs has lost its last by-name worker', async () => {
+      const world = await open()
+      const a = await world.node()
+      const b = await listening(world)
+      await submitAll(a, 'mail', jobsOf(5, 8, 1))
+      await a.setWorkers('mail', { named: 2, consumers: 0 })
+      await a.setWorkers('mail', { named: 0, consumers: 0 })
+      expect(await b.log.until('woken')).toEqual({ kind: 'woken', lane: 'mail', jobs: 3 })
+    })
+
+    test('all nodes hear of jobs that were given back or promoted', async () => {
+      const world = await open()
+      const a = await world.node()
+      const b = await listening(world)
+      await submitOne(a, 'mail')
+      await a.finish('mail', [released(await takeOne(a, 'mail'))])
+      await b.log.until('woken', ({ lane }) => lane === 'mail')
+      const { nowMs } = await a.beat()
+      await submitOne(a, 'sms', { dueAtMs: nowMs + 1_000 })
+      await world.pass(1_001)
+      await a.promote()
+      await b.log.until('woken', ({ lane, jobs }) => lane === 'sms' && jobs === 1)
+    })
+
+    test('watching nodes hear of submissions, starts and ends in their lanes alone', async () => {
+      const world = await open()
+      const worker = await world.node()
+      const one = await listening(world, ['mail'])
+      const all = await listening(world, 'all')
+      // In a cluster two servers tell of what happens: neither waits for the other.
+      await submitOne(worker, 'sms')
+      await all.log.until('created', ({ lane }) => lane === 'sms')
+      await submitOne(worker, 'mail')
+      const hear = async (id: number): Promise<void> => {
+        const isIt = (event: { readonly lane: string; readonly id: number }): boolean =>
+          event.lane === 'mail' && event.id === id
+        await Promise.all([one, all].map(({ log }) => log.until('created', isIt)))
+      }
+      await hear(1)
+      const id = await world.native.write('mail', bytes('native'))
+      await hear(id)
+      await worker.finish('mail', [completed(await takeOne(worker, 'mail'))])
+      const mine = [
+        { kind: 'created', lane: 'mail', id: 1 },
+        { kind: 'created', lane: 'mail', id },
+        { kind: 'started', lane: 'mail', id: 1 },
+        { kind: 'finished', lane: 'mail', id: 1 },
+      ]
+      await Promise.all([one.log.until('finished'), all.log.until('finished')])
+      expect(one.log.heard).toEqual(mine)
+      expect(all.log.heard).toEqual([{ kind: 'created', lane: 'sms', id: 1 }, ...mine])
+      await one.store.watch(new Set(['sms']))
+      one.log.clear()
+      await submitOne(worker, 'mail')
+      await submitOne(worker, 'sms')
+      await one.log.until('created', ({ lane }) => lane === 'sms')
+      expect(one.log.heard).toEqual([{ kind: 'created', lane: 'sms', id: 2 }])
+      // Its last job waits for nobody; the native one was never pushed.
+      await world.native.push('mail', id, 'normal')
+    })
+
+    test('reservations past their deadline are listed until an outcome ends them', async () => {
+      const world = await open({ reserveForSeconds: 30 })
+      const store = await world.node()
+      const other = await world.node()
+      await submitAll(store, 'mail', jobsOf(5, 5))
+      await submitAll(store, 'sms', [aJob({ reserveForSeconds: 10 }), aJob()])
+      const leased = await takeOne(store, 'mail', { leaseMs: 20_000 })
+      await takeOne(store, 'mail')
+      await fetch(store, 'default', ['sms'], 2)
+      const late = async (): Promise<string[]> =>
+        namesOf(await other.expired(['mail', 'sms'], 9)).sort()
+      expect(await late()).toEqual([])
+      await world.pass(10_001)
+      expect(await late()).toEqual(['sms:1'])
+      await world.pass(10_000)
+      expect(await late()).toEqual(['mail:1', 'sms:1'])
+      await world.pass(10_000)
+      expect(await late()).toEqual(['mail:1', 'sms:1', 'sms:2'])
+      expect(await other.expired(['sms'], 1)).toHaveLength(1)
+      expect(await other.expired(['mail'], 9)).toMatchObject([
+        { id: 1, token: leased.token, heldBy: 'named' },
+      ])
+      expect(await other.finish('mail', [released(leased, true)])).toEqual(['released'])
+      expect(await late()).toEqual(['sms:1', 'sms:2'])
+      expect((await seen(store, 'mail', 2)).status).toBe('busy')
+    })
+
+    test('reclaiming a node gives back what its by-name workers hold, and nothing else', async () => {
+      const world = await open()
+      const [dead, alive] = [await world.node(), await world.node()]
+      await submitAll(dead, 'mail', jobsOf(5, 5, 9, 5))
+      const nine = await takeOne(dead, 'mail')
+      const consumed = await takeOne(dead, 'mail', { by: 'consumer', queue: 'default' })
+      const kept = await takeOne(alive, 'mail')
+      expect(await alive.reclaimNode(dead.node, ['mail', 'sms'], 0)).toEqual(['mail'])
+      expect(await seen(alive, 'mail', nine.id)).toMatchObject({ status: 'idle' })
+      expect(await seen(alive, 'mail', consumed.id)).toMatchObject({ token: consumed.token })
+      expect(await seen(alive, 'mail', kept.id)).toMatchObject({ token: kept.token })
+      expect(await dead.finish('mail', [completed(nine), completed(consumed)])).toEqual([
+        'unknown',
+        'done',
+      ])
+      expect(idsOf(await take(alive, ['mail'], 9))).toEqual([nine.id, 4])
+    })
+
+    test('reclaiming a node takes away its workers from the counts, and no others', async () => {
+      const world = await open()
+      const [dead, alive] = [await world.node(), await world.node()]
+      await dead.setWorkers('mail', { named: 3, consumers: 2 })
+      await alive.setWorkers('mail', { named: 1, consumers: 1 })
+      await world.native.count('mail', 1)
+      await alive.reclaimNode(dead.node, ['mail'], 0)
+      await alive.reclaimNode(dead.node, ['mail'], 0)
+      expect((await alive.counts(['mail']))[0]?.workers).toBe(3)
+    })
+
+    test('a consumer finds what a reclaimed node held', async () => {
+      const world = await open()
+      const [dead, alive] = [await world.node(), await world.node()]
+      await submitOne(dead, 'mail')
+      await take(dead, ['mail'])
+      expect(await fetch(alive, 'default', ['mail', 'sms'])).toEqual([])
+      await alive.reclaimNode(dead.node, ['mail'], 0)
+      expect(namesOf(await fetch(alive, 'default', ['mail', 'sms']))).toEqual(['mail:1'])
+    })
+
+    test('a heartbeat is seen by the others, another with every beat, until its node is reclaimed', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      await a.beat()
+      const heard = async (): Promise<number | undefined> => (await b.beat()).heartbeats.get(a.node)
+      const first = await heard()
+      expect(first).toBeDefined()
+      expect(await heard()).toBe(first)
+      await a.beat()
+      const second = await heard()
+      expect(second).not.toBe(first)
+      await a.beat()
+      expect(await heard()).not.toBe(second)
+      expect((await b.beat()).heartbeats.has(b.node)).toBe(false)
+      await b.reclaimNode(a.node, [], 0)
+      expect(await heard()).toBeUndefined()
+    })
+
+    test('a node that was taken for dead hears of it at its next beat, once', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      await a.beat()
+      expect((await a.beat()).forgotten).toBe(false)
+      await b.reclaimNode(a.node, [], 0)
+      expect((await a.beat()).forgotten).toBe(true)
+      expect((await a.beat()).forgotten).toBe(false)
+    })
+
+    test('a node that leaves gives back and is not missed', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      await a.beat()
+      await a.setWorkers('mail', { named: 1, consumers: 0 })
+      await submitOne(a, 'mail')
+      await take(a, ['mail'])
+      await a.leave(['mail'])
+      expect((await b.counts(['mail']))[0]).toMatchObject({ workers: 0, normal: 1, running: 0 })
+      expect((await b.beat()).heartbeats.has(a.node)).toBe(false)
+    })
+
+    test('queues are those of the routes: a lane of another queue is no part of this one', async () => {
+      const world = await open({ names: new LaneNames(new Map([['mail', 'bulk']])) })
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      await submitOne(store, 'sms')
+      await submitOne(store, 'sms@bulk')
+      expect(namesOf(await fetch(store, 'default', ['sms', 'fax'], 9))).toEqual(['sms:1'])
+      const bulk = await fetch(store, 'bulk', ['mail', 'sms@bulk'], 9)
+      expect(namesOf(bulk).sort()).toEqual(['mail:1', 'sms@bulk:1'])
+    })
+  })
+}

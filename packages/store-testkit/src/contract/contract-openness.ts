@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest'
+import { LaneNames } from '@crossgear/core-scheduler'
+import {
+  aJob,
+  fetch,
+  idsOf,
+  jobsOf,
+  listening,
+  namesOf,
+  submitAll,
+  submitOne,
+  take,
+  type OpenWorld,
+} from './contract-kit.ts'
+
+const graceMs = 60_000
+const nobody = { named: 0, consumers: 0 }
+const one = { named: 1, consumers: 0 }
+
+/** Which lanes consumers are given jobs of. */
+export function opennessContract(open: OpenWorld): void {
+  describe('lanes open and closed to consumers', () => {
+    test('by-name workers close a lane, and after the last of them has left for the grace time', async () => {
+      const world = await open({ graceMs })
+      const [a, b] = [await world.node(), await world.node()]
+      const lanes = ['mail', 'sms']
+      await submitAll(a, 'mail', jobsOf(5, 5, 5))
+      await submitOne(a, 'sms')
+      await a.setWorkers('mail', { named: 1, consumers: 3 })
+      expect(namesOf(await fetch(b, 'default', lanes, 9))).toEqual(['sms:1'])
+      await world.pass(2 * graceMs)
+      expect(await fetch(b, 'default', ['mail'])).toEqual([])
+      await a.setWorkers('mail', { named: 0, consumers: 3 })
+      expect(await fetch(b, 'default', lanes)).toEqual([])
+      await world.pass(graceMs - 1_000)
+      await b.heal(['mail'])
+      expect(await fetch(b, 'default', ['mail'])).toEqual([])
+      await world.pass(2_000)
+      await b.heal(['mail'])
+      expect(namesOf(await fetch(b, 'default', lanes))).toEqual(['mail:1'])
+      expect(namesOf(await fetch(b, 'default', ['mail']))).toEqual(['mail:2'])
+      expect(namesOf(await take(b, lanes, 1, { by: 'consumer' }))).toEqual(['mail:3'])
+    })
+
+    test('native workers close a lane as well, from the first look at it', async () => {
+      const world = await open({ graceMs })
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      await world.native.count('mail', 1)
+      expect(await fetch(store, 'default', ['mail'])).toEqual([])
+      await store.heal(['mail'])
+      await world.native.count('mail', -1)
+      expect(await fetch(store, 'default', ['mail'])).toEqual([])
+      await world.pass(graceMs + 1)
+      await store.heal(['mail'])
+      expect(idsOf(await fetch(store, 'default', ['mail']))).toEqual([1])
+    })
+
+    test('workers of a node that died close their lanes for the grace time', async () => {
+      const world = await open({ graceMs })
+      const [dead, alive] = [await world.node(), await world.node()]
+      await dead.setWorkers('mail', one)
+      await submitOne(alive, 'mail')
+      await world.pass(10 * graceMs)
+      await alive.reclaimNode(dead.node, ['mail'], 0)
+      await alive.heal(['mail'])
+      expect(await fetch(alive, 'default', ['mail'])).toEqual([])
+      await world.pass(graceMs + 1)
+      await alive.heal(['mail'])
+      expect(idsOf(await fetch(alive, 'default', ['mail']))).toEqual([1])
+    })
+
+    test('a grace time that was shortened holds for what was seen before', async () => {
+      const world = await open({ graceMs })
+      const store = await world.node()
+      await store.setWorkers('mail', one)
+      await store.setWorkers('mail', nobody)
+      await submitOne(store, 'mail')
+      const hasty = await world.node({ graceMs: 1_000 })
+      await hasty.heal(['mail'])
+      await world.pass(1_001)
+      await hasty.heal(['mail'])
+      expect(idsOf(await fetch(hasty, 'default', ['mail']))).toEqual([1])
+    })
+
+    test('a new lane of a function is closed as its home lane is, before any node tells of it', async () => {
+      const world = await open({ graceMs, names: new LaneNames() })
+      const [works, submits] = [await world.node(), await world.node()]
+      await works.registerLane('mail')
+      await works.setWorkers('mail', one)
+      await works.setWorkers('sms', one)
+      await works.setWorkers('sms', nobody)
+      await world.native.count('fax', 1)
+      for (const lane of ['mail@bulk', 'sms@bulk', 'fax@bulk', 'free@bulk']) {
+        await submits.registerLane(lane)
+        await submitOne(submits, lane)
+      }
+      const lanes = ['mail@bulk', 'sms@bulk', 'fax@bulk', 'free@bulk']
+      expect(namesOf(await fetch(submits, 'bulk', lanes, 9))).toEqual(['free@bulk:1'])
+      await world.pass(graceMs + 1)
+      await submits.heal(lanes)
+      expect(namesOf(await fetch(submits, 'bulk', lanes, 9)).sort()).toEqual([
+        'fax@bulk:1',
+        'mail@bulk:1',
+        'sms@bulk:1',
+      ])
+    })
+
+    test('workers that named another lane of the function alone close this one as well', async () => {
+      const world = await open({ graceMs })
+      const store = await world.node()
+      await store.setWorkers('mail', { ...nobody, elsewhere: 1 })
+      await submitOne(store, 'mail')
+      expect((await store.counts(['mail']))[0]?.workers).toBe(0)
+      expect(await fetch(store, 'default', ['mail'])).toEqual([])
+    })
+
+    test('an opened lane is given to consumers beside its by-name workers', async () => {
+      const store = await (await open()).node()
+      await submitAll(store, 'mail', jobsOf(5, 5, 5))
+      await store.setWorkers('mail', one)
+      await store.openLane('mail')
+      expect(idsOf(await fetch(store, 'default', ['mail', 'sms']))).toEqual([1])
+      expect(idsOf(await take(store, ['mail']))).toEqual([2])
+      await submitOne(store, 'mail')
+      expect(namesOf(await fetch(store, 'default', ['mail', 'sms'], 9))).toEqual([
+        'mail:3',
+        'mail:4',
+      ])
+    })
+
+    test('all nodes hear that a lane with jobs is opened, or closed', async () => {
+      const world = await open()
+      const store = await world.node()
+      const { log } = await listening(world)
+      await submitOne(store, 'mail')
+      await store.openLane('mail')
+      await log.until('woken', ({ lane }) => lane === 'mail')
+      await store.closeLane('mail')
+      await log.until('laneClosed', ({ lane }) => lane === 'mail')
+    })
+
+    test('a closed lane stays closed, whoever has been seen, until it is opened', async () => {
+      const world = await open({ graceMs })
+      const store = await world.node()
+      await store.openLane('mail')
+      await submitAll(store, 'mail', jobsOf(5, 5))
+      await store.closeLane('mail')
+      await world.pass(2 * graceMs)
+      await store.heal(['mail'])
+      expect(await fetch(store, 'default', ['mail', 'sms'])).toEqual([])
+      expect(await fetch(store, 'default', ['mail'])).toEqual([])
+      expect(idsOf(await take(store, ['mail']))).toEqual([1])
+      await store.openLane('mail')
+      expect(idsOf(await fetch(store, 'default', ['mail', 'sms']))).toEqual([2])
+    })
+
+    test('a consumer that has no automatic lanes gets opened ones alone', async () => {
+      const store = await (await open()).node()
+      for (const lane of ['auto', 'opened']) await submitAll(store, lane, jobsOf(5, 5))
+      await store.openLane('opened')
+      const lanes = ['auto', 'opened']
+      const claim = (groups: readonly object[]) =>
+        store.claim({ by: 'consumer', access: 'opened', groups: groups as never, max: 1 })
+      expect(namesOf(await claim([{ lanes, queue: 'default' }]))).toEqual(['opened:1'])
+      expect(namesOf(await claim([{ lanes }]))).toEqual(['opened:2'])
+      expect(await claim([{ lanes: ['auto'], queue: 'default' }])).toEqual([])
+      await store.heal(lanes)
+      expect(namesOf(await fetch(store, 'default', lanes, 9))).toEqual(['auto:1', 'auto:2'])
+    })
+
+    test('a consumer that named its functions gets them from closed lanes', async () => {
+      const store = await (await open()).node()
+      await store.setWorkers('mail', one)
+      await submitAll(store, 'mail', jobsOf(5, 5))
+      const claim = (lanes: readonly string[]) =>
+        store.claim({ by: 'consumer', access: 'any', groups: [{ lanes }], max: 1 })
+      expect(idsOf(await claim(['mail']))).toEqual([1])
+      expect(idsOf(await claim(['mail', 'sms']))).toEqual([2])
+    })
+
+    test('a job tells whether the automatic rule handed it out', async () => {
+      const store = await (await open()).node()
+      await submitAll(store, 'mail', jobsOf(5, 5))
+      const [first] = await fetch(store, 'default', ['mail'])
+      await store.openLane('mail')
+      const [second] = await fetch(store, 'default', ['mail'])
+      expect([first, second].map((job) => job?.token.charAt(0))).toEqual(['a', 'c'])
+      expect([first, second].map((job) => job?.heldBy)).toEqual(['consumer', 'consumer'])
+    })
+
+    test('closed lanes with jobs, without their workers, beside consumers of their queue are told', async () => {
+      const world = await open({ graceMs })
+      const store = await world.node()
+      const lanes = ['mail', 'sms', 'fax', 'free']
+      for (const lane of lanes) {
+        await store.setWorkers(lane, { named: lane === 'free' ? 0 : 1, consumers: 1 })
+      }
+      for (const lane of ['mail', 'sms', 'free']) await store.submit(lane, [aJob()])
+      expect(await store.heal(lanes)).toEqual([])
+      await store.setWorkers('mail', { named: 0, consumers: 1 })
+      await store.setWorkers('fax', { named: 0, consumers: 1 })
+      expect(await store.heal(lanes)).toEqual(['mail'])
+      await store.setWorkers('mail', nobody)
+      expect(await store.heal(lanes)).toEqual([])
+      await store.setWorkers('mail', { named: 0, consumers: 1 })
+      await store.openLane('mail')
+      expect(await store.heal(lanes)).toEqual([])
+    })
+  })
+}

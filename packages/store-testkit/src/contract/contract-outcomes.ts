@@ -1,0 +1,287 @@
+import { describe, expect, test } from 'vitest'
+import type { Report } from '@crossgear/core-scheduler'
+import {
+  aJob,
+  bytes,
+  completed,
+  failed,
+  fetch,
+  idsOf,
+  inputsOf,
+  jobsOf,
+  killed,
+  listening,
+  readOne,
+  released,
+  retried,
+  seen,
+  submitAll,
+  submitOne,
+  take,
+  takeOne,
+  type OpenWorld,
+} from './contract-kit.ts'
+
+/** Reservations, their tokens, and what outcomes make of jobs. */
+export function outcomeContract(open: OpenWorld): void {
+  describe('outcomes', () => {
+    test('a claimed job is busy, says who holds it, and how long it waited', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      await submitOne(store, 'mail')
+      const named = await takeOne(store, 'mail')
+      const [consumer] = await fetch(store, 'default', ['mail'])
+      expect(named.heldBy).toBe('named')
+      expect(consumer?.heldBy).toBe('consumer')
+      expect(named.waitedMs).toBeGreaterThanOrEqual(0)
+      expect(await seen(store, 'mail', 1)).toMatchObject({ status: 'busy', token: named.token })
+    })
+
+    test.each([
+      ['complete', completed],
+      ['fail', failed],
+    ] as const)('%s removes the record of a job that nothing keeps', async (_kind, outcome) => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      expect(await store.finish('mail', [outcome(await takeOne(store, 'mail'))])).toEqual(['done'])
+      expect(await world.secondsLeft('mail', 1)).toBeUndefined()
+    })
+
+    test('an exception that says nothing is told from a failure', async () => {
+      const world = await open()
+      const store = await world.node()
+      const message = Buffer.alloc(0)
+      for (const thrown of [true, false]) {
+        const id = await submitOne(store, 'mail', { retentionSeconds: 300 })
+        const { token } = await takeOne(store, 'mail')
+        await store.finish('mail', [{ lane: 'mail', id, token, kind: 'fail', message, thrown }])
+        expect((await seen(store, 'mail', id)).thrown ?? false).toBe(thrown)
+      }
+    })
+
+    test.each([
+      ['complete', completed, 'success', 'done'],
+      ['fail', failed, 'error', 'broken'],
+    ] as const)(
+      '%s keeps the record for the time it asks for',
+      async (_kind, outcome, status, out) => {
+        const world = await open()
+        const store = await world.node()
+        await submitOne(store, 'mail', { retentionSeconds: 300 })
+        await store.finish('mail', [outcome(await takeOne(store, 'mail'))])
+        const job = await seen(store, 'mail', 1)
+        expect(job).toMatchObject({ status, settled: true, output: bytes(out) })
+        expect(job.token).toBeUndefined()
+        expect(await world.secondsLeft('mail', 1)).toBe(300)
+      },
+    )
+
+    test('the job of a native client stays 25 hours and its lock is pushed once', async () => {
+      const world = await open()
+      const store = await world.node()
+      const id = await world.native.write('mail', bytes('native'))
+      await world.native.push('mail', id, 'normal')
+      await store.finish('mail', [completed(await takeOne(store, 'mail'), 'out')])
+      expect(await seen(store, 'mail', id)).toMatchObject({
+        door: 'native',
+        status: 'success',
+        output: bytes('out'),
+      })
+      expect(await world.secondsLeft('mail', id)).toBe(90_000)
+      expect(await world.native.locks('mail', id)).toBe(1)
+    })
+
+    test('a gateway’s own job pushes no lock', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await world.native.locks('mail', 1)).toBe(0)
+    })
+
+    test('an old token changes nothing, whatever it says', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail')
+      const old = await takeOne(store, 'mail')
+      await store.finish('mail', [released(old)])
+      const held = await takeOne(store, 'mail')
+      expect(held.token).not.toBe(old.token)
+      const before = await seen(store, 'mail', 1)
+      const outcomes = [completed, failed, killed, released].map((outcome) => outcome(old))
+      const results = await store.finish('mail', [...outcomes, retried(old, 5)])
+      expect(results).toEqual(Array.from({ length: 5 }, () => 'unknown'))
+      expect(await seen(store, 'mail', 1)).toEqual(before)
+      expect(await store.finish('mail', [completed(held), completed(held)])).toEqual([
+        'done',
+        'unknown',
+      ])
+    })
+
+    test('a retry waits for its time and is then queued at its level', async () => {
+      const world = await open()
+      const store = await world.node()
+      await store.submit('mail', jobsOf(5, 9))
+      await store.finish('mail', [retried(await takeOne(store, 'mail'), 5_000)])
+      expect(await store.promote()).toEqual([])
+      const waiting = await seen(store, 'mail', 2)
+      expect(waiting).toMatchObject({ status: 'idle', failure: '{"retry_count":0}' })
+      expect(waiting.token).toBeUndefined()
+      expect((await store.counts(['mail']))[0]).toMatchObject({ scheduled: 1, retrying: 1 })
+      await world.pass(5_001)
+      expect(await store.promote()).toEqual([{ lane: 'mail', jobs: 1 }])
+      expect(await store.promote()).toEqual([])
+      expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['9-1', '5-0'])
+      expect((await store.counts(['mail']))[0]).toMatchObject({
+        retried: 1,
+        retrying: 0,
+        scheduled: 0,
+      })
+    })
+
+    test('delayed jobs are promoted when due and not before, the earliest first', async () => {
+      const world = await open()
+      const store = await world.node()
+      const { nowMs } = await store.beat()
+      await submitAll(store, 'mail', [
+        aJob({ dueAtMs: nowMs + 20_000, input: bytes('later') }),
+        aJob({ dueAtMs: nowMs + 10_000, input: bytes('sooner') }),
+        aJob({ dueAtMs: nowMs - 1, input: bytes('past') }),
+      ])
+      expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['past'])
+      await world.pass(10_001)
+      expect(await store.promote()).toEqual([{ lane: 'mail', jobs: 1 }])
+      expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['sooner'])
+      await world.pass(10_001)
+      await store.promote()
+      expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['later'])
+    })
+
+    test('due jobs of many lanes are promoted together, each where it belongs', async () => {
+      const world = await open()
+      const store = await world.node()
+      const { nowMs } = await store.beat()
+      const lanes = Array.from({ length: 150 }, (_none, at) => `lane-${at}`)
+      for (const lane of lanes) {
+        const early = aJob({ dueAtMs: nowMs + 5_000, input: bytes(`${lane} early`), level: 2 })
+        const urgent = aJob({ dueAtMs: nowMs + 9_000, input: bytes(`${lane} urgent`), level: 8 })
+        await submitAll(store, lane, [urgent, early, aJob({ dueAtMs: nowMs + 900_000 })])
+      }
+      await world.pass(10_000)
+      const promoted = await store.promote()
+      expect(promoted.map(({ lane, jobs }) => `${lane} ${jobs}`).sort()).toEqual(
+        lanes.map((lane) => `${lane} 2`).sort(),
+      )
+      expect(await store.promote()).toEqual([])
+      expect(inputsOf(await take(store, ['lane-99'], 9))).toEqual([
+        'lane-99 urgent',
+        'lane-99 early',
+      ])
+    })
+
+    test('a job that a native client scheduled is promoted once the lanes are healed', async () => {
+      const world = await open()
+      const store = await world.node()
+      const id = await world.native.write('mail', bytes('native'))
+      await world.native.schedule('mail', id, 3_000)
+      await store.heal(['mail'])
+      expect(await store.promote()).toEqual([])
+      await world.pass(3_001)
+      expect(await store.promote()).toEqual([{ lane: 'mail', jobs: 1 }])
+      expect(idsOf(await take(store, ['mail']))).toEqual([id])
+    })
+
+    test('a dead job is kept with its failure; the dead are bounded and the oldest go', async () => {
+      const world = await open({ deadPerLane: 2 })
+      const store = await world.node()
+      await store.submit(
+        'mail',
+        jobsOf(5, 5, 5).map((job, at) => ({ ...job, jid: `j-${at}` })),
+      )
+      for (const job of await take(store, ['mail'], 3)) {
+        expect(await store.finish('mail', [killed(job)])).toEqual(['done'])
+        await world.pass(2)
+      }
+      expect((await store.counts(['mail']))[0]).toMatchObject({ dead: 2, failed: 3, running: 0 })
+      expect(await readOne(store, 'mail', 1)).toBeUndefined()
+      expect(await store.findJid('j-0')).toBeUndefined()
+      expect(await seen(store, 'mail', 3)).toMatchObject({
+        status: 'error',
+        failure: '{"retry_count":25}',
+        settled: true,
+      })
+      expect(await store.findJid('j-2')).toEqual({ lane: 'mail', id: 3 })
+    })
+
+    test('a job that lost as many workers as it may is given up', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { retentionSeconds: 60 })
+      expect(await store.finish('mail', [released(await takeOne(store, 'mail'), true, 2)])).toEqual(
+        ['released'],
+      )
+      expect((await seen(store, 'mail', 1)).losses).toBe(1)
+      const unhurt = released(await takeOne(store, 'mail'), false, 2)
+      expect(await store.finish('mail', [unhurt])).toEqual(['released'])
+      expect(await store.finish('mail', [released(await takeOne(store, 'mail'), true, 2)])).toEqual(
+        ['dropped'],
+      )
+      expect(await seen(store, 'mail', 1)).toMatchObject({ status: 'error', settled: true })
+      expect(await take(store, ['mail'])).toEqual([])
+    })
+
+    test('reports are taken from the holder alone; progress is stored', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail')
+      const { lane, id, token } = await takeOne(store, 'mail')
+      const status = { kind: 'status', dividend: bytes('1'), divisor: bytes('3') } as const
+      const reports: Report[] = [
+        { lane, id, token, ...status },
+        { lane, id, token: `${token}0`, ...status, dividend: bytes('2') },
+        { lane, id: 9, token, kind: 'data', data: bytes('lost') },
+      ]
+      expect(await store.report('mail', reports)).toEqual([true, false, false])
+      expect(await seen(store, 'mail', 1)).toMatchObject({
+        dividend: bytes('1'),
+        divisor: bytes('3'),
+      })
+    })
+
+    test('progress of a run is forgotten when the job goes back', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail')
+      const job = await takeOne(store, 'mail')
+      const { lane, id, token } = job
+      const status = { kind: 'status', dividend: bytes('1'), divisor: bytes('3') } as const
+      await store.report('mail', [{ lane, id, token, ...status }])
+      await store.finish('mail', [released(job)])
+      expect((await seen(store, 'mail', 1)).dividend).toBeUndefined()
+    })
+
+    test('reports reach the other nodes whose clients wait, in order and byte for byte', async () => {
+      const world = await open()
+      const asks = await listening(world)
+      const works = await listening(world)
+      await submitOne(asks.store, 'mail', { foreground: true })
+      const { lane, id, token } = await takeOne(works.store, 'mail')
+      const odd = Buffer.from(Array.from({ length: 256 }, (_none, at) => at))
+      await works.store.report('mail', [
+        { lane, id, token, kind: 'data', data: odd },
+        { lane, id, token, kind: 'warning', data: Buffer.alloc(0) },
+        { lane, id, token, kind: 'status', dividend: bytes('1'), divisor: bytes('2') },
+      ])
+      await asks.log.until('relayed', ({ event }) => event !== 'finish' && event.kind === 'status')
+      const ref = { lane, id }
+      expect(asks.log.heard).toEqual([
+        { kind: 'relayed', ref, event: { kind: 'data', data: odd } },
+        { kind: 'relayed', ref, event: { kind: 'warning', data: Buffer.alloc(0) } },
+        {
+          kind: 'relayed',
+          ref,
+          event: { kind: 'status', dividend: bytes('1'), divisor: bytes('2') },
+        },
+      ])
+      expect(works.log.heard).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'vitest'
+import type { JobSet, SetExit, Store } from '@crossgear/core-scheduler'
+import {
+  idsOf,
+  killed,
+  listening,
+  readOne,
+  retried,
+  seen,
+  submitOne,
+  take,
+  takeOne,
+  type OpenWorld,
+  completed,
+} from './contract-kit.ts'
+
+const farAheadMs = 4_000_000_000_000
+
+/** Jobs 1 and 2 scheduled, 3 and 4 to be tried again, 5 and 6 dead, 7 queued. */
+async function filled(store: Store): Promise<void> {
+  for (let id = 1; id <= 2; id += 1) {
+    await submitOne(store, 'mail', { dueAtMs: farAheadMs, jid: `scheduled-${id}` })
+  }
+  for (let id = 3; id <= 6; id += 1) {
+    await submitOne(store, 'mail', { jid: `failed-${id}`, door: 'faktory' })
+    const job = await takeOne(store, 'mail')
+    await store.finish('mail', [id <= 4 ? retried(job, 60_000) : killed(job)])
+  }
+  await submitOne(store, 'mail', { jid: 'queued-7' })
+}
+
+const members = async (store: Store, set: JobSet): Promise<readonly number[]> => {
+  const { ids } = await store.queues.setIds('mail', set, 0, 100)
+  return [...ids].sort((one, other) => one - other)
+}
+
+/** Faktory queues, and the sets of jobs that are not queued. */
+export function setContract(open: OpenWorld): void {
+  describe('sets', () => {
+    test('tell their members apart, and page by page', async () => {
+      const store = await (await open()).node()
+      await filled(store)
+      expect(await members(store, 'scheduled')).toEqual([1, 2])
+      expect(await members(store, 'retries')).toEqual([3, 4])
+      expect(await members(store, 'dead')).toEqual([5, 6])
+      const page = await store.queues.setIds('mail', 'dead', 1, 1)
+      expect(page).toEqual({ ids: [6], seen: 1 })
+      expect((await store.queues.setIds('mail', 'dead', 2, 1)).seen).toBe(0)
+    })
+
+    test.each([
+      ['scheduled', [1, 2]],
+      ['retries', [3, 4]],
+      ['dead', [5, 6]],
+    ] as const)('jobs of %s go to the queue, and no others', async (set, ids) => {
+      const store = await (await open()).node()
+      await filled(store)
+      expect(await store.queues.moveJobs('mail', set, [1, 2, 3, 4, 5, 6, 7, 8], 'queue')).toEqual(
+        ids,
+      )
+      expect(await members(store, set)).toEqual([])
+      const taken = await take(store, ['mail'], 9, { by: 'consumer', queue: 'default' })
+      expect(idsOf(taken).sort((one, other) => one - other)).toEqual([...ids, 7])
+    })
+
+    test.each([
+      ['scheduled', 'nowhere', 1],
+      ['retries', 'nowhere', 3],
+      ['dead', 'nowhere', 5],
+    ] as const)('a job of %s goes %s', async (set: JobSet, to: SetExit, id: number) => {
+      const store = await (await open()).node()
+      await filled(store)
+      const jid = (await seen(store, 'mail', id)).jid ?? ''
+      expect(await store.queues.moveJobs('mail', set, [id], to)).toEqual([id])
+      expect(await readOne(store, 'mail', id)).toBeUndefined()
+      expect(await store.findJid(jid)).toBeUndefined()
+    })
+
+    test.each([
+      ['scheduled', 1],
+      ['retries', 3],
+    ] as const)('a job of %s goes to the dead', async (set, id) => {
+      const store = await (await open()).node()
+      await filled(store)
+      expect(await store.queues.moveJobs('mail', set, [id], 'dead')).toEqual([id])
+      expect(await members(store, 'dead')).toEqual([id, 5, 6])
+      expect(await seen(store, 'mail', id)).toMatchObject({ status: 'error', settled: true })
+    })
+
+    test('jobs end where they stand', async () => {
+      const store = await (await open()).node()
+      await filled(store)
+      await submitOne(store, 'mail', { level: 9 })
+      await takeOne(store, 'mail')
+      expect(await store.queues.endJobs('mail', ['high', 'normal', 'low'], 100)).toEqual([7])
+      expect(await store.queues.endJobs('mail', ['scheduled', 'dead', 'busy'], 3)).toHaveLength(3)
+      expect(await store.queues.endJobs('mail', ['scheduled', 'dead', 'busy'], 100)).toHaveLength(4)
+      expect((await store.counts(['mail']))[0]).toMatchObject({
+        ...{ high: 0, normal: 0, low: 0, scheduled: 0, retrying: 0, dead: 0, running: 0 },
+      })
+    })
+
+    test('the oldest of the next jobs is known', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      const { enqueuedAtMs } = await seen(store, 'mail', 1)
+      expect(await store.queues.oldest(['mail', 'empty'])).toEqual([enqueuedAtMs, undefined])
+    })
+
+    test('a removed lane says so until a job comes, by whatever way', async () => {
+      const world = await open()
+      const store = await world.node()
+      const isRemoved = async (): Promise<boolean | undefined> =>
+        (await store.counts(['mail']))[0]?.isRemoved
+      await submitOne(store, 'mail')
+      await store.queues.markRemoved('mail')
+      expect(await isRemoved()).toBe(false)
+      const soonMs = (await store.beat()).nowMs + 1_000
+      await submitOne(store, 'mail', { dueAtMs: soonMs })
+      await takeOne(store, 'mail')
+      await store.queues.markRemoved('mail')
+      expect(await isRemoved()).toBe(true)
+      await world.pass(1_001)
+      await store.promote()
+      expect(await isRemoved()).toBe(false)
+      await takeOne(store, 'mail')
+      expect(await isRemoved()).toBe(false)
+      await store.queues.markRemoved('mail')
+      expect(await isRemoved()).toBe(true)
+      await submitOne(store, 'mail')
+      await takeOne(store, 'mail')
+      expect(await isRemoved()).toBe(false)
+    })
+
+    test('totals count what was due and what failed, and begin again at zero', async () => {
+      const world = await open()
+      const store = await world.node()
+      const soonMs = (await store.beat()).nowMs + 1_000
+      await submitOne(store, 'mail', { dueAtMs: soonMs, door: 'faktory' })
+      await submitOne(store, 'mail', { door: 'faktory' })
+      await store.finish('mail', [retried(await takeOne(store, 'mail'), 500)])
+      await world.pass(1_001)
+      await store.promote()
+      const [before] = await store.counts(['mail'])
+      expect(before).toMatchObject({ submitted: 2, retried: 1, promoted: 1, requeued: 1 })
+      await store.queues.resetTotals('mail')
+      const [after] = await store.counts(['mail'])
+      expect(after).toMatchObject({ submitted: 0, retried: 0, promoted: 0, requeued: 0, normal: 2 })
+    })
+
+    test('pauses are known at every node', async () => {
+      const world = await open()
+      const { store: here } = await listening(world)
+      const { store: there, log } = await listening(world)
+      await here.queues.setPaused(['bulk', 'default'], true)
+      await log.until('pausesChanged')
+      expect([...(await there.queues.pausedQueues())].sort()).toEqual(['bulk', 'default'])
+      await there.queues.setPaused(['bulk'], false)
+      expect(await here.queues.pausedQueues()).toEqual(['default'])
+    })
+
+    test.each(['quiet', 'alive', { settled: 'a \0 jid' }] as const)(
+      'news of a worker are heard at every node: %j',
+      async (news) => {
+        const world = await open()
+        const here = await listening(world)
+        const there = await listening(world)
+        await here.store.queues.tellOfConsumer('worker-1', news)
+        for (const { log } of [here, there]) {
+          expect(await log.until('consumerNews')).toMatchObject({ wid: 'worker-1', news })
+        }
+      },
+    )
+
+    test('a note on a job that nobody holds is kept while it is queued, runs and is finished', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { door: 'faktory', retentionSeconds: 60 })
+      const noteds = async (percent: number): Promise<unknown[]> => {
+        const text = `at ${percent}`
+        const known = await store.queues.note({ lane: 'mail', id: 1 }, undefined, { text, percent })
+        const { note, dividend, divisor } = await seen(store, 'mail', 1)
+        return [known, note, dividend?.toString(), divisor?.toString()]
+      }
+      expect(await noteds(7)).toEqual([true, 'at 7', '7', '100'])
+      const job = await takeOne(store, 'mail')
+      expect(await noteds(50)).toEqual([true, 'at 50', '50', '100'])
+      await store.finish('mail', [completed(job)])
+      expect(await seen(store, 'mail', 1)).toMatchObject({ note: 'at 50', status: 'success' })
+      expect(await noteds(99)).toEqual([true, 'at 99', '99', '100'])
+      expect(await store.queues.note({ lane: 'mail', id: 2 }, undefined, { text: 'x' })).toBe(false)
+      expect(await store.read('mail', [2])).toEqual([undefined])
+    })
+
+    test('a note is kept on the job of the one who holds it', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail')
+      const job = await takeOne(store, 'mail')
+      expect(await store.queues.note(job, job.token, { text: 'half way' })).toBe(true)
+      expect(await store.queues.note(job, 'another', { text: 'stolen' })).toBe(false)
+      expect(await store.queues.note(job, job.token, { reserveUntilMs: farAheadMs })).toBe(true)
+      const { note, notedAtMs } = await seen(store, 'mail', 1)
+      expect(note).toBe('half way')
+      expect(notedAtMs).toBeGreaterThan(0)
+    })
+
+    test('a note can make a reservation longer and not shorter', async () => {
+      const world = await open({ reserveForSeconds: 100 })
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      const job = await takeOne(store, 'mail', { by: 'consumer' })
+      const reserve = async (forMs: number): Promise<void> => {
+        const { nowMs } = await store.beat()
+        const note = { reserveUntilMs: nowMs + forMs }
+        expect(await store.queues.note(job, job.token, note)).toBe(true)
+      }
+      await reserve(50_000)
+      await reserve(-50_000)
+      await world.pass(90_000)
+      expect(await store.expired(['mail'], 9)).toEqual([])
+      await reserve(50_000)
+      await reserve(5_000)
+      await world.pass(40_000)
+      expect(await store.expired(['mail'], 9)).toEqual([])
+      await world.pass(20_000)
+      expect(await store.expired(['mail'], 9)).toHaveLength(1)
+    })
+
+    test('a finished job that is kept is found by its jid', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { jid: 'kept-0001', retentionSeconds: 60 })
+      await submitOne(store, 'mail', { jid: 'gone-0001' })
+      for (let run = 0; run < 2; run += 1) {
+        const { lane, id, token } = await takeOne(store, 'mail')
+        await store.finish('mail', [
+          { lane, id, token, kind: 'complete', output: Buffer.from('x') },
+        ])
+      }
+      expect(await store.queues.findFinished('kept-0001')).toEqual({ lane: 'mail', id: 1 })
+      expect(await store.queues.findFinished('gone-0001')).toBeUndefined()
+    })
+  })
+}

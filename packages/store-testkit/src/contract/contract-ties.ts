@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest'
+import type { JobLock, Store } from '@crossgear/core-scheduler'
+import {
+  aJob,
+  completed,
+  failed,
+  killed,
+  listening,
+  readOne,
+  retried,
+  submitOne,
+  take,
+  takeOne,
+  type OpenWorld,
+} from './contract-kit.ts'
+
+const nowOf = async (store: Store): Promise<number> => (await store.beat()).nowMs
+const lockFor = (forMs: number, until: JobLock['until'] = 'success'): JobLock => ({
+  ...{ key: 'k', forMs, until },
+})
+const kindOf = async (store: Store, lock: JobLock): Promise<string | undefined> =>
+  (await store.submit('mail', [aJob({ door: 'faktory', lock })]))[0]?.kind
+
+/** When jobs are not run any more, and what keeps their doubles out. */
+export function tiesContract(open: OpenWorld): void {
+  describe('stale jobs', () => {
+    test.each(['named', 'consumer'] as const)(
+      'are dropped when a %s would get them',
+      async (by) => {
+        const world = await open()
+        const store = await world.node()
+        const staleAtMs = (await nowOf(store)) + 10_000
+        await submitOne(store, 'mail', { staleAtMs, jid: 'stale-001' })
+        await submitOne(store, 'mail')
+        await world.pass(10_001)
+        expect((await take(store, ['mail'], 9, { by })).map(({ id }) => id)).toEqual([2])
+        expect(await readOne(store, 'mail', 1)).toBeUndefined()
+        expect(await store.findJid('stale-001')).toBeUndefined()
+        expect((await store.counts(['mail']))[0]).toMatchObject({ expired: 1, failed: 0 })
+      },
+    )
+
+    test('are run before their time', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { staleAtMs: (await nowOf(store)) + 10_000 })
+      expect((await takeOne(store, 'mail')).id).toBe(1)
+    })
+
+    test('that were scheduled are dropped, too, and in line with others of the queue', async () => {
+      const world = await open()
+      const store = await world.node()
+      const nowMs = await nowOf(store)
+      const times = { dueAtMs: nowMs + 1_000, staleAtMs: nowMs + 5_000 }
+      await submitOne(store, 'mail', times)
+      await submitOne(store, 'news', times)
+      await world.pass(6_000)
+      await store.promote()
+      const queue = { by: 'consumer', queue: 'default' } as const
+      expect(await take(store, ['mail', 'news'], 9, queue)).toEqual([])
+    })
+
+    test('whose clients wait elsewhere are told of', async () => {
+      const world = await open()
+      const { store: here, log } = await listening(world)
+      const there = await world.node()
+      await submitOne(here, 'mail', { staleAtMs: (await nowOf(here)) + 1, foreground: true })
+      await world.pass(10)
+      expect(await take(there, ['mail'])).toEqual([])
+      await log.until('relayed')
+    })
+  })
+
+  describe('locks', () => {
+    test('keep doubles out until the job is done', async () => {
+      const store = await (await open()).node()
+      expect(await kindOf(store, lockFor(60_000))).toBe('created')
+      expect(await kindOf(store, lockFor(60_000))).toBe('locked')
+      const [, other] = await store.submit('mail', [
+        aJob({ lock: lockFor(60_000) }),
+        aJob({ lock: { ...lockFor(60_000), key: 'other' } }),
+      ])
+      expect(other?.kind).toBe('created')
+      const job = await takeOne(store, 'mail')
+      expect(await kindOf(store, lockFor(60_000))).toBe('locked')
+      await store.finish('mail', [completed(job)])
+      expect(await kindOf(store, lockFor(60_000))).toBe('created')
+    })
+
+    test('are given back at the start where that is wanted', async () => {
+      const store = await (await open()).node()
+      await kindOf(store, lockFor(60_000, 'start'))
+      await takeOne(store, 'mail')
+      expect(await kindOf(store, lockFor(60_000, 'start'))).toBe('created')
+    })
+
+    test.each([
+      ['retried', (job: Parameters<typeof failed>[0]) => retried(job, 1_000)],
+      ['failed', failed],
+      ['killed', killed],
+    ])('outlast a job that is %s, until they run out', async (_name, outcome) => {
+      const world = await open()
+      const store = await world.node()
+      await kindOf(store, lockFor(60_000))
+      await store.finish('mail', [outcome(await takeOne(store, 'mail'))])
+      expect(await kindOf(store, lockFor(60_000))).toBe('locked')
+      await world.pass(60_001)
+      expect(await kindOf(store, lockFor(60_000))).toBe('created')
+    })
+
+    test('that ran out are not given back by the job that held them', async () => {
+      const world = await open()
+      const store = await world.node()
+      await kindOf(store, lockFor(1_000))
+      const job = await takeOne(store, 'mail')
+      await world.pass(1_001)
+      await kindOf(store, lockFor(60_000))
+      await store.finish('mail', [completed(job)])
+      expect(await kindOf(store, lockFor(60_000))).toBe('locked')
+    })
+
+    test('of a scheduled job are held from when it is due', async () => {
+      const world = await open()
+      const store = await world.node()
+      const dueAtMs = (await nowOf(store)) + 100_000
+      await store.submit('mail', [aJob({ door: 'faktory', dueAtMs, lock: lockFor(1_000) })])
+      await world.pass(50_000)
+      expect(await kindOf(store, lockFor(1_000))).toBe('locked')
+    })
+
+    test('of a job that an operator takes away are given back', async () => {
+      const store = await (await open()).node()
+      await kindOf(store, lockFor(60_000))
+      expect(await store.cancel('mail', 1)).toBe(true)
+      expect(await kindOf(store, lockFor(60_000))).toBe('created')
+    })
+  })
+}

@@ -1,0 +1,108 @@
+import type { ConsumerNews, JobEvent, JobRef, StoreListener } from '@crossgear/core-scheduler'
+
+/** One thing that a store told a node. */
+export type Heard =
+  | {
+      readonly kind: 'created' | 'started' | 'finished'
+      readonly lane: string
+      readonly id: number
+    }
+  | { readonly kind: 'relayed'; readonly ref: JobRef; readonly event: JobEvent | 'finish' }
+  | { readonly kind: 'woken'; readonly lane: string; readonly jobs: number }
+  | { readonly kind: 'laneAdded'; readonly lane: string; readonly number: number }
+  | { readonly kind: 'laneDropped'; readonly lane: string }
+  | { readonly kind: 'laneClosed'; readonly lane: string }
+  | { readonly kind: 'pausesChanged' }
+  | { readonly kind: 'consumerNews'; readonly wid: string; readonly news: ConsumerNews }
+  | { readonly kind: 'up' }
+  | { readonly kind: 'down'; readonly reason: string }
+
+interface Wait {
+  readonly matches: (heard: Heard) => boolean
+  readonly resolve: (heard: Heard) => void
+}
+
+/** A listener that keeps what it hears, and lets a test wait for it. */
+export class EventLog implements StoreListener {
+  readonly heard: Heard[] = []
+  #waits: Wait[] = []
+
+  /** Resolves with the first event of that kind that was or will be heard and that matches. */
+  until<Kind extends Heard['kind']>(
+    kind: Kind,
+    matches: (heard: Extract<Heard, { kind: Kind }>) => boolean = () => true,
+  ): Promise<Extract<Heard, { kind: Kind }>> {
+    const isIt = (one: Heard): one is Extract<Heard, { kind: Kind }> =>
+      one.kind === kind && matches(one as Extract<Heard, { kind: Kind }>)
+    const known = this.heard.find(isIt)
+    if (known) return Promise.resolve(known)
+    return new Promise((resolve) => {
+      this.#waits.push({
+        matches: isIt,
+        resolve: (one) => {
+          if (isIt(one)) resolve(one)
+        },
+      })
+    })
+  }
+
+  /** Forgets what was heard. */
+  clear(): void {
+    this.heard.length = 0
+  }
+
+  created(lane: string, id: number): void {
+    this.#add({ kind: 'created', lane, id })
+  }
+
+  started(lane: string, id: number): void {
+    this.#add({ kind: 'started', lane, id })
+  }
+
+  finished(lane: string, id: number): void {
+    this.#add({ kind: 'finished', lane, id })
+  }
+
+  relayed(ref: JobRef, event: JobEvent | 'finish'): void {
+    this.#add({ kind: 'relayed', ref, event })
+  }
+
+  woken(lane: string, jobs: number): void {
+    this.#add({ kind: 'woken', lane, jobs })
+  }
+
+  laneAdded(lane: string, number: number): void {
+    this.#add({ kind: 'laneAdded', lane, number })
+  }
+
+  laneClosed(lane: string): void {
+    this.#add({ kind: 'laneClosed', lane })
+  }
+
+  laneDropped(lane: string): void {
+    this.#add({ kind: 'laneDropped', lane })
+  }
+
+  consumerNews(wid: string, news: ConsumerNews): void {
+    this.#add({ kind: 'consumerNews', wid, news })
+  }
+
+  pausesChanged(): void {
+    this.#add({ kind: 'pausesChanged' })
+  }
+
+  up(): void {
+    this.#add({ kind: 'up' })
+  }
+
+  down(reason: string): void {
+    this.#add({ kind: 'down', reason })
+  }
+
+  #add(heard: Heard): void {
+    this.heard.push(heard)
+    const due = this.#waits.filter((wait) => wait.matches(heard))
+    this.#waits = this.#waits.filter((wait) => !due.includes(wait))
+    for (const wait of due) wait.resolve(heard)
+  }
+}

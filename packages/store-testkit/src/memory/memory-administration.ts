@@ -1,0 +1,103 @@
+import { bands, type JobSummary } from '@crossgear/core-scheduler'
+import { endJob } from './memory-finish.ts'
+import type { MemoryJob, MemoryLane } from './memory-lane.ts'
+import type { MemoryWorld } from './memory-world.ts'
+
+/** Ends a job that is queued, scheduled, reserved or a native worker's; false for any other. */
+export function cancelJob(world: MemoryWorld, node: string, lane: MemoryLane, id: number): boolean {
+  const job = lane.job(id, world.nowMs())
+  if (!job) return false
+  const isNatives = !leavePlace(lane, job)
+  if (isNatives && (job.token !== undefined || !isOpenStatus(job))) return false
+  lane.counters.failed += 1
+  endJob(world, node, lane, job, 'error', Buffer.alloc(0))
+  return true
+}
+
+function isOpenStatus({ status }: MemoryJob): boolean {
+  return status === 'idle' || status === 'busy'
+}
+
+function leavePlace(lane: MemoryLane, { id, status }: MemoryJob): boolean {
+  if (status === 'busy') return lane.busy.delete(id)
+  if (status !== 'idle') return false
+  if (lane.scheduled.delete(id)) return true
+  for (const band of bands) {
+    const at = lane.queues[band].indexOf(id)
+    if (at < 0) continue
+    lane.queues[band].splice(at, 1)
+    return true
+  }
+  return false
+}
+
+/** Up to `count` jobs from `from` on of each place where jobs of the lane stand. */
+export function listJobs(
+  world: MemoryWorld,
+  lane: MemoryLane,
+  from: number,
+  count: number,
+): { readonly jobs: readonly JobSummary[]; readonly more: boolean } {
+  const places = [
+    ...bands.map((band) => lane.queues[band]),
+    [...lane.scheduled.keys()],
+    [...lane.busy.keys()],
+  ]
+  const pages = places.map((ids) => ids.slice(from, from + count))
+  return {
+    jobs: pages.flat().flatMap((id) => {
+      const job = lane.job(id, world.nowMs())
+      return job ? [summaryOf(lane.lane, job)] : []
+    }),
+    more: pages.some((page) => page.length === count),
+  }
+}
+
+function summaryOf(
+  lane: string,
+  { id, losses, foreground, waiting, terms }: MemoryJob,
+): JobSummary {
+  const unique = terms?.unique
+  return {
+    lane,
+    id,
+    losses,
+    foreground,
+    abandoned: foreground && waiting.length === 0,
+    ...(unique && { unique: Buffer.from(unique) }),
+  }
+}
+
+/** Ends up to `max` jobs of a lane that do not run; `busy` where it has workers or jobs run. */
+export function clearLane(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  max: number,
+): readonly number[] | 'busy' {
+  if (lane.counts().workers > 0 || lane.busy.size > 0) return 'busy'
+  const waiting = bands.flatMap((band) => lane.queues[band])
+  const ids = [...waiting, ...lane.scheduled.keys(), ...lane.dead].slice(0, max)
+  for (const id of ids) {
+    for (const band of bands) lane.queues[band] = lane.queues[band].filter((other) => other !== id)
+    lane.scheduled.delete(id)
+    const at = lane.dead.indexOf(id)
+    if (at >= 0) lane.dead.splice(at, 1)
+    const job = lane.job(id, world.nowMs())
+    if (job) endJob(world, node, lane, job, 'error', Buffer.alloc(0))
+  }
+  if (ids.length < max) ids.push(...clearLeftovers(world, node, lane))
+  if (ids.length < max) lane.limits = {}
+  return ids
+}
+
+/** Ends what native workers took of a lane whose places are all empty. */
+export function clearLeftovers(world: MemoryWorld, node: string, lane: MemoryLane): number[] {
+  const ids = lane.indexed()
+  for (const id of ids) {
+    const job = lane.job(id, world.nowMs())
+    if (job) endJob(world, node, lane, job, 'error', Buffer.alloc(0))
+  }
+  lane.noteCleared()
+  return ids
+}

@@ -1,0 +1,176 @@
+import type { BatchCallback, BatchState, BatchStore, NewBatch } from '@crossgear/core-scheduler'
+import type { MemoryWorld } from './memory-world.ts'
+import { storeJob } from './memory-store-job.ts'
+
+export type Milestone = 'complete' | 'success'
+
+/** Which callback of which batch a job is. */
+export interface CallbackOf {
+  readonly bid: string
+  readonly what: Milestone
+}
+
+/** A batch's record. */
+export interface MemoryBatch {
+  readonly batch: NewBatch
+  readonly createdAtMs: number
+  committed: boolean
+  total: number
+  pending: number
+  failed: number
+  /** Children that are not so far. */
+  readonly children: Record<Milestone, number>
+  /** Callbacks that were told; `done` where there is none, too. */
+  readonly told: Partial<Record<Milestone, 'pushed' | 'done' | 'failed'>>
+  /** The part that its parent knows. */
+  readonly counted: Set<Milestone>
+}
+
+/** The batches of a {@link MemoryWorld}, as one node sees them. */
+export class MemoryBatches implements BatchStore {
+  readonly #step: <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
+
+  constructor(step: <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>) {
+    this.#step = step
+  }
+
+  create(batch: NewBatch): Promise<boolean> {
+    return this.#step((world) => {
+      if (batch.parent !== undefined) {
+        const parent = world.batches.get(batch.parent)
+        if (!parent) return false
+        parent.children.complete += 1
+        parent.children.success += 1
+      }
+      world.batches.set(batch.bid, {
+        batch,
+        createdAtMs: world.nowMs(),
+        committed: false,
+        total: 0,
+        pending: 0,
+        failed: 0,
+        children: { complete: 0, success: 0 },
+        told: {},
+        counted: new Set(),
+      })
+      return true
+    })
+  }
+
+  commit(bid: string): Promise<boolean> {
+    return this.#step((world) => {
+      const record = world.batches.get(bid)
+      if (!record) return false
+      record.committed = true
+      settleBatch(world, record)
+      return true
+    })
+  }
+
+  open(bid: string): Promise<boolean> {
+    return this.#step((world) => {
+      const record = world.batches.get(bid)
+      if (!record) return false
+      record.committed = false
+      return true
+    })
+  }
+
+  state(bid: string): Promise<BatchState | undefined> {
+    return this.#step((world) => {
+      const record = world.batches.get(bid)
+      if (!record) return undefined
+      const { batch, createdAtMs, total, pending, failed, told } = record
+      const { description, parent, complete, success } = batch
+      return {
+        ...{ bid, description, createdAtMs, total, pending, failed },
+        ...(parent !== undefined && { parent }),
+        complete: complete && told.complete ? told.complete : 'none',
+        success: success && told.success ? told.success : 'none',
+      }
+    })
+  }
+
+  clear(): Promise<void> {
+    return this.#step((world) => world.batches.clear())
+  }
+}
+
+/** One more job for a batch; false where it is not known. */
+export function joinBatch(world: MemoryWorld, bid: string): boolean {
+  const record = world.batches.get(bid)
+  if (!record) return false
+  record.total += 1
+  record.pending += 1
+  return true
+}
+
+/** A job of a batch has run or is no more. */
+export function ranInBatch(
+  world: MemoryWorld,
+  bid: string,
+  ranBefore: boolean,
+  failed: boolean,
+): void {
+  const record = world.batches.get(bid)
+  if (!record) return
+  if (!ranBefore) {
+    record.pending -= 1
+    if (failed) record.failed += 1
+  } else if (!failed) record.failed -= 1
+  settleBatch(world, record)
+}
+
+/** A callback is done, or failed for good; one that comes back from the dead may still be done. */
+export function callbackEnded(
+  world: MemoryWorld,
+  { bid, what }: CallbackOf,
+  isDone: boolean,
+): void {
+  const record = world.batches.get(bid)
+  const before = record?.told[what]
+  if (!record || before === undefined || before === 'done') return
+  record.told[what] = isDone ? 'done' : 'failed'
+  settleBatch(world, record)
+}
+
+function settleBatch(world: MemoryWorld, record: MemoryBatch): void {
+  const { committed, pending, failed, children, told } = record
+  if (!committed || pending > 0) return
+  if (!told.complete) {
+    if (children.complete > 0) return
+    tell(world, record, 'complete')
+  }
+  if (told.complete === 'pushed') return
+  if (!told.success && failed === 0 && children.success === 0) tell(world, record, 'success')
+  if (told.success !== 'pushed') tellParent(world, record)
+}
+
+/** Pushes a callback, or passes over one that the batch does not have. */
+function tell(world: MemoryWorld, { batch, told }: MemoryBatch, what: Milestone): void {
+  const callback = batch[what]
+  told[what] = callback ? 'pushed' : 'done'
+  if (callback) pushCallback(world, callback, { bid: batch.bid, what })
+}
+
+/** The parent hears once that a child is complete, its callbacks over, and once that it was successful. */
+function tellParent(world: MemoryWorld, { batch, told, counted }: MemoryBatch): void {
+  const parent = world.batches.get(batch.parent ?? '')
+  if (!parent) return
+  const news = (['complete', 'success'] as const).filter(
+    (what) => !counted.has(what) && (what === 'complete' || told.success === 'done'),
+  )
+  for (const what of news) {
+    counted.add(what)
+    parent.children[what] -= 1
+  }
+  if (news.length > 0) settleBatch(world, parent)
+}
+
+function pushCallback(world: MemoryWorld, { lane, job }: BatchCallback, of: CallbackOf): void {
+  storeJob(world, world.lane(lane), job, undefined).callback = of
+  world.tell(
+    () => true,
+    (listener) => listener.woken(lane, 1),
+  )
+}

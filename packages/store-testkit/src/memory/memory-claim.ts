@@ -1,0 +1,174 @@
+import {
+  bandLevel,
+  type Band,
+  type ClaimRequest,
+  type LaneAccess,
+  type Level,
+  type Reservation,
+} from '@crossgear/core-scheduler'
+import { endJob } from './memory-finish.ts'
+import { jobOf, type MemoryJob, type MemoryLane } from './memory-lane.ts'
+import { hasRoom, isThrottled, noteStart } from './memory-throttles.ts'
+import { unlock } from './memory-ties.ts'
+import type { MemoryWorld } from './memory-world.ts'
+
+const defaultReserveForSeconds = 1800
+
+interface Head {
+  readonly lane: MemoryLane
+  readonly band: Band
+  readonly job: MemoryJob
+}
+
+interface Group {
+  readonly leaseMs: number | undefined
+  /** Lanes that it may be given jobs of. */
+  readonly open: readonly MemoryLane[]
+}
+
+/** Reserves jobs, group after group or by level. `token` names the next reservation. */
+export function claimJobs(
+  world: MemoryWorld,
+  {
+    by,
+    access = 'auto',
+    groups,
+    byLevel = false,
+    max: asked,
+    ahead = 0,
+    throttled,
+    emptied,
+    worker = '',
+  }: ClaimRequest,
+  token: () => string,
+): Reservation[] {
+  const claimed: Reservation[] = []
+  const isLimited = groups.some(({ lanes }) => lanes.some((lane) => isThrottled(world, lane)))
+  const max = isLimited ? asked : asked + ahead
+  const heldBack = new Map<string, number>()
+  const mayTake = (lane: MemoryLane): boolean => hasRoom(world, lane, worker, heldBack)
+  const inTurn: Group[] = groups.map(({ lanes, leaseMs }) => ({
+    leaseMs,
+    open: lanes
+      .map((name) => world.lane(name))
+      .filter((lane) => letterFor(world, lane, by, access) !== undefined),
+  }))
+  while (claimed.length < max) {
+    const next = nextOf(world, inTurn, byLevel, mayTake)
+    if (!next) break
+    const { group, head } = next
+    if (byLevel) inTurn.push(...inTurn.splice(inTurn.indexOf(group), 1))
+    const { lane, band, job } = head
+    lane.queues[band].shift()
+    if (job.foreground && job.waiting.length === 0) {
+      lane.forgetIndexes(job)
+      lane.delete(job.id)
+      continue
+    }
+    if ((job.terms?.staleAtMs ?? Infinity) <= world.nowMs()) {
+      lane.counters.expired += 1
+      endJob(world, '', lane, job, 'error', Buffer.from('expired'), 'expired')
+      continue
+    }
+    if (job.terms?.lock?.until === 'start') unlock(lane, job)
+    noteStart(world, lane)
+    const letter = letterFor(world, lane, by, access) ?? 'c'
+    head.job.takenAtMs = world.nowMs()
+    head.job.takenBy = worker
+    claimed.push(reserve(world, by, head, group.leaseMs, letter + token()))
+  }
+  for (const [queue, waitMs] of heldBack) throttled?.(queue, waitMs)
+  const left = groups.flatMap(({ lanes }) => lanes).filter((name) => world.lane(name).queued > 0)
+  if (by === 'named' && left.length === 0) emptied?.()
+  return claimed
+}
+
+/** The first letter of a reservation's token, see holderOf; undefined where the lane is closed to who asks. */
+function letterFor(
+  world: MemoryWorld,
+  lane: MemoryLane,
+  by: ClaimRequest['by'],
+  access: LaneAccess,
+): string | undefined {
+  if (by === 'named') return 'n'
+  if (access === 'any') return 'c'
+  const openness = lane.openness(world.nowMs())
+  if (openness === 'open') return 'c'
+  return openness === 'auto' && access === 'auto' ? 'a' : undefined
+}
+
+function reserve(
+  world: MemoryWorld,
+  by: ClaimRequest['by'],
+  { lane, band, job }: Head,
+  leaseMs: number | undefined,
+  token: string,
+): Reservation {
+  const nowMs = world.nowMs()
+  const waitedMs = job.enqueuedAtMs === undefined ? undefined : nowMs - job.enqueuedAtMs
+  // A native job's level is that of the band it was pushed to; it goes back there.
+  if (job.level === undefined && band !== 'normal') job.level = bandLevel[band]
+  const before = jobOf(lane.lane, job)
+  job.status = 'busy'
+  job.token = token
+  const { reserveForSeconds: ownSeconds } = job.terms ?? {}
+  const consumerSeconds = ownSeconds ?? world.options.reserveForSeconds ?? defaultReserveForSeconds
+  const heldForMs = leaseMs ?? (by === 'consumer' ? consumerSeconds * 1000 : Infinity)
+  lane.busy.set(job.id, nowMs + heldForMs)
+  world.tellWatchers(lane.lane, (listener) => listener.started(lane.lane, job.id))
+  return { ...before, token, heldBy: by, ...(waitedMs === undefined ? {} : { waitedMs }) }
+}
+
+/** The first group that has a job; by level, the first of those whose next jobs are of the highest. */
+function nextOf(
+  world: MemoryWorld,
+  groups: readonly Group[],
+  byLevel: boolean,
+  mayTake: (lane: MemoryLane) => boolean,
+): { readonly group: Group; readonly head: Head } | undefined {
+  let next: { readonly group: Group; readonly head: Head } | undefined
+  for (const group of groups) {
+    const head = bestOf(world, group.open.filter(mayTake))
+    if (head && (!next || levelOf(head) > levelOf(next.head))) next = { group, head }
+    if (next && !byLevel) break
+  }
+  return next
+}
+
+function levelOf({ job, band }: Head): Level {
+  return job.level ?? bandLevel[band]
+}
+
+/** The first of all heads: the highest level, there the oldest. Ids without a record are let go. */
+function bestOf(world: MemoryWorld, lanes: readonly MemoryLane[]): Head | undefined {
+  let best: Head | undefined
+  for (const lane of lanes) {
+    const head = headOf(world, lane)
+    if (head && (!best || isBefore(head, best))) best = head
+  }
+  return best
+}
+
+/** A job that no gateway queued is as old as the first look at its lane that could have met it. */
+function seenSince(world: MemoryWorld, lane: MemoryLane, { id }: MemoryJob): number {
+  if (id > lane.seen.upTo) lane.seen = { upTo: lane.lastId, atMs: world.nowMs() }
+  return lane.seen.atMs
+}
+
+export function headOf(world: MemoryWorld, lane: MemoryLane): Head | undefined {
+  for (let head = lane.head(); head; head = lane.head()) {
+    const job = lane.job(head.id, world.nowMs())
+    if (job) {
+      if (job.enqueuedAtMs === undefined) world.arrive(job, seenSince(world, lane, job))
+      return { lane, band: head.band, job }
+    }
+    lane.queues[head.band].shift()
+  }
+  return undefined
+}
+
+function isBefore(one: Head, other: Head): boolean {
+  const higher = levelOf(other) - levelOf(one)
+  const older = (one.job.enqueuedAtMs ?? 0) - (other.job.enqueuedAtMs ?? 0)
+  return (higher || older || (one.job.arrival ?? 0) - (other.job.arrival ?? 0)) < 0
+}

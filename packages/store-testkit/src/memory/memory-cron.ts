@@ -1,0 +1,27 @@
+import type { CronStore } from '@crossgear/core-scheduler'
+import type { MemoryWorld } from './memory-world.ts'
+
+/** The cron entries of a {@link MemoryWorld}, as one node sees them. */
+export class MemoryCron implements CronStore {
+  readonly #step: <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
+
+  constructor(step: <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>) {
+    this.#step = step
+  }
+
+  entries(): Promise<ReadonlyMap<string, string>> {
+    return this.#step(({ cronEntries }) => new Map(cronEntries))
+  }
+
+  save(name: string, text: string): Promise<void> {
+    return this.#step(({ cronEntries }) => void cronEntries.set(name, text))
+  }
+
+  remove(name: string): Promise<boolean> {
+    return this.#step(({ cronEntries }) => cronEntries.delete(name))
+  }
+
+  lastTick(lane: string, entry: string): Promise<number | undefined> {
+    return this.#step((world) => world.lane(lane).ticks.get(entry))
+  }
+}

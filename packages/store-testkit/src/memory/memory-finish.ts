@@ -1,0 +1,205 @@
+import { isAutomatic, type Outcome, type Settled, type Status } from '@crossgear/core-scheduler'
+import type { MemoryJob, MemoryLane } from './memory-lane.ts'
+import { nativeRetentionSeconds } from './memory-native.ts'
+import { tellOfRoom } from './memory-throttles.ts'
+import { untie, type RunEnd } from './memory-ties.ts'
+import type { MemoryWorld } from './memory-world.ts'
+
+/** A finished job stays at least so long for clients of other nodes to read, seconds. */
+const relaySeconds = 60
+const defaultDeadPerLane = 10_000
+
+/** Ends or interrupts one reservation. */
+export function finishJob(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  outcome: Outcome,
+): Settled {
+  const job = lane.job(outcome.id, world.nowMs())
+  if (!job || !isHeld(job, outcome.token)) return 'unknown'
+  // A native worker publishes `finish` once it has set how long the hash stays.
+  job.isAnnounced = outcome.token === 'native' && job.expiresAtMs !== undefined
+  lane.busy.delete(job.id)
+  tellOfRoom(world, lane)
+  switch (outcome.kind) {
+    case 'complete':
+      lane.counters.completed += 1
+      endJob(world, node, lane, job, 'success', outcome.output)
+      return 'done'
+    case 'fail':
+      job.thrown = outcome.thrown ?? false
+      failJob(world, node, lane, job, outcome)
+      return 'done'
+    case 'retry':
+      lane.counters.retried += 1
+      job.output = Buffer.from(outcome.message)
+      job.failure = outcome.failure
+      job.expiresAtMs = undefined
+      untie(world, lane, job, 'retried')
+      if (isAutomatic(outcome.token) && job.door !== 'faktory') lane.bridged.add(job.id)
+      interrupt(job)
+      lane.scheduled.set(job.id, world.nowMs() + outcome.delayMs)
+      return 'done'
+    case 'dead':
+      failJob(world, node, lane, job, outcome)
+      return 'done'
+    case 'release':
+      return release(world, node, lane, job, outcome)
+    case 'return':
+      return giveBack(world, lane, job)
+  }
+}
+
+/** Fails a job for good: one in the background is kept among the dead, where it is said with what failure. */
+export function failJob(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  job: MemoryJob,
+  { message, failure }: { readonly message: Uint8Array; readonly failure?: string },
+): void {
+  lane.counters.failed += 1
+  if (failure === undefined || job.foreground) {
+    endJob(world, node, lane, job, 'error', message, 'failed')
+    return
+  }
+  job.output = Buffer.from(message)
+  job.failure = failure
+  buryJob(world, node, lane, job)
+}
+
+/** Puts a reserved job back to the end of its level. */
+export function putBack(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): void {
+  lane.busy.delete(job.id)
+  interrupt(job)
+  world.arrive(job)
+  lane.enqueue(job)
+}
+
+/** Tells the other nodes whose clients wait for the job, each once. */
+export function others(job: MemoryJob, node: string): ReadonlySet<string> {
+  return new Set(job.waiting.filter((other) => other !== node))
+}
+
+function tellFinished(world: MemoryWorld, { lane }: MemoryLane, job: MemoryJob): void {
+  if (!job.isAnnounced) world.tellWatchers(lane, (listener) => listener.finished(lane, job.id))
+}
+
+function isHeld(job: MemoryJob, token: string): boolean {
+  return token === 'native' ? isUnsettled(job) : job.token === token
+}
+
+/** Whether a native worker finished a job of another door, and nobody settled it. */
+export function isUnsettled({ door, token, settled, status }: MemoryJob): boolean {
+  const isFinal = status === 'success' || status === 'error'
+  return door !== 'native' && token === undefined && !settled && isFinal
+}
+
+function interrupt(job: MemoryJob): void {
+  job.status = 'idle'
+  job.token = undefined
+  job.dividend = undefined
+  job.divisor = undefined
+}
+
+/** Ends a job that stands in no place any more. */
+export function endJob(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  job: MemoryJob,
+  status: Status,
+  output: Uint8Array,
+  how: RunEnd = status === 'success' ? 'success' : 'dropped',
+): void {
+  const isNative = job.door === 'native'
+  lane.forgetIndexes(job)
+  untie(world, lane, job, how)
+  const elsewhere = tellWaiting(world, node, lane, job)
+  const wished = isNative ? nativeRetentionSeconds : (job.terms?.retentionSeconds ?? 0)
+  const keepSeconds = elsewhere ? Math.max(wished, relaySeconds) : wished
+  if (keepSeconds > 0) {
+    job.status = status
+    job.output = Buffer.from(output)
+    job.settled = true
+    job.token = undefined
+    job.expiresAtMs = world.nowMs() + keepSeconds * 1000
+  } else {
+    lane.delete(job.id)
+  }
+  tellFinished(world, lane, job)
+  if (isNative) lane.releaseLock(job.id)
+}
+
+/** Keeps a job that is given up. */
+export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job: MemoryJob): void {
+  untie(world, lane, job, 'failed')
+  job.status = 'error'
+  job.settled = true
+  job.token = undefined
+  job.expiresAtMs = undefined
+  tellWaiting(world, node, lane, job)
+  job.waiting = []
+  lane.forgetUnique(job)
+  lane.dead.push(job.id)
+  const surplus = lane.dead.length - (world.options.deadPerLane ?? defaultDeadPerLane)
+  for (const id of surplus > 0 ? lane.dead.splice(0, surplus) : []) {
+    const old = lane.job(id, world.nowMs())
+    if (old) lane.forgetIndexes(old)
+    lane.delete(id)
+  }
+  tellFinished(world, lane, job)
+  if (job.door === 'native') lane.releaseLock(job.id)
+}
+
+/** A worker gave a job back, or was lost with it: it goes back, or ends where nobody wants it or too many were lost. */
+export function release(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  job: MemoryJob,
+  {
+    lost,
+    maxLosses,
+    failure,
+  }: Pick<Outcome & { readonly kind: 'release' }, 'lost' | 'maxLosses' | 'failure'>,
+): Settled {
+  lane.busy.delete(job.id)
+  if (lost) job.losses += 1
+  const isAbandoned = job.foreground && job.waiting.length === 0
+  if (isAbandoned || (lost && maxLosses > 0 && job.losses >= maxLosses)) {
+    failJob(world, node, lane, job, { message: Buffer.alloc(0), ...(failure && { failure }) })
+    return 'dropped'
+  }
+  putBack(world, lane, job)
+  world.tell(
+    () => true,
+    (listener) => listener.woken(lane.lane, 1),
+  )
+  return 'released'
+}
+
+function giveBack(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): Settled {
+  interrupt(job)
+  lane.requeue(job)
+  world.tell(
+    () => true,
+    (listener) => listener.woken(lane.lane, 1),
+  )
+  return 'released'
+}
+
+function tellWaiting(
+  world: MemoryWorld,
+  node: string,
+  { lane }: MemoryLane,
+  job: MemoryJob,
+): boolean {
+  const nodes = others(job, node)
+  world.tell(
+    (subscriber) => nodes.has(subscriber.node),
+    (listener) => listener.relayed({ lane, id: job.id }, 'finish'),
+  )
+  return nodes.size > 0
+}

@@ -1,0 +1,297 @@
+import {
+  bandOf,
+  bands,
+  type Band,
+  type Door,
+  type Job,
+  type JobState,
+  type LaneCounts,
+  type Level,
+  type LookExtra,
+  type NewJob,
+  type Status,
+  type WorkerCount,
+} from '@crossgear/core-scheduler'
+import type { CallbackOf } from './memory-batches.ts'
+
+/** A job's record. A job that a native client wrote has no `level`, `enqueuedAtMs` or `terms`. */
+export interface MemoryJob {
+  readonly id: number
+  readonly door: Door
+  readonly input: Buffer
+  readonly terms: NewJob | undefined
+  status: Status
+  level: Level | undefined
+  output?: Buffer
+  failure?: string
+  note?: string | undefined
+  notedAtMs?: number
+  enqueuedAtMs?: number | undefined
+  /** Place among the jobs that were queued in the same millisecond. */
+  arrival?: number
+  token?: string | undefined
+  /** When and by which worker it was claimed last, for limits of its queue. */
+  takenAtMs?: number
+  takenBy?: string
+  dividend?: Buffer | undefined
+  divisor?: Buffer | undefined
+  settled: boolean
+  /** Its native worker publishes `finish` itself. */
+  isAnnounced?: boolean
+  thrown?: boolean
+  losses: number
+  /** Nodes whose clients wait, once per client. */
+  waiting: string[]
+  /** Only worth running while somebody waits. */
+  foreground: boolean
+  /** It has run once, as a job of a batch. */
+  ran?: true
+  callback?: CallbackOf
+  expiresAtMs?: number | undefined
+}
+
+export function noTotals() {
+  return {
+    ...{ submitted: 0, completed: 0, failed: 0, retried: 0, expired: 0 },
+    ...{ promoted: 0, requeued: 0, forgotten: 0 },
+  }
+}
+
+/** One lane's records and the places of their ids. */
+export class MemoryLane {
+  readonly lane: string
+  readonly #jobs = new Map<number, MemoryJob>()
+  /** Next job first. */
+  readonly queues: Record<Band, number[]> = { high: [], normal: [], low: [] }
+  /** Retries of jobs that the automatic rule had given to a consumer. */
+  readonly bridged = new Set<number>()
+  /** Due time by id, the store's milliseconds. */
+  readonly scheduled = new Map<number, number>()
+  /** Deadline by id. */
+  readonly busy = new Map<number, number>()
+  /** Dead ids, the oldest first. */
+  readonly dead: number[] = []
+  readonly unique = new Map<string, number>()
+  readonly jids = new Map<string, number>()
+  /** Who holds each lock, and until when. */
+  readonly once = new Map<string, { readonly id: number; readonly untilMs: number }>()
+  /** The last tick of each cron entry, milliseconds. */
+  readonly ticks = new Map<string, number>()
+  readonly locks = new Map<number, number>()
+  readonly workers = new Map<string, WorkerCount>()
+  counters = noTotals()
+  /** Its last id when its queue was removed. */
+  removedAt: number | undefined
+  limits: Readonly<Partial<Record<Band, number>>> = {}
+  /** Opened for good, or closed by an operator. */
+  isOpen: boolean | undefined
+  /** Until when by-name workers that were seen close it to consumers, the store's milliseconds. */
+  closedUntilMs = 0
+  /** Jobs up to this number were cleared away, those that stood in no place as well. */
+  clearedTo = 0
+  nativeWorkers = 0
+  /** What native programs may have left, and since when it has been so, the store's milliseconds. */
+  readonly suspects = new Map<string, number>()
+  /** The last id that there was when the lane was looked at, and the store's milliseconds of that. */
+  seen: { readonly upTo: number; readonly atMs: number } = { upTo: 0, atMs: 0 }
+  line: { readonly sign: string; readonly sinceMs: number } | undefined
+  #lastId = 0
+
+  constructor(lane: string) {
+    this.lane = lane
+  }
+
+  get lastId(): number {
+    return this.#lastId
+  }
+
+  nextId(): number {
+    this.#lastId += 1
+    return this.#lastId
+  }
+
+  /** Jobs that only an index still names when all places are empty. */
+  indexed(): number[] {
+    return [...new Set([...this.unique.values(), ...this.jids.values()])]
+  }
+
+  /** All that stands in no place now is over. */
+  noteCleared(): void {
+    this.clearedTo = this.#lastId
+  }
+
+  add(job: MemoryJob): void {
+    this.#jobs.set(job.id, job)
+  }
+
+  job(id: number, nowMs: number): MemoryJob | undefined {
+    const job = this.#jobs.get(id)
+    if (job?.expiresAtMs === undefined || job.expiresAtMs > nowMs) return job
+    this.#jobs.delete(id)
+    return undefined
+  }
+
+  /** Lets the native client go that may be blocked on its job. */
+  releaseLock(id: number): void {
+    this.locks.set(id, (this.locks.get(id) ?? 0) + 1)
+  }
+
+  delete(id: number): void {
+    this.#jobs.delete(id)
+  }
+
+  all(): Iterable<MemoryJob> {
+    return this.#jobs.values()
+  }
+
+  /** Behind the jobs of the same and higher levels in its band; native jobs keep their place. */
+  enqueue(job: MemoryJob): void {
+    const level = job.level ?? 5
+    const queue = this.queues[bandOf(level)]
+    const lower = queue.findIndex((id) => this.#isBelow(id, level))
+    queue.splice(lower < 0 ? queue.length : lower, 0, job.id)
+  }
+
+  /** Before the jobs of its level, behind those of higher ones. */
+  requeue(job: MemoryJob): void {
+    const level = job.level ?? 5
+    const queue = this.queues[bandOf(level)]
+    const place = queue.findIndex((id) => (this.#jobs.get(id)?.level ?? 0) <= level)
+    queue.splice(place < 0 ? queue.length : place, 0, job.id)
+  }
+
+  /** The next job's band, or none. */
+  head(): { readonly band: Band; readonly id: number } | undefined {
+    for (const band of bands) {
+      const id = this.queues[band][0]
+      if (id !== undefined) return { band, id }
+    }
+    return undefined
+  }
+
+  get queued(): number {
+    return bands.reduce((sum, band) => sum + this.queues[band].length, 0)
+  }
+
+  /** Whether there is a queued job that is more than what a client has left behind. */
+  get hasWanted(): boolean {
+    return bands.some((band) =>
+      this.queues[band].some((id) => {
+        const job = this.#jobs.get(id)
+        return job !== undefined && (!job.foreground || job.waiting.length > 0)
+      }),
+    )
+  }
+
+  isFull(level: Level): boolean {
+    const most = this.limits[bandOf(level)] ?? 0
+    return most > 0 && this.queued + this.scheduled.size + this.busy.size >= most
+  }
+
+  /** How consumers are given its jobs: opened for good, by the automatic rule, or not at all. */
+  openness(nowMs: number): 'open' | 'auto' | undefined {
+    if (this.isOpen) return 'open'
+    if (this.isOpen === false || this.closedUntilMs > nowMs || this.byName > 0) return undefined
+    return 'auto'
+  }
+
+  /** By-name workers are there, or were until now. */
+  noteNamed(nowMs: number, graceMs: number): void {
+    this.closedUntilMs = nowMs + graceMs
+  }
+
+  /** Workers that named the function, behind nodes or native. */
+  get byName(): number {
+    let sum = this.nativeWorkers
+    for (const { named } of this.workers.values()) sum += named
+    return sum
+  }
+
+  counts(): LaneCounts {
+    let consumers = 0
+    for (const count of this.workers.values()) consumers += count.consumers
+    return {
+      lane: this.lane,
+      high: this.queues.high.length,
+      normal: this.queues.normal.length,
+      low: this.queues.low.length,
+      running: this.busy.size,
+      scheduled: this.scheduled.size,
+      retrying: [...this.scheduled.keys()].filter((id) => this.#jobs.get(id)?.failure).length,
+      dead: this.dead.length,
+      workers: this.byName + consumers,
+      ...this.counters,
+      isRemoved: this.removedAt === this.#lastId,
+    }
+  }
+
+  forgetIndexes(job: MemoryJob): void {
+    this.forgetUnique(job)
+    const { jid } = job.terms ?? {}
+    if (jid !== undefined && this.jids.get(jid) === job.id) this.jids.delete(jid)
+  }
+
+  forgetUnique(job: MemoryJob): void {
+    const { unique } = job.terms ?? {}
+    const key = unique && uniqueKey(unique)
+    if (key !== undefined && this.unique.get(key) === job.id) this.unique.delete(key)
+  }
+
+  #isBelow(id: number, level: Level): boolean {
+    const job = this.#jobs.get(id)
+    return job?.terms !== undefined && job.terms.level < level
+  }
+}
+
+export function uniqueKey(unique: Uint8Array): string {
+  return Buffer.from(unique).toString('latin1')
+}
+
+/** A record as the store port shows it. */
+export function jobOf(lane: string, job: MemoryJob): Job {
+  const { id, status, door, input, settled, losses, terms } = job
+  const record = {
+    lane,
+    id,
+    status,
+    door,
+    level: job.level ?? 5,
+    input,
+    settled,
+    foreground: job.foreground,
+    losses,
+    waiting: job.waiting.length,
+    output: job.output,
+    enqueuedAtMs: job.enqueuedAtMs,
+    unique: terms?.unique && Buffer.from(terms.unique),
+    reducer: terms?.reducer && Buffer.from(terms.reducer),
+    jid: terms?.jid,
+    envelope: terms?.envelope,
+    failure: job.failure,
+    note: job.note,
+    notedAtMs: job.notedAtMs,
+    retries: terms?.retries,
+    retentionSeconds: terms?.retentionSeconds,
+    reserveForSeconds: terms?.reserveForSeconds,
+    dividend: job.dividend,
+    divisor: job.divisor,
+    token: job.token,
+    thrown: job.thrown || undefined,
+  }
+  return withoutUndefined(record) as Job
+}
+
+/** The same as a look shows it. */
+export function stateOf(lane: string, job: MemoryJob, extras: readonly LookExtra[] = []): JobState {
+  const { input, output, envelope, ...state } = jobOf(lane, job)
+  const hasEnded = job.status === 'success' || job.status === 'error'
+  return {
+    ...state,
+    ...(envelope !== undefined && extras.includes('envelope') && { envelope }),
+    ...(output && hasEnded && extras.includes('output') && { output }),
+  }
+}
+
+function withoutUndefined(record: Readonly<Record<string, unknown>>): unknown {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined))
+}

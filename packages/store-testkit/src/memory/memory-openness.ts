@@ -1,0 +1,46 @@
+import type { LaneOpenness } from '@crossgear/core-scheduler'
+import type { MemoryLane } from './memory-lane.ts'
+import { wakeAll } from './memory-upkeep.ts'
+import type { MemoryWorld } from './memory-world.ts'
+
+/** A new lane is closed to consumers as its function's home lane is. */
+export function inheritClosed(world: MemoryWorld, fn: string, name: string, graceMs: number): void {
+  const [home, lane] = [world.lane(fn), world.lane(name)]
+  const untilMs = home.byName > 0 ? world.nowMs() + graceMs : home.closedUntilMs
+  lane.closedUntilMs = Math.max(lane.closedUntilMs, untilMs)
+  if (home.isOpen === false) lane.isOpen ??= false
+}
+
+/** Jobs that a consumer of the automatic rule failed are due at once for the function's own workers. */
+export function takeBackBridged(world: MemoryWorld, lane: MemoryLane): void {
+  const ids = [...lane.bridged].filter((id) => lane.scheduled.delete(id))
+  lane.bridged.clear()
+  for (const id of ids) {
+    const job = lane.job(id, world.nowMs())
+    if (!job) continue
+    job.enqueuedAtMs = world.nowMs()
+    lane.enqueue(job)
+  }
+  if (ids.length > 0) wakeAll(world, lane.lane, ids.length)
+}
+
+/** Notes by-name workers that are there. True for a closed lane whose jobs none of them is there for. */
+export function healLane(world: MemoryWorld, lane: MemoryLane, graceMs: number): boolean {
+  const nowMs = world.nowMs()
+  if (lane.byName > 0 || lane.closedUntilMs > nowMs + graceMs) lane.noteNamed(nowMs, graceMs)
+  if (lane.byName > 0) takeBackBridged(world, lane)
+  const isClosed = lane.openness(nowMs) === undefined
+  const { workers } = lane.counts()
+  return isClosed && lane.byName <= 0 && lane.queued > 0 && workers > lane.byName
+}
+
+/** Tells if consumers are given jobs of a lane, and why. */
+export function opennessOf(world: MemoryWorld, lane: MemoryLane): LaneOpenness {
+  const closed = lane.isOpen === false ? 'shut' : 'closed'
+  return {
+    lane: lane.lane,
+    state: lane.openness(world.nowMs()) ?? closed,
+    closedUntilMs: lane.closedUntilMs,
+    namedWorkers: Math.max(0, lane.byName),
+  }
+}

@@ -1,0 +1,200 @@
+import { clearLeftovers } from './memory-administration.ts'
+import {
+  bands,
+  type ConsumerNews,
+  type JobNote,
+  type JobPlace,
+  type JobRef,
+  type JobSet,
+  type QueueStore,
+  type SetExit,
+} from '@crossgear/core-scheduler'
+import { buryJob, endJob, putBack } from './memory-finish.ts'
+import { noTotals, type MemoryJob, type MemoryLane } from './memory-lane.ts'
+import type { MemoryWorld } from './memory-world.ts'
+
+type Step = <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
+
+/** Queues and sets of a {@link MemoryWorld}. */
+export class MemoryQueues implements QueueStore {
+  readonly #node: string
+  readonly #step: Step
+
+  constructor(node: string, step: Step) {
+    this.#node = node
+    this.#step = step
+  }
+
+  pausedQueues(): Promise<readonly string[]> {
+    return this.#step(({ paused }) => [...paused])
+  }
+
+  setPaused(queues: readonly string[], paused: boolean): Promise<void> {
+    return this.#step((world) => {
+      for (const queue of queues) {
+        if (paused) world.paused.add(queue)
+        else world.paused.delete(queue)
+      }
+      world.tell(
+        () => true,
+        (listener) => listener.pausesChanged(),
+      )
+    })
+  }
+
+  tellOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
+    return this.#step((world) => {
+      world.tell(
+        () => true,
+        (listener) => listener.consumerNews(wid, news),
+      )
+    })
+  }
+
+  oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]> {
+    return this.#step((world) =>
+      lanes.map((name) => {
+        const lane = world.lane(name)
+        const heads = bands.flatMap((band) => lane.queues[band].slice(0, 1))
+        const since = heads.map((id) => lane.job(id, world.nowMs())?.enqueuedAtMs ?? world.nowMs())
+        return since.length === 0 ? undefined : Math.min(...since)
+      }),
+    )
+  }
+
+  setIds(
+    lane: string,
+    set: JobSet,
+    from: number,
+    count: number,
+  ): Promise<{ readonly ids: readonly number[]; readonly seen: number }> {
+    return this.#step((world) => {
+      const ids = idsOf(world.lane(lane), set, world.nowMs()).slice(from, from + count)
+      return { ids, seen: ids.length }
+    })
+  }
+
+  moveJobs(
+    name: string,
+    set: JobSet,
+    ids: readonly number[],
+    to: SetExit,
+  ): Promise<readonly number[]> {
+    return this.#step((world) => {
+      const lane = world.lane(name)
+      const standing = new Set(idsOf(lane, set, world.nowMs()))
+      const moved = ids.flatMap((id) => {
+        const job = standing.has(id) ? lane.job(id, world.nowMs()) : undefined
+        return job ? [job] : []
+      })
+      for (const job of moved) this.#move(world, lane, job, to)
+      if (to === 'queue' && moved.length > 0) {
+        world.tell(
+          () => true,
+          (listener) => listener.woken(name, moved.length),
+        )
+      }
+      return moved.map(({ id }) => id)
+    })
+  }
+
+  endJobs(name: string, places: readonly JobPlace[], max: number): Promise<readonly number[]> {
+    return this.#step((world) => {
+      const lane = world.lane(name)
+      const ended = places.flatMap((place) => idsIn(lane, place)).slice(0, max)
+      for (const id of ended) {
+        takeOut(lane, id)
+        const job = lane.job(id, world.nowMs())
+        if (job) endJob(world, this.#node, lane, job, 'error', Buffer.alloc(0))
+      }
+      if (places.includes('busy') && ended.length < max) {
+        ended.push(...clearLeftovers(world, this.#node, lane))
+      }
+      return ended
+    })
+  }
+
+  markRemoved(name: string): Promise<void> {
+    return this.#step((world) => {
+      const lane = world.lane(name)
+      if (lane.queued === 0) lane.removedAt = lane.lastId
+    })
+  }
+
+  resetTotals(lane: string): Promise<void> {
+    return this.#step((world) => {
+      world.lane(lane).counters = noTotals()
+    })
+  }
+
+  findFinished(jid: string): Promise<JobRef | undefined> {
+    return this.#step((world) => {
+      for (const lane of world.lanes) {
+        for (const { id, terms } of lane.all()) {
+          const job = terms?.jid === jid ? lane.job(id, world.nowMs()) : undefined
+          if (job?.settled) return { lane: lane.lane, id }
+        }
+      }
+      return undefined
+    })
+  }
+
+  note({ lane, id }: JobRef, token: string | undefined, note: JobNote): Promise<boolean> {
+    return this.#step((world) => {
+      const job = world.lane(lane).job(id, world.nowMs())
+      if (!job || (token !== undefined && job.token !== token)) return false
+      job.notedAtMs = world.nowMs()
+      if (note.text !== undefined) job.note = note.text
+      if (note.percent !== undefined) {
+        job.dividend = Buffer.from(String(note.percent))
+        job.divisor = Buffer.from('100')
+      }
+      const { busy } = world.lane(lane)
+      if (token !== undefined && note.reserveUntilMs !== undefined)
+        busy.set(id, Math.max(note.reserveUntilMs, busy.get(id) ?? 0))
+      return true
+    })
+  }
+
+  #move(world: MemoryWorld, lane: MemoryLane, job: MemoryJob, to: SetExit): void {
+    if (lane.dead.includes(job.id)) job.foreground = false
+    takeOut(lane, job.id)
+    if (to === 'nowhere') endJob(world, this.#node, lane, job, 'error', Buffer.alloc(0))
+    else if (to === 'dead') buryJob(world, this.#node, lane, job)
+    else {
+      job.settled = false
+      lane.removedAt = undefined
+      putBack(world, lane, job)
+    }
+  }
+}
+
+function idsOf(lane: MemoryLane, set: JobSet, nowMs: number): number[] {
+  if (set === 'dead') return [...lane.dead]
+  const byTime = [...lane.scheduled].sort(([, one], [, other]) => one - other)
+  const failedBefore = (id: number): boolean => lane.job(id, nowMs)?.failure !== undefined
+  return byTime.flatMap(([id]) => (failedBefore(id) === (set === 'retries') ? [id] : []))
+}
+
+function idsIn(lane: MemoryLane, place: JobPlace): readonly number[] {
+  switch (place) {
+    case 'high':
+    case 'normal':
+    case 'low':
+      return [...lane.queues[place]]
+    case 'scheduled':
+    case 'busy':
+      return [...lane[place].keys()]
+    case 'dead':
+      return [...lane.dead]
+  }
+}
+
+function takeOut(lane: MemoryLane, id: number): void {
+  lane.scheduled.delete(id)
+  lane.busy.delete(id)
+  for (const list of [lane.dead, ...bands.map((band) => lane.queues[band])]) {
+    const at = list.indexOf(id)
+    if (at >= 0) list.splice(at, 1)
+  }
+}

@@ -1,0 +1,118 @@
+import {
+  holderOf,
+  type HeldRef,
+  type JobEvent,
+  type LeasedJob,
+  type Report,
+} from '@crossgear/core-scheduler'
+import { others, release } from './memory-finish.ts'
+import { stateOf, type MemoryLane } from './memory-lane.ts'
+import type { MemoryWorld } from './memory-world.ts'
+
+/** Takes what a running job says; false where the token is not its own. */
+export function takeReport(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  report: Report,
+): boolean {
+  const { id, token } = report
+  const job = lane.job(id, world.nowMs())
+  if (job?.token !== token) return false
+  if (report.kind === 'status') {
+    job.dividend = Buffer.from(report.dividend)
+    job.divisor = Buffer.from(report.divisor)
+  }
+  const nodes = others(job, node)
+  world.tell(
+    (subscriber) => nodes.has(subscriber.node),
+    (listener) => listener.relayed({ lane: lane.lane, id }, eventOf(report)),
+  )
+  return true
+}
+
+function eventOf(report: Report): JobEvent {
+  if (report.kind !== 'status') return { kind: report.kind, data: report.data }
+  const { kind, dividend, divisor } = report
+  return { kind, dividend, divisor }
+}
+
+/** Moves the due jobs into the queues of their lanes, the earliest first; gives how many each lane got. */
+export function promoteDue(world: MemoryWorld): { readonly lane: string; readonly jobs: number }[] {
+  const due = [...world.lanes].flatMap((lane) =>
+    [...lane.scheduled]
+      .filter(([, dueMs]) => dueMs <= world.nowMs())
+      .map(([id, dueMs]) => ({ lane, id, dueMs, job: lane.job(id, world.nowMs()) })),
+  )
+  due.sort(
+    (one, other) => one.dueMs - other.dueMs || (one.job?.arrival ?? 0) - (other.job?.arrival ?? 0),
+  )
+  const moved = new Map<string, number>()
+  for (const { lane, id, dueMs, job } of due) {
+    lane.scheduled.delete(id)
+    lane.bridged.delete(id)
+    if (!job) continue
+    if (job.door !== 'native') world.arrive(job, dueMs)
+    lane.counters[job.failure === undefined ? 'promoted' : 'requeued'] += 1
+    lane.removedAt = undefined
+    lane.enqueue(job)
+    moved.set(lane.lane, (moved.get(lane.lane) ?? 0) + 1)
+  }
+  for (const [lane, jobs] of moved) wakeAll(world, lane, jobs)
+  return [...moved].map(([lane, jobs]) => ({ lane, jobs }))
+}
+
+/** The reservations of a lane that are past their deadline. */
+export function expiredIn(world: MemoryWorld, lane: MemoryLane, max: number): LeasedJob[] {
+  const late = [...lane.busy].filter(([, deadlineMs]) => deadlineMs <= world.nowMs())
+  return late.slice(0, max).flatMap(([id]) => {
+    const job = lane.job(id, world.nowMs())
+    if (job?.token === undefined) return []
+    return [{ ...stateOf(lane.lane, job), token: job.token, heldBy: holderOf(job.token) } as const]
+  })
+}
+
+/** What workers behind a node hold in a lane. */
+export function heldIn(world: MemoryWorld, lane: MemoryLane, node: string): HeldRef[] {
+  return [...lane.busy.keys()].flatMap((id) => {
+    const token = lane.job(id, world.nowMs())?.token
+    return token?.slice(1).startsWith(`${node}-`) ? [{ lane: lane.lane, id, token }] : []
+  })
+}
+
+/** A node that is gone; its jobs have lost a worker where it died. */
+interface Departure {
+  readonly node: string
+  readonly isDeath: boolean
+  readonly maxLosses: number
+  readonly failure?: string | undefined
+}
+
+/** Forgets a node in a lane: its clients, its workers, and what its by-name workers hold. */
+export function forgetNodeIn(
+  world: MemoryWorld,
+  lane: MemoryLane,
+  { node, isDeath, maxLosses, failure }: Departure,
+  graceMs: number,
+): number {
+  for (const job of lane.all()) job.waiting = job.waiting.filter((other) => other !== node)
+  const held = [...lane.busy.keys()].flatMap((id) => {
+    const job = lane.job(id, world.nowMs())
+    return job?.token?.startsWith(`n${node}-`) ? [job] : []
+  })
+  if (lane.workers.get(node)?.named) lane.noteNamed(world.nowMs(), graceMs)
+  lane.workers.delete(node)
+  // Nobody is left out of what follows: the node that does this has clients, too.
+  const settled = held.map((job) =>
+    release(world, '', lane, job, { lost: isDeath, maxLosses, ...(failure && { failure }) }),
+  )
+  return settled.filter((outcome) => outcome === 'released').length
+}
+
+/** Every node hears that jobs may have come into a lane. */
+export function wakeAll(world: MemoryWorld, lane: string, jobs: number): void {
+  world.tell(
+    () => true,
+    (listener) => listener.woken(lane, jobs),
+  )
+}

@@ -1,0 +1,182 @@
+import {
+  LaneNames,
+  StoreError,
+  type HeldRef,
+  type Store,
+  type StoreErrorCode,
+  type StoreListener,
+} from '@crossgear/core-scheduler'
+import type { MemoryBatch } from './memory-batches.ts'
+import type { ManualClock } from '@crossgear/core-scheduler/manual-clock'
+import { MemoryLane, type MemoryJob } from './memory-lane.ts'
+import { MemoryNative } from './memory-native.ts'
+import { MemoryNode } from './memory-node.ts'
+import type { NativePeer, StoreWorld, WorldOptions } from '../contract/store-world.ts'
+import { violationsOf } from './memory-violations.ts'
+
+/** The store's clock is this far ahead of the nodes' clock, milliseconds. */
+const epochMs = 1_700_000_000_000
+
+const weekMs = 7 * 24 * 3600 * 1000
+
+/** What one node hears of. */
+export interface Subscriber {
+  readonly node: string
+  readonly watched: ReadonlySet<string> | 'all'
+  readonly listener: StoreListener | undefined
+}
+
+/**
+ * A store in memory that several nodes share: a test double for what real stores do, the passing of
+ * time, failing and dying included.
+ */
+export class MemoryWorld implements StoreWorld {
+  readonly clock: ManualClock
+  readonly names: LaneNames
+  readonly options: WorldOptions
+  readonly native: NativePeer = new MemoryNative(this)
+  readonly numbers = new Map<string, number>()
+  /** Node to its last heartbeat. */
+  readonly beats = new Map<string, number>()
+  /** Who looks after native leftovers, the store's milliseconds. */
+  caretaker: { readonly node: string; readonly untilMs: number } | undefined
+  /** When jobs of queues with a rate were handed out, the latest first. */
+  readonly starts = new Map<string, number[]>()
+  /** Cron entries by name, as text. */
+  readonly cronEntries = new Map<string, string>()
+  readonly batches = new Map<string, MemoryBatch>()
+  /** Lanes that the automatic rule gave to consumers. */
+  readonly bridged = new Set<string>()
+  /** Holders of leases by name, when each was heard of last, and what it holds by token. */
+  readonly holders = new Map<string, { seenMs: number; readonly leases: Map<string, HeldRef> }>()
+  /** Faktory queues. */
+  readonly paused = new Set<string>()
+  readonly #lanes = new Map<string, MemoryLane>()
+  readonly #nodes: MemoryNode[] = []
+  #lastLaneNumber = 0
+  #lastArrival = 0
+  #steppedMs = 0
+  #trouble: StoreError | undefined
+
+  constructor(clock: ManualClock, options: WorldOptions = {}) {
+    this.clock = clock
+    this.options = options
+    this.names = options.names ?? new LaneNames()
+  }
+
+  /** How long by-name workers close a lane to consumers, milliseconds. */
+  get graceMs(): number {
+    return this.options.graceMs ?? weekMs
+  }
+
+  /** The store's clock. */
+  nowMs(): number {
+    return epochMs + this.#steppedMs + this.clock.nowMs()
+  }
+
+  /** The store's clock is set, ahead or back. Nobody's own clock goes with it. */
+  stepClock(ms: number): void {
+    this.#steppedMs += ms
+  }
+
+  /** A job comes into line, behind those that came in the same millisecond. */
+  arrive(job: MemoryJob, atMs = this.nowMs()): void {
+    this.#lastArrival += 1
+    job.enqueuedAtMs = atMs
+    job.arrival = this.#lastArrival
+  }
+
+  /** A number that no lane had before. */
+  nextLaneNumber(): number {
+    this.#lastLaneNumber += 1
+    return this.#lastLaneNumber
+  }
+
+  lane(name: string): MemoryLane {
+    let lane = this.#lanes.get(name)
+    if (!lane) this.#lanes.set(name, (lane = new MemoryLane(name)))
+    return lane
+  }
+
+  get lanes(): Iterable<MemoryLane> {
+    return this.#lanes.values()
+  }
+
+  /** A node of that name; a name is good for one life. */
+  join(name = `node${this.#nodes.length + 1}`, graceMs = this.graceMs): MemoryNode {
+    if (this.#nodes.some(({ node }) => node === name)) throw new Error(`${name} has lived before`)
+    const node = new MemoryNode(this, name, graceMs)
+    this.#nodes.push(node)
+    return node
+  }
+
+  node({ graceMs }: { readonly graceMs?: number } = {}): Promise<Store> {
+    return Promise.resolve(this.join(undefined, graceMs))
+  }
+
+  /** From now on the store does nothing and says why. */
+  break(code: StoreErrorCode = 'UNREACHABLE'): void {
+    this.#trouble = new StoreError(code, `the store is ${code.toLowerCase()}`)
+    this.tell(
+      () => true,
+      (listener) => listener.down(code),
+    )
+  }
+
+  /** The store works again. What happened while it did not is lost to those who listen. */
+  mend(): void {
+    this.#trouble = undefined
+    this.tell(
+      () => true,
+      (listener) => listener.up(),
+    )
+  }
+
+  /** Throws where the store is broken. */
+  demand(): void {
+    if (this.#trouble) throw this.#trouble
+  }
+
+  /** Lets those nodes hear something, a little later, as a network would. */
+  tell(who: (node: Subscriber) => boolean, say: (listener: StoreListener) => void): void {
+    for (const node of this.#nodes) {
+      if (!who(node)) continue
+      queueMicrotask(() => {
+        if (node.listener) say(node.listener)
+      })
+    }
+  }
+
+  /** Lets those hear that watch a lane. */
+  tellWatchers(lane: string, say: (listener: StoreListener) => void): void {
+    this.tell(({ watched }) => watched === 'all' || watched.has(lane), say)
+  }
+
+  pass(ms: number): Promise<void> {
+    return this.clock.advance(ms)
+  }
+
+  secondsLeft(lane: string, id: number): Promise<number | undefined> {
+    const job = this.lane(lane).job(id, this.nowMs())
+    const left = (job?.expiresAtMs ?? Infinity) - this.nowMs()
+    return Promise.resolve(job && Math.ceil(left / 1000))
+  }
+
+  expire(lane: string, id: number): Promise<void> {
+    this.lane(lane).delete(id)
+    return Promise.resolve()
+  }
+
+  limit(lane: string, most: MemoryLane['limits']): Promise<void> {
+    this.lane(lane).limits = most
+    return Promise.resolve()
+  }
+
+  violations(): Promise<readonly string[]> {
+    return Promise.resolve(violationsOf(this.lanes, this.nowMs()))
+  }
+
+  async close(): Promise<void> {
+    for (const node of this.#nodes) await node.close()
+  }
+}

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import { StoreError } from '@crossgear/core-scheduler'
+import { bytes, Cluster } from './harness.ts'
+
+/** Inputs of all that stands in a queue, taken one by one. */
+async function drained(cluster: Cluster, node: Awaited<ReturnType<Cluster['node']>>) {
+  const seen: string[] = []
+  for (;;) {
+    const lanes = node.scheduler.registry.ofQueue('default')
+    const groups = [{ lanes, queue: 'default' }]
+    const [job] = await node.store.claim({ by: 'consumer', groups, max: 1 })
+    if (!job) return seen
+    seen.push(job.input.toString())
+    await cluster.turn()
+  }
+}
+
+test('what comes behind the first job of a new lane stays behind it', async () => {
+  const cluster = new Cluster()
+  let register: () => void = () => undefined
+  const node = await cluster.node('slow', {}, (store) => {
+    const registerLane = store.registerLane.bind(store)
+    store.registerLane = async (lane) => {
+      if (lane === 'new') await new Promise<void>((resolve) => (register = resolve))
+      return registerLane(lane)
+    }
+    return store
+  })
+  node.submit('known', { input: bytes('0') })
+  await cluster.turn()
+  const behind = ['new', 'known', 'new', 'other', 'known'].map((lane, at) =>
+    node.submit(lane, { input: bytes(String(at + 1)) }),
+  )
+  const elsewhere = node.submit('known@bulk')
+  await cluster.turn()
+  expect(behind.map(({ result }) => result)).toEqual(behind.map(() => undefined))
+  expect(elsewhere.result).toBeDefined()
+
+  register()
+  await cluster.turn()
+  expect(behind.every(({ result }) => result?.kind === 'created')).toBe(true)
+  expect(await drained(cluster, node)).toEqual(['0', '1', '2', '3', '4', '5'])
+})
+
+test('a lane that cannot be made holds nobody up', async () => {
+  const cluster = new Cluster()
+  const node = await cluster.node('full', {}, (store) => {
+    const registerLane = store.registerLane.bind(store)
+    store.registerLane = (lane) =>
+      lane === 'new' ? Promise.reject(new StoreError('TOO_MANY_LANES', 'full')) : registerLane(lane)
+    return store
+  })
+  const clients = ['known', 'new', 'known'].map((lane) => node.submit(lane))
+  await cluster.turn()
+  expect(clients.map(({ result }) => result?.kind)).toEqual(['created', undefined, 'created'])
+  expect(clients[1]?.refusal?.code).toBe('TOO_MANY_LANES')
+})
+
+test('what comes in one turn reaches the store in one call, a refused lane alone', async () => {
+  const cluster = new Cluster()
+  const calls: string[][] = []
+  const node = await cluster.node('counting', {}, (store) => {
+    const submitLanes = store.submitLanes.bind(store)
+    store.submitLanes = async (arrivals) => {
+      calls.push(arrivals.map(({ lane, places }) => `${lane} ${places.join(' ')}`))
+      const answers = await submitLanes(arrivals)
+      const refusal = new StoreError('REFUSED', 'WRONGTYPE')
+      return answers.map((answer, at) => (arrivals[at]?.lane === 'bad' ? refusal : answer))
+    }
+    return store
+  })
+  for (const lane of ['a', 'bad', 'b']) node.submit(lane)
+  await cluster.turn()
+  calls.splice(0)
+  const clients = ['a', 'bad', 'b', 'a'].map((lane) => node.submit(lane))
+  await cluster.turn()
+  expect(calls).toEqual([['a 0 3', 'bad 1', 'b 2']])
+  expect(clients.map(({ refusal }) => refusal?.code)).toEqual([
+    undefined,
+    'REFUSED',
+    undefined,
+    undefined,
+  ])
+  expect(clients.map(({ result }) => result !== undefined)).toEqual([true, false, true, true])
+})

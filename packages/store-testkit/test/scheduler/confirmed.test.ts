@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+import { StoreError } from '@crossgear/core-scheduler'
+import { bytes, Cluster, type TestNode } from './harness.ts'
+
+/** A store whose confirmations the test gives one by one. */
+class Confirmer {
+  readonly #waiting: { resolve: () => void; reject: (error: StoreError) => void }[] = []
+
+  readonly confirm = (): Promise<void> =>
+    new Promise((resolve, reject) => void this.#waiting.push({ resolve, reject }))
+
+  yes(): void {
+    for (const { resolve } of this.#waiting.splice(0)) resolve()
+  }
+
+  no(code: 'UNCONFIRMED' | 'UNREACHABLE' = 'UNCONFIRMED'): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(new StoreError(code, 'no'))
+  }
+}
+
+async function open(): Promise<{ cluster: Cluster; node: TestNode; confirmer: Confirmer }> {
+  const cluster = new Cluster()
+  const confirmer = new Confirmer()
+  const node = await cluster.node('a', {}, (store) =>
+    Object.assign(store, { confirm: confirmer.confirm }),
+  )
+  return { cluster, node, confirmer }
+}
+
+const ignore = { reported: (): void => undefined, refused: (): void => undefined }
+
+describe('where the store is asked whether what it has is safe:', () => {
+  test('a client hears that its job exists when it is safe, and not before', async () => {
+    const { cluster, node, confirmer } = await open()
+    const client = node.submit('mail')
+    await cluster.turn()
+    expect(client.result).toBeUndefined()
+    confirmer.yes()
+    await cluster.turn()
+    expect(client.result).toEqual({ kind: 'created', id: 1 })
+  })
+
+  test('a job that is not safe is refused, and run all the same', async () => {
+    const { cluster, node, confirmer } = await open()
+    const worker = node.worker('mail').sleep()
+    worker.takesWhenWoken = true
+    const client = node.submit('mail')
+    await cluster.turn()
+    confirmer.no()
+    await cluster.turn()
+    expect(client.refusal?.code).toBe('UNCONFIRMED')
+    expect(worker.jobs).toEqual(['mail:1'])
+    expect(node.observer.of('unconfirmed')).toMatchObject([{ what: 'submissions', n: 1 }])
+  })
+
+  test('a foreground job that is refused is not run, for nobody waits for it', async () => {
+    const { cluster, node, confirmer } = await open()
+    node.ask('mail')
+    await cluster.turn()
+    confirmer.no()
+    await cluster.turn()
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual([])
+  })
+
+  test('a client misses nothing of a job that ran before it heard of it', async () => {
+    const { cluster, node, confirmer } = await open()
+    const client = node.ask('mail')
+    await cluster.turn()
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    const { lane, id, token } = worker.last.job
+    node.scheduler.report({ lane, id, token, kind: 'data', data: bytes('part') }, ignore)
+    worker.complete('result')
+    await cluster.turn()
+    expect([client.result, client.heard]).toEqual([undefined, []])
+    confirmer.yes()
+    await cluster.turn()
+    expect(client.result).toEqual({ kind: 'created', id: 1 })
+    expect(client.heard).toEqual(['mail:1 data part', 'mail:1 complete result'])
+    expect(worker.settled).toEqual(['done'])
+  })
+
+  test('a client that leaves before it heard of its job abandons it', async () => {
+    const { cluster, node, confirmer } = await open()
+    const client = node.ask('mail')
+    await cluster.turn()
+    client.gone = true
+    confirmer.yes()
+    await cluster.turn()
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual([])
+  })
+
+  test('worker and client hear of an outcome when it is safe, or when it will not be', async () => {
+    const { cluster, node, confirmer } = await open()
+    const clients = [node.ask('mail'), node.ask('mail')]
+    await cluster.turn()
+    confirmer.yes()
+    for (const [at, client] of clients.entries()) {
+      const worker = node.worker('mail').take()
+      await cluster.turn()
+      worker.complete('result')
+      await cluster.turn()
+      expect([worker.settled, client.heard]).toEqual([[], []])
+      if (at === 0) confirmer.yes()
+      else confirmer.no()
+      await cluster.turn()
+      expect(worker.settled).toEqual(['done'])
+      expect(client.heard).toEqual([`mail:${at + 1} complete result`])
+    }
+    expect(node.observer.of('unconfirmed')).toMatchObject([{ what: 'outcomes', n: 1 }])
+  })
+
+  test('a job whose outcome is not safe yet is not taken for lost', async () => {
+    const { cluster, node, confirmer } = await open()
+    const client = node.ask('mail')
+    await cluster.turn()
+    confirmer.yes()
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    worker.complete('result')
+    await cluster.pass(10_000)
+    expect(client.heard).toEqual([])
+    confirmer.yes()
+    await cluster.turn()
+    expect(client.heard).toEqual(['mail:1 complete result'])
+  })
+
+  test('a store that is lost before it has answered refuses', async () => {
+    const { cluster, node, confirmer } = await open()
+    const client = node.submit('mail')
+    await cluster.turn()
+    confirmer.no('UNREACHABLE')
+    await cluster.turn()
+    expect(client.refusal?.code).toBe('UNREACHABLE')
+  })
+})

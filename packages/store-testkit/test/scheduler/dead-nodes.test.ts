@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { bytes, Cluster } from './harness.ts'
+
+test.each([3_600_000, 10_000, -3_600_000])(
+  'a step of the store’s clock by %i ms takes no job from a live node',
+  async (stepMs) => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    a.submit('mail')
+    await cluster.turn()
+    const holder = a.worker('mail').take()
+    const other = b.worker('mail')
+    other.takesWhenWoken = true
+    other.sleep()
+    await cluster.pass(2_300)
+    cluster.world.stepClock(stepMs)
+    await cluster.pass(10_000)
+    expect(other.jobs).toEqual([])
+    holder.complete('done')
+    await cluster.turn()
+    expect(holder.settled).toEqual(['done'])
+    expect(b.observer.troubles).toEqual([])
+  },
+)
+
+test('a node that died is reclaimed in time though the store’s clock stepped', async () => {
+  const cluster = new Cluster()
+  const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+  a.submit('mail')
+  await cluster.turn()
+  a.worker('mail').take()
+  const worker = b.worker('mail')
+  worker.takesWhenWoken = true
+  worker.sleep()
+  await cluster.pass(1_500)
+  a.store.crash()
+  await cluster.pass(500)
+  cluster.world.stepClock(-60_000)
+  await cluster.pass(4_500)
+  expect(worker.jobs).toEqual(['mail:1'])
+})
+
+test('the clients of a node that was taken for dead are waited for again', async () => {
+  const cluster = new Cluster()
+  const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+  const client = a.ask('mail')
+  await cluster.turn()
+  await b.store.reclaimNode('a', ['mail'], 0)
+  await cluster.pass(1_100)
+  const worker = b.worker('mail').take()
+  await cluster.turn()
+  expect(worker.jobs).toEqual(['mail:1'])
+  worker.complete('done')
+  await cluster.turn()
+  expect(client.heard).toEqual(['mail:1 complete done'])
+})
+
+test('a job that its clients left with their node is not run', async () => {
+  const cluster = new Cluster()
+  const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+  a.ask('mail', { input: bytes('waited for') })
+  a.submit('mail')
+  await cluster.turn()
+  a.store.crash()
+  await cluster.pass(5_000)
+  const workers = [b.worker('mail').take(), b.worker('mail').take()]
+  await cluster.turn()
+  expect(workers.flatMap(({ jobs }) => jobs)).toEqual(['mail:2'])
+})

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest'
+import type { JobState, LeaseHolders, SchedulerOptions } from '@crossgear/core-scheduler'
+import { Cluster, type TestNode } from './harness.ts'
+
+type Held = JobState & { readonly token: string }
+
+const seconds = 1_000
+
+/** Lets time pass in steps, as beats would see it. */
+async function pass(cluster: Cluster, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += seconds) await cluster.pass(seconds)
+}
+
+/** A Faktory worker of a node that takes a job and notes who has it. */
+async function took(cluster: Cluster, node: TestNode, holder: string): Promise<Held> {
+  const worker = node.consumer('default').take()
+  await cluster.turn()
+  const job = worker.assignments.at(-1)?.job
+  if (!job) throw new Error('no job')
+  node.scheduler.holders.hold(holder, job)
+  await cluster.turn()
+  return job
+}
+
+const statusOf = async (node: TestNode, id = 1): Promise<string | undefined> =>
+  (await node.store.read('mail', [id]))[0]?.status
+
+async function world(options: SchedulerOptions = {}) {
+  const cluster = new Cluster()
+  const [a, b] = [await cluster.node('a', options), await cluster.node('b', options)]
+  const holders: LeaseHolders = a.scheduler.holders
+  return { cluster, a, b, holders }
+}
+
+test('a job of another door goes back 60 s after its worker was heard of last, as a loss', async () => {
+  const { cluster, a, holders } = await world()
+  const client = a.ask('mail')
+  await cluster.turn()
+  await took(cluster, a, holders.nameOf('w-1'))
+  await pass(cluster, 58 * seconds)
+  expect(await statusOf(a)).toBe('busy')
+  await pass(cluster, 4 * seconds)
+  expect((await a.store.read('mail', [1]))[0]).toMatchObject({ status: 'idle', losses: 1 })
+
+  const next = a.worker('mail').take()
+  await cluster.turn()
+  next.complete('by another')
+  await cluster.turn()
+  expect(client.heard).toEqual(['mail:1 complete by another'])
+  expect(await a.store.holders.quiet(-1, 9)).toEqual([])
+})
+
+test('a worker that beats at any node keeps its jobs, whichever node handed them out', async () => {
+  const { cluster, a, b, holders } = await world()
+  a.submit('mail')
+  await cluster.turn()
+  await took(cluster, a, holders.nameOf('w-1'))
+  a.store.crash()
+  for (let round = 0; round < 6; round += 1) {
+    await pass(cluster, 30 * seconds)
+    b.scheduler.holders.alive('ww-1')
+  }
+  expect(await statusOf(b)).toBe('busy')
+  await pass(cluster, 62 * seconds)
+  expect(await statusOf(b)).toBe('idle')
+})
+
+test('a worker without a wid lives as long as its connection, and as long as its node', async () => {
+  const { cluster, a, b, holders } = await world()
+  for (let count = 0; count < 2; count += 1) a.submit('mail')
+  await cluster.turn()
+  const names = [holders.nameOf(undefined), holders.nameOf(undefined)]
+  for (const name of names) await took(cluster, a, name)
+  await pass(cluster, 100 * seconds)
+  expect([await statusOf(b, 1), await statusOf(b, 2)]).toEqual(['busy', 'busy'])
+  holders.disconnected(names[0] ?? '')
+  await pass(cluster, 63 * seconds)
+  expect([await statusOf(b, 1), await statusOf(b, 2)]).toEqual(['idle', 'busy'])
+  a.store.crash()
+  await pass(cluster, 64 * seconds)
+  expect(await statusOf(b, 2)).toBe('idle')
+})
+
+test.each([
+  ['others', 'busy'],
+  ['all', 'idle'],
+] as const)('with %s a job of a Faktory producer is %s then', async (deadWorkerRequeue, status) => {
+  const { cluster, a, holders } = await world({ deadWorkerRequeue })
+  a.submit('mail', { door: 'faktory', jid: '12345678' })
+  await cluster.turn()
+  await took(cluster, a, holders.nameOf('w-1'))
+  await pass(cluster, 62 * seconds)
+  expect(await statusOf(a)).toBe(status)
+})
+
+test('a job that its worker ended is held by nobody', async () => {
+  const { cluster, a, holders } = await world()
+  a.submit('mail')
+  await cluster.turn()
+  const name = holders.nameOf('w-1')
+  const job = await took(cluster, a, name)
+  holders.settled(name, job)
+  await cluster.turn()
+  expect(await a.store.holders.held(name)).toEqual([])
+})
+
+test('a store that was away for long is no silence of the workers', async () => {
+  const { cluster, a, holders } = await world()
+  a.submit('mail')
+  await cluster.turn()
+  await took(cluster, a, holders.nameOf('w-1'))
+  await pass(cluster, 45 * seconds)
+  cluster.world.break()
+  await pass(cluster, 120 * seconds)
+  cluster.world.mend()
+  await pass(cluster, 15 * seconds)
+  expect(await statusOf(a)).toBe('busy')
+  holders.alive('ww-1')
+  await pass(cluster, 58 * seconds)
+  expect(await statusOf(a)).toBe('busy')
+  await pass(cluster, 4 * seconds)
+  expect(await statusOf(a)).toBe('idle')
+})

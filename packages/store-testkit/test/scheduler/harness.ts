@@ -1,0 +1,218 @@
+import { expect } from 'vitest'
+import {
+  Scheduler,
+  type Assignment,
+  type Claimant,
+  type IdleWorker,
+  type Interest,
+  type JobEvent,
+  type JobRef,
+  type NewJob,
+  type SchedulerOptions,
+  type Settled,
+  type Store,
+  type StoreError,
+  type Submission,
+  type Submitted,
+  type Waiter,
+} from '@crossgear/core-scheduler'
+import { ManualClock, MemoryWorld, RecordingObserver } from '../../src/index.ts'
+import type { MemoryNode, WorldOptions } from '../../src/index.ts'
+
+export const bytes = (text: string): Buffer => Buffer.from(text)
+
+/** One gateway process without doors. */
+export class TestNode {
+  readonly scheduler: Scheduler
+  readonly observer = new RecordingObserver()
+  readonly store: MemoryNode
+  readonly clock: ManualClock
+
+  constructor(
+    world: MemoryWorld,
+    name: string,
+    options: SchedulerOptions,
+    wrap: (store: MemoryNode) => Store,
+  ) {
+    this.store = world.join(name)
+    this.clock = world.clock
+    this.scheduler = new Scheduler(wrap(this.store), world.clock, this.observer, options)
+  }
+
+  worker(...functions: string[]): TestWorker {
+    const interest = this.scheduler.namedInterest(functions.map((fn) => ({ fn })))
+    return new TestWorker(this.scheduler, interest)
+  }
+
+  leasedWorker(fn: string, leaseMs: number): TestWorker {
+    return new TestWorker(this.scheduler, this.scheduler.namedInterest([{ fn, leaseMs }]))
+  }
+
+  consumer(...queues: string[]): TestWorker {
+    return new TestWorker(this.scheduler, this.scheduler.consumerInterest(queues))
+  }
+
+  /** Hands in a background job. */
+  submit(lane: string, over: Partial<NewJob> = {}): TestClient {
+    const client = new TestClient(over)
+    this.scheduler.submit(lane, client)
+    return client
+  }
+
+  /** Hands in a foreground job. */
+  ask(lane: string, over: Partial<NewJob> = {}): TestClient {
+    const client = new TestClient({ foreground: true, ...over })
+    client.waiter = client
+    this.scheduler.submit(lane, client)
+    return client
+  }
+}
+
+/** A client with one job. */
+export class TestClient implements Submission, Waiter {
+  readonly job: NewJob
+  waiter?: Waiter
+  gone = false
+  result: Submitted | undefined
+  laneNumber: number | undefined
+  refusal: StoreError | undefined
+  /** What it heard, each event as a line. */
+  readonly heard: string[] = []
+
+  constructor(over: Partial<NewJob>) {
+    this.job = { input: bytes('input'), door: 'gearman', level: 5, foreground: false, ...over }
+  }
+
+  submitted(result: Submitted, laneNumber: number): void {
+    this.result = result
+    this.laneNumber = laneNumber
+  }
+
+  refused(error: StoreError): void {
+    this.refusal = error
+  }
+
+  hear(ref: JobRef, event: JobEvent): void {
+    this.heard.push(`${ref.lane}:${ref.id} ${wordsOf(event)}`)
+  }
+}
+
+function wordsOf(event: JobEvent): string {
+  switch (event.kind) {
+    case 'complete':
+      return `complete ${Buffer.from(event.output).toString()}`
+    case 'exception':
+      return `exception ${Buffer.from(event.message).toString()}`
+    case 'fail':
+      return 'fail'
+    case 'status':
+      return `status ${Buffer.from(event.dividend).toString()}/${Buffer.from(event.divisor).toString()}`
+    case 'data':
+    case 'warning':
+      return `${event.kind} ${Buffer.from(event.data).toString()}`
+  }
+}
+
+/** A worker behind a node. It takes a job when told to, or whenever it is woken. */
+export class TestWorker implements Claimant, IdleWorker {
+  readonly interest: Interest
+  readonly assignments: Assignment[] = []
+  readonly settled: Settled[] = []
+  gone = false
+  goesOn = false
+  wakes = 0
+  nothings = 0
+  refusals: StoreError[] = []
+  takesWhenWoken = false
+  readonly #scheduler: Scheduler
+
+  constructor(scheduler: Scheduler, interest: Interest) {
+    this.#scheduler = scheduler
+    this.interest = interest
+  }
+
+  get jobs(): string[] {
+    return this.assignments.map(({ job }) => `${job.lane}:${job.id}`)
+  }
+
+  get last(): Assignment {
+    const assignment = this.assignments.at(-1)
+    expect(assignment, 'a job for the worker').toBeDefined()
+    return assignment as Assignment
+  }
+
+  take(): this {
+    this.#scheduler.claim(this)
+    return this
+  }
+
+  sleep(look = false): this {
+    this.#scheduler.sleep(this, look)
+    return this
+  }
+
+  complete(output: string): void {
+    this.#scheduler.complete(this.last, bytes(output), this.#settlement())
+  }
+
+  fail(message: string): void {
+    this.#scheduler.fail(this.last, { message }, this.#settlement())
+  }
+
+  release(lost = false): void {
+    this.#scheduler.release(this.last, lost, this.#settlement())
+  }
+
+  #settlement(): { settled(result: Settled): void; refused(error: StoreError): void } {
+    return {
+      settled: (result) => void this.settled.push(result),
+      refused: (error) => void this.refusals.push(error),
+    }
+  }
+
+  wake(): void {
+    this.wakes += 1
+    if (this.takesWhenWoken) this.take()
+  }
+
+  assigned(assignment: Assignment): void {
+    this.assignments.push(assignment)
+  }
+
+  nothing(): void {
+    this.nothings += 1
+  }
+
+  refused(error: StoreError): void {
+    this.refusals.push(error)
+  }
+}
+
+/** A world and the nodes in it, all on one manual clock. */
+export class Cluster {
+  readonly clock = new ManualClock()
+  readonly world: MemoryWorld
+
+  constructor(options: WorldOptions = {}) {
+    this.world = new MemoryWorld(this.clock, options)
+  }
+
+  async node(
+    name: string,
+    options: SchedulerOptions = {},
+    wrap: (store: MemoryNode) => Store = (store) => store,
+  ): Promise<TestNode> {
+    const node = new TestNode(this.world, name, options, wrap)
+    await node.scheduler.start()
+    await this.turn()
+    return node
+  }
+
+  turn(): Promise<void> {
+    return this.clock.turn()
+  }
+
+  pass(ms: number): Promise<void> {
+    return this.clock.advance(ms)
+  }
+}

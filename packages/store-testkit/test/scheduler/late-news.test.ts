@@ -1,0 +1,94 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { StoreListener } from '@crossgear/core-scheduler'
+import { Cluster, type TestClient, type TestNode } from './harness.ts'
+
+const bytes = (text: string): Uint8Array => Buffer.from(text)
+
+describe('what other nodes say, heard later than the store can be looked at', () => {
+  let cluster: Cluster
+  let listening: TestNode
+  let working: TestNode
+  let late: (() => void)[]
+  let isLate: boolean
+  beforeEach(async () => {
+    cluster = new Cluster()
+    late = []
+    isLate = true
+    listening = await cluster.node('listening', {}, (store) => {
+      const listen = store.listen.bind(store)
+      store.listen = (listener: StoreListener) => {
+        const relayed = listener.relayed.bind(listener)
+        listener.relayed = (ref, event) => {
+          if (isLate) late.push(() => relayed(ref, event))
+          else relayed(ref, event)
+        }
+        listen(listener)
+      }
+      store.heard = () => {
+        for (const hear of late.splice(0)) hear()
+        return Promise.resolve()
+      }
+      return store
+    })
+    working = await cluster.node('working')
+  })
+
+  async function asked(): Promise<{ client: TestClient; worker: ReturnType<TestNode['worker']> }> {
+    const client = listening.ask('mail')
+    await cluster.turn()
+    const worker = working.worker('mail').take()
+    await cluster.turn()
+    return { client, worker }
+  }
+
+  function report(worker: ReturnType<TestNode['worker']>, data: string): void {
+    const { lane, id, token } = worker.last.job
+    const reporting = { reported: () => undefined, refused: () => undefined }
+    working.scheduler.report({ kind: 'data', lane, id, token, data: bytes(data) }, reporting)
+  }
+
+  test('comes before the end of the job all the same', async () => {
+    const { client, worker } = await asked()
+    report(worker, 'one')
+    report(worker, 'two')
+    worker.complete('done')
+    await cluster.pass(3_000)
+    expect(client.heard).toEqual(['mail:1 data one', 'mail:1 data two', 'mail:1 complete done'])
+  })
+
+  test('does not hold up progress that is heard, and tells it once', async () => {
+    const { client, worker } = await asked()
+    isLate = false
+    const { lane, id, token } = worker.last.job
+    const reporting = { reported: () => undefined, refused: () => undefined }
+    const [dividend, divisor] = [bytes('1'), bytes('4')]
+    working.scheduler.report({ kind: 'status', lane, id, token, dividend, divisor }, reporting)
+    await cluster.pass(3_000)
+    expect(client.heard).toEqual(['mail:1 status 1/4'])
+  })
+})
+
+describe('an outcome that the store has, and whose answer is not there yet', () => {
+  test('is not taken for a lost job', async () => {
+    const cluster = new Cluster()
+    let answer = (): void => undefined
+    const node = await cluster.node('a', {}, (store) => {
+      const finish = store.finish.bind(store)
+      store.finish = async (lane, outcomes) => {
+        const settled = await finish(lane, outcomes)
+        await new Promise<void>((resolve) => (answer = resolve))
+        return settled
+      }
+      return store
+    })
+    const client = node.ask('mail')
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    worker.complete('done')
+    await cluster.pass(4_000)
+    expect(client.heard).toEqual([])
+    answer()
+    await cluster.turn()
+    expect(client.heard).toEqual(['mail:1 complete done'])
+  })
+})

@@ -1,0 +1,340 @@
+import { describe, expect, test } from 'vitest'
+import { bytes, Cluster } from './harness.ts'
+import type { MemoryNode } from '../../src/index.ts'
+
+/** A store that notes which jobs are read. */
+function noting(reads: string[]): (store: MemoryNode) => MemoryNode {
+  return (store) =>
+    new Proxy(store, {
+      get(target, name) {
+        if (name === 'look') {
+          return (lane: string, ids: readonly number[]) => {
+            reads.push(...ids.map((id) => `${lane}:${id}`))
+            return target.look(lane, ids)
+          }
+        }
+        const value: unknown = Reflect.get(target, name, target)
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value
+      },
+    })
+}
+
+describe('clients of a native worker', () => {
+  test('hear of its progress within a quarter of a second', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    const client = node.ask('mail')
+    await cluster.pass(110)
+    const id = (await cluster.world.native.take('mail')) ?? 0
+    for (const done of ['1', '2', '3']) {
+      await cluster.world.native.progress('mail', id, done, '4')
+      await cluster.pass(260)
+    }
+    expect(client.heard).toEqual(['mail:1 status 1/4', 'mail:1 status 2/4', 'mail:1 status 3/4'])
+    await cluster.world.native.finish('mail', id, 'success', bytes('done'))
+    await cluster.pass(5)
+    expect(client.heard.at(-1)).toBe('mail:1 complete done')
+  })
+
+  test('are the only ones whose jobs are looked at', async () => {
+    const cluster = new Cluster()
+    const reads: string[] = []
+    const node = await cluster.node('a', {}, noting(reads))
+    for (const lane of ['mail', 'sms']) node.ask(lane)
+    node.submit('fax')
+    await cluster.pass(110)
+    node.worker('mail').take()
+    await cluster.world.native.take('sms')
+    await cluster.world.native.take('fax')
+    await cluster.pass(300)
+    reads.length = 0
+    await cluster.pass(500)
+    expect([...new Set(reads)]).toEqual(['sms:1'])
+    expect(reads.length).toBeLessThanOrEqual(2)
+  })
+
+  test('are heard at once where the native worker is counted, however short they wait', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('mail')
+    await cluster.world.native.count('mail', 1)
+    await cluster.pass(1_100)
+    const client = node.ask('mail')
+    await cluster.turn()
+    for (const id of [1, 2]) {
+      await cluster.world.native.take('mail')
+      await cluster.world.native.finish('mail', id, 'success', bytes('done'))
+    }
+    await cluster.pass(3)
+    expect(client.heard).toEqual(['mail:2 complete done'])
+  })
+
+  test('have their turn however many wait', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    const clients = Array.from({ length: 1_200 }, () => node.ask('mail'))
+    await cluster.pass(1_500)
+    node.store.watched = new Set()
+    for (let taken = 0; taken < clients.length; taken += 1) {
+      const id = (await cluster.world.native.take('mail')) ?? 0
+      if (id > 1_100) await cluster.world.native.finish('mail', id, 'success', bytes('done'))
+    }
+    await cluster.pass(4_000)
+    expect(clients.filter(({ heard }) => heard.length === 1)).toHaveLength(100)
+  })
+})
+
+describe('jobs that nobody waits for', () => {
+  test('are settled as soon as the native worker says so, whichever node took them', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    b.submit('mail', { unique: bytes('same'), jid: 'j-1' })
+    await cluster.world.native.count('mail', 1)
+    await cluster.pass(1_100)
+    const id = (await cluster.world.native.take('mail')) ?? 0
+    await cluster.world.native.finish('mail', id, 'success', bytes('native'))
+    await cluster.turn()
+    expect(await a.scheduler.jobs.look({ lane: 'mail', id })).toBeUndefined()
+    expect(await a.scheduler.jobs.findUnique(bytes('same'))).toEqual([])
+    expect((await a.scheduler.jobs.counts(['mail']))[0]?.completed).toBe(1)
+    expect(await cluster.world.violations()).toEqual([])
+  })
+
+  test('are found by a sweep where nobody was there to hear of them', async () => {
+    const cluster = new Cluster()
+    const a = await cluster.node('a', { retentionSeconds: new Map([['kept', 60]]) })
+    a.submit('mail', { unique: bytes('same') })
+    a.submit('mail', { jid: 'j-1', door: 'faktory' })
+    a.submit('mail')
+    a.submit('kept')
+    await cluster.turn()
+    await a.scheduler.stop()
+    for (const lane of ['mail', 'mail', 'mail', 'kept']) {
+      const id = (await cluster.world.native.take(lane)) ?? 0
+      await cluster.world.native.finish(lane, id, 'success', bytes('native'))
+    }
+    expect(await cluster.world.secondsLeft('mail', 3)).toBe(90_000)
+    const b = await cluster.node('b')
+    await cluster.pass(2_000)
+    expect(await b.scheduler.jobs.findUnique(bytes('same'))).toEqual([])
+    expect(await b.scheduler.jobs.findJid('j-1')).toBeUndefined()
+    expect(await cluster.world.secondsLeft('mail', 3)).toBeUndefined()
+    expect(await cluster.world.secondsLeft('kept', 1)).toBeLessThanOrEqual(60)
+    expect((await b.scheduler.jobs.counts(['mail']))[0]?.completed).toBe(3)
+  })
+
+  test('of Faktory are tried again by their policy after a native worker’s error', async () => {
+    const cluster = new Cluster()
+    const a = await cluster.node('a', { random: () => 0 })
+    a.submit('mail', { door: 'faktory', jid: 'j-1', retries: 1 })
+    await cluster.pass(10)
+    for (const expected of ['idle', 'error']) {
+      const id = (await cluster.world.native.take('mail')) ?? 0
+      await cluster.world.native.finish('mail', id, 'error', bytes('broken'))
+      await cluster.pass(2_000)
+      expect(await a.scheduler.jobs.findJid('j-1')).toMatchObject({
+        status: expected,
+        settled: expected === 'error',
+      })
+      await cluster.pass(16_000)
+    }
+    const job = await a.scheduler.jobs.findJid('j-1')
+    expect(JSON.parse(job?.failure ?? '{}')).toMatchObject({ message: 'broken', remaining: 0 })
+    expect((await a.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ dead: 1, retried: 1 })
+  })
+
+  test('are settled once by nodes that all believe to be the one that does it', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    await cluster.world.native.count('mail', 1)
+    a.submit('mail', { unique: bytes('same') })
+    await cluster.pass(1_100)
+    cluster.world.caretaker = undefined
+    await b.store.native.lead(5_000)
+    await cluster.pass(1_100)
+    const id = (await cluster.world.native.take('mail')) ?? 0
+    await cluster.world.native.finish('mail', id, 'success', bytes('native'))
+    await cluster.pass(2_000)
+    expect((await a.scheduler.jobs.counts(['mail']))[0]?.completed).toBe(1)
+  })
+})
+
+describe('native clients', () => {
+  test('are kept waiting while a route retries their job, and let go when it is dead', async () => {
+    const cluster = new Cluster()
+    const { native } = cluster.world
+    const node = await cluster.node('a', { retries: new Map([['mail', 1]]), random: () => 0 })
+    const id = await native.write('mail', bytes('native'))
+    await native.push('mail', id, 'normal')
+    for (const expected of [0, 1]) {
+      const worker = node.worker('mail').take()
+      await cluster.turn()
+      worker.fail('broken')
+      await cluster.turn()
+      expect(await native.locks('mail', id)).toBe(expected)
+      await cluster.pass(15_300)
+    }
+    expect(await node.scheduler.jobs.look({ lane: 'mail', id }, ['output'])).toMatchObject({
+      status: 'error',
+      output: bytes('broken'),
+    })
+  })
+})
+
+describe('worker counts', () => {
+  test('that the store did not take are told again when it answers', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.scheduler.countNamed('mail', 1)
+    await cluster.pass(100)
+    cluster.world.break()
+    node.scheduler.countNamed('mail', -1)
+    await cluster.pass(1_000)
+    cluster.world.mend()
+    await cluster.pass(100)
+    expect((await node.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(0)
+  })
+})
+
+describe('repairs', () => {
+  const leaseMs = 10_000
+
+  test('put back what a silent native worker holds and what was never pushed', async () => {
+    const cluster = new Cluster()
+    const { native } = cluster.world
+    const node = await cluster.node('a', { repair: { mode: 'on', leaseMs } })
+    const stray = await native.write('sms', bytes('stray'))
+    node.submit('mail')
+    await cluster.pass(10)
+    await native.take('mail')
+    const workers = ['mail', 'sms'].map((fn) => {
+      const worker = node.worker(fn).sleep()
+      worker.takesWhenWoken = true
+      return worker
+    })
+    await cluster.pass(9_000)
+    expect(workers.flatMap(({ jobs }) => jobs)).toEqual([])
+    await cluster.pass(4_000)
+    expect(workers.flatMap(({ jobs }) => jobs)).toEqual(['mail:1', `sms:${stray}`])
+    const repairs = node.observer.of('repaired').map(({ repair, done }) => [repair.kind, done])
+    expect(repairs.sort()).toEqual([
+      ['busy', true],
+      ['stray', true],
+    ])
+  })
+
+  test('of strays queue what no worker can have, and take nothing from one that may be slow', async () => {
+    const cluster = new Cluster()
+    const { native } = cluster.world
+    const node = await cluster.node('a', { repair: { mode: 'strays', leaseMs } })
+    const unique = bytes('one')
+    for (const lane of ['popped', 'busy']) node.submit(lane, { unique })
+    await cluster.pass(10)
+    await native.pop('popped')
+    await native.take('busy')
+    await native.count('busy', 1)
+    await cluster.pass(12_500)
+    const repairs = node.observer.of('repaired').map(({ repair, done }) => [repair.lane, done])
+    expect(repairs.sort()).toEqual([
+      ['busy', false],
+      ['popped', true],
+    ])
+    const again = ['popped', 'busy'].map((lane) => node.submit(lane, { unique }))
+    await cluster.turn()
+    expect(again.map(({ result }) => result?.kind)).toEqual(['joined', 'created'])
+    const [counts] = await node.scheduler.jobs.counts(['busy'])
+    expect(counts).toMatchObject({ normal: 1, workers: 1 })
+  })
+
+  test('that are only reported change nothing', async () => {
+    const cluster = new Cluster()
+    const { native } = cluster.world
+    const node = await cluster.node('a', { repair: { mode: 'report', leaseMs } })
+    await native.write('sms', bytes('stray'))
+    await cluster.pass(12_500)
+    expect(node.observer.of('repaired').map(({ repair, done }) => [repair.kind, done])).toEqual([
+      ['stray', false],
+    ])
+    expect((await node.scheduler.jobs.counts(['sms']))[0]).toMatchObject({ normal: 0 })
+  })
+
+  test('open a lane to consumers that the count of a dead native worker kept closed', async () => {
+    const cluster = new Cluster({ graceMs: 0 })
+    const node = await cluster.node('a', { repair: { mode: 'on', leaseMs } })
+    await cluster.world.native.count('mail', 1)
+    node.submit('mail')
+    await cluster.pass(10)
+    const consumer = node.consumer('default')
+    consumer.takesWhenWoken = true
+    consumer.sleep(true)
+    await cluster.pass(9_000)
+    expect(consumer.jobs).toEqual([])
+    for (let second = 0; second < 5; second += 1) {
+      if (consumer.jobs.length === 0) consumer.sleep()
+      await cluster.pass(1_000)
+    }
+    expect(consumer.jobs).toEqual(['mail:1'])
+  })
+
+  test('are off where nobody asked for them', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    await cluster.world.native.write('sms', bytes('stray'))
+    await cluster.pass(60_000)
+    expect(node.observer.of('repaired')).toEqual([])
+    expect((await node.scheduler.jobs.counts(['sms']))[0]).toMatchObject({ normal: 0 })
+  })
+})
+
+describe('what native programs wrote unheard', () => {
+  /** A store that notes which lanes are searched, beat by beat. */
+  function searched(beats: string[][]): (store: MemoryNode) => MemoryNode {
+    return (store) =>
+      new Proxy(store, {
+        get(target, name) {
+          if (name === 'heal') {
+            return (lanes: readonly string[]) => {
+              beats.push([...lanes])
+              return target.heal(lanes)
+            }
+          }
+          const value: unknown = Reflect.get(target, name, target)
+          return typeof value === 'function' ? (value.bind(target) as unknown) : value
+        },
+      })
+  }
+
+  test.each([
+    [10, 1],
+    [2_000, 1],
+    [3_000, 2],
+    [50_000, 5],
+  ])('in %i lanes is found within %i beats', async (lanes, within) => {
+    const cluster = new Cluster()
+    const beats: string[][] = []
+    const node = await cluster.node('a', {}, searched(beats))
+    for (let n = 1; n <= lanes; n += 1) node.scheduler.registry.add(`lane-${n}`, n)
+    beats.length = 0
+    await cluster.pass(1_000 * within)
+    expect(beats).toHaveLength(within)
+    expect(new Set(beats.flat()).size).toBe(lanes)
+  })
+})
+
+test('an announced job that is not in this store adds no function, and the next that is does', async () => {
+  const cluster = new Cluster()
+  const node = await cluster.node('a')
+  node.consumer('default').sleep()
+  await cluster.pass(1)
+  const announce = (id: number): void => {
+    cluster.world.tellWatchers('mail', (listener) => listener.created('mail', id))
+  }
+  for (const id of [7, 8, 9]) announce(id)
+  await cluster.pass(10)
+  expect(node.scheduler.registry.numberOf('mail')).toBeUndefined()
+  announce(7)
+  const id = await cluster.world.native.write('mail', bytes('input'))
+  await cluster.world.native.push('mail', id, 'normal')
+  await cluster.pass(10)
+  expect(node.scheduler.registry.numberOf('mail')).toBeDefined()
+})

@@ -1,0 +1,261 @@
+import { describe, expect, test, vi } from 'vitest'
+import { StoreError } from '@crossgear/core-scheduler'
+import { bytes, Cluster } from './harness.ts'
+
+describe('over two nodes', () => {
+  test('a foreground client hears the outcome of a worker on another node', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    const client = a.ask('mail')
+    await cluster.turn()
+    const worker = b.worker('mail').take()
+    await cluster.turn()
+    const { lane, id, token } = worker.last.job
+    const ignore = { reported: (): void => undefined, refused: (): void => undefined }
+    const status = { kind: 'status', dividend: bytes('1'), divisor: bytes('2') } as const
+    b.scheduler.report({ lane, id, token, ...status }, ignore)
+    b.scheduler.report({ lane, id, token, kind: 'data', data: bytes('part') }, ignore)
+    worker.complete('result')
+    await cluster.turn()
+    expect(client.heard).toEqual([
+      'mail:1 status 1/2',
+      'mail:1 data part',
+      'mail:1 complete result',
+    ])
+    expect(worker.settled).toEqual(['done'])
+  })
+
+  test('an outcome by jid is none for a job that a by-name worker holds', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    a.ask('mail')
+    await cluster.turn()
+    const worker = b.worker('mail').take()
+    await cluster.turn()
+    const { job } = worker.last
+    expect(a.scheduler.adopt(job)).toBeUndefined()
+    expect(a.scheduler.adopt({ ...job, token: job.token.replace(/^n/, 'c') })).toBeDefined()
+  })
+
+  test('a foreground client hears of a failure on another node', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    const clients = [a.ask('mail'), a.ask('mail')]
+    await cluster.turn()
+    for (const message of ['broken', '']) {
+      const worker = b.worker('mail').take()
+      await cluster.turn()
+      worker.fail(message)
+    }
+    await cluster.turn()
+    expect(clients.map(({ heard }) => heard)).toEqual([
+      ['mail:1 exception broken'],
+      ['mail:2 fail'],
+    ])
+  })
+
+  test('clients of both nodes that share a job both hear its one outcome', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    const unique = bytes('same')
+    const clients = [a.ask('mail', { unique }), b.ask('mail', { unique })]
+    await cluster.turn()
+    expect(clients.map(({ result }) => result?.kind)).toEqual(['created', 'joined'])
+    const worker = b.worker('mail').take()
+    await cluster.turn()
+    worker.complete('once')
+    await cluster.turn()
+    for (const { heard } of clients) expect(heard).toEqual(['mail:1 complete once'])
+  })
+
+  test('an idle worker on another node is woken by a submission, within milliseconds', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    const worker = b.worker('mail').sleep()
+    await cluster.pass(10)
+    a.submit('mail')
+    await cluster.turn()
+    expect(worker.wakes).toBe(1)
+  })
+
+  test('a consumer on another node is woken for a lane that nobody knew before', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    const consumer = b.consumer('default')
+    consumer.takesWhenWoken = true
+    consumer.sleep()
+    await cluster.pass(10)
+    a.submit('mail')
+    await cluster.pass(5)
+    expect(consumer.jobs).toEqual(['mail:1'])
+  })
+
+  test('a wake-up that finds nothing looks again for what a native client pushes later', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('mail')
+    await cluster.turn()
+    node.worker('mail').take()
+    const worker = node.worker('mail').sleep()
+    await cluster.pass(10)
+    const id = await cluster.world.native.write('mail', bytes('native'))
+    await cluster.pass(10)
+    expect(worker.wakes).toBe(0)
+    await cluster.world.native.push('mail', id, 'normal')
+    await cluster.pass(20)
+    expect(worker.wakes).toBe(1)
+  })
+
+  test('a client hears of a native worker’s finish as soon as it is announced', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    const unique = bytes('same')
+    const clients = [a.ask('mail', { unique }), b.ask('mail', { unique })]
+    await cluster.pass(300)
+    const id = (await cluster.world.native.take('mail')) ?? 0
+    await cluster.world.native.finish('mail', id, 'success', bytes('native'))
+    await cluster.pass(5)
+    for (const { heard } of clients) expect(heard).toEqual(['mail:1 complete native'])
+    expect((await a.scheduler.jobs.counts(['mail']))[0]?.completed).toBe(1)
+    expect(await cluster.world.violations()).toEqual([])
+  })
+
+  test('a native worker’s error is retried where the job has retries left', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a', { random: () => 0 })
+    const client = node.ask('mail', { retries: 1 })
+    await cluster.pass(300)
+    const id = (await cluster.world.native.take('mail')) ?? 0
+    await cluster.world.native.finish('mail', id, 'error', bytes('broken'))
+    await cluster.pass(5)
+    expect(client.heard).toEqual([])
+    expect(await node.scheduler.jobs.look({ lane: 'mail', id })).toMatchObject({ status: 'idle' })
+    await cluster.pass(15_300)
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    worker.complete('second try')
+    await cluster.turn()
+    expect(client.heard).toEqual(['mail:1 complete second try'])
+  })
+
+  test('a client hears a native worker’s progress and its finish even if no news arrived', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    const client = node.ask('mail')
+    await cluster.turn()
+    const id = (await cluster.world.native.take('mail')) ?? 0
+    await cluster.world.native.progress('mail', id, '1', '4')
+    await cluster.pass(2_500)
+    expect(client.heard).toEqual(['mail:1 status 1/4'])
+    node.store.watched = new Set()
+    await cluster.world.native.finish('mail', id, 'success', bytes('native'))
+    await cluster.pass(2_500)
+    expect(client.heard).toEqual(['mail:1 status 1/4', 'mail:1 complete native'])
+  })
+
+  test('jobs of a node that died go back within seconds, to workers of another', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    a.submit('mail')
+    await cluster.turn()
+    a.scheduler.countNamed('mail', 1)
+    a.worker('mail').take()
+    const worker = b.worker('mail')
+    worker.takesWhenWoken = true
+    worker.sleep()
+    await cluster.pass(100)
+    expect(worker.jobs).toEqual([])
+    a.store.crash()
+    await cluster.pass(5_000)
+    expect(worker.jobs).toEqual(['mail:1'])
+    expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(0)
+    expect(await cluster.world.violations()).toEqual([])
+  })
+
+  test('a dead node whose jobs cannot be put back does not keep those of another from it', async () => {
+    const cluster = new Cluster()
+    const [a, b, c] = [await cluster.node('a'), await cluster.node('b'), await cluster.node('c')]
+    const reclaim = c.store.reclaimNode.bind(c.store)
+    vi.spyOn(c.store, 'reclaimNode').mockImplementation((node, lanes, maxLosses) =>
+      node === 'a'
+        ? Promise.reject(new StoreError('REFUSED', 'a'))
+        : reclaim(node, lanes, maxLosses),
+    )
+    b.submit('mail')
+    await cluster.turn()
+    b.worker('mail').take()
+    await cluster.turn()
+    a.store.crash()
+    b.store.crash()
+    await cluster.pass(5_000)
+    expect((await c.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ normal: 1, running: 0 })
+    expect(c.observer.troubles).toContain('upkeep')
+  })
+
+  test('a node that starts after all others died puts their jobs back', async () => {
+    const cluster = new Cluster()
+    const a = await cluster.node('a')
+    a.submit('mail')
+    await cluster.turn()
+    a.scheduler.countNamed('mail', 1)
+    a.worker('mail').take()
+    await cluster.turn()
+    a.store.crash()
+    await cluster.pass(5_000)
+    const b = await cluster.node('b')
+    await cluster.pass(4_000)
+    expect((await b.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ running: 0, workers: 0 })
+    const worker = b.worker('mail').take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual(['mail:1'])
+  })
+
+  test('a node taken for dead tells its workers again', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    a.scheduler.countNamed('mail', 1)
+    await cluster.turn()
+    await b.store.reclaimNode('a', ['mail'], 0)
+    expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(0)
+    await cluster.pass(1_100)
+    expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(1)
+  })
+
+  test('workers of a function count in all its lanes, consumers in all lanes of their queue', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    a.scheduler.countNamed('mail', 1)
+    a.scheduler.countConsumer('bulk', 1)
+    await cluster.turn()
+    b.submit('mail@bulk')
+    await cluster.turn()
+    const workers = (await b.scheduler.jobs.counts(['mail', 'mail@bulk'])).map((one) => one.workers)
+    expect(workers).toEqual([1, 2])
+    a.scheduler.countNamed('mail', -1)
+    await cluster.turn()
+    const left = (await b.scheduler.jobs.counts(['mail', 'mail@bulk'])).map((one) => one.workers)
+    expect(left).toEqual([0, 1])
+  })
+
+  test('a node that stops gives back what its Gearman workers hold, and its counts', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    a.submit('mail')
+    await cluster.turn()
+    a.scheduler.countNamed('mail', 1)
+    a.worker('mail').take()
+    await cluster.turn()
+    await a.scheduler.stop()
+    expect((await b.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ normal: 1, workers: 0 })
+  })
+
+  test('both nodes know a lane that one of them named', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    const client = a.submit('mail')
+    await cluster.turn()
+    expect(b.scheduler.registry.laneOf(client.laneNumber ?? 0)).toBe('mail')
+    const c = await cluster.node('c')
+    expect(c.scheduler.registry.numberOf('mail')).toBe(client.laneNumber)
+  })
+})

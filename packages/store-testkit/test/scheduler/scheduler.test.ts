@@ -1,0 +1,292 @@
+import { describe, expect, test } from 'vitest'
+import type { MemoryNode } from '../../src/index.ts'
+import { StoreError, type NewJob, type Store, type Submitted } from '@crossgear/core-scheduler'
+import { bytes, Cluster } from './harness.ts'
+
+describe('a scheduler', () => {
+  test('answers a submission with the job and its lane’s number once the store has it', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    const client = node.submit('mail')
+    expect(client.result).toBeUndefined()
+    await cluster.turn()
+    expect(client.result).toEqual({ kind: 'created', id: 1 })
+    expect(client.laneNumber).toBe(node.scheduler.registry.numberOf('mail'))
+    expect(node.observer.of('submitted')).toEqual([{ kind: 'submitted', door: 'gearman', jobs: 1 }])
+  })
+
+  test('hands each worker of one turn another job, the first to ask the first', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    for (let job = 0; job < 2; job += 1) node.submit('mail')
+    await cluster.turn()
+    const workers = [1, 2, 3].map(() => node.worker('mail').take())
+    await cluster.turn()
+    expect(workers.map(({ jobs }) => jobs)).toEqual([['mail:1'], ['mail:2'], []])
+    expect(workers.map(({ nothings }) => nothings)).toEqual([0, 0, 1])
+    expect(node.scheduler.running).toBe(2)
+  })
+
+  test('a worker is offered its functions in its order', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('mail', { level: 9 })
+    node.submit('sms', { level: 1 })
+    await cluster.turn()
+    const worker = node.worker('sms', 'mail').take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual(['sms:1'])
+  })
+
+  test('a worker of a function takes from all its lanes; one of a lane from that alone', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('mail@bulk')
+    node.submit('mail')
+    await cluster.turn()
+    const bulk = node.worker('mail@bulk').take()
+    await cluster.turn()
+    const all = node.worker('mail').take()
+    await cluster.turn()
+    node.submit('mail@bulk')
+    await cluster.turn()
+    all.take()
+    await cluster.turn()
+    expect(bulk.jobs).toEqual(['mail@bulk:1'])
+    expect(all.jobs).toEqual(['mail:1', 'mail@bulk:2'])
+  })
+
+  test('the clients of this node hear an outcome once', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    const client = node.ask('mail')
+    await cluster.pass(300)
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    worker.complete('result')
+    await cluster.pass(5_000)
+    expect(client.heard).toEqual(['mail:1 complete result'])
+    expect(node.observer.of('completed')).toHaveLength(1)
+    expect(node.scheduler.running).toBe(0)
+  })
+
+  test('an outcome after the reservation was lost is unknown and told to nobody', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    const client = node.ask('mail')
+    await cluster.turn()
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    worker.release()
+    await cluster.turn()
+    worker.complete('too late')
+    await cluster.turn()
+    expect(worker.settled).toEqual(['released', 'unknown'])
+    expect(client.heard).toEqual([])
+  })
+
+  test('a claimed job whose worker has gone meanwhile is put back', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('mail')
+    await cluster.turn()
+    const leaver = node.worker('mail').take()
+    cluster.clock.endOfTurn(() => (leaver.gone = true))
+    await cluster.turn()
+    expect(leaver.jobs).toEqual([])
+    const other = node.worker('mail').take()
+    await cluster.turn()
+    expect(other.jobs).toEqual(['mail:1'])
+    expect(other.last.job.losses).toBe(0)
+  })
+
+  test('a worker that has gone before the end of its turn costs no claim', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('mail')
+    await cluster.turn()
+    node.worker('mail').take().gone = true
+    await cluster.turn()
+    expect(node.observer.of('assigned')).toEqual([])
+    expect((await node.scheduler.jobs.counts(['mail']))[0]?.running).toBe(0)
+  })
+
+  test('a foreground client that left before the answer leaves no job behind', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.ask('mail').gone = true
+    await cluster.turn()
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual([])
+    expect(await node.scheduler.jobs.look({ lane: 'mail', id: 1 })).toBeUndefined()
+  })
+
+  test('a client that abandons hears no more, and its queued job is not run', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    const client = node.ask('mail')
+    await cluster.turn()
+    node.scheduler.abandon(client, [{ lane: 'mail', id: 1 }])
+    await cluster.turn()
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual([])
+    expect(client.heard).toEqual([])
+  })
+
+  test('a store that refuses is told to all who asked, and nothing else happens', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('mail')
+    await cluster.turn()
+    const holder = node.worker('mail').take()
+    await cluster.turn()
+    cluster.world.break('TIMEOUT')
+    const client = node.ask('mail')
+    const stranger = node.submit('unheard of')
+    const worker = node.worker('mail').take()
+    holder.complete('lost')
+    await cluster.turn()
+    for (const refusal of [
+      client.refusal,
+      stranger.refusal,
+      ...worker.refusals,
+      ...holder.refusals,
+    ]) {
+      expect(refusal).toBeInstanceOf(StoreError)
+      expect(refusal?.code).toBe('TIMEOUT')
+    }
+    expect([worker.refusals.length, holder.refusals.length]).toEqual([1, 1])
+    expect(worker.nothings).toBe(0)
+    cluster.world.mend()
+    await cluster.turn()
+    expect(node.observer.of('store').map(({ up }) => up)).toEqual([false, true])
+    holder.complete('again')
+    await cluster.turn()
+    expect(holder.settled).toEqual(['done'])
+  })
+
+  test('a broken store ends none of the tasks that a node does unasked', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    const worker = node.worker('mail').sleep()
+    cluster.world.break()
+    await cluster.pass(6_000)
+    expect(node.observer.troubles).toEqual(expect.arrayContaining(['beat', 'promote']))
+    cluster.world.mend()
+    await cluster.world.native.count('mail', 1)
+    node.submit('mail')
+    await cluster.turn()
+    expect(worker.wakes).toBe(1)
+    worker.sleep()
+    const other = await cluster.node('b')
+    worker.take()
+    worker.sleep()
+    await cluster.pass(2_000)
+    other.submit('mail')
+    await cluster.turn()
+    expect(worker.wakes).toBe(2)
+  })
+
+  test('draining hands out nothing more and takes the outcomes of running jobs', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    for (let job = 0; job < 3; job += 1) node.submit('mail')
+    await cluster.turn()
+    const running = node.worker('mail').take()
+    await cluster.turn()
+    const waiting = node.worker('mail').take()
+    node.scheduler.drain()
+    const late = node.worker('mail').take()
+    await cluster.turn()
+    expect([waiting.jobs, late.jobs]).toEqual([[], []])
+    expect([waiting.nothings, late.nothings]).toEqual([1, 1])
+    const idle = node.scheduler.whenIdle()
+    running.complete('done')
+    await cluster.turn()
+    await idle
+    expect(running.settled).toEqual(['done'])
+  })
+
+  test.each(['fetched', 'named'] as const)(
+    'who waits for the last jobs does not wait for one that ended elsewhere: %s',
+    async (kind) => {
+      const cluster = new Cluster()
+      const node = await cluster.node('a')
+      const other = await cluster.node('b')
+      node.submit('mail', { door: 'faktory' })
+      await cluster.turn()
+      const worker = kind === 'named' ? node.worker('mail') : node.consumer('default')
+      worker.take()
+      await cluster.turn()
+      expect(node.scheduler.running).toBe(1)
+      const { lane, id, token } = worker.last.job
+      await other.store.finish(lane, [{ lane, id, token, kind: 'complete', output: bytes('') }])
+      node.scheduler.drain()
+      const idle = node.scheduler.whenIdle()
+      await cluster.pass(1_001)
+      await idle
+      expect(node.scheduler.running).toBe(0)
+    },
+  )
+
+  test('a job that is held for long is known to be, or is forgotten', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    const other = await cluster.node('b')
+    for (const lane of ['mail', 'mail']) node.submit(lane)
+    await cluster.turn()
+    const [one, two] = [node.worker('mail').take(), node.worker('mail').take()]
+    await cluster.turn()
+    const { lane, id, token } = one.last.job
+    await other.store.finish(lane, [{ lane, id, token, kind: 'complete', output: bytes('') }])
+    await cluster.pass(50_000)
+    expect(node.scheduler.running).toBe(2)
+    await cluster.pass(12_000)
+    expect(node.scheduler.running).toBe(1)
+    two.complete('done')
+    await cluster.turn()
+    expect(node.scheduler.running).toBe(0)
+  })
+
+  test('news of an end that overtake the answer to the submission are not lost', async () => {
+    const cluster = new Cluster()
+    const other = await cluster.node('b')
+    const gate = new Gate()
+    const node = await cluster.node('a', {}, (store) => gate.around(store))
+    const client = node.ask('mail')
+    await cluster.turn()
+    const worker = other.worker('mail').take()
+    await cluster.turn()
+    worker.complete('quick')
+    await cluster.turn()
+    expect(client.result).toBeUndefined()
+    gate.open()
+    await cluster.turn()
+    expect(client.result?.kind).toBe('created')
+    expect(client.heard).toEqual(['mail:1 complete quick'])
+  })
+})
+
+/** Keeps the answers to submissions back until it is opened. */
+class Gate {
+  readonly #opened: Promise<void>
+  open: () => void = () => undefined
+
+  constructor() {
+    this.#opened = new Promise((resolve) => {
+      this.open = resolve
+    })
+  }
+
+  around(store: MemoryNode): Store {
+    const submit = store.submit.bind(store)
+    store.submit = async (lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> => {
+      const results = await submit(lane, jobs)
+      await this.#opened
+      return results
+    }
+    return store
+  }
+}

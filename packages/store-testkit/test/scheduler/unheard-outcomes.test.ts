@@ -1,0 +1,64 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { StoreError, type StoreErrorCode } from '@crossgear/core-scheduler'
+import { Cluster, type TestNode } from './harness.ts'
+
+describe('an outcome whose answer from the store is lost', () => {
+  let cluster: Cluster
+  let node: TestNode
+  let lose: { readonly code: StoreErrorCode; readonly isTaken: boolean } | undefined
+  beforeEach(async () => {
+    cluster = new Cluster()
+    lose = undefined
+    node = await cluster.node('a', {}, (store) => {
+      const finish = store.finish.bind(store)
+      store.finish = async (lane, outcomes) => {
+        if (!lose) return finish(lane, outcomes)
+        const { code, isTaken } = lose
+        if (isTaken) await finish(lane, outcomes)
+        throw new StoreError(code, 'lost')
+      }
+      return store
+    })
+  })
+
+  /** A client waits, and the worker ends its job. */
+  async function ended(end: (worker: ReturnType<TestNode['worker']>) => void) {
+    const client = node.ask('mail')
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    end(worker)
+    await cluster.turn()
+    return { client, worker }
+  }
+
+  test.each(['TIMEOUT', 'UNREACHABLE'] as const)(
+    'reaches its client all the same, if the store took it (%s)',
+    async (code) => {
+      lose = { code, isTaken: true }
+      const { client, worker } = await ended((held) => held.complete('done'))
+      expect(worker.refusals.map((error) => error.code)).toEqual([code])
+      lose = undefined
+      await cluster.pass(10_000)
+      expect(client.heard).toEqual(['mail:1 complete done'])
+    },
+  )
+
+  test('that is a failure is one for the client as well', async () => {
+    lose = { code: 'TIMEOUT', isTaken: true }
+    const { client } = await ended((held) => held.fail('broken'))
+    lose = undefined
+    await cluster.pass(10_000)
+    expect(client.heard).toEqual(['mail:1 exception broken'])
+  })
+
+  test('is not told before the store is known to have it', async () => {
+    lose = { code: 'TIMEOUT', isTaken: false }
+    const { client, worker } = await ended((held) => held.complete('first'))
+    lose = undefined
+    await cluster.pass(10_000)
+    expect(client.heard).toEqual([])
+    worker.complete('second')
+    await cluster.turn()
+    expect(client.heard).toEqual(['mail:1 complete second'])
+  })
+})
