@@ -47,6 +47,8 @@ export interface StandingJob {
   readonly job: Job
   /** When it is due, where it is scheduled, milliseconds since 1970. */
   readonly dueAtMs?: number
+  /** When it is forgotten, where it is dead, milliseconds since 1970. */
+  readonly forgetAtMs?: number
 }
 
 /** A job to take back, as it was read. */
@@ -196,7 +198,7 @@ export class RedisImports {
         pipeline.zscore(keys.queue(lane, 'scheduled'), id)
       }
     })
-    return ids.map((id, at) => {
+    const found = ids.map((id, at) => {
       const pairs = Object.entries(replies[2 * at] as Record<string, Buffer>)
       const flat = pairs.flatMap(([name, value]) => [Buffer.from(name), value])
       const job = jobOf(lane, id, flat)
@@ -204,6 +206,25 @@ export class RedisImports {
       if (!job) return undefined
       return { job, ...(score !== null && { dueAtMs: Math.round(Number(score) * 1000) }) }
     })
+    const forgetAtMs = await this.#forgetTimes(
+      lane,
+      found.flatMap((standing) => (standing?.job.status === 'error' ? standing.job.id : [])),
+    )
+    return found.map((standing) => {
+      const atMs = standing && forgetAtMs.get(standing.job.id)
+      return standing && { ...standing, ...(atMs !== undefined && { forgetAtMs: atMs }) }
+    })
+  }
+
+  /** When dead jobs are forgotten, by id, milliseconds since 1970. */
+  async #forgetTimes(lane: string, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    const key = this.#link.keys.dead(lane)
+    const scores = await this.#link.pipeline((pipeline) => {
+      for (const id of ids) pipeline.zscore(key, id)
+    })
+    return new Map(
+      ids.flatMap((id, at) => (scores[at] === null ? [] : [[id, Number(scores[at])] as const])),
+    )
   }
 }
 

@@ -93,6 +93,17 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
     shown: 'faktory+unix:///path/redis.sock (or unix:///path/redis.sock)',
     open: (url) => openFaktoryRedis(url, { path: decodeURIComponent(url.pathname) }),
   },
+  'sidekiq+redis': {
+    shown: 'sidekiq+redis://[:password@]host:port[/db]?namespace=',
+    open: async (url) => {
+      const { SidekiqRedisSource } = await import('./sources/sidekiq-redis.ts')
+      const namespace = parametersOf(url, ['namespace']).get('namespace') || undefined
+      const address = tcpAddress(url)
+      const identity = identityOf(url, address) + (namespace ? `?namespace=${namespace}` : '')
+      const redis = await connectTo(identity, address)
+      return SidekiqRedisSource.open(redis, { identity, ...(namespace && { namespace }) })
+    },
+  },
   unix: {
     shown: '',
     open: (url) => openFaktoryRedis(url, { path: decodeURIComponent(url.pathname) }),

@@ -64,12 +64,9 @@ export function digestOfStanding({ job }: StandingJob): Buffer {
 
 /** A job that stands in a store, as a record under an import id. */
 export function recordOfStanding(
-  { job, dueAtMs }: StandingJob,
+  { job, dueAtMs, forgetAtMs }: StandingJob,
   importId: Buffer,
   names: LaneNames,
-  place: { readonly state: RecordState; readonly forgetAtMs?: number } = {
-    state: stateOf(job, dueAtMs),
-  },
 ): JobRecord {
   const { fn, queue } = names.parse(job.lane)
   const unique = uniqueOfKey(job.unique)
@@ -80,7 +77,8 @@ export function recordOfStanding(
     ...(queue !== names.home(fn) && { queue }),
     level: job.level,
     payload: job.input,
-    ...place,
+    state: stateOf(job, dueAtMs),
+    ...(forgetAtMs !== undefined && { forgetAtMs }),
     ...(dueAtMs !== undefined && { dueAtMs }),
     ...(unique && { unique }),
     ...(job.enqueuedAtMs !== undefined && { enqueuedAtMs: job.enqueuedAtMs }),

@@ -196,7 +196,10 @@ describe.skipIf(lacksRedis)(
       expect(await redis.zrange('retries', 0, '-1')).toEqual([
         expect.stringContaining('"retry_count":2'),
       ])
-      expect(await redis.zcard('dead')).toBe(1)
+      expect(await redis.zrange('dead', 0, '-1', 'WITHSCORES')).toEqual([
+        expect.stringContaining('jid-dead'),
+        String(later / 1000),
+      ])
     })
 
     test('a rollback that was killed once puts no job back twice', async () => {

@@ -24,10 +24,13 @@ export async function otherClients(redis: ServerConnection): Promise<number> {
 }
 
 /** Bytes of a member of a list or sorted set, about; 1 where there is none. */
-export async function averageBytes(redis: ServerConnection, key: string): Promise<number> {
-  const bytes = await redis.memory('USAGE', key, 'SAMPLES', 20)
-  if (bytes === null) return 1
-  const type = await redis.type(key)
-  const members = type === 'list' ? await redis.llen(key) : await redis.zcard(key)
-  return Math.max(1, bytes / Math.max(1, members))
+export async function averageBytes(
+  redis: ServerConnection,
+  { key, type }: { readonly key: string; readonly type: 'list' | 'zset' },
+): Promise<number> {
+  const [bytes, members] = await Promise.all([
+    redis.memory('USAGE', key, 'SAMPLES', 20),
+    type === 'list' ? redis.llen(key) : redis.zcard(key),
+  ])
+  return Math.max(1, (bytes ?? 0) / Math.max(1, members))
 }

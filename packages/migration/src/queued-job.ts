@@ -1,0 +1,139 @@
+import { isUtf8 } from 'node:buffer'
+import { argsOfInput, inputOfArgs, type Level } from '@crossgear/core-scheduler'
+import { decodeString, formatRfc3339, FwpError, scanObject } from '@crossgear/fwp-codec'
+import { keptRejectBytes } from './fit.ts'
+import { importIdOf } from './identity.ts'
+import type { JobRecord, RecordState, Reject } from './record.ts'
+
+/** Job systems other than Faktory whose jobs have a class or name, arguments and a queue. */
+export type JobSystem = 'sidekiq' | 'resque' | 'bullmq'
+
+/** Where a job of such a system stood. */
+export interface QueuedPlace {
+  readonly state: RecordState
+  readonly dueAtMs?: number
+  readonly forgetAtMs?: number
+  /** For a person. */
+  readonly where: string
+}
+
+/** A job as its system keeps it. JSON is raw text, so that numbers do not change. */
+export interface QueuedJob {
+  readonly system: JobSystem
+  /** By what it is told from the source's other jobs. */
+  readonly parts: readonly string[]
+  /** Absent: it is given one. */
+  readonly jid?: string
+  readonly jobtype: string
+  readonly queue: string
+  /** JSON array. */
+  readonly args: string
+  /** Faktory's: 0 discards a job that failed, -1 buries it at once. */
+  readonly retries: number
+  readonly level?: Level
+  readonly createdAtMs?: number
+  /** Faktory's `failure`, JSON object. */
+  readonly failure?: string
+  /** The job as it was, without its arguments, JSON object. */
+  readonly original: string
+}
+
+const minJidBytes = 8
+
+/** The record of such a job. Workers find what it was under `custom`, by the name of its system. */
+export function recordOfQueued(job: QueuedJob, place: QueuedPlace, identity: string): JobRecord {
+  const { jobtype, queue, args, retries, level = 5, createdAtMs, failure } = job
+  const importId = importIdOf(identity, ...job.parts)
+  const jid =
+    job.jid !== undefined && Buffer.byteLength(job.jid) >= minJidBytes
+      ? job.jid
+      : `${job.system}-${importId.toString('hex')}`
+  const fields = [
+    ['jid', JSON.stringify(jid)],
+    ['queue', JSON.stringify(queue)],
+    ['jobtype', JSON.stringify(jobtype)],
+    ...(createdAtMs === undefined ? [] : [['created_at', `"${formatRfc3339(createdAtMs)}"`]]),
+    ['retry', String(retries)],
+    ['custom', `{"${job.system}":${job.original}}`],
+  ]
+  return {
+    importId,
+    state: place.state,
+    door: 'faktory',
+    fn: jobtype,
+    queue,
+    level,
+    payload: inputOfArgs(args),
+    jid,
+    envelope: `{${fields.map(([name, raw]) => `"${name}":${raw}`).join()}}`,
+    retries,
+    ...(place.dueAtMs !== undefined && { dueAtMs: place.dueAtMs }),
+    ...(place.forgetAtMs !== undefined && { forgetAtMs: place.forgetAtMs }),
+    ...(place.state === 'queued' && createdAtMs !== undefined && { enqueuedAtMs: createdAtMs }),
+    ...(failure !== undefined && { failure }),
+  }
+}
+
+/** The arguments of a record, a raw JSON array, and the raw fields of what it was at its source. */
+export function queuedOfRecord(
+  { payload, envelope = '{}' }: JobRecord,
+  system: JobSystem,
+): { readonly args: string; readonly original: ReadonlyMap<string, string> } {
+  const custom = scanObject(envelope).get('custom') ?? '{}'
+  const original = scanObject(custom).get(system) ?? '{}'
+  return { args: argsOfInput(payload).args, original: scanObject(original) }
+}
+
+/** Reads a member of a list or set; bytes that are no job stay there. */
+export function readQueued(
+  raw: Buffer,
+  where: string,
+  read: (fields: ReadonlyMap<string, string>) => JobRecord | string,
+): JobRecord | Reject {
+  const reject = (fault: string): Reject => ({
+    reason: 'bad_job',
+    message: `a member of ${where} is no job: ${fault}`,
+    where,
+    raw: raw.subarray(0, keptRejectBytes),
+  })
+  if (!isUtf8(raw)) return reject('it is no UTF-8')
+  try {
+    const result = read(scanObject(raw.toString()))
+    return typeof result === 'string' ? reject(result) : result
+  } catch (error) {
+    if (error instanceof FwpError) return reject(error.message)
+    throw error
+  }
+}
+
+/** Fields as a JSON object, without some. */
+export function objectOf(
+  fields: ReadonlyMap<string, string>,
+  ...without: readonly string[]
+): string {
+  const kept = [...fields].filter(([name]) => !without.includes(name))
+  return `{${kept.map(([name, raw]) => `${JSON.stringify(name)}:${raw}`).join()}}`
+}
+
+/** The JSON object of a job as its system had it; the arguments stand behind its class, where such systems write them. */
+export function jobTextOf(original: ReadonlyMap<string, string>, args: string): string {
+  const fields = [...original].flatMap(([name, raw]): [string, string][] =>
+    name === 'class'
+      ? [
+          [name, raw],
+          ['args', args],
+        ]
+      : [[name, raw]],
+  )
+  return objectOf(new Map(fields))
+}
+
+/** The text of a raw JSON string; undefined for anything else. */
+export function textOf(raw: string | undefined): string | undefined {
+  return raw?.startsWith('"') === true ? decodeString(raw) : undefined
+}
+
+/** True for a raw JSON array. */
+export function isArray(raw: string | undefined): raw is string {
+  return raw?.startsWith('[') === true
+}

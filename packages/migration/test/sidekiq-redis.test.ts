@@ -1,0 +1,195 @@
+import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openSource } from '../src/open-source.ts'
+import type { Reject } from '../src/record.ts'
+import { rollback } from '../src/rollback.ts'
+import { run } from '../src/run.ts'
+import { Selection } from '../src/selection.ts'
+import { verifyCopy } from '../src/verify.ts'
+import { lacksSidekiq, withSidekiq } from './support/sidekiq.ts'
+import { TestTarget } from './support/target.ts'
+
+const later = 2_000_000_000
+
+/** Sidekiq's own client, retry and dead set write these. */
+const writing = `
+  client = Sidekiq::Client.new
+  30.times do |at|
+    args = at == 4 ? [12345678901234567890, "ü\\n", nil, { "b" => 1.50, "a" => [] }] : [at]
+    client.push("class" => at % 3 == 0 ? "Mail::Send" : "Report", "args" => args,
+      "queue" => at % 2 == 0 ? "default" : "bulk", "jid" => "%024x" % at)
+  end
+  client.push("class" => "Mail::Send", "args" => ["later"], "at" => ${later}.25, "jid" => "later-later-later", "tags" => ["x"])
+  class Report
+    include Sidekiq::Worker
+  end
+  def fail_with(retries, jid)
+    job = { "class" => "Report", "args" => [jid], "retry" => retries, "queue" => "default", "jid" => jid, "created_at" => 1_700_000_000.5 }
+    Sidekiq::JobRetry.new.local(Report.new, Sidekiq.dump_json(job), "default") { raise IOError, "no route" }
+  rescue Sidekiq::JobRetry::Handled
+  end
+  fail_with(7, "failed-once")
+  fail_with(0, "failed-for-good")
+`
+
+const reading = `
+  queues = Sidekiq::Queue.all.map { |queue| [queue.name, queue.map { |job| [job.jid, job.klass, job.args] }] }.to_h
+  sets = [Sidekiq::ScheduledSet, Sidekiq::RetrySet, Sidekiq::DeadSet].map { |set| set.new.map { |job| [job.score.round(2), job.item] } }
+  puts JSON.dump({ queues: queues, sets: sets })
+`
+
+describe.skipIf(lacksSidekiq || lacksRedis)(
+  'needs ruby-sidekiq and redis-server: what Sidekiq wrote',
+  () => {
+    let server: RedisServer
+    let target: TestTarget
+    let address: string
+
+    beforeAll(async () => {
+      ;[server, target] = await Promise.all([RedisServer.start(), TestTarget.open()])
+      address = `sidekiq+redis://127.0.0.1:${server.port}/2`
+      await withSidekiq(`${server.url}/1`, writing)
+    })
+    afterAll(() => Promise.all([server.stop(), target.close()]))
+    beforeEach(async () => {
+      const redis = server.connect({ db: 1 })
+      await redis.call('SWAPDB', '1', '2')
+      await redis.flushdb()
+      for (const key of await redis.select(2).then(() => redis.keys('*'))) {
+        await redis.copy(key, key, 'DB', 1)
+      }
+      redis.disconnect()
+    })
+    afterEach(async () => {
+      expect(await target.violations()).toEqual([])
+      await target.clear()
+    })
+
+    const open = (isMove = false, from = address) => openSource(from, { isMove, functions: [] })
+
+    async function move(isMove: boolean, from = address) {
+      const rejects: Reject[] = []
+      const source = await open(isMove, from)
+      const [store, selection] = [target.as('s'), new Selection()]
+      const options = { name: 's', isMove, batch: 7 }
+      const onReject = (reject: Reject) => rejects.push(reject)
+      const parts = { source, target: store, ledger: store, selection, options, onReject }
+      const { counts } = await run(parts)
+      await source.close()
+      return { counts, rejects }
+    }
+
+    test('jobs of all kinds arrive as they stood, and no number changes', async () => {
+      expect((await move(false)).counts).toMatchObject({ read: 33, created: 33, rejected: 0 })
+      expect(
+        await target.store.counts(['Mail::Send', 'Mail::Send@bulk', 'Report', 'Report@bulk']),
+      ).toMatchObject([
+        { normal: 5, scheduled: 1 },
+        { normal: 5 },
+        { normal: 10, retrying: 1, dead: 1 },
+        { normal: 10 },
+      ])
+      const [mail, report] = [await target.jobs('Mail::Send'), await target.jobs('Report')]
+      const find = (jid: string) => [...mail, ...report].find(({ job }) => job.jid === jid)
+      expect(find('000000000000000000000004')?.job.input.toString()).toBe(
+        '[12345678901234567890,"ü\\n",null,{"b":1.5,"a":[]}]',
+      )
+      expect(find('later-later-later')).toMatchObject({
+        dueAtMs: later * 1000 + 250,
+        job: {
+          retries: 25,
+          door: 'faktory',
+          envelope: expect.stringContaining('"tags":["x"]') as string,
+        },
+      })
+      const failed = find('failed-once')
+      expect(failed?.job.retries).toBe(7)
+      expect(JSON.parse(failed?.job.failure ?? '')).toMatchObject({
+        retry_count: 0,
+        remaining: 7,
+        message: 'no route',
+        errtype: 'IOError',
+      })
+      expect(JSON.parse(failed?.job.envelope ?? '')).toMatchObject({
+        created_at: '2023-11-14T22:13:20.5Z',
+        custom: { sidekiq: { class: 'Report', created_at: 1_700_000_000.5, retry: 7 } },
+      })
+      expect(find('failed-for-good')?.job.retries).toBe(-1)
+      const source = await open()
+      const parts = { imports: target.store.imports, names: target.names, options: { name: 's' } }
+      expect(await verifyCopy(source, new Selection(), parts)).toMatchObject({ isEqual: true })
+      await source.close()
+      expect((await move(false)).counts).toMatchObject({ created: 0, known: 33 })
+    })
+
+    test('consumers get the jobs of a queue in their old order', async () => {
+      await move(false)
+      const lanes = ['Mail::Send@bulk', 'Report@bulk']
+      const groups = [{ lanes, queue: 'bulk' }]
+      const jids: (string | undefined)[] = []
+      for (;;) {
+        const [job] = await target.store.claim({ by: 'consumer', groups, max: 1 })
+        if (!job) break
+        jids.push(job.jid)
+        await target.store.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+      }
+      const order = Array.from({ length: 15 }, (_none, at) => 2 * at + 1)
+      expect(jids).toEqual(order.map((at) => at.toString(16).padStart(24, '0')))
+    })
+
+    test('a move empties it, and after a rollback Sidekiq reads what it wrote', async () => {
+      const before = await withSidekiq(`${server.url}/2`, reading)
+      expect((await move(true)).counts).toMatchObject({ removed: 33 })
+      const redis = server.connect({ db: 2 })
+      expect(await redis.keys('*')).toEqual(['queues'])
+      redis.disconnect()
+      const source = await open(true)
+      const parts = { imports: target.store.imports, names: target.names, name: 's', source }
+      expect(await rollback(parts)).toMatchObject({ undone: 33, restored: 33 })
+      await source.close()
+      const sorted = (text: string): unknown => {
+        const { queues, sets } = JSON.parse(text) as Record<string, Record<string, unknown[]>>
+        for (const queue of Object.values(queues ?? {})) queue.sort()
+        return { queues, sets }
+      }
+      expect(sorted(await withSidekiq(`${server.url}/2`, reading))).toEqual(sorted(before))
+    })
+
+    // Built by hand: Sidekiq writes none of these.
+    test('what is no job is counted, told and left, and the rest goes on', async () => {
+      const redis = server.connect({ db: 2 })
+      await redis.lpush('queue:default', 'no json', '{"args":[]}', '{"class":"A","args":{}}')
+      redis.disconnect()
+      const { counts, rejects } = await move(true)
+      expect(counts).toMatchObject({ created: 33, rejected: 3, removed: 33 })
+      expect(rejects.map(({ reason, where, raw }) => [reason, where, raw.toString()])).toEqual([
+        ['bad_job', 'queue:default', 'no json'],
+        ['bad_job', 'queue:default', '{"args":[]}'],
+        ['bad_job', 'queue:default', '{"class":"A","args":{}}'],
+      ])
+    })
+
+    // Built by hand, as the gem redis-namespace and Sidekiq 8 write it.
+    test('a namespace and times in milliseconds are read', async () => {
+      const redis = server.connect({ db: 2 })
+      await redis.sadd('app:queues', 'q1')
+      const times = '"created_at":1700000000500,"enqueued_at":1700000000600'
+      await redis.lpush('app:queue:q1', `{"class":"A","args":[],"retry":false,${times}}`)
+      redis.disconnect()
+      expect((await move(false, `${address}?namespace=app`)).counts).toMatchObject({ created: 1 })
+      const [found] = await target.jobs('A@q1')
+      expect(found?.job).toMatchObject({ retries: 0, input: Buffer.from('[]') })
+      expect(found?.job.jid).toMatch(/^sidekiq-[0-9a-f]{32}$/)
+      expect(found?.job.envelope).toContain('"created_at":"2023-11-14T22:13:20.5Z"')
+    })
+
+    test('a Redis that Sidekiq uses is told', async () => {
+      const redis = server.connect({ db: 2 })
+      await redis.ping()
+      const source = await open()
+      expect(source.liveReason).toContain('1 other connection')
+      await source.close()
+      redis.disconnect()
+    })
+  },
+)

@@ -1,0 +1,15 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const libraries = ['-rjson', '-rsidekiq', '-rsidekiq/api', '-rsidekiq/job_retry']
+
+/** True where Debian's ruby-sidekiq is not installed; in CI never. */
+export const lacksSidekiq: boolean =
+  spawnSync('ruby', [...libraries, '-e', '']).status !== 0 && process.env['CI'] !== 'true'
+
+/** Runs Ruby with the real Sidekiq on a Redis; its output. */
+export async function withSidekiq(url: string, script: string): Promise<string> {
+  const env = { ...process.env, REDIS_URL: url }
+  const quiet = `Sidekiq.logger.level = Logger::ERROR\n${script}`
+  return (await promisify(execFile)('ruby', [...libraries, '-e', quiet], { env })).stdout
+}
