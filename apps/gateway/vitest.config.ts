@@ -6,6 +6,7 @@ export default defineConfig({
   // Most of a test is waiting for programs in processes of their own.
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: 'test/support/build.ts',
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,

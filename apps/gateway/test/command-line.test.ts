@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { flagOf, optionNames } from '../src/config/options.ts'
 import { listenOn } from '../src/lifecycle/listen.ts'
-import { sourcesOptions, startGateway } from './support/gateway-process.ts'
+import { startGateway } from './support/gateway-process.ts'
+import { gatewayProgram } from './support/gateway-program.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const WEB_ALONE = ['--gearman-port', 'off', '--faktory-port', 'off', '--store-port', '0']
@@ -62,9 +62,8 @@ describe.concurrent('the command line', () => {
 })
 
 describe('the help', () => {
-  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
   const help = (columns: number | undefined, options: string): string[] => {
-    const line = [process.execPath, ...sourcesOptions, main, options].join(' ')
+    const line = [process.execPath, ...gatewayProgram, options].join(' ')
     const words =
       columns === undefined
         ? (['sh', ['-c', line]] as const)

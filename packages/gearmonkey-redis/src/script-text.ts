@@ -3,12 +3,22 @@ import { readFileSync } from 'node:fs'
 const folder = new URL('../lua/', import.meta.url)
 const include = /^( *)--#include (\w+)\n/gm
 
+/** Scripts that were read: their files do not change while a process runs. */
+const known = new Map<string, string>()
+
+/** The text of a script in `lua/`, with what it needs of `lua/lib/`. */
+export function readScript(name: string): string {
+  const text = known.get(name) ?? linked(name)
+  known.set(name, text)
+  return text
+}
+
 /**
  * A script, after what it needs of the parts of `lua/lib/` that it and they name in `--#include` lines, without
  * comments. The server makes each function anew in every call: one that nothing uses would cost in all of them. What
  * is named inside a function is made when that is called, for what is seldom needed.
  */
-export function readScript(name: string): string {
+function linked(name: string): string {
   const pieces: string[] = []
   const included = new Set<string>()
   const read = (file: string): string[] => {

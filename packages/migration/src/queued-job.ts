@@ -3,10 +3,7 @@ import { argsOfInput, inputOfArgs, type Level } from '@crossgear/core-scheduler'
 import { decodeString, formatRfc3339, FwpError, scanObject } from '@crossgear/fwp-codec'
 import { keptRejectBytes } from './fit.ts'
 import { importIdOf } from './identity.ts'
-import type { JobRecord, RecordState, Reject, RejectReason } from './record.ts'
-
-/** Members of a JSON object: name to raw value. */
-export type RawFields = ReadonlyMap<string, string>
+import type { JobRecord, RecordState, Reject } from './record.ts'
 
 /** Job systems other than Faktory whose jobs have a class or name, arguments and a queue. */
 export type JobSystem = 'sidekiq' | 'resque' | 'bullmq'
@@ -37,7 +34,7 @@ export interface QueuedJob {
   readonly createdAtMs?: number
   /** Faktory's `failure`, JSON object. */
   readonly failure?: string
-  /** The job as it was, JSON object, null in the place of its arguments. */
+  /** The job as it was, without its arguments, JSON object. */
   readonly original: string
 }
 
@@ -81,44 +78,54 @@ export function recordOfQueued(job: QueuedJob, place: QueuedPlace, identity: str
 export function queuedOfRecord(
   { payload, envelope = '{}' }: JobRecord,
   system: JobSystem,
-): { readonly args: string; readonly original: RawFields } {
+): { readonly args: string; readonly original: ReadonlyMap<string, string> } {
   const custom = scanObject(envelope).get('custom') ?? '{}'
   const original = scanObject(custom).get(system) ?? '{}'
   return { args: argsOfInput(payload).args, original: scanObject(original) }
 }
 
-/** A job that is left where it is. */
-export interface LeftThere {
-  readonly reason: string
-}
-
-/** Reads a member of a list or set; bytes that are no job stay there. A text that `read` returns says why it is none. */
+/** Reads a member of a list or set; bytes that are no job stay there. */
 export function readQueued(
   raw: Buffer,
   where: string,
-  read: (fields: RawFields) => JobRecord | LeftThere | string,
+  read: (fields: ReadonlyMap<string, string>) => JobRecord | string,
 ): JobRecord | Reject {
-  const reject = (reason: RejectReason, fault: string): Reject => ({
-    reason,
-    message: `a member of ${where} ${fault}`,
+  const reject = (fault: string): Reject => ({
+    reason: 'bad_job',
+    message: `a member of ${where} is no job: ${fault}`,
     where,
     raw: raw.subarray(0, keptRejectBytes),
   })
-  if (!isUtf8(raw)) return reject('bad_job', 'is no job: it is no UTF-8')
+  if (!isUtf8(raw)) return reject('it is no UTF-8')
   try {
     const result = read(scanObject(raw.toString()))
-    if (typeof result === 'string') return reject('bad_job', `is no job: ${result}`)
-    return 'importId' in result ? result : reject('not_read', `stays: ${result.reason}`)
+    return typeof result === 'string' ? reject(result) : result
   } catch (error) {
-    if (error instanceof FwpError) return reject('bad_job', `is no job: ${error.message}`)
+    if (error instanceof FwpError) return reject(error.message)
     throw error
   }
 }
 
-/** Fields as a JSON object, some of them with other values. */
-export function objectOf(fields: RawFields, others: Readonly<Record<string, string>> = {}): string {
-  const all = new Map([...fields, ...Object.entries(others)])
-  return `{${Array.from(all, ([name, raw]) => `${JSON.stringify(name)}:${raw}`).join()}}`
+/** Fields as a JSON object, without some. */
+export function objectOf(
+  fields: ReadonlyMap<string, string>,
+  ...without: readonly string[]
+): string {
+  const kept = [...fields].filter(([name]) => !without.includes(name))
+  return `{${kept.map(([name, raw]) => `${JSON.stringify(name)}:${raw}`).join()}}`
+}
+
+/** The JSON object of a job as its system had it; the arguments stand behind its class, where such systems write them. */
+export function jobTextOf(original: ReadonlyMap<string, string>, args: string): string {
+  const fields = [...original].flatMap(([name, raw]): [string, string][] =>
+    name === 'class'
+      ? [
+          [name, raw],
+          ['args', args],
+        ]
+      : [[name, raw]],
+  )
+  return objectOf(new Map(fields))
 }
 
 /** The text of a raw JSON string; undefined for anything else. */

@@ -6,7 +6,7 @@ import { blockingSubmit, getJob, submitJob } from '@crossgear/tools/spec-peer'
 import type { Bridge } from './bridge.ts'
 import { submitByHand, type Outcome } from './gearman-by-hand.ts'
 
-/** A stock client of one door. */
+/** A stock client of one door. `fn` may name a queue too, as `jobtype@queue`. */
 export interface ClientDoor {
   readonly name: string
   /** Bytes that this client can hand in; others are handed in as it would have to encode them. */
@@ -51,7 +51,9 @@ const faktoryClient: ClientDoor = {
   async background(bridge, fn, payload) {
     const client = new Client({ host: '127.0.0.1', port: bridge.clientPorts.faktory })
     try {
-      const job = client.job(fn, payload.toString())
+      const [jobtype = '', queue = 'default'] = fn.split('@')
+      const job = client.job(jobtype, payload.toString())
+      job.queue = queue
       job.retry = 0
       await job.push()
     } finally {

@@ -14,7 +14,7 @@ const payloads: readonly [string, Buffer][] = [
   ['5 MB', randomBytes(5_000_000)],
   ['5 MB of text', Buffer.from('0123456789'.repeat(500_000))],
 ]
-const patience = { timeout: 15_000, interval: 10 }
+const patience = { timeout: 25_000, interval: 20 }
 
 /** Waits for what `look` says without failing. */
 function settle(look: () => Promise<void> | void): Promise<void> {
@@ -50,9 +50,18 @@ function nativePairs(client: ClientDoor, worker: WorkerDoor): Pair[] {
   ]
 }
 
+/** Pairs run side by side. A Faktory consumer takes from a whole queue: each pair with one has a queue of its own. */
+const sideBySide = { timeout: 60_000, concurrent: true }
+
+/** The lane of a test's own. */
+function newLane(kind: string, { worker }: Pair): string {
+  const fn = `${kind}-${randomUUID()}`
+  return worker.name === 'faktory' ? `${fn}@${randomUUID()}` : fn
+}
+
 /** Drives every client door with every worker door, in the foreground too, to success and failure. */
 export function ninePairs(store: string, nodes?: number): void {
-  describe.skipIf(nodes !== undefined && lacksRedis)(`with ${store}`, { timeout: 30_000 }, () => {
+  describe.skipIf(nodes !== undefined && lacksRedis)(`with ${store}`, sideBySide, () => {
     let bridge: Bridge
     beforeAll(async () => {
       bridge = await startBridge(nodes)
@@ -65,7 +74,7 @@ export function ninePairs(store: string, nodes?: number): void {
 
 /** The same on an engine of several servers. */
 export function ninePairsOn(engine: Engine, nodes: number): void {
-  describe.skipIf(lacksRedis)(`with Redis ${engine}`, { timeout: 30_000 }, () => {
+  describe.skipIf(lacksRedis)(`with Redis ${engine}`, sideBySide, () => {
     let bridge: Bridge
     beforeAll(async () => {
       bridge = await startBridge(nodes, engine)
@@ -82,53 +91,62 @@ function driveAll(bridgeOf: () => Bridge): void {
   describe.skipIf(lacksRedisCli)('and redis-cli', () => {
     drive(bridgeOf, nativePairs(shellClient, shellWorker))
   })
+  // One after the other, and when no other pair is at work.
+  describe('on the default queue', { concurrent: false }, () => {
+    const pairs = everyDoor.filter(({ worker }) => worker.name === 'faktory')
+    test.each(pairs)('$client.name to $worker.name: background', ({ client, worker }) =>
+      inBackground(bridgeOf(), { client, worker }, `default-${randomUUID()}`),
+    )
+  })
+}
+
+async function inBackground(bridge: Bridge, { client, worker }: Pair, fn: string): Promise<void> {
+  const sent = payloads.map(([, payload]) => payload).filter((payload) => client.canSend(payload))
+  const running = await worker.start(bridge, fn, 'succeed')
+  try {
+    for (const payload of sent) await client.background(bridge, fn, payload)
+    await settle(() => expect(running.received()).toHaveLength(sent.length))
+    const received = running.received().map((payload) => payload.toString('base64'))
+    expect(received.sort()).toEqual(sent.map((payload) => payload.toString('base64')).sort())
+    await settle(async () =>
+      expect(await bridge.redis.zcard(`xg:busy:${bridge.braced(fn)}`)).toBe(0),
+    )
+  } finally {
+    await running.stop()
+  }
+  await inOrder(bridge, fn)
 }
 
 function drive(bridgeOf: () => Bridge, pairs: readonly Pair[]): void {
-  test.each(pairs)('$client.name to $worker.name: background', async ({ client, worker }) => {
-    const fn = `bg-${randomUUID()}`
-    const sent = payloads.map(([, payload]) => payload).filter((payload) => client.canSend(payload))
-    const running = await worker.start(bridgeOf(), fn, 'succeed')
+  test.each(pairs)('$client.name to $worker.name: background', (pair) =>
+    inBackground(bridgeOf(), pair, newLane('bg', pair)),
+  )
+
+  test.each(pairs)('$client.name to $worker.name: background failure', async (pair) => {
+    const { client, worker } = pair
+    const fn = newLane('bgfail', pair)
+    const running = await worker.start(bridgeOf(), fn, 'fail')
     try {
-      for (const payload of sent) await client.background(bridgeOf(), fn, payload)
-      await settle(() => expect(running.received()).toHaveLength(sent.length))
-      const received = running.received().map((payload) => payload.toString('base64'))
-      expect(received.sort()).toEqual(sent.map((payload) => payload.toString('base64')).sort())
-      await settle(async () =>
-        expect(await bridgeOf().redis.zcard(`xg:busy:${bridgeOf().braced(fn)}`)).toBe(0),
-      )
+      await client.background(bridgeOf(), fn, Buffer.from('x'))
+      await settle(() => expect(running.received()).toHaveLength(1))
+      await settle(async () => {
+        const status = await bridgeOf().redis.hget(`job:${bridgeOf().braced(fn)}:1`, 'status')
+        // The consumer may not know the function: another try may find one of its own workers.
+        const isTriedAgain = client.name === 'gearman' && worker.name === 'faktory'
+        expect(status ?? 'gone').toMatch(isTriedAgain ? /idle/ : /error|gone/)
+      })
+      expect(running.received()).toHaveLength(1)
     } finally {
       await running.stop()
     }
     await inOrder(bridgeOf(), fn)
   })
 
-  test.each(pairs)(
-    '$client.name to $worker.name: background failure',
-    async ({ client, worker }) => {
-      const fn = `bgfail-${randomUUID()}`
-      const running = await worker.start(bridgeOf(), fn, 'fail')
-      try {
-        await client.background(bridgeOf(), fn, Buffer.from('x'))
-        await settle(() => expect(running.received()).toHaveLength(1))
-        await settle(async () => {
-          const status = await bridgeOf().redis.hget(`job:${bridgeOf().braced(fn)}:1`, 'status')
-          // The consumer may not know the function: another try may find one of its own workers.
-          const isTriedAgain = client.name === 'gearman' && worker.name === 'faktory'
-          expect(status ?? 'gone').toMatch(isTriedAgain ? /idle/ : /error|gone/)
-        })
-        expect(running.received()).toHaveLength(1)
-      } finally {
-        await running.stop()
-      }
-      await inOrder(bridgeOf(), fn)
-    },
-  )
-
   const waiting = pairs.filter(({ client }) => client.foreground)
 
-  test.each(waiting)('$client.name to $worker.name: foreground', async ({ client, worker }) => {
-    const fn = `fg-${randomUUID()}`
+  test.each(waiting)('$client.name to $worker.name: foreground', async (pair) => {
+    const { client, worker } = pair
+    const fn = newLane('fg', pair)
     const running = await worker.start(bridgeOf(), fn, 'succeed')
     try {
       for (const [, payload] of payloads) {
@@ -143,18 +161,16 @@ function drive(bridgeOf: () => Bridge, pairs: readonly Pair[]): void {
     await inOrder(bridgeOf(), fn)
   })
 
-  test.each(waiting)(
-    '$client.name to $worker.name: foreground failure',
-    async ({ client, worker }) => {
-      const fn = `fgfail-${randomUUID()}`
-      const running = await worker.start(bridgeOf(), fn, 'fail')
-      try {
-        const outcome = await client.foreground?.(bridgeOf(), fn, Buffer.from('x'))
-        expect(outcome?.succeeded).toBe(false)
-      } finally {
-        await running.stop()
-      }
-      await inOrder(bridgeOf(), fn)
-    },
-  )
+  test.each(waiting)('$client.name to $worker.name: foreground failure', async (pair) => {
+    const { client, worker } = pair
+    const fn = newLane('fgfail', pair)
+    const running = await worker.start(bridgeOf(), fn, 'fail')
+    try {
+      const outcome = await client.foreground?.(bridgeOf(), fn, Buffer.from('x'))
+      expect(outcome?.succeeded).toBe(false)
+    } finally {
+      await running.stop()
+    }
+    await inOrder(bridgeOf(), fn)
+  })
 }

@@ -79,7 +79,11 @@ describe.skipIf(lacksRedis)('one function of many workers', { timeout: 180_000 }
     )
     const behind = await Promise.all(natives.map(() => gearmanWorker(node.gearman, fn, tally)))
     const { redis } = fleet
-    await vi.waitFor(async () => expect(await redis.get(`count:${fn}`)).toBe(String(2 * teamSize)))
+    const patience = { timeout: 20_000, interval: 50 }
+    await vi.waitFor(
+      async () => expect(await redis.get(`count:${fn}`)).toBe(String(2 * teamSize)),
+      patience,
+    )
 
     const client = new GearMonkeyClient(fleet.server.url)
     const inputs = Array.from({ length: jobsOfEachDoor }, (_none, at) => String(at))
@@ -92,7 +96,6 @@ describe.skipIf(lacksRedis)('one function of many workers', { timeout: 180_000 }
     await tally.all
 
     // A worker that leaves with a job in its hands gives it back: what it said of its last is waited for.
-    const patience = { timeout: 20_000, interval: 50 }
     await vi.waitFor(async () => expect(await redis.exists(`xg:busy:${fn}`)).toBe(0), patience)
     await Promise.all([
       ...natives.map((worker) => worker.stop()),

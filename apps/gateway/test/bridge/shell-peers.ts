@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Bridge } from './bridge.ts'
 import type { ClientDoor } from './clients.ts'
-import { payloadsIn, workScript, type WorkerDoor } from './workers.ts'
+import { payloadsOf, workScript, type WorkerDoor } from './workers.ts'
 
 /** True where programs made of redis-cli cannot run; never in CI, where they fail instead. */
 export const lacksRedisCli: boolean =
@@ -67,7 +67,7 @@ export const shellWorker: WorkerDoor = {
     // It says so when it is ready.
     await once(child.stdout, 'data')
     return {
-      received: () => payloadsIn(folder),
+      received: payloadsOf(folder),
       async stop() {
         child.kill('SIGTERM')
         await ended

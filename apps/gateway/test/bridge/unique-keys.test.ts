@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { sourcesOptions } from '../support/gateway-process.ts'
+import { sourcesOptions } from '../support/gateway-program.ts'
 import { Fleet, type FleetNode } from './fleet.ts'
 
 const program = fileURLToPath(new URL('programs/hanging-worker.ts', import.meta.url))

@@ -25,6 +25,7 @@ export interface RunningWorker {
   stop(): Promise<void>
 }
 
+/** `fn` may name a queue too, as `jobtype@queue`. */
 export interface WorkerDoor {
   readonly name: string
   start(bridge: Bridge, fn: string, work: Work): Promise<RunningWorker>
@@ -37,8 +38,15 @@ export function workScript(folder: string, work: Work): string {
   return `f=$(mktemp ${folder}.XXXXXX); cat > "$f"; mv "$f" ${folder}/; ${end}`
 }
 
-export function payloadsIn(folder: string): Buffer[] {
-  return readdirSync(folder).map((name) => readFileSync(join(folder, name)))
+/** Reads the payloads in the folder, each once: a file there is whole and does not change. */
+export function payloadsOf(folder: string): () => readonly Buffer[] {
+  const payloads = new Map<string, Buffer>()
+  return () => {
+    for (const name of readdirSync(folder)) {
+      if (!payloads.has(name)) payloads.set(name, readFileSync(join(folder, name)))
+    }
+    return [...payloads.values()]
+  }
 }
 
 const gearmanWorker: WorkerDoor = {
@@ -52,7 +60,7 @@ const gearmanWorker: WorkerDoor = {
     })
     const ended = new Promise((resolve) => child.once('exit', resolve))
     return Promise.resolve({
-      received: () => payloadsIn(folder),
+      received: payloadsOf(folder),
       async stop() {
         child.kill('SIGKILL')
         await ended
@@ -73,12 +81,14 @@ const faktoryWorker: WorkerDoor = {
   name: 'faktory',
   async start(bridge, fn, work) {
     const received: Buffer[] = []
+    const [jobtype = '', queue = 'default'] = fn.split('@')
     const worker = new Worker({
       host: '127.0.0.1',
       port: bridge.workerPorts.faktory,
       concurrency: 2,
+      queues: [queue],
     })
-    worker.register(fn, () => ({ job }: { job: JobPayload }) => {
+    worker.register(jobtype, () => ({ job }: { job: JobPayload }) => {
       received.push(bytesOf(job))
       if (work === 'fail') throw new Error('told to fail')
     })

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ToChild } from '../../src/processes/messages.ts'
 import { openRaw, readUntil } from '../http/support/http-client.ts'
 import { openHttp } from '../http/support/http-gateway.ts'
-import { sourcesOptions } from '../support/gateway-process.ts'
+import { sourcesOptions } from '../support/gateway-program.ts'
 
 const program = fileURLToPath(new URL('programs/http-process.ts', import.meta.url))
 const submission = 'POST /f HTTP/1.1\r\nHost: localhost\r\nX-Gearman-Background: true\r\n'

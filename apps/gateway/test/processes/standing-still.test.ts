@@ -2,9 +2,13 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { hasRedisServer } from '../support/redis-server.ts'
+import { sourcesOptions } from '../support/gateway-program.ts'
 import { isAlive, patience, startShared } from './support/shared-gateway.ts'
 
-const impatient = fileURLToPath(new URL('programs/impatient-gateway.ts', import.meta.url))
+const impatient = [
+  ...sourcesOptions,
+  fileURLToPath(new URL('programs/impatient-gateway.ts', import.meta.url)),
+]
 
 function standStill(...pids: readonly number[]): void {
   for (const pid of pids) process.kill(pid, 'SIGSTOP')

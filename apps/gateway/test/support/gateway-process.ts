@@ -1,27 +1,19 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-/** What lets Node run a program from the sources. */
-export const sourcesOptions: readonly string[] = [
-  '--conditions=@crossgear/source',
-  '--import',
-  import.meta.resolve('tsx'),
-]
+import { gatewayProgram } from './gateway-program.ts'
 
 export interface ReadyLine {
   readonly store: { readonly kind: string; readonly nativeUrl: string }
   readonly doors: readonly { readonly name: string; readonly port: number }[]
 }
 
-/** A gateway in a process of its own, run from the sources. */
+/** A gateway in a process of its own, or a `program` of a test's: words for Node. */
 export function startGateway(
   words: readonly string[],
   env: Record<string, string> = {},
-  program = MAIN,
+  program = gatewayProgram,
 ) {
-  const child = spawn(process.execPath, [...sourcesOptions, program, ...words], {
+  const child = spawn(process.execPath, [...program, ...words], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

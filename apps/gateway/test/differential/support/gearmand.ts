@@ -4,8 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Server as NetServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Flags } from '../script.ts'
 import { handlePrefix, type Server } from './server.ts'
+
+/** How soon a gearmand that starts is asked again. */
+const lookAgainMs = 2
 
 /** Debian's; another version is another oracle. */
 const program = '/usr/sbin/gearmand'
@@ -32,6 +36,7 @@ export async function startGearmand(flags: Flags): Promise<Server> {
   for (const opening of flags.http ? [port, httpPort] : [port]) {
     while (!(await answers(opening))) {
       if (child.exitCode !== null) throw new Error(`gearmand ended with ${child.exitCode}`)
+      await delay(lookAgainMs)
     }
   }
   return {

@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
-const LOADER = import.meta.resolve('tsx')
+import { gatewayProgram } from '../../support/gateway-program.ts'
 
 export interface GearmandProcess {
   readonly pid: number
@@ -18,16 +15,16 @@ export interface GearmandProcess {
   readonly kill: (signal: NodeJS.Signals) => void
 }
 
-/** `crossgear gearmand` from the sources, in exactly this environment. */
+/** `crossgear gearmand` in exactly this environment. */
 export function startGearmand(
   words: readonly string[],
   { env = {}, cwd = '/' }: { readonly env?: Record<string, string>; readonly cwd?: string } = {},
 ): GearmandProcess {
-  const child = spawn(
-    process.execPath,
-    ['--conditions=@crossgear/source', '--import', LOADER, MAIN, 'gearmand', ...words],
-    { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] },
-  )
+  const child = spawn(process.execPath, [...gatewayProgram, 'gearmand', ...words], {
+    env,
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   let [stdout, stderr] = ['', '']
   const waits = new Set<() => void>()

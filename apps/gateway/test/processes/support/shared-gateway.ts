@@ -16,7 +16,7 @@ export interface Part {
 const tookPart = /"Process \d+ takes part\."/
 
 /** A gateway of two processes on a Redis of its own, gone after the test. */
-export async function startShared(words: readonly string[] = [], program?: string) {
+export async function startShared(words: readonly string[] = [], program?: readonly string[]) {
   const redis = await startRedis()
   onTestFinished(() => redis.close())
   const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
