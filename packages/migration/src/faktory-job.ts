@@ -81,10 +81,17 @@ function toRecord(job: FwpJob, raw: Buffer, place: FaktoryPlace, identity: strin
   }
 }
 
-/** The JSON of a record for a Faktory server. A record of another door is shown as its workers would see it. */
-export function faktoryOfRecord(record: JobRecord, queue: string): string {
+/**
+ * The JSON of a record for a Faktory server. A record of another door is shown as its workers would see it. `more`: raw
+ * JSON by field, in the place of what the job says.
+ */
+export function faktoryOfRecord(
+  record: JobRecord,
+  queue: string,
+  more: Readonly<Record<string, string>> = {},
+): string {
   const { args, encoding } = argsOfInput(record.payload)
-  const shown = new Map<string, string>()
+  const shown = new Map(Object.entries(more))
   if (record.failure !== undefined) shown.set('failure', record.failure)
   if (record.envelope === undefined) {
     shown.set('retry', String(record.retries ?? 0))

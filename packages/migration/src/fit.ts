@@ -1,5 +1,6 @@
 import { isQueueName, maxFunctionBytes } from '@crossgear/core-scheduler'
 import type { JobRecord, Reject, RejectReason } from './record.ts'
+import type { Fault } from './target.ts'
 
 /** As the Gearman door takes it. */
 const maxUniqueBytes = 64
@@ -11,7 +12,7 @@ export const keptRejectBytes = 65_536
 export function faultOf(
   { fn, queue, unique, payload, jid }: JobRecord,
   maxPayloadBytes: number,
-): readonly [RejectReason, string] | undefined {
+): Fault | undefined {
   if (fn === '') return ['bad_function', 'it names no function']
   if (Buffer.byteLength(fn) > maxFunctionBytes) {
     return ['bad_function', `the function's name is longer than ${maxFunctionBytes} bytes`]

@@ -4,6 +4,7 @@ import { boundsOf, defaultMaxPayloadBytes, type RunOptions } from './options.ts'
 import type { JobRecord, RecordState, Reject, RejectReason } from './record.ts'
 import type { Selection } from './selection.ts'
 import type { Source, SurveyRow } from './source.ts'
+import type { Fault, Target } from './target.ts'
 
 /** Jobs of one function and queue in one state at a source. */
 export interface PlanRow {
@@ -51,8 +52,10 @@ export async function makePlan(
   source: Source,
   selection: Selection,
   options: Pick<RunOptions, 'batch' | 'ratePerSecond' | 'maxPayloadBytes'>,
+  target: Pick<Target, 'faultOf'> = {},
 ): Promise<Plan> {
-  const draft = new PlanDraft(options.maxPayloadBytes ?? defaultMaxPayloadBytes)
+  const most = options.maxPayloadBytes ?? defaultMaxPayloadBytes
+  const draft = new PlanDraft((record) => faultOf(record, most) ?? target.faultOf?.(record))
   if (source.survey) {
     for (const row of await source.survey()) draft.surveyed(row)
   } else {
@@ -65,15 +68,15 @@ export async function makePlan(
 }
 
 class PlanDraft {
-  readonly #maxPayloadBytes: number
+  readonly #faultOf: (record: JobRecord) => Fault | undefined
   readonly #rows = new Map<string, RowDraft>()
   readonly #rejects = new Map<RejectReason, { jobs: number; readonly example: string }>()
   readonly #unique = new Set<number>()
   #joining = 0
   #leftOut = 0
 
-  constructor(maxPayloadBytes: number) {
-    this.#maxPayloadBytes = maxPayloadBytes
+  constructor(fault: (record: JobRecord) => Fault | undefined) {
+    this.#faultOf = fault
   }
 
   add(record: JobRecord | undefined): void {
@@ -81,7 +84,7 @@ class PlanDraft {
       this.#leftOut += 1
       return
     }
-    const fault = faultOf(record, this.#maxPayloadBytes)
+    const fault = this.#faultOf(record)
     if (fault) {
       this.reject(fault[0], `${record.fn}: ${fault[1]}`)
       return

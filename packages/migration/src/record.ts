@@ -57,6 +57,12 @@ export type RejectReason =
   | 'bad_row'
   | 'foreground'
   | 'dead_set_full'
+  /** The target's protocol has no way to say it. */
+  | 'not_carried'
+  /** The target said no. */
+  | 'refused'
+  /** It was sent before, and nobody knows whether it came. */
+  | 'in_doubt'
   | 'not_read'
 
 /** Something at a source that stays there. */

@@ -17,6 +17,8 @@ export interface RunCounts {
   readonly known: number
   /** Joined a job with their unique id. */
   readonly joined: number
+  /** Sent once more: whether they came the first time is not known. */
+  readonly repeated: number
   readonly rejected: number
   /** Left out by the selection. */
   readonly leftOut: number
@@ -56,7 +58,16 @@ export async function run(parts: RunParts): Promise<RunResult> {
   const { source, target, options, ledger, signal } = parts
   checkOptions(parts)
   const counts: Counts = {
-    ...{ read: 0, created: 0, known: 0, joined: 0, rejected: 0, leftOut: 0, removed: 0 },
+    ...{
+      read: 0,
+      created: 0,
+      known: 0,
+      joined: 0,
+      repeated: 0,
+      rejected: 0,
+      leftOut: 0,
+      removed: 0,
+    },
   }
   const saved = (await ledger?.progress(options.name)) ?? {}
   checkSource(saved, source, options.name)
@@ -93,6 +104,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
 
 async function movePage(page: Page, parts: RunParts, counts: Counts): Promise<void> {
   const { source, target, selection, options, onReject } = parts
+  const most = options.maxPayloadBytes ?? defaultMaxPayloadBytes
   const picked: JobRecord[] = []
   /** By what is stored: what was read. */
   const origins: JobRecord[] = []
@@ -104,7 +116,7 @@ async function movePage(page: Page, parts: RunParts, counts: Counts): Promise<vo
   for (const rejected of page.rejects) reject(rejected)
   for (const origin of page.records) {
     const record = selection.pick(origin)
-    const fault = record && faultOf(record, options.maxPayloadBytes ?? defaultMaxPayloadBytes)
+    const fault = record && (faultOf(record, most) ?? target.faultOf?.(record))
     if (!record) counts.leftOut += 1
     else if (fault) reject(rejectOf(record, ...fault))
     else {

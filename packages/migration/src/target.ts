@@ -1,12 +1,20 @@
 import type { JobRecord, RejectReason } from './record.ts'
 
-/** The result for a record. `known`: it came before; `joined`: a job with its unique id was there. */
+/**
+ * The result for a record. `known`: it came before; `joined`: a job with its unique id was there; `repeated`: it was sent
+ * before as well, and nobody knows whether it came then.
+ */
 export type Stored =
-  | { readonly kind: 'created' | 'joined' | 'known' }
+  | { readonly kind: 'created' | 'joined' | 'known' | 'repeated' }
   | { readonly kind: 'rejected'; readonly reason: RejectReason; readonly message: string }
+
+/** Why a job stays, and what is said of it. */
+export type Fault = readonly [reason: RejectReason, message: string]
 
 /** Where jobs go. */
 export interface Target {
+  /** Why it cannot have a job, where that can be told beforehand. */
+  faultOf?(record: JobRecord): Fault | undefined
   /** Stores records, one result for each. Each is there, as safe as was asked for, when it settles. */
   store(records: readonly JobRecord[]): Promise<readonly Stored[]>
   /** The source has these no more. */

@@ -1,10 +1,13 @@
 import { Command, CommanderError, Option } from 'commander'
 import {
   defaultBatch,
+  doubtRules,
   MigrationError,
   mostBatch,
   recordStates,
+  serverForms,
   sourceForms,
+  type DoubtRule,
   type RecordState,
 } from '@crossgear/migration'
 
@@ -20,6 +23,9 @@ export interface MigrateArguments {
   readonly dataDir?: string
   readonly durability?: string
   readonly rejects?: string
+  /** Where a run into another server notes what it sends. */
+  readonly journal?: string
+  readonly inDoubt?: DoubtRule
   readonly isMove: boolean
   readonly isWhileLive: boolean
   readonly isDryRun: boolean
@@ -54,7 +60,7 @@ const rows: readonly Row[] = [
   { flags: '--from <url>', help: 'where the jobs are, see below', acts: all },
   {
     flags: '--to <url>',
-    help: "the target: a --redis-url of the gateway's (default: the store that crossgear would open here); of export: file:///new/file.ndjson",
+    help: "the target: a --redis-url of the gateway's (default: the store that crossgear would open here), or another server; of export: file:///new/file.ndjson",
     acts: all,
   },
   {
@@ -122,6 +128,17 @@ const rows: readonly Row[] = [
     help: 'what stays at the source is written there',
     acts: ['run', 'export'],
   },
+  {
+    flags: '--journal <file>',
+    help: 'where a run into another server notes what it sends: needed there, and to go on',
+    acts: ['run'],
+  },
+  {
+    flags: '--in-doubt <rule>',
+    help: 'jobs that were sent to another server when the run before was killed: repeat (default; one may be done twice) or leave (one may be lost)',
+    acts: ['run'],
+    read: doubtRuleOf,
+  },
   { flags: '--json', help: 'JSON lines for a program', acts: all },
   {
     flags: '--config <file>',
@@ -147,6 +164,9 @@ const descriptions: Readonly<Record<Act, string>> = {
 const HELP_AFTER = `
 --from is one of:
 ${sourceForms.map((form) => `  ${form}`).join('\n')}
+
+--to is a Crossgear store, or another server, which keeps no notes of what came (--journal):
+${serverForms.map((form) => `  ${form}`).join('\n')}
 
 Exit codes: 0 done and equal, 1 usage, 2 a side cannot be reached, 3 differences found,
 4 stopped half way: the same command goes on.
@@ -224,6 +244,12 @@ function batchOf(text: string): number {
   const batch = positive(text)
   if (batch <= mostBatch) return batch
   throw new MigrationError('USAGE', `--batch is ${batch}: at most ${mostBatch}.`)
+}
+
+function doubtRuleOf(text: string): DoubtRule {
+  const rule = doubtRules.find((known) => known === text)
+  if (rule) return rule
+  throw new MigrationError('USAGE', `--in-doubt is ${text}: give ${doubtRules.join(' or ')}.`)
 }
 
 function statesOf(text: string): RecordState[] {

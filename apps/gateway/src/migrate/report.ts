@@ -66,7 +66,13 @@ export class Report {
       `${counts.leftOut} left out`,
       `${counts.removed} removed at the source`,
     ]
+    if (counts.repeated > 0) parts.push(`${counts.repeated} sent once more`)
     this.say(`${counts.read} read: ${parts.join(', ')}.`)
+    if (counts.repeated > 0) {
+      this.say(
+        'Sent once more: the run before did not hear whether they came. One may be done twice.',
+      )
+    }
   }
 
   plan(plan: Plan): void {

@@ -9,9 +9,10 @@ import {
   rollback,
   run,
   Selection,
-  StoreTarget,
+  serverTargetOf,
   verifyCopy,
   verifyMoved,
+  type Ledger,
   type Reject,
   type RunOptions,
   type RunResult,
@@ -21,6 +22,7 @@ import type { ConfigSources } from '../config/load-config.ts'
 import { readArguments, type Act, type MigrateArguments } from './arguments.ts'
 import { RejectFile } from './reject-file.ts'
 import { Report } from './report.ts'
+import { openTarget, refuseServer } from './open-target.ts'
 import { openTargetStore, type TargetStore } from './target-store.ts'
 
 export interface MigrateSurroundings {
@@ -75,17 +77,17 @@ async function plan(source: Source, { given, report }: Context): Promise<number>
   if (source.liveReason !== undefined && !given.isWhileLive) {
     report.say(`The source is in use: ${source.liveReason}. A run needs --while-live.`)
   }
-  report.plan(await makePlan(source, new Selection(given), given))
+  report.plan(await makePlan(source, new Selection(given), given, serverTargetOf(given.to)))
   return exitCodes.done
 }
 
 async function runInto(source: Source, context: Context): Promise<number> {
   const { given, report } = context
   const options = optionsOf(given, source.identity)
-  const target = await openTargetStore(given, context.env)
+  const target = await openTarget(options.name, given, context.env)
   try {
-    const storeTarget = new StoreTarget(target.store, target.names, options.name)
-    const result = await runReported(source, storeTarget, options, context, storeTarget)
+    for (const limit of target.limits) report.say(limit)
+    const result = await runReported(source, target.target, options, context, target.ledger)
     report.ran(result.counts, options)
     if (!result.isStopped) return exitCodes.done
     report.say(`Stopped. The same command goes on (migration ${options.name}).`)
@@ -115,6 +117,7 @@ async function exportInto(source: Source, context: Context): Promise<number> {
 
 async function verify(context: Context): Promise<number> {
   const { given, report, env } = context
+  refuseServer(given)
   return withSource(context, async (source) => {
     const options = optionsOf(given, source.identity)
     const opened = await openTargetStore(given, env)
@@ -136,6 +139,7 @@ async function verify(context: Context): Promise<number> {
 
 async function takeBack(context: Context): Promise<number> {
   const { given, report, env } = context
+  refuseServer(given)
   if (given.name === undefined && given.from === undefined) {
     throw new MigrationError('USAGE', 'rollback needs the --name of a migration, or its --from.')
   }
@@ -163,7 +167,7 @@ async function runReported(
   target: Parameters<typeof run>[0]['target'],
   options: RunOptions,
   { given, report, signal, stderr }: Context,
-  ledger?: StoreTarget,
+  ledger?: Ledger,
 ): Promise<RunResult> {
   const file = given.rejects === undefined ? undefined : new RejectFile(given.rejects)
   let shown = 0

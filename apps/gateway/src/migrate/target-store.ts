@@ -2,7 +2,7 @@ import pino from 'pino'
 import { LaneNames } from '@crossgear/core-scheduler'
 import { RedisStore } from '@crossgear/gearmonkey-redis/store'
 import { lineOf, MigrationError } from '@crossgear/migration'
-import { loadConfig, type ConfigSources } from '../config/load-config.ts'
+import { loadConfig, type Config, type ConfigSources } from '../config/load-config.ts'
 import { readDurability } from '../config/durability-level.ts'
 import { StartError } from '../lifecycle/start-error.ts'
 import { openStore } from '../stores/open-store.ts'
@@ -32,10 +32,7 @@ export async function openTargetStore(
     const config = loadConfig({ flags, env })
     const log = pino({ level: 'error', base: null }, pino.destination({ dest: STDERR, sync: true }))
     const opened = await openStore(config, log)
-    const homes = [...config.routes].flatMap(([fn, { queue }]): [string, string][] =>
-      queue === undefined ? [] : [[fn, queue]],
-    )
-    const names = new LaneNames(new Map(homes))
+    const names = laneNamesOf(config)
     const level = readDurability(config.durability)
     const store = new RedisStore(opened.address, { names, ...(level && { durability: level }) })
     await store.open()
@@ -53,4 +50,12 @@ export async function openTargetStore(
       error instanceof StartError ? error.message : `The target store: ${lineOf(error)}.`
     throw new MigrationError(isUsage ? 'USAGE' : 'UNREACHABLE', message, { cause: error })
   }
+}
+
+/** Which queues are home, by the routes of a configuration. */
+export function laneNamesOf({ routes }: Pick<Config, 'routes'>): LaneNames {
+  const homes = [...routes].flatMap(([fn, { queue }]): [string, string][] =>
+    queue === undefined ? [] : [[fn, queue]],
+  )
+  return new LaneNames(new Map(homes))
 }

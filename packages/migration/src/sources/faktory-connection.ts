@@ -10,8 +10,22 @@ const lineEnd = '\r\n'
 /** Longer lines are none that a server sends. */
 const mostLineBytes = 64 * 1024 * 1024
 const beatEveryMs = 15_000
+const answerWithinMs = 30_000
 
-/** A connection to a Faktory server, as a consumer with a heartbeat. */
+/** A command that the server refused; the connection is as it was. */
+export class FaktoryRefusal extends Error {
+  override readonly name = 'FaktoryRefusal'
+}
+
+export interface FaktoryLogin {
+  readonly host: string
+  readonly port: number
+  readonly password?: string
+  /** A producer has no heartbeat and is given no jobs. */
+  readonly role: 'consumer' | 'producer'
+}
+
+/** A connection to a Faktory server. */
 export class FaktoryConnection {
   readonly #socket: Socket
   readonly #waiting: ((reply: Reply) => void)[] = []
@@ -26,20 +40,23 @@ export class FaktoryConnection {
   private constructor(socket: Socket) {
     this.#socket = socket
     socket.setNoDelay(true)
+    socket.setTimeout(answerWithinMs, () => {
+      if (this.#waiting.length > 0) socket.destroy(new Error('no answer in 30 s'))
+    })
     socket.on('data', (chunk: Buffer) => this.#read(chunk))
     socket.on('error', (error) => this.#fail(error))
     socket.on('close', () => this.#fail(new Error('the connection was closed')))
   }
 
-  static async open(host: string, port: number, password?: string): Promise<FaktoryConnection> {
-    const socket = connect(port, host)
+  static async open(login: FaktoryLogin): Promise<FaktoryConnection> {
+    const socket = connect(login.port, login.host)
     await once(socket, 'connect')
     const connection = new FaktoryConnection(socket)
-    await connection.#greet(password)
+    await connection.#greet(login)
     return connection
   }
 
-  /** Sends a command; its answer, text or bytes, or null for none. Throws what the server refuses. */
+  /** Sends a command; its answer, text or bytes, or null for none. Throws a {@link FaktoryRefusal}. */
   async ask(verb: string, ...words: readonly string[]): Promise<string | Buffer | null> {
     this.#socket.write(`${[verb, ...words].join(' ')}${lineEnd}`)
     return this.#next()
@@ -53,7 +70,7 @@ export class FaktoryConnection {
     await closed
   }
 
-  async #greet(password: string | undefined): Promise<void> {
+  async #greet({ password, role }: FaktoryLogin): Promise<void> {
     const greeting = String(await this.#next())
     const hi = JSON.parse(greeting.replace(/^HI /, '')) as {
       readonly s?: string
@@ -61,7 +78,7 @@ export class FaktoryConnection {
     }
     const hello = {
       v: 2,
-      wid: this.#wid,
+      ...(role === 'consumer' && { wid: this.#wid }),
       hostname: 'crossgear-migrate',
       pid: process.pid,
       labels: ['crossgear-migrate'],
@@ -70,6 +87,7 @@ export class FaktoryConnection {
       }),
     }
     await this.ask('HELLO', JSON.stringify(hello))
+    if (role === 'producer') return
     this.#beat = setInterval(() => {
       this.ask('BEAT', JSON.stringify({ wid: this.#wid })).catch(() => undefined)
     }, beatEveryMs)
@@ -129,5 +147,7 @@ export class FaktoryConnection {
 
 function replyOf(line: string): Reply {
   if (line.startsWith('$')) return null
-  return line.startsWith('-') ? new Error(`the server says ${line.slice(1)}`) : line.slice(1)
+  return line.startsWith('-')
+    ? new FaktoryRefusal(`the server says ${line.slice(1).replace(/^ERR /, '')}`)
+    : line.slice(1)
 }

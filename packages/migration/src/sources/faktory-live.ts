@@ -34,7 +34,13 @@ export class FaktoryLiveSource implements Source {
 
   static open({ host, port, password, identity }: FaktoryLiveOptions): Promise<FaktoryLiveSource> {
     return reaching(identity, async () => {
-      const connection = await FaktoryConnection.open(host, port, password)
+      const login = {
+        host,
+        port,
+        role: 'consumer',
+        ...(password !== undefined && { password }),
+      } as const
+      const connection = await FaktoryConnection.open(login)
       return new FaktoryLiveSource(identity, connection)
     })
   }

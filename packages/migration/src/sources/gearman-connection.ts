@@ -37,11 +37,16 @@ export class GearmanConnection {
 
   /** The next packet. Throws where the server says ERROR, or where the connection ends. */
   async packet(): Promise<Packet> {
+    const packet = await this.answer()
+    if (packet.name !== 'ERROR') return packet
+    throw new Error(`the server says ${refusalOf(packet)}`)
+  }
+
+  /** The next packet, ERROR as well. Throws where the connection ends. */
+  async answer(): Promise<Packet> {
     const message = await this.#next()
-    if (message.name === 'TEXT')
-      throw new Error(`a line came where a packet was due: ${message.line}`)
-    if (message.name !== 'ERROR') return message
-    throw new Error(`the server says ${message.args.map(String).join(': ')}`)
+    if (message.name !== 'TEXT') return message
+    throw new Error(`a line came where a packet was due: ${message.line}`)
   }
 
   /** The lines that answer a text command which ends in a dot. */
@@ -55,6 +60,13 @@ export class GearmanConnection {
       if (message.line.startsWith('ERR ')) throw new Error(message.line)
       lines.push(message.line)
     }
+  }
+
+  /** The one line that answers a text command. */
+  async line(command: string): Promise<string> {
+    this.#socket.write(`${command}\n`)
+    const message = await this.#next()
+    return message.name === 'TEXT' ? message.line : ''
   }
 
   /** Settles when all that was sent has left. */
@@ -94,6 +106,11 @@ export class GearmanConnection {
     this.#failure ??= error
     for (const waiting of this.#waiting.splice(0)) waiting(this.#failure)
   }
+}
+
+/** The code and text of an ERROR. */
+export function refusalOf({ args }: Packet): string {
+  return args.map(String).join(': ')
 }
 
 type Message = NonNullable<ReturnType<Decoder['next']>>

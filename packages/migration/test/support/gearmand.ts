@@ -36,7 +36,10 @@ export class Gearmand {
   }
 
   static async start(...words: readonly string[]): Promise<Gearmand> {
-    const port = await freePort()
+    return Gearmand.startAt(await freePort(), ...words)
+  }
+
+  static async startAt(port: number, ...words: readonly string[]): Promise<Gearmand> {
     const listen = ['--port', String(port), '--listen', '127.0.0.1', '--log-file', 'stderr']
     const child = spawn(program, [...listen, ...words], { stdio: ['ignore', 'ignore', 'pipe'] })
     let said = ''
@@ -67,10 +70,18 @@ export class Gearmand {
     await connection.end()
   }
 
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    return this.#end('SIGTERM')
+  }
+
+  kill(): Promise<void> {
+    return this.#end('SIGKILL')
+  }
+
+  async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const exited = once(this.#child, 'exit')
-    this.#child.kill('SIGTERM')
+    this.#child.kill(signal)
     await exited
   }
 }

@@ -1,0 +1,101 @@
+import { LaneNames } from '@crossgear/core-scheduler'
+import {
+  Journal,
+  JournaledTarget,
+  MigrationError,
+  serverTargetOf,
+  StoreTarget,
+  type Ledger,
+  type ServerTarget,
+  type Target,
+} from '@crossgear/migration'
+import { loadConfig, type ConfigSources } from '../config/load-config.ts'
+import { StartError } from '../lifecycle/start-error.ts'
+import type { Act, MigrateArguments } from './arguments.ts'
+import { laneNamesOf, openTargetStore } from './target-store.ts'
+
+/** What a run needs of its target. */
+export interface OpenedTarget {
+  readonly target: Target
+  readonly ledger: Ledger
+  /** One line each. */
+  readonly limits: readonly string[]
+  close(): Promise<void>
+}
+
+/** Opens the store or the server that jobs go to. Throws a MigrationError. */
+export async function openTarget(
+  name: string,
+  given: MigrateArguments,
+  env: ConfigSources['env'],
+): Promise<OpenedTarget> {
+  const server = serverTargetOf(given.to)
+  if (server) return openServerTarget(server, name, given, env)
+  refuseForStore(given)
+  const opened = await openTargetStore(given, env)
+  const target = new StoreTarget(opened.store, opened.names, name)
+  return { target, ledger: target, limits: [], close: () => opened.close() }
+}
+
+/** Another server, and beside it the journal of what it is sent. */
+async function openServerTarget(
+  server: ServerTarget,
+  name: string,
+  given: MigrateArguments,
+  env: ConfigSources['env'],
+): Promise<OpenedTarget> {
+  const { journal: path, inDoubt = 'repeat' } = given
+  refuseStoreOptions(given)
+  if (path === undefined) {
+    const why =
+      'such a server keeps no notes of what came, and a run that is killed goes on by them'
+    throw new MigrationError('USAGE', `--to ${server.identity} needs --journal FILE: ${why}.`)
+  }
+  const carrier = await server.open(namesOf(given, env))
+  try {
+    const journal = await Journal.open(path, { name, target: server.identity })
+    const target = new JournaledTarget(carrier, journal, inDoubt)
+    return { target, ledger: journal, limits: carrier.limits, close: () => target.close() }
+  } catch (error) {
+    await carrier.close()
+    throw error
+  }
+}
+
+/** Refuses what only a store can do. */
+export function refuseServer({ act, to }: MigrateArguments): void {
+  const server = serverTargetOf(to)
+  if (!server) return
+  const why: Partial<Record<Act, string>> = {
+    verify: 'it does not show its jobs, so there is nothing to compare with',
+    rollback: `nobody can take a queued job back there: move it, with --from ${server.identity} --move`,
+  }
+  throw new MigrationError('USAGE', `${act} cannot be done with ${server.identity}: ${why[act]}.`)
+}
+
+/** Refuses options that a store has no use for. */
+function refuseForStore({ journal, inDoubt }: MigrateArguments): void {
+  if (journal === undefined && inDoubt === undefined) return
+  const why = 'a store keeps its own notes, and no job of it is ever in doubt'
+  throw new MigrationError('USAGE', `--journal and --in-doubt are for other servers: ${why}.`)
+}
+
+function refuseStoreOptions({ durability, dataDir }: MigrateArguments): void {
+  if (durability === undefined && dataDir === undefined) return
+  const why = 'another server keeps its jobs as it was told to'
+  throw new MigrationError(
+    'USAGE',
+    `--durability and --data-dir are for a Crossgear store: ${why}.`,
+  )
+}
+
+/** Which queues are home, by the routes of the gateway's file. */
+function namesOf({ config: file }: MigrateArguments, env: ConfigSources['env']): LaneNames {
+  if (file === undefined) return new LaneNames()
+  try {
+    return laneNamesOf(loadConfig({ flags: { config: file }, env }))
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error
+    throw new MigrationError('USAGE', error.message, { cause: error })
+  }
+}

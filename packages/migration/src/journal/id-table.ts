@@ -1,0 +1,63 @@
+const idBytes = 16
+const slotBytes = idBytes + 1
+const firstSlots = 1 << 12
+const mostFull = 0.7
+
+/** What is known of an import id, in the last byte of its slot; 0 stands in a slot that is free. */
+const idStates = { sent: 1, taken: 2, forgotten: 3 } as const
+export type IdState = keyof typeof idStates
+
+const nameOf: readonly (IdState | undefined)[] = [undefined, 'sent', 'taken', 'forgotten']
+
+/** Import ids and a state for each: 17 bytes a slot in one buffer, since a migration may have millions. */
+export class IdTable {
+  #slots = Buffer.alloc(firstSlots * slotBytes)
+  #capacity = firstSlots
+  #size = 0
+
+  /** Import ids that were ever set. */
+  get size(): number {
+    return this.#size
+  }
+
+  get(id: Buffer): IdState | undefined {
+    return nameOf[this.#slots[this.#slotOf(id) + idBytes] ?? 0]
+  }
+
+  set(id: Buffer, state: IdState): void {
+    if (this.#size >= this.#capacity * mostFull) this.#grow()
+    const at = this.#slotOf(id)
+    if (this.#slots[at + idBytes] === 0) {
+      id.copy(this.#slots, at, 0, idBytes)
+      this.#size += 1
+    }
+    this.#slots[at + idBytes] = idStates[state]
+  }
+
+  /** Gives all of one state another. */
+  replaceAll(from: IdState, to: IdState): void {
+    for (let at = idBytes; at < this.#slots.length; at += slotBytes) {
+      if (this.#slots[at] === idStates[from]) this.#slots[at] = idStates[to]
+    }
+  }
+
+  /** Where an id stands, or the free slot for it. */
+  #slotOf(id: Buffer): number {
+    for (let slot = id.readUInt32LE(0) % this.#capacity; ; slot = (slot + 1) % this.#capacity) {
+      const at = slot * slotBytes
+      const isFree = this.#slots[at + idBytes] === 0
+      if (isFree || id.compare(this.#slots, at, at + idBytes, 0, idBytes) === 0) return at
+    }
+  }
+
+  #grow(): void {
+    const old = this.#slots
+    this.#capacity *= 2
+    this.#slots = Buffer.alloc(this.#capacity * slotBytes)
+    for (let from = 0; from < old.length; from += slotBytes) {
+      if (old[from + idBytes] === 0) continue
+      const slot = old.subarray(from, from + slotBytes)
+      slot.copy(this.#slots, this.#slotOf(slot))
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import type { LaneNames } from '@crossgear/core-scheduler'
+import { formatRfc3339 } from '@crossgear/fwp-codec'
+import { lineOf, reaching } from '../errors.ts'
+import { faktoryOfRecord } from '../faktory-job.ts'
+import type { JobRecord } from '../record.ts'
+import { FaktoryConnection, FaktoryRefusal } from '../sources/faktory-connection.ts'
+import type { Fault } from '../target.ts'
+import type { Carrier, Refusal } from './carrier.ts'
+
+const limits = [
+  'A Faktory server takes a jid as often as it is pushed: it cannot tell a second push from a first one.',
+  'A retry is pushed as a job that is due then, with its failure. Unique ids and reducers are left behind.',
+]
+
+export interface FaktoryCarrierOptions {
+  readonly host: string
+  readonly port: number
+  readonly password?: string
+  readonly identity: string
+  /** To which queue a job goes that names none. */
+  readonly names: LaneNames
+}
+
+/** A Faktory server: jobs are pushed. */
+export class FaktoryCarrier implements Carrier {
+  readonly identity: string
+  readonly limits = limits
+  readonly #connection: FaktoryConnection
+  readonly #names: LaneNames
+
+  private constructor(connection: FaktoryConnection, { identity, names }: FaktoryCarrierOptions) {
+    this.#connection = connection
+    this.identity = identity
+    this.#names = names
+  }
+
+  static open(options: FaktoryCarrierOptions): Promise<FaktoryCarrier> {
+    return reaching(options.identity, async () => {
+      const connection = await FaktoryConnection.open({ ...options, role: 'producer' })
+      return new FaktoryCarrier(connection, options)
+    })
+  }
+
+  faultOf(record: JobRecord): Fault | undefined {
+    return faktoryFaultOf(record)
+  }
+
+  send(
+    records: readonly JobRecord[],
+    onAnswer: (record: JobRecord, refusal: Refusal) => void,
+  ): Promise<void> {
+    return reaching(this.identity, async () => {
+      const answers = records.map((record) => this.#push(record))
+      for (const [at, record] of records.entries()) {
+        const answer = await answers[at]
+        if (answer instanceof Error && !(answer instanceof FaktoryRefusal)) throw answer
+        onAnswer(record, answer && lineOf(answer))
+      }
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#connection.end()
+  }
+
+  /** Its error is given back: the answers before it count. */
+  #push(record: JobRecord): Promise<Error | undefined> {
+    const { fn, state, dueAtMs } = record
+    const queue = record.queue ?? this.#names.home(fn)
+    const isTimed = dueAtMs !== undefined && state !== 'working'
+    const text = faktoryOfRecord(record, queue, {
+      jobtype: JSON.stringify(fn),
+      queue: JSON.stringify(queue),
+      ...(isTimed && { at: JSON.stringify(formatRfc3339(dueAtMs)) }),
+    })
+    return this.#connection.ask('PUSH', text).then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+    )
+  }
+}
+
+/** What no Faktory server can be told of a job. */
+export function faktoryFaultOf({ state }: JobRecord): Fault | undefined {
+  return state === 'dead' ? ['not_carried', 'nobody can push a job that is dead'] : undefined
+}

@@ -1,0 +1,105 @@
+import type { LaneNames } from '@crossgear/core-scheduler'
+import type { RequestName } from '@crossgear/gearman-codec'
+import { reaching } from '../errors.ts'
+import type { JobRecord } from '../record.ts'
+import { GearmanConnection, refusalOf } from '../sources/gearman-connection.ts'
+import { laneOf } from '../stored-job.ts'
+import type { Fault } from '../target.ts'
+import type { Carrier, Refusal } from './carrier.ts'
+
+const limits = [
+  'A Gearman server does not say whether a job joined another one with its unique id: such jobs count as stored.',
+  'A Gearman job has no jid, retries, failure or expiry: these are left behind. Levels become high, normal and low.',
+  'A job that is due later has normal priority there, and a job without a unique id gets one made of its import id.',
+]
+
+const nul = 0
+const bands = [
+  { from: 7, request: 'SUBMIT_JOB_HIGH_BG' },
+  { from: 4, request: 'SUBMIT_JOB_BG' },
+  { from: 1, request: 'SUBMIT_JOB_LOW_BG' },
+] as const satisfies readonly { readonly from: number; readonly request: RequestName }[]
+
+export interface GearmanCarrierOptions {
+  readonly host: string
+  readonly port: number
+  readonly identity: string
+  /** Which queue of a Faktory job goes without saying; another is named in the function, `mail@bulk`. */
+  readonly names: LaneNames
+}
+
+/** A Gearman server, gearmand or any other: jobs are submitted as background jobs. */
+export class GearmanCarrier implements Carrier {
+  readonly identity: string
+  readonly limits = limits
+  readonly #connection: GearmanConnection
+  readonly #names: LaneNames
+
+  private constructor(connection: GearmanConnection, { identity, names }: GearmanCarrierOptions) {
+    this.#connection = connection
+    this.identity = identity
+    this.#names = names
+  }
+
+  static open(options: GearmanCarrierOptions): Promise<GearmanCarrier> {
+    return reaching(options.identity, async () => {
+      const connection = await GearmanConnection.open(options.host, options.port)
+      return new GearmanCarrier(connection, options)
+    })
+  }
+
+  faultOf(record: JobRecord): Fault | undefined {
+    return gearmanFaultOf(record)
+  }
+
+  send(
+    records: readonly JobRecord[],
+    onAnswer: (record: JobRecord, refusal: Refusal) => void,
+  ): Promise<void> {
+    return reaching(this.identity, async () => {
+      for (const record of records) this.#submit(record)
+      for (const record of records) {
+        const packet = await this.#connection.answer()
+        if (packet.name === 'JOB_CREATED') onAnswer(record, undefined)
+        else if (packet.name === 'ERROR') onAnswer(record, refusalOf(packet))
+        else throw new Error(`${packet.name} came in the place of JOB_CREATED`)
+      }
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#connection.end()
+  }
+
+  #submit(record: JobRecord): void {
+    const { state, level, payload, reducer, dueAtMs } = record
+    const name = laneOf(record, this.#names)
+    const unique = uniqueOf(record)
+    if (reducer && reducer.length > 0) {
+      this.#connection.send('SUBMIT_REDUCE_JOB_BACKGROUND', name, unique, reducer, '', payload)
+    } else if (dueAtMs !== undefined && state !== 'working') {
+      const seconds = String(Math.ceil(dueAtMs / 1000))
+      this.#connection.send('SUBMIT_JOB_EPOCH', name, unique, seconds, payload)
+    } else {
+      const band = bands.find(({ from }) => level >= from) ?? bands[1]
+      this.#connection.send(band.request, name, unique, payload)
+    }
+  }
+}
+
+/** What no Gearman server can be told of a job. */
+export function gearmanFaultOf(record: JobRecord): Fault | undefined {
+  const { state, unique, reducer, dueAtMs } = record
+  const fault = (message: string): Fault => ['not_carried', message]
+  if (state === 'dead') return fault('a Gearman server keeps no dead jobs')
+  if (unique?.includes(nul)) return fault('its unique id has a NUL, which ends it there')
+  if (!reducer || reducer.length === 0) return undefined
+  if (reducer.includes(nul)) return fault('its reducer has a NUL, which ends it there')
+  return dueAtMs === undefined ? undefined : fault('a job with a reducer cannot be due later there')
+}
+
+/** A second submission joins the first one, as far as that is still there: so no job goes without a unique id. */
+function uniqueOf({ unique, payload, importId }: JobRecord): Buffer {
+  const isTold = unique && unique.length > 0 && (payload.length > 0 || unique.toString() !== '-')
+  return isTold ? unique : Buffer.from(`xg-${importId.toString('hex')}`)
+}
