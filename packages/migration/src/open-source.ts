@@ -51,9 +51,7 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
     open: async (url, { functions }) => {
       const { GearmandRedisSource } = await import('./sources/gearmand-redis.ts')
       const prefix = parametersOf(url, ['prefix']).get('prefix') ?? '_gear_'
-      const address = tcpAddress(url)
-      const identity = `${identityOf(url, address)}?prefix=${prefix}`
-      const redis = await connectTo(identity, address)
+      const { redis, identity } = await serverOf(url, `?prefix=${prefix}`)
       return GearmandRedisSource.open(redis, { identity, prefix, functions })
     },
   },
@@ -97,11 +95,18 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
     shown: 'sidekiq+redis://[:password@]host:port[/db]?namespace=',
     open: async (url) => {
       const { SidekiqRedisSource } = await import('./sources/sidekiq-redis.ts')
-      const namespace = parametersOf(url, ['namespace']).get('namespace') || undefined
-      const address = tcpAddress(url)
-      const identity = identityOf(url, address) + (namespace ? `?namespace=${namespace}` : '')
-      const redis = await connectTo(identity, address)
-      return SidekiqRedisSource.open(redis, { identity, ...(namespace && { namespace }) })
+      const namespace = parametersOf(url, ['namespace']).get('namespace') ?? ''
+      const { redis, identity } = await serverOf(url, namespace && `?namespace=${namespace}`)
+      return SidekiqRedisSource.open(redis, { identity, namespace })
+    },
+  },
+  'resque+redis': {
+    shown: 'resque+redis://[:password@]host:port[/db]?namespace=resque',
+    open: async (url) => {
+      const { ResqueRedisSource } = await import('./sources/resque-redis.ts')
+      const namespace = parametersOf(url, ['namespace']).get('namespace') ?? 'resque'
+      const { redis, identity } = await serverOf(url, `?namespace=${namespace}`)
+      return ResqueRedisSource.open(redis, { identity, namespace })
     },
   },
   unix: {
@@ -146,6 +151,13 @@ async function openFaktoryRedis(url: URL, address: ServerAddress): Promise<Sourc
   const { FaktoryRedisSource } = await import('./sources/faktory-redis.ts')
   const identity = identityOf(url, address)
   return FaktoryRedisSource.open(await connectTo(identity, address), identity)
+}
+
+/** The Redis that an address names, and its name in import ids. `suffix`: the parameters that count. */
+async function serverOf(url: URL, suffix: string) {
+  const address = tcpAddress(url)
+  const identity = `${identityOf(url, address)}${suffix}`
+  return { identity, redis: await connectTo(identity, address) }
 }
 
 /** Connects to the Redis of another system; a failure is told with its address. */

@@ -3,7 +3,10 @@ import { argsOfInput, inputOfArgs, type Level } from '@crossgear/core-scheduler'
 import { decodeString, formatRfc3339, FwpError, scanObject } from '@crossgear/fwp-codec'
 import { keptRejectBytes } from './fit.ts'
 import { importIdOf } from './identity.ts'
-import type { JobRecord, RecordState, Reject } from './record.ts'
+import type { JobRecord, RecordState, Reject, RejectReason } from './record.ts'
+
+/** Members of a JSON object: name to raw value. */
+export type RawFields = ReadonlyMap<string, string>
 
 /** Job systems other than Faktory whose jobs have a class or name, arguments and a queue. */
 export type JobSystem = 'sidekiq' | 'resque' | 'bullmq'
@@ -34,7 +37,7 @@ export interface QueuedJob {
   readonly createdAtMs?: number
   /** Faktory's `failure`, JSON object. */
   readonly failure?: string
-  /** The job as it was, without its arguments, JSON object. */
+  /** The job as it was, JSON object, null in the place of its arguments. */
   readonly original: string
 }
 
@@ -78,54 +81,44 @@ export function recordOfQueued(job: QueuedJob, place: QueuedPlace, identity: str
 export function queuedOfRecord(
   { payload, envelope = '{}' }: JobRecord,
   system: JobSystem,
-): { readonly args: string; readonly original: ReadonlyMap<string, string> } {
+): { readonly args: string; readonly original: RawFields } {
   const custom = scanObject(envelope).get('custom') ?? '{}'
   const original = scanObject(custom).get(system) ?? '{}'
   return { args: argsOfInput(payload).args, original: scanObject(original) }
 }
 
-/** Reads a member of a list or set; bytes that are no job stay there. */
+/** A job that is left where it is. */
+export interface LeftThere {
+  readonly reason: string
+}
+
+/** Reads a member of a list or set; bytes that are no job stay there. A text that `read` returns says why it is none. */
 export function readQueued(
   raw: Buffer,
   where: string,
-  read: (fields: ReadonlyMap<string, string>) => JobRecord | string,
+  read: (fields: RawFields) => JobRecord | LeftThere | string,
 ): JobRecord | Reject {
-  const reject = (fault: string): Reject => ({
-    reason: 'bad_job',
-    message: `a member of ${where} is no job: ${fault}`,
+  const reject = (reason: RejectReason, fault: string): Reject => ({
+    reason,
+    message: `a member of ${where} ${fault}`,
     where,
     raw: raw.subarray(0, keptRejectBytes),
   })
-  if (!isUtf8(raw)) return reject('it is no UTF-8')
+  if (!isUtf8(raw)) return reject('bad_job', 'is no job: it is no UTF-8')
   try {
     const result = read(scanObject(raw.toString()))
-    return typeof result === 'string' ? reject(result) : result
+    if (typeof result === 'string') return reject('bad_job', `is no job: ${result}`)
+    return 'importId' in result ? result : reject('not_read', `stays: ${result.reason}`)
   } catch (error) {
-    if (error instanceof FwpError) return reject(error.message)
+    if (error instanceof FwpError) return reject('bad_job', `is no job: ${error.message}`)
     throw error
   }
 }
 
-/** Fields as a JSON object, without some. */
-export function objectOf(
-  fields: ReadonlyMap<string, string>,
-  ...without: readonly string[]
-): string {
-  const kept = [...fields].filter(([name]) => !without.includes(name))
-  return `{${kept.map(([name, raw]) => `${JSON.stringify(name)}:${raw}`).join()}}`
-}
-
-/** The JSON object of a job as its system had it; the arguments stand behind its class, where such systems write them. */
-export function jobTextOf(original: ReadonlyMap<string, string>, args: string): string {
-  const fields = [...original].flatMap(([name, raw]): [string, string][] =>
-    name === 'class'
-      ? [
-          [name, raw],
-          ['args', args],
-        ]
-      : [[name, raw]],
-  )
-  return objectOf(new Map(fields))
+/** Fields as a JSON object, some of them with other values. */
+export function objectOf(fields: RawFields, others: Readonly<Record<string, string>> = {}): string {
+  const all = new Map([...fields, ...Object.entries(others)])
+  return `{${Array.from(all, ([name, raw]) => `${JSON.stringify(name)}:${raw}`).join()}}`
 }
 
 /** The text of a raw JSON string; undefined for anything else. */

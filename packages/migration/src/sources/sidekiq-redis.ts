@@ -3,12 +3,12 @@ import type { ServerConnection } from '@crossgear/gearmonkey-redis/store'
 import { reaching } from '../errors.ts'
 import {
   isArray,
-  jobTextOf,
   objectOf,
   queuedOfRecord,
   readQueued,
   recordOfQueued,
   textOf,
+  type RawFields,
   type QueuedPlace,
 } from '../queued-job.ts'
 import type { JobRecord, RecordState, Reject } from '../record.ts'
@@ -36,8 +36,8 @@ const setOf: Partial<Record<RecordState, string>> = {
 
 export interface SidekiqRedisOptions {
   readonly identity: string
-  /** Of the gem redis-namespace. None. */
-  readonly namespace?: string
+  /** Of the gem redis-namespace; empty: none. */
+  readonly namespace: string
 }
 
 /** Sidekiq's Redis: the lists of its queues, the oldest at the right, and its sorted sets. */
@@ -97,7 +97,7 @@ export class SidekiqRedisSource implements Source {
     return this.#places.putBack(records, (commands, record) => {
       const { state, dueAtMs = Date.now(), forgetAtMs = Date.now() + deadForMs } = record
       const { args, original } = queuedOfRecord(record, 'sidekiq')
-      const text = jobTextOf(original, args)
+      const text = objectOf(original, { args })
       const queue = textOf(original.get('queue')) ?? record.queue ?? 'default'
       const set = setOf[state]
       const score = (state === 'dead' ? forgetAtMs - deadForMs : dueAtMs) / 1000
@@ -115,8 +115,8 @@ export class SidekiqRedisSource implements Source {
   }
 }
 
-function prefixOf(namespace: string | undefined): string {
-  return namespace === undefined ? '' : `${namespace}:`
+function prefixOf(namespace: string): string {
+  return namespace === '' ? '' : `${namespace}:`
 }
 
 function recordOf(
@@ -145,7 +145,7 @@ function recordOf(
       // A job that moves on between two looks is still the same.
       parts: [jid ?? '', jobtype, fields.get('created_at') ?? '', args],
       queue: textOf(fields.get('queue')) ?? queue,
-      original: objectOf(fields, 'args'),
+      original: objectOf(fields, { args: 'null' }),
       ...(jid !== undefined && { jid }),
       ...(createdAtMs !== undefined && { createdAtMs }),
       ...(failure !== undefined && { failure }),
@@ -155,7 +155,7 @@ function recordOf(
 }
 
 /** `retry` as Faktory counts it. */
-function retriesOf(fields: ReadonlyMap<string, string>): number {
+function retriesOf(fields: RawFields): number {
   const raw = fields.get('retry') ?? 'true'
   const isBuried = fields.get('dead') !== 'false'
   if (raw === 'false') return 0
@@ -164,7 +164,7 @@ function retriesOf(fields: ReadonlyMap<string, string>): number {
 }
 
 /** Sidekiq's fields of the last failure as Faktory's `failure`. */
-function failureOf(fields: ReadonlyMap<string, string>, retries: number): string | undefined {
+function failureOf(fields: RawFields, retries: number): string | undefined {
   const raw = fields.get('retry_count') ?? ''
   if (!/^\d{1,9}$/.test(raw)) return undefined
   const count = Number(raw)

@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto'
+import type { ServerConnection } from '@crossgear/gearmonkey-redis/store'
+import { averageBytes } from './redis-reads.ts'
+
+const membersAtOnce = 1_000
+const bytesAtOnce = 8 * 1024 * 1024
+/** Hashes that are told apart before any of them is remembered, a byte each. */
+const mostBuckets = 2 ** 24
+const bucketsPerMember = 16
+
+/**
+ * Numbers members of a list that are the same text by how many of it stand behind them, so that a number stays the same
+ * when older ones are gone. Members that stand once in their list take no memory beyond a few bytes.
+ */
+export class Copies {
+  readonly #redis: ServerConnection
+  /** By hash: how many are to come. */
+  #left = new Map<number, number>()
+
+  constructor(redis: ServerConnection) {
+    this.#redis = redis
+  }
+
+  /** Counts the members of a list, the oldest at the left, from an offset on. */
+  async count(key: string, offset: number): Promise<void> {
+    const members = await this.#redis.llen(key)
+    const buckets = new Uint8Array(Math.min(mostBuckets, members * bucketsPerMember + 1))
+    for await (const hashed of this.#hashes(key, offset)) {
+      const bucket = hashed % buckets.length
+      if ((buckets[bucket] ?? 0) < 2) buckets[bucket] = (buckets[bucket] ?? 0) + 1
+    }
+    this.#left = new Map()
+    for await (const hashed of this.#hashes(key, offset)) {
+      if (buckets[hashed % buckets.length] === 2) {
+        this.#left.set(hashed, (this.#left.get(hashed) ?? 0) + 1)
+      }
+    }
+  }
+
+  /** The number of the next member, in the order of the list. */
+  next(raw: Buffer): number {
+    const hashed = hashOf(raw)
+    const left = (this.#left.get(hashed) ?? 1) - 1
+    if (this.#left.has(hashed)) this.#left.set(hashed, left)
+    return left
+  }
+
+  async *#hashes(key: string, offset: number): AsyncGenerator<number> {
+    const average = await averageBytes(this.#redis, { key, type: 'list' })
+    const count = Math.max(1, Math.min(membersAtOnce, Math.floor(bytesAtOnce / average)))
+    for (let first = offset; ; first += count) {
+      const raws = await this.#redis.lrangeBuffer(key, first, first + count - 1)
+      for (const raw of raws) yield hashOf(raw)
+      if (raws.length < count) return
+    }
+  }
+}
+
+/** 48 bits of it. */
+function hashOf(raw: Buffer): number {
+  return hash('sha256', raw, 'buffer').readUIntBE(0, 6)
+}
