@@ -109,6 +109,15 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
       return ResqueRedisSource.open(redis, { identity, namespace })
     },
   },
+  'bullmq+redis': {
+    shown: 'bullmq+redis://[:password@]host:port[/db]?prefix=bull',
+    open: async (url) => {
+      const { BullmqRedisSource } = await import('./sources/bullmq-redis.ts')
+      const prefix = parametersOf(url, ['prefix']).get('prefix') ?? 'bull'
+      const { redis, identity } = await serverOf(url, `?prefix=${prefix}`)
+      return BullmqRedisSource.open(redis, { identity, prefix })
+    },
+  },
   unix: {
     shown: '',
     open: (url) => openFaktoryRedis(url, { path: decodeURIComponent(url.pathname) }),

@@ -50,7 +50,7 @@ export class FaktoryRedisSource implements Source {
     this.#places = new RedisPlaces(redis, {
       identity,
       places,
-      recordOf: (place, member) => recordOf(place, member, identity),
+      recordsOf: (place, members) => members.map((member) => recordOf(place, member, identity)),
     })
     if (clients > 0) {
       this.liveReason = `${clients} other connections are open to this Redis: a Faktory server runs on it`

@@ -5,7 +5,7 @@ import type { JobRecord, Reject } from '../record.ts'
 import type { Page, PageBounds, Source } from '../source.ts'
 import { splitKey } from './gearmand-key.ts'
 import { isRecord, recordOfRow } from './gearmand-row.ts'
-import { otherClients } from './redis-reads.ts'
+import { escapedPattern, otherClients } from './redis-reads.ts'
 
 const limits = [
   'This queue keeps no order, no run times (EPOCH jobs are not in it), and before 1.1.16 no priorities.',
@@ -60,7 +60,7 @@ export class GearmandRedisSource implements Source {
   }
 
   async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
-    const pattern = `${escaped(this.#start.toString())}*`
+    const pattern = `${escapedPattern(this.#start.toString())}*`
     let cursor = after ?? '0'
     do {
       const [next, keys] = await reaching(this.identity, () =>
@@ -163,9 +163,4 @@ export class GearmandRedisSource implements Source {
     }
     return recordOfRow(row, this.identity, Date.now())
   }
-}
-
-/** A name as the part of a pattern that stands for itself. */
-function escaped(name: string): string {
-  return name.replaceAll(/[[\]*?\\^]/g, String.raw`\$&`)
 }

@@ -22,13 +22,21 @@ export interface Member {
   readonly score?: number
 }
 
+export type Result = JobRecord | Reject | undefined
+
 /** Commands that are sent together. */
 export type Commands = ReturnType<ServerConnection['pipeline']>
 
 export interface PlacesOptions {
   readonly identity: string
   readonly places: readonly Place[]
-  readonly recordOf: (place: Place, member: Member) => JobRecord | Reject
+  /** Jobs of members, in their order; undefined for one that is none of the source's. */
+  readonly recordsOf: (
+    place: Place,
+    members: readonly Member[],
+  ) => readonly Result[] | Promise<readonly Result[]>
+  /** Bytes of jobs that stand outside of their members. */
+  readonly sizesOf?: (place: Place, members: readonly Member[]) => Promise<readonly number[]>
   /** Called before members of a place are read, from an offset on. */
   readonly onPlace?: (place: Place, offset: number) => Promise<void>
   /** Adds commands to those that remove a member. */
@@ -78,17 +86,21 @@ export class RedisPlaces {
       for (;;) {
         const room = Math.floor((bounds.bytes - draft.bytes) / average)
         const count = Math.max(1, Math.min(bounds.jobs - jobsOf(draft), room))
-        const members = await reaching(identity, () => this.#members(place, offset, count))
+        const found = await reaching(identity, () => this.#members(place, offset, count))
+        const sizes = await reaching(identity, () => this.#sizesOf(place, found))
+        const members = found.slice(0, countIn(sizes, bounds.bytes - draft.bytes))
         offset += members.length
         cursor = JSON.stringify({ key: place.key, offset } satisfies Cursor)
-        this.#add(draft, place, members)
-        if (jobsOf(draft) >= bounds.jobs || draft.bytes + average > bounds.bytes) {
+        await reaching(identity, () => this.#add(draft, place, members))
+        for (const size of sizes.slice(0, members.length)) draft.bytes += size
+        const isCut = members.length < found.length
+        if (isCut || jobsOf(draft) >= bounds.jobs || draft.bytes + average > bounds.bytes) {
           this.#removed.clear()
           yield { records: draft.records, rejects: draft.rejects, cursor }
           draft = emptyDraft()
           offset -= this.#removed.get(place.key) ?? 0
         }
-        if (members.length < count) break
+        if (found.length < count && !isCut) break
       }
     }
     if (jobsOf(draft) > 0) yield { records: draft.records, rejects: draft.rejects, cursor }
@@ -155,16 +167,31 @@ export class RedisPlaces {
     return members
   }
 
-  #add(draft: Draft, place: Place, members: readonly Member[]): void {
-    for (const member of members) {
-      const result = this.#options.recordOf(place, member)
+  async #sizesOf(place: Place, members: readonly Member[]): Promise<readonly number[]> {
+    const { sizesOf } = this.#options
+    return sizesOf ? sizesOf(place, members) : members.map(({ raw }) => raw.length)
+  }
+
+  async #add(draft: Draft, place: Place, members: readonly Member[]): Promise<void> {
+    const results = await this.#options.recordsOf(place, members)
+    for (const [at, member] of members.entries()) {
+      const result = results[at]
+      if (!result) continue
       if (isRecord(result)) {
         this.#read.set(result, { place, member })
         draft.records.push(result)
       } else draft.rejects.push(result)
-      draft.bytes += member.raw.length
     }
   }
+}
+
+/** How many fit into so many bytes, one at least. */
+function countIn(sizes: readonly number[], bytes: number): number {
+  let count = 0
+  for (let sum = 0; count < sizes.length && (count === 0 || sum < bytes); count += 1) {
+    sum += sizes[count] ?? 0
+  }
+  return count
 }
 
 interface Draft {

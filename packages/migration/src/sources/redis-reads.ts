@@ -15,6 +15,11 @@ export async function scanKeys(redis: ServerConnection, pattern: string): Promis
   return [...found]
 }
 
+/** A name as the part of a pattern that stands for itself. */
+export function escapedPattern(name: string): string {
+  return name.replaceAll(/[[\]*?\\^]/g, String.raw`\$&`)
+}
+
 /** Connections to the same database that are not this program's. */
 export async function otherClients(redis: ServerConnection): Promise<number> {
   const list = String(await redis.call('CLIENT', 'LIST', 'TYPE', 'normal'))

@@ -56,9 +56,11 @@ export class ResqueRedisSource implements Source {
       identity,
       places: found.places,
       onPlace: ({ key }, offset) => copies.count(key, offset),
-      recordOf: (place, { raw }) =>
-        readQueued(raw, place.key, (fields) =>
-          recordOf(place, fields, { identity, text: raw.toString(), copy: copies.next(raw) }),
+      recordsOf: (place, members) =>
+        members.map(({ raw }) =>
+          readQueued(raw, place.key, (fields) =>
+            recordOf(place, fields, { identity, text: raw.toString(), copy: copies.next(raw) }),
+          ),
         ),
       onRemove: (commands, place, member) => this.#forget(commands, place, member),
     })

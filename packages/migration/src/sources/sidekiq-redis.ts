@@ -66,7 +66,7 @@ export class SidekiqRedisSource implements Source {
     this.#places = new RedisPlaces(redis, {
       identity,
       places,
-      recordOf: (place, member) => recordOf(place, member, identity),
+      recordsOf: (place, members) => members.map((member) => recordOf(place, member, identity)),
     })
     if (found.clients > 0) {
       this.liveReason = `${found.clients} other connections are open to this Redis: Sidekiq or its clients run on it`

@@ -1,0 +1,246 @@
+import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
+import { until } from '@crossgear/tools/until'
+import { FlowProducer, Queue, UnrecoverableError, Worker } from 'bullmq'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openSource } from '../src/open-source.ts'
+import type { Reject } from '../src/record.ts'
+import { rollback } from '../src/rollback.ts'
+import { run } from '../src/run.ts'
+import { Selection } from '../src/selection.ts'
+import { verifyCopy } from '../src/verify.ts'
+import { TestTarget } from './support/target.ts'
+
+const hour = 3_600_000
+const twenty = Array.from({ length: 20 }, (_none, at) => at)
+
+describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
+  let server: RedisServer
+  let target: TestTarget
+  let address: string
+  let delayedUntil: number
+
+  beforeAll(async () => {
+    ;[server, target] = await Promise.all([RedisServer.start(), TestTarget.open()])
+    address = `bullmq+redis://127.0.0.1:${server.port}`
+    await fill()
+    await server.ask('SWAPDB', '0', '1')
+  })
+  afterAll(() => Promise.all([server.stop(), target.close()]))
+  beforeEach(async () => {
+    await server.ask('FLUSHDB')
+    const redis = server.connect({ db: 1 })
+    for (const key of await redis.keys('*')) await redis.copy(key, key, 'DB', 0)
+    redis.disconnect()
+  })
+  afterEach(async () => {
+    expect(await target.violations()).toEqual([])
+    await target.clear()
+  })
+
+  const connection = () => ({ host: '127.0.0.1', port: server.port })
+
+  async function fill(): Promise<void> {
+    const broken = new Queue('broken', { connection: connection() })
+    await broken.add('once', { why: 'final' })
+    await broken.add('again', ['x'], { attempts: 4, backoff: { type: 'fixed', delay: hour } })
+    const failing = new Worker('broken', ({ name }) => fail(name), { connection: connection() })
+    await until('both have failed', async () => {
+      const { failed, delayed } = await broken.getJobCounts('failed', 'delayed')
+      return failed === 1 && delayed === 1
+    })
+    await failing.close()
+    const [mail, bulk] = ['mail', 'bulk'].map(
+      (name) => new Queue(name, { connection: connection() }),
+    )
+    for (const at of twenty) await mail!.add(at % 3 === 0 ? 'send' : 'report', { at, text: 'ü' })
+    for (const priority of [1, 5, 2, 9, 1]) await mail!.add('ranked', { priority }, { priority })
+    delayedUntil = Date.now() + 24 * hour
+    const delay = 24 * hour
+    await mail!.add('later', 'text', { delay, timestamp: delayedUntil - delay, jobId: 'my-own-id' })
+    await bulk!.pause()
+    for (const at of [1, 2, 3]) await bulk!.add('send', at)
+    await bulk!.upsertJobScheduler('nightly', { every: 24 * hour }, { name: 'tick' })
+    const flow = new FlowProducer({ connection: connection() })
+    await flow.add({
+      ...{ name: 'parent', queueName: 'flows' },
+      children: [{ name: 'child', queueName: 'flows' }],
+    })
+    await Promise.all([broken, mail!, bulk!, flow].map((open) => open.close()))
+  }
+
+  const fail = (name: string): Promise<never> =>
+    Promise.reject(name === 'once' ? new UnrecoverableError('no route') : new RangeError('busy'))
+
+  const open = (isMove = false) => openSource(address, { isMove, functions: [] })
+
+  async function move(isMove: boolean, stopAfter = Infinity) {
+    const rejects: Reject[] = []
+    const stop = new AbortController()
+    const source = await open(isMove)
+    const [store, selection] = [target.as('b'), new Selection()]
+    const result = await run({
+      ...{ source, target: store, ledger: store, selection, signal: stop.signal },
+      options: { name: 'b', isMove, batch: 4 },
+      onReject: (reject) => rejects.push(reject),
+      onProgress: ({ read }) => {
+        if (read >= stopAfter) stop.abort()
+      },
+    })
+    await source.close()
+    return { ...result, rejects }
+  }
+
+  test('jobs of all kinds arrive as they stood; flows and schedulers are left', async () => {
+    const { counts, rejects } = await move(false)
+    expect(counts).toMatchObject({ read: 34, created: 31, rejected: 3 })
+    expect(
+      rejects.map(({ reason, message }) => `${reason} ${message.split(' stays: ')[1]}`).sort(),
+    ).toEqual([
+      'not_read a job scheduler makes it',
+      'not_read it belongs to a flow',
+      'not_read it waits for its children',
+    ])
+    const lanes = [
+      'send@mail',
+      'report@mail',
+      'ranked@mail',
+      'send@bulk',
+      'later@mail',
+      'again@broken',
+      'once@broken',
+    ]
+    expect(await target.store.counts(lanes)).toMatchObject([
+      { normal: 7 },
+      { normal: 13 },
+      { normal: 2, low: 3 },
+      { normal: 3 },
+      { scheduled: 1 },
+      { retrying: 1 },
+      { dead: 1 },
+    ])
+    const [first] = await target.jobs('send@mail')
+    expect(first?.job.input.toString()).toBe('{"at":0,"text":"ü"}')
+    expect(first?.job).toMatchObject({ retries: -1, door: 'faktory', level: 5 })
+    const ranked = (await target.jobs('ranked@mail')).map(({ job }) => [
+      String(job.input),
+      job.level,
+    ])
+    expect(ranked).toEqual([
+      ['{"priority":1}', 4],
+      ['{"priority":1}', 4],
+      ['{"priority":2}', 3],
+      ['{"priority":5}', 1],
+      ['{"priority":9}', 1],
+    ])
+    const [later] = await target.jobs('later@mail')
+    expect(later).toMatchObject({ dueAtMs: delayedUntil, job: { input: Buffer.from('text') } })
+    expect(later?.job.envelope).toContain('"id":"my-own-id"')
+    const [again] = await target.jobs('again@broken')
+    expect(again?.job.retries).toBe(3)
+    expect(JSON.parse(again?.job.failure ?? '')).toMatchObject({
+      ...{ retry_count: 0, remaining: 3, message: 'busy', errtype: 'RangeError' },
+      backtrace: expect.arrayContaining([expect.stringContaining('at ')]) as string[],
+    })
+    const source = await open()
+    const parts = { imports: target.store.imports, names: target.names, options: { name: 'b' } }
+    expect(await verifyCopy(source, new Selection(), parts)).toMatchObject({ isEqual: true })
+    await source.close()
+    expect((await move(false)).counts).toMatchObject({ created: 0, known: 31 })
+  })
+
+  test('consumers get the jobs of a queue in their old order, those with a priority last', async () => {
+    await move(false)
+    const groups = [{ lanes: ['send@mail', 'report@mail', 'ranked@mail'], queue: 'mail' }]
+    const inputs: unknown[] = []
+    for (;;) {
+      const [job] = await target.store.claim({ by: 'consumer', groups, max: 1 })
+      if (!job) break
+      inputs.push(Object.values(JSON.parse(job.input.toString()) as object)[0])
+      await target.store.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+    }
+    expect(inputs).toEqual([...twenty, 1, 1, 2, 5, 9])
+  })
+
+  test.each([
+    ['a copy', false],
+    ['a move', true],
+  ])('%s that is stopped after each page brings every job once', async (_name, isMove) => {
+    let created = 0
+    for (let pages = 0; ; pages += 1) {
+      const { counts, isStopped } = await move(isMove, 4)
+      created += counts.created
+      if (!isStopped) break
+      expect(pages).toBeLessThan(40)
+    }
+    expect(created).toBe(31)
+  })
+
+  test('a move leaves no job behind, and after a rollback real workers run all of them', async () => {
+    expect((await move(true)).counts).toMatchObject({ removed: 31 })
+    const redis = server.connect()
+    const hashes = (await redis.keys('bull:mail:*')).filter((key) => /:(\d+|my-own-id)$/.test(key))
+    expect(hashes).toEqual([])
+    expect(await redis.exists('bull:mail:wait', 'bull:mail:delayed', 'bull:broken:failed')).toBe(0)
+    expect(await redis.lrange('bull:bulk:paused', 0, '-1')).toEqual([
+      expect.stringMatching(/^repeat:nightly:/),
+    ])
+    redis.disconnect()
+    const source = await open(true)
+    const parts = { imports: target.store.imports, names: target.names, name: 'b', source }
+    expect(await rollback(parts)).toMatchObject({ undone: 31, restored: 31 })
+    await source.close()
+    const [mail, bulk, broken] = ['mail', 'bulk', 'broken'].map(
+      (name) => new Queue(name, { connection: connection() }),
+    )
+    const ran: unknown[] = []
+    const running = (name: string) =>
+      new Worker(
+        name,
+        (job) => {
+          ran.push(job.data)
+          return Promise.resolve()
+        },
+        { connection: connection() },
+      )
+    const workers = [running('mail'), running('bulk')]
+    try {
+      expect(await mail!.getJobCounts('wait', 'prioritized', 'delayed')).toEqual({
+        ...{ wait: 20, prioritized: 5, delayed: 1 },
+      })
+      expect((await mail!.getDelayed())[0]).toMatchObject({ id: 'my-own-id', data: 'text' })
+      expect(await bulk!.getJobCounts('paused', 'delayed')).toEqual({ paused: 4, delayed: 0 })
+      expect((await broken!.getFailed())[0]).toMatchObject({
+        name: 'once',
+        failedReason: 'no route',
+      })
+      expect((await broken!.getDelayed())[0]).toMatchObject({ name: 'again', attemptsMade: 1 })
+      await bulk!.resume()
+      await until('the workers have run them', async () => ran.length === 29)
+      expect(ran).toEqual(expect.arrayContaining([1, 2, 3, { at: 19, text: 'ü' }]))
+    } finally {
+      await Promise.all([...workers, mail!, bulk!, broken!].map((open) => open.close()))
+    }
+  })
+
+  // Built by hand: BullMQ for JavaScript writes none of these.
+  test('integers above 2^53 survive, and what is no job is told and left', async () => {
+    const redis = server.connect()
+    await redis.hset('bull:mail:900', {
+      name: 'big',
+      data: '{"n":12345678901234567890}',
+      opts: '{}',
+    })
+    await redis.hset('bull:mail:901', { name: 'big', data: '{"n":' })
+    await redis.lpush('bull:mail:wait', '900', '901', '902', '0:3')
+    redis.disconnect()
+    const { counts, rejects } = await move(true)
+    expect(counts).toMatchObject({ created: 32, rejected: 5 })
+    expect(rejects.filter(({ reason }) => reason === 'bad_job').map(({ where }) => where)).toEqual([
+      'bull:mail:wait 901',
+      'bull:mail:wait 902',
+    ])
+    const [big] = await target.jobs('big@mail')
+    expect(big?.job.input.toString()).toBe('{"n":12345678901234567890}')
+    expect(await server.ask('LRANGE', 'bull:mail:wait', '0', '-1')).toBe('0:3,902,901')
+  })
+})
