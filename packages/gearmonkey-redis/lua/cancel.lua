@@ -2,6 +2,7 @@
 -- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, id. Returns 1, or 0 for any other job.
 --#include keys
 --#include levels
+--#include aside
 --#include jobs
 local lane, node, id = ARGV[3], ARGV[4], ARGV[5]
 local v = jobFields(lane, id, 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level', 'token')
@@ -18,6 +19,7 @@ elseif v[1] == 'idle' then
       if found > 0 and v[7] then tookLevel(lane, v[7]) end
     end
   end
+  if found == 0 and removeAside(lane, id, v[7]) then found = 1 end
 end
 if found == 0 then
   if v[8] or (v[1] ~= 'idle' and v[1] ~= 'busy') then return 0 end

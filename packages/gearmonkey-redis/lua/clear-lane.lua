@@ -4,6 +4,7 @@
 -- running jobs.
 --#include keys
 --#include jobs
+--#include aside
 --#include leftovers
 local lane, node, most = ARGV[3], ARGV[4], tonumber(ARGV[5])
 if countedWorkers(lane) > 0 or redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
@@ -19,7 +20,7 @@ end
 
 for _, band in ipairs({ 'high', 'normal', 'low' }) do
   while #ids < most do
-    local id = redis.call('RPOP', queueKey(lane, band))
+    local id = redis.call('RPOP', queueKey(lane, band)) or popAside(lane, band)
     if not id then break end
     finish(id)
   end

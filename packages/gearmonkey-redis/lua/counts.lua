@@ -7,9 +7,15 @@ local lane = ARGV[3]
 -- Another program may have put something else in the place of a queue.
 local function sizeOf(command, place) return tonumber(redis.pcall(command, queueKey(lane, place))) or 0 end
 local done = redis.call('HMGET', metaKey(lane), 'submitted', 'completed', 'failed', 'retried', 'expired', 'promoted',
-  'requeued', 'forgotten', 'removed')
+  'requeued', 'forgotten', 'removed', 'aside')
+-- Of levels other than their band's usual one.
+local function sizeAside(upper, lower)
+  if not done[10] then return 0 end
+  return redis.call('LLEN', levelKey(lane, upper)) + redis.call('LLEN', levelKey(lane, lower))
+end
 return {
-  sizeOf('LLEN', 'high'), sizeOf('LLEN', 'normal'), sizeOf('LLEN', 'low'),
+  sizeOf('LLEN', 'high') + sizeAside(9, 7), sizeOf('LLEN', 'normal') + sizeAside(6, 4),
+  sizeOf('LLEN', 'low') + sizeAside(3, 1),
   redis.call('ZCARD', KEYS[1]),
   sizeOf('ZCARD', 'scheduled'),
   redis.call('ZCARD', deadKey(lane)),

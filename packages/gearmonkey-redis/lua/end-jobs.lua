@@ -3,6 +3,7 @@
 -- busy, which comes last, where it is all of them). Returns their ids; fewer than the most means that the places are empty.
 --#include keys
 --#include levels
+--#include aside
 --#include jobs
 --#include leftovers
 local lane, node, most, ids = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
@@ -20,15 +21,17 @@ local sets = { scheduled = queueKey(lane, 'scheduled'), dead = deadKey(lane), bu
 for at = 6, #ARGV do
   local place = ARGV[at]
   while #ids < most do
-    local id
+    local id, isListed
     if sets[place] then
       id = redis.call('ZPOPMIN', sets[place])[1]
       if id and place == 'scheduled' then forgetRetry(lane, id) end
     else
       id = redis.call('RPOP', queueKey(lane, place))
+      isListed = id
+      if not id then id = popAside(lane, place) end
     end
     if not id then break end
-    finish(id, not sets[place])
+    finish(id, isListed)
   end
 end
 -- Where all places of the lane are empty, what is not finished was left by native workers.

@@ -10,10 +10,13 @@ local lane = ARGV[3]
 local now = nowMs()
 local _, rankOfHead, level = headOf(lane, now)
 local due = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2]
+local dueMs = due and math.ceil(tonumber(due) * 1000)
+-- Jobs that wait beside a list are brought to native workers by the look for due ones.
+if redis.call('HEXISTS', metaKey(lane), 'aside') == 1 then dueMs = math.min(dueMs or math.huge, now + 1000) end
 return {
   rankOfHead and integer(rankOfHead) or '',
   level and integer(level) or '',
-  due and integer(math.ceil(tonumber(due) * 1000)) or '',
+  dueMs and integer(dueMs) or '',
   openness(lane, now) or '',
   redis.call('EXISTS', tiesKey(lane)) == 1 and '1' or '',
 }

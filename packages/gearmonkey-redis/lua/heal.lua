@@ -21,7 +21,9 @@ local function healLane(lane, queue)
     redis.call('DEL', jobKey(lane, id))
     redis.call('ZREM', deadKey(lane), id)
   end
-  local meta = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'consumers')
+  local meta = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'consumers', 'aside')
+  -- Native workers take from the lists alone.
+  if meta[4] then refillLane(lane) end
   local isWorked, closed = namedWorkers(lane, meta[3]) > 0, tonumber(meta[2] or 0)
   -- Longer than from now on: the time was shortened.
   if isWorked or closed > now + graceMs then

@@ -4,6 +4,7 @@
 -- Returns a digit per job: 1 done, 0 begun or over, 2 the note is another now.
 --#include keys
 --#include levels
+--#include aside
 --#include jobs
 --#include imports
 local lane, what, heldUntil, results = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
@@ -23,7 +24,7 @@ local function take(id, status, level)
       return true
     end
   end
-  return false
+  return removeAside(lane, id, level)
 end
 
 local function undo(importId, noted, failure)

@@ -2,14 +2,25 @@
 -- KEYS: xg:busy:{lane}. ARGV: open, close, lane, place (high, normal, low, scheduled, busy), first, count.
 -- Returns per job: { id, losses, fg, wait, unique }, each empty where the job has none.
 --#include keys
+--#include aside
 local lane, place, first, count = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local ids, jobs = {}, {}
 if place == 'busy' or place == 'scheduled' then
   local key = place == 'busy' and KEYS[1] or queueKey(lane, place)
   ids = redis.call('ZRANGE', key, first, first + count - 1)
 else
-  local page = redis.call('LRANGE', queueKey(lane, place), -(first + count), -(first + 1))
-  for at = #page, 1, -1 do ids[#ids + 1] = page[at] end
+  -- What waits beside the list comes behind it.
+  local lists = { queueKey(lane, place) }
+  if countAside(lane) > 0 then
+    for _, level in ipairs(unusualLevels[place]) do lists[#lists + 1] = levelKey(lane, level) end
+  end
+  for _, list in ipairs(lists) do
+    local page = redis.call('LRANGE', list, -(first + count), -(first + 1))
+    for at = #page, 1, -1 do ids[#ids + 1] = page[at] end
+    count = count - #page
+    if count <= 0 then break end
+    first = math.max(0, first - redis.call('LLEN', list))
+  end
 end
 for at, id in ipairs(ids) do
   local v = jobFields(lane, id, 'losses', 'fg', 'wait', 'unique')

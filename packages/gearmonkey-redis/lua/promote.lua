@@ -2,7 +2,8 @@
 -- their queue they stand by when they were due, and those that were due at once by when they came.
 -- KEYS: queue:{lane}:scheduled of the first. ARGV: open, close, most, then per lane: lane, queue (hint
 -- index, empty for none).
--- Returns per lane { moved, due time of the next in ms or empty }.
+-- Where jobs wait beside a lane's lists, native workers are to have the next of them: it is looked at every second.
+-- Returns per lane { moved, when it is to be looked at again in ms or empty }.
 --#include keys
 --#include levels
 local most, now, results, due = tonumber(ARGV[3]), nowMs(), {}, {}
@@ -74,7 +75,9 @@ for at = 4, #ARGV, 2 do
     redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. jobs)
   end
   if sound[lane] then following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2] end
-  local next = following and integer(math.ceil(tonumber(following) * 1000)) or ''
+  local lookMs = following and math.ceil(tonumber(following) * 1000)
+  if sound[lane] and refillLane(lane) then lookMs = math.min(lookMs or math.huge, now + 1000) end
+  local next = lookMs and integer(lookMs) or ''
   if not isCluster then
     if next == '' then redis.call('ZREM', dueKey, lane) else redis.call('ZADD', dueKey, next, lane) end
   end

@@ -5,5 +5,6 @@ local lane = ARGV[3]
 for _, band in ipairs({ 'high', 'normal', 'low' }) do
   if redis.call('LLEN', queueKey(lane, band)) > 0 then return 0 end
 end
+if redis.call('HEXISTS', KEYS[1], 'aside') == 1 then return 0 end
 redis.call('HSET', KEYS[1], 'removed', redis.call('GET', laneKey('uid', lane)) or '0')
 return 1

@@ -48,9 +48,10 @@ end
 
 -- How many jobs stand in a lane that has limits, and those.
 local function limitsOf(lane)
-  local limits = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low')
+  local limits = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'aside')
   if not (limits[1] or limits[2] or limits[3]) then return 0, nil end
   local total = redis.call('ZCARD', busyKey(lane)) + redis.call('ZCARD', queueKey(lane, 'scheduled'))
+    + tonumber(limits[4] or 0)
   for _, band in ipairs({ 'high', 'normal', 'low' }) do
     total = total + redis.call('LLEN', queueKey(lane, band))
   end

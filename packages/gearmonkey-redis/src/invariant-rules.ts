@@ -6,6 +6,8 @@ export interface LaneFacts {
   /** Some fields of each job's hash, by id. */
   readonly jobs: ReadonlyMap<string, Readonly<Record<string, string>>>
   readonly bands: Readonly<Record<Band, readonly string[]>>
+  /** What waits beside the lists of the bands, by level. */
+  readonly aside: ReadonlyMap<Level, readonly string[]>
   readonly scheduledAtMs: ReadonlyMap<string, number>
   readonly busy: readonly string[]
   readonly dead: readonly string[]
@@ -39,13 +41,16 @@ export function laneViolations(facts: LaneFacts, leniency: Leniency): string[] {
     ...idViolations(facts),
     ...jobViolations(facts, leniency.strays),
     ...(leniency.native ? [] : levelViolations(facts)),
+    ...asideViolations(facts),
     ...countViolations(facts),
   ]
 }
 
 /** Where the ids of a lane stand. */
-function* standings({ bands, scheduledAtMs, busy, dead }: LaneFacts): Generator<[string, string]> {
+function* standings(facts: LaneFacts): Generator<[string, string]> {
+  const { bands, aside, scheduledAtMs, busy, dead } = facts
   for (const [band, ids] of Object.entries(bands)) for (const id of ids) yield [band, id]
+  for (const [level, ids] of aside) for (const id of ids) yield [`level ${level}`, id]
   for (const id of scheduledAtMs.keys()) yield ['scheduled', id]
   for (const id of busy) yield ['busy', id]
   for (const id of dead) yield ['dead', id]
@@ -95,7 +100,7 @@ function jobViolations(facts: LaneFacts, strays: boolean): string[] {
     const name = `${lane}: ${status ?? 'unspoken'} job ${id}`
     if (standing.length > 1) found.push(`${name} is in ${standing.join(' and ')}`)
     for (const place of standing) {
-      if (statusIn[place] !== status) found.push(`${name} is in ${place}`)
+      if ((statusIn[place] ?? 'idle') !== status) found.push(`${name} is in ${place}`)
     }
     if (standing.includes('busy') && token === undefined) found.push(`${name} has no token`)
     if (standing.length > 0) continue
@@ -116,6 +121,22 @@ function levelViolations({ lane, meta, bands }: LaneFacts): string[] {
       ? [`${lane}: ${value} jobs of level ${level} among ${length} of their band`]
       : []
   })
+}
+
+/** Every job that waits beside a list is counted, and is of the level that its list is for. */
+function asideViolations({ lane, meta, aside, jobs }: LaneFacts): string[] {
+  const found: string[] = []
+  let sum = 0
+  for (const [level, ids] of aside) {
+    sum += ids.length
+    for (const id of ids) {
+      const said = jobs.get(id)?.['level']
+      if (said !== String(level))
+        found.push(`${lane}: ${id} of level ${said ?? 'none'} waits as ${level}`)
+    }
+  }
+  const told = meta['aside'] ?? '0'
+  return told === String(sum) ? found : [...found, `${lane}: counts ${told} jobs aside of ${sum}`]
 }
 
 /** `count:{lane}` is what nodes told plus the native workers, who cannot be fewer than none. */

@@ -1,4 +1,4 @@
-import { LaneNames } from '@crossgear/core-scheduler'
+import { LaneNames, type Band, type Level } from '@crossgear/core-scheduler'
 import type { Connection } from './connection.ts'
 import { Keys } from './keys.ts'
 import { jidViolations, laneViolations, type LaneFacts } from './invariant-rules.ts'
@@ -15,6 +15,9 @@ export interface InvariantOptions {
   /** Also report idle jobs of native clients that no queue holds. False. */
   readonly strays?: boolean
 }
+
+/** Levels of which jobs may wait beside their band's list. */
+const unusualLevels = [9, 7, 6, 4, 3, 1] as const satisfies Level[]
 
 const readFields = ['status', 'door', 'token', 'level', 'settled', 'jid'] as const
 
@@ -90,9 +93,12 @@ async function readLane(
   lane: string,
   hashes: readonly string[],
 ): Promise<LaneFacts> {
-  const list = (band: 'high' | 'normal' | 'low'): Promise<string[]> =>
-    redis.lrange(keys.queue(lane, band), 0, -1)
+  const list = (band: Band): Promise<string[]> => redis.lrange(keys.queue(lane, band), 0, -1)
   const [high, normal, low] = [await list('high'), await list('normal'), await list('low')]
+  const aside = new Map<Level, readonly string[]>()
+  for (const level of unusualLevels) {
+    aside.set(level, await redis.lrange(keys.level(lane, level), 0, -1))
+  }
   const scheduled = await readScores(redis, keys.queue(lane, 'scheduled'))
   const jobs = new Map<string, Readonly<Record<string, string>>>()
   for (let at = 0; at < hashes.length; at += batchSize) {
@@ -108,11 +114,12 @@ async function readLane(
     }
   }
   const isNative = (id: string): boolean => jobs.get(id)?.['door'] === undefined
-  const queued = [...high, ...normal, ...low]
+  const queued = [...high, ...normal, ...low, ...[...aside.values()].flat()]
   return {
     lane,
     jobs,
     bands: { high, normal, low },
+    aside,
     scheduledAtMs: new Map([...scheduled].map(([id, seconds]) => [id, seconds * 1000])),
     busy: [...(await readScores(redis, keys.busy(lane))).keys()],
     dead: [...(await readScores(redis, keys.dead(lane))).keys()],

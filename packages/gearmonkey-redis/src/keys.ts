@@ -207,6 +207,11 @@ export class Keys {
     return this.#of('xg:line', lane)
   }
 
+  /** Jobs of a level other than its band's usual one, for which the band's list has no room. */
+  level(lane: string, level: number): string {
+    return `${this.#of('xg:level', lane)}:${level}`
+  }
+
   /** The lane's counters, limits and worker counts. */
   meta(lane: string): string {
     return this.#of('xg:lane', lane)

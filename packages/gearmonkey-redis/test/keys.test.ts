@@ -30,6 +30,7 @@ const twins: Readonly<Record<string, (keys: Keys) => string>> = {
   'ticksKey(lane)': (keys) => keys.ticks('mail@bulk'),
   'tiesKey(lane)': (keys) => keys.ties('mail@bulk'),
   "joinedKey(lane, 'n-1')": (keys) => keys.joined('mail@bulk', 'n-1'),
+  'levelKey(lane, 7)': (keys) => keys.level('mail@bulk', 7),
   'metaKey(lane)': (keys) => keys.meta('mail@bulk'),
   "readyKey('bulk')": (keys) => keys.ready('bulk'),
   "slotsKey('bulk')": (keys) => keys.slots('bulk'),

@@ -24,6 +24,8 @@ export interface Snapshot {
 }
 
 const bands = ['high', 'normal', 'low'] as const
+/** Of these jobs may wait beside their band's list. */
+const levels = [9, 7, 6, 4, 3, 1]
 
 /** Looks at the store from outside, by the keys of the documentation. */
 export class StoreView {
@@ -43,6 +45,7 @@ export class StoreView {
     for (const lane of this.#lanes) {
       const pipeline = this.#redis.pipeline()
       for (const band of bands) pipeline.llen(this.#keys.queue(lane, band))
+      for (const level of levels) pipeline.llen(this.#keys.level(lane, level))
       pipeline.zcard(this.#keys.queue(lane, 'scheduled'))
       pipeline.zcard(this.#keys.busy(lane))
       for (const [, count] of (await pipeline.exec()) ?? []) sum += Number(count)
@@ -106,6 +109,8 @@ export class StoreView {
     }
     for (const band of bands)
       add(band, await this.#redis.lrange(this.#keys.queue(lane, band), 0, -1))
+    for (const level of levels)
+      add(`level ${level}`, await this.#redis.lrange(this.#keys.level(lane, level), 0, -1))
     const sets = {
       scheduled: this.#keys.queue(lane, 'scheduled'),
       busy: this.#keys.busy(lane),

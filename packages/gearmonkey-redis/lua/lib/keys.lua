@@ -29,6 +29,7 @@ local function suspectsKey(lane) return laneKey('xg:suspects', lane) end
 local function lineKey(lane) return laneKey('xg:line', lane) end
 local function onceKey(lane) return laneKey('xg:once', lane) end
 local function ticksKey(lane) return laneKey('xg:ticks', lane) end
+local function levelKey(lane, level) return laneKey('xg:level', lane) .. ':' .. level end
 local function metaKey(lane) return laneKey('xg:lane', lane) end
 local function tiesKey(lane) return laneKey('xg:ties', lane) end
 local function joinedKey(lane, note) return laneKey('xg:joined', lane) .. ':' .. note end

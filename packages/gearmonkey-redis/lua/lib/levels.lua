@@ -1,85 +1,32 @@
 --#include lanes
+--#include bands
 -- Queues of a lane. A band is one list, next job at the right end. Where its jobs have levels other
 -- than the usual one (8, 5, 2) they stand in the order of their levels; the lane's hash counts them
--- as lv<level>, a hint that is checked against the list whenever it is used.
-local usual = { high = 8, normal = 5, low = 2 }
-
-local function bandOf(level)
-  if level >= 7 then return 'high' elseif level >= 4 then return 'normal' end
-  return 'low'
-end
-
--- The level that a job's hash says. Another program may have a field of that name for something else.
-local function levelIn(text) return tonumber(text and string.match(text, '^[1-9]$') or 5) end
-
-local function levelOf(lane, id) return levelIn(jobFields(lane, id, 'level')[1]) end
-
-local function pushAll(command, key, ids)
-  for first = 1, #ids, 1000 do
-    redis.call(command, key, unpack(ids, first, math.min(first + 999, #ids)))
-  end
-end
-
-local function reversed(ids)
-  local turned = {}
-  for at = #ids, 1, -1 do turned[#turned + 1] = ids[at] end
-  return turned
-end
-
--- Takes the `count` jobs at one end that the hint says are of `level`, and puts back what is not.
--- Jobs that native clients pushed may stand among them, which the hint does not count: as long as few
--- follow each other it takes them along.
-local function takeLevel(lane, key, level, count, pop, push)
-  local ids = redis.call(pop, key, count) or {}
-  local last, strangers = pop == 'LPOP' and 0 or -1, 0
-  while strangers < 32 do
-    local id = redis.call('LINDEX', key, last)
-    if not id then break end
-    local job = jobFields(lane, id, 'level', 'door')
-    if levelIn(job[1]) == level then strangers = 0
-    elseif job[2] then break
-    else strangers = strangers + 1 end
-    ids[#ids + 1] = redis.call(pop, key)
-  end
-  while #ids > 0 and levelOf(lane, ids[#ids]) ~= level do
-    redis.call(push, key, table.remove(ids))
-  end
-  return ids
+-- as lv<level>, a hint that is checked against the list whenever it is used. A list has few of a level that others must
+-- step over; more of it wait beside it (aside.lua).
+-- Where jobs of several levels are in a band.
+local function enqueueMixed(lane, level, ids, lower)
+  --#include aside
+  local band = bandOf(level)
+  if level < usual[band] then return enqueueBelow(lane, level, ids) end
+  if level > usual[band] then return enqueueAbove(lane, level, ids) end
+  local key = queueKey(lane, band)
+  local taken = takeLevel(lane, key, level - 1, lower, 'LPOP', 'LPUSH')
+  pushAll('LPUSH', key, ids)
+  putBelow(lane, key, level - 1, taken)
 end
 
 -- Puts ids of one level behind those of the same or a higher level in their band.
 local function enqueueLevel(lane, level, ids)
-  local band = bandOf(level)
-  local key, meta, middle = queueKey(lane, band), metaKey(lane), usual[band]
-  if level == middle then
-    local lower = tonumber(redis.call('HGET', meta, 'lv' .. level - 1) or 0)
+  local band, lower = bandOf(level), 0
+  if level == usual[band] then
+    lower = tonumber(redis.call('HGET', metaKey(lane), 'lv' .. level - 1) or 0)
     if lower <= 0 then
-      pushAll('LPUSH', key, ids)
+      pushAll('LPUSH', queueKey(lane, band), ids)
       return
     end
-    local taken = takeLevel(lane, key, level - 1, lower, 'LPOP', 'LPUSH')
-    pushAll('LPUSH', key, ids)
-    pushAll('LPUSH', key, reversed(taken))
-    redis.call('HSET', meta, 'lv' .. level - 1, #taken)
-    return
   end
-  if level < middle then
-    pushAll('LPUSH', key, ids)
-    redis.call('HINCRBY', meta, 'lv' .. level, #ids)
-    return
-  end
-  -- Nothing to step over where the last in line is of this level: all high jobs at 9, say.
-  local back = redis.call('LINDEX', key, 0)
-  if back and levelOf(lane, back) == level then
-    pushAll('LPUSH', key, ids)
-    redis.call('HINCRBY', meta, 'lv' .. level, #ids)
-    return
-  end
-  local upper = tonumber(redis.call('HGET', meta, 'lv' .. level) or 0)
-  local taken = upper > 0 and takeLevel(lane, key, level, upper, 'RPOP', 'RPUSH') or {}
-  pushAll('RPUSH', key, reversed(ids))
-  pushAll('RPUSH', key, reversed(taken))
-  redis.call('HSET', meta, 'lv' .. level, #taken + #ids)
+  enqueueMixed(lane, level, ids, lower)
 end
 
 local function byLevelOf(jobs)
@@ -104,6 +51,7 @@ local function enqueue(lane, jobs) enqueueLevels(lane, byLevelOf(jobs)) end
 
 -- Puts ids of one level, the first to be next, before those of the same level in their band.
 local function requeueLevel(lane, level, ids)
+  --#include aside
   local band = bandOf(level)
   local key, meta, middle = queueKey(lane, band), metaKey(lane), usual[band]
   if level > middle then
@@ -113,16 +61,18 @@ local function requeueLevel(lane, level, ids)
   end
   local other = level == middle and level + 1 or level
   local count = tonumber(redis.call('HGET', meta, 'lv' .. other) or 0)
-  local pop, push = 'RPOP', 'RPUSH'
-  if level < middle then pop, push = 'LPOP', 'LPUSH' end
-  local taken = count > 0 and takeLevel(lane, key, other, count, pop, push) or {}
-  pushAll(push, key, level == middle and reversed(ids) or ids)
-  pushAll(push, key, reversed(taken))
   if level < middle then
-    redis.call('HSET', meta, 'lv' .. level, #taken + #ids)
-  elseif count > 0 then
-    redis.call('HSET', meta, 'lv' .. other, #taken)
+    local taken = count > 0 and takeLevel(lane, key, other, count, 'LPOP', 'LPUSH') or {}
+    for at = #ids, 1, -1 do taken[#taken + 1] = ids[at] end
+    putBelow(lane, key, level, taken)
+    return
   end
+  -- One that was next already stays next where a list is full of a higher level.
+  if count > mostAbove then count = 0 end
+  local taken = count > 0 and takeLevel(lane, key, other, count, 'RPOP', 'RPUSH') or {}
+  pushAll('RPUSH', key, reversed(ids))
+  pushAll('RPUSH', key, reversed(taken))
+  if count > 0 then redis.call('HSET', meta, 'lv' .. other, #taken) end
 end
 
 -- Puts jobs ({ id, level }, the first to be next) back where they were taken from.
@@ -130,13 +80,30 @@ local function requeue(lane, jobs)
   for level, ids in pairs(byLevelOf(jobs)) do requeueLevel(lane, level, ids) end
 end
 
+-- Few jobs of a level are left in its list.
+local function refill(lane, level)
+  --#include aside
+  refillLevel(lane, level)
+end
+
+-- Brings jobs that wait beside the lists of a lane into them. Returns false where none do.
+local function refillLane(lane)
+  --#include aside
+  if countAside(lane) <= 0 then return false end
+  for _, levels in pairs(unusualLevels) do
+    for _, level in ipairs(levels) do refillLevel(lane, level) end
+  end
+  return true
+end
+
 -- A job of this level has left its list.
 local function tookLevel(lane, text)
   local level = levelIn(text)
   if level == usual[bandOf(level)] then return end
-  if redis.call('HINCRBY', metaKey(lane), 'lv' .. level, -1) <= 0 then
-    redis.call('HDEL', metaKey(lane), 'lv' .. level)
-  end
+  local left = redis.call('HINCRBY', metaKey(lane), 'lv' .. level, -1)
+  if left <= 0 then redis.call('HDEL', metaKey(lane), 'lv' .. level) end
+  -- Some hundred are enough, and not every job asks.
+  if left <= 256 and (left % 16 == 0 or left < 0) then refill(lane, level) end
 end
 
 -- Order among the lanes of a queue: the higher level first, then the older job, by the microsecond. A whole number
@@ -168,6 +135,8 @@ local function headOf(lane, now)
       return band, rank(level, since), level
     end
   end
+  -- Native workers may have taken all that the lists held.
+  if refillLane(lane) then return headOf(lane, now) end
 end
 
 -- Puts a lane that is not empty and open to consumers into its queue's hint index, at the rank of its head or earlier.

@@ -23,12 +23,20 @@ local function standsBehind(head, id, level, enqueued)
   return tonumber(head.id) <= tonumber(id)
 end
 
+-- Returns true where a job can be among those that wait beside a list. They keep their order, too.
+local function waitsAside(lane, id, level, enqueued)
+  local first = redis.call('LINDEX', levelKey(lane, level), -1)
+  if not first then return false end
+  local since = tonumber(jobFields(lane, first, 'enqueued')[1])
+  return standsBehind({ id = first, level = level, enqueued = since }, id, level, enqueued)
+end
+
 -- Returns true where an idle job can be in a queue; false where it has been taken out of one, or was never in any.
 local function seemsQueued(lane, id, levelText, enqueuedText)
   local enqueued = tonumber(enqueuedText)
   if enqueued then
     local level = levelIn(levelText)
-    return standsBehind(nextIn(lane, bandOf(level)), id, level, enqueued)
+    return standsBehind(nextIn(lane, bandOf(level)), id, level, enqueued) or waitsAside(lane, id, level, enqueued)
   end
   for _, band in ipairs({ 'high', 'normal', 'low' }) do
     if standsBehind(nextIn(lane, band), id) then return true end

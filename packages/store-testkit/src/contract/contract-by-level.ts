@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Store } from '@crossgear/core-scheduler'
+import type { Level, Store } from '@crossgear/core-scheduler'
 import { namesOf, submitAll, submitOne, aJob, type OpenWorld } from './contract-kit.ts'
 
 const groups = [{ lanes: ['a'] }, { lanes: ['b', 'b@bulk'] }, { lanes: ['c'] }]
@@ -7,6 +7,19 @@ const groups = [{ lanes: ['a'] }, { lanes: ['b', 'b@bulk'] }, { lanes: ['c'] }]
 async function takeByLevel(store: Store, max: number): Promise<string[]> {
   return namesOf(await store.claim({ by: 'named', byLevel: true, groups, max }))
 }
+
+/** More jobs of a level than a push of another may step over. */
+const pushes: readonly (readonly [Level, number])[] = [
+  [5, 50],
+  [6, 800],
+  [4, 300],
+  [5, 50],
+  [6, 60],
+  [4, 60],
+  [5, 10],
+  [6, 10],
+  [4, 10],
+]
 
 /** Claims that look at the level before the group. */
 export function byLevelContract(open: OpenWorld): void {
@@ -45,6 +58,28 @@ export function byLevelContract(open: OpenWorld): void {
       expect([namesOf(jobs), isEmpty]).toEqual([['a:1', 'b:1'], true])
       await world.pass(1_000)
       expect(namesOf(await store.expired(['a', 'b'], 9))).toEqual(['a:1'])
+    })
+
+    test('takes many jobs of the levels of a band in their order', async () => {
+      const store = await (await open()).node()
+      const order: Record<number, string[]> = { 4: [], 5: [], 6: [] }
+      let last = 0
+      for (const [level, count] of pushes) {
+        await submitAll(
+          store,
+          'a',
+          Array.from({ length: count }, () => aJob({ level })),
+        )
+        for (let left = count; left > 0; left -= 1) order[level]?.push(`a:${(last += 1)}`)
+      }
+      expect((await store.counts(['a']))[0]?.normal).toBe(last)
+      const taken: string[] = []
+      while (taken.length < last) {
+        const some = await store.claim({ by: 'named', groups: [{ lanes: ['a'] }], max: 300 })
+        expect(some.length).toBeGreaterThan(0)
+        taken.push(...namesOf(some))
+      }
+      expect(taken).toEqual([6, 5, 4].flatMap((level) => order[level]))
     })
 
     test('leaves out jobs whose clients have gone', async () => {

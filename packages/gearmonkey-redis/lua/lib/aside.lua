@@ -1,0 +1,148 @@
+--#include bands
+-- Jobs of levels other than their band's usual one that wait beside the band's list, in xg:level:{lane}:<level>, next
+-- at the right end, and follow as those in the list are taken. `aside` in the lane's hash counts them. So no push steps
+-- over many jobs.
+-- Jobs of a level above the usual one, and below it, that a list takes, and how few bring more. A claim takes fewer at
+-- once than the second and the fourth.
+local mostAbove, fewAbove, mostBelow, fewBelow = 768, 384, 256, 128
+-- Native workers, who bring none, had all that a list held of a level below the usual one.
+local mostAfterNative = 4096
+local unusualLevels = { high = { 9, 7 }, normal = { 6, 4 }, low = { 3, 1 } }
+-- When a look follows that lets native workers have what waits.
+local asideLookMs = 1000
+
+local function slice(ids, first, last)
+  local some = {}
+  for at = first, last do some[#some + 1] = ids[at] end
+  return some
+end
+
+local function countAside(lane) return tonumber(redis.call('HGET', metaKey(lane), 'aside') or 0) end
+
+local function changeAside(lane, change)
+  if redis.call('HINCRBY', metaKey(lane), 'aside', change) <= 0 then redis.call('HDEL', metaKey(lane), 'aside') end
+end
+
+-- Lets ids wait behind those of their level that wait already.
+local function putAside(lane, level, ids)
+  if #ids == 0 then return end
+  pushAll('LPUSH', levelKey(lane, level), ids)
+  changeAside(lane, #ids)
+  if not isCluster then redis.call('ZADD', dueKey, 'LT', integer(nowMs() + asideLookMs), lane) end
+end
+
+-- Puts jobs of the level below the usual one, as they came from the back of the list, there again, as many as it takes.
+-- The others are older than those that wait.
+local function putBelow(lane, key, level, taken)
+  local excess = math.max(0, #taken - mostBelow)
+  if excess > 0 then
+    pushAll('RPUSH', levelKey(lane, level), slice(taken, 1, excess))
+    changeAside(lane, excess)
+  end
+  pushAll('LPUSH', key, reversed(slice(taken, excess + 1, #taken)))
+  redis.call('HSET', metaKey(lane), 'lv' .. level, #taken - excess)
+end
+
+-- Fills a list up with jobs of the level above the usual one, behind those of it that are there.
+local function refillAbove(lane, key, level)
+  local head, count = redis.call('LINDEX', key, -1), 0
+  if head and levelOf(lane, head) == level then
+    count = tonumber(redis.call('HGET', metaKey(lane), 'lv' .. level) or 0)
+  end
+  if count >= mostAbove then return 0 end
+  local taken = count > 0 and takeLevel(lane, key, level, count, 'RPOP', 'RPUSH') or {}
+  local ids = redis.call('RPOP', levelKey(lane, level), math.max(1, mostAbove - #taken)) or {}
+  pushAll('RPUSH', key, reversed(ids))
+  pushAll('RPUSH', key, reversed(taken))
+  redis.call('HSET', metaKey(lane), 'lv' .. level, #taken + #ids)
+  return #ids
+end
+
+-- The same with the level below it, at the back.
+local function refillBelow(lane, key, level)
+  local length = redis.call('LLEN', key)
+  local count = math.min(length, tonumber(redis.call('HGET', metaKey(lane), 'lv' .. level) or 0))
+  if count >= mostBelow then return 0 end
+  local most = length < fewBelow and mostAfterNative or mostBelow
+  local ids = redis.call('RPOP', levelKey(lane, level), most - count) or {}
+  pushAll('LPUSH', key, ids)
+  redis.call('HSET', metaKey(lane), 'lv' .. level, count + #ids)
+  return #ids
+end
+
+-- Brings jobs of a level that wait into their band's list.
+local function refillLevel(lane, level)
+  if redis.call('EXISTS', levelKey(lane, level)) == 0 then return end
+  local band = bandOf(level)
+  local fill = level > usual[band] and refillAbove or refillBelow
+  local moved = fill(lane, queueKey(lane, band), level)
+  if moved > 0 then changeAside(lane, -moved) end
+end
+
+-- Takes the next of the jobs that wait beside the list of a band.
+local function popAside(lane, band)
+  if countAside(lane) <= 0 then return nil end
+  for _, level in ipairs(unusualLevels[band]) do
+    local id = redis.call('RPOP', levelKey(lane, level))
+    if id then
+      changeAside(lane, -1)
+      return id
+    end
+  end
+end
+
+-- Takes a job that waits beside a list, wherever it stands there. Returns false where it does not.
+local function removeAside(lane, id, level)
+  if not level or countAside(lane) <= 0 then return false end
+  if redis.call('LREM', levelKey(lane, levelIn(level)), -1, id) == 0 then return false end
+  changeAside(lane, -1)
+  return true
+end
+
+-- Splits ids into those for which there is room and the others.
+local function split(ids, room)
+  if room >= #ids then return ids, {} end
+  room = math.max(0, room)
+  return slice(ids, 1, room), slice(ids, room + 1, #ids)
+end
+
+-- Puts ids behind all others of their band, as many as the list takes of their level.
+local function enqueueBelow(lane, level, ids)
+  local key, meta, room = queueKey(lane, bandOf(level)), metaKey(lane), 0
+  local isWaiting = redis.call('EXISTS', levelKey(lane, level)) == 1
+  if not isWaiting then room = mostBelow - tonumber(redis.call('HGET', meta, 'lv' .. level) or 0) end
+  local some, rest = split(ids, room)
+  if #some > 0 then
+    pushAll('LPUSH', key, some)
+    redis.call('HINCRBY', meta, 'lv' .. level, #some)
+  end
+  if #rest == 0 then return end
+  putAside(lane, level, rest)
+  -- The hint counts jobs that native workers have taken.
+  if redis.call('LLEN', key) < fewBelow then refillLevel(lane, level) end
+end
+
+-- Puts ids before those of the usual level of their band, as many as the list takes of theirs.
+local function enqueueAbove(lane, level, ids)
+  local key, meta = queueKey(lane, bandOf(level)), metaKey(lane)
+  local isWaiting = redis.call('EXISTS', levelKey(lane, level)) == 1
+  local back = not isWaiting and redis.call('LINDEX', key, 0)
+  -- Nothing to step over where the last in line is of this level: all high jobs at 9, say.
+  if back and levelOf(lane, back) == level then
+    pushAll('LPUSH', key, ids)
+    redis.call('HINCRBY', meta, 'lv' .. level, #ids)
+    return
+  end
+  local upper = tonumber(redis.call('HGET', meta, 'lv' .. level) or 0)
+  local some, rest = split(ids, isWaiting and 0 or mostAbove - upper)
+  if #some > 0 then
+    local taken = upper > 0 and takeLevel(lane, key, level, upper, 'RPOP', 'RPUSH') or {}
+    pushAll('RPUSH', key, reversed(some))
+    pushAll('RPUSH', key, reversed(taken))
+    redis.call('HSET', meta, 'lv' .. level, #taken + #some)
+  end
+  if #rest == 0 then return end
+  putAside(lane, level, rest)
+  local head = redis.call('LINDEX', key, -1)
+  if not head or levelOf(lane, head) ~= level then refillLevel(lane, level) end
+end

@@ -1,0 +1,45 @@
+-- A band's list, and jobs of one level at its ends. Needs keys.lua.
+local usual = { high = 8, normal = 5, low = 2 }
+
+local function bandOf(level)
+  if level >= 7 then return 'high' elseif level >= 4 then return 'normal' end
+  return 'low'
+end
+
+-- The level that a job's hash says. Another program may have a field of that name for something else.
+local function levelIn(text) return tonumber(text and string.match(text, '^[1-9]$') or 5) end
+
+local function levelOf(lane, id) return levelIn(jobFields(lane, id, 'level')[1]) end
+
+local function pushAll(command, key, ids)
+  for first = 1, #ids, 1000 do
+    redis.call(command, key, unpack(ids, first, math.min(first + 999, #ids)))
+  end
+end
+
+local function reversed(ids)
+  local turned = {}
+  for at = #ids, 1, -1 do turned[#turned + 1] = ids[at] end
+  return turned
+end
+
+-- Takes the `count` jobs at one end that the hint says are of `level`, and puts back what is not.
+-- Jobs that native clients pushed may stand among them, which the hint does not count: as long as few
+-- follow each other it takes them along.
+local function takeLevel(lane, key, level, count, pop, push)
+  local ids = redis.call(pop, key, count) or {}
+  local last, strangers = pop == 'LPOP' and 0 or -1, 0
+  while strangers < 32 do
+    local id = redis.call('LINDEX', key, last)
+    if not id then break end
+    local job = jobFields(lane, id, 'level', 'door')
+    if levelIn(job[1]) == level then strangers = 0
+    elseif job[2] then break
+    else strangers = strangers + 1 end
+    ids[#ids + 1] = redis.call(pop, key)
+  end
+  while #ids > 0 and levelOf(lane, ids[#ids]) ~= level do
+    redis.call(push, key, table.remove(ids))
+  end
+  return ids
+end

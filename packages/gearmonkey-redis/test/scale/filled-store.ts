@@ -1,0 +1,91 @@
+import { RedisServer } from '@crossgear/tools/redis-server'
+import type { Redis } from 'ioredis'
+import { RedisWorld } from '../redis-world.ts'
+
+/** Keys that one call of a filler writes. */
+const perCall = 20_000
+
+/** What the scripts of a store have cost. */
+export interface Cost {
+  /** The longest script, microseconds by the server's clock. */
+  readonly longestUs: number
+  /** Scripts that were called. */
+  readonly scripts: number
+  /** Commands that they called. */
+  readonly commands: number
+}
+
+/** A real store that is filled past the scripts, and tells what steps cost in it. */
+export class FilledStore {
+  readonly world: RedisWorld
+  readonly #server: RedisServer
+
+  private constructor(server: RedisServer, world: RedisWorld) {
+    this.#server = server
+    this.world = world
+  }
+
+  static async open(): Promise<FilledStore> {
+    const server = await RedisServer.start()
+    return new FilledStore(server, await RedisWorld.open({ path: server.path }))
+  }
+
+  get redis(): Redis {
+    return this.world.server
+  }
+
+  async close(): Promise<void> {
+    await this.world.close()
+    await this.#server.stop()
+  }
+
+  /** Runs Lua with numbers from `first` to `last`, in pieces; the text sees them as `first` and `last`. */
+  async fill(count: number, lua: string, ...words: readonly string[]): Promise<void> {
+    const script = `local first, last = tonumber(ARGV[1]), tonumber(ARGV[2])\n${lua}`
+    for (let first = 1; first <= count; first += perCall) {
+      const last = Math.min(count, first + perCall - 1)
+      await this.redis.eval(script, 0, first, last, ...words)
+    }
+  }
+
+  /** Jobs of a lane in one of its bands, behind those that are there. */
+  async fillQueue(lane: string, count: number, band = 'normal'): Promise<void> {
+    const next = Number((await this.redis.get(`uid:${lane}`)) ?? 0)
+    const lua = `
+local lane, band, from = ARGV[3], ARGV[4], tonumber(ARGV[5])
+local usual = { high = '8', low = '2' }
+for id = from + first, from + last do
+  redis.call('HSET', 'job:' .. lane .. ':' .. id, 'status', 'idle', 'enqueued', 1700000000000 + id, 'door', 'faktory', 'input', '1')
+  if usual[band] then redis.call('HSET', 'job:' .. lane .. ':' .. id, 'level', usual[band]) end
+  redis.call('LPUSH', 'queue:' .. lane .. ':' .. band, id)
+end
+redis.call('SET', 'uid:' .. lane, from + last)`
+    await this.fill(count, lua, lane, band, String(next))
+  }
+
+  /** What `run` costs the server. */
+  async cost(run: () => Promise<unknown>): Promise<Cost> {
+    const { redis } = this
+    await redis.config('SET', 'slowlog-log-slower-than', '100')
+    await redis.config('SET', 'slowlog-max-len', '100000')
+    await redis.slowlog('RESET')
+    await redis.config('RESETSTAT')
+    await run()
+    const calls = new Map<string, number>()
+    for (const [, name = '', count] of (await redis.info('commandstats')).matchAll(
+      /cmdstat_([a-z|-]+):calls=(\d+)/g,
+    )) {
+      calls.set(name, Number(count))
+    }
+    const slow = (await redis.slowlog('GET', '-1')) as [number, number, number, string[]][]
+    const scripts = slow.filter(([, , , [name = '']]) => /^evalsha|^eval$|^fcall$/i.test(name))
+    const of = (name: string): number => calls.get(name) ?? 0
+    const all = [...calls.values()].reduce((sum, count) => sum + count, 0)
+    const entries = of('evalsha') + of('eval')
+    return {
+      longestUs: Math.max(0, ...scripts.map(([, , us]) => us)),
+      scripts: entries,
+      commands: all - entries,
+    }
+  }
+}
