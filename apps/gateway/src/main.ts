@@ -11,6 +11,7 @@ async function main(): Promise<number> {
   const [command, ...words] = process.argv.slice(2)
   if (command === 'gearmand') return await runGearmand(words, { version, env: process.env })
   if (command === 'migrate') return await migrate(words)
+  if (command === 'mirror') return await mirror(words)
   try {
     return await runCommandLine(process.argv.slice(2), {
       version,
@@ -27,13 +28,24 @@ async function main(): Promise<number> {
   }
 }
 
-/** Loaded when it is asked for. A signal ends it behind what is under way, a second one at once. */
+/** Loaded when it is asked for. */
 async function migrate(words: readonly string[]): Promise<number> {
   const { runMigrate } = await import('./migrate/run-migrate.ts')
+  const { env, stdout, stderr } = process
+  return await runMigrate(words, { env, stdout, stderr, signal: stopSignal() })
+}
+
+async function mirror(words: readonly string[]): Promise<number> {
+  const { runMirror } = await import('./mirror/run-mirror.ts')
+  const { stdout, stderr } = process
+  return await runMirror(words, { stdout, stderr, signal: stopSignal() })
+}
+
+/** A signal ends what is under way in good order, a second one at once. */
+function stopSignal(): AbortSignal {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
-  const { env, stdout, stderr } = process
-  return await runMigrate(words, { env, stdout, stderr, signal: stop.signal })
+  return stop.signal
 }
 
 process.exit(await main())

@@ -53,7 +53,7 @@ describe('the commands of the package', () => {
   it('take every option that a document names', async () => {
     const acts = ['plan', 'run', 'verify', 'rollback', 'export'].map((act) => ['migrate', act])
     const helps = await Promise.all(
-      [['serve'], ['gearmand'], ['functions'], ...acts].map(
+      [['serve'], ['gearmand'], ['functions'], ['mirror'], ...acts].map(
         (command) => startGateway([...command, '--help']).exited,
       ),
     )

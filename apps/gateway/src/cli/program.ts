@@ -112,6 +112,10 @@ function createProgram(version: string, { serve, functions }: Actions): Command 
     .command('migrate')
     .usage('<command> [options]')
     .description('move queues of other systems into the store: see crossgear migrate --help')
+  program
+    .command('mirror')
+    .usage('[options]')
+    .description('submit copies of jobs to a second Gearman server: see crossgear mirror --help')
   // The default command's options are what a person looks for under `crossgear --help`.
   const help = new Help()
   const layout = { formatItem, helpWidth: helpWidth() }

@@ -1,0 +1,151 @@
+import { Command, CommanderError } from 'commander'
+import { MigrationError } from '@crossgear/migration'
+import { placeOf, type Place } from './place.ts'
+
+/** The checked command line. */
+export interface MirrorArguments {
+  readonly from: Place
+  readonly to: Place
+  readonly listen: Pick<Place, 'host' | 'port'>
+  readonly functions?: ReadonlySet<string>
+  readonly percent: number
+  readonly mostOutstanding: number
+  readonly timeoutMs: number
+  readonly maxPayloadBytes: number
+  readonly isJson: boolean
+}
+
+interface Given {
+  readonly from?: string
+  readonly to?: string
+  readonly listen: Pick<Place, 'host' | 'port'>
+  readonly functions?: string[]
+  readonly percent: number
+  readonly outstanding: number
+  readonly timeoutSeconds: number
+  readonly maxPayloadBytes: number
+  readonly json?: true
+}
+
+const here = 'gearman://127.0.0.1:4730'
+const mostOutstanding = 100_000
+const mostSeconds = 86_400
+const mostPayloadBytes = 64 * 1024 * 1024
+
+const HELP_AFTER = `
+Clients come to --listen. Their bytes go to the server of --from and back, unchanged, and what a copy brings goes to
+nobody. Each side needs workers of its own: a copied job is done twice.
+
+Exit codes: 0 all results that were compared are equal, 1 usage, 2 a side cannot be reached at the start,
+3 differences found. Ctrl-C or TERM ends it: no new clients, no more copies; it waits 10 s at most for results.
+`
+
+/** Reads `crossgear mirror ...`; undefined where only help was asked for. Throws a MigrationError. */
+export function readArguments(
+  words: readonly string[],
+  out: { write(text: string): unknown },
+): MirrorArguments | undefined {
+  const program = new Command('crossgear mirror')
+    .description('Submits copies of Gearman jobs to a second server, and compares the results.')
+    .exitOverride()
+    .allowExcessArguments(false)
+    .configureOutput({
+      outputError: () => undefined,
+      writeOut: (text) => void out.write(text),
+      writeErr: () => undefined,
+    })
+    .option('--from <url>', `the server that does the clients' jobs (default: ${here})`)
+    .option(
+      '--to <url>',
+      `the server that copies go to (default: ${here}); one of both must be given`,
+    )
+    .option('--listen <[host:]port>', 'where clients come to', listenOf, {
+      host: '127.0.0.1',
+      port: 4731,
+    })
+    .option('--functions <list>', 'names with commas between them (default: all)', namesOf)
+    .option(
+      '--percent <n>',
+      'how many of their jobs are copied, evenly, 0.01 to 100',
+      percentOf,
+      100,
+    )
+    .option(
+      '--outstanding <n>',
+      'copies without a result at most; more jobs are not copied, and counted',
+      numberOf(mostOutstanding),
+      1_000,
+    )
+    .option(
+      '--timeout-seconds <n>',
+      'how long two results are waited for',
+      numberOf(mostSeconds),
+      60,
+    )
+    .option(
+      '--max-payload-bytes <n>',
+      'longer jobs are not copied; of longer results this much and the length is compared',
+      numberOf(mostPayloadBytes),
+      1_048_576,
+    )
+    .option('--json', 'JSON lines for a program')
+    .addHelpText('after', HELP_AFTER)
+  try {
+    program.parse(words, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return undefined
+    const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
+    const said = `${message.charAt(0).toUpperCase()}${message.slice(1)}`
+    throw new MigrationError('USAGE', `${said}: see crossgear mirror --help.`, { cause: error })
+  }
+  return checked(program.opts<Given>())
+}
+
+function checked(given: Given): MirrorArguments {
+  if (given.from === undefined && given.to === undefined) {
+    throw new MigrationError('USAGE', 'mirror needs --from or --to: see crossgear mirror --help.')
+  }
+  const from = placeOf('--from', given.from ?? here)
+  const to = placeOf('--to', given.to ?? here)
+  if (from.name === to.name) {
+    throw new MigrationError('USAGE', `--from and --to are both ${to.name}.`)
+  }
+  return {
+    ...{ from, to, listen: given.listen, percent: given.percent },
+    ...(given.functions && { functions: new Set(given.functions) }),
+    mostOutstanding: given.outstanding,
+    timeoutMs: given.timeoutSeconds * 1000,
+    maxPayloadBytes: given.maxPayloadBytes,
+    isJson: given.json === true,
+  }
+}
+
+function listenOf(text: string): Pick<Place, 'host' | 'port'> {
+  const [, host = '127.0.0.1', digits = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? []
+  const port = Number(digits)
+  if (digits === '' || port > 65_535) {
+    throw new MigrationError('USAGE', `--listen is ${text}: give a port, or host:port.`)
+  }
+  return { host: host.replace(/^\[(.*)\]$/, '$1'), port }
+}
+
+function namesOf(text: string): string[] {
+  const names = text.split(',').filter((name) => name !== '')
+  if (names.length > 0) return names
+  throw new MigrationError('USAGE', '--functions is empty: give names with commas between them.')
+}
+
+function percentOf(text: string): number {
+  const percent = Number(text)
+  if (percent >= 0.01 && percent <= 100) return percent
+  throw new MigrationError('USAGE', `--percent is ${text}: give 0.01 to 100.`)
+}
+
+function numberOf(most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text)
+    if (Number.isSafeInteger(number) && number > 0 && number <= most) return number
+    throw new MigrationError('USAGE', `${JSON.stringify(text)} is no number from 1 to ${most}.`)
+  }
+}

@@ -1,0 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { exitCodes, MigrationError } from '@crossgear/migration'
+import { readArguments } from './arguments.ts'
+import type { Difference } from './comparisons.ts'
+import type { MirrorCounts } from './counts.ts'
+import { Mirror } from './mirror.ts'
+
+export interface MirrorSurroundings {
+  /** Aborted when the user wants it to end. */
+  readonly signal: AbortSignal
+  readonly stdout: Output
+  readonly stderr: Output
+}
+
+interface Output {
+  write(text: string): unknown
+}
+
+/** Differences that are written; the rest is only counted. */
+const shownDifferences = 10
+const graceMs = 10_000
+const lookEveryMs = 20
+
+/** Runs `crossgear mirror ...` until it is told to end; the exit code. */
+export async function runMirror(
+  words: readonly string[],
+  { signal, stdout, stderr }: MirrorSurroundings,
+): Promise<number> {
+  let mirror: Mirror | undefined
+  try {
+    const given = readArguments(words, stdout)
+    if (!given) return exitCodes.done
+    const report = new Report(given.isJson, stdout, stderr)
+    mirror = new Mirror({
+      ...given,
+      onDifference: (difference) => report.difference(difference),
+      onChange: (error) => report.change(given.to.name, error),
+    })
+    const port = await mirror.open()
+    report.ready(port, given.from.name, given.to.name)
+    if (!signal.aborted) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    }
+    const endMs = Date.now() + graceMs
+    while (!mirror.wind() && Date.now() < endMs) await delay(lookEveryMs)
+    mirror.close()
+    report.summary(mirror.counts)
+    return mirror.counts.different > 0 ? exitCodes.different : exitCodes.done
+  } catch (error) {
+    if (!(error instanceof MigrationError)) throw error
+    stderr.write(`${error.message}\n`)
+    return error.exitCode
+  } finally {
+    mirror?.close()
+  }
+}
+
+/** Tells a person or a program how the mirror goes. */
+class Report {
+  readonly #isJson: boolean
+  readonly #stdout: Output
+  readonly #stderr: Output
+  #shown = 0
+
+  constructor(isJson: boolean, stdout: Output, stderr: Output) {
+    this.#isJson = isJson
+    this.#stdout = stdout
+    this.#stderr = stderr
+  }
+
+  ready(port: number, from: string, to: string): void {
+    this.#tell(
+      { event: 'ready', port, from, to },
+      `Clients of port ${port} are served by ${from}; copies go to ${to}.`,
+    )
+  }
+
+  difference(difference: Difference): void {
+    this.#shown += 1
+    if (this.#shown > shownDifferences) return
+    const { function: fn, original, copy } = difference
+    const text = ({ kind, bytes, digest }: Difference['copy']): string =>
+      kind === 'fail' ? 'a failure' : `${bytes} bytes (${digest})`
+    this.#tell(
+      { event: 'difference', ...difference },
+      `${fn}: ${text(original)}, the copy ${text(copy)}.`,
+    )
+  }
+
+  change(to: string, error?: Error): void {
+    const what = error ? `is away (${error.message}): jobs go on without copies` : 'is back'
+    this.#stderr.write(`${to} ${what}.\n`)
+  }
+
+  summary(counts: MirrorCounts): void {
+    const parts = [
+      `${counts.copied} copied`,
+      `${counts.skipped} skipped`,
+      `${counts.tooLong} too long`,
+      `${counts.refused} refused`,
+      `${counts.background} in the background`,
+      `${counts.equal} equal`,
+      `${counts.different} different`,
+      `${counts.unanswered} unanswered`,
+    ]
+    this.#tell({ event: 'summary', ...counts }, `${counts.seen} jobs: ${parts.join(', ')}.`)
+  }
+
+  #tell(event: object, line: string): void {
+    this.#stdout.write(`${this.#isJson ? JSON.stringify(event) : line}\n`)
+  }
+}
