@@ -1,4 +1,4 @@
-import type { Door, Job, NewJob } from '@crossgear/core-scheduler'
+import { defaultLevel, type Door, type Job, type NewJob } from '@crossgear/core-scheduler'
 import { chunks } from './chunks.ts'
 import { noteOf, type ImportNote } from './import-note.ts'
 import { addFields, jobOf } from './job-hash.ts'
@@ -242,8 +242,11 @@ function addJob(args: ScriptArgument[], imported: ImportedJob): void {
     isNative ? '-' : arrivedUs,
   )
   const count = args.push(0)
-  if (isNative) args.push('input', job.input)
-  else addFields(args, { ...job, door, foreground: false })
+  if (isNative) {
+    args.push('input', job.input)
+    // Their own programs say it by the list alone, which a look at the job does not tell.
+    if (job.level !== defaultLevel) args.push('level', String(job.level))
+  } else addFields(args, { ...job, door, foreground: false })
   if (failure !== undefined) args.push('failure', failure)
   args[count - 1] = args.length - count
 }

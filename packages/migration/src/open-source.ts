@@ -118,6 +118,15 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
       return BullmqRedisSource.open(redis, { identity, prefix })
     },
   },
+  'gearmonkey+redis': {
+    shown: 'gearmonkey+redis://[:password@]host:port[/db]',
+    open: async (url) => {
+      const { GearmonkeyRedisSource } = await import('./sources/gearmonkey-redis.ts')
+      parametersOf(url, [])
+      const { redis, identity, address } = await serverOf(url, '')
+      return GearmonkeyRedisSource.open(redis, { identity, address })
+    },
+  },
   unix: {
     shown: '',
     open: (url) => openFaktoryRedis(url, { path: decodeURIComponent(url.pathname) }),
@@ -166,7 +175,7 @@ async function openFaktoryRedis(url: URL, address: ServerAddress): Promise<Sourc
 async function serverOf(url: URL, suffix: string) {
   const address = tcpAddress(url)
   const identity = `${identityOf(url, address)}${suffix}`
-  return { identity, redis: await connectTo(identity, address) }
+  return { identity, address, redis: await connectTo(identity, address) }
 }
 
 /** Connects to the Redis of another system; a failure is told with its address. */

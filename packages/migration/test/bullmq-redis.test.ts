@@ -202,7 +202,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
         },
         { connection: connection() },
       )
-    const workers = [running('mail'), running('bulk')]
+    const workers: Worker[] = []
     try {
       expect(await mail!.getJobCounts('wait', 'prioritized', 'delayed')).toEqual({
         ...{ wait: 20, prioritized: 5, delayed: 1 },
@@ -214,6 +214,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
         failedReason: 'no route',
       })
       expect((await broken!.getDelayed())[0]).toMatchObject({ name: 'again', attemptsMade: 1 })
+      workers.push(running('mail'), running('bulk'))
       await bulk!.resume()
       await until('the workers have run them', async () => ran.length === 29)
       expect(ran).toEqual(expect.arrayContaining([1, 2, 3, { at: 19, text: 'ü' }]))

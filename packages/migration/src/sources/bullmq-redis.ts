@@ -68,8 +68,8 @@ export class BullmqRedisSource implements Source {
       places,
       sizesOf: (place, members) => this.#sizes(place, members),
       recordsOf: (place, members) => this.#records(place, members),
-      onRemove: (commands, { queue = '' }, { raw }) => {
-        const key = this.#keyOf(queue, raw.toString())
+      onRemove: (commands, { place: { queue = '' }, member }) => {
+        const key = this.#keyOf(queue, member.raw.toString())
         commands.unlink(key, ...besideHash.map((name) => `${key}:${name}`))
       },
     })

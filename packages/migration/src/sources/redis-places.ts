@@ -22,6 +22,13 @@ export interface Member {
   readonly score?: number
 }
 
+/** A job that was read, and where. */
+export interface ReadMember {
+  readonly place: Place
+  readonly member: Member
+  readonly record: JobRecord
+}
+
 export type Result = JobRecord | Reject | undefined
 
 /** Commands that are sent together. */
@@ -40,7 +47,7 @@ export interface PlacesOptions {
   /** Called before members of a place are read, from an offset on. */
   readonly onPlace?: (place: Place, offset: number) => Promise<void>
   /** Adds commands to those that remove a member. */
-  readonly onRemove?: (commands: Commands, place: Place, member: Member) => void
+  readonly onRemove?: (commands: Commands, read: ReadMember) => void
 }
 
 /** How far a walk is: which place, and how many of its members lie behind. */
@@ -57,7 +64,7 @@ export class RedisPlaces {
   readonly #redis: ServerConnection
   readonly #options: PlacesOptions
   /** By record: where it was read. */
-  readonly #read = new WeakMap<JobRecord, { readonly place: Place; readonly member: Member }>()
+  readonly #read = new WeakMap<JobRecord, ReadMember>()
   /** Members of the last page's places that were removed since. */
   readonly #removed = new Map<string, number>()
 
@@ -116,7 +123,7 @@ export class RedisPlaces {
         if (place.type === 'zset') transaction.zrem(place.key, member.raw)
         else transaction.lrem(place.key, place.oldest === 'left' ? 1 : -1, member.raw)
       }
-      for (const { place, member } of found) this.#options.onRemove?.(transaction, place, member)
+      for (const read of found) this.#options.onRemove?.(transaction, read)
       for (const record of records) transaction.del(markOf(record))
       const replies = await done(transaction)
       for (const [at, { place }] of found.entries()) {
@@ -178,7 +185,7 @@ export class RedisPlaces {
       const result = results[at]
       if (!result) continue
       if (isRecord(result)) {
-        this.#read.set(result, { place, member })
+        this.#read.set(result, { place, member, record: result })
         draft.records.push(result)
       } else draft.rejects.push(result)
     }
@@ -186,7 +193,7 @@ export class RedisPlaces {
 }
 
 /** How many fit into so many bytes, one at least. */
-function countIn(sizes: readonly number[], bytes: number): number {
+export function countIn(sizes: readonly number[], bytes: number): number {
   let count = 0
   for (let sum = 0; count < sizes.length && (count === 0 || sum < bytes); count += 1) {
     sum += sizes[count] ?? 0

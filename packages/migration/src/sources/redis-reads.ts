@@ -20,12 +20,14 @@ export function escapedPattern(name: string): string {
   return name.replaceAll(/[[\]*?\\^]/g, String.raw`\$&`)
 }
 
-/** Connections to the same database that are not this program's. */
-export async function otherClients(redis: ServerConnection): Promise<number> {
+/** Connections to the same database that are not this program's. `gateways`: if those of Crossgear count as well. */
+export async function otherClients(redis: ServerConnection, gateways = false): Promise<number> {
   const list = String(await redis.call('CLIENT', 'LIST', 'TYPE', 'normal'))
   const db = `db=${redis.options.db ?? 0}`
   const lines = list.split('\n').filter((line) => line.split(' ').includes(db))
-  return lines.filter((line) => !line.includes(' name=crossgear:')).length
+  if (!gateways) return lines.filter((line) => !line.includes(' name=crossgear:')).length
+  const own = `id=${String(await redis.call('CLIENT', 'ID'))} `
+  return lines.filter((line) => !line.startsWith(own)).length
 }
 
 /** Bytes of a member of a list or sorted set, about; 1 where there is none. */

@@ -15,7 +15,7 @@ import {
 import type { JobRecord } from '../record.ts'
 import type { Page, PageBounds, Source } from '../source.ts'
 import { Copies } from './copies.ts'
-import { RedisPlaces, type Commands, type Member, type Place } from './redis-places.ts'
+import { RedisPlaces, type Commands, type Place, type ReadMember } from './redis-places.ts'
 import { otherClients } from './redis-reads.ts'
 
 const limits = [
@@ -62,7 +62,7 @@ export class ResqueRedisSource implements Source {
             recordOf(place, fields, { identity, text: raw.toString(), copy: copies.next(raw) }),
           ),
         ),
-      onRemove: (commands, place, member) => this.#forget(commands, place, member),
+      onRemove: (commands, read) => this.#forget(commands, read),
     })
     if (found.clients > 0) {
       this.liveReason = `${found.clients} other connections are open to this Redis: Resque or its clients run on it`
@@ -126,9 +126,9 @@ export class ResqueRedisSource implements Source {
   }
 
   /** resque-scheduler notes at which times a job is due. */
-  #forget(commands: Commands, { key, state }: Place, { raw }: Member): void {
+  #forget(commands: Commands, { place: { key, state }, member }: ReadMember): void {
     if (state !== 'scheduled') return
-    const timestamps = Buffer.concat([Buffer.from(`${this.#prefix}timestamps:`), raw])
+    const timestamps = Buffer.concat([Buffer.from(`${this.#prefix}timestamps:`), member.raw])
     commands.srem(timestamps, key.slice(this.#prefix.length))
   }
 }
