@@ -131,10 +131,23 @@ export class RedisLanes {
     return (await call(() => redis.hsetnx(keys.meta(lane), 'bridged', '1'))) === 1
   }
 
-  async setWorkers(lane: string, { named, consumers, elsewhere }: WorkerCount): Promise<void> {
-    const { run, keys, node, graceMs } = this.#link
-    const args = [lane, node, named, consumers, elsewhere ? '1' : '', graceMs]
-    await run('set-workers', [keys.count(lane)], [...args, this.#link.queueOf(lane)])
+  async setWorkers(
+    counts: ReadonlyMap<string, WorkerCount>,
+  ): Promise<ReadonlyMap<string, StoreError>> {
+    const { run, keys, node, graceMs, perLanes } = this.#link
+    const reply = await perLanes([...counts.keys()], async (some, first) => {
+      const args = some.flatMap((lane) => {
+        const { named = 0, consumers = 0, elsewhere } = counts.get(lane) ?? {}
+        return [lane, named, consumers, elsewhere ? '1' : '', this.#link.queueOf(lane)]
+      })
+      return (await run('set-workers', [keys.count(first)], [node, graceMs, ...args])) as Buffer[]
+    })
+    const words = reply.map(String)
+    const refused = new Map<string, StoreError>()
+    for (let at = 0; at + 1 < words.length; at += 2) {
+      refused.set(words[at] ?? '', new StoreError('REFUSED', words[at + 1] ?? ''))
+    }
+    return refused
   }
 
   async promote(): Promise<readonly { lane: string; jobs: number }[]> {

@@ -274,8 +274,8 @@ export class RedisStore implements Store {
     return this.#lanes.noteBridged(lane)
   }
 
-  setWorkers(lane: string, count: WorkerCount): Promise<void> {
-    return this.#lanes.setWorkers(lane, count)
+  setWorkers(counts: ReadonlyMap<string, WorkerCount>): Promise<ReadonlyMap<string, StoreError>> {
+    return this.#lanes.setWorkers(counts)
   }
 
   promote(): Promise<readonly { lane: string; jobs: number }[]> {

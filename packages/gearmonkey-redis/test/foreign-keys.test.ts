@@ -59,7 +59,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     })
 
     test('does not hold up the upkeep of other functions', async () => {
-      await store.setWorkers('mail', { named: 1, consumers: 0 })
+      await store.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
       await world.native.count('mail', 1)
       const id = await world.native.write('mail', Buffer.from('in'))
       await world.native.schedule('mail', id, -1)
@@ -169,9 +169,16 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
   test('a worker count that is refused is told again as it was', async () => {
     await world.server.set('count:mail', 'theirs')
     const count = { named: 1, consumers: 0 }
-    await expect(store.setWorkers('mail', count)).rejects.toMatchObject({ code: 'REFUSED' })
+    const both = new Map([
+      ['mail', count],
+      ['sms', count],
+    ])
+    const refused = await store.setWorkers(both)
+    expect([...refused.keys()]).toEqual(['mail'])
+    expect(refused.get('mail')).toMatchObject({ code: 'REFUSED' })
+    expect(await world.server.get('count:sms')).toBe('1')
     await world.server.del('count:mail')
-    await store.setWorkers('mail', count)
+    await store.setWorkers(new Map([['mail', count]]))
     expect(await world.violations()).toEqual([])
   })
 })

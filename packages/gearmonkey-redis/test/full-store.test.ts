@@ -114,7 +114,7 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
     const status = { kind: 'status', dividend: bytes, divisor: bytes } as const
     expect(await store.report('mail', [{ ...held, token, ...status }])).toEqual([true])
     await store.beat()
-    await store.setWorkers('mail', { named: 1, consumers: 1 })
+    await store.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
   })
 
   test('queues jobs that are due', async () => {

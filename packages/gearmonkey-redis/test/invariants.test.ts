@@ -156,7 +156,7 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
     redis = world.server
     store = await world.node()
     await store.registerLane('mail')
-    await store.setWorkers('mail', { named: 2, consumers: 1 })
+    await store.setWorkers(new Map([['mail', { named: 2, consumers: 1 }]]))
     await store.openLane('mail')
     await store.submit('mail', jobs)
     await store.submit('mail', [{ ...jobs[1]!, unique: Buffer.from('u5'), dueAtMs: 4e12 }])

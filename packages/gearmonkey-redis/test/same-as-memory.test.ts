@@ -121,7 +121,7 @@ async function answerTo(
     case 'abandon':
       return store.abandon('mail', [one.id])
     case 'workers':
-      return store.setWorkers('mail', { named: one.named, consumers: 1 })
+      return store.setWorkers(new Map([['mail', { named: one.named, consumers: 1 }]]))
     case 'pass':
       await world.pass(one.ms)
       return store.promote()

@@ -163,10 +163,10 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
 
   test('count is what a native roll call reads: all workers, by name and consumers', async () => {
     expect(await redis.get('count:mail')).toBeNull()
-    await store.setWorkers('mail', { named: 2, consumers: 1 })
+    await store.setWorkers(new Map([['mail', { named: 2, consumers: 1 }]]))
     expect(await redis.get('count:mail')).toBe('3')
     await redis.incr('count:mail')
-    await store.setWorkers('mail', { named: 0, consumers: 0 })
+    await store.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
     expect(await redis.get('count:mail')).toBe('1')
   })
 

@@ -3,16 +3,21 @@ import type { Store, WorkerCount } from '../store/ports.ts'
 
 /** The store may have been told something, and may have forgotten it. */
 const unknown = 'unknown'
+/** Lanes of which one call tells, about a millisecond of the store's time. */
+const lanesPerCall = 64
 
 /**
  * Keeps the store's worker counts true for this node: by-name workers of a function count in all
- * its lanes, consumers of a queue in all lanes of the queue.
+ * its lanes, consumers of a queue in all lanes of the queue. A worker that comes or goes is told of in
+ * calls for some lanes each, one after the other.
  */
 export class WorkerCounts {
   readonly #store: Store
   readonly #registry: LaneRegistry
   readonly #trouble: (task: string, error: unknown) => void
   readonly #named = new Map<string, number>()
+  /** The same of all lanes of a function. */
+  readonly #namedOfFunction = new Map<string, number>()
   readonly #consumers = new Map<string, number>()
   readonly #told = new Map<string, string>()
   #telling: Promise<void> | undefined
@@ -30,8 +35,9 @@ export class WorkerCounts {
 
   /** `lane` is a function's home lane, and then stands for all its lanes, or one lane of it. */
   named(lane: string, change: 1 | -1): void {
-    count(this.#named, lane, change)
     const { fn } = this.#registry.names.parse(lane)
+    count(this.#named, lane, change)
+    count(this.#namedOfFunction, fn, change)
     for (const one of [lane, fn, ...this.#registry.ofFunction(fn)]) this.#dirty.add(one)
     this.#tell()
   }
@@ -42,13 +48,11 @@ export class WorkerCounts {
     this.#tell()
   }
 
-  /** Settles when the store has this node's workers for the lane. */
+  /** Settles when the store has this node's workers for the lane, whatever else it is still to be told. */
   async laneAdded(lane: string): Promise<void> {
     const { fn } = this.#registry.names.parse(lane)
     if (this.#figuresOf(lane) === none && this.#figuresOf(fn) === none) return
-    this.#dirty.add(lane).add(fn)
-    this.#tell()
-    await this.told()
+    await this.#tellLanes([lane, fn])
   }
 
   /** The store has forgotten what this node told it. */
@@ -79,10 +83,17 @@ export class WorkerCounts {
   async #tellAll(): Promise<void> {
     await Promise.resolve()
     while (this.#dirty.size > 0) {
-      const lanes = [...this.#dirty]
-      this.#dirty.clear()
-      await Promise.all(lanes.map((lane) => this.#tellLane(lane)))
+      const lanes: string[] = []
+      for (const lane of this.#dirty) {
+        this.#dirty.delete(lane)
+        if (this.#isToBeTold(lane) && lanes.push(lane) === lanesPerCall) break
+      }
+      await this.#tellLanes(lanes)
     }
+  }
+
+  #isToBeTold(lane: string): boolean {
+    return this.#figuresOf(lane) !== (this.#told.get(lane) ?? none)
   }
 
   #figuresOf(lane: string): string {
@@ -92,23 +103,26 @@ export class WorkerCounts {
   #countOf(lane: string): Required<WorkerCount> {
     const { fn, queue } = this.#registry.names.parse(lane)
     const of = (one: string): number => this.#named.get(one) ?? 0
-    const others = this.#registry.ofFunction(fn).filter((other) => other !== lane && other !== fn)
+    const named = of(lane) + (lane === fn ? 0 : of(fn))
     return {
-      named: of(lane) + (lane === fn ? 0 : of(fn)),
+      named,
       consumers: this.#consumers.get(queue) ?? 0,
-      elsewhere: others.reduce((sum, other) => sum + of(other), 0),
+      elsewhere: (this.#namedOfFunction.get(fn) ?? 0) - named,
     }
   }
 
-  async #tellLane(lane: string): Promise<void> {
-    const count = this.#countOf(lane)
-    const figures = textOf(count)
-    if (figures === (this.#told.get(lane) ?? none)) return
+  async #tellLanes(lanes: readonly string[]): Promise<void> {
+    const counts = new Map<string, Required<WorkerCount>>()
+    for (const lane of lanes) if (this.#isToBeTold(lane)) counts.set(lane, this.#countOf(lane))
+    if (counts.size === 0) return
     try {
-      await this.#store.setWorkers(lane, count)
-      this.#told.set(lane, figures)
+      const refused = await this.#store.setWorkers(counts)
+      for (const [lane, told] of counts) {
+        this.#told.set(lane, refused.has(lane) ? unknown : textOf(told))
+      }
+      for (const error of refused.values()) this.#trouble('worker counts', error)
     } catch (error) {
-      this.#told.set(lane, unknown)
+      for (const lane of counts.keys()) this.#told.set(lane, unknown)
       this.#trouble('worker counts', error)
     }
   }

@@ -257,8 +257,11 @@ export interface Store {
   openness(lanes: readonly string[]): Promise<readonly LaneOpenness[]>
   /** Notes that the automatic rule gave jobs of a lane to consumers; true the first time in this store. */
   noteBridged(lane: string): Promise<boolean>
-  /** By-name workers close a lane to consumers, also for a time after they left. */
-  setWorkers(lane: string, count: WorkerCount): Promise<void>
+  /**
+   * Tells how many workers this node has in lanes, a few hundred at most. By-name workers close a lane to consumers,
+   * also for a time after they left. Returns the lanes that were refused; the others are set all the same.
+   */
+  setWorkers(counts: ReadonlyMap<string, WorkerCount>): Promise<ReadonlyMap<string, StoreError>>
 
   /** Moves due jobs into their queues; returns the lanes that got some. */
   promote(): Promise<readonly { readonly lane: string; readonly jobs: number }[]>

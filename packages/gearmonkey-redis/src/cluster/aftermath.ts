@@ -42,6 +42,7 @@ const placeOfLane: Readonly<Partial<Record<ScriptName, number>>> = {
   promote: 1,
   heal: 1,
   submit: 3,
+  'set-workers': 2,
 }
 
 /**

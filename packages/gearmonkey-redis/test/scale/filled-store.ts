@@ -48,6 +48,18 @@ export class FilledStore {
     }
   }
 
+  /** Lanes `<name>1<ending>` and so on, open to consumers. */
+  async fillLanes(count: number, name = 'f', ending = ''): Promise<void> {
+    const lua = `
+for number = first, last do
+  local lane = ARGV[3] .. number .. ARGV[4]
+  redis.call('HSET', 'xg:lanes', lane, number)
+  redis.call('HSET', 'xg:lane:' .. lane, 'open', '1')
+end
+redis.call('SET', 'xg:lane-number', last)`
+    await this.fill(count, lua, name, ending)
+  }
+
   /** Jobs of a lane in one of its bands, behind those that are there. */
   async fillQueue(lane: string, count: number, band = 'normal'): Promise<void> {
     const next = Number((await this.redis.get(`uid:${lane}`)) ?? 0)

@@ -145,9 +145,9 @@ export function administrationContract(open: OpenWorld): void {
     test('a lane with workers is not cleared', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail')
-      await store.setWorkers('mail', { named: 1, consumers: 0 })
+      await store.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
       expect(await store.clearLane('mail', 9)).toBe('busy')
-      await store.setWorkers('mail', { named: 0, consumers: 0 })
+      await store.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
       expect(await store.clearLane('mail', 9)).toEqual([1])
     })
 

@@ -172,9 +172,9 @@ export function deadContract(open: OpenWorld): void {
       const fetched = await fetch(store, 'default', ['mail', 'sms'], 9)
       await store.finish('mail', fetched.map(retry))
       await store.cancel('mail', cancelled)
-      await store.setWorkers('mail', { named: 0, consumers: 1 })
+      await store.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))
       expect(await take(store, ['mail'])).toEqual([])
-      await store.setWorkers('mail', { named: 1, consumers: 1 })
+      await store.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
       await other.log.until('woken', ({ lane }) => lane === 'mail')
       expect((await store.counts(['mail']))[0]).toMatchObject({
         high: 1,
@@ -203,7 +203,7 @@ export function deadContract(open: OpenWorld): void {
       await store.openLane('mail')
       const id = await submitOne(store, 'mail')
       await store.finish('mail', (await fetch(store, 'default', ['mail'])).map(retry))
-      await store.setWorkers('mail', { named: 1, consumers: 0 })
+      await store.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
       expect(await take(store, ['mail'])).toEqual([])
       expect((await store.queues.setIds('mail', 'retries', 0, 9)).ids).toEqual([id])
     })

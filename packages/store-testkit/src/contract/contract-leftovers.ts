@@ -138,7 +138,7 @@ export function leftoverContract(open: OpenWorld): void {
     test('a count that nobody stands for is put right when the next job has waited for a lease', async () => {
       const world = await open()
       const store = await world.node()
-      await store.setWorkers('mail', { named: 0, consumers: 1 })
+      await store.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))
       await world.native.count('mail', 1)
       await submitOne(store, 'mail')
       expect(await fetch(store, 'default', ['mail'])).toEqual([])
@@ -179,7 +179,7 @@ export function leftoverContract(open: OpenWorld): void {
     test('a count below what nodes told is put right at once', async () => {
       const world = await open()
       const store = await world.node()
-      await store.setWorkers('mail', { named: 2, consumers: 0 })
+      await store.setWorkers(new Map([['mail', { named: 2, consumers: 0 }]]))
       await world.native.count('mail', -1)
       await store.native.workedLanes(['mail'], true)
       expect(await store.native.repair(['mail'], lease)).toEqual([

@@ -174,8 +174,8 @@ export function nativeContract(open: OpenWorld): void {
     test('lanes that native workers serve are told from those of workers behind nodes', async () => {
       const world = await open()
       const store = await world.node()
-      await store.setWorkers('mail', { named: 1, consumers: 2 })
-      await store.setWorkers('sms', { named: 1, consumers: 0 })
+      await store.setWorkers(new Map([['mail', { named: 1, consumers: 2 }]]))
+      await store.setWorkers(new Map([['sms', { named: 1, consumers: 0 }]]))
       await world.native.count('sms', 1)
       const worked = (): Promise<readonly string[]> =>
         store.native.workedLanes(['mail', 'sms', 'fax'], false)

@@ -48,15 +48,15 @@ export function nodeContract(open: OpenWorld): void {
       const [a, b] = [await world.node(), await world.node()]
       const workers = async (): Promise<number | undefined> =>
         (await a.counts(['mail']))[0]?.workers
-      await a.setWorkers('mail', { named: 2, consumers: 1 })
-      await b.setWorkers('mail', { named: 1, consumers: 0 })
+      await a.setWorkers(new Map([['mail', { named: 2, consumers: 1 }]]))
+      await b.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
       expect(await workers()).toBe(4)
       await world.native.count('mail', 1)
-      await a.setWorkers('mail', { named: 1, consumers: 1 })
-      await a.setWorkers('mail', { named: 1, consumers: 1 })
+      await a.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
+      await a.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
       expect(await workers()).toBe(4)
       await world.native.count('mail', -1)
-      await a.setWorkers('mail', { named: 0, consumers: 0 })
+      await a.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
       expect(await workers()).toBe(1)
     })
 
@@ -81,8 +81,8 @@ export function nodeContract(open: OpenWorld): void {
       const a = await world.node()
       const b = await listening(world)
       await submitAll(a, 'mail', jobsOf(5, 8, 1))
-      await a.setWorkers('mail', { named: 2, consumers: 0 })
-      await a.setWorkers('mail', { named: 0, consumers: 0 })
+      await a.setWorkers(new Map([['mail', { named: 2, consumers: 0 }]]))
+      await a.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
       expect(await b.log.until('woken')).toEqual({ kind: 'woken', lane: 'mail', jobs: 3 })
     })
 
@@ -185,8 +185,8 @@ export function nodeContract(open: OpenWorld): void {
     test('reclaiming a node takes away its workers from the counts, and no others', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
-      await dead.setWorkers('mail', { named: 3, consumers: 2 })
-      await alive.setWorkers('mail', { named: 1, consumers: 1 })
+      await dead.setWorkers(new Map([['mail', { named: 3, consumers: 2 }]]))
+      await alive.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
       await world.native.count('mail', 1)
       await alive.reclaimNode(dead.node, ['mail'], 0)
       await alive.reclaimNode(dead.node, ['mail'], 0)
@@ -235,7 +235,7 @@ export function nodeContract(open: OpenWorld): void {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       await a.beat()
-      await a.setWorkers('mail', { named: 1, consumers: 0 })
+      await a.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
       await submitOne(a, 'mail')
       await take(a, ['mail'])
       await a.leave(['mail'])

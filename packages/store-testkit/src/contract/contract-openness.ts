@@ -26,11 +26,11 @@ export function opennessContract(open: OpenWorld): void {
       const lanes = ['mail', 'sms']
       await submitAll(a, 'mail', jobsOf(5, 5, 5))
       await submitOne(a, 'sms')
-      await a.setWorkers('mail', { named: 1, consumers: 3 })
+      await a.setWorkers(new Map([['mail', { named: 1, consumers: 3 }]]))
       expect(namesOf(await fetch(b, 'default', lanes, 9))).toEqual(['sms:1'])
       await world.pass(2 * graceMs)
       expect(await fetch(b, 'default', ['mail'])).toEqual([])
-      await a.setWorkers('mail', { named: 0, consumers: 3 })
+      await a.setWorkers(new Map([['mail', { named: 0, consumers: 3 }]]))
       expect(await fetch(b, 'default', lanes)).toEqual([])
       await world.pass(graceMs - 1_000)
       await b.heal(['mail'])
@@ -59,7 +59,7 @@ export function opennessContract(open: OpenWorld): void {
     test('workers of a node that died close their lanes for the grace time', async () => {
       const world = await open({ graceMs })
       const [dead, alive] = [await world.node(), await world.node()]
-      await dead.setWorkers('mail', one)
+      await dead.setWorkers(new Map([['mail', one]]))
       await submitOne(alive, 'mail')
       await world.pass(10 * graceMs)
       await alive.reclaimNode(dead.node, ['mail'], 0)
@@ -73,8 +73,8 @@ export function opennessContract(open: OpenWorld): void {
     test('a grace time that was shortened holds for what was seen before', async () => {
       const world = await open({ graceMs })
       const store = await world.node()
-      await store.setWorkers('mail', one)
-      await store.setWorkers('mail', nobody)
+      await store.setWorkers(new Map([['mail', one]]))
+      await store.setWorkers(new Map([['mail', nobody]]))
       await submitOne(store, 'mail')
       const hasty = await world.node({ graceMs: 1_000 })
       await hasty.heal(['mail'])
@@ -87,9 +87,9 @@ export function opennessContract(open: OpenWorld): void {
       const world = await open({ graceMs, names: new LaneNames() })
       const [works, submits] = [await world.node(), await world.node()]
       await works.registerLane('mail')
-      await works.setWorkers('mail', one)
-      await works.setWorkers('sms', one)
-      await works.setWorkers('sms', nobody)
+      await works.setWorkers(new Map([['mail', one]]))
+      await works.setWorkers(new Map([['sms', one]]))
+      await works.setWorkers(new Map([['sms', nobody]]))
       await world.native.count('fax', 1)
       for (const lane of ['mail@bulk', 'sms@bulk', 'fax@bulk', 'free@bulk']) {
         await submits.registerLane(lane)
@@ -109,7 +109,7 @@ export function opennessContract(open: OpenWorld): void {
     test('workers that named another lane of the function alone close this one as well', async () => {
       const world = await open({ graceMs })
       const store = await world.node()
-      await store.setWorkers('mail', { ...nobody, elsewhere: 1 })
+      await store.setWorkers(new Map([['mail', { ...nobody, elsewhere: 1 }]]))
       await submitOne(store, 'mail')
       expect((await store.counts(['mail']))[0]?.workers).toBe(0)
       expect(await fetch(store, 'default', ['mail'])).toEqual([])
@@ -118,7 +118,7 @@ export function opennessContract(open: OpenWorld): void {
     test('an opened lane is given to consumers beside its by-name workers', async () => {
       const store = await (await open()).node()
       await submitAll(store, 'mail', jobsOf(5, 5, 5))
-      await store.setWorkers('mail', one)
+      await store.setWorkers(new Map([['mail', one]]))
       await store.openLane('mail')
       expect(idsOf(await fetch(store, 'default', ['mail', 'sms']))).toEqual([1])
       expect(idsOf(await take(store, ['mail']))).toEqual([2])
@@ -171,7 +171,7 @@ export function opennessContract(open: OpenWorld): void {
 
     test('a consumer that named its functions gets them from closed lanes', async () => {
       const store = await (await open()).node()
-      await store.setWorkers('mail', one)
+      await store.setWorkers(new Map([['mail', one]]))
       await submitAll(store, 'mail', jobsOf(5, 5))
       const claim = (lanes: readonly string[]) =>
         store.claim({ by: 'consumer', access: 'any', groups: [{ lanes }], max: 1 })
@@ -194,16 +194,16 @@ export function opennessContract(open: OpenWorld): void {
       const store = await world.node()
       const lanes = ['mail', 'sms', 'fax', 'free']
       for (const lane of lanes) {
-        await store.setWorkers(lane, { named: lane === 'free' ? 0 : 1, consumers: 1 })
+        await store.setWorkers(new Map([[lane, { named: lane === 'free' ? 0 : 1, consumers: 1 }]]))
       }
       for (const lane of ['mail', 'sms', 'free']) await store.submit(lane, [aJob()])
       expect(await store.heal(lanes)).toEqual([])
-      await store.setWorkers('mail', { named: 0, consumers: 1 })
-      await store.setWorkers('fax', { named: 0, consumers: 1 })
+      await store.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))
+      await store.setWorkers(new Map([['fax', { named: 0, consumers: 1 }]]))
       expect(await store.heal(lanes)).toEqual(['mail'])
-      await store.setWorkers('mail', nobody)
+      await store.setWorkers(new Map([['mail', nobody]]))
       expect(await store.heal(lanes)).toEqual([])
-      await store.setWorkers('mail', { named: 0, consumers: 1 })
+      await store.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))
       await store.openLane('mail')
       expect(await store.heal(lanes)).toEqual([])
     })

@@ -291,16 +291,19 @@ export class MemoryNode implements Store {
     })
   }
 
-  setWorkers(lane: string, count: WorkerCount): Promise<void> {
+  setWorkers(counts: ReadonlyMap<string, WorkerCount>): Promise<ReadonlyMap<string, StoreError>> {
     return this.#step((world) => {
-      const told = world.lane(lane)
-      const { workers, queued } = told
-      const before = workers.get(this.node)
-      workers.set(this.node, count)
-      if (count.named > 0 || before?.named || count.elsewhere)
-        told.noteNamed(world.nowMs(), this.#graceMs)
-      if (count.named > 0) takeBackBridged(world, told)
-      if (count.named === 0 && before?.named && queued > 0) wake(world, lane, queued)
+      for (const [lane, count] of counts) {
+        const told = world.lane(lane)
+        const { workers, queued } = told
+        const before = workers.get(this.node)
+        workers.set(this.node, count)
+        if (count.named > 0 || before?.named || count.elsewhere)
+          told.noteNamed(world.nowMs(), this.#graceMs)
+        if (count.named > 0) takeBackBridged(world, told)
+        if (count.named === 0 && before?.named && queued > 0) wake(world, lane, queued)
+      }
+      return new Map()
     })
   }
 

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { WorkerCounts } from '../../src/maintenance/worker-counts.ts'
+import { LaneRegistry } from '../../src/model/lane-registry.ts'
+import { LaneNames } from '../../src/model/lanes.ts'
+import { StoreError, type Store, type WorkerCount } from '../../src/store/ports.ts'
+
+const lanes = Array.from({ length: 2_000 }, (_none, at) => `f${at}@bulk`)
+
+/** A store that notes each call, and answers when it is let. */
+class TestStore {
+  readonly calls: ReadonlyMap<string, WorkerCount>[] = []
+  readonly counted = new Map<string, number>()
+  refuses = ''
+  #go: (() => void)[] = []
+
+  setWorkers(counts: ReadonlyMap<string, WorkerCount>): Promise<ReadonlyMap<string, StoreError>> {
+    this.calls.push(counts)
+    for (const [lane, { named, consumers }] of counts) this.counted.set(lane, named + consumers)
+    const refused = counts.has(this.refuses)
+      ? new Map([[this.refuses, new StoreError('REFUSED', 'theirs')]])
+      : new Map<string, StoreError>()
+    return new Promise((resolve) => this.#go.push(() => resolve(refused)))
+  }
+
+  /** Lets all calls be answered, and what follows them, until nothing is left. */
+  async settle(): Promise<void> {
+    do {
+      for (const go of this.#go.splice(0)) go()
+      await new Promise((resolve) => setImmediate(resolve))
+    } while (this.#go.length > 0)
+  }
+}
+
+function countsOf(store: TestStore, troubles: unknown[] = []): WorkerCounts {
+  const registry = new LaneRegistry(new LaneNames())
+  for (const [at, lane] of lanes.entries()) registry.add(lane, at + 1)
+  return new WorkerCounts(store as unknown as Store, registry, (_task, error) =>
+    troubles.push(error),
+  )
+}
+
+test('a consumer of 2,000 lanes is told of in calls for some lanes each, one after the other', async () => {
+  const store = new TestStore()
+  const counts = countsOf(store)
+  counts.consumer('bulk', 1)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(store.calls.length).toBe(1)
+  await store.settle()
+  expect(store.calls.length).toBeLessThan(40)
+  expect(Math.max(...store.calls.map(({ size }) => size))).toBeLessThan(100)
+  expect([store.counted.size, new Set(store.counted.values())]).toEqual([2_000, new Set([1])])
+})
+
+test('of one that has gone before it was told of nobody is told', async () => {
+  const store = new TestStore()
+  const counts = countsOf(store)
+  counts.consumer('bulk', 1)
+  counts.consumer('bulk', -1)
+  await store.settle()
+  expect(store.calls).toEqual([])
+})
+
+test('a new lane does not wait for the others', async () => {
+  const store = new TestStore()
+  const counts = countsOf(store)
+  counts.consumer('bulk', 1)
+  await new Promise((resolve) => setImmediate(resolve))
+  void counts.laneAdded('f1999@bulk')
+  expect(store.calls.at(-1)?.keys().next().value).toBe('f1999@bulk')
+  await store.settle()
+})
+
+test('a lane that was refused is told of again, and no other', async () => {
+  const store = new TestStore()
+  const troubles: unknown[] = []
+  const counts = countsOf(store, troubles)
+  store.refuses = 'f7@bulk'
+  counts.consumer('bulk', 1)
+  await store.settle()
+  expect(troubles.length).toBe(1)
+  store.calls.length = 0
+  store.refuses = ''
+  counts.retry()
+  await store.settle()
+  expect(store.calls.map((call) => [...call.keys()])).toEqual([['f7@bulk']])
+})
