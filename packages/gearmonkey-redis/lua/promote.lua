@@ -3,71 +3,88 @@
 -- KEYS: queue:{lane}:scheduled of the first. ARGV: open, close, most, then per lane: lane, queue (hint
 -- index, empty for none).
 -- Where jobs wait beside a lane's lists, native workers are to have the next of them: it is looked at every second.
--- Returns per lane { moved, when it is to be looked at again in ms or empty }.
+-- Returns per lane { moved, when it is to be looked at again in ms or empty, 1 where more is due, 2 where it had no turn }.
 --#include keys
 --#include levels
 local most, now, results, due = tonumber(ARGV[3]), nowMs(), {}, {}
 
--- Takes what is due out of a lane's set.
+-- Takes what is due out of a lane's set. The first in it are those that are due.
 local function takeDue(lane)
   local scheduled = queueKey(lane, 'scheduled')
   needQueues(lane)
   local found = redis.call('ZRANGEBYSCORE', scheduled, '-inf', now / 1000, 'WITHSCORES', 'LIMIT', 0, most)
-  if #found == 0 then return end
-  local ids = {}
+  local count = #found / 2
+  if count == 0 then return end
+  local hasRetries, ids = redis.call('EXISTS', retriesKey(lane)) == 1, {}
   for at = 1, #found, 2 do
     local id = found[at]
-    ids[#ids + 1] = id
+    if hasRetries then ids[#ids + 1] = id end
     local job = jobFields(lane, id, 'status', 'level', 'door', 'enqueued')
     if job[1] then
       -- No job is in line before it came.
       local cameUs = (tonumber(job[4] or 0) or 0) * 1000
-      local dueUs = math.max(math.floor(tonumber(found[at + 1]) * 1000000 + 0.5), cameUs)
-      due[#due + 1] = { lane = lane, id = id, level = job[2], door = job[3], dueUs = dueUs, cameUs = cameUs }
+      local dueUs = math.max(math.floor(found[at + 1] * 1000000 + 0.5), cameUs)
+      due[#due + 1] = { lane, id, job[2], job[3], dueUs, cameUs }
     end
   end
-  most = most - #ids
-  redis.call('ZREM', scheduled, unpack(ids))
+  most = most - count
+  redis.call('ZREMRANGEBYRANK', scheduled, 0, count - 1)
   local retries = 0
-  if redis.call('EXISTS', retriesKey(lane)) == 1 then
+  if hasRetries then
     retries = redis.call('ZREM', retriesKey(lane), unpack(ids))
     redis.call('ZREMRANGEBYSCORE', retriesKey(lane), '-inf', now)
     redis.call('ZREMRANGEBYSCORE', bridgedKey(lane), '-inf', now)
   end
-  redis.call('HINCRBY', metaKey(lane), 'promoted', #ids - retries)
+  redis.call('HINCRBY', metaKey(lane), 'promoted', count - retries)
   if retries > 0 then redis.call('HINCRBY', metaKey(lane), 'requeued', retries) end
   redis.call('HDEL', metaKey(lane), 'removed')
 end
 
 local function isEarlier(one, other)
-  if one.dueUs ~= other.dueUs then return one.dueUs < other.dueUs end
-  if one.cameUs ~= other.cameUs then return one.cameUs < other.cameUs end
-  return (tonumber(one.id) or 0) < (tonumber(other.id) or 0)
+  if one[5] ~= other[5] then return one[5] < other[5] end
+  if one[6] ~= other[6] then return one[6] < other[6] end
+  return (tonumber(one[2]) or 0) < (tonumber(other[2]) or 0)
+end
+
+-- Jobs of one lane whose numbers have as many digits mostly are.
+local function isInOrder()
+  for at = 2, #due do
+    if isEarlier(due[at], due[at - 1]) then return false end
+  end
+  return true
 end
 
 -- Puts what was due into the queues; returns how many jobs each lane got.
 local function enqueueDue()
-  table.sort(due, isEarlier)
+  if not isInOrder() then table.sort(due, isEarlier) end
   local byLane, moved, lastUs = {}, {}, -math.huge
   for _, job in ipairs(due) do
-    lastUs = math.max(job.dueUs, lastUs + 1)
-    if job.door then redis.call('HSET', jobKey(job.lane, job.id), 'enqueued', stamp(lastUs)) end
-    local jobs = byLane[job.lane] or {}
-    byLane[job.lane] = jobs
-    jobs[#jobs + 1] = { job.id, job.level }
+    local lane, id = job[1], job[2]
+    lastUs = math.max(job[5], lastUs + 1)
+    if job[4] then redis.call('HSET', jobKey(lane, id), 'enqueued', stamp(lastUs)) end
+    local levels = byLane[lane]
+    if not levels then
+      levels = {}
+      byLane[lane], moved[lane] = levels, 0
+    end
+    local level = levelIn(job[3])
+    local ids = levels[level]
+    if ids then ids[#ids + 1] = id else levels[level] = { id } end
+    moved[lane] = moved[lane] + 1
   end
-  for lane, jobs in pairs(byLane) do
-    enqueue(lane, jobs)
-    moved[lane] = #jobs
-  end
+  for lane, levels in pairs(byLane) do enqueueLevels(lane, levels) end
   return moved
 end
 
 local sound = {}
 -- Where another program has put something else in the place of a queue, `heal` tells of it.
-for at = 4, #ARGV, 2 do sound[ARGV[at]] = pcall(takeDue, ARGV[at]) end
+local last = 2
+while last < #ARGV - 1 and most > 0 do
+  last = last + 2
+  sound[ARGV[last]] = pcall(takeDue, ARGV[last])
+end
 local moved = enqueueDue()
-for at = 4, #ARGV, 2 do
+for at = 4, last, 2 do
   local lane, queue = ARGV[at], ARGV[at + 1]
   local jobs, following = moved[lane] or 0, nil
   if jobs > 0 then
@@ -81,6 +98,7 @@ for at = 4, #ARGV, 2 do
   if not isCluster then
     if next == '' then redis.call('ZREM', dueKey, lane) else redis.call('ZADD', dueKey, next, lane) end
   end
-  results[#results + 1] = { jobs, next }
+  results[#results + 1] = { jobs, next, lookMs and lookMs <= now and 1 or 0 }
 end
+for _ = last + 2, #ARGV, 2 do results[#results + 1] = { 0, '', 2 } end
 return results

@@ -7,12 +7,19 @@ const perCall = 20_000
 
 /** What the scripts of a store have cost. */
 export interface Cost {
-  /** The longest script, microseconds by the server's clock. */
+  /**
+   * What nine of ten scripts took less than, microseconds by the server's clock; 0 where that is less than can be
+   * told. On a busy machine the longest says how long the server had to wait for a processor.
+   */
+  readonly usualUs: number
+  /** The longest script, microseconds. */
   readonly longestUs: number
   /** Scripts that were called. */
   readonly scripts: number
   /** Commands that they called. */
   readonly commands: number
+  /** Processor time of the server, milliseconds. */
+  readonly cpuMs: number
 }
 
 /** A real store that is filled past the scripts, and tells what steps cost in it. */
@@ -82,7 +89,9 @@ redis.call('SET', 'uid:' .. lane, from + last)`
     await redis.config('SET', 'slowlog-max-len', '100000')
     await redis.slowlog('RESET')
     await redis.config('RESETSTAT')
+    const before = await this.#cpuMs()
     await run()
+    const cpuMs = (await this.#cpuMs()) - before
     const calls = new Map<string, number>()
     for (const [, name = '', count] of (await redis.info('commandstats')).matchAll(
       /cmdstat_([a-z|-]+):calls=(\d+)/g,
@@ -94,10 +103,23 @@ redis.call('SET', 'uid:' .. lane, from + last)`
     const of = (name: string): number => calls.get(name) ?? 0
     const all = [...calls.values()].reduce((sum, count) => sum + count, 0)
     const entries = of('evalsha') + of('eval')
+    const times = scripts.map(([, , us]) => us).sort((one, other) => other - one)
     return {
-      longestUs: Math.max(0, ...scripts.map(([, , us]) => us)),
+      usualUs: times[Math.floor(entries / 10)] ?? 0,
+      longestUs: times[0] ?? 0,
       scripts: entries,
       commands: all - entries,
+      cpuMs,
     }
+  }
+
+  async #cpuMs(): Promise<number> {
+    let sum = 0
+    for (const [, seconds] of (await this.redis.info('cpu')).matchAll(
+      /used_cpu_(?:user|sys):([\d.]+)/g,
+    )) {
+      sum += Number(seconds) * 1_000
+    }
+    return sum
   }
 }

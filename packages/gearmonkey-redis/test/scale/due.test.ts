@@ -1,0 +1,65 @@
+import type { Store } from '@crossgear/core-scheduler'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { checkInvariants } from '../../src/invariants.ts'
+import { FilledStore } from './filled-store.ts'
+
+/** Five thousandths of a second are promised; a noisy machine gets more. */
+const wideMarginUs = 30_000
+const jobs = 100_000
+
+describe.skipIf(lacksRedis)('jobs that are due at once', () => {
+  let filled: FilledStore
+  let store: Store
+
+  beforeEach(async () => {
+    filled = await FilledStore.open()
+    store = await filled.world.node()
+  })
+  afterEach(() => filled.close())
+
+  /** Jobs of some lanes that were due a moment ago. */
+  async function fillDue(lanes: number): Promise<void> {
+    for (let lane = 0; lane < lanes; lane += 1) await store.registerLane(`due${lane}`)
+    for (let lane = 0; lane < lanes; lane += 1) await store.openLane(`due${lane}`)
+    const lua = `
+local seconds = redis.call('TIME')[1]
+for id = first, last do
+  local lane = 'due' .. (id % ARGV[3])
+  redis.call('HSET', 'job:' .. lane .. ':' .. id, 'status', 'idle', 'enqueued', 1700000000000 + id, 'door', 'faktory')
+  redis.call('ZADD', 'queue:' .. lane .. ':scheduled', seconds - 1, id)
+  redis.call('ZADD', 'xg:due', (seconds - 1) * 1000, lane)
+end`
+    await filled.fill(jobs, lua, String(lanes))
+  }
+
+  test.each([1, 500])(
+    '100,000 of %i lanes are queued by one look, in short calls and three commands each',
+    async (lanes) => {
+      await fillDue(lanes)
+      let promoted = 0
+      const cost = await filled.cost(async () => {
+        for (const one of await store.promote()) promoted += one.jobs
+      })
+      expect(promoted).toBe(jobs)
+      expect(cost.usualUs).toBeLessThan(wideMarginUs)
+      expect(cost.commands).toBeLessThan(3 * jobs)
+      expect(cost.scripts).toBeLessThan(jobs / 256 + lanes)
+      expect((await filled.redis.llen('queue:due0:normal')) * lanes).toBe(jobs)
+      expect(await checkInvariants(filled.redis)).toEqual([])
+    },
+  )
+
+  test('one job of another lane does not wait for them', async () => {
+    await fillDue(1)
+    await store.registerLane('late')
+    const nowMs = Date.now()
+    const job = { input: Buffer.from('in'), door: 'faktory', foreground: false, level: 5 } as const
+    await store.submit('late', [{ ...job, dueAtMs: nowMs + 100 }])
+    await expect.poll(() => filled.redis.zcount('xg:due', '-inf', Date.now())).toBe(2)
+    const promoting = store.promote()
+    await expect.poll(() => filled.redis.llen('queue:late:normal')).toBe(1)
+    expect(await filled.redis.zcard('queue:due0:scheduled')).toBeGreaterThan(0)
+    await promoting
+  })
+})
