@@ -46,6 +46,26 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
       return GearmandPostgresSource.open(address.href, { identity, table })
     },
   },
+  'gearmand+mysql': {
+    shown: 'gearmand+mysql://user:password@host:port/database?table=gearman_queue&charset=utf8mb4',
+    open: async (url, { isMove }) => {
+      const { GearmandMysqlSource } = await import('./sources/gearmand-mysql.ts')
+      const parameters = parametersOf(url, ['table', 'charset'])
+      const table = parameters.get('table') ?? 'gearman_queue'
+      const charset = parameters.get('charset') ?? 'utf8mb4'
+      if (!/^[a-z0-9]+$/.test(charset)) {
+        throw new MigrationError('USAGE', `--from has the charset ${charset}, which is none.`)
+      }
+      const { host, port } = placeOf(url, 3306)
+      const database = decodeURIComponent(url.pathname.slice(1))
+      return GearmandMysqlSource.open({
+        ...{ host, port, database, table, charset, isMoved: isMove },
+        user: decodeURIComponent(url.username),
+        password: decodeURIComponent(url.password),
+        identity: `${url.protocol}//${host}:${port}/${database}?table=${table}`,
+      })
+    },
+  },
   'gearmand+redis': {
     shown: 'gearmand+redis://[:password@]host:port[/db]?prefix=_gear_',
     open: async (url, { functions }) => {

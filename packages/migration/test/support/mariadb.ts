@@ -1,0 +1,73 @@
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '@crossgear/tools/free-port'
+import { until } from '@crossgear/tools/until'
+
+const program = '/usr/sbin/mariadbd'
+
+/** True where MariaDB is not installed; in CI never. */
+export const lacksMariadb: boolean =
+  spawnSync(program, ['--version']).status !== 0 && process.env['CI'] !== 'true'
+
+/** It refuses to run as root. */
+const asUser = process.getuid?.() === 0 ? ['--user=mysql'] : []
+
+/** A MariaDB server of the test's own, with the database `gear` and a user of that name, who has the password `secret`. */
+export class Mariadb {
+  readonly port: number
+  readonly #folder: string
+  readonly #child: ChildProcess
+
+  private constructor(port: number, folder: string, child: ChildProcess) {
+    this.port = port
+    this.#folder = folder
+    this.#child = child
+  }
+
+  static async start(): Promise<Mariadb> {
+    const folder = mkdtempSync(join(tmpdir(), 'xg-mariadb-'))
+    chmodSync(folder, 0o777)
+    const data = `--datadir=${join(folder, 'data')}`
+    const install = ['--no-defaults', data, '--auth-root-authentication-method=normal']
+    execFileSync('mariadb-install-db', [...install, '--skip-test-db', ...asUser], { stdio: 'pipe' })
+    const port = await freePort()
+    const socket = join(folder, 'mariadb.sock')
+    const words = ['--no-defaults', data, `--socket=${socket}`, `--port=${port}`, ...asUser]
+    const lax = ['--innodb-flush-log-at-trx-commit=0', '--innodb-fast-shutdown=2']
+    const where = ['--bind-address=127.0.0.1', `--pid-file=${join(folder, 'pid')}`]
+    const child = spawn(program, [...words, ...where, ...lax], { stdio: 'ignore' })
+    const server = new Mariadb(port, folder, child)
+    await until('MariaDB answers', () =>
+      Promise.resolve(server.#client('', 'SELECT 1').status === 0),
+    )
+    for (const host of ['127.0.0.1', 'localhost']) {
+      server.sql(`CREATE USER gear@'${host}' IDENTIFIED BY 'secret'`, '')
+      server.sql(`GRANT ALL ON gear.* TO gear@'${host}'`, '')
+    }
+    server.sql('CREATE DATABASE gear', '')
+    return server
+  }
+
+  /** Runs SQL as root; its rows, columns separated by tabs. */
+  sql(text: string, database = 'gear'): string {
+    const { status, stdout, stderr } = this.#client(database, text)
+    if (status !== 0) throw new Error(stderr.toString())
+    return stdout.toString().trim()
+  }
+
+  async stop(): Promise<void> {
+    const exited = once(this.#child, 'exit')
+    this.#child.kill('SIGKILL')
+    await exited
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #client(database: string, text: string) {
+    const socket = join(this.#folder, 'mariadb.sock')
+    const words = ['--no-defaults', '-S', socket, '-u', 'root', '-N', '-B', '-e', text]
+    return spawnSync('mariadb', database === '' ? words : [...words, database])
+  }
+}
