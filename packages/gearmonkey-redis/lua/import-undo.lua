@@ -1,6 +1,7 @@
 -- Takes imported jobs back that no worker has begun.
--- KEYS: uid:{lane}. ARGV: open, close, lane, what (hold: nobody gets the job for a while; drop: it is gone), until when
--- it is held (ms), then per job: import id, its note, failure (as it was read, empty for none).
+-- KEYS: uid:{lane}. ARGV: open, close, lane, what (hold: it stands with the dead, and `held` says where it stood; drop:
+-- it is gone), when a held job is forgotten (ms), then per job: import id, its note, failure (as it was read, empty for
+-- none).
 -- Returns a digit per job: 1 done, 0 begun or over, 2 the note is another now.
 --#include keys
 --#include levels
@@ -10,34 +11,41 @@
 local lane, what, heldUntil, results = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
 needQueues(lane)
 
--- Removes the id from its queue, or from the dead set. Returns true where it stood in one.
+-- Removes the id from its queue, or from the dead set. Returns where it stood, as `held` says it, nil for nowhere.
 local function take(id, status, level)
-  if status == 'error' then return redis.call('ZREM', deadKey(lane), id) == 1 end
-  if redis.call('ZREM', queueKey(lane, 'scheduled'), id) == 1 then
-    redis.call('ZREM', retriesKey(lane), id)
-    return true
+  local forgotten = status == 'error' and redis.call('ZSCORE', deadKey(lane), id)
+  if forgotten then
+    redis.call('ZREM', deadKey(lane), id)
+    return 'dead:' .. forgotten
+  end
+  local due = redis.call('ZSCORE', queueKey(lane, 'scheduled'), id)
+  if due then
+    redis.call('ZREM', queueKey(lane, 'scheduled'), id)
+    local isRetry = redis.call('ZREM', retriesKey(lane), id) == 1
+    return (isRetry and 'retry:' or 'scheduled:') .. integer(due * 1000)
   end
   for _, band in ipairs({ 'high', 'normal', 'low' }) do
     -- The oldest are asked for first and stand at this end.
     if redis.call('LREM', queueKey(lane, band), -1, id) == 1 then
       if level then tookLevel(lane, level) end
-      return true
+      return 'queued'
     end
   end
-  return removeAside(lane, id, level)
+  return nil
 end
 
 local function undo(importId, noted, failure)
   local key = importedKey(lane, importId)
   if redis.call('HGET', key, importId) ~= noted then return 2 end
   local id = string.sub(noted, idAt)
-  local job = jobFields(lane, id, 'status', 'token', 'losses', 'failure', 'level', 'unique', 'jid')
+  local job = jobFields(lane, id, 'status', 'token', 'losses', 'failure', 'level', 'unique', 'jid', 'held')
   local isFresh = (job[1] == 'idle' or job[1] == 'error') and not job[2] and not job[3] and (job[4] or '') == failure
-  if not isFresh or not take(id, job[1], job[5]) then return 0 end
+  local stood = isFresh and take(id, job[1], job[5])
+  if not stood then return 0 end
   if what == 'hold' then
-    redis.call('HSET', jobKey(lane, id), 'status', 'idle')
-    redis.call('ZADD', queueKey(lane, 'scheduled'), heldUntil / 1000, id)
-    if not isCluster then redis.call('ZADD', dueKey, 'LT', heldUntil, lane) end
+    -- Held before: the first place counts.
+    redis.call('HSET', jobKey(lane, id), 'status', 'error', 'settled', 1, 'held', job[8] or stood)
+    redis.call('ZADD', deadKey(lane), heldUntil, id)
     redis.call('HSET', key, importId, 'h' .. string.sub(noted, 2))
     return 1
   end

@@ -49,7 +49,12 @@ export interface StandingJob {
   readonly dueAtMs?: number
   /** When it is forgotten, where it is dead, milliseconds since 1970. */
   readonly forgetAtMs?: number
+  /** Where it stood, with the times above, before a rollback took it out of the workers' reach. */
+  readonly heldFrom?: HeldFrom
 }
+
+const heldFroms = ['queued', 'scheduled', 'retry', 'dead'] as const
+export type HeldFrom = (typeof heldFroms)[number]
 
 /** A job to take back, as it was read. */
 export interface UndoRequest {
@@ -148,7 +153,7 @@ export class RedisImports {
     return found
   }
 
-  /** Takes jobs out of the store, or with `holdUntilMs` only out of the reach of workers until then. */
+  /** Takes jobs out of the store, or with `holdUntilMs` puts them with the dead, to be forgotten then. */
   async undo(
     lane: string,
     requests: readonly UndoRequest[],
@@ -198,17 +203,21 @@ export class RedisImports {
         pipeline.zscore(keys.queue(lane, 'scheduled'), id)
       }
     })
-    const found = ids.map((id, at) => {
+    const found = ids.map((id, at): StandingJob | undefined => {
       const pairs = Object.entries(replies[2 * at] as Record<string, Buffer>)
       const flat = pairs.flatMap(([name, value]) => [Buffer.from(name), value])
       const job = jobOf(lane, id, flat)
       const score = replies[2 * at + 1]
       if (!job) return undefined
+      const held = heldOf((replies[2 * at] as Record<string, Buffer>)['held'])
+      if (held && job.status === 'error') return { job, ...held }
       return { job, ...(score !== null && { dueAtMs: Math.round(Number(score) * 1000) }) }
     })
     const forgetAtMs = await this.#forgetTimes(
       lane,
-      found.flatMap((standing) => (standing?.job.status === 'error' ? standing.job.id : [])),
+      found.flatMap((standing) =>
+        standing?.job.status === 'error' && !standing.heldFrom ? standing.job.id : [],
+      ),
     )
     return found.map((standing) => {
       const atMs = standing && forgetAtMs.get(standing.job.id)
@@ -225,6 +234,17 @@ export class RedisImports {
     return new Map(
       ids.flatMap((id, at) => (scores[at] === null ? [] : [[id, Number(scores[at])] as const])),
     )
+  }
+}
+
+/** Reads the field `held`: where a job stood, and behind a colon when it is due or forgotten, in milliseconds. */
+function heldOf(field: Buffer | undefined): Omit<StandingJob, 'job'> | undefined {
+  const [name, ms] = field?.toString().split(':') ?? []
+  const heldFrom = heldFroms.find((known) => known === name)
+  if (!heldFrom || ms === undefined) return heldFrom && { heldFrom }
+  return {
+    heldFrom,
+    ...(heldFrom === 'dead' ? { forgetAtMs: Number(ms) } : { dueAtMs: Number(ms) }),
   }
 }
 

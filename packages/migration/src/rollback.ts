@@ -31,8 +31,8 @@ export interface RollbackParts {
 type Counts = { -readonly [Name in keyof RollbackCounts]: RollbackCounts[Name] }
 
 const jobsAtOnce = 100
-/** How long a job that goes back is kept from workers: if this ends half way, it is due here again. */
-const heldMs = 3_600_000
+/** When a job that is on its way back is forgotten here, if this ends half way and nobody repeats it: 180 days. */
+const heldMs = 180 * 24 * 3_600_000
 
 /** Takes back what a migration brought and no worker has begun. A moved job goes back to its source first. */
 export async function rollback(parts: RollbackParts): Promise<RollbackCounts> {
@@ -112,7 +112,7 @@ const requestOf = ({ note, found }: Taken) => ({
   ...(found.job.failure !== undefined && { failure: found.job.failure }),
 })
 
-/** Keeps jobs from workers; those that none has begun. */
+/** Puts jobs with the dead, where no worker gets them; those that none has begun. */
 async function hold(
   lane: string,
   taken: readonly Taken[],

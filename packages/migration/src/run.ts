@@ -84,6 +84,9 @@ export async function run(parts: RunParts): Promise<RunResult> {
     state: 'running',
     ...(isFirst && { started: new Date().toISOString(), cursor: '' }),
   })
+  const isMoving = options.isMove === true && !options.isDryRun
+  // A run that was killed may have removed these and not said so: what comes under their names now is other jobs.
+  if (isMoving && !isFirst) await target.movedIds((await source.lastRemoved?.()) ?? [])
   const startedMs = Date.now()
   const pages = source.pages(after === '' ? undefined : after, boundsOf(options))
   for await (const page of isSteady ? aheadOf(pages) : pages) {
@@ -97,7 +100,8 @@ export async function run(parts: RunParts): Promise<RunResult> {
     await keepRate(counts.read, startedMs, options.ratePerSecond)
   }
   // A killed run had removed these and not noted it: the source has none of it now.
-  if (options.isMove && !isFirst && !options.isDryRun) await target.movedAll()
+  if (isMoving && !isFirst) await target.movedAll()
+  if (isMoving) await source.forgetRemoved?.()
   await note({ state: 'done' })
   return { counts, isStopped: false }
 }

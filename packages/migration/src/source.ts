@@ -43,6 +43,10 @@ export interface Source {
   pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page>
   /** Removes jobs of the last page for good. Absent where it cannot. */
   remove?(records: readonly JobRecord[]): Promise<void>
+  /** Import ids of the last removal, which the source noted in the same step. Absent where it cannot. */
+  lastRemoved?(): Promise<readonly Buffer[]>
+  /** Drops that note. */
+  forgetRemoved?(): Promise<void>
   /** Puts jobs back that were moved; one that is there already is not doubled. Absent where it cannot. */
   restore?(records: readonly JobRecord[]): Promise<void>
   close(): Promise<void>

@@ -64,7 +64,7 @@ export function digestOfStanding({ job }: StandingJob): Buffer {
 
 /** A job that stands in a store, as a record under an import id. */
 export function recordOfStanding(
-  { job, dueAtMs, forgetAtMs }: StandingJob,
+  { job, dueAtMs, forgetAtMs, heldFrom }: StandingJob,
   importId: Buffer,
   names: LaneNames,
 ): JobRecord {
@@ -77,7 +77,7 @@ export function recordOfStanding(
     ...(queue !== names.home(fn) && { queue }),
     level: job.level,
     payload: job.input,
-    state: stateOf(job, dueAtMs),
+    state: heldFrom ?? stateOf(job, dueAtMs),
     ...(forgetAtMs !== undefined && { forgetAtMs }),
     ...(dueAtMs !== undefined && { dueAtMs }),
     ...(unique && { unique }),

@@ -19,6 +19,8 @@ export interface Target {
   store(records: readonly JobRecord[]): Promise<readonly Stored[]>
   /** The source has these no more. */
   moved(records: readonly JobRecord[]): Promise<void>
+  /** The same, of jobs of which the import ids alone are known. */
+  movedIds(importIds: readonly Buffer[]): Promise<void>
   /** The source has no job more of those that this migration stored. */
   movedAll(): Promise<void>
   close(): Promise<void>

@@ -112,6 +112,24 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       expect(await left()).toEqual([])
     })
 
+    test.each([
+      ['background first', ['SUBMIT_JOB_BG', 'SUBMIT_JOB'], ['back', 'front']],
+      ['foreground first', ['SUBMIT_JOB', 'SUBMIT_JOB_BG'], ['front', 'back']],
+    ] as const)(
+      'a job that a client waits for stays where another function has its unique id: %s',
+      async (_name, requests, fns) => {
+        gearmand = await Gearmand.start()
+        const client = await gearmand.connect()
+        for (const [at, request] of requests.entries())
+          client.send(request, fns[at] ?? '', 'shared', 'data')
+        for (let answers = 2; answers > 0; answers -= 1) await client.packet()
+        const { counts, rejects } = await move(new Selection({ only: ['front'] }))
+        expect([counts.created, rejects.map(({ reason }) => reason)]).toEqual([0, ['foreground']])
+        expect((await left()).map((line) => line.split('\t')[0]).sort()).toEqual(['back', 'front'])
+        await client.end()
+      },
+    )
+
     test('jobs that are due later stay, and so do functions that are left out', async () => {
       gearmand = await Gearmand.start()
       await gearmand.submit([

@@ -100,6 +100,14 @@ export class BullmqRedisSource implements Source {
     return this.#places.remove(records)
   }
 
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return this.#places.lastRemoved()
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#places.forgetRemoved()
+  }
+
   restore(records: readonly JobRecord[]): Promise<void> {
     return this.#places.putBack(records, (commands, record) => this.#putBack(commands, record))
   }

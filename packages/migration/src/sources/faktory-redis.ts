@@ -76,6 +76,14 @@ export class FaktoryRedisSource implements Source {
     return this.#places.remove(records)
   }
 
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return this.#places.lastRemoved()
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#places.forgetRemoved()
+  }
+
   restore(records: readonly JobRecord[]): Promise<void> {
     return this.#places.putBack(records, (commands, record) => {
       const { state, dueAtMs = Date.now(), queue = 'default' } = record

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import type { Level } from '@crossgear/core-scheduler'
 import { MigrationError, reaching } from '../errors.ts'
 import { keptRejectBytes } from '../fit.ts'
@@ -10,7 +11,7 @@ import { isRecord } from './gearmand-row.ts'
 const limits = [
   'A live server gives jobs away: what is stored is completed there, with an empty result.',
   'Jobs that clients wait for stay, and so do jobs that are due later. What was looked at and stays counts as one worker lost.',
-  'Whether a client waits is asked by unique id: of one that two functions share, the server may mean the other job.',
+  'Whether a client waits is asked by unique id: a job stays where the server means another one that shares it.',
   'Priorities are told by what the server says of its queues: submissions meanwhile may blur them.',
 ]
 
@@ -22,6 +23,8 @@ const bands = [
 
 /** Jobs asked for in one write. */
 const grabbedAtOnce = 50
+/** Progress is a number of 32 bits at the server. */
+const mostMark = 2 ** 31
 
 export interface GearmanLiveOptions {
   readonly host: string
@@ -38,6 +41,14 @@ interface Assigned {
   readonly unique: Buffer
   readonly reducer: Buffer
   readonly data: Buffer
+}
+
+/** What the server says of a job that is asked for by its unique id. */
+interface Waiting {
+  /** False where it knows no job of this unique id. */
+  readonly isKnown: boolean
+  /** Clients that wait; absent where nobody can tell. */
+  readonly clients?: number
 }
 
 /** A Gearman server that runs: a worker takes its background jobs, and completes them when the target has them. */
@@ -148,7 +159,9 @@ export class GearmanLiveSource implements Source {
     }
     const waiting = await this.#waitingFor(assigned)
     const level = (bands[band] ?? bands[1]).level
-    const results = assigned.map((job, at) => this.#recordOf(fn, level, job, waiting[at]))
+    const results = assigned.map((job, at) =>
+      this.#recordOf(fn, level, job, waiting[at] ?? { isKnown: false }),
+    )
     return {
       records: results.filter(isRecord),
       rejects: results.filter((result): result is Reject => !isRecord(result)),
@@ -176,30 +189,52 @@ export class GearmanLiveSource implements Source {
     return found
   }
 
-  /** How many clients wait for each; undefined where the server does not know its unique id. */
-  async #waitingFor(jobs: readonly Assigned[]): Promise<readonly (number | undefined)[]> {
-    const counts: (number | undefined)[] = []
+  async #waitingFor(jobs: readonly Assigned[]): Promise<readonly Waiting[]> {
+    const found: Waiting[] = []
     const isTold = ({ unique }: Assigned): boolean => unique.length > 0 && unique.toString() !== '-'
     for (const job of jobs) if (isTold(job)) this.#client.send('GET_STATUS_UNIQUE', job.unique)
     for (const job of jobs) {
-      if (!isTold(job)) counts.push(undefined)
+      if (!isTold(job)) found.push({ isKnown: false })
       else {
         const { args } = await this.#expect(this.#client, 'STATUS_RES_UNIQUE')
         const isKnown = args[1]?.toString() === '1'
-        counts.push(isKnown ? Number(args.at(-1)?.toString()) : undefined)
+        found.push({ isKnown, ...(isKnown && { clients: clientsOf(args) }) })
       }
     }
-    return counts
+    return this.#confirmed(jobs, found)
+  }
+
+  /** Two functions may share a unique id: the right job shows the progress that was just set, which no client sees. */
+  async #confirmed(
+    jobs: readonly Assigned[],
+    found: readonly Waiting[],
+  ): Promise<readonly Waiting[]> {
+    const marks = found.map(({ clients }) => (clients === 0 ? String(randomInt(1, mostMark)) : ''))
+    for (const [at, { handle, unique }] of jobs.entries()) {
+      if (marks[at] === '') continue
+      this.#worker.send('WORK_STATUS', handle, '0', marks[at] ?? '')
+      this.#worker.send('GET_STATUS_UNIQUE', unique)
+    }
+    const results: Waiting[] = []
+    for (const [at, waiting] of found.entries()) {
+      if (marks[at] === '') results.push(waiting)
+      else {
+        const { args } = await this.#expect(this.#worker, 'STATUS_RES_UNIQUE')
+        const isMeant = args[4]?.toString() === marks[at]
+        results.push({ isKnown: true, ...(isMeant && { clients: clientsOf(args) }) })
+      }
+    }
+    return results
   }
 
   #recordOf(
     fn: string,
     level: Level,
     job: Assigned,
-    waiting: number | undefined,
+    { isKnown, clients: waiting }: Waiting,
   ): JobRecord | Reject {
     const { handle, unique, reducer } = job
-    const data = payloadOf(job, waiting === undefined)
+    const data = payloadOf(job, !isKnown)
     if (waiting !== 0 && !(waiting === undefined && this.#options.isAllBackground)) {
       const why =
         waiting === undefined
@@ -238,6 +273,11 @@ export class GearmanLiveSource implements Source {
 
 function sumOf(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** The last argument of STATUS_RES_UNIQUE. */
+function clientsOf(args: readonly Buffer[]): number {
+  return Number(args.at(-1)?.toString())
 }
 
 /** JOB_ASSIGN_ALL has a reducer, JOB_ASSIGN_UNIQ, which comes where there is none, has not. */

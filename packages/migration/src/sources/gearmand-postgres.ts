@@ -24,6 +24,9 @@ interface DataRow {
   readonly time: number | null
 }
 
+/** Import ids of the last removal; dropped when a move is done. */
+const removedTable = 'crossgear_removed'
+
 /** Keyset: what stands before the next row. */
 type Cursor = readonly [fn: string, unique: string]
 
@@ -99,7 +102,32 @@ export class GearmandPostgresSource implements Source {
   remove(records: readonly JobRecord[]): Promise<void> {
     return reaching(this.identity, async () => {
       const places = records.flatMap(({ sourceKey }) => sourceKey?.toString() ?? [])
-      await this.#client.query(`DELETE FROM ${this.#table} WHERE ctid = ANY($1::tid[])`, [places])
+      const ids = records.map(({ importId }) => importId)
+      await this.#inOneStep(async () => {
+        await this.#client.query(`CREATE TABLE IF NOT EXISTS ${removedTable} (import_id BYTEA)`)
+        await this.#client.query(`DELETE FROM ${removedTable}`)
+        await this.#client.query(`DELETE FROM ${this.#table} WHERE ctid = ANY($1::tid[])`, [places])
+        await this.#client.query(`INSERT INTO ${removedTable} SELECT unnest($1::bytea[])`, [ids])
+      })
+    })
+  }
+
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return reaching(this.identity, async () => {
+      const known = await this.#client.query<{ table: string | null }>(
+        `SELECT to_regclass('${removedTable}')::text AS table`,
+      )
+      if ((known.rows[0]?.table ?? null) === null) return []
+      const { rows } = await this.#client.query<{ id: Buffer }>(
+        `SELECT import_id AS id FROM ${removedTable}`,
+      )
+      return rows.map(({ id }) => id)
+    })
+  }
+
+  forgetRemoved(): Promise<void> {
+    return reaching(this.identity, async () => {
+      await this.#client.query(`DROP TABLE IF EXISTS ${removedTable}`)
     })
   }
 
@@ -109,8 +137,7 @@ export class GearmandPostgresSource implements Source {
       if (this.#hasTime) columns.push('when_to_run')
       const marks = columns.map((_name, at) => `$${at + 1}`)
       const sql = `INSERT INTO ${this.#table} (${columns.join()}) VALUES (${marks.join()}) ON CONFLICT DO NOTHING`
-      await this.#client.query('BEGIN')
-      try {
+      await this.#inOneStep(async () => {
         for (const { fn, queue, unique, level, payload, dueAtMs = 0 } of records) {
           const name = queue === undefined ? fn : `${fn}@${queue}`
           const priority = level >= 7 ? 0 : level >= 4 ? 1 : 2
@@ -120,16 +147,23 @@ export class GearmandPostgresSource implements Source {
             this.#hasTime ? [...values, Math.ceil(dueAtMs / 1000)] : values,
           )
         }
-        await this.#client.query('COMMIT')
-      } catch (error) {
-        await this.#client.query('ROLLBACK')
-        throw error
-      }
+      })
     })
   }
 
   close(): Promise<void> {
     return this.#client.end()
+  }
+
+  async #inOneStep(act: () => Promise<void>): Promise<void> {
+    await this.#client.query('BEGIN')
+    try {
+      await act()
+      await this.#client.query('COMMIT')
+    } catch (error) {
+      await this.#client.query('ROLLBACK')
+      throw error
+    }
   }
 
   /** The last row of the next page. Names are compared as bytes, not by collation. */

@@ -6,6 +6,7 @@ import type { Page, PageBounds, Source } from '../source.ts'
 import { splitKey } from './gearmand-key.ts'
 import { isRecord, recordOfRow } from './gearmand-row.ts'
 import { escapedPattern, otherClients } from './redis-reads.ts'
+import { RemovedNote } from './removed-note.ts'
 
 const limits = [
   'This queue keeps no order, no run times (EPOCH jobs are not in it), and before 1.1.16 no priorities.',
@@ -33,12 +34,14 @@ export class GearmandRedisSource implements Source {
   readonly #redis: ServerConnection
   readonly #start: Buffer
   readonly #functions: readonly string[]
+  readonly #note: RemovedNote
 
   private constructor(redis: ServerConnection, options: GearmandRedisOptions, clients: number) {
     this.#redis = redis
     this.identity = options.identity
     this.#start = Buffer.from(`${options.prefix}-`)
     this.#functions = options.functions
+    this.#note = new RemovedNote(redis, options.identity)
     if (clients > 0) {
       this.liveReason = `${clients} other connections are open to this Redis, and jobs that run are still in it`
     }
@@ -88,8 +91,19 @@ export class GearmandRedisSource implements Source {
   remove(records: readonly JobRecord[]): Promise<void> {
     return reaching(this.identity, async () => {
       const keys = records.flatMap(({ sourceKey }) => sourceKey ?? [])
-      if (keys.length > 0) await this.#redis.unlink(...keys)
+      if (keys.length === 0) return
+      const transaction = this.#redis.multi().unlink(...keys)
+      this.#note.write(transaction, records)
+      for (const [error] of (await transaction.exec()) ?? []) if (error) throw error
     })
+  }
+
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return reaching(this.identity, () => this.#note.read())
+  }
+
+  forgetRemoved(): Promise<void> {
+    return reaching(this.identity, () => this.#note.drop())
   }
 
   /** As 1.1.20 writes them. */

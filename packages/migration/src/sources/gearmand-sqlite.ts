@@ -15,6 +15,9 @@ const limits = [
 
 type Row = Readonly<Record<string, SQLiteValue>>
 
+/** Import ids of the last removal; dropped when a move is done. */
+const removedTable = 'crossgear_removed'
+
 /** The table of `gearmand -q libsqlite3`, in the order in which jobs came. */
 export class GearmandSqliteSource implements Source {
   readonly identity: string
@@ -78,9 +81,25 @@ export class GearmandSqliteSource implements Source {
   }
 
   remove(records: readonly JobRecord[]): Promise<void> {
-    return this.#change(`DELETE FROM ${this.#table} WHERE rowid = ?`, records, ({ sourceKey }) => [
-      Number(sourceKey?.toString()),
-    ])
+    return this.#change(() => {
+      this.#db.exec(`CREATE TABLE IF NOT EXISTS ${removedTable} (import_id BLOB)`)
+      this.#db.exec(`DELETE FROM ${removedTable}`)
+      this.#runAll(`DELETE FROM ${this.#table} WHERE rowid = ?`, records, ({ sourceKey }) => [
+        Number(sourceKey?.toString()),
+      ])
+      this.#runAll(`INSERT INTO ${removedTable} VALUES (?)`, records, ({ importId }) => [importId])
+    })
+  }
+
+  lastRemoved(): Promise<readonly Buffer[]> {
+    const named = 'SELECT 1 FROM sqlite_master WHERE name = ?'
+    if (!this.#db.get(named, [removedTable])) return Promise.resolve([])
+    const rows = this.#db.all(`SELECT import_id AS id FROM ${removedTable}`) as Row[]
+    return Promise.resolve(rows.map((row) => Buffer.from(bytesOf(row['id']) ?? [])))
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#change(() => this.#db.exec(`DROP TABLE IF EXISTS ${removedTable}`))
   }
 
   restore(records: readonly JobRecord[]): Promise<void> {
@@ -92,13 +111,14 @@ export class GearmandSqliteSource implements Source {
       marks.push('?')
     }
     const sql = `INSERT OR IGNORE INTO ${this.#table} (${columns.join()}) VALUES (${marks.join()})`
-    return this.#change(sql, records, ({ fn, queue, unique, level, payload, dueAtMs = 0 }) => {
+    const valuesOf = ({ fn, queue, unique, level, payload, dueAtMs = 0 }: JobRecord): JSValue[] => {
       const name = queue === undefined ? fn : `${fn}@${queue}`
       const priority = level >= 7 ? 0 : level >= 4 ? 1 : 2
       const row: JSValue[] = [unique ?? '', Buffer.from(name), priority, payload]
       if (this.#hasTime) row.push(Math.ceil(dueAtMs / 1000))
       return row
-    })
+    }
+    return this.#change(() => this.#runAll(sql, records, valuesOf))
   }
 
   close(): Promise<void> {
@@ -177,28 +197,35 @@ export class GearmandSqliteSource implements Source {
     )
   }
 
-  /** One transaction for all records. */
-  #change(
-    sql: string,
-    records: readonly JobRecord[],
-    valuesOf: (record: JobRecord) => JSValue[],
-  ): Promise<void> {
+  /** One transaction for all of it. */
+  #change(act: () => void): Promise<void> {
     return reaching(this.identity, () => {
       this.#db.exec('BEGIN IMMEDIATE')
-      const statement = this.#db.prepare(sql)
       try {
-        for (const record of records) statement.run(valuesOf(record))
+        act()
         this.#db.exec('COMMIT')
       } catch (error) {
         this.#db.exec('ROLLBACK')
         throw new MigrationError('UNREACHABLE', `${this.identity}: ${lineOf(error)}.`, {
           cause: error,
         })
-      } finally {
-        statement.finalize()
       }
       return Promise.resolve()
     })
+  }
+
+  /** Runs one statement for each record. */
+  #runAll(
+    sql: string,
+    records: readonly JobRecord[],
+    valuesOf: (record: JobRecord) => JSValue[],
+  ): void {
+    const statement = this.#db.prepare(sql)
+    try {
+      for (const record of records) statement.run(valuesOf(record))
+    } finally {
+      statement.finalize()
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import type { JobRecord, RecordState, Reject } from '../record.ts'
 import type { Page, PageBounds } from '../source.ts'
 import { isRecord } from './gearmand-row.ts'
 import { averageBytes } from './redis-reads.ts'
+import { RemovedNote } from './removed-note.ts'
 
 /** One list or sorted set, and how its members are read. */
 export interface Place {
@@ -68,9 +69,12 @@ export class RedisPlaces {
   /** Members of the last page's places that were removed since. */
   readonly #removed = new Map<string, number>()
 
+  readonly #note: RemovedNote
+
   constructor(redis: ServerConnection, options: PlacesOptions) {
     this.#redis = redis
     this.#options = options
+    this.#note = new RemovedNote(redis, options.identity)
   }
 
   total(): Promise<number> {
@@ -125,11 +129,20 @@ export class RedisPlaces {
       }
       for (const read of found) this.#options.onRemove?.(transaction, read)
       for (const record of records) transaction.del(markOf(record))
+      this.#note.write(transaction, records)
       const replies = await done(transaction)
       for (const [at, { place }] of found.entries()) {
         this.#removed.set(place.key, (this.#removed.get(place.key) ?? 0) + Number(replies[at]))
       }
     })
+  }
+
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return reaching(this.#options.identity, () => this.#note.read())
+  }
+
+  forgetRemoved(): Promise<void> {
+    return reaching(this.#options.identity, () => this.#note.drop())
   }
 
   /** Puts moved jobs back, each once: a mark is made in the same step, so a rollback that was killed can be repeated. */

@@ -96,6 +96,14 @@ export class ResqueRedisSource implements Source {
     })
   }
 
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return this.#places.lastRemoved()
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#places.forgetRemoved()
+  }
+
   restore(records: readonly JobRecord[]): Promise<void> {
     return this.#places.putBack(records, (commands, record) => {
       const { args, original } = queuedOfRecord(record, 'resque')

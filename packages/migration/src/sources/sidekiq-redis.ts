@@ -93,6 +93,14 @@ export class SidekiqRedisSource implements Source {
     return this.#places.remove(records)
   }
 
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return this.#places.lastRemoved()
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#places.forgetRemoved()
+  }
+
   restore(records: readonly JobRecord[]): Promise<void> {
     return this.#places.putBack(records, (commands, record) => {
       const { state, dueAtMs = Date.now(), forgetAtMs = Date.now() + deadForMs } = record

@@ -45,6 +45,11 @@ export class JournaledTarget implements Target {
     return this.#journal.note('forgotten', idsOf(records))
   }
 
+  movedIds(importIds: readonly Buffer[]): Promise<void> {
+    const taken = importIds.filter((id) => this.#journal.stateOf(id) === 'taken')
+    return this.#journal.note('forgotten', taken)
+  }
+
   movedAll(): Promise<void> {
     return this.#journal.noteAllMoved()
   }

@@ -28,6 +28,10 @@ export class NdjsonTarget implements Target {
     return Promise.resolve()
   }
 
+  movedIds(): Promise<void> {
+    return Promise.resolve()
+  }
+
   movedAll(): Promise<void> {
     return Promise.resolve()
   }

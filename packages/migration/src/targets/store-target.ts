@@ -55,6 +55,13 @@ export class StoreTarget implements Target, Ledger {
     })
   }
 
+  movedIds(importIds: readonly Buffer[]): Promise<void> {
+    return reaching(side, async () => {
+      const { imports } = this.#redis
+      for (const lane of await lanesOf(imports, this.#name)) await imports.moved(lane, importIds)
+    })
+  }
+
   movedAll(): Promise<void> {
     return reaching(side, async () => {
       const { imports } = this.#redis
