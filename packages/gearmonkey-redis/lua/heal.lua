@@ -10,16 +10,25 @@
 --#include bridged
 local now, graceMs, stranded = nowMs(), tonumber(ARGV[3]), {}
 
-local function healLane(lane, queue)
-  needQueues(lane)
-  local following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2]
-  if following and not isCluster then redis.call('ZADD', dueKey, 'LT', math.ceil(tonumber(following) * 1000), lane) end
+local function forgetDead(lane)
   local over = redis.call('ZRANGEBYSCORE', deadKey(lane), '-inf', now, 'LIMIT', 0, 100)
   if #over > 0 then redis.call('HINCRBY', metaKey(lane), 'forgotten', #over) end
   for _, id in ipairs(over) do
     forgetIndexes(lane, id, nil, jobFields(lane, id, 'jid')[1])
     redis.call('DEL', jobKey(lane, id))
     redis.call('ZREM', deadKey(lane), id)
+  end
+end
+
+local function healLane(lane, queue)
+  -- Most of many lanes are empty.
+  local places = redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low'),
+    queueKey(lane, 'scheduled'), deadKey(lane))
+  if places > 0 then
+    needQueues(lane)
+    local following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2]
+    if following and not isCluster then redis.call('ZADD', dueKey, 'LT', math.ceil(tonumber(following) * 1000), lane) end
+    forgetDead(lane)
   end
   local meta = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'consumers', 'aside')
   -- Native workers take from the lists alone.
@@ -30,6 +39,7 @@ local function healLane(lane, queue)
     noteNamedWorkers(lane, closed, graceMs, now)
     closed = math.min(closed, now + graceMs)
   end
+  if places == 0 and not meta[4] then return end
   if isWorked then takeBackBridged(lane, now, 1000) end
   local band, rankOfHead = headOf(lane, now)
   if not band then return end

@@ -19,6 +19,8 @@ local function hasWanted(lane, band)
 end
 
 local function look(lane, queue)
+  -- Most of many lanes are empty.
+  if redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low')) == 0 then return end
   if hasWanted(lane, 'high') or hasWanted(lane, 'normal') or hasWanted(lane, 'low') then
     hintReady(queue, lane, now)
     found[#found + 1] = lane

@@ -20,8 +20,8 @@ const promotedPerCall = 256
 /** Times one promotion goes back for more of all lanes. */
 const promotionRounds = 1_000
 const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies Place[]
-/** Lanes that are counted before others have their turn. */
-const countedAtOnce = 256
+/** Entries of the registry read per call. */
+const lanesPerPage = 1_000
 /** Keys that one look for unknown lanes goes through, about 2 ms of the server's time. */
 const keysPerLook = 5_000
 
@@ -67,20 +67,25 @@ export class RedisLanes {
 
   async all(): Promise<ReadonlyMap<string, number>> {
     const { call, redis, keys } = this.#link
-    const pairs = Object.entries(await call(() => redis.hgetall(keys.lanes)))
-    return new Map(pairs.map(([lane, number]) => [lane, Number(number)]))
+    const found = new Map<string, number>()
+    let cursor = '0'
+    do {
+      const from = cursor
+      const [next, page] = await call(() => redis.hscan(keys.lanes, from, 'COUNT', lanesPerPage))
+      for (let at = 0; at + 1 < page.length; at += 2) {
+        found.set(page[at] ?? '', Number(page[at + 1]))
+      }
+      cursor = next
+    } while (cursor !== '0')
+    return found
   }
 
   async counts(lanes: readonly string[]): Promise<readonly LaneCounts[]> {
-    const { run, keys } = this.#link
-    const replies: unknown[] = []
-    for (const some of chunks(lanes, countedAtOnce)) {
-      const answers = await Promise.all(
-        some.map((lane) => run('counts', [keys.busy(lane)], [lane])),
-      )
-      for (const answer of answers) replies.push(answer)
-    }
-    return lanes.map((lane, at) => countsOf(lane, replies[at] as number[]))
+    const { run, keys, perLanes } = this.#link
+    return perLanes(lanes, async (some, first) => {
+      const reply = (await run('counts', [keys.busy(first)], some)) as (readonly number[])[]
+      return some.map((lane, at) => countsOf(lane, reply[at] ?? []))
+    })
   }
 
   async discover(): Promise<readonly string[]> {

@@ -8,8 +8,8 @@ import { Keys } from './keys.ts'
 import { Scripts, type ScriptArgument, type ScriptName } from './scripts.ts'
 import { databaseOf, isClusterAddress, type StoreAddress } from './store-address.ts'
 
-/** Lanes in one call where a call takes several. */
-const lanesPerCall = 1_000
+/** Lanes in one call where a call takes several, some 30 us of the store's time each at most. */
+const lanesPerCall = 64
 
 /** What a script did that concerns indexes in other slots; called only in a cluster. */
 type AfterScript = (name: ScriptName, args: readonly ScriptArgument[]) => Promise<void>

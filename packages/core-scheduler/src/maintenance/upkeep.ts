@@ -2,6 +2,7 @@ import { DeadNodes } from './dead-nodes.ts'
 import { Hearing, type HearingParts } from '../notify/hearing.ts'
 import type { IdleWorker } from '../dispatch/idle-workers.ts'
 import type { LeasedJob } from '../model/job.ts'
+import { LaneRounds } from './lane-rounds.ts'
 import { relearnLanes } from './relearn-lanes.ts'
 import { lossFailure } from '../model/retry.ts'
 import type { TaskTimes } from './task-times.ts'
@@ -12,11 +13,11 @@ const beatEveryMs = 1_000
 /** How often due jobs are moved into their queues, milliseconds. */
 const promoteEveryMs = 100
 /**
- * Lanes that one beat searches for what native programs wrote unheard: some 5 us of the store's time
- * each. Where there are more, a beat takes its share of them, so that all have their turn in five.
+ * Lanes that one beat looks at for what native programs wrote unheard, and for expired reservations: some 10 us of the
+ * store's time each. Where there are more, a beat takes its share of them, so that all have their turn in five.
  */
-const healedPerBeat = 2_000
-const healRoundBeats = 5
+const lanesPerBeat = 2_000
+const beatsPerRound = 5
 /** A client that waits so long may wait for a native worker, whose events are heard from then on. */
 const watchWaitersAfterMs = 100
 /** How often reservations are compared with the store's, milliseconds. */
@@ -46,8 +47,8 @@ export class Upkeep {
   readonly #hearing: Hearing
   readonly #deadNodes = new DeadNodes()
   #offsetMs = 0
-  /** Where in the order of the lanes the next search begins. */
-  #healedTo = 0
+  readonly #toHeal: LaneRounds
+  readonly #toReap: LaneRounds
   #stopped = false
   #lookingAfter: Promise<void> | undefined
   /** The store has forgotten what this node told it, and has not been told all of it again. */
@@ -58,6 +59,8 @@ export class Upkeep {
   constructor(parts: UpkeepParts) {
     this.#parts = parts
     this.#hearing = new Hearing(parts)
+    this.#toHeal = new LaneRounds(parts.registry, lanesPerBeat, beatsPerRound)
+    this.#toReap = new LaneRounds(parts.registry, lanesPerBeat, beatsPerRound)
   }
 
   async start(): Promise<void> {
@@ -190,19 +193,14 @@ export class Upkeep {
   }
 
   async #heal(): Promise<void> {
-    const { store, registry, bridging } = this.#parts
-    const lanes = [...registry.all()]
-    const from = this.#healedTo < lanes.length ? this.#healedTo : 0
-    const share = Math.max(healedPerBeat, Math.ceil(lanes.length / healRoundBeats))
-    const to = from + share
-    this.#healedTo = to < lanes.length ? to : 0
-    const looked = lanes.slice(from, to)
+    const { store, bridging } = this.#parts
+    const looked = this.#toHeal.next()
     bridging.looked(looked, await store.heal(looked))
   }
 
   async #reap(): Promise<void> {
-    const { store, registry } = this.#parts
-    for (const job of await store.expired([...registry.all()], maxExpired)) this.#expire(job)
+    const { store } = this.#parts
+    for (const job of await store.expired(this.#toReap.next(), maxExpired)) this.#expire(job)
   }
 
   /**

@@ -3,6 +3,7 @@ import type { IdleWorker, IdleWorkers } from '../dispatch/idle-workers.ts'
 import { idleKeysOf } from '../model/interest.ts'
 import type { JobEvent, JobRef, JobState, Outcome } from '../model/job.ts'
 import { JobLooks, ownAnswerMs, type JobLookParts, type LookReason } from '../results/job-looks.ts'
+import { LaneRounds } from '../maintenance/lane-rounds.ts'
 import { LaneLooks } from '../maintenance/lane-looks.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { NativeCare } from '../maintenance/native-care.ts'
@@ -13,6 +14,12 @@ import type { ConsumerNews } from '../store/queue-ports.ts'
 import type { FailureReport } from '../model/retry.ts'
 import type { Submissions } from '../intake/submissions.ts'
 import type { WorkerCounts } from '../maintenance/worker-counts.ts'
+
+/** Lanes that are asked one by one for a worker that falls asleep. */
+const fewLanes = 64
+/** Lanes with idle workers that one sweep looks at; of more all have their turn in eight sweeps. */
+const sweptAtOnce = 2_000
+const sweepsPerRound = 8
 
 export interface HearingParts extends JobLookParts {
   readonly observer: Observer
@@ -39,6 +46,7 @@ export class Hearing implements StoreListener {
   readonly #laneLooks: LaneLooks
   readonly #jobLooks: JobLooks
   readonly #newLanes: NewLanes
+  readonly #toSweep: LaneRounds
   #isUp = true
   /** What happens is told. */
   #hears = true
@@ -46,6 +54,7 @@ export class Hearing implements StoreListener {
 
   constructor(parts: HearingParts) {
     this.#parts = parts
+    this.#toSweep = new LaneRounds(parts.registry, sweptAtOnce, sweepsPerRound)
     this.#laneLooks = new LaneLooks({
       ...parts,
       hasIdle: (lane) => this.#hasIdle(lane),
@@ -157,7 +166,7 @@ export class Hearing implements StoreListener {
   pausesChanged(): void {
     void this.#guard('look at paused queues', async () => {
       await this.#parts.loadPauses()
-      await this.sweep()
+      await this.#wakeIdle([...this.#parts.registry.all()])
     })
   }
 
@@ -179,11 +188,8 @@ export class Hearing implements StoreListener {
   /** The safety net: queued jobs beside idle workers, clients whose outcome went unheard. */
   async sweep(): Promise<void> {
     await this.#guard('sweep', async () => {
-      const { registry, waiters } = this.#parts
-      await this.#wakeFor(
-        [...registry.all()].filter((lane) => this.#hasIdle(lane)),
-        () => 1,
-      )
+      const { waiters } = this.#parts
+      if (this.#parts.idle.size > 0) await this.#wakeIdle(this.#toSweep.next())
       for (const lane of [...waiters.lanes()]) {
         await this.#lookAtOld(lane, 1_000, { goneIsLost: true })
       }
@@ -198,9 +204,12 @@ export class Hearing implements StoreListener {
   /** Wakes a worker that has just fallen asleep if it overlooked a job. */
   async lookFor(worker: IdleWorker): Promise<void> {
     await this.#guard('look for a job', async () => {
+      const { by } = worker.interest
       const lanes = worker.interest.groups(this.#parts.registry).flatMap((group) => group.lanes)
-      const [found] = await this.#parts.store.nonEmpty(lanes)
-      if (found === undefined || !this.#parts.idle.has(worker)) return
+      // A consumer's own claim asks the index of its queues, whatever they hold, and need not ask again.
+      const isAsked = by === 'consumer' && lanes.length > fewLanes
+      if (!isAsked && (await this.#parts.store.nonEmpty(lanes)).length === 0) return
+      if (!this.#parts.idle.has(worker)) return
       this.#parts.idle.remove(worker)
       worker.wake()
     })
@@ -237,6 +246,13 @@ export class Hearing implements StoreListener {
     const { idle, registry } = this.#parts
     const { byName, byQueue } = idleKeysOf(lane, registry)
     return idle.hasKey(byQueue) || byName.some((key) => idle.hasKey(key))
+  }
+
+  async #wakeIdle(lanes: readonly string[]): Promise<void> {
+    await this.#wakeFor(
+      lanes.filter((lane) => this.#hasIdle(lane)),
+      () => 1,
+    )
   }
 
   async #wakeFor(lanes: readonly string[], jobs: (lane: string) => number): Promise<number> {

@@ -18,6 +18,8 @@ export interface Cost {
   readonly scripts: number
   /** Commands that they called. */
   readonly commands: number
+  /** How often one command was called. */
+  readonly calls: (command: string) => number
   /** Processor time of the server, milliseconds. */
   readonly cpuMs: number
 }
@@ -109,6 +111,7 @@ redis.call('SET', 'uid:' .. lane, from + last)`
       longestUs: times[0] ?? 0,
       scripts: entries,
       commands: all - entries,
+      calls: of,
       cpuMs,
     }
   }

@@ -37,4 +37,46 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
     }
     await scheduler.stop()
   })
+
+  describe('of which 64 of 65,000 hold jobs', () => {
+    const lanes = Array.from({ length: 65_000 }, (_none, at) => `f${at + 1}`)
+    const full = lanes.filter((_lane, at) => at % 1_024 === 0)
+
+    beforeEach(async () => {
+      await filled.fillLanes(lanes.length)
+      for (const lane of full) await filled.fillQueue(lane, 10)
+    }, 60_000)
+
+    test('all are counted in short calls, three commands each', async () => {
+      const cost = await filled.cost(async () => {
+        const counts = await store.counts(lanes)
+        expect(counts.length).toBe(lanes.length)
+        expect(counts.filter(({ normal }) => normal === 10).map(({ lane }) => lane)).toEqual(full)
+      })
+      expect(cost.usualUs).toBeLessThan(wideMarginUs)
+      expect(cost.scripts).toBeLessThan(1_500)
+      expect(cost.commands).toBeLessThan(3 * lanes.length)
+    })
+
+    test('queued jobs are found, and indexes healed, in short calls', async () => {
+      const find = await filled.cost(async () => {
+        expect(await store.nonEmpty(lanes)).toEqual(full)
+      })
+      const heal = await filled.cost(() => store.heal(lanes))
+      expect(await filled.redis.zcard('xg:ready:default')).toBe(full.length)
+      for (const { usualUs, scripts, commands } of [find, heal]) {
+        expect(usualUs).toBeLessThan(wideMarginUs)
+        expect(scripts).toBeLessThan(1_500)
+        expect(commands).toBeLessThan(4 * lanes.length)
+      }
+    })
+
+    test('the list of them is read in pieces', async () => {
+      const cost = await filled.cost(async () => {
+        expect((await store.lanes()).size).toBe(lanes.length)
+      })
+      expect(cost.calls('hgetall')).toBe(0)
+      expect(cost.calls('hscan')).toBeGreaterThan(50)
+    })
+  })
 })

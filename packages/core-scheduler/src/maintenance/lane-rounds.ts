@@ -1,0 +1,28 @@
+import type { LaneRegistry } from '../model/lane-registry.ts'
+
+/** Goes round all lanes, some at each turn: all of them where they are few. */
+export class LaneRounds {
+  readonly #registry: LaneRegistry
+  readonly #least: number
+  readonly #turns: number
+  #lanes: readonly string[] = []
+  #next = 0
+
+  /** A turn takes `least` lanes, or more where a round would take more than `turns`. */
+  constructor(registry: LaneRegistry, least: number, turns: number) {
+    this.#registry = registry
+    this.#least = least
+    this.#turns = turns
+  }
+
+  next(): readonly string[] {
+    if (this.#next >= this.#lanes.length) {
+      this.#lanes = [...this.#registry.all()]
+      this.#next = 0
+    }
+    const share = Math.max(this.#least, Math.ceil(this.#lanes.length / this.#turns))
+    const some = this.#lanes.slice(this.#next, this.#next + share)
+    this.#next += share
+    return some
+  }
+}
