@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongFirst } from './test/support/long-first.ts'
 
 export default defineConfig({
   resolve: { conditions: ['@crossgear/source'] },
@@ -7,7 +8,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/build.ts',
-    maxWorkers: 2,
+    maxWorkers: 3,
+    sequence: { sequencer: LongFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

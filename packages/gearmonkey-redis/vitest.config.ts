@@ -3,5 +3,11 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   resolve: { conditions: ['@crossgear/source'] },
   ssr: { resolve: { conditions: ['@crossgear/source'] } },
-  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
+  // Most of a test is waiting for servers and programs.
+  test: {
+    include: ['test/**/*.test.ts'],
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
 })

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buildGateway } from '@crossgear/tools/gateway-program'
 import { parseWords, usage, type Choice } from './options.ts'
 import { runScenario, type ScenarioResult } from './run-scenario.ts'
 import { scenarios } from './scenarios/index.ts'
@@ -29,6 +30,7 @@ async function main(words: readonly string[]): Promise<number> {
 async function play(choice: Choice): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'crossgear-chaos-'))
   const { seed } = choice
+  buildGateway()
   console.log(`seed ${seed}, logs in ${folder}`)
   const results = await playAll(choice, async (scenario, jobs) => {
     const result = await runScenario(scenario, { folder, seed, jobs }).catch((error: unknown) =>

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { flagOf, optionNames } from '../src/config/options.ts'
 import { listenOn } from '../src/lifecycle/listen.ts'
 import { startGateway } from './support/gateway-process.ts'
-import { gatewayProgram } from './support/gateway-program.ts'
+import { gatewayWords } from '@crossgear/tools/gateway-program'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const WEB_ALONE = ['--gearman-port', 'off', '--faktory-port', 'off', '--store-port', '0']
@@ -63,7 +63,7 @@ describe.concurrent('the command line', () => {
 
 describe('the help', () => {
   const help = (columns: number | undefined, options: string): string[] => {
-    const line = [process.execPath, ...gatewayProgram, options].join(' ')
+    const line = [process.execPath, ...gatewayWords(), options].join(' ')
     const words =
       columns === undefined
         ? (['sh', ['-c', line]] as const)

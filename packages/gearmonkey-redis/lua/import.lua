@@ -13,7 +13,7 @@
 --#include jids
 local given = unpackedArguments(3)
 local lane, queue, tag, keptSeconds, mostDead, count = unpack(given, 1, 6)
-local channel, now = channelOf(lane), nowMs()
+local laneChannel, now = channelOf(lane), nowMs()
 needQueues(lane)
 
 local function joinable(unique)
@@ -60,7 +60,7 @@ local function storeJob(id, where, first, most, arrived, unique, jid)
   if where == 'dead' then redis.call('HSET', key, 'settled', 1) end
   if unique ~= '' and where ~= 'dead' then redis.call('HSET', uniqueKey(lane), unique, id) end
   if jid ~= '' then noteJid(lane, id, jid) end
-  if where ~= 'dead' then redis.call('PUBLISH', channel, 'create:' .. id) end
+  if where ~= 'dead' then redis.call('PUBLISH', laneChannel, 'create:' .. id) end
 end
 
 for index = 1, count do

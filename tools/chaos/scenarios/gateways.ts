@@ -96,7 +96,7 @@ export const gatewayScenarios: readonly Scenario[] = [
   {
     name: 'clock-steps',
     about: 'the date of one gateway jumps by an hour, that of the server by 20 s, ahead and back',
-    nodeWords: ['--import', clockModule],
+    nodeWords: ['--import', import.meta.resolve('tsx'), '--import', clockModule],
     clockSteps: true,
     lacks: lacksCompiler ? 'a C compiler (cc)' : undefined,
     async play(stage) {

@@ -1,12 +1,10 @@
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { freePort } from '@crossgear/tools/free-port'
+import { gatewayWords } from '@crossgear/tools/gateway-program'
 import type { Way } from '../peers/doors.ts'
-import { nodeWords, OwnProcess } from './process.ts'
-
-const program = fileURLToPath(new URL('../../../apps/gateway/src/main.ts', import.meta.url))
+import { OwnProcess } from './process.ts'
 
 export interface GatewayOptions {
   readonly name: string
@@ -54,9 +52,8 @@ export class Gateway implements Way {
       name,
       process.execPath,
       [
-        ...nodeWords,
         ...(this.#options.nodeWords ?? []),
-        program,
+        ...gatewayWords(),
         'serve',
         ...['--gearman-port', String(this.gearman), '--faktory-port', String(this.faktory)],
         ...['--web-port', String(this.web), '--redis-url', storeUrl, '--log-format', 'json'],

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ClientTask, Order, Progress, Task, WorkerTask } from '../peers/tasks.ts'
-import { nodeWords, OwnProcess } from './process.ts'
+import { typescriptWords } from '@crossgear/tools/gateway-program'
+import { OwnProcess } from './process.ts'
 
 const program = fileURLToPath(new URL('../peers/peer.ts', import.meta.url))
 /** A worker that was told to stop may still have a slow job. */
@@ -22,7 +23,7 @@ export class PeerProcess {
     this.process = new OwnProcess(
       task.name,
       process.execPath,
-      [...nodeWords, program, JSON.stringify(task)],
+      [...typescriptWords(), program, JSON.stringify(task)],
       { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env: { PATH: process.env['PATH'] } },
     )
     const { child } = this.process

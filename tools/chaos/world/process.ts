@@ -66,8 +66,3 @@ export class OwnProcess {
     return !killed
   }
 }
-
-const loader = import.meta.resolve('tsx')
-
-/** What node is given before the path of a TypeScript program. */
-export const nodeWords: readonly string[] = ['--conditions=@crossgear/source', '--import', loader]

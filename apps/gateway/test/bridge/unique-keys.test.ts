@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { sourcesWords } from '@crossgear/tools/gateway-program'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { sourcesOptions } from '../support/gateway-program.ts'
 import { Fleet, type FleetNode } from './fleet.ts'
 
 const program = fileURLToPath(new URL('programs/hanging-worker.ts', import.meta.url))
@@ -53,7 +53,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
 
     /** A process takes the job, before or after it says so, and is killed with it. */
     async function dieWithJob(stage: 'popped' | 'busy'): Promise<void> {
-      const words = [...sourcesOptions, program, fleet.server.path, fn, stage]
+      const words = [...sourcesWords(), program, fleet.server.path, fn, stage]
       const worker = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
       await once(worker.stdout, 'data')
       worker.kill('SIGKILL')

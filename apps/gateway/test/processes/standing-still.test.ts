@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url'
+import { sourcesWords } from '@crossgear/tools/gateway-program'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { hasRedisServer } from '../support/redis-server.ts'
-import { sourcesOptions } from '../support/gateway-program.ts'
 import { isAlive, patience, startShared } from './support/shared-gateway.ts'
 
 const impatient = [
-  ...sourcesOptions,
+  ...sourcesWords(),
   fileURLToPath(new URL('programs/impatient-gateway.ts', import.meta.url)),
 ]
 

@@ -1,5 +1,6 @@
 -- What native programs do to jobs past all nodes. Needs keys.lua.
-local mostSuspects, forgetAfterSeconds = 10000, 14 * 24 * 3600
+local mostSuspects = 10000
+local forgetAfterSeconds = 14 * 24 * 3600
 
 -- Whether a native worker finished a job of another door, and nobody settled it.
 local function isUnsettled(lane, id)

@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readScript } from '../src/script-text.ts'
+
+const lua = fileURLToPath(new URL('../lua', import.meta.url))
+const config = fileURLToPath(new URL('../.luacheckrc', import.meta.url))
+const lacksLuacheck =
+  spawnSync('luacheck', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+
+/** What luacheck says of the files of a folder, a line each. */
+function complaints(folder: string): string {
+  const words = ['--config', config, '--formatter', 'plain', '--codes', '.']
+  const { stdout, stderr } = spawnSync('luacheck', words, { cwd: folder, encoding: 'utf8' })
+  return stdout + stderr
+}
+
+describe.skipIf(lacksLuacheck)('luacheck, on scripts as the server gets them,', () => {
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'xg-lua-'))
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  function keep(place: string, name: string, text: string): void {
+    writeFileSync(join(folder, place, `${name}.lua`), `local database = 0\n${text}`)
+  }
+
+  test('finds nothing', () => {
+    mkdirSync(join(folder, 'own'))
+    const names = readdirSync(lua).flatMap((file) => /^(.*)\.lua$/.exec(file)?.[1] ?? [])
+    for (const name of names) keep('own', name, readScript(name))
+    expect(names.length).toBeGreaterThan(20)
+    expect(complaints(join(folder, 'own'))).toBe('')
+  })
+
+  test.each([
+    ['a name that nobody defined', 'return nobodyKnows(KEYS[1])\n', 'W113'],
+    ['a name that is global by mistake', "left = redis.call('GET', KEYS[1])\n", 'W111'],
+    ['a local that nothing uses', "local left = redis.call('GET', KEYS[1])\n", 'W211'],
+    ['a value that is never read', 'local left = 1\nleft = 2\nleft = 3\nreturn left\n', 'W311'],
+  ])('finds %s', (fault, text, code) => {
+    const place = fault.replaceAll(' ', '-')
+    mkdirSync(join(folder, place))
+    keep(place, 'planted', text)
+    expect(complaints(join(folder, place))).toContain(`(${code})`)
+  })
+})

@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { buildGateway } from '../testing/gateway-program.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+interface Manifest {
+  readonly name: string
+  readonly private?: boolean
+  readonly files?: readonly string[]
+  readonly bin?: Readonly<Record<string, string>>
+  readonly exports?: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
+const packages = ['packages', 'apps']
+  .flatMap((place) => readdirSync(join(root, place)).map((name) => join(root, place, name)))
+  .map((folder) => ({ folder, manifest: manifestIn(folder) }))
+  .filter(({ manifest }) => manifest.private !== true)
+  .map(({ folder, manifest }) => ({ name: manifest.name, folder, manifest }))
+
+function manifestIn(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+}
+
+/** The files that npm would publish. */
+function packed(folder: string): readonly string[] {
+  const words = ['pack', '--dry-run', '--json', '--ignore-scripts']
+  const said = execFileSync('npm', words, { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] })
+  const packs = JSON.parse(said.toString()) as Readonly<
+    Record<string, { readonly files: readonly { readonly path: string }[] }>
+  >
+  return Object.values(packs).flatMap(({ files }) => files.map(({ path }) => path))
+}
+
+/** What a program that installs the package may name. */
+function promised({ bin = {}, exports = {} }: Manifest): string[] {
+  const named = Object.values(exports).flatMap(({ types, default: code }) => [types, code])
+  return [...Object.values(bin), ...named].flatMap((path) => path?.replace(/^\.\//, '') ?? [])
+}
+
+beforeAll(buildGateway)
+
+describe.each(packages)('the package $name', ({ folder, manifest }) => {
+  let files: readonly string[]
+  beforeAll(() => {
+    files = packed(folder)
+  })
+
+  test('names no file that is not there', () => {
+    const own = manifest.files?.filter((name) => !name.startsWith('!')) ?? []
+    expect(own.length).toBeGreaterThan(0)
+    expect(own.filter((name) => !existsSync(join(folder, name)))).toEqual([])
+  })
+
+  test('brings what it promises, and no sources, tests or settings of the compiler', () => {
+    expect(files).toEqual(expect.arrayContaining(promised(manifest)))
+    expect(files.filter((path) => /^(src|test)\/|tsconfig|\.tsbuildinfo$/.test(path))).toEqual([])
+  })
+})
+
+test('there are packages', () => {
+  expect(packages.length).toBeGreaterThan(4)
+})
