@@ -66,6 +66,16 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
       })
     },
   },
+  'gearmand+memcached': {
+    shown: 'gearmand+memcached://host:port?prefix=gear_',
+    open: async (url, { functions }) => {
+      const { GearmandMemcachedSource } = await import('./sources/gearmand-memcached.ts')
+      const prefix = parametersOf(url, ['prefix']).get('prefix') ?? 'gear_'
+      const { host, port } = placeOf(url, 11_211)
+      const identity = `gearmand+memcached://${host}:${port}?prefix=${prefix}`
+      return GearmandMemcachedSource.open({ host, port, identity, prefix, functions })
+    },
+  },
   'gearmand+redis': {
     shown: 'gearmand+redis://[:password@]host:port[/db]?prefix=_gear_',
     open: async (url, { functions }) => {

@@ -1,0 +1,60 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { freePort } from '@crossgear/tools/free-port'
+import { until } from '@crossgear/tools/until'
+import { MemcachedConnection } from '../../src/sources/memcached-connection.ts'
+
+const program = '/usr/bin/memcached'
+
+/** True where memcached is not installed; in CI never. */
+export const lacksMemcached: boolean =
+  spawnSync(program, ['-V']).status !== 0 && process.env['CI'] !== 'true'
+
+/** It refuses to run as root. */
+const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+
+/** A memcached of the test's own that takes items of 8 MiB. */
+export class Memcached {
+  readonly port: number
+  readonly #child: ChildProcess
+
+  private constructor(port: number, child: ChildProcess) {
+    this.port = port
+    this.#child = child
+  }
+
+  static async start(): Promise<Memcached> {
+    const port = await freePort()
+    const words = ['-l', '127.0.0.1', '-p', String(port), '-m', '256', '-I', '8m', ...asUser]
+    const server = new Memcached(port, spawn(program, words, { stdio: 'ignore' }))
+    await until('memcached answers', () =>
+      server.connect().then(
+        (connection) => {
+          connection.close()
+          return true
+        },
+        () => false,
+      ),
+    )
+    return server
+  }
+
+  connect(): Promise<MemcachedConnection> {
+    return MemcachedConnection.open('127.0.0.1', this.port)
+  }
+
+  /** Sends a request; the first line of the answer. */
+  async ask(request: string): Promise<string> {
+    const connection = await this.connect()
+    connection.send(`${request}\r\n`)
+    const line = await connection.line()
+    connection.close()
+    return line
+  }
+
+  async stop(): Promise<void> {
+    const exited = once(this.#child, 'exit')
+    this.#child.kill('SIGKILL')
+    await exited
+  }
+}
