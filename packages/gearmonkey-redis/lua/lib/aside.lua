@@ -4,7 +4,10 @@
 -- over many jobs.
 -- Jobs of a level above the usual one, and below it, that a list takes, and how few bring more. A claim takes fewer at
 -- once than the second and the fourth.
-local mostAbove, fewAbove, mostBelow, fewBelow = 768, 384, 256, 128
+local mostAbove = 768
+local fewAbove = 384
+local mostBelow = 256
+local fewBelow = 128
 -- Native workers, who bring none, had all that a list held of a level below the usual one.
 local mostAfterNative = 4096
 local unusualLevels = { high = { 9, 7 }, normal = { 6, 4 }, low = { 3, 1 } }
