@@ -8,6 +8,8 @@ local lane, most = ARGV[3], tonumber(ARGV[4])
 local known = redis.call('HGET', KEYS[1], lane)
 if known then return tonumber(known) end
 if redis.call('HLEN', KEYS[1]) >= most then return 0 end
+-- It may come back.
+if not isCluster then redis.call('PERSIST', metaKey(lane)) end
 if ARGV[5] ~= '' then closeUntil(lane, closedUntil(ARGV[5], tonumber(ARGV[6]), nowMs())) end
 local number = redis.call('INCR', broker .. ':lane-number')
 redis.call('HSET', KEYS[1], lane, number)

@@ -51,7 +51,7 @@ export class RedisLanes {
       throw new StoreError('REFUSED', 'a cluster takes no function name that begins with a brace')
     }
     const { fn } = this.#link.names.parse(lane)
-    if (isCluster && fn !== lane) await this.#inherit(lane, fn)
+    if (isCluster) await this.#inherit(lane, fn)
     const home = isCluster || fn === lane ? '' : fn
     const number = await run('register-lane', [keys.lanes], [lane, maxLanes, home, graceMs])
     if (number === 0) throw new StoreError('TOO_MANY_LANES', `more than ${maxLanes} functions`)
@@ -61,7 +61,12 @@ export class RedisLanes {
   /** Where a lane and its function's home lane are in different slots: before anybody knows of the lane. */
   async #inherit(lane: string, home: string): Promise<void> {
     const { run, keys, graceMs } = this.#link
-    const reply = (await run('closed-until', [keys.meta(home)], [home, graceMs])) as Buffer[]
+    // A lane that comes back keeps what is known of it.
+    const own = ['0', '']
+    const reply =
+      home === lane
+        ? own
+        : ((await run('closed-until', [keys.meta(home)], [home, graceMs])) as Buffer[])
     await run('close-until', [keys.meta(lane)], [lane, ...reply])
   }
 
@@ -78,6 +83,22 @@ export class RedisLanes {
       cursor = next
     } while (cursor !== '0')
     return found
+  }
+
+  /** Forgets the lanes in which nothing has been for this long. */
+  async giveBack(lanes: readonly string[], idleForMs: number): Promise<readonly string[]> {
+    const { run, keys, perLanes, pipeline } = this.#link
+    const over = await perLanes(lanes, async (some, first) => {
+      const reply = await run('idle-lanes', [keys.meta(first)], [idleForMs, ...some])
+      return (reply as Buffer[]).map(String)
+    })
+    for (const some of chunks(over, lanesPerPage)) {
+      await pipeline((commands) => {
+        commands.hdel(keys.lanes, ...some)
+        for (const lane of some) commands.publish(keys.events, `unlane\0${lane}\0`)
+      })
+    }
+    return over
   }
 
   async counts(lanes: readonly string[]): Promise<readonly LaneCounts[]> {

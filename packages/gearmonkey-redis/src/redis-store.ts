@@ -258,6 +258,10 @@ export class RedisStore implements Store {
     await this.#link.call(() => this.#administration.unregisterLane(lane))
   }
 
+  giveBackLanes(lanes: readonly string[], idleForMs: number): Promise<readonly string[]> {
+    return this.#lanes.giveBack(lanes, idleForMs)
+  }
+
   openLane(lane: string): Promise<void> {
     return this.#lanes.setOpen(lane, true)
   }

@@ -32,6 +32,7 @@ const names = [
   'hold',
   'holders-alive',
   'import',
+  'idle-lanes',
   'import-moved',
   'import-undo',
   'index-jids',

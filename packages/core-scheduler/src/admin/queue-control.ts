@@ -81,7 +81,7 @@ export class QueueControl {
 
   /**
    * Ends all jobs, those in the hands of workers too, and forgets the batches first: nobody is called back. What was
-   * counted so far begins at zero again.
+   * counted so far begins at zero again, and lanes that nobody serves are given back.
    */
   async flush(): Promise<void> {
     await this.#parts.store.batches.clear()
@@ -89,6 +89,8 @@ export class QueueControl {
       await this.#end(lane, allPlaces)
       await this.#parts.store.queues.resetTotals(lane)
     }
+    const { store, registry } = this.#parts
+    for (const lane of await store.giveBackLanes([...registry.all()], 0)) registry.remove(lane)
   }
 
   /** Since when the oldest of the next jobs of a queue's lanes is queued, milliseconds since 1970. */

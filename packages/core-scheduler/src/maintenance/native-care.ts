@@ -1,4 +1,5 @@
 import type { JobRef } from '../model/job.ts'
+import { IdleLanes } from './idle-lanes.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Clock, Observer, Store } from '../store/ports.ts'
 import { lossFailure } from '../model/retry.ts'
@@ -64,9 +65,11 @@ export class NativeCare {
   #repaired = 0
   readonly #heard = new Map<string, number[]>()
   #armed = false
+  readonly #idleLanes: IdleLanes
 
   constructor(parts: NativeCareParts) {
     this.#parts = parts
+    this.#idleLanes = new IdleLanes(parts)
   }
 
   /** The lanes whose events this node must hear because native workers serve them. */
@@ -104,6 +107,7 @@ export class NativeCare {
     if (!this.#leads) return
     await this.#sweep(lanes)
     await this.#sweepJids()
+    await this.#idleLanes.beat()
     for (let look = 0; look < surveysPerBeat; look += 1) if (await this.#survey()) break
     if (repair) await this.#repair(lanes, repair)
   }

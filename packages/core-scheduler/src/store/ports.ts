@@ -243,6 +243,11 @@ export interface Store {
   clearLane(lane: string, max: number): Promise<readonly number[] | 'busy'>
   /** Takes a lane from the list, so that it gets a new number when it comes again. */
   unregisterLane(lane: string): Promise<void>
+  /**
+   * Forgets those of the lanes in which nothing has been for this long: no jobs, no workers, no limits, and that no
+   * operator has closed. Returns them. How long is known from the first look on that found a lane so.
+   */
+  giveBackLanes(lanes: readonly string[], idleForMs: number): Promise<readonly string[]>
 
   readonly queues: QueueStore
   readonly batches: BatchStore

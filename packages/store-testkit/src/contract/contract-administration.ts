@@ -151,6 +151,39 @@ export function administrationContract(open: OpenWorld): void {
       expect(await store.clearLane('mail', 9)).toEqual([1])
     })
 
+    test('a lane in which nothing has been for long enough is given back, and no other', async () => {
+      const world = await open()
+      const [store, other] = [await world.node(), await listening(world)]
+      const idleForMs = 60_000
+      const lanes = ['idle', 'queued', 'worked', 'limited', 'closed', 'used']
+      for (const lane of lanes) await store.registerLane(lane)
+      await submitOne(store, 'queued')
+      await store.setWorkers(new Map([['worked', { named: 1, consumers: 0 }]]))
+      await store.setLimits('limited', { high: 0, normal: 2, low: 0 })
+      await store.closeLane('closed')
+      expect(await store.giveBackLanes(lanes, idleForMs)).toEqual([])
+      await submitOne(store, 'used')
+      const job = await takeOne(store, 'used')
+      await store.finish('used', [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+      await world.pass(idleForMs + 1_000)
+      expect(await store.giveBackLanes(lanes, idleForMs)).toEqual(['idle'])
+      expect((await other.log.until('laneDropped')).lane).toBe('idle')
+      await world.pass(idleForMs + 1_000)
+      expect(await store.giveBackLanes(lanes, idleForMs)).toEqual(['used'])
+      expect([...(await store.lanes()).keys()].sort()).toEqual(lanes.slice(1, 5).sort())
+    })
+
+    test('a lane that was given back comes again with ids that are new', async () => {
+      const store = await (await open()).node()
+      const number = await store.registerLane('mail')
+      await submitOne(store, 'mail')
+      const job = await takeOne(store, 'mail')
+      await store.finish('mail', [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+      expect(await store.giveBackLanes(['mail'], 0)).toEqual(['mail'])
+      expect(await store.registerLane('mail')).toBeGreaterThan(number)
+      expect(await submitOne(store, 'mail')).toBe(2)
+    })
+
     test('a lane that comes again has a new number and new ids', async () => {
       const world = await open()
       const [store, other] = [await world.node(), await listening(world)]

@@ -96,6 +96,8 @@ export class MemoryLane {
   seen: { readonly upTo: number; readonly atMs: number } = { upTo: 0, atMs: 0 }
   line: { readonly sign: string; readonly sinceMs: number } | undefined
   #lastId = 0
+  /** Since when nothing is in it, and the last id by then. */
+  #idle: { readonly sinceMs: number; readonly lastId: number } | undefined
 
   constructor(lane: string) {
     this.lane = lane
@@ -108,6 +110,25 @@ export class MemoryLane {
   nextId(): number {
     this.#lastId += 1
     return this.#lastId
+  }
+
+  /** Whether nothing has been in it for so long; then its figures begin anew. */
+  isOver(nowMs: number, idleForMs: number): boolean {
+    const { high, normal, low } = this.queues
+    const jobs = high.length + normal.length + low.length + this.scheduled.size + this.busy.size
+    const held = jobs + this.dead.length + this.unique.size + this.jids.size + this.nativeWorkers
+    const workers = [...this.workers.values()].some(({ named, consumers }) => named + consumers > 0)
+    const isLimited = Object.values(this.limits).some((limit) => limit > 0)
+    if (held > 0 || workers || isLimited || this.isOpen === false) {
+      this.#idle = undefined
+      return false
+    }
+    if (this.#idle?.lastId !== this.#lastId) this.#idle = { sinceMs: nowMs, lastId: this.#lastId }
+    if (idleForMs > 0 && nowMs - this.#idle.sinceMs < idleForMs) return false
+    this.#idle = undefined
+    this.counters = noTotals()
+    this.removedAt = undefined
+    return true
   }
 
   /** Jobs that only an index still names when all places are empty. */

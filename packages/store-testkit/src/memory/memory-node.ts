@@ -261,6 +261,20 @@ export class MemoryNode implements Store {
     })
   }
 
+  giveBackLanes(lanes: readonly string[], idleForMs: number): Promise<readonly string[]> {
+    return this.#step((world) => {
+      const over = lanes.filter((lane) => world.lane(lane).isOver(world.nowMs(), idleForMs))
+      for (const lane of over) {
+        world.numbers.delete(lane)
+        world.tell(
+          () => true,
+          (listener) => listener.laneDropped(lane),
+        )
+      }
+      return over
+    })
+  }
+
   openLane(lane: string): Promise<void> {
     return this.#step((world) => {
       world.lane(lane).isOpen = true

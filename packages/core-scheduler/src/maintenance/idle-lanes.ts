@@ -1,0 +1,45 @@
+import type { LaneRegistry } from '../model/lane-registry.ts'
+import type { Store } from '../store/ports.ts'
+import { LaneRounds } from './lane-rounds.ts'
+
+/** A lane in which nothing has been for so long is given back: 7 days, in milliseconds. */
+const idleForMs = 7 * 24 * 3_600_000
+/** Beats from one look to the next. */
+const beatsPerLook = 60
+/** Lanes that one look takes; of more all have their turn in an hour. */
+const lanesPerLook = 64
+const looksPerRound = 60
+
+interface Parts {
+  readonly store: Store
+  readonly registry: LaneRegistry
+  readonly register: (lane: string) => Promise<unknown>
+}
+
+/** Gives back lanes that are not used any more, so that new ones can be made for ever. */
+export class IdleLanes {
+  readonly #parts: Parts
+  readonly #rounds: LaneRounds
+  #beats = 0
+  /** Lanes of which the last look may have missed a job that came at that moment. */
+  #given: readonly string[] = []
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#rounds = new LaneRounds(parts.registry, lanesPerLook, looksPerRound)
+  }
+
+  /** Called once a second by one node. */
+  async beat(): Promise<void> {
+    const { store, registry, register } = this.#parts
+    if (this.#given.length > 0) {
+      const given = this.#given
+      this.#given = []
+      for (const lane of await store.nonEmpty(given)) await register(lane)
+    }
+    this.#beats += 1
+    if (this.#beats % beatsPerLook !== 0) return
+    this.#given = await store.giveBackLanes(this.#rounds.next(), idleForMs)
+    for (const lane of this.#given) registry.remove(lane)
+  }
+}
