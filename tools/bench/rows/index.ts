@@ -7,6 +7,7 @@ import { latency } from './latency.ts'
 import { native } from './native.ts'
 import { memory, queued } from './queued.ts'
 import { rest, start } from './rest.ts'
+import { scale } from './scale.ts'
 
 /** Every group of rows, in the order of the table. */
 export const rowGroups: readonly RowGroup[] = [
@@ -20,6 +21,7 @@ export const rowGroups: readonly RowGroup[] = [
   bridge,
   native,
   memory,
+  scale,
   rest,
   start,
 ]

@@ -1,0 +1,193 @@
+import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { withServers, type RowGroup } from '../bench.ts'
+import { atMost, type Figure } from '../figures.ts'
+import type { Gateway } from '../servers.ts'
+
+/** Keys that one call of a filler writes. */
+const perCall = 20_000
+const manyLanes = 65_000
+const lanesOfQueue = 2_000
+const dueJobs = 100_000
+/** Pushes of each level, or looks at all lanes, that a figure is made of. */
+const samples = 15
+const longestScript = atMost(5_000)
+
+/** Commands of one Faktory connection, or lines of the Gearman port, one after the other. */
+class Lines {
+  readonly #socket: Socket
+  #received = ''
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    socket.setEncoding('latin1').on('data', (chunk: string) => (this.#received += chunk))
+  }
+
+  static async open(port: number, greeting = ''): Promise<Lines> {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    await once(socket, 'connect')
+    const lines = new Lines(socket)
+    if (greeting === '') return lines
+    await lines.ask(greeting, /\+OK\r\n/)
+    return lines
+  }
+
+  /** Resolves after how long the answer has come that matches, microseconds. */
+  async ask(command: string, end: RegExp): Promise<number> {
+    this.#received = ''
+    const startMs = performance.now()
+    this.#socket.write(`${command}\r\n`)
+    while (!end.test(this.#received.slice(-64))) await once(this.#socket, 'data')
+    return (performance.now() - startMs) * 1_000
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+}
+
+async function fill(gateway: Gateway, count: number, lua: string): Promise<void> {
+  for (let first = 1; first <= count; first += perCall) {
+    const last = Math.min(count, first + perCall - 1)
+    const head = `local first, last = ${first}, ${last}\n`
+    await gateway.redis.client.eval(head + lua, 0)
+  }
+}
+
+/** The longest script that the server was kept busy with since the last call, microseconds. */
+async function longestSince(gateway: Gateway): Promise<number> {
+  const { client } = gateway.redis
+  const slow = (await client.slowlog('GET', '-1')) as [number, number, number, string[]][]
+  await client.slowlog('RESET')
+  const scripts = slow.filter(([, , , [name = '']]) => /^evalsha$/i.test(name))
+  return Math.max(0, ...scripts.map(([, , us]) => us))
+}
+
+function queueLua(lane: string): string {
+  return `for id = first, last do
+  redis.call('HSET', 'job:${lane}:' .. id, 'status', 'idle', 'enqueued', 1700000000000 + id, 'door', 'faktory', 'input', '1')
+  redis.call('LPUSH', 'queue:${lane}:normal', id)
+end
+redis.call('SET', 'uid:${lane}', last)`
+}
+
+const lanesLua = (name: string, from: number): string => `for at = first, last do
+  local lane, number = '${name}' .. at .. '${name === 'q' ? '@many' : ''}', ${from} + at
+  redis.call('HSET', 'xg:lanes', lane, number)
+  redis.call('PUBLISH', 'xg:events:0', 'lane\\0' .. lane .. '\\0' .. number)
+end
+redis.call('SET', 'xg:lane-number', ${from} + last)`
+
+async function pushes(gateway: Gateway, queued: number): Promise<Figure[]> {
+  const client = await Lines.open(gateway.faktoryPort, 'HELLO {"v":2}')
+  const push = (level: number, at: number): Promise<number> => {
+    const job = {
+      jid: `jid-${level}-${at}-${queued}`,
+      jobtype: 'levels',
+      args: [],
+      priority: level,
+    }
+    return client.ask(`PUSH ${JSON.stringify(job)}`, /\+OK\r\n/)
+  }
+  await push(5, 0)
+  await fill(gateway, queued, queueLua(`levels${queued}`))
+  await longestSince(gateway)
+  const times: number[] = []
+  for (let at = 1; at <= samples; at += 1) {
+    for (const level of [6, 4, 5]) times.push(await push(level, at))
+  }
+  client.close()
+  const words = `PUSH at any level, ${queued} queued`
+  return [
+    { name: words, unit: 'us', ours: times, target: atMost(queued > 300_000 ? 2_000 : 1_000) },
+    { name: `${words}: longest script`, unit: 'us', ours: [await longestSince(gateway)] },
+  ]
+}
+
+async function due(gateway: Gateway): Promise<Figure[]> {
+  const { client } = gateway.redis
+  await fill(
+    gateway,
+    dueJobs,
+    `for id = first, last do
+  redis.call('HSET', 'job:due:' .. id, 'status', 'idle', 'enqueued', 1700000000000 + id, 'door', 'faktory', 'input', '1')
+  redis.call('ZADD', 'queue:due:scheduled', 1700000000, id)
+end
+redis.call('HSET', 'xg:lanes', 'due', 60001)
+redis.call('PUBLISH', 'xg:events:0', 'lane\\0due\\0' .. 60001)`,
+  )
+  await longestSince(gateway)
+  const startMs = performance.now()
+  await client.zadd('xg:due', 1, 'due')
+  while ((await client.zcard('queue:due:scheduled')) > 0) await delay(5)
+  const seconds = (performance.now() - startMs) / 1_000
+  return [
+    { name: `${dueJobs} jobs due at once`, unit: 's', ours: [seconds], target: atMost(1) },
+    {
+      ...{ name: `${dueJobs} jobs due at once: longest script`, unit: 'us' },
+      ...{ ours: [await longestSince(gateway)], target: longestScript },
+    },
+  ]
+}
+
+async function joins(gateway: Gateway): Promise<Figure[]> {
+  const { client } = gateway.redis
+  await fill(gateway, lanesOfQueue, lanesLua('q', 0))
+  await longestSince(gateway)
+  const startMs = performance.now()
+  const worker = await Lines.open(gateway.faktoryPort, 'HELLO {"v":2,"wid":"worker-many"}')
+  const fetched = worker.ask('FETCH many', /\r\n/)
+  while ((await client.exists(`count:q${lanesOfQueue}@many`)) === 0) await delay(1)
+  const seconds = (performance.now() - startMs) / 1_000
+  await fetched
+  worker.close()
+  return [
+    { name: `a consumer of ${lanesOfQueue} lanes is counted in all`, unit: 's', ours: [seconds] },
+    {
+      ...{ name: `a consumer of ${lanesOfQueue} lanes: longest script`, unit: 'us' },
+      ...{ ours: [await longestSince(gateway)], target: longestScript },
+    },
+  ]
+}
+
+async function looks(gateway: Gateway): Promise<Figure[]> {
+  await fill(gateway, manyLanes - lanesOfQueue - 10, lanesLua('f', lanesOfQueue))
+  const gearman = await Lines.open(gateway.port)
+  const faktory = await Lines.open(gateway.faktoryPort, 'HELLO {"v":2,"wid":"worker-all"}')
+  await longestSince(gateway)
+  const asked = {
+    status: () => gearman.ask('status', /\n\.\n$/),
+    INFO: () => faktory.ask('INFO', /\}\r\n$/),
+    'FETCH and no job': () => faktory.ask('FETCH default', /\$-1\r\n|\r\n$/),
+  }
+  const figures: Figure[] = []
+  for (const [name, ask] of Object.entries(asked)) {
+    const seconds = [(await ask()) / 1e6, (await ask()) / 1e6, (await ask()) / 1e6]
+    figures.push(
+      { name: `${name} with ${manyLanes} lanes`, unit: 's', ours: seconds },
+      {
+        ...{ name: `${name} with ${manyLanes} lanes: longest script`, unit: 'us' },
+        ...{ ours: [await longestSince(gateway)], target: longestScript },
+      },
+    )
+  }
+  gearman.close()
+  faktory.close()
+  return figures
+}
+
+/** What must not grow with jobs that wait, lanes that are there, or both. */
+export const scale: RowGroup = {
+  name: 'scale',
+  measure: ({ startGateway, scale: { queued } }) =>
+    withServers([startGateway], async ([gateway]) => {
+      if (!gateway) return []
+      const { client } = gateway.redis
+      await client.config('SET', 'slowlog-log-slower-than', '200', 'slowlog-max-len', '100000')
+      const figures = [...(await due(gateway)), ...(await joins(gateway))]
+      figures.push(...(await pushes(gateway, 300_000)))
+      if (queued > 300_000) figures.push(...(await pushes(gateway, queued)))
+      return [...figures, ...(await looks(gateway))]
+    }),
+}
