@@ -3,6 +3,8 @@ import type { JobRecord } from './record.ts'
 
 const importIdBytes = 16
 const digestBytes = 8
+/** Of a length in decimal and its colon. */
+const mostHeadBytes = 16
 
 /** The import id of a job: what its source is called, and what tells the job from the source's others. */
 export function importIdOf(source: string, ...parts: readonly (string | Uint8Array)[]): Buffer {
@@ -27,11 +29,27 @@ export function tagOf(name: string): Buffer {
 
 const empty = new Uint8Array(0)
 
-/** Each part with its length before it, so that no two lists are hashed alike. */
+/**
+ * Each part with its length before it, so that no two lists are hashed alike. All of it goes into one piece of memory:
+ * this is done twice for each job.
+ */
 function hashOf(parts: readonly (string | Uint8Array)[]): Buffer {
-  const pieces = parts.flatMap((part) => {
-    const bytes = typeof part === 'string' ? Buffer.from(part) : part
-    return [Buffer.from(`${bytes.length}:`), bytes]
-  })
-  return hash('sha256', Buffer.concat(pieces), 'buffer')
+  let bytes = 0
+  for (const part of parts) bytes += mostHeadBytes + (isText(part) ? 3 * part.length : part.length)
+  const all = Buffer.allocUnsafe(bytes)
+  let at = 0
+  for (const part of parts) {
+    const size = isText(part) ? Buffer.byteLength(part) : part.length
+    at += all.write(`${size}:`, at, 'latin1')
+    if (isText(part)) at += all.write(part, at)
+    else {
+      all.set(part, at)
+      at += size
+    }
+  }
+  return hash('sha256', all.subarray(0, at), 'buffer')
+}
+
+function isText(part: string | Uint8Array): part is string {
+  return typeof part === 'string'
 }

@@ -22,7 +22,7 @@ export const defaultBatch = 1_000
 /** A page takes a call of the store's for each of its lanes, and stands in memory twice. */
 export const mostBatch = 5_000
 export const defaultMaxPayloadBytes = 64 * 1024 * 1024
-const pageBytes = 8 * 1024 * 1024
+const pageBytes = 4 * 1024 * 1024
 
 /** How much is read at once. */
 export function boundsOf({ batch = defaultBatch }: Pick<RunOptions, 'batch'>): PageBounds {

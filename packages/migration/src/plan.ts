@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { faultOf } from './fit.ts'
+import { importIdOf } from './identity.ts'
 import { boundsOf, defaultMaxPayloadBytes, type RunOptions } from './options.ts'
 import type { JobRecord, RecordState, Reject, RejectReason } from './record.ts'
 import type { Selection } from './selection.ts'
@@ -136,8 +136,8 @@ class PlanDraft {
   }
 
   #remember(fn: string, unique: Buffer): void {
-    const hash = createHash('sha256').update(`${fn}\0`).update(unique).digest().readUIntBE(0, 6)
-    if (this.#unique.has(hash)) this.#joining += 1
-    else if (this.#unique.size < mostUnique) this.#unique.add(hash)
+    const hashed = importIdOf(fn, unique).readUIntBE(0, 6)
+    if (this.#unique.has(hashed)) this.#joining += 1
+    else if (this.#unique.size < mostUnique) this.#unique.add(hashed)
   }
 }

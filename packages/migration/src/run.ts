@@ -43,6 +43,12 @@ export interface RunParts {
 
 type Counts = { -readonly [Name in keyof RunCounts]: RunCounts[Name] }
 
+/** A page whose jobs are on their way. */
+interface PageUnderWay {
+  readonly cursor: string
+  readonly moved: Promise<void>
+}
+
 /** How a run ended. */
 export interface RunResult {
   readonly counts: RunCounts
@@ -89,16 +95,31 @@ export async function run(parts: RunParts): Promise<RunResult> {
   if (isMoving && !isFirst) await target.movedIds((await source.lastRemoved?.()) ?? [])
   const startedMs = Date.now()
   const pages = source.pages(after === '' ? undefined : after, boundsOf(options))
-  for await (const page of isSteady ? aheadOf(pages) : pages) {
-    await movePage(page, parts, counts)
+  const isAhead = isSteady && target.takesPagesAhead === true
+  let last: PageUnderWay | undefined
+  const settle = async (page: PageUnderWay | undefined): Promise<void> => {
+    if (!page) return
+    await page.moved
     await note({ cursor: page.cursor, updated: new Date().toISOString() })
     parts.onProgress?.(counts)
+  }
+  for await (const page of isSteady ? aheadOf(pages) : pages) {
+    const before = last
+    last = { cursor: page.cursor, moved: movePage(page, parts, counts) }
+    // Its error is told when its turn comes.
+    last.moved.catch(() => undefined)
+    await settle(before)
+    if (!isAhead || signal?.aborted) {
+      await settle(last)
+      last = undefined
+    }
     if (signal?.aborted) {
       await note({ state: 'stopped' })
       return { counts, isStopped: true }
     }
     await keepRate(counts.read, startedMs, options.ratePerSecond)
   }
+  await settle(last)
   // A killed run had removed these and not noted it: the source has none of it now.
   if (isMoving && !isFirst) await target.movedAll()
   if (isMoving) await source.forgetRemoved?.()

@@ -13,6 +13,8 @@ export type Fault = readonly [reason: RejectReason, message: string]
 
 /** Where jobs go. */
 export interface Target {
+  /** True where a page may be given before the one ahead of it is stored. */
+  readonly takesPagesAhead?: boolean
   /** Why it cannot have a job, where that can be told beforehand. */
   faultOf?(record: JobRecord): Fault | undefined
   /** Stores records, one result for each. Each is there, as safe as was asked for, when it settles. */

@@ -4,6 +4,7 @@ import { bridge, faktory } from './faktory.ts'
 import { foreground } from './foreground.ts'
 import { idleWorkers } from './idle-workers.ts'
 import { latency } from './latency.ts'
+import { migration } from './migrate.ts'
 import { native } from './native.ts'
 import { memory, queued } from './queued.ts'
 import { rest, start } from './rest.ts'
@@ -24,4 +25,5 @@ export const rowGroups: readonly RowGroup[] = [
   scale,
   rest,
   start,
+  migration,
 ]

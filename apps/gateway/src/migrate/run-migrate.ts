@@ -22,6 +22,7 @@ import type { ConfigSources } from '../config/load-config.ts'
 import { readArguments, type Act, type MigrateArguments } from './arguments.ts'
 import { RejectFile } from './reject-file.ts'
 import { Report } from './report.ts'
+import { boundHeap } from './heap-bound.ts'
 import { openTarget, refuseServer } from './open-target.ts'
 import { openTargetStore, type TargetStore } from './target-store.ts'
 
@@ -170,6 +171,7 @@ async function runReported(
   ledger?: Ledger,
 ): Promise<RunResult> {
   const file = given.rejects === undefined ? undefined : new RejectFile(given.rejects)
+  const tidy = boundHeap()
   let shown = 0
   const onReject = (reject: Reject): void => {
     file?.add(reject)
@@ -183,7 +185,10 @@ async function runReported(
     return await run({
       ...{ source, target, options, signal, onReject },
       selection: new Selection(given),
-      onProgress: (counts) => report.progress(counts),
+      onProgress: (counts) => {
+        report.progress(counts)
+        tidy(counts.read)
+      },
       ...(ledger && { ledger }),
     })
   } finally {

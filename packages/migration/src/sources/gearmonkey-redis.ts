@@ -117,6 +117,14 @@ export class GearmonkeyRedisSource implements Source {
     })
   }
 
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return this.#places.lastRemoved()
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#places.forgetRemoved()
+  }
+
   /** As an import into that store, which notes what came: a rollback that was killed can be repeated. */
   async restore(records: readonly JobRecord[]): Promise<void> {
     const store = new RedisStore(this.#options.address)

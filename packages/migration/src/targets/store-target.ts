@@ -32,6 +32,9 @@ export class StoreTarget implements Target, Ledger {
   readonly #tag: Buffer
   readonly #lanes = new Set<string>()
   #lastUs = 0
+  /** Settles when the page before is stored: jobs of a lane keep their order. */
+  #turn: Promise<void> = Promise.resolve()
+  readonly takesPagesAhead = true
 
   constructor(store: RedisStore, names: LaneNames, name: string) {
     this.#redis = store
@@ -93,27 +96,39 @@ export class StoreTarget implements Target, Ledger {
     const nowMs = Date.now()
     // Jobs of a queue keep their order, whatever their lanes are.
     const firstUs = await this.#nextUs(records.length)
-    const places = new Map(records.map((record, at) => [record, at]))
+    const imported = new Map(
+      records.map((record, at) => [record, importedOf(record, nowMs, firstUs + at)]),
+    )
     const results = new Map<JobRecord, Stored>()
     // The lanes of a page go out together.
     const storeLane = async ([lane, some]: readonly [string, JobRecord[]]): Promise<void> => {
       await this.#open(lane, some)
-      const imported = some.map((record) =>
-        importedOf(record, nowMs, firstUs + (places.get(record) ?? 0)),
-      )
-      const stored = await this.#redis.imports.store(lane, this.#tag, imported)
+      const jobs = some.flatMap((record) => imported.get(record) ?? [])
+      const stored = await this.#redis.imports.store(lane, this.#tag, jobs)
       for (const [at, record] of some.entries()) results.set(record, storedOf(stored[at]))
     }
-    for (const lanes of chunks([...this.#byLane(records)], lanesAtOnce)) {
-      await Promise.all(lanes.map(storeLane))
-    }
+    await this.#inTurn(async () => {
+      for (const lanes of chunks([...this.#byLane(records)], lanesAtOnce)) {
+        await Promise.all(lanes.map(storeLane))
+      }
+    })
     await this.#redis.confirm?.()
     return records.map((record) => results.get(record) ?? { kind: 'known' })
   }
 
+  /** One page at a time, in the order in which they came. */
+  async #inTurn(act: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(act)
+    // A page that failed keeps no other back: its caller hears of it.
+    this.#turn = turn.catch(() => undefined)
+    await turn
+  }
+
   /** Microseconds that come after all that were given before. */
   async #nextUs(count: number): Promise<number> {
-    const firstUs = Math.max(this.#lastUs, await this.#redis.imports.nowUs())
+    const nowUs = await this.#redis.imports.nowUs()
+    // Another page may have been given its own meanwhile.
+    const firstUs = Math.max(this.#lastUs, nowUs)
     this.#lastUs = firstUs + count
     return firstUs
   }
