@@ -45,7 +45,10 @@ local function healLane(lane, queue)
   if not band then return end
   if opennessOf(lane, meta[1], closed, meta[3], now) then
     if queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rankOfHead, lane) end
-  elseif not isWorked and tonumber(meta[3] or 0) > 0 then
+    return
+  end
+  if queue ~= '' then redis.call('ZREM', readyKey(queue), lane) end
+  if not isWorked and tonumber(meta[3] or 0) > 0 then
     stranded[#stranded + 1] = lane
   end
 end

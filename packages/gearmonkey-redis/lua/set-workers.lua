@@ -30,7 +30,11 @@ local function setWorkers(lane, named, consumers, elsewhere, queue)
   if named > 0 or namedBefore > 0 or elsewhere == '1' then
     noteNamedWorkers(lane, redis.call('HGET', meta, 'closed'), graceMs, now, true)
   end
-  if named > 0 then takeBackBridged(lane, now, 1000) end
+  if named > 0 then
+    takeBackBridged(lane, now, 1000)
+    -- A claim by the index of the queue need not find out that the lane is closed.
+    if queue ~= '' and not openness(lane, now) then redis.call('ZREM', readyKey(queue), lane) end
+  end
   if named == 0 and namedBefore > 0 then
     hintReady(queue, lane, now)
     local queued = redis.call('LLEN', queueKey(lane, 'high')) + redis.call('LLEN', queueKey(lane, 'normal'))

@@ -38,6 +38,38 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
     await scheduler.stop()
   })
 
+  test('a consumer asks nothing of 4,000 closed lanes in which jobs wait', async () => {
+    const lanes = Array.from({ length: 4_000 }, (_none, at) => `closed${at + 1}`)
+    await filled.fill(
+      lanes.length,
+      `for at = first, last do redis.call('HSET', 'xg:lanes', 'closed' .. at, at) end`,
+    )
+    const job = { input: Buffer.from('in'), door: 'gearman', foreground: false, level: 5 } as const
+    await Promise.all(lanes.map((lane) => store.submit(lane, [job])))
+    expect(await filled.redis.zcard('xg:ready:default')).toBe(lanes.length)
+    const worked = new Map(lanes.map((lane) => [lane, { named: 1, consumers: 0 }]))
+    await store.setWorkers(worked)
+    expect(await filled.redis.zcard('xg:ready:default')).toBe(0)
+    await store.heal(lanes)
+    const cost = await filled.cost(async () => {
+      const groups = [{ lanes, queue: 'default' }]
+      expect(await store.claim({ by: 'consumer', access: 'auto', groups, max: 1 })).toEqual([])
+    })
+    expect(cost.commands).toBeLessThan(20)
+  })
+
+  test('a job is found by its jid in two commands, whatever lanes there are', async () => {
+    await filled.fillLanes(2_000, 'f')
+    const job = { input: Buffer.from('in'), door: 'faktory', foreground: false, level: 5 } as const
+    await store.submit('f1999', [{ ...job, jid: 'jid-of-f1999' }])
+    const cost = await filled.cost(async () => {
+      expect(await store.findJid('jid-of-f1999')).toEqual({ lane: 'f1999', id: 1 })
+      expect(await store.findJid('jid-of-nobody')).toBeUndefined()
+    })
+    // The look at what it cost is some, too.
+    expect(cost.commands).toBeLessThan(12)
+  })
+
   describe('of which 64 of 65,000 hold jobs', () => {
     const lanes = Array.from({ length: 65_000 }, (_none, at) => `f${at + 1}`)
     const full = lanes.filter((_lane, at) => at % 1_024 === 0)
