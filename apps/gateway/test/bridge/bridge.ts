@@ -31,11 +31,18 @@ export interface Bridge {
 
 const anyPorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
 
+/** On a busy machine a server may be silent for seconds. Here nobody takes it for dead. */
+const patientCluster = ['--cluster-node-timeout', '20000']
+
 /** What starts each kind of store. */
 const engines = {
   server: () => RedisServer.start(),
-  sentinel: () => RedisSentinel.start(),
-  cluster: () => RedisCluster.start(),
+  async sentinel() {
+    const sentinel = await RedisSentinel.start()
+    await sentinel.hold(true)
+    return sentinel
+  },
+  cluster: () => RedisCluster.start({ words: patientCluster }),
 } as const
 
 export type Engine = keyof typeof engines
