@@ -31,6 +31,16 @@ describe.skipIf(!hasRedisServer)('needs redis-server: an administrator', () => {
       .toEqual(['mail\t4\t0\t0', 'post\t0\t0\t0'])
   })
 
+  test('sees each of many functions once', async () => {
+    const admin = await (await open()).peer()
+    const names = Array.from({ length: 2_001 }, (_none, at) => `f${at}`)
+    for (const name of names) admin.say('SUBMIT_JOB_BG', name, '', '')
+    await admin.hearMany(names.length)
+    const rows = names.map((name) => `${name}\t1\t0\t0`)
+    expect((await admin.list('status')).sort()).toEqual(rows.sort())
+    expect(new Set(await admin.list('prioritystatus')).size).toBe(names.length)
+  })
+
   test('sees what was said just before on the same connection', async () => {
     const admin = await (await open()).peer()
     admin.say('CAN_DO', 'a').say('CAN_DO', 'b').say('SUBMIT_JOB_BG', 'c', '', '')

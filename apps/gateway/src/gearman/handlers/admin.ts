@@ -11,6 +11,7 @@ import {
   parseAdminLine,
   type AdminCommand,
 } from '@crossgear/gearman-codec'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ownTexts } from '../replies.ts'
 import type { Session } from '../session.ts'
 import { shownUnique } from '../translate.ts'
@@ -27,9 +28,13 @@ type PlainHandler = (session: Session) => string | Promise<string>
 /** Most jobs that one `show` lists; the rest is left out. */
 const mostShown = 100_000
 
+/** Rows of a list that are made at once, about a millisecond's work. */
+const rowsPerTurn = 2_000
+const listEnd = '.\n'
+
 /** `function TAB total TAB running TAB workers`, of the whole store. */
 const status: PlainHandler = async ({ scheduler }) =>
-  formatStatus((await scheduler.admin.counts()).map((counts) => statusRow(counts)))
+  listed(await scheduler.admin.counts(), (some) => formatStatus(some.map(statusRow)))
 
 /** Jobs that are due later are among the queued, as in gearmand. */
 function statusRow({ lane, high, normal, low, scheduled, running, workers }: LaneCounts) {
@@ -39,13 +44,25 @@ function statusRow({ lane, high, normal, low, scheduled, running, workers }: Lan
 
 /** `function TAB high TAB normal TAB low TAB workers`, queued jobs of the whole store. */
 const priorityStatus: PlainHandler = async ({ scheduler }) =>
-  formatPriorityStatus(
-    (await scheduler.admin.counts()).map((row) => ({
-      ...row,
-      function: row.lane,
-      normal: row.normal + row.scheduled,
-    })),
+  listed(await scheduler.admin.counts(), (some) =>
+    formatPriorityStatus(
+      some.map((row) => ({ ...row, function: row.lane, normal: row.normal + row.scheduled })),
+    ),
   )
+
+/** A list that is made in pieces, between which others have their turn. */
+async function listed<Row>(
+  rows: readonly Row[],
+  format: (some: readonly Row[]) => string,
+): Promise<string> {
+  const pieces: string[] = []
+  for (let at = 0; at + rowsPerTurn < rows.length; at += rowsPerTurn) {
+    pieces.push(format(rows.slice(at, at + rowsPerTurn)).slice(0, -listEnd.length))
+    await nextTurn()
+  }
+  const last = rows.slice(pieces.length * rowsPerTurn)
+  return pieces.join('') + format(last)
+}
 
 /** `number address id : functions`, a line for each connection to this node. */
 const workers: PlainHandler = ({ context }) =>
