@@ -1,13 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Worker } from 'faktory-worker'
+import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { until } from '@crossgear/tools/until'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { runMigrate } from '../../src/migrate/run-migrate.ts'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGateway } from '../support/gateway-process.ts'
 
 const jobs = 200
+const lacksGearmand =
+  spawnSync('gearmand', ['--version']).status !== 0 && process.env['CI'] !== 'true'
 
 // Faktory's own server cannot be installed here: Crossgear's Faktory door stands in for it.
 describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that runs', () => {
@@ -98,4 +105,141 @@ describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that
     )
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('Invalid password')])
   })
+
+  test('Faktory to Crossgear and back: jobs that wait go to the old server, and its stock worker does each once', async () => {
+    const from = await gatewayOn(target)
+    const back = await gatewayOn(old, '--faktory-password', 'secret')
+    const client = new Client({ host: '127.0.0.1', port: from.faktory })
+    await client.connect()
+    for (let at = 0; at < 50; at += 1) await client.job('Mail', at).push()
+    await client.close()
+    const words = [
+      ...['run', '--from', `faktory://127.0.0.1:${from.faktory}`, '--move'],
+      ...['--to', `faktory://:secret@127.0.0.1:${back.faktory}`],
+      ...['--journal', join(folder, 'faktory-back.journal')],
+    ]
+    const moved = await migrate(...words)
+    expect([moved.code, moved.stdout]).toEqual([0, expect.stringContaining('50 removed')])
+    expect(await target.ask('LLEN', 'queue:Mail:normal')).toBe('0')
+    const done: unknown[] = []
+    const worker = new Worker({ host: '127.0.0.1', port: back.faktory, password: 'secret' })
+    await new Promise<void>((resolve, reject) => {
+      worker.register('Mail', (...args: unknown[]) => {
+        if (done.push(args[0]) === 50) resolve()
+      })
+      worker.work().catch(reject)
+    })
+    await worker.stop()
+    expect(new Set(done).size).toBe(50)
+  })
+
+  test.skipIf(lacksGearmand)(
+    'gearmand to Crossgear and back: workers serve both, and each job is done once',
+    async () => {
+      const port = await freePort()
+      const words = ['--port', String(port), '--listen', '127.0.0.1', '--log-file', 'none']
+      const gearmand = spawn('gearmand', words, { stdio: 'ignore' })
+      const exited = once(gearmand, 'exit')
+      try {
+        await until('gearmand answers', () =>
+          GearmanPeer.connect(port).then(
+            (peer) => peer.leave().then(() => true),
+            () => false,
+          ),
+        )
+        const { gearman } = await gatewayOn(target)
+        // 1. Jobs wait at the old server, and its clients turn to Crossgear.
+        await submit(port, 'old', 50)
+        await submit(gearman, 'new', 50)
+        // 2. Workers serve both.
+        const done: string[] = []
+        const workers = [await work(port, done), await work(gearman, done)]
+        const sides = ['--from', `gearman://127.0.0.1:${port}`, '--to', target.url]
+        const moved = await migrate('run', ...sides, '--move')
+        expect([moved.code, moved.stderr]).toEqual([0, ''])
+        await until('all jobs are done', () => Promise.resolve(done.length >= 100))
+        expect(new Set(done).size).toBe(100)
+        for (const worker of workers) await worker.leave()
+        // 3. Back again, with the two sides exchanged.
+        await submit(gearman, 'back', 50)
+        const journal = ['--journal', join(folder, 'gearman-back.journal')]
+        const back = [
+          '--from',
+          `gearman://127.0.0.1:${gearman}`,
+          '--to',
+          `gearman://127.0.0.1:${port}`,
+        ]
+        const returned = await migrate('run', ...back, '--move', ...journal)
+        expect([returned.code, returned.stdout]).toEqual([0, expect.stringContaining('50 removed')])
+        const again: string[] = []
+        const worker = await work(port, again)
+        await until('all that went back is done', () => Promise.resolve(again.length >= 50))
+        expect(new Set(again).size).toBe(50)
+        await worker.leave()
+        expect(done.length).toBe(100)
+      } finally {
+        gearmand.kill('SIGTERM')
+        await exited
+      }
+    },
+  )
+
+  test('Gearman clients to Faktory workers, one function by its route, and back without it', async () => {
+    const config = join(folder, 'crossgear.toml')
+    writeFileSync(config, '[routes.mail]\nqueue = "mails"\n')
+    const routed = await gatewayOn(target, '--config', config)
+    const resized: string[] = []
+    const resizer = await work(routed.gearman, resized, 'resize')
+    const mailed: unknown[] = []
+    const worker = new Worker({ host: '127.0.0.1', port: routed.faktory, queues: ['mails'] })
+    worker.register('mail', (...args: unknown[]) => void mailed.push(args[0]))
+    worker.register('resize', (...args: unknown[]) => void mailed.push(args[0]))
+    await worker.work()
+    const client = await GearmanPeer.connect(routed.gearman)
+    await client.submit('SUBMIT_JOB', 'mail', '', 'by Faktory')
+    expect((await client.hear())[0]).toBe('WORK_COMPLETE')
+    await client.submit('SUBMIT_JOB', 'resize', '', 'by Gearman')
+    expect((await client.hear())[0]).toBe('WORK_COMPLETE')
+    expect([mailed, resized]).toEqual([['by Faktory'], ['by Gearman']])
+    await Promise.all([worker.stop(), resizer.leave(), client.leave()])
+    for (const { child, exited } of gateways.splice(0)) {
+      child.kill('SIGTERM')
+      await exited
+    }
+    const plain = await gatewayOn(target)
+    const done: string[] = []
+    const mailer = await work(plain.gearman, done)
+    const again = await GearmanPeer.connect(plain.gearman)
+    await again.submit('SUBMIT_JOB', 'mail', '', 'back')
+    expect((await again.hear())[0]).toBe('WORK_COMPLETE')
+    expect(done).toEqual(['back'])
+    await Promise.all([mailer.leave(), again.leave()])
+  })
+
+  /** Submits background jobs of the function mail. */
+  async function submit(port: number, name: string, count: number): Promise<void> {
+    const peer = await GearmanPeer.connect(port)
+    for (let at = 0; at < count; at += 1)
+      await peer.submit('SUBMIT_JOB_BG', 'mail', `${name}-${at}`, `${name} ${at}`)
+    await peer.leave()
+  }
+
+  /** A worker that does jobs of a function until it leaves. */
+  async function work(port: number, done: string[], fn = 'mail'): Promise<GearmanPeer> {
+    const peer = await GearmanPeer.connect(port)
+    peer.say('CAN_DO', fn).say('GRAB_JOB')
+    const loop = async (): Promise<void> => {
+      for (;;) {
+        const [name, handle = '', , payload = ''] = await peer.hear()
+        if (name === 'NO_JOB') peer.say('PRE_SLEEP')
+        else if (name === 'NOOP') peer.say('GRAB_JOB')
+        else if (name === 'JOB_ASSIGN') {
+          done.push(payload)
+          peer.say('WORK_COMPLETE', handle, 'done').say('GRAB_JOB')
+        }
+      }
+    }
+    void loop()
+    return peer
+  }
 })
