@@ -1,5 +1,6 @@
 export * from './model/job.ts'
 export * from './store/ports.ts'
+export * from './store/step-ports.ts'
 export type * from './store/native-ports.ts'
 export type * from './store/batch-ports.ts'
 export type * from './store/cron-ports.ts'

@@ -2,7 +2,6 @@ import { Administration } from './admin/administration.ts'
 import { Bridging } from './dispatch/bridging.ts'
 import { Claims } from './dispatch/claims.ts'
 import { Forgotten } from './maintenance/forgotten.ts'
-import { Gathering } from './intake/gathering.ts'
 import { InHand } from './dispatch/in-hand.ts'
 import type { Interest } from './model/interest.ts'
 import type { JobEvent, JobRef, JobState } from './model/job.ts'
@@ -16,6 +15,7 @@ import { Outcomes } from './results/outcomes.ts'
 import type { Clock, Observer, Store } from './store/ports.ts'
 import { QueueControl } from './admin/queue-control.ts'
 import type { SchedulerOptions } from './scheduler-options.ts'
+import { Steps } from './dispatch/steps.ts'
 import { Submissions } from './intake/submissions.ts'
 import { Upkeep } from './maintenance/upkeep.ts'
 import { Verdicts } from './model/verdicts.ts'
@@ -52,11 +52,14 @@ export function schedulerParts(
   const tasks = new TaskTimes(clock)
   const storeNowMs = (): number => upkeep.storeNowMs()
 
-  /** One moment for all, in the order in which a connection may have asked. */
-  const gathering = new Gathering(clock, () => {
-    outcomes.flush()
-    submissions.flush()
-    claims.flush()
+  const steps = new Steps({
+    store,
+    clock,
+    flush: () => {
+      outcomes.flush()
+      submissions.flush()
+      claims.flush()
+    },
   })
 
   const verdicts = new Verdicts({
@@ -67,21 +70,26 @@ export function schedulerParts(
   })
   const submissions: Submissions = new Submissions({
     ...common,
-    added: gathering.add,
+    steps,
+    added: steps.added,
     laneAdded: (lane) => counts.laneAdded(lane),
     waiters,
     storeNowMs,
-    wake: (lane, jobs, awake) => wakeups.wake(lane, jobs, { awake }),
+    wake: (lane, jobs, own) => wakeups.wake(lane, jobs, own),
     isWatched: (lane) => watch.covers(lane),
-    sending: (lane, jobs) => {
+    sending: (lane, jobs, isOpen) => {
+      const consumers = isOpen && jobs > 0 ? wakeups.wakeConsumers(lane, jobs) : 0
       // While the store takes them a worker by name can wake up and ask.
-      const worker = wakeups.nextByName(lane)
-      if (!worker || !claims.anticipate(worker.interest, jobs)) return 0
+      const worker = jobs > 0 ? wakeups.nextByName(lane) : undefined
+      if (!worker || !claims.anticipate(worker.interest, jobs)) return { byName: 0, consumers }
       wakeups.wakeOne(worker)
-      return 1
+      return { byName: 1, consumers }
     },
   })
-  const outcomes = new Outcomes({ ...common, added: gathering.add, inHand, wake, tell, waiters })
+  const outcomes = new Outcomes({
+    ...{ ...common, inHand, wake, tell, waiters, steps },
+    added: steps.added,
+  })
   const settleNative = (job: JobState): void => outcomes.add(undefined, verdicts.ofNative(job))
   const queues = new QueueControl({
     store,
@@ -97,7 +105,8 @@ export function schedulerParts(
   }
   const claims = new Claims({
     ...common,
-    added: gathering.add,
+    steps,
+    added: steps.added,
     inHand,
     isHeard,
     handedOut: (job) => bridging.handedOut(job),
@@ -179,7 +188,7 @@ export function schedulerParts(
     register: (lane) => submissions.laneNumber(lane),
     settled: async () => {
       await Promise.all([submissions.registered(), counts.told()])
-      gathering.flush()
+      steps.flush()
     },
   })
   const jobs = new JobLookup(store, registry)

@@ -19,7 +19,7 @@ export const tellsNothing = ({ message }: Error): boolean =>
 export function storeErrorOf(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   const message = error instanceof Error ? error.message : String(error)
-  if (refusals.test(message) || message.includes('user_script')) {
+  if (refusals.test(message) || /user_(script|function)/.test(message)) {
     return new StoreError('REFUSED', message, { cause: error })
   }
   if (unsent.test(message)) return new StoreError('UNREACHABLE', 'not connected', { cause: error })
@@ -34,4 +34,9 @@ export function storeErrorOf(error: unknown): StoreError {
 /** Whether the server may have done what was asked all the same. */
 export function isUnheard(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT')
+}
+
+/** Whether the server has no room for what would grow it, and has not begun with it. */
+export function isFull(error: unknown): boolean {
+  return error instanceof StoreError && error.message.startsWith('OOM')
 }

@@ -10,6 +10,8 @@ export class Events {
   readonly #keys: Keys
   readonly #nodeChannel: string
   #watched: ReadonlySet<string> | 'all' = new Set()
+  /** Those of the watched lanes to which the server surely has subscribed this node, while it is connected. */
+  #listening: ReadonlySet<string> = new Set()
   #listener: StoreListener | undefined
   #hasStarted = false
   #isProbing = false
@@ -25,6 +27,10 @@ export class Events {
       this.#heard(channel.toString(), message)
     })
     redis.on('ready', () => void this.#subscribeAgain())
+  }
+
+  isListening(lane: string): boolean {
+    return this.#listening.has(lane)
   }
 
   listen(listener: StoreListener): void {
@@ -70,12 +76,15 @@ export class Events {
     const fewer = [...namesBefore].filter((lane) => !names.has(lane))
     const channels = (some: readonly string[]): string[] =>
       some.map((lane) => this.#keys.channel(lane))
+    // What is to be unsubscribed from counts as such already: others may be the only ones who listen then.
+    this.#listening = new Set([...namesBefore].filter((lane) => names.has(lane)))
     if (lanes === 'all' && before !== 'all') await this.#redis.psubscribe(pattern)
     if (more.length > 0) await this.#redis.subscribe(...channels(more))
     if (fewer.length > 0) await this.#redis.unsubscribe(...channels(fewer))
     if (lanes !== 'all' && before === 'all') await this.#redis.punsubscribe(pattern)
     // Not before it is so: after a failure the next call must say all of it again.
     this.#watched = lanes
+    this.#listening = names
   }
 
   /** After each new connection. Where it fails, another is made and it begins anew. */

@@ -3,6 +3,7 @@ import {
   holderOf,
   type Door,
   type Job,
+  type JobRef,
   type JobState,
   type LookExtra,
   type Level,
@@ -10,6 +11,7 @@ import {
   type Reservation,
   type Status,
 } from '@crossgear/core-scheduler'
+import type { KeptJobs } from './kept-jobs.ts'
 import type { ScriptArgument } from './scripts.ts'
 
 /** Puts the fields of a job's hash beside the GearMonkey spec's, as pairs for HSET, behind other arguments. */
@@ -131,35 +133,86 @@ function clientsOf(waiting: string): number {
   return waiting.split(',').reduce((sum, node) => sum + Number(node.split('=')[1] ?? 1), 0)
 }
 
-/** The claim script's reply, flat per job: lane, id, token, fields and values of its hash. */
+/** A claim's reply, flat per job: lane, id, token, and fields and values of its hash, or `enqueued` alone. */
 export type ReservedReply = readonly (Buffer | (Buffer | false)[])[]
+
+/** A reservation of a job that should be kept here, and is not. */
+export interface Missing {
+  readonly missing: JobRef & { readonly token: string }
+}
 
 /**
  * Reservations from a script's reply. `beside`: values that stand beside it, false in their places. `nowMs` (the
- * store's clock) tells how long they were queued.
+ * store's clock) tells how long they were queued. `kept`: jobs of which the reply says only when they were queued.
  */
 export function reservationsOf(
   reply: ReservedReply,
-  beside: readonly Buffer[],
+  beside: Iterator<Buffer>,
   nowMs: number,
-): Reservation[] {
-  const found: Reservation[] = []
-  let next = 0
+  kept: Pick<KeptJobs, 'get'>,
+): (Reservation | Missing)[] {
+  const found: (Reservation | Missing)[] = []
   for (let at = 0; at + 3 < reply.length; at += 4) {
-    const pairs = reply[at + 3] as (Buffer | false)[]
-    if (next < beside.length) {
-      for (let place = 0; place < pairs.length; place += 1) {
-        if (pairs[place] === false) pairs[place] = beside[next++] ?? empty
-      }
-    }
     const lane = String(reply[at])
-    const job = draftOf(lane, Number(String(reply[at + 1])), pairs as Buffer[])
-    if (!job) throw new Error(`job ${String(reply[at + 1])} of ${lane} has no status`)
-    const token = String(reply[at + 2])
+    const id = Number(String(reply[at + 1]))
+    const token = (reply[at + 2] as Buffer).toString('latin1')
+    const rest = reply[at + 3] as Buffer | (Buffer | false)[]
+    if (Buffer.isBuffer(rest)) {
+      const enqueued = rest.toString('latin1')
+      const job = kept.get(lane, id, enqueued)
+      found.push(
+        job
+          ? reservationOf({ lane, id, token }, job, Number(enqueued), nowMs)
+          : { missing: { lane, id, token } },
+      )
+      continue
+    }
+    for (let place = 0; place < rest.length; place += 1) {
+      if (rest[place] === false) rest[place] = (beside.next().value as Buffer | undefined) ?? empty
+    }
+    const job = draftOf(lane, id, rest as Buffer[])
+    if (!job) throw new Error(`job ${id} of ${lane} has no status`)
     job.token = token
     job.heldBy = holderOf(token)
     if (job.enqueuedAtMs !== undefined) job.waitedMs = Math.max(0, nowMs - job.enqueuedAtMs)
     found.push(job as Reservation)
   }
   return found
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+/** A job that this node has submitted itself, as a worker is given it. */
+function reservationOf(
+  { lane, id, token }: JobRef & { readonly token: string },
+  job: NewJob,
+  enqueuedAtMs: number,
+  nowMs: number,
+): Reservation {
+  const { unique, reducer, jid, envelope, retries, reserveForSeconds, retentionSeconds } = job
+  return {
+    lane,
+    id,
+    token,
+    status: 'idle',
+    door: job.door,
+    level: job.level,
+    losses: 0,
+    settled: false,
+    foreground: job.foreground,
+    waiting: job.foreground ? 1 : 0,
+    input: bufferOf(job.input),
+    enqueuedAtMs,
+    heldBy: holderOf(token),
+    waitedMs: Math.max(0, nowMs - enqueuedAtMs),
+    ...(unique && unique.length > 0 && { unique: bufferOf(unique) }),
+    ...(reducer && reducer.length > 0 && { reducer: bufferOf(reducer) }),
+    ...(jid !== undefined && { jid }),
+    ...(envelope !== undefined && { envelope }),
+    ...(retries !== undefined && { retries }),
+    ...(reserveForSeconds !== undefined && { reserveForSeconds }),
+    ...(retentionSeconds && { retentionSeconds }),
+  }
 }

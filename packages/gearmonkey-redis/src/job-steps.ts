@@ -1,30 +1,49 @@
 import {
   holderOf,
+  noStep,
+  only,
   StoreError,
-  type HeldRef,
   type ClaimRequest,
+  type HeldRef,
   type JobRef,
-  type LaneArrivals,
+  type LaneOutcomes,
+  type LaneSubmitted,
   type LeasedJob,
-  type NewJob,
-  type Outcome,
-  type Report,
   type Reservation,
   type Settled,
-  type Submitted,
+  type Step,
+  type StepAnswer,
   type Throttle,
 } from '@crossgear/core-scheduler'
 import { chunks } from './chunks.ts'
 import type { ClockOffset } from './clock-offset.ts'
-import { isUnheard } from './errors.ts'
+import { isFull, isUnheard } from './errors.ts'
 import { reservationsOf, type ReservedReply } from './job-hash.ts'
 import { JobReads } from './job-reads.ts'
+import { KeptJobs } from './kept-jobs.ts'
 import { unpack } from './packed.ts'
 import type { ScriptArgument } from './scripts.ts'
+import {
+  addClaim,
+  addOutcomes,
+  addReports,
+  addSubmissions,
+  type ClusterArrival,
+} from './step-arguments.ts'
 import type { StoreLink } from './store-link.ts'
-import { addArrivals, submittedOf } from './submit-arguments.ts'
-import { throttleArguments } from './throttle-arguments.ts'
+import { laneSubmittedOf } from './submit-arguments.ts'
 import { UnheardClaims } from './unheard-claims.ts'
+
+/** Lanes of a group of which a step says whether this node listens to them. */
+const mostLanesNamed = 16
+
+/** Who listens to lanes. */
+export interface Listeners {
+  /** Whether the server that runs the scripts knows everybody who does. */
+  readonly knowsAll: () => boolean
+  /** Whether this node surely does. */
+  readonly has: (lane: string) => boolean
+}
 
 export interface JobStepOptions {
   readonly deadPerLane: number
@@ -36,34 +55,29 @@ export interface JobStepOptions {
 /** Unique ids times lanes that one call looks up, under a millisecond of the server's time. */
 const lookupsPerCall = 1_000
 
-/** The asker, as lua/claim.lua names it. */
-function wayOf({
-  by,
-  access = 'auto',
-  byLevel = false,
-}: Pick<ClaimRequest, 'by' | 'access' | 'byLevel'>): string {
-  if (by === 'named') return byLevel ? 'l' : 'n'
-  return { any: 'f', opened: 'o', auto: 'a' }[access]
-}
-
-const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped']
-
-/** Values that a submission in a cluster brings beside its jobs. */
-interface ClusterArrival {
-  /** Notes by which the jobs have joined their batches. */
-  readonly notes?: ReadonlyMap<string, string>
-  /** When the jobs came, microseconds since 1970; absent: now, by the server's clock. */
-  readonly atUs?: number
-}
+const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped', 'wanted']
 
 type PackedReply = readonly [packed: Buffer, ...beside: Buffer[]]
 
-/** As lua/claim.lua says. */
+/** As lua/step.lua says. */
 type ClaimReply = readonly [
   jobs: ReservedReply,
   throttled: readonly (Buffer | number)[],
   left: number,
 ]
+type StepReply = readonly [
+  arrivedUs: number,
+  reports: Buffer,
+  outcomes: readonly Buffer[],
+  submissions: readonly (Buffer | (number | Buffer)[])[],
+  claims: readonly (Buffer | ClaimReply)[],
+]
+
+/** What a step is asked for beside its parts. */
+export interface StepWays extends ClusterArrival {
+  /** Takes whatever the limits of queues are. */
+  readonly unlimited?: boolean
+}
 
 /** The steps of the store port that jobs and their outcomes go through. */
 export class RedisJobs {
@@ -71,66 +85,35 @@ export class RedisJobs {
   readonly #clock: ClockOffset
   readonly #options: JobStepOptions
   readonly #reads: JobReads
+  readonly #listeners: Listeners
   readonly #unheard = new UnheardClaims()
+  readonly #kept = new KeptJobs()
   #token = 0
 
-  constructor(link: StoreLink, clock: ClockOffset, options: JobStepOptions) {
+  constructor(link: StoreLink, clock: ClockOffset, options: JobStepOptions, listeners: Listeners) {
     this.#link = link
     this.#reads = new JobReads(link)
     this.#clock = clock
     this.#options = options
-  }
-
-  async submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
-    const [result] = await this.submitLanes([{ lane, jobs, places: [...jobs.keys()] }])
-    if (result instanceof StoreError) throw result
-    return result ?? []
+    this.#listeners = listeners
   }
 
   /** Outside a cluster of any number of lanes, in a cluster of one. */
-  async submitLanes(
-    arrivals: readonly LaneArrivals[],
-    { notes, atUs }: ClusterArrival = {},
-  ): Promise<readonly (readonly Submitted[] | StoreError)[]> {
-    const { run, keys, node } = this.#link
-    const args: ScriptArgument[] = [node, atUs ?? '', arrivals.length]
-    for (const lane of arrivals) addArrivals(args, lane, this.#link, notes)
-    const reply = unpack((await run('submit', [keys.uid(arrivals[0]?.lane ?? '')], args)) as Buffer)
-    return (reply as (Buffer | (number | Buffer)[])[]).map((answer) =>
-      Array.isArray(answer)
-        ? answer.map((result) => submittedOf(result))
-        : new StoreError('REFUSED', String(answer)),
-    )
-  }
-
-  async claim(request: ClaimRequest): Promise<readonly Reservation[]> {
-    const { groups, ahead = 0 } = request
-    const limits = throttleArguments(request, this.#link.names, this.#options.throttles)
-    const max = request.max + (limits[0] === 0 ? ahead : 0)
-    const first = groups.find(({ lanes }) => lanes.length > 0)?.lanes[0]
-    if (first === undefined) return []
-    const { keys, node } = this.#link
-    const reserveMs = 1000 * this.#options.reserveForSeconds
-    const args: ScriptArgument[] = [wayOf(request), node, this.#token, max, reserveMs]
-    args.push(groups.length)
-    for (const { lanes, queue, leaseMs } of groups) {
-      // The hint index knows the lanes of a queue; that there are several is all it needs to be told.
-      const named = queue === undefined ? lanes : lanes.slice(0, 2)
-      args.push(leaseMs ?? '', queue ?? '', named.length, ...named)
+  async step(step: Step, ways: StepWays = {}): Promise<StepAnswer> {
+    const claims = step.claims.filter(({ groups }) => groups.some(({ lanes }) => lanes.length > 0))
+    const firstToken = this.#token
+    const args = this.#arguments({ ...step, claims }, ways)
+    try {
+      const reply = await this.#send({ ...step, claims }, args)
+      if (reply === 'full') return await this.#withoutSubmissions(step, ways)
+      return await this.#answer(step, claims, reply)
+    } catch (error) {
+      if (claims.length > 0 && isUnheard(error)) {
+        const lanes = claims.flatMap(({ groups }) => groups.flatMap(({ lanes: some }) => some))
+        this.#unheard.add(lanes, firstToken, this.#token - firstToken)
+      }
+      throw error
     }
-    args.push(...limits)
-    const lost = groups.flatMap(({ lanes }) => lanes)
-    const { jobs, throttled, left } = await this.#reserve(
-      [keys.queue(first, 'normal')],
-      args,
-      lost,
-      max,
-    )
-    if (left === 0) request.emptied?.()
-    for (let at = 0; at + 1 < throttled.length; at += 2) {
-      request.throttled?.(String(throttled[at]), Number(throttled[at + 1]))
-    }
-    return jobs
   }
 
   /** Takes from one lane, whatever its queue's limits are. */
@@ -138,37 +121,164 @@ export class RedisJobs {
     lane: string,
     request: Pick<ClaimRequest, 'by' | 'access' | 'max'> & { readonly leaseMs?: number },
   ): Promise<readonly Reservation[]> {
-    const { max, leaseMs = '' } = request
-    const { keys, node } = this.#link
-    const reserveMs = 1000 * this.#options.reserveForSeconds
-    const args = [wayOf(request), node, this.#token, max, reserveMs, 1, leaseMs, '', 1]
-    const keysOfCall = [keys.queue(lane, 'normal')]
-    const { jobs } = await this.#reserve(keysOfCall, [...args, lane, 0], [lane], max)
-    return jobs
+    const { leaseMs, ...wish } = request
+    const group = leaseMs === undefined ? { lanes: [lane] } : { lanes: [lane], leaseMs }
+    const claims = [{ ...wish, groups: [group] }]
+    const answer = await this.step({ ...noStep, claims }, { unlimited: true })
+    return only(answer.claims)
   }
 
-  async finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
-    const { deadPerLane, deadSeconds } = this.#options
-    const { run, keys, node } = this.#link
-    const args: ScriptArgument[] = [lane, node, this.#link.queueOf(lane), deadPerLane, deadSeconds]
-    args.push(outcomes.length)
-    for (const outcome of outcomes) {
-      addOutcome(args, outcome)
-    }
-    const digits = String(await run('finish', [keys.busy(lane)], args))
-    return Array.from(digits, (digit) => settledOf[Number(digit)] ?? 'unknown')
+  #arguments(step: Step, ways: StepWays): ScriptArgument[] {
+    const { deadPerLane, deadSeconds, reserveForSeconds, throttles } = this.#options
+    const { node, names } = this.#link
+    const args: ScriptArgument[] = [node, 1000 * reserveForSeconds, deadPerLane, deadSeconds]
+    args.push(this.#token)
+    addReports(args, step.reports)
+    addOutcomes(args, step.outcomes, this.#link)
+    addSubmissions(args, step.submissions, this.#link, ways)
+    this.#addListening(args, step)
+    const kept = step.claims.length > 0 ? this.#kept.firsts(this.#clock.nowMs()) : []
+    args.push(kept.length, ...kept.flat())
+    args.push(step.claims.length)
+    const limits = { names, throttles: ways.unlimited ? undefined : throttles }
+    for (const claim of step.claims) this.#token += addClaim(args, claim, limits)
+    return args
   }
 
-  async report(lane: string, reports: readonly Report[]): Promise<readonly boolean[]> {
-    const { run, keys, node } = this.#link
-    const args: ScriptArgument[] = [lane, node, reports.length]
-    for (const report of reports) {
-      args.push(report.kind, String(report.id), report.token)
-      if (report.kind === 'status') args.push(report.dividend, report.divisor)
-      else args.push(report.data, '')
+  /** On which of the step's lanes this node listens itself. */
+  #addListening(args: ScriptArgument[], { outcomes, submissions, claims }: Step): void {
+    const { knowsAll, has } = this.#listeners
+    const isKnown = knowsAll()
+    args.push(isKnown ? 1 : 0)
+    const own = new Set<string>()
+    if (isKnown) {
+      for (const { lane } of outcomes) if (has(lane)) own.add(lane)
+      for (const { lane } of submissions) if (has(lane)) own.add(lane)
+      for (const { groups } of claims) {
+        for (const { lanes } of groups) {
+          for (const lane of lanes.slice(0, mostLanesNamed)) if (has(lane)) own.add(lane)
+        }
+      }
     }
-    const digits = String(await run('report', [keys.busy(lane)], args))
-    return Array.from(digits, (digit) => digit === '1')
+    args.push(own.size, ...own)
+  }
+
+  /** `full`: the server has no room for the jobs, and has done nothing. */
+  async #send(step: Step, args: readonly ScriptArgument[]): Promise<PackedReply | 'full'> {
+    const { run, keys } = this.#link
+    const lane =
+      step.submissions[0]?.lane ??
+      step.outcomes[0]?.lane ??
+      step.reports[0]?.lane ??
+      step.claims[0]?.groups.find(({ lanes }) => lanes.length > 0)?.lanes[0] ??
+      ''
+    const isGrowing = step.submissions.length > 0
+    try {
+      const reply = await run(isGrowing ? 'step' : 'step-free', [keys.busy(lane)], args)
+      return reply as PackedReply
+    } catch (error) {
+      const hasOthers = step.outcomes.length + step.reports.length + step.claims.length > 0
+      if (isGrowing && hasOthers && isFull(error)) return 'full'
+      throw error
+    }
+  }
+
+  async #withoutSubmissions(step: Step, ways: StepWays): Promise<StepAnswer> {
+    const answer = await this.step({ ...step, submissions: [] }, ways)
+    const refusal = new StoreError('REFUSED', 'OOM the store has no room for more jobs')
+    return { ...answer, submissions: step.submissions.map(() => refusal) }
+  }
+
+  async #answer(
+    step: Step,
+    claims: readonly ClaimRequest[],
+    [packed, ...beside]: PackedReply,
+  ): Promise<StepAnswer> {
+    const reply = unpack(packed) as StepReply
+    const [arrivedUs, reports, outcomes, submissions] = reply
+    const submitted = submissions.map((answer) =>
+      Array.isArray(answer) ? laneSubmittedOf(answer) : refusalOf(answer),
+    )
+    for (const { lane, outcomes: some } of step.outcomes) {
+      for (const { id, kind } of some) if (kind !== 'return') this.#kept.drop(lane, id)
+    }
+    this.#keep(step, submitted, arrivedUs)
+    const claimed = await this.#claimed(claims, reply[4], beside)
+    let next = 0
+    return {
+      reports: Array.from(String(reports), (digit) => digit === '1'),
+      outcomes: outcomes.map((answer, at) => outcomesOf(answer, step.outcomes[at])),
+      submissions: submitted,
+      claims: step.claims.map((claim) => (claim === claims[next] ? (claimed[next++] ?? []) : [])),
+    }
+  }
+
+  #keep(
+    { submissions }: Step,
+    submitted: readonly (LaneSubmitted | StoreError)[],
+    arrivedUs: number,
+  ): void {
+    const nowMs = this.#clock.nowMs()
+    for (const [at, { lane, jobs, places }] of submissions.entries()) {
+      const answer = submitted[at]
+      if (!answer || answer instanceof StoreError) continue
+      for (const [index, result] of answer.results.entries()) {
+        const job = jobs[index]
+        if (result.kind !== 'created' || !job) continue
+        const enqueued = ((arrivedUs + (places[index] ?? 0)) / 1000).toFixed(3)
+        this.#kept.add(lane, result.id, job, enqueued, nowMs)
+      }
+    }
+  }
+
+  async #claimed(
+    claims: readonly ClaimRequest[],
+    replies: readonly (Buffer | ClaimReply)[],
+    beside: readonly Buffer[],
+  ): Promise<(readonly Reservation[] | StoreError)[]> {
+    const values = beside.values()
+    const found: (readonly Reservation[] | StoreError)[] = []
+    for (const [at, reply] of replies.entries()) {
+      if (Buffer.isBuffer(reply)) {
+        found.push(refusalOf(reply))
+        continue
+      }
+      const [jobs, throttled, left] = reply
+      if (left === 0) claims[at]?.emptied?.()
+      for (let index = 0; index + 1 < throttled.length; index += 2) {
+        claims[at]?.throttled?.(String(throttled[index]), Number(throttled[index + 1]))
+      }
+      const taken = await this.#reservations(jobs, values)
+      const claim = claims[at]
+      found.push(left === 2 && claim ? await this.#goOn(claim, taken) : taken)
+    }
+    return found
+  }
+
+  /** A claim that met too many hints that were wrong for one call. */
+  async #goOn(claim: ClaimRequest, taken: readonly Reservation[]): Promise<readonly Reservation[]> {
+    const max = claim.max - taken.length
+    if (max <= 0) return taken
+    const { claims } = await this.step({ ...noStep, claims: [{ ...claim, max, ahead: 0 }] })
+    return [...taken, ...only(claims)]
+  }
+
+  /** Jobs that this node thought it had, and has not, are read. */
+  async #reservations(reply: ReservedReply, beside: Iterator<Buffer>): Promise<Reservation[]> {
+    const nowMs = this.#clock.nowMs()
+    const found = reservationsOf(reply, beside, nowMs, this.#kept)
+    if (!found.some((job) => 'missing' in job)) return found as Reservation[]
+    const reservations: Reservation[] = []
+    for (const job of found) {
+      if (!('missing' in job)) reservations.push(job)
+      else {
+        const { lane, id, token } = job.missing
+        this.#kept.missed(lane, nowMs)
+        const [read] = await this.#reads.read(lane, [id])
+        if (read?.token === token) reservations.push({ ...read, token, heldBy: holderOf(token) })
+      }
+    }
+    return reservations
   }
 
   async abandon(lane: string, ids: readonly number[]): Promise<void> {
@@ -229,34 +339,11 @@ export class RedisJobs {
     await this.#unheard.settle((lane, first, end) => this.#putBack(lane, first, end))
   }
 
-  async #reserve(
-    keys: readonly string[],
-    args: readonly ScriptArgument[],
-    lanes: readonly string[],
-    max: number,
-  ): Promise<{
-    readonly jobs: Reservation[]
-    readonly throttled: ClaimReply[1]
-    readonly left: number
-  }> {
-    const firstToken = this.#token
-    this.#token += max
-    try {
-      const reply = await this.#link.run('claim', keys, args)
-      const [packed, ...beside] = reply as PackedReply
-      const [jobs, throttled, left] = unpack(packed) as ClaimReply
-      return { jobs: reservationsOf(jobs, beside, this.#clock.nowMs()), throttled, left }
-    } catch (error) {
-      if (isUnheard(error)) this.#unheard.add(lanes, firstToken, max)
-      throw error
-    }
-  }
-
   /** What no worker has heard of goes back to the front. */
   async #putBack(lane: string, first: number, end: number): Promise<void> {
     const found = await this.#given(lane, first, end)
-    const returns = found.map((held) => ({ ...held, kind: 'return' as const }))
-    if (returns.length > 0) await this.finish(lane, returns)
+    const outcomes = found.map((held) => ({ ...held, kind: 'return' as const }))
+    if (outcomes.length > 0) await this.step({ ...noStep, outcomes: [{ lane, outcomes }] })
   }
 
   /** The reservations of this node whose tokens are of such numbers. */
@@ -288,20 +375,17 @@ function tokensByLane(refs: readonly HeldRef[]): Map<string, Map<number, string>
   return lanes
 }
 
-function addOutcome(args: ScriptArgument[], outcome: Outcome): void {
-  args.push(outcome.kind, String(outcome.id), outcome.token)
-  switch (outcome.kind) {
-    case 'complete':
-      return void args.push(outcome.output, '', '')
-    case 'fail':
-      return void args.push(outcome.message, outcome.thrown ? '1' : '', outcome.failure ?? '')
-    case 'retry':
-      return void args.push(outcome.message, outcome.delayMs, outcome.failure)
-    case 'dead':
-      return void args.push(outcome.message, '', outcome.failure)
-    case 'release':
-      return void args.push(outcome.lost ? '1' : '', outcome.maxLosses, outcome.failure ?? '')
-    case 'return':
-      return void args.push('', '', '')
-  }
+/** What the script says of a part that went wrong. */
+function refusalOf(answer: unknown): StoreError {
+  return new StoreError('REFUSED', String(answer))
+}
+
+/** A digit for each outcome, or what refused the lane. */
+function outcomesOf(
+  answer: Buffer,
+  { outcomes }: LaneOutcomes = { lane: '', outcomes: [] },
+): readonly Settled[] | StoreError {
+  const digits = String(answer)
+  if (digits.length !== outcomes.length || !/^[0-4]*$/.test(digits)) return refusalOf(answer)
+  return Array.from(digits, (digit) => settledOf[Number(digit)] ?? 'unknown')
 }

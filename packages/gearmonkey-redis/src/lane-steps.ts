@@ -16,7 +16,7 @@ const dueLanesPerLook = 1_000
 /** Lanes whose due jobs are moved in one call, some 20 us of the store's time each. */
 const promotedAtOnce = 64
 /** Due jobs moved per call, less than 5 us of the store's time each. */
-const promotedPerCall = 256
+const promotedPerCall = 512
 /** Times one promotion goes back for more of all lanes. */
 const promotionRounds = 1_000
 const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies Place[]

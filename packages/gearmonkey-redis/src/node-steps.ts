@@ -22,15 +22,22 @@ export class RedisNodes {
   readonly #clock: ClockOffset
   readonly #dead: DeadBounds
 
+  #isAlone = false
+
   constructor(link: StoreLink, clock: ClockOffset, dead: DeadBounds) {
     this.#link = link
     this.#clock = clock
     this.#dead = dead
   }
 
+  /** Whether the server had no replicas at the last beat, on which others may listen. False in a cluster. */
+  get isAlone(): boolean {
+    return this.#isAlone
+  }
+
   async beat(): Promise<Pulse> {
     const { run, keys, node } = this.#link
-    const reply = await run('beat', [keys.nodes], [node])
+    const [reply] = await Promise.all([run('beat', [keys.nodes], [node]), this.#lookForReplicas()])
     const [now, isNew, ...others] = reply as [Buffer, number, ...Buffer[]]
     const nowMs = Number(now.toString())
     this.#clock.learn(nowMs)
@@ -39,6 +46,14 @@ export class RedisNodes {
       heartbeats.set(String(others[at]), Number(String(others[at + 1])))
     }
     return { nowMs, forgotten: isNew === 1, heartbeats }
+  }
+
+  /** A user that may not ask is one that does not know. */
+  async #lookForReplicas(): Promise<void> {
+    const { redis, isCluster } = this.#link
+    if (isCluster) return
+    const info = await redis.info('replication').catch(() => '')
+    this.#isAlone = /^role:master\r?$/m.test(info) && /^connected_slaves:0\r?$/m.test(info)
   }
 
   reclaim(

@@ -2,27 +2,23 @@ import type { Redis } from 'ioredis'
 import {
   type HeldRef,
   LaneNames,
+  SingleSteps,
   StoreError,
-  type ClaimRequest,
   type Job,
   type JobRef,
   type JobState,
   type JobSummary,
-  type LaneArrivals,
   type LaneCounts,
   type LaneLimits,
   type LaneOpenness,
   type LeasedJob,
   type LookExtra,
-  type NewJob,
-  type Outcome,
   type Pulse,
-  type Report,
-  type Reservation,
-  type Settled,
+  type Step,
+  type StepAnswer,
+  type StepStore,
   type Store,
   type StoreListener,
-  type Submitted,
   type Throttle,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
@@ -76,7 +72,7 @@ const defaults = {
 }
 
 /** The store port on a Redis or Valkey server, a master that Sentinels know, or a Redis Cluster. */
-export class RedisStore implements Store {
+export class RedisStore extends SingleSteps implements Store {
   readonly queues: RedisQueues
   readonly batches: RedisBatches
   readonly cron: RedisCron
@@ -94,8 +90,7 @@ export class RedisStore implements Store {
   readonly #jobs: RedisJobs
   /** Absent outside a cluster. */
   readonly #cluster: ClusterSteps | undefined
-  /** Of the steps that are others in a cluster: those that count here. */
-  readonly #steps: Pick<RedisJobs, 'submit' | 'submitLanes' | 'claim' | 'finish'>
+  readonly #steps: StepStore
   readonly #lanes: RedisLanes
   readonly #nodes: RedisNodes
   readonly #administration: RedisAdministration
@@ -105,6 +100,7 @@ export class RedisStore implements Store {
   #listener: StoreListener | undefined
 
   constructor(address: StoreAddress, options: RedisStoreOptions = {}) {
+    super()
     const bounds = { ...defaults, ...options }
     const { names = new LaneNames() } = options
     const link = new StoreLink(address, names, bounds.graceMs, options.answerWithinMs)
@@ -114,7 +110,10 @@ export class RedisStore implements Store {
     this.#events = new Events(this.#eventRedis, link.keys, link.node)
     this.#reads = new JobReads(link)
     this.#jids = new JidIndex(link)
-    this.#jobs = new RedisJobs(link, clock, bounds)
+    this.#jobs = new RedisJobs(link, clock, bounds, {
+      knowsAll: () => this.#nodes.isAlone,
+      has: (lane) => this.#events.isListening(lane),
+    })
     this.#lanes = new RedisLanes(link)
     this.#nodes = new RedisNodes(link, clock, bounds)
     this.#administration = new RedisAdministration(link)
@@ -154,6 +153,7 @@ export class RedisStore implements Store {
     try {
       await Promise.all([connect(this.#link.redis), this.#eventRedis.connect()])
       await this.#events.start()
+      await this.#link.load()
       await this.#jids.adopt()
     } catch (error) {
       throw storeErrorOf(error)
@@ -173,26 +173,12 @@ export class RedisStore implements Store {
     return this.#lanes.all()
   }
 
-  submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
-    return this.#steps.submit(lane, jobs)
+  get isSharded(): boolean {
+    return this.#link.isCluster
   }
 
-  submitLanes(
-    arrivals: readonly LaneArrivals[],
-  ): Promise<readonly (readonly Submitted[] | StoreError)[]> {
-    return this.#steps.submitLanes(arrivals)
-  }
-
-  claim(request: ClaimRequest): Promise<readonly Reservation[]> {
-    return this.#steps.claim(request)
-  }
-
-  finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
-    return this.#steps.finish(lane, outcomes)
-  }
-
-  report(lane: string, reports: readonly Report[]): Promise<readonly boolean[]> {
-    return this.#jobs.report(lane, reports)
+  step(step: Step): Promise<StepAnswer> {
+    return this.#steps.step(step)
   }
 
   abandon(lane: string, ids: readonly number[]): Promise<void> {

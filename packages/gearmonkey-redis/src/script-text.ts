@@ -3,14 +3,27 @@ import { readFileSync } from 'node:fs'
 const folder = new URL('../lua/', import.meta.url)
 const include = /^( *)--#include (\w+)\n/gm
 
+interface ScriptParts {
+  /** The pieces of the libraries that it needs. */
+  readonly libraries: readonly string[]
+  /** The text of its own file. */
+  readonly own: string
+}
+
 /** Scripts that were read: their files do not change while a process runs. */
-const known = new Map<string, string>()
+const known = new Map<string, ScriptParts>()
 
 /** The text of a script in `lua/`, with what it needs of `lua/lib/`. */
 export function readScript(name: string): string {
-  const text = known.get(name) ?? linked(name)
-  known.set(name, text)
-  return text
+  const { libraries, own } = scriptParts(name)
+  return [...libraries, own].join('')
+}
+
+/** The same in parts. */
+export function scriptParts(name: string): ScriptParts {
+  const parts = known.get(name) ?? linked(name)
+  known.set(name, parts)
+  return parts
 }
 
 /**
@@ -18,7 +31,7 @@ export function readScript(name: string): string {
  * comments. The server makes each function anew in every call: one that nothing uses would cost in all of them. What
  * is named inside a function is made when that is called, for what is seldom needed.
  */
-function linked(name: string): string {
+function linked(name: string): ScriptParts {
   const pieces: string[] = []
   const included = new Set<string>()
   const read = (file: string): string[] => {
@@ -34,7 +47,8 @@ function linked(name: string): string {
   const always = script.filter((piece) => !isLate(piece))
   const needed = neededBy(always.join(''), pieces)
   const late = pieces.filter((piece) => !needed.includes(piece))
-  return [...needed, ...script].map((piece) => filled(piece, late)).join('')
+  const fill = (piece: string): string => filled(piece, late)
+  return { libraries: needed.map(fill), own: script.map(fill).join('') }
 }
 
 /** The definitions of a file and what stands between them, one after the other, without comments. */

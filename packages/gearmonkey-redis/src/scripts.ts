@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts'
+import { Functions } from './functions.ts'
 import { Packer } from './packed.ts'
 import { readScript } from './script-text.ts'
 
@@ -13,7 +14,6 @@ const names = [
   'batch-told',
   'beat',
   'cancel',
-  'claim',
   'clear-lane',
   'close-until',
   'closed-until',
@@ -24,7 +24,6 @@ const names = [
   'ended-jid',
   'expired',
   'find-uniques',
-  'finish',
   'given',
   'head',
   'heal',
@@ -52,10 +51,10 @@ const names = [
   'remove-lane',
   'register-lane',
   'repair',
-  'report',
   'set-ids',
   'set-workers',
-  'submit',
+  'step',
+  'step-free',
   'suspect',
   'sweep',
   'sweep-jids',
@@ -69,7 +68,7 @@ const names = [
 
 /** Those that bring jobs or names: refused by a server that is full. All others free memory, or let jobs end. */
 const growing: ReadonlySet<ScriptName> = new Set([
-  'submit',
+  'step',
   'import',
   'batch-new',
   'batch-join',
@@ -77,7 +76,10 @@ const growing: ReadonlySet<ScriptName> = new Set([
 ])
 
 /** Those whose arguments are packed, as their heads say. */
-const packed: ReadonlySet<ScriptName> = new Set(['submit', 'import', 'claim', 'finish', 'report'])
+const packed: ReadonlySet<ScriptName> = new Set(['step', 'step-free', 'import'])
+
+/** Steps without submissions run on a full server, too: one file, two commands. */
+const fileOf: Readonly<Partial<Record<ScriptName, string>>> = { 'step-free': 'step' }
 
 /** One atomic step, one file in `lua/`. */
 export type ScriptName = (typeof names)[number]
@@ -99,6 +101,7 @@ export class Scripts {
   readonly #calls: ReadonlyMap<ScriptName, Call>
   readonly #texts = new Map<ScriptName, string>()
   readonly #plainly: PlainCall
+  readonly #functions: Functions
 
   /** `database` is the one that the connection works on. */
   constructor(redis: Connection, database = 0) {
@@ -108,7 +111,7 @@ export class Scripts {
     for (const name of names) {
       const command = `xg-${name}`
       const head = growing.has(name) ? '#!lua\n' : '#!lua flags=allow-oom\n'
-      const lua = `${head}local database = ${database}\n${readScript(name)}`
+      const lua = `${head}local database = ${database}\n${readScript(fileOf[name] ?? name)}`
       redis.defineCommand(command, { lua })
       const defined = redis as unknown as Record<string, Call>
       const call = defined[`${command}Buffer`]
@@ -116,6 +119,16 @@ export class Scripts {
       this.#texts.set(name, lua)
     }
     this.#calls = calls
+    this.#functions = new Functions(redis, {
+      database,
+      grows: (name) => growing.has(name),
+      fileOf: (name) => fileOf[name] ?? name,
+    })
+  }
+
+  /** Makes functions of those that every job goes through. Not in a cluster, whose servers come and go. */
+  async load(): Promise<void> {
+    if ('stream' in this.#redis) await this.#functions.load()
   }
 
   /** Runs a script. Bulk replies are Buffers, integers numbers, and absent values null. */
@@ -129,6 +142,7 @@ export class Scripts {
     if (!call) throw new Error(`no script ${name}`)
     this.#cork()
     const words = [...keys, ...braces, ...(packed.has(name) ? this.#packer.pack(args) : args)]
+    if (this.#functions.has(name)) return this.#functions.call(name, keys.length, words)
     return call(keys.length, ...words).catch((error: unknown) => {
       if (!isForgotten(error)) throw error
       return this.#plainly('EVAL', this.#texts.get(name) ?? '', keys.length, ...words)

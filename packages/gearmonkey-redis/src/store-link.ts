@@ -37,6 +37,11 @@ export class StoreLink {
     this.#scripts = new Scripts(this.redis, database)
   }
 
+  /** Gives the server what every job goes through. */
+  load(): Promise<void> {
+    return this.#scripts.load()
+  }
+
   /** Called after each script that may have changed how its lane stands. */
   afterwards(after: AfterScript): void {
     this.#after = after

@@ -1,9 +1,9 @@
-import type { LaneArrivals, Submitted } from '@crossgear/core-scheduler'
+import type { LaneArrivals, LaneSubmitted, Submitted } from '@crossgear/core-scheduler'
 import { addFields } from './job-hash.ts'
 import type { ScriptArgument } from './scripts.ts'
 import type { StoreLink } from './store-link.ts'
 
-/** Puts the jobs of one lane behind other arguments of the submit script, as its head says. */
+/** Puts the jobs of one lane behind other arguments of the step script, as its head says. */
 export function addArrivals(
   args: ScriptArgument[],
   { lane, jobs, places }: LaneArrivals,
@@ -35,8 +35,14 @@ export function addArrivals(
   args[strings - 1] = args.length - strings
 }
 
-/** The script's answer for a job. */
-export function submittedOf(id: number | Buffer): Submitted {
+/** The script's answer for a lane. */
+export function laneSubmittedOf([isTold, isOpen, ...results]: readonly (
+  number | Buffer
+)[]): LaneSubmitted {
+  return { isTold: isTold === 1, isOpen: isOpen === 1, results: results.map(submittedOf) }
+}
+
+function submittedOf(id: number | Buffer): Submitted {
   if (typeof id !== 'number') return { kind: id.toString() as 'locked' | 'unbatched' | 'ticked' }
   if (id === 0) return { kind: 'full' }
   return id > 0 ? { kind: 'created', id } : { kind: 'joined', id: -id }

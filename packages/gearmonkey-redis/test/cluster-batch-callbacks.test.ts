@@ -1,7 +1,8 @@
-import { LaneNames, type NewJob, type Reservation, type Store } from '@crossgear/core-scheduler'
+import { LaneNames, noStep, only, type NewJob, type Reservation } from '@crossgear/core-scheduler'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SteppedStore } from '@crossgear/store-testkit'
 import { ClockOffset } from '../src/clock-offset.ts'
 import { connect } from '../src/connection.ts'
 import { RedisJobs } from '../src/job-steps.ts'
@@ -10,6 +11,7 @@ import { RedisWorld } from './redis-world.ts'
 
 const bid = 'b1'
 const bounds = { deadPerLane: 10, deadSeconds: 10, reserveForSeconds: 10 }
+const nobody = { knowsAll: () => false, has: () => false }
 const job = (input: string): NewJob => ({
   input: Buffer.from(input),
   door: 'faktory',
@@ -21,7 +23,7 @@ const callback = (name: string) => ({ lane: 'calls', job: { ...job(name), jid: `
 describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a batch', () => {
   let cluster: RedisCluster
   let world: RedisWorld
-  let store: Store
+  let store: SteppedStore
   let dying: StoreLink
 
   beforeAll(async () => {
@@ -53,9 +55,9 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
   /** The lane's part of an outcome is done; the node dies before any other slot has heard of it. */
   async function endsAndDies({ lane, id, token }: Reservation): Promise<void> {
     const output = Buffer.alloc(0)
-    await new RedisJobs(dying, new ClockOffset(), bounds).finish(lane, [
-      { lane, id, token, kind: 'complete', output },
-    ])
+    const outcomes = [{ lane, id, token, kind: 'complete' as const, output }]
+    const jobs = new RedisJobs(dying, new ClockOffset(), bounds, nobody)
+    only((await jobs.step({ ...noStep, outcomes: [{ lane, outcomes }] })).outcomes)
     dying.redis.disconnect()
   }
 

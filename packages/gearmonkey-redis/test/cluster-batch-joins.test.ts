@@ -1,7 +1,8 @@
-import { LaneNames, type NewJob, type Store } from '@crossgear/core-scheduler'
+import { LaneNames, noStep, only, type NewJob } from '@crossgear/core-scheduler'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest'
+import type { SteppedStore } from '@crossgear/store-testkit'
 import { ClockOffset } from '../src/clock-offset.ts'
 import { BatchJoins, type Join } from '../src/cluster/batch-joins.ts'
 import { RedisJobs } from '../src/job-steps.ts'
@@ -18,6 +19,7 @@ const job: NewJob = {
   batch: bid,
 }
 const bounds = { deadPerLane: 10, deadSeconds: 10, reserveForSeconds: 10 }
+const nobody = { knowsAll: () => false, has: () => false }
 
 /** A node that does the steps of a submission one by one, and dies when the test says. */
 class DyingNode {
@@ -28,7 +30,7 @@ class DyingNode {
   constructor(link: StoreLink) {
     this.#link = link
     this.#joins = new BatchJoins(link)
-    this.#jobs = new RedisJobs(link, new ClockOffset(), bounds)
+    this.#jobs = new RedisJobs(link, new ClockOffset(), bounds, nobody)
   }
 
   async joins(jobs: number): Promise<Join> {
@@ -40,9 +42,9 @@ class DyingNode {
   async stores({ note }: Join, jobs: number): Promise<readonly { readonly kind: string }[]> {
     const many = Array.from({ length: jobs }, () => job)
     const arrivals = [{ lane: 'mail', jobs: many, places: [...many.keys()] }]
-    const [stored = []] = await this.#jobs.submitLanes(arrivals, { notes: new Map([[bid, note]]) })
-    if (stored instanceof Error) throw stored
-    return stored
+    const ways = { notes: new Map([[bid, note]]) }
+    const { submissions } = await this.#jobs.step({ ...noStep, submissions: arrivals }, ways)
+    return only(submissions).results
   }
 
   dies(): void {
@@ -53,7 +55,7 @@ class DyingNode {
 describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node dies', () => {
   let cluster: RedisCluster
   let world: RedisWorld
-  let store: Store
+  let store: SteppedStore
   let dying: DyingNode
 
   beforeAll(async () => {

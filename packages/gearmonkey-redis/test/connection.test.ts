@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { EventLog } from '@crossgear/store-testkit'
-import type { NewJob, Store } from '@crossgear/core-scheduler'
+import { type SteppedStore, EventLog } from '@crossgear/store-testkit'
+import type { NewJob } from '@crossgear/core-scheduler'
 import { StoreError } from '@crossgear/core-scheduler'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
@@ -44,7 +44,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
   }
 
   /** A call of every kind. */
-  const calls = (store: Store): Promise<unknown>[] => [
+  const calls = (store: SteppedStore): Promise<unknown>[] => [
     store.check(),
     store.lanes(),
     store.registerLane('mail'),
@@ -107,7 +107,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
       token,
       data,
     }))
-    await other.report('mail', reports)
+    await other.report(reports)
     await store.heard()
     expect(log.heard.filter(({ kind }) => kind === 'relayed')).toHaveLength(50)
   })

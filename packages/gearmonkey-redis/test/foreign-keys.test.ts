@@ -1,7 +1,8 @@
-import type { Store } from '@crossgear/core-scheduler'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import type { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { noStep } from '@crossgear/core-scheduler'
+import type { SteppedStore } from '@crossgear/store-testkit'
 import { RedisWorld } from './redis-world.ts'
 
 const job = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false } as const
@@ -28,7 +29,7 @@ const spoiled: Readonly<Record<string, (redis: Redis) => Promise<unknown>>> = {
 describe.skipIf(lacksRedis)('where a foreign program writes into a function’s keys,', () => {
   let server: RedisServer
   let world: RedisWorld
-  let store: Store
+  let store: SteppedStore
   beforeEach(async () => {
     server = await RedisServer.start()
     world = await RedisWorld.open({ path: server.path })
@@ -79,12 +80,13 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
   test('refuses submissions of its function and not those that come with them', async () => {
     await world.server.set('queue:bad:normal', 'theirs')
     const arrivals = lanes.map((lane, at) => ({ lane, jobs: [job], places: [at] }))
-    expect(await store.submitLanes(arrivals)).toEqual([
+    const { submissions } = await store.step({ ...noStep, submissions: arrivals })
+    expect(submissions).toEqual([
       expect.objectContaining({
         code: 'REFUSED',
         message: expect.stringMatching(/^WRONGTYPE/) as string,
       }),
-      [{ kind: 'created', id: 1 }],
+      expect.objectContaining({ results: [{ kind: 'created', id: 1 }] }),
     ])
     await expect(store.submit('bad', [job])).rejects.toMatchObject({ code: 'REFUSED' })
     expect(namesOf(await claim(['mail'], 9))).toEqual(['mail:1'])

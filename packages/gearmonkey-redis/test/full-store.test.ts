@@ -1,7 +1,8 @@
-import type { Outcome, Reservation, Store } from '@crossgear/core-scheduler'
+import type { Outcome, Reservation } from '@crossgear/core-scheduler'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SteppedStore } from '@crossgear/store-testkit'
 import type { StoreAddress } from '../src/store.ts'
 import { RedisWorld } from './redis-world.ts'
 
@@ -46,7 +47,7 @@ const places = [
 describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
   let servers: Servers
   let world: RedisWorld
-  let store: Store
+  let store: SteppedStore
   beforeAll(async () => {
     servers = await start()
   }, 30_000)
@@ -112,7 +113,7 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
     await fill()
     const { token } = await claimed()
     const status = { kind: 'status', dividend: bytes, divisor: bytes } as const
-    expect(await store.report('mail', [{ ...held, token, ...status }])).toEqual([true])
+    expect(await store.report([{ ...held, token, ...status }])).toEqual([true])
     await store.beat()
     await store.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
   })

@@ -196,15 +196,15 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     expect(await store.imports.undo('mail', requests.slice(1))).toEqual(['changed', 'changed'])
   })
 
-  test('a job that is held goes to no worker until then', async () => {
+  test('a job that is held stands with the dead, and goes to no worker', async () => {
     await store.imports.store('mail', tag, [imported('a')])
     const requests = (await notes()).map((note) => ({ note }))
     await store.imports.undo('mail', requests, Date.now() + hour)
     expect(await take()).toEqual([])
     expect((await notes())[0]?.kind).toBe('held')
-    await world.pass(2 * hour)
     await store.promote()
-    expect((await take()).length).toBe(1)
+    expect(await take()).toEqual([])
+    expect((await store.counts(['mail']))[0]).toMatchObject({ dead: 1, scheduled: 0 })
   })
 
   test('notes and progress have an end', async () => {

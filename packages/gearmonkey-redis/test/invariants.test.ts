@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
-import { LaneNames, type Level, type NewJob, type Store } from '@crossgear/core-scheduler'
+import { LaneNames, type Level, type NewJob } from '@crossgear/core-scheduler'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SteppedStore } from '@crossgear/store-testkit'
 import { Keys } from '../src/index.ts'
 import { checkInvariants } from '../src/invariants.ts'
 import { RedisWorld } from './redis-world.ts'
@@ -144,7 +145,7 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
   let server: RedisServer
   let world: RedisWorld
   let redis: Redis
-  let store: Store
+  let store: SteppedStore
 
   beforeAll(async () => {
     server = await RedisServer.start()

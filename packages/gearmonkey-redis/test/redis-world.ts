@@ -1,6 +1,5 @@
 import { Cluster, Redis } from 'ioredis'
-import type { Store } from '@crossgear/core-scheduler'
-import type { NativePeer, StoreWorld, WorldOptions } from '@crossgear/store-testkit'
+import type { SteppedStore, NativePeer, StoreWorld, WorldOptions } from '@crossgear/store-testkit'
 import { RedisStore, type StoreAddress } from '../src/store.ts'
 import { checkInvariants } from '../src/invariants.ts'
 import type { Connection } from '../src/connection.ts'
@@ -39,7 +38,7 @@ export class RedisWorld implements StoreWorld {
     return this.redis
   }
 
-  async node(options: { readonly graceMs?: number } = {}): Promise<Store> {
+  async node(options: { readonly graceMs?: number } = {}): Promise<SteppedStore> {
     const store = new RedisStore(this.#address, { ...this.#options, ...options })
     this.#stores.push(store)
     await store.open()

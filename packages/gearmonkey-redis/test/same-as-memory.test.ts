@@ -1,6 +1,11 @@
 import fc from 'fast-check'
-import type { Level, NewJob, Outcome, Reservation, Store } from '@crossgear/core-scheduler'
-import { ManualClock, MemoryWorld, type StoreWorld } from '@crossgear/store-testkit'
+import type { Level, NewJob, Outcome, Reservation } from '@crossgear/core-scheduler'
+import {
+  type SteppedStore,
+  ManualClock,
+  MemoryWorld,
+  type StoreWorld,
+} from '@crossgear/store-testkit'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkInvariants } from '../src/invariants.ts'
@@ -86,7 +91,11 @@ function outcomeOf({ lane, id, token }: Reservation, kind: Outcome['kind']): Out
 }
 
 /** Takes the steps and tells what the store answered to each, and what it holds after it. */
-async function play(world: StoreWorld, store: Store, steps: readonly Step[]): Promise<unknown[]> {
+async function play(
+  world: StoreWorld,
+  store: SteppedStore,
+  steps: readonly Step[],
+): Promise<unknown[]> {
   const held: Reservation[] = []
   const answers: unknown[] = []
   for (const one of steps) {
@@ -101,7 +110,7 @@ async function play(world: StoreWorld, store: Store, steps: readonly Step[]): Pr
 
 async function answerTo(
   world: StoreWorld,
-  store: Store,
+  store: SteppedStore,
   one: Step,
   held: Reservation[],
 ): Promise<unknown> {

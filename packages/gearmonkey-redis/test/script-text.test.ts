@@ -25,17 +25,16 @@ test.each(names)('%s brings what it uses of the libraries, and nothing else', (n
 })
 
 test('a script brings what its libraries use of each other', () => {
-  const script = readScript('report')
-  for (const word of ['laneKey', 'jobKey', 'nodeChannel', 'relay']) {
+  const script = readScript('wait-again')
+  for (const word of ['laneKey', 'jobKey', 'jobFields', 'countWait', 'withoutNode']) {
     expect(script).toContain(`local function ${word}(`)
   }
-  expect(script).not.toContain('local function finishJob(')
+  expect(script).not.toContain('local function metaKey(')
 })
 
 test('what a function names itself is made when it is called', () => {
-  const script = readScript('submit')
+  const script = readScript('step')
   const at = (text: string): number => script.indexOf(`local function ${text}(`)
   expect(at('joinBatch')).toBeGreaterThan(at('joinsBatch'))
-  expect(at('batchKey')).toBeGreaterThan(at('joinsBatch'))
   expect(at('jobKey')).toBeLessThan(at('joinsBatch'))
 })

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
-import type { NewJob, Reservation, Store } from '@crossgear/core-scheduler'
+import type { NewJob, Reservation } from '@crossgear/core-scheduler'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SteppedStore } from '@crossgear/store-testkit'
 import { RedisWorld } from './redis-world.ts'
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
@@ -10,7 +11,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
   let server: RedisServer
   let world: RedisWorld
   let redis: Redis
-  let store: Store
+  let store: SteppedStore
 
   beforeAll(async () => {
     server = await RedisServer.start()
@@ -157,7 +158,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     await store.submit('mail', [job])
     const { lane, id, token } = await claimOne()
     const [dividend, divisor] = [Buffer.from('1'), Buffer.from('4')]
-    await store.report(lane, [{ lane, id, token, kind: 'status', dividend, divisor }])
+    await store.report([{ lane, id, token, kind: 'status', dividend, divisor }])
     expect(await redis.hmget('job:mail:1', 'status:dividend', 'status:divisor')).toEqual(['1', '4'])
   })
 

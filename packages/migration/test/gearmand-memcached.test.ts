@@ -92,10 +92,13 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMemcached)(
       ['a move', true],
     ])('%s that is stopped after its first page and run again', async (_name, isMove) => {
       const first = await move(isMove, { stopAfter: 37 })
-      expect(first).toMatchObject({ isStopped: true, counts: { created: 37 } })
+      // A page of a copy that is prepared by then is stored as well.
+      const { created } = first.counts
+      expect(first.isStopped).toBe(true)
+      expect(created).toBe(isMove ? 37 : 2 * 37)
       const second = await move(isMove)
       expect(second.counts).toMatchObject({
-        ...{ created: submitted.length - 37, known: isMove ? 0 : 37 },
+        ...{ created: submitted.length - created, known: isMove ? 0 : created },
       })
     })
 

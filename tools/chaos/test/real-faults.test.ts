@@ -75,12 +75,15 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
     test('broken', async () => {
       const redis = server.connect()
       const node = await start((sound) => ({
-        finish: async (lane, outcomes) => {
-          const unfenced = outcomes.map(async (outcome) => {
-            const token = await redis.hget(`job:${lane}:${outcome.id}`, 'token')
-            return { ...outcome, token: token ?? outcome.token }
+        step: async (step) => {
+          const unfenced = step.outcomes.map(async ({ lane, outcomes }) => {
+            const each = outcomes.map(async (outcome) => {
+              const token = await redis.hget(`job:${lane}:${outcome.id}`, 'token')
+              return { ...outcome, token: token ?? outcome.token }
+            })
+            return { lane, outcomes: await Promise.all(each) }
           })
-          return sound.finish(lane, await Promise.all(unfenced))
+          return sound.step({ ...step, outcomes: await Promise.all(unfenced) })
         },
       }))
       const verdict = await tell(node)
@@ -108,9 +111,16 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
     }
 
     test('broken', async () => {
-      const node = await start(() => ({
-        submit: (_lane, jobs) =>
-          Promise.resolve(jobs.map((_, at) => ({ kind: 'created' as const, id: at + 1 }))),
+      const node = await start((sound) => ({
+        step: async (step) => {
+          const answer = await sound.step({ ...step, submissions: [] })
+          const submissions = step.submissions.map(({ jobs }) => ({
+            results: jobs.map((_, at) => ({ kind: 'created' as const, id: at + 1 })),
+            isTold: true,
+            isOpen: true,
+          }))
+          return { ...answer, submissions }
+        },
       }))
       expect((await tell(node)).lost).toEqual(['a, begun 0 times'])
     })

@@ -13,7 +13,7 @@ export async function expireReservations(
 ): Promise<number> {
   let many = 0
   for (const lane of lanes) {
-    const ids = await redis.zrangebyscore(keys.busy(lane), '(1', '(+inf')
+    const ids = await redis.zrangebyscore(keys.busy(lane), '(1', 8e15)
     for (const id of ids) many += await redis.zadd(keys.busy(lane), 'XX', 'CH', 1, id)
   }
   return many

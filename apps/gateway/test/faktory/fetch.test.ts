@@ -176,10 +176,10 @@ describe.skipIf(!hasRedisServer)('a job whose hash somebody has spoilt', () => {
   const gateways = faktoryGateways()
 
   it('is answered with an error, and others go on', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
-    await one.ask(pushLine('spoilt-00'))
-    await one.ask(pushLine('12345678'))
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const [one, producer] = [await here.client(), await there.client()]
+    await producer.ask(pushLine('spoilt-00'))
+    await producer.ask(pushLine('12345678'))
     await gateways.redis('HSET', 'job:t:1', 'envelope', 'no JSON')
     expect(await one.ask('FETCH')).toMatch(/^-ERR a job cannot be shown/)
     expect(await one.ask('FETCH')).toContain('12345678')

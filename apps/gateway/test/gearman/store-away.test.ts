@@ -6,8 +6,8 @@ describe.skipIf(!hasRedisServer)('needs redis-server: when the store refuses', (
   const { open, redis } = gearmanGateways()
   const refused = ['ERROR', 'QUEUE_ERROR', 'QUEUE_ERROR']
 
-  const forbidScripts = () => redis('ACL', 'SETUSER', 'default', '-evalsha', '-eval')
-  const allowScripts = () => redis('ACL', 'SETUSER', 'default', '+evalsha', '+eval')
+  const forbidScripts = () => redis('ACL', 'SETUSER', 'default', '-evalsha', '-eval', '-fcall')
+  const allowScripts = () => redis('ACL', 'SETUSER', 'default', '+evalsha', '+eval', '+fcall')
 
   test('a client is told at once', async () => {
     const gateway = await open({ troubled: true })

@@ -6,6 +6,7 @@ import { KnownEmpty } from './known-empty.ts'
 import type { Clock, LaneGroup, Observer, Store } from '../store/ports.ts'
 import type { Assignment, Claimant, Delivery } from '../model/requests.ts'
 import { Stock, keptMs } from './stock.ts'
+import type { Steps } from './steps.ts'
 import type { Stirs } from './stirs.ts'
 import { toStoreError } from '../store/store-errors.ts'
 import type { WorkerLimits } from './worker-limits.ts'
@@ -24,6 +25,7 @@ interface Parts {
   readonly giveBack: (job: Reservation) => void
   /** False where a job must not be reserved before its worker asks. */
   readonly mayClaimAhead: boolean
+  readonly steps: Steps
   readonly stirs: Stirs
   /** A consumer has a job. */
   readonly handedOut: (job: Reservation) => void
@@ -165,7 +167,7 @@ export class Claims {
       for (const claimant of claimants) claimant.nothing()
       return
     }
-    const { store, clock, registry, stirs, isHeard, inHand } = this.#parts
+    const { steps, clock, registry, stirs, isHeard, inHand } = this.#parts
     const wanted = this.#stock.wanted(interest, clock.nowMs())
     const ahead = Math.max(wanted, least - this.#stock.sizeFor(interest))
     if (claimants.length + ahead === 0) return
@@ -178,7 +180,7 @@ export class Claims {
       const groups = interest.groups(registry)
       const [first] = claimants
       const isLimited = first !== undefined && this.#parts.workerLimits.concerns(interest)
-      const jobs = await store.claim({
+      const jobs = await steps.claim({
         ...(isLimited && { worker: this.#workerOf(first) }),
         by: interest.by,
         access: interest.access,

@@ -6,6 +6,17 @@ import { Stirs } from './stirs.ts'
 import { WakeRounds } from './wake-rounds.ts'
 import type { WorkerLimits } from './worker-limits.ts'
 
+/** Workers that are awake already for jobs that come. */
+export interface Awake {
+  readonly byName: number
+  readonly consumers: number
+}
+
+/** Of jobs that came through this node: who is awake for them, and whether consumers may take them. */
+export interface OwnJobs extends Awake {
+  readonly isOpen: boolean
+}
+
 /** Who sleeps, and who is woken for what comes into a lane. */
 export class Wakeups {
   readonly idle = new IdleWorkers()
@@ -23,19 +34,27 @@ export class Wakeups {
     this.#rounds = new WakeRounds(this.idle, clock)
   }
 
-  /**
-   * Jobs have come: `own` ones through this node, for which so many workers by name are awake. They and
-   * consumers are woken alike: the lane may be closed to the latter.
-   */
-  wake(lane: string, jobs: number, own?: { readonly awake: number }): void {
+  /** Jobs have come. Of others' jobs it is not known whether consumers may take them. */
+  wake(lane: string, jobs: number, own?: OwnJobs): void {
     const { byName, byQueue } = this.stir(lane, own !== undefined)
     if (this.idle.size === 0) return
-    if (this.#perJob === 0 || this.#limits.covers(lane)) {
-      for (const keys of [byName, [byQueue]]) this.#rounds.wakeAll(keys)
+    const { byName: named = 0, consumers = 0, isOpen = true } = own ?? {}
+    if (this.#wakesAll(lane)) {
+      for (const keys of isOpen ? [byName, [byQueue]] : [byName]) this.#rounds.wakeAll(keys)
       return
     }
-    this.idle.wake(byName, jobs * this.#perJob - (own?.awake ?? 0))
-    this.idle.wake([byQueue], jobs * this.#perJob)
+    this.idle.wake(byName, jobs * this.#perJob - named)
+    if (isOpen) this.idle.wake([byQueue], jobs * this.#perJob - consumers)
+  }
+
+  /** Jobs are on their way to the store: consumers that wait claim with the call that brings them. */
+  wakeConsumers(lane: string, jobs: number): number {
+    if (this.idle.size === 0 || this.#wakesAll(lane)) return 0
+    return this.idle.wake([idleKeysOf(lane, this.#registry).byQueue], jobs * this.#perJob)
+  }
+
+  #wakesAll(lane: string): boolean {
+    return this.#perJob === 0 || this.#limits.covers(lane)
   }
 
   wakeOne(worker: IdleWorker): void {

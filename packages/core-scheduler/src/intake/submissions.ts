@@ -4,17 +4,14 @@ import type { NewJob } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import { maxLanes } from '../model/lane-registry.ts'
 import { ArrivalLines } from './arrival-lines.ts'
-import {
-  StoreError,
-  type Clock,
-  type LaneArrivals,
-  type Observer,
-  type Store,
-} from '../store/ports.ts'
+import { StoreError, type Clock, type Observer, type Store } from '../store/ports.ts'
+import type { LaneArrivals, LaneSubmitted } from '../store/step-ports.ts'
+import type { Steps } from '../dispatch/steps.ts'
 import type { Submission } from '../model/requests.ts'
 import { toStoreError } from '../store/store-errors.ts'
 import { Gathered } from './gathered.ts'
 import type { Waiters } from '../results/waiters.ts'
+import type { Awake, OwnJobs } from '../dispatch/wakeups.ts'
 
 interface Pending {
   readonly lane: string
@@ -29,7 +26,7 @@ interface Arrivals extends LaneArrivals {
   readonly items: Pending[]
 }
 
-type Answer = Awaited<ReturnType<Store['submitLanes']>>[number]
+type Answer = LaneSubmitted | StoreError
 
 /** What a route adds to a job, over what the door says. */
 export interface RoutePolicy {
@@ -46,10 +43,11 @@ interface Parts {
   readonly added: () => void
   /** A lane is new here. Settles when the store knows of this node's workers for it. */
   readonly laneAdded: (lane: string) => Promise<void>
-  /** So many jobs are queued, and so many workers are awake for them already. */
-  readonly wake: (lane: string, jobs: number, awake: number) => void
-  /** So many jobs that are to be queued leave for the store. Returns how many workers wake for them. */
-  readonly sending: (lane: string, jobs: number) => number
+  /** So many jobs are queued. */
+  readonly wake: (lane: string, jobs: number, own: OwnJobs) => void
+  /** So many jobs that are to be queued leave for the store. Returns the workers that wake for them. */
+  readonly sending: (lane: string, jobs: number, isOpen: boolean) => Awake
+  readonly steps: Steps
   /** Whether the store tells this node of jobs in the lane, its own among them. */
   readonly isWatched: (lane: string) => boolean
   /** The store's clock, milliseconds since 1970. */
@@ -71,6 +69,8 @@ export class Submissions {
   readonly #flights = new Flights()
   readonly #own = new Map<string, Set<number>>()
   readonly #lines: ArrivalLines<Pending>
+  /** Lanes that consumers may take from, as the store said last. */
+  readonly #open = new Set<string>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -149,34 +149,43 @@ export class Submissions {
 
   async #send(items: readonly Pending[]): Promise<void> {
     const arrivals = byLane(items)
-    const begun = arrivals.map(({ lane, items: { length } }) => ({
-      landed: this.#flights.begin(lane),
-      awake: this.#parts.sending(lane, length),
+    const begun = arrivals.map((of) => ({
+      landed: this.#flights.begin(of.lane),
+      awake: this.#parts.sending(of.lane, this.#due(of.jobs), this.#open.has(of.lane)),
     }))
     const answers = await this.#store(arrivals)
     for (const [at, of] of arrivals.entries()) {
-      await this.#take(of, answers[at], begun[at]?.awake ?? 0)
+      await this.#take(of, answers[at], begun[at]?.awake)
       begun[at]?.landed()
     }
   }
 
-  async #store(arrivals: readonly Arrivals[]): Promise<readonly (Answer | undefined)[]> {
-    const { store } = this.#parts
-    const [first] = arrivals
+  /** How many of the jobs are queued at once. */
+  #due(jobs: readonly NewJob[]): number {
+    const nowMs = this.#parts.storeNowMs()
+    return jobs.filter(({ dueAtMs }) => dueAtMs === undefined || dueAtMs <= nowMs).length
+  }
+
+  async #store(arrivals: readonly Arrivals[]): Promise<readonly Answer[]> {
     try {
-      if (!first || arrivals.length > 1) return await store.submitLanes(arrivals)
-      return [await store.submit(first.lane, first.jobs)]
+      return await this.#parts.steps.submit(arrivals)
     } catch (error) {
       return arrivals.map(() => toStoreError(error))
     }
   }
 
-  async #take({ lane, items }: Arrivals, answer: Answer = [], awake: number): Promise<void> {
+  async #take(
+    { lane, items }: Arrivals,
+    answer: Answer = new StoreError('REFUSED', 'the store did not answer'),
+    awake: Awake = { byName: 0, consumers: 0 },
+  ): Promise<void> {
     const { registry, store } = this.#parts
     try {
       if (answer instanceof StoreError) throw answer
       // A lane that was dropped meanwhile comes again.
       if (registry.numberOf(lane) === undefined) await this.laneNumber(lane)
+      if (answer.isOpen) this.#open.add(lane)
+      else this.#open.delete(lane)
       if (store.confirm) void this.#answerConfirmed(lane, items, answer, awake)
       else this.#answer(lane, items, answer, awake)
     } catch (error) {
@@ -189,8 +198,8 @@ export class Submissions {
   async #answerConfirmed(
     lane: string,
     items: readonly Pending[],
-    results: Awaited<ReturnType<Store['submit']>>,
-    awake: number,
+    answer: LaneSubmitted,
+    awake: Awake,
   ): Promise<void> {
     const { store, observer, waiters } = this.#parts
     const held = items.map(({ submission, job }) => ({
@@ -198,13 +207,13 @@ export class Submissions {
       job,
       submission: new HeldSubmission(submission, lane),
     }))
-    this.#answer(lane, held, results, awake)
+    this.#answer(lane, held, answer, awake)
     const parts: HeldParts = {
       waiters,
       abandon: (of, ids) => this.abandon(of, ids),
     }
     try {
-      if (results.some((result) => 'id' in result)) await store.confirm?.()
+      if (answer.results.some((result) => 'id' in result)) await store.confirm?.()
     } catch (error) {
       const refusal = toStoreError(error)
       observer.unconfirmed('submissions', held.length, refusal)
@@ -217,13 +226,13 @@ export class Submissions {
   #answer(
     lane: string,
     items: readonly Pending[],
-    results: Awaited<ReturnType<Store['submit']>>,
-    awake: number,
+    { results, isTold, isOpen }: LaneSubmitted,
+    awake: Awake,
   ): void {
     const { registry, waiters, clock, wake, observer } = this.#parts
     const number = registry.numberOf(lane) ?? 0
     const nowMs = clock.nowMs()
-    const isWatched = this.#parts.isWatched(lane)
+    const isWatched = isTold && this.#parts.isWatched(lane)
     let created = 0
     for (const [at, { submission, job }] of items.entries()) {
       const result = results[at] ?? { kind: 'full' }
@@ -242,7 +251,7 @@ export class Submissions {
       }
       submission.submitted(result, number)
     }
-    if (created > 0) wake(lane, created, awake)
+    if (created > 0) wake(lane, created, { ...awake, isOpen })
   }
 
   #remember(lane: string, id: number): void {

@@ -165,7 +165,12 @@ export type Submitted =
  * an old token changes nothing. The token `native` settles what a native worker wrote in the hash.
  */
 export type Outcome = JobRef & { readonly token: string } & (
-    | { readonly kind: 'complete'; readonly output: Uint8Array }
+    | {
+        readonly kind: 'complete'
+        readonly output: Uint8Array
+        /** It is long, and clients of this node alone wait for it: not sent, unless the store says that it is wanted. */
+        readonly withheld?: boolean
+      }
     /** Final failure. A background job is kept among the dead where `failure` says of what, a foreground one is not. */
     | {
         readonly kind: 'fail'
@@ -200,9 +205,10 @@ export type Outcome = JobRef & { readonly token: string } & (
 
 /**
  * What the store made of an outcome. `unknown`: no such reservation. `dropped`: a released job that
- * nobody waits for any more, or whose losses reached the limit; waiters are told that it failed.
+ * nobody waits for any more, or whose losses reached the limit; waiters are told that it failed. `wanted`: nothing
+ * yet, for the output that was withheld is to be kept or read by others.
  */
-export type Settled = 'done' | 'released' | 'dropped' | 'unknown'
+export type Settled = 'done' | 'released' | 'dropped' | 'unknown' | 'wanted'
 
 /** What a running job says on its way: passed to the waiting clients, `status` stored as well. */
 export type Report = JobRef & { readonly token: string } & (

@@ -4,12 +4,15 @@ import type { Clock, Observer, Store } from '../store/ports.ts'
 import type { Assignment, Reporting, Settlement } from '../model/requests.ts'
 import { toStoreError } from '../store/store-errors.ts'
 import { Gathered } from '../intake/gathered.ts'
+import type { Steps } from '../dispatch/steps.ts'
 import type { Waiters } from './waiters.ts'
 
 interface PendingOutcome {
   readonly outcome: Outcome
   readonly assignment: Assignment | undefined
   readonly settlement: Settlement | undefined
+  /** The store has asked for its output. */
+  readonly isWanted?: boolean
 }
 
 interface PendingReport {
@@ -25,8 +28,12 @@ interface Parts {
   readonly added: () => void
   readonly wake: (lane: string, jobs: number) => void
   readonly tell: (ref: JobRef, event: JobEvent) => void
-  readonly waiters: Pick<Waiters, 'suppose'>
+  readonly waiters: Pick<Waiters, 'suppose' | 'has'>
+  readonly steps: Steps
 }
+
+/** From so many bytes on an output is not sent where nobody should want it but clients of this node. */
+const longOutput = 1024
 
 /** Takes outcomes and reports: in batches per lane, told on when the store has it. */
 export class Outcomes {
@@ -43,7 +50,7 @@ export class Outcomes {
       this.#reports.flush()
       void this.#finish(lane, items)
     })
-    this.#reports = new Gathered(parts.added, (lane, items) => void this.#sendReports(lane, items))
+    this.#reports = new Gathered(parts.added, (_lane, items) => void this.#sendReports(items))
   }
 
   /** `assignment` is absent for a job that no worker of this node held. */
@@ -80,13 +87,14 @@ export class Outcomes {
   async #finish(lane: string, items: readonly PendingOutcome[]): Promise<void> {
     this.#underway.add(items)
     try {
-      const results = await this.#parts.store.finish(
+      const results = await this.#parts.steps.finish(
         lane,
-        items.map(({ outcome }) => outcome),
+        items.map((item) => this.#sentOf(item)),
       )
       if (this.#parts.store.confirm) {
         for (const [at, { settlement }] of items.entries()) {
-          settlement?.stored?.(results[at] ?? 'unknown')
+          const result = results[at] ?? 'unknown'
+          if (result !== 'wanted') settlement?.stored?.(result)
         }
         await this.#confirm(items.length)
       }
@@ -94,7 +102,8 @@ export class Outcomes {
       for (const [at, item] of items.entries()) {
         const result = results[at] ?? 'unknown'
         if (result === 'released') released += 1
-        this.#answer(item, result)
+        if (result === 'wanted') this.#outcomes.add(lane, { ...item, isWanted: true }, longOutput)
+        else this.#answer(item, result)
       }
       if (released > 0) this.#parts.wake(lane, released)
     } catch (error) {
@@ -107,6 +116,16 @@ export class Outcomes {
     } finally {
       this.#underway.delete(items)
     }
+  }
+
+  /** What only clients of this node wait for, and nothing keeps, need not go to the store. */
+  #sentOf({ outcome, assignment, isWanted }: PendingOutcome): Outcome {
+    if (outcome.kind !== 'complete' || isWanted || !assignment) return outcome
+    const { job } = assignment
+    const isLong = outcome.output.length >= longOutput
+    const isKept = job.door === 'native' || (job.retentionSeconds ?? 0) > 0
+    if (!isLong || isKept || !this.#parts.waiters.has(outcome.lane, outcome.id)) return outcome
+    return { ...outcome, withheld: true }
   }
 
   /** What could not be made safer is in the store all the same, and told. */
@@ -143,12 +162,9 @@ export class Outcomes {
     else observer.retried(job.door, runMs)
   }
 
-  async #sendReports(lane: string, items: readonly PendingReport[]): Promise<void> {
+  async #sendReports(items: readonly PendingReport[]): Promise<void> {
     try {
-      const results = await this.#parts.store.report(
-        lane,
-        items.map(({ report }) => report),
-      )
+      const results = await this.#parts.steps.report(items.map(({ report }) => report))
       for (const [at, { report, reporting }] of items.entries()) {
         const known = results[at] ?? false
         if (known) this.#parts.tell(report, report)

@@ -8,12 +8,6 @@ import type {
   JobState,
   LeasedJob,
   LookExtra,
-  NewJob,
-  Outcome,
-  Report,
-  Reservation,
-  Settled,
-  Submitted,
 } from '../model/job.ts'
 import type { NativeStore, Repair } from './native-ports.ts'
 import type { BatchStore } from './batch-ports.ts'
@@ -21,6 +15,7 @@ import type { CronStore } from './cron-ports.ts'
 import type { HolderStore } from './holder-ports.ts'
 import type { ConsumerNews, QueueStore } from './queue-ports.ts'
 import type { Band } from '../model/levels.ts'
+import type { StepStore } from './step-ports.ts'
 
 /** Lanes that one request takes from, as one line: highest level first, there the oldest job. */
 export interface LaneGroup {
@@ -82,14 +77,6 @@ export interface ClaimRequest {
   readonly throttled?: (queue: string, waitMs: number) => void
   /** Called before the answer where the lanes are known to hold nothing more for such a worker. */
   readonly emptied?: () => void
-}
-
-/** Jobs of one lane that came together with those of others. */
-export interface LaneArrivals {
-  readonly lane: string
-  readonly jobs: readonly NewJob[]
-  /** Of each job its place among all that came, rising. */
-  readonly places: readonly number[]
 }
 
 /** What stands in one lane now. */
@@ -183,7 +170,7 @@ export interface StoreListener {
  * The store of jobs. Each method is one atomic step per lane; batches keep their order. All throw
  * a {@link StoreError} where the store cannot be reached or refuses.
  */
-export interface Store {
+export interface Store extends StepStore {
   /** This node's name: part of its reservations' tokens, never used twice. */
   readonly node: string
 
@@ -191,18 +178,8 @@ export interface Store {
   registerLane(lane: string): Promise<number>
   lanes(): Promise<ReadonlyMap<string, number>>
 
-  submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]>
-  /**
-   * Jobs of several lanes, which stand in the lines of their queues in the order of their places. Where
-   * one step can hold all lanes, nobody sees a part of them. What refuses a lane does not refuse others.
-   */
-  submitLanes(
-    arrivals: readonly LaneArrivals[],
-  ): Promise<readonly (readonly Submitted[] | StoreError)[]>
-  claim(request: ClaimRequest): Promise<readonly Reservation[]>
-  finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]>
-  /** False for a report whose reservation is gone. */
-  report(lane: string, reports: readonly Report[]): Promise<readonly boolean[]>
+  /** Lanes are on several servers: what is asked of one must not wait for another. */
+  readonly isSharded: boolean
   /** One foreground client of this node, per id, waits no longer. */
   abandon(lane: string, ids: readonly number[]): Promise<void>
 

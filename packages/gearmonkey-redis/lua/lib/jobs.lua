@@ -30,23 +30,49 @@ local function releaseLock(lane, id)
   redis.call('EXPIRE', lock, lockSeconds)
 end
 
+-- Ends of many jobs of a lane, whose common part is done at once by finishEnds. `isQuiet`: nobody hears of them.
+local function endsOf(isQuiet) return { isQuiet = isQuiet, keys = {}, uniques = {}, jids = {} } end
+
+-- The pairs ({ name, value }) whose name in a hash has the value still.
+local function forgetPairs(hash, pairs)
+  local names, gone = {}, {}
+  for at, pair in ipairs(pairs) do names[at] = pair[1] end
+  for at, value in ipairs(redis.call('HMGET', hash, unpack(names))) do
+    if value == pairs[at][2] then gone[#gone + 1] = names[at] end
+  end
+  if #gone > 0 then redis.call('HDEL', hash, unpack(gone)) end
+end
+
+local function finishEnds(lane, ends)
+  if #ends.uniques > 0 then forgetPairs(uniqueKey(lane), ends.uniques) end
+  if #ends.jids > 0 then forgetPairs(jidsKey(), ends.jids) end
+  if #ends.keys > 0 then redis.call('DEL', unpack(ends.keys)) end
+end
+
 -- Ends a job. `job` = { id, door, unique, jid, waiting, keep }. A native client's job is kept as its
 -- protocol says and its lock is released; another is kept as long as it asks for, or as clients on
--- other nodes need to read the outcome. `job.isAnnounced`: its worker publishes `finish`. `job.how`: see untie; a job that was not done was dropped.
-local function finishJob(lane, job, node, status, output)
+-- other nodes need to read the outcome. `job.isAnnounced`: its worker publishes `finish`. `job.how`: see untie; a job
+-- that was not done was dropped. `job.ties`: see untie. `ends`, if given, takes what can be done for many at once.
+local function finishJob(lane, job, node, status, output, ends)
   local key, id = jobKey(lane, job.id), job.id
-  if job.door == 'faktory' then untie(lane, id, status == 'success' and 'success' or job.how or 'dropped') end
+  if job.door == 'faktory' then untie(lane, id, status == 'success' and 'success' or job.how or 'dropped', job.ties) end
   local elsewhere = relay(lane, id, job.waiting, node, 'finish', '')
   local keep = job.door and tonumber(job.keep or 0) or nativeRetention
   if elsewhere and keep < relaySeconds then keep = relaySeconds end
-  forgetIndexes(lane, id, job.unique, job.jid, keep)
-  if keep > 0 then
-    redis.call('HSET', key, 'status', status, 'output', output, 'settled', 1)
-    redis.call('HDEL', key, 'token')
-    redis.call('EXPIRE', key, keep)
+  if ends and keep == 0 and not isCluster then
+    if job.unique then ends.uniques[#ends.uniques + 1] = { job.unique, id } end
+    if job.jid then ends.jids[#ends.jids + 1] = { job.jid, id .. ' ' .. lane } end
+    ends.keys[#ends.keys + 1] = key
   else
-    redis.call('DEL', key)
+    forgetIndexes(lane, id, job.unique, job.jid, keep)
+    if keep > 0 then
+      redis.call('HSET', key, 'status', status, 'output', output, 'settled', 1)
+      redis.call('HDEL', key, 'token')
+      redis.call('EXPIRE', key, keep)
+    else
+      redis.call('DEL', key)
+    end
   end
-  if not job.isAnnounced then redis.call('PUBLISH', channelOf(lane), 'finish:' .. id) end
+  if not job.isAnnounced and not (ends and ends.isQuiet) then redis.call('PUBLISH', channelOf(lane), 'finish:' .. id) end
   if not job.door then releaseLock(lane, id) end
 end

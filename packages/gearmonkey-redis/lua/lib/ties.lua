@@ -15,10 +15,11 @@ local function tellBatches(key, bid, ranBefore, callback, isDone, isOver)
 end
 
 -- What the end of a run, or of a job, means to what the job is tied to. `how`: success; expired, nobody
--- wanted it any more; retried, it failed and will be tried again; failed, for good; dropped, by an operator.
-local function untie(lane, id, how)
+-- wanted it any more; retried, it failed and will be tried again; failed, for good; dropped, by an operator. `ties`:
+-- the fields `once`, `bid`, `callback` and `ran` of the job, where they were read already.
+local function untie(lane, id, how, ties)
   local key = jobKey(lane, id)
-  local job = redis.call('HMGET', key, 'once', 'bid', 'callback', 'ran')
+  local job = ties or redis.call('HMGET', key, 'once', 'bid', 'callback', 'ran')
   if job[1] and how ~= 'failed' and how ~= 'retried' then unlock(lane, id, job[1]) end
   local isDone, isOver = how == 'success' or how == 'expired', how ~= 'retried'
   if isCluster then

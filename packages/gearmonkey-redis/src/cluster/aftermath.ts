@@ -19,10 +19,8 @@ export interface Head {
  * queues unheard, so that idle workers have to be told.
  */
 const stirring: Readonly<Partial<Record<ScriptName, boolean>>> = {
-  submit: false,
   import: false,
   'import-undo': false,
-  finish: true,
   heal: true,
   promote: true,
   'reclaim-node': true,
@@ -41,7 +39,6 @@ const stirring: Readonly<Partial<Record<ScriptName, boolean>>> = {
 const placeOfLane: Readonly<Partial<Record<ScriptName, number>>> = {
   promote: 1,
   heal: 1,
-  submit: 3,
   'set-workers': 2,
 }
 
@@ -63,6 +60,13 @@ export class Aftermath {
     await this.#link.ifThere(() => this.#follow(name, args))
   }
 
+  /** After a step of a lane; `putsBack`: unheard, so that idle workers have to be told. */
+  async follow(lane: string, putsBack: boolean): Promise<void> {
+    await this.#link.ifThere(async () => {
+      await this.look(lane, putsBack)
+    })
+  }
+
   async #follow(name: ScriptName, args: readonly ScriptArgument[]): Promise<void> {
     if (name === 'batch-commit') await this.#ties.pushCallbacks()
     const tells = stirring[name]
@@ -70,8 +74,7 @@ export class Aftermath {
     const lane = String(args[placeOfLane[name] ?? 0])
     if (name === 'promote')
       await this.#link.call(() => this.#link.redis.zrem(this.#link.keys.due, lane))
-    const putsBack = name !== 'finish' || args.includes('release') || args.includes('return')
-    await this.look(lane, tells && putsBack)
+    await this.look(lane, tells)
   }
 
   /** How a lane stands. Batches are told what they do not know of it. */

@@ -1,18 +1,25 @@
-import { StoreError } from '@crossgear/core-scheduler'
-import type {
-  ClaimRequest,
-  LaneArrivals,
-  NewJob,
-  Outcome,
-  Reservation,
-  Settled,
-  Submitted,
-  Throttle,
+import {
+  noStep,
+  only,
+  StoreError,
+  type ClaimRequest,
+  type LaneArrivals,
+  type LaneOutcomes,
+  type LaneSubmitted,
+  type NewJob,
+  type Report,
+  type Reservation,
+  type Settled,
+  type Step,
+  type StepAnswer,
+  type StepStore,
+  type Submitted,
+  type Throttle,
 } from '@crossgear/core-scheduler'
 import type { ClockOffset } from '../clock-offset.ts'
 import { storeErrorOf } from '../errors.ts'
 import { JidIndex } from '../jid-index.ts'
-import type { RedisJobs } from '../job-steps.ts'
+import type { RedisJobs, StepWays } from '../job-steps.ts'
 import type { StoreLink } from '../store-link.ts'
 import { Aftermath } from './aftermath.ts'
 import { BatchJoins, type Join } from './batch-joins.ts'
@@ -24,10 +31,7 @@ import { ClusterTies } from './cluster-ties.ts'
  * The steps that touch more than a lane, on a cluster: the lane's part is one atomic step as
  * everywhere, what is in other slots comes before or after it.
  */
-export class ClusterSteps implements Pick<
-  RedisJobs,
-  'submit' | 'submitLanes' | 'claim' | 'finish'
-> {
+export class ClusterSteps implements StepStore {
   readonly #link: StoreLink
   readonly #jobs: RedisJobs
   readonly #ties: ClusterTies
@@ -54,15 +58,26 @@ export class ClusterSteps implements Pick<
     link.afterwards((name, args) => this.#aftermath.after(name, args))
   }
 
-  submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
-    const places = [...jobs.keys()]
-    return this.#submit({ lane, jobs, places }, this.#arrivedUs(jobs.length))
+  /** A lane's part is one atomic step. What is asked of one server is done in the order of the parts. */
+  async step({ reports, outcomes, submissions, claims }: Step): Promise<StepAnswer> {
+    const [reported, ended, submitted, claimed] = await Promise.all([
+      this.#report(reports),
+      Promise.all(outcomes.map((lane) => this.#finish(lane).catch(storeErrorOf))),
+      this.#submitLanes(submissions),
+      Promise.all(claims.map((claim) => this.#claim(claim).catch(storeErrorOf))),
+    ])
+    return { reports: reported, outcomes: ended, submissions: submitted, claims: claimed }
+  }
+
+  async #report(reports: readonly Report[]): Promise<readonly boolean[]> {
+    const each = reports.map((report) => this.#jobs.step({ ...noStep, reports: [report] }))
+    return (await Promise.all(each)).map((answer) => answer.reports[0] ?? false)
   }
 
   /** Each lane in a call of its own, with the time at which all came: by that they are one line. */
-  submitLanes(
+  #submitLanes(
     arrivals: readonly LaneArrivals[],
-  ): Promise<readonly (readonly Submitted[] | StoreError)[]> {
+  ): Promise<readonly (LaneSubmitted | StoreError)[]> {
     const atUs = this.#arrivedUs(arrivals.reduce((sum, { jobs }) => sum + jobs.length, 0))
     return Promise.all(arrivals.map((lane) => this.#submit(lane, atUs).catch(storeErrorOf)))
   }
@@ -74,7 +89,7 @@ export class ClusterSteps implements Pick<
     return atUs
   }
 
-  async #submit({ lane, jobs, places }: LaneArrivals, atUs: number): Promise<readonly Submitted[]> {
+  async #submit({ lane, jobs, places }: LaneArrivals, atUs: number): Promise<LaneSubmitted> {
     const joined = await this.#joinBatches(lane, jobs)
     const isKnown = ({ batch }: NewJob): boolean => batch === undefined || joined.has(batch)
     const taken = jobs.filter(isKnown)
@@ -89,18 +104,21 @@ export class ClusterSteps implements Pick<
             },
             { notes, atUs },
           )
-        : []
-    const left = countByBatch(taken.filter((_job, at) => stored[at]?.kind !== 'created'))
+        : { results: [], isTold: true, isOpen: true }
+    if (taken.length > 0) await this.#aftermath.follow(lane, false)
+    const { results: each } = stored
+    const left = countByBatch(taken.filter((_job, at) => each[at]?.kind !== 'created'))
     await this.#link.ifThere(async () => {
       for (const [bid, join] of joined) await this.#joins.settle(join, left.get(bid) ?? 0)
     })
-    const results = stored.values()
-    return jobs.map((job) =>
-      isKnown(job) ? (results.next().value ?? { kind: 'full' }) : { kind: 'unbatched' },
+    const values = each.values()
+    const results = jobs.map((job): Submitted =>
+      isKnown(job) ? (values.next().value ?? { kind: 'full' }) : { kind: 'unbatched' },
     )
+    return { ...stored, results }
   }
 
-  claim(request: ClaimRequest): Promise<readonly Reservation[]> {
+  #claim(request: ClaimRequest): Promise<readonly Reservation[]> {
     const parts = {
       link: this.#link,
       jobs: this.#jobs,
@@ -110,10 +128,15 @@ export class ClusterSteps implements Pick<
     return new ClusterClaim(parts, request).run()
   }
 
-  async finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
-    const settled = await this.#jobs.finish(lane, outcomes)
+  async #finish(lane: LaneOutcomes): Promise<readonly Settled[]> {
+    const { outcomes } = lane
+    const answer = await this.#jobs.step({ ...noStep, outcomes: [lane] })
+    const settled = only(answer.outcomes)
+    const putsBack = outcomes.some(({ kind }) => kind === 'release' || kind === 'return')
+    await this.#aftermath.follow(lane.lane, putsBack)
     const ended = outcomes.filter((_outcome, at) => settled[at] !== 'unknown')
-    await this.#link.ifThere(() => this.#throttles.free(this.#link.names.parse(lane).queue, ended))
+    const { queue } = this.#link.names.parse(lane.lane)
+    await this.#link.ifThere(() => this.#throttles.free(queue, ended))
     return settled
   }
 
@@ -123,13 +146,8 @@ export class ClusterSteps implements Pick<
     await this.#ties.pushCallbacks()
   }
 
-  async #store(
-    arrivals: LaneArrivals,
-    more: Parameters<RedisJobs['submitLanes']>[1],
-  ): Promise<readonly Submitted[]> {
-    const [result] = await this.#jobs.submitLanes([arrivals], more)
-    if (result instanceof StoreError) throw result
-    return result ?? []
+  async #store(arrivals: LaneArrivals, ways: StepWays): Promise<LaneSubmitted> {
+    return only((await this.#jobs.step({ ...noStep, submissions: [arrivals] }, ways)).submissions)
   }
 
   /** How the jobs have joined their batches, those that are known. */

@@ -1,4 +1,4 @@
-import type { Store } from '@crossgear/core-scheduler'
+import type { SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { checkInvariants } from '../../src/invariants.ts'
@@ -10,7 +10,7 @@ const jobs = 100_000
 
 describe.skipIf(lacksRedis)('jobs that are due at once', () => {
   let filled: FilledStore
-  let store: Store
+  let store: SteppedStore
 
   beforeEach(async () => {
     filled = await FilledStore.open()

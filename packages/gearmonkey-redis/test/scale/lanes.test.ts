@@ -1,4 +1,5 @@
-import { Scheduler, type Observer, type Store } from '@crossgear/core-scheduler'
+import { Scheduler, type Observer } from '@crossgear/core-scheduler'
+import type { SteppedStore } from '@crossgear/store-testkit'
 import { RecordingObserver } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -10,7 +11,7 @@ const wideMarginUs = 30_000
 
 describe.skipIf(lacksRedis)('a store with many lanes', () => {
   let filled: FilledStore
-  let store: Store
+  let store: SteppedStore
 
   beforeEach(async () => {
     filled = await FilledStore.open()

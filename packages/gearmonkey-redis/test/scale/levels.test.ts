@@ -1,4 +1,5 @@
-import type { Level, NewJob, Store } from '@crossgear/core-scheduler'
+import type { Level, NewJob } from '@crossgear/core-scheduler'
+import type { SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { checkInvariants } from '../../src/invariants.ts'
@@ -13,7 +14,7 @@ const wideMarginUs = 20_000
 
 describe.skipIf(lacksRedis)('levels within a band', () => {
   let filled: FilledStore
-  let store: Store
+  let store: SteppedStore
 
   beforeEach(async () => {
     filled = await FilledStore.open()

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { BatchCallback, NewBatch, Reservation, Store } from '@crossgear/core-scheduler'
+import type { BatchCallback, NewBatch, Reservation } from '@crossgear/core-scheduler'
+import type { SteppedStore } from './store-world.ts'
 import {
   aJob,
   bytes,
@@ -28,11 +29,11 @@ const both = (bid: string): NewBatch => ({
   success: callback(`success ${bid}`),
 })
 
-const add = (store: Store, batch: string): Promise<number> =>
+const add = (store: SteppedStore, batch: string): Promise<number> =>
   submitOne(store, 'mail', { door: 'faktory', batch })
-const calls = (store: Store): Promise<readonly Reservation[]> => take(store, ['calls'], 9)
+const calls = (store: SteppedStore): Promise<readonly Reservation[]> => take(store, ['calls'], 9)
 /** The callbacks that are pushed, which are done one after the other. */
-async function called(store: Store): Promise<string[]> {
+async function called(store: SteppedStore): Promise<string[]> {
   const names: string[] = []
   for (let jobs = await calls(store); jobs.length > 0; jobs = await calls(store)) {
     names.push(...inputsOf(jobs))
@@ -44,14 +45,14 @@ async function called(store: Store): Promise<string[]> {
   return names
 }
 /** The one callback that is pushed now. */
-async function theCall(store: Store, name: string): Promise<Reservation> {
+async function theCall(store: SteppedStore, name: string): Promise<Reservation> {
   const jobs = await calls(store)
   expect(inputsOf(jobs)).toEqual([name])
   return jobs[0] as Reservation
 }
 
 /** A committed batch of so many jobs. */
-async function committed(store: Store, bid: string, jobs: number): Promise<void> {
+async function committed(store: SteppedStore, bid: string, jobs: number): Promise<void> {
   await store.batches.create(both(bid))
   for (let at = 0; at < jobs; at += 1) await add(store, bid)
   await store.batches.commit(bid)

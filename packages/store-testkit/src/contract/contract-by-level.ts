@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { Level, Store } from '@crossgear/core-scheduler'
+import type { Level } from '@crossgear/core-scheduler'
+import type { SteppedStore } from './store-world.ts'
 import { namesOf, submitAll, submitOne, aJob, type OpenWorld } from './contract-kit.ts'
 
 const groups = [{ lanes: ['a'] }, { lanes: ['b', 'b@bulk'] }, { lanes: ['c'] }]
 
-async function takeByLevel(store: Store, max: number): Promise<string[]> {
+async function takeByLevel(store: SteppedStore, max: number): Promise<string[]> {
   return namesOf(await store.claim({ by: 'named', byLevel: true, groups, max }))
 }
 

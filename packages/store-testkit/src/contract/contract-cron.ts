@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Store } from '@crossgear/core-scheduler'
+import type { SteppedStore } from './store-world.ts'
 import { aJob, type OpenWorld } from './contract-kit.ts'
 
-const tickAt = async (store: Store, atMs: number): Promise<string | undefined> =>
+const tickAt = async (store: SteppedStore, atMs: number): Promise<string | undefined> =>
   (await store.submit('mail', [aJob({ tick: { entry: 'nightly', atMs } })]))[0]?.kind
 
 /** Jobs that are pushed by the clock. */

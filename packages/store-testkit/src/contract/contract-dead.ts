@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { NewJob, Outcome, Store } from '@crossgear/core-scheduler'
+import type { NewJob, Outcome } from '@crossgear/core-scheduler'
+import type { SteppedStore } from './store-world.ts'
 import {
   aJob,
   bytes,
@@ -31,7 +32,7 @@ function failedFor(job: {
   return { lane, id, token, kind: 'fail', message: bytes('broken'), failure }
 }
 
-async function deadOf(store: Store): Promise<readonly number[]> {
+async function deadOf(store: SteppedStore): Promise<readonly number[]> {
   return (await store.queues.setIds('mail', 'dead', 0, 9)).ids
 }
 

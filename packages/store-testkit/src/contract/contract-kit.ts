@@ -8,8 +8,8 @@ import type {
   NewJob,
   Outcome,
   Reservation,
-  Store,
 } from '@crossgear/core-scheduler'
+import type { SteppedStore } from './store-world.ts'
 import { EventLog } from '../event-log.ts'
 import type { StoreWorld, WorldOptions } from './store-world.ts'
 
@@ -29,7 +29,7 @@ export function jobsOf(...levels: Level[]): NewJob[] {
 }
 
 export async function submitAll(
-  store: Store,
+  store: SteppedStore,
   lane: string,
   jobs: readonly NewJob[],
 ): Promise<number[]> {
@@ -37,7 +37,7 @@ export async function submitAll(
 }
 
 export async function submitOne(
-  store: Store,
+  store: SteppedStore,
   lane: string,
   over?: Partial<NewJob>,
 ): Promise<number> {
@@ -46,7 +46,7 @@ export async function submitOne(
 }
 
 export function take(
-  store: Store,
+  store: SteppedStore,
   lanes: readonly string[],
   max = 1,
   more: Partial<LaneGroup> & { readonly by?: ClaimBy } = {},
@@ -57,7 +57,7 @@ export function take(
 
 /** What a Faktory consumer of the queue gets. */
 export function fetch(
-  store: Store,
+  store: SteppedStore,
   queue: string,
   lanes: readonly string[],
   max = 1,
@@ -66,7 +66,7 @@ export function fetch(
 }
 
 export async function takeOne(
-  store: Store,
+  store: SteppedStore,
   lane: string,
   more: Parameters<typeof take>[3] = {},
 ): Promise<Reservation> {
@@ -110,13 +110,17 @@ export function returned({ lane, id, token }: Held): Outcome {
 
 export const native = (lane: string, id: number): Held => ({ lane, id, token: 'native' })
 
-export async function readOne(store: Store, lane: string, id: number): Promise<Job | undefined> {
+export async function readOne(
+  store: SteppedStore,
+  lane: string,
+  id: number,
+): Promise<Job | undefined> {
   const [job] = await store.read(lane, [id])
   return job
 }
 
 /** Looks once through all indexes of a lane's unfinished jobs. Gives the ids of unsettled ones. */
-export async function sweepAll(store: Store, lane: string): Promise<number[]> {
+export async function sweepAll(store: SteppedStore, lane: string): Promise<number[]> {
   const found: number[] = []
   for (let from: string | undefined; ;) {
     const { ids, next } = await store.native.sweep(lane, from)
@@ -133,7 +137,7 @@ export async function sweepAll(store: Store, lane: string): Promise<number[]> {
 
 /** The jobs of the lanes with this unique id. */
 export async function findUnique(
-  store: Store,
+  store: SteppedStore,
   unique: Uint8Array,
   lanes: readonly string[],
 ): Promise<readonly JobRef[]> {
@@ -142,7 +146,7 @@ export async function findUnique(
 }
 
 /** A job that must be there. */
-export async function seen(store: Store, lane: string, id: number): Promise<Job> {
+export async function seen(store: SteppedStore, lane: string, id: number): Promise<Job> {
   const job = await readOne(store, lane, id)
   expect(job, `job ${id} of ${lane}`).toBeDefined()
   return job as Job
@@ -152,7 +156,7 @@ export async function seen(store: Store, lane: string, id: number): Promise<Job>
 export async function listening(
   world: StoreWorld,
   watched?: readonly string[] | 'all',
-): Promise<{ readonly store: Store; readonly log: EventLog }> {
+): Promise<{ readonly store: SteppedStore; readonly log: EventLog }> {
   const store = await world.node()
   const log = new EventLog()
   store.listen(log)
@@ -161,7 +165,7 @@ export async function listening(
 }
 
 /** Looks through all jobs once for what native programs left. Gives the ids of unsettled ones. */
-export async function lookAtAll(store: Store, suspect = true): Promise<number[]> {
+export async function lookAtAll(store: SteppedStore, suspect = true): Promise<number[]> {
   const found: number[] = []
   for (let ended = false; !ended;) {
     const page = await store.native.survey(suspect)

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { Level, NewJob, Reservation, Store, Submitted } from '@crossgear/core-scheduler'
+import {
+  noStep,
+  type Level,
+  type NewJob,
+  type Reservation,
+  type Submitted,
+} from '@crossgear/core-scheduler'
+import type { SteppedStore } from './store-world.ts'
 import {
   aJob,
   bytes,
@@ -25,24 +32,25 @@ function line(jobs: number, from = 0, over: (at: number) => Partial<NewJob> = ()
 }
 
 async function submitLine(
-  store: Store,
+  store: SteppedStore,
   arrivals: ReturnType<typeof line>,
 ): Promise<readonly Submitted[]> {
   const together = lanes.map((lane) => {
     const places = [...arrivals.keys()].filter((at) => arrivals[at]?.lane === lane)
     return { lane, places, jobs: places.flatMap((at) => arrivals[at]?.job ?? []) }
   })
-  const answers = await store.submitLanes(together.filter(({ jobs }) => jobs.length > 0))
-  return answers.flatMap((answer) => {
-    if (answer instanceof Error) throw answer
-    return answer
+  const submissions = together.filter(({ jobs }) => jobs.length > 0)
+  const answer = await store.step({ ...noStep, submissions })
+  return answer.submissions.flatMap((lane) => {
+    if (lane instanceof Error) throw lane
+    return lane.results
   })
 }
 
 const numbers = (to: number): string[] => Array.from({ length: to }, (_none, at) => String(at))
 
 /** A consumer that takes all, one after the other. */
-async function drain(store: Store, max = 1): Promise<string[]> {
+async function drain(store: SteppedStore, max = 1): Promise<string[]> {
   const seen: Reservation[] = []
   for (;;) {
     const some = await fetch(store, 'default', lanes, max)
@@ -106,9 +114,10 @@ export function lineContract(open: OpenWorld): void {
       await submitOne(store, 'f0', { unique })
       const jobs = [aJob({ unique })]
       const arrivals = ['f1', 'f0'].map((lane, at) => ({ lane, jobs, places: [at] }))
-      expect(await store.submitLanes(arrivals)).toEqual([
-        [{ kind: 'created', id: 1 }],
-        [{ kind: 'joined', id: 1 }],
+      const { submissions } = await store.step({ ...noStep, submissions: arrivals })
+      expect(submissions).toMatchObject([
+        { results: [{ kind: 'created', id: 1 }] },
+        { results: [{ kind: 'joined', id: 1 }] },
       ])
     })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Store } from '@crossgear/core-scheduler'
+import type { SteppedStore } from './store-world.ts'
 import {
   aJob,
   bytes,
@@ -25,7 +25,7 @@ const unique = bytes('one of a kind')
 const minute = 60_000
 
 /** A job of a native client that a worker behind a node holds. */
-async function heldNative(world: StoreWorld, store: Store) {
+async function heldNative(world: StoreWorld, store: SteppedStore) {
   const id = await world.native.write('mail', bytes('native'))
   await world.native.push('mail', id, 'normal')
   return takeOne(store, 'mail')
@@ -37,7 +37,7 @@ export function nativeContract(open: OpenWorld): void {
     test('two nodes that settle the same job settle it once', async () => {
       const world = await open()
       const nodes = [await world.node(), await world.node()]
-      const [one, other] = nodes as [Store, Store]
+      const [one, other] = nodes as [SteppedStore, SteppedStore]
       await submitOne(one, 'mail', { unique, jid: 'j-1' })
       await submitOne(one, 'mail', { retries: 3 })
       for (const status of ['success', 'error'] as const) {

@@ -240,7 +240,7 @@ export function outcomeContract(open: OpenWorld): void {
         { lane, id, token: `${token}0`, ...status, dividend: bytes('2') },
         { lane, id: 9, token, kind: 'data', data: bytes('lost') },
       ]
-      expect(await store.report('mail', reports)).toEqual([true, false, false])
+      expect(await store.report(reports)).toEqual([true, false, false])
       expect(await seen(store, 'mail', 1)).toMatchObject({
         dividend: bytes('1'),
         divisor: bytes('3'),
@@ -253,7 +253,7 @@ export function outcomeContract(open: OpenWorld): void {
       const job = await takeOne(store, 'mail')
       const { lane, id, token } = job
       const status = { kind: 'status', dividend: bytes('1'), divisor: bytes('3') } as const
-      await store.report('mail', [{ lane, id, token, ...status }])
+      await store.report([{ lane, id, token, ...status }])
       await store.finish('mail', [released(job)])
       expect((await seen(store, 'mail', 1)).dividend).toBeUndefined()
     })
@@ -265,7 +265,7 @@ export function outcomeContract(open: OpenWorld): void {
       await submitOne(asks.store, 'mail', { foreground: true })
       const { lane, id, token } = await takeOne(works.store, 'mail')
       const odd = Buffer.from(Array.from({ length: 256 }, (_none, at) => at))
-      await works.store.report('mail', [
+      await works.store.report([
         { lane, id, token, kind: 'data', data: odd },
         { lane, id, token, kind: 'warning', data: Buffer.alloc(0) },
         { lane, id, token, kind: 'status', dividend: bytes('1'), divisor: bytes('2') },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { JobSet, SetExit, Store } from '@crossgear/core-scheduler'
+import type { JobSet, SetExit } from '@crossgear/core-scheduler'
+import type { SteppedStore } from './store-world.ts'
 import {
   idsOf,
   killed,
@@ -17,7 +18,7 @@ import {
 const farAheadMs = 4_000_000_000_000
 
 /** Jobs 1 and 2 scheduled, 3 and 4 to be tried again, 5 and 6 dead, 7 queued. */
-async function filled(store: Store): Promise<void> {
+async function filled(store: SteppedStore): Promise<void> {
   for (let id = 1; id <= 2; id += 1) {
     await submitOne(store, 'mail', { dueAtMs: farAheadMs, jid: `scheduled-${id}` })
   }
@@ -29,7 +30,7 @@ async function filled(store: Store): Promise<void> {
   await submitOne(store, 'mail', { jid: 'queued-7' })
 }
 
-const members = async (store: Store, set: JobSet): Promise<readonly number[]> => {
+const members = async (store: SteppedStore, set: JobSet): Promise<readonly number[]> => {
   const { ids } = await store.queues.setIds('mail', set, 0, 100)
   return [...ids].sort((one, other) => one - other)
 }

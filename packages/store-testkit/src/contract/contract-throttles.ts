@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Reservation, Store, Throttle } from '@crossgear/core-scheduler'
+import type { Reservation, Throttle } from '@crossgear/core-scheduler'
+import type { SteppedStore } from './store-world.ts'
 import {
   aJob,
   completed,
@@ -20,7 +21,10 @@ const throttled = (throttle: Throttle): { throttles: ReadonlyMap<string, Throttl
 const jobs = (count: number) => Array.from({ length: count }, () => aJob({ door: 'faktory' }))
 
 /** What a claim says of throttles. */
-async function heldBack(store: Store, lanes: readonly string[]): Promise<[string, number][]> {
+async function heldBack(
+  store: SteppedStore,
+  lanes: readonly string[],
+): Promise<[string, number][]> {
   const told: [string, number][] = []
   await store.claim({
     by: 'consumer',
@@ -105,7 +109,7 @@ export function throttleContract(open: OpenWorld): void {
     })
 
     const takenBy = async (
-      store: Store,
+      store: SteppedStore,
       worker: string,
       max = 9,
     ): Promise<readonly Reservation[]> =>

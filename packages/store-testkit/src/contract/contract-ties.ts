@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { JobLock, Store } from '@crossgear/core-scheduler'
+import type { JobLock } from '@crossgear/core-scheduler'
+import type { SteppedStore } from './store-world.ts'
 import {
   aJob,
   completed,
@@ -14,11 +15,11 @@ import {
   type OpenWorld,
 } from './contract-kit.ts'
 
-const nowOf = async (store: Store): Promise<number> => (await store.beat()).nowMs
+const nowOf = async (store: SteppedStore): Promise<number> => (await store.beat()).nowMs
 const lockFor = (forMs: number, until: JobLock['until'] = 'success'): JobLock => ({
   ...{ key: 'k', forMs, until },
 })
-const kindOf = async (store: Store, lock: JobLock): Promise<string | undefined> =>
+const kindOf = async (store: SteppedStore, lock: JobLock): Promise<string | undefined> =>
   (await store.submit('mail', [aJob({ door: 'faktory', lock })]))[0]?.kind
 
 /** When jobs are not run any more, and what keeps their doubles out. */

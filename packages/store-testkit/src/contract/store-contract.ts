@@ -13,6 +13,7 @@ import { cronContract } from './contract-cron.ts'
 import { nodeContract } from './contract-nodes.ts'
 import { opennessContract } from './contract-openness.ts'
 import { outcomeContract } from './contract-outcomes.ts'
+import { stepContract } from './contract-step.ts'
 import { queueContract } from './contract-queues.ts'
 import { reclaimContract } from './contract-reclaim.ts'
 import { setContract } from './contract-sets.ts'
@@ -45,6 +46,7 @@ export function storeContract(
         }
       }
     })
+    stepContract(open)
     queueContract(open)
     lineContract(open)
     byLevelContract(open)

@@ -1,4 +1,7 @@
-import type { Band, LaneNames, Store, Throttle } from '@crossgear/core-scheduler'
+import type { Band, LaneNames, SingleSteps, Store, Throttle } from '@crossgear/core-scheduler'
+
+/** A store that takes the parts of a step one by one as well. */
+export type SteppedStore = Store & SingleSteps
 
 /** What a store is made with, for all nodes of a world. */
 export interface WorldOptions {
@@ -40,7 +43,7 @@ export interface NativePeer {
 export interface StoreWorld {
   readonly native: NativePeer
   /** A new node, connected; `graceMs` where it is another than that of the world. */
-  node(options?: { readonly graceMs?: number }): Promise<Store>
+  node(options?: { readonly graceMs?: number }): Promise<SteppedStore>
   /** Lets time pass for all that the store holds. */
   pass(ms: number): Promise<void>
   /** How long a job's record stays: undefined for none, Infinity for no end. */

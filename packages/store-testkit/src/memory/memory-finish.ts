@@ -18,6 +18,10 @@ export function finishJob(
 ): Settled {
   const job = lane.job(outcome.id, world.nowMs())
   if (!job || !isHeld(job, outcome.token)) return 'unknown'
+  if (outcome.kind === 'complete' && outcome.withheld) {
+    const isOwn = job.waiting.length > 0 && job.waiting.every((waiting) => waiting === node)
+    if (job.door === 'native' || (job.terms?.retentionSeconds ?? 0) > 0 || !isOwn) return 'wanted'
+  }
   // A native worker publishes `finish` once it has set how long the hash stays.
   job.isAnnounced = outcome.token === 'native' && job.expiresAtMs !== undefined
   lane.busy.delete(job.id)

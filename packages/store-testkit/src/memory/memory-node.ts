@@ -1,4 +1,5 @@
 import {
+  SingleSteps,
   StoreError,
   maxLanes,
   type ClaimRequest,
@@ -11,14 +12,17 @@ import {
   type LaneCounts,
   type LaneLimits,
   type LaneOpenness,
+  type LaneOutcomes,
+  type LaneSubmitted,
   type LeasedJob,
   type LookExtra,
-  type NewJob,
   type Outcome,
   type Pulse,
   type Report,
   type Reservation,
   type Settled,
+  type Step,
+  type StepAnswer,
   type Store,
   type StoreListener,
   type Submitted,
@@ -46,7 +50,7 @@ import { submitJob } from './memory-submit.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 /** One node's store in a {@link MemoryWorld}. */
-export class MemoryNode implements Store {
+export class MemoryNode extends SingleSteps implements Store {
   readonly node: string
   watched: ReadonlySet<string> | 'all' = new Set()
   listener: StoreListener | undefined
@@ -61,6 +65,7 @@ export class MemoryNode implements Store {
   #crashed = false
 
   constructor(world: MemoryWorld, node: string, graceMs: number) {
+    super()
     this.#world = world
     this.node = node
     this.#graceMs = graceMs
@@ -98,60 +103,60 @@ export class MemoryNode implements Store {
     return this.#step((world) => new Map(world.numbers))
   }
 
-  submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
-    return this.#step((world) =>
-      jobs.map((job) => submitJob(world, this.node, world.lane(lane), job)),
-    )
+  readonly isSharded = false
+
+  /** All parts in one go. */
+  step({ reports, outcomes, submissions, claims }: Step): Promise<StepAnswer> {
+    return this.#step((world) => ({
+      reports: reports.map((report) => this.#report(world, report)),
+      outcomes: outcomes.map((lane) => this.#finish(world, lane)),
+      submissions: this.#submit(world, submissions),
+      claims: claims.map((request) => this.#claim(world, request)),
+    }))
   }
 
-  submitLanes(
-    arrivals: readonly LaneArrivals[],
-  ): Promise<readonly (readonly Submitted[] | StoreError)[]> {
-    return this.#step((world) => {
-      const line = arrivals.flatMap(({ lane, jobs, places }, of) =>
-        jobs.map((job, at) => ({ of, at, lane, job, place: places[at] ?? 0 })),
-      )
-      line.sort((one, other) => one.place - other.place)
-      const results = arrivals.map((): Submitted[] => [])
-      for (const { of, at, lane, job } of line) {
-        const result = submitJob(world, this.node, world.lane(lane), job)
-        const ofLane = results[of]
-        if (ofLane) ofLane[at] = result
-      }
-      return results
+  #report(world: MemoryWorld, report: Report): boolean {
+    return takeReport(world, this.node, world.lane(report.lane), report)
+  }
+
+  #submit(world: MemoryWorld, arrivals: readonly LaneArrivals[]): LaneSubmitted[] {
+    const line = arrivals.flatMap(({ lane, jobs, places }, of) =>
+      jobs.map((job, at) => ({ of, at, lane, job, place: places[at] ?? 0 })),
+    )
+    line.sort((one, other) => one.place - other.place)
+    const results = arrivals.map((): Submitted[] => [])
+    for (const { of, at, lane, job } of line) {
+      const result = submitJob(world, this.node, world.lane(lane), job)
+      const ofLane = results[of]
+      if (ofLane) ofLane[at] = result
+    }
+    return arrivals.map(({ lane }, of) => ({
+      results: results[of] ?? [],
+      isTold: true,
+      isOpen: world.lane(lane).openness(world.nowMs()) !== undefined,
+    }))
+  }
+
+  #claim(world: MemoryWorld, request: ClaimRequest): readonly Reservation[] {
+    return claimJobs(world, request, () => {
+      this.#tokens += 1
+      return `${this.node}-${this.#tokens}`
     })
   }
 
-  claim(request: ClaimRequest): Promise<readonly Reservation[]> {
-    return this.#step((world) =>
-      claimJobs(world, request, () => {
-        this.#tokens += 1
-        return `${this.node}-${this.#tokens}`
-      }),
-    )
-  }
-
-  finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
-    return this.#step((world) => {
-      const settled: Settled[] = []
-      const finish = (outcome: Outcome, at: number): void => {
-        settled[at] = finishJob(world, this.node, world.lane(lane), outcome)
-      }
-      // Each goes before those of its level: the first of them is to be the first again.
-      const isReturn = ({ kind }: Outcome): boolean => kind === 'return'
-      for (const [at, outcome] of outcomes.entries()) if (!isReturn(outcome)) finish(outcome, at)
-      for (let at = outcomes.length - 1; at >= 0; at -= 1) {
-        const outcome = outcomes[at]
-        if (outcome && isReturn(outcome)) finish(outcome, at)
-      }
-      return settled
-    })
-  }
-
-  report(lane: string, reports: readonly Report[]): Promise<readonly boolean[]> {
-    return this.#step((world) =>
-      reports.map((report) => takeReport(world, this.node, world.lane(lane), report)),
-    )
+  #finish(world: MemoryWorld, { lane, outcomes }: LaneOutcomes): readonly Settled[] {
+    const settled: Settled[] = []
+    const finish = (outcome: Outcome, at: number): void => {
+      settled[at] = finishJob(world, this.node, world.lane(lane), outcome)
+    }
+    // Each goes before those of its level: the first of them is to be the first again.
+    const isReturn = ({ kind }: Outcome): boolean => kind === 'return'
+    for (const [at, outcome] of outcomes.entries()) if (!isReturn(outcome)) finish(outcome, at)
+    for (let at = outcomes.length - 1; at >= 0; at -= 1) {
+      const outcome = outcomes[at]
+      if (outcome && isReturn(outcome)) finish(outcome, at)
+    }
+    return settled
   }
 
   abandon(lane: string, ids: readonly number[]): Promise<void> {

@@ -2,7 +2,6 @@ import {
   LaneNames,
   StoreError,
   type HeldRef,
-  type Store,
   type StoreErrorCode,
   type StoreListener,
 } from '@crossgear/core-scheduler'
@@ -11,7 +10,7 @@ import type { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 import { MemoryLane, type MemoryJob } from './memory-lane.ts'
 import { MemoryNative } from './memory-native.ts'
 import { MemoryNode } from './memory-node.ts'
-import type { NativePeer, StoreWorld, WorldOptions } from '../contract/store-world.ts'
+import type { NativePeer, SteppedStore, StoreWorld, WorldOptions } from '../contract/store-world.ts'
 import { violationsOf } from './memory-violations.ts'
 
 /** The store's clock is this far ahead of the nodes' clock, milliseconds. */
@@ -110,7 +109,7 @@ export class MemoryWorld implements StoreWorld {
     return node
   }
 
-  node({ graceMs }: { readonly graceMs?: number } = {}): Promise<Store> {
+  node({ graceMs }: { readonly graceMs?: number } = {}): Promise<SteppedStore> {
     return Promise.resolve(this.join(undefined, graceMs))
   }
 

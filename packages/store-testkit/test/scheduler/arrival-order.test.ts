@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { StoreError } from '@crossgear/core-scheduler'
-import { bytes, Cluster } from './harness.ts'
+import { aroundSteps, bytes, Cluster } from './harness.ts'
 
 /** Inputs of all that stands in a queue, taken one by one. */
 async function drained(cluster: Cluster, node: Awaited<ReturnType<Cluster['node']>>) {
@@ -60,14 +60,14 @@ test('what comes in one turn reaches the store in one call, a refused lane alone
   const cluster = new Cluster()
   const calls: string[][] = []
   const node = await cluster.node('counting', {}, (store) => {
-    const submitLanes = store.submitLanes.bind(store)
-    store.submitLanes = async (arrivals) => {
-      calls.push(arrivals.map(({ lane, places }) => `${lane} ${places.join(' ')}`))
-      const answers = await submitLanes(arrivals)
+    return aroundSteps(store, async (step, send) => {
+      calls.push(step.submissions.map(({ lane, places }) => `${lane} ${places.join(' ')}`))
+      const answer = await send(step)
       const refusal = new StoreError('REFUSED', 'WRONGTYPE')
-      return answers.map((answer, at) => (arrivals[at]?.lane === 'bad' ? refusal : answer))
-    }
-    return store
+      const isBad = (at: number): boolean => step.submissions[at]?.lane === 'bad'
+      const submissions = answer.submissions.map((lane, at) => (isBad(at) ? refusal : lane))
+      return { ...answer, submissions }
+    })
   })
   for (const lane of ['a', 'bad', 'b']) node.submit(lane)
   await cluster.turn()

@@ -10,6 +10,8 @@ import {
   type NewJob,
   type SchedulerOptions,
   type Settled,
+  type Step,
+  type StepAnswer,
   type Store,
   type StoreError,
   type Submission,
@@ -215,4 +217,14 @@ export class Cluster {
   pass(ms: number): Promise<void> {
     return this.clock.advance(ms)
   }
+}
+
+/** The store of a node with something done around each of its steps. */
+export function aroundSteps(
+  store: MemoryNode,
+  run: (step: Step, send: (step: Step) => Promise<StepAnswer>) => Promise<StepAnswer>,
+): MemoryNode {
+  const send = store.step.bind(store)
+  store.step = (step) => run(step, send)
+  return store
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { Cluster, type TestNode } from './harness.ts'
+import { aroundSteps, Cluster, type TestNode } from './harness.ts'
 
 describe('a claim that is answered late', () => {
   let cluster: Cluster
@@ -10,15 +10,14 @@ describe('a claim that is answered late', () => {
   beforeEach(async () => {
     cluster = new Cluster()
     isHeld = false
-    slow = await cluster.node('slow', {}, (store) => {
-      const claim = store.claim.bind(store)
-      store.claim = async (request) => {
-        const jobs = await claim(request)
-        if (isHeld) await new Promise<void>((resolve) => (letGo = resolve))
-        return jobs
-      }
-      return store
-    })
+    slow = await cluster.node('slow', {}, (store) =>
+      aroundSteps(store, async (step, send) => {
+        const answer = await send(step)
+        const isClaim = step.claims.length > 0
+        if (isHeld && isClaim) await new Promise<void>((resolve) => (letGo = resolve))
+        return answer
+      }),
+    )
     other = await cluster.node('other')
   })
 

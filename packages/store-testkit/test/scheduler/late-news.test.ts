@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { StoreListener } from '@crossgear/core-scheduler'
-import { Cluster, type TestClient, type TestNode } from './harness.ts'
+import { aroundSteps, Cluster, type TestClient, type TestNode } from './harness.ts'
 
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 
@@ -72,15 +72,13 @@ describe('an outcome that the store has, and whose answer is not there yet', () 
   test('is not taken for a lost job', async () => {
     const cluster = new Cluster()
     let answer = (): void => undefined
-    const node = await cluster.node('a', {}, (store) => {
-      const finish = store.finish.bind(store)
-      store.finish = async (lane, outcomes) => {
-        const settled = await finish(lane, outcomes)
-        await new Promise<void>((resolve) => (answer = resolve))
+    const node = await cluster.node('a', {}, (store) =>
+      aroundSteps(store, async (step, send) => {
+        const settled = await send(step)
+        if (step.outcomes.length > 0) await new Promise<void>((resolve) => (answer = resolve))
         return settled
-      }
-      return store
-    })
+      }),
+    )
     const client = node.ask('mail')
     const worker = node.worker('mail').take()
     await cluster.turn()

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { Cluster, type TestNode } from './harness.ts'
+import type { LaneArrivals, LaneSubmitted } from '@crossgear/core-scheduler'
+import { aroundSteps, Cluster, type TestNode } from './harness.ts'
 
 describe('a client whose job the store has lost', () => {
   let cluster: Cluster
@@ -8,11 +9,17 @@ describe('a client whose job the store has lost', () => {
   beforeEach(async () => {
     cluster = new Cluster()
     // A store that came back from an older state gives the ids since then again.
-    node = await cluster.node('a', {}, (store) => {
-      store.submit = (_lane, jobs) =>
-        Promise.resolve(jobs.map(() => ({ kind: 'created', id: 1 }) as const))
-      return store
-    })
+    node = await cluster.node('a', {}, (store) =>
+      aroundSteps(store, async (step, send) => {
+        const created = ({ jobs }: LaneArrivals): LaneSubmitted => ({
+          results: jobs.map(() => ({ kind: 'created', id: 1 })),
+          isTold: true,
+          isOpen: true,
+        })
+        const answer = await send({ ...step, submissions: [] })
+        return { ...answer, submissions: step.submissions.map(created) }
+      }),
+    )
   })
 
   test('hears that it failed when another job is given its id', async () => {

@@ -1,19 +1,18 @@
 import { expect, test } from 'vitest'
-import { Cluster } from './harness.ts'
+import { aroundSteps, Cluster } from './harness.ts'
 
 test('news of a job is told though there is never a moment without a submission under way', async () => {
   const cluster = new Cluster()
   const underWay: (() => void)[] = []
   let isSlow = false
-  const busy = await cluster.node('busy', {}, (store) => {
-    const submit = store.submit.bind(store)
-    store.submit = async (lane, jobs) => {
-      const results = await submit(lane, jobs)
-      if (isSlow) await new Promise<void>((resolve) => underWay.push(resolve))
-      return results
-    }
-    return store
-  })
+  const busy = await cluster.node('busy', {}, (store) =>
+    aroundSteps(store, async (step, send) => {
+      const answer = await send(step)
+      const isSubmission = step.submissions.length > 0
+      if (isSlow && isSubmission) await new Promise<void>((resolve) => underWay.push(resolve))
+      return answer
+    }),
+  )
   const other = await cluster.node('other')
   const client = busy.ask('mail')
   await cluster.turn()

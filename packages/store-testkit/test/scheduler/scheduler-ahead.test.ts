@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { Cluster, type TestNode } from './harness.ts'
+import type { Step } from '@crossgear/core-scheduler'
+import { aroundSteps, Cluster, type TestNode } from './harness.ts'
 
 describe('a worker that goes on at once', () => {
   let cluster: Cluster
@@ -11,20 +12,13 @@ describe('a worker that goes on at once', () => {
     cluster = new Cluster()
     claims = 0
     storeIsBusy = undefined
-    node = await cluster.node('a', {}, (store) => {
-      const claim = store.claim.bind(store)
-      const submit = store.submit.bind(store)
-      store.claim = async (request) => {
-        claims += 1
+    node = await cluster.node('a', {}, (store) =>
+      aroundSteps(store, async (step, send) => {
+        claims += step.claims.length
         await storeIsBusy
-        return claim(request)
-      }
-      store.submit = async (lane, jobs) => {
-        await storeIsBusy
-        return submit(lane, jobs)
-      }
-      return store
-    })
+        return send(step)
+      }),
+    )
   })
 
   /** Ends its job and asks for the next in one breath. */
@@ -147,5 +141,36 @@ describe('a worker that goes on at once', () => {
     counting.submit('mail')
     await cluster.turn()
     expect((await counting.store.counts(['mail']))[0]).toMatchObject({ normal: 1, running: 0 })
+  })
+})
+
+describe('a consumer that waits', () => {
+  test('claims with the step that brings a job of an open lane, and that of a closed one wakes nobody', async () => {
+    const cluster = new Cluster()
+    const steps: Step[] = []
+    const node = await cluster.node('a', {}, (store) =>
+      aroundSteps(store, (step, send) => {
+        steps.push(step)
+        return send(step)
+      }),
+    )
+    node.scheduler.countNamed('legacy', 1)
+    const consumer = node.consumer('default')
+    consumer.takesWhenWoken = true
+    for (const job of ['mail:1', 'mail:2']) {
+      consumer.sleep()
+      steps.splice(0)
+      node.submit('mail')
+      await cluster.turn()
+      expect(consumer.jobs).toContain(job)
+    }
+    expect(steps.map(({ submissions, claims }) => [submissions.length, claims.length])).toEqual([
+      [1, 1],
+    ])
+    const before = consumer.wakes
+    consumer.sleep()
+    node.submit('legacy')
+    await cluster.turn()
+    expect(consumer.wakes).toBe(before)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MemoryNode } from '../../src/index.ts'
-import { StoreError, type NewJob, type Store, type Submitted } from '@crossgear/core-scheduler'
-import { bytes, Cluster } from './harness.ts'
+import { StoreError, type Store } from '@crossgear/core-scheduler'
+import { aroundSteps, bytes, Cluster } from './harness.ts'
 
 describe('a scheduler', () => {
   test('answers a submission with the job and its lane’s number once the store has it', async () => {
@@ -281,12 +281,10 @@ class Gate {
   }
 
   around(store: MemoryNode): Store {
-    const submit = store.submit.bind(store)
-    store.submit = async (lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> => {
-      const results = await submit(lane, jobs)
-      await this.#opened
-      return results
-    }
-    return store
+    return aroundSteps(store, async (step, send) => {
+      const answer = await send(step)
+      if (step.submissions.length > 0) await this.#opened
+      return answer
+    })
   }
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { StoreError, type StoreErrorCode } from '@crossgear/core-scheduler'
-import { Cluster, type TestNode } from './harness.ts'
+import { aroundSteps, Cluster, type TestNode } from './harness.ts'
 
 describe('an outcome whose answer from the store is lost', () => {
   let cluster: Cluster
@@ -9,16 +9,14 @@ describe('an outcome whose answer from the store is lost', () => {
   beforeEach(async () => {
     cluster = new Cluster()
     lose = undefined
-    node = await cluster.node('a', {}, (store) => {
-      const finish = store.finish.bind(store)
-      store.finish = async (lane, outcomes) => {
-        if (!lose) return finish(lane, outcomes)
+    node = await cluster.node('a', {}, (store) =>
+      aroundSteps(store, async (step, send) => {
+        if (!lose || step.outcomes.length === 0) return send(step)
         const { code, isTaken } = lose
-        if (isTaken) await finish(lane, outcomes)
+        if (isTaken) await send(step)
         throw new StoreError(code, 'lost')
-      }
-      return store
-    })
+      }),
+    )
   })
 
   /** A client waits, and the worker ends its job. */

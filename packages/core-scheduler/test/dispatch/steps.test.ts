@@ -1,0 +1,193 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Steps } from '../../src/dispatch/steps.ts'
+import type { Clock } from '../../src/store/ports.ts'
+import { StoreError } from '../../src/store/ports.ts'
+import type { Report, Settled } from '../../src/model/job.ts'
+import type { Step, StepAnswer, StepStore } from '../../src/store/step-ports.ts'
+
+/** A clock whose turns end one at a time. */
+class TurnByTurn implements Clock {
+  #ends: (() => void)[] = []
+
+  nowMs(): number {
+    return 0
+  }
+
+  after(): () => void {
+    throw new Error('no timers here')
+  }
+
+  endOfTurn(task: () => void): void {
+    this.#ends.push(task)
+  }
+
+  async end(): Promise<void> {
+    for (const end of this.#ends.splice(0)) end()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/** A store that answers when it is told to. */
+class SlowStore implements StepStore {
+  isSharded = false
+  readonly steps: Step[] = []
+  readonly #answers: ((error?: StoreError) => void)[] = []
+
+  step(step: Step): Promise<StepAnswer> {
+    this.steps.push(step)
+    return new Promise((resolve, reject) => {
+      this.#answers.push((error) => {
+        if (error) reject(error)
+        else resolve(answerOf(step))
+      })
+    })
+  }
+
+  answer(error?: StoreError): void {
+    this.#answers.shift()?.(error)
+  }
+}
+
+function answerOf({ reports, outcomes, submissions, claims }: Step): StepAnswer {
+  return {
+    reports: reports.map(({ token }) => token === 'known'),
+    outcomes: outcomes.map(({ lane, outcomes: some }) =>
+      lane === 'bad' ? new StoreError('REFUSED', 'WRONGTYPE') : some.map((): Settled => 'done'),
+    ),
+    submissions: submissions.map(() => ({ results: [], isTold: false, isOpen: true })),
+    claims: claims.map(() => []),
+  }
+}
+
+const reportOf = (token: string): Report => {
+  return { lane: 'mail', id: 1, token, kind: 'data', data: Buffer.from('x') }
+}
+
+describe('what goes to the store', () => {
+  let clock: TurnByTurn
+  let store: SlowStore
+  let steps: Steps
+  let waiting: number
+
+  beforeEach(() => {
+    clock = new TurnByTurn()
+    store = new SlowStore()
+    waiting = 0
+    steps = new Steps({
+      store,
+      clock,
+      flush: () => {
+        void steps.submit([{ lane: 'mail', jobs: [], places: Array<number>(waiting).fill(0) }])
+        waiting = 0
+      },
+    })
+  })
+
+  function come(items: number): void {
+    for (let item = 0; item < items; item += 1) {
+      waiting += 1
+      steps.added()
+    }
+  }
+
+  const sent = (): number[] => store.steps.map(({ submissions: [of] }) => of?.places.length ?? 0)
+
+  test('goes at the end of its turn', async () => {
+    come(3)
+    expect(sent()).toEqual([])
+    await clock.end()
+    expect(sent()).toEqual([3])
+  })
+
+  test('waits while a step is under way, and goes as one with all that came meanwhile', async () => {
+    come(1)
+    await clock.end()
+    for (const items of [1, 2, 3]) {
+      come(items)
+      await clock.end()
+    }
+    expect(sent()).toEqual([1])
+    store.answer()
+    await clock.end()
+    await clock.end()
+    expect(sent()).toEqual([1, 6])
+  })
+
+  test('goes while one step is under way, where a lot has come, but not while two are', async () => {
+    come(1)
+    await clock.end()
+    come(100)
+    await clock.end()
+    come(100)
+    await clock.end()
+    expect(sent()).toEqual([1, 100])
+    store.answer()
+    await clock.end()
+    await clock.end()
+    expect(sent()).toEqual([1, 100, 100])
+  })
+
+  test('is waited for where turn after turn brings more, up to the size of the last step', async () => {
+    come(10)
+    await clock.end()
+    store.answer()
+    come(4)
+    await clock.end()
+    come(4)
+    await clock.end()
+    expect(sent()).toEqual([10])
+    come(4)
+    await clock.end()
+    expect(sent()).toEqual([10, 12])
+    store.answer()
+    come(4)
+    await clock.end()
+    await clock.end()
+    expect(sent()).toEqual([10, 12, 4])
+  })
+
+  test('goes at once when asked to, whatever is under way', async () => {
+    come(1)
+    await clock.end()
+    come(2)
+    steps.flush()
+    expect(sent()).toEqual([1, 2])
+  })
+
+  test('shares one call, whatever its kind and lane, and each part hears its answer', async () => {
+    const reports = steps.report([reportOf('known'), reportOf('other')])
+    const output = Buffer.alloc(0)
+    const outcomes = steps.finish('mail', [
+      { lane: 'mail', id: 1, token: 't', kind: 'complete', output },
+    ])
+    const refused = expect(steps.finish('bad', [])).rejects.toMatchObject({ code: 'REFUSED' })
+    const claims = steps.claim({ by: 'named', groups: [], max: 1 })
+    await clock.end()
+    expect(store.steps.length).toBe(1)
+    store.answer()
+    expect(await reports).toEqual([true, false])
+    expect(await outcomes).toEqual(['done'])
+    expect(await claims).toEqual([])
+    await refused
+  })
+
+  test('is refused as a whole where no answer comes, and the next step goes', async () => {
+    const claim = expect(steps.claim({ by: 'named', groups: [], max: 1 })).rejects.toMatchObject({
+      code: 'TIMEOUT',
+    })
+    await clock.end()
+    come(1)
+    store.answer(new StoreError('TIMEOUT', 'no answer'))
+    await claim
+    await clock.end()
+    await clock.end()
+    expect(sent().at(-1)).toBe(1)
+  })
+
+  test('goes apart where lanes are on several servers: none waits for another', () => {
+    store.isSharded = true
+    void steps.claim({ by: 'named', groups: [], max: 1 })
+    void steps.claim({ by: 'named', groups: [], max: 1 })
+    expect(store.steps.length).toBe(2)
+  })
+})

@@ -1,0 +1,319 @@
+-- Reserves up to `max` jobs, group after group, or by level: the highest level of all groups first.
+-- Needs levels.lua, jobs.lua, throttle.lua, step.lua.
+
+-- The number of the next token of this node, and the first id of each lane whose jobs the node still has.
+local sequence, kept = 0, {}
+
+-- The first letter of a token by what a lane is to consumers; see `by` in step.lua.
+local letters = { n = { named = 'n' }, l = { named = 'n' }, f = { named = 'c' }, o = { open = 'c' },
+  a = { open = 'c', auto = 'a' } }
+
+-- The first letter of a reservation's token: n by name, c a consumer, a a consumer by the automatic rule; false where
+-- the lane is closed to who asks.
+local function letterFor(claim, lane)
+  local known = claim.letters[lane]
+  if known == nil then
+    local of = letters[claim.by]
+    known = of.named or of[openness(lane, now)] or false
+    claim.letters[lane] = known
+  end
+  return known
+end
+
+-- What has to be read of a job that the node has submitted itself and still has: nil where it is not as it was, or
+-- its time or lock is to be looked at.
+local function readShort(lane, id)
+  local v = jobFields(lane, id, 'enqueued', 'wait', 'fg', 'level', 'reserve_for', 'failure', 'stale', 'once_until')
+  if not v[1] or v[6] or v[7] or v[8] then return nil end
+  return { status = 'idle', enqueued = v[1], wait = v[2], fg = v[3], level = v[4], reserve_for = v[5] }
+end
+
+-- The fields of a job's hash; `stored`: flat as the server has them, absent where the node has the rest; nil where
+-- there is none.
+local function readJob(lane, id)
+  if kept[lane] and tonumber(id) >= kept[lane] then
+    local job = readShort(lane, id)
+    if job then return job end
+  end
+  local stored = redis.pcall('HGETALL', jobKey(lane, id))
+  if stored.err or #stored == 0 then return nil end
+  local job = {}
+  for at = 1, #stored, 2 do job[stored[at]] = stored[at + 1] end
+  job.stored = stored
+  return job
+end
+
+-- Ends a job that nobody wants run any more.
+local function expire(lane, id, fields)
+  --#include jobs
+  local job = { id = id, door = fields.door, unique = fields.unique, jid = fields.jid, waiting = fields.wait }
+  job.keep, job.how = fields.keep, 'expired'
+  finishJob(lane, job, '', 'error', 'expired')
+  redis.call('HINCRBY', metaKey(lane), 'expired', 1)
+end
+
+-- The deadline of a lease that has none: beyond all times. Each is before the last, for the server puts what is first in
+-- a set there without looking at the others: 4 us less for each job.
+local noDeadline = 9e15
+
+-- When the lease of a job ends.
+local function deadlineOf(claim, job, leaseMs)
+  if leaseMs then return now + leaseMs end
+  if claim.isNamed then return noDeadline - sequence end
+  local seconds = tonumber(job.reserve_for)
+  return now + (seconds and seconds * 1000 or defaultReserveMs)
+end
+
+-- Takes a popped job into a reservation, unless nobody waits for it or wants it any more.
+local function reserve(claim, lane, band, id, leaseMs, job)
+  job = job or readJob(lane, id)
+  if not job then return end
+  local key = jobKey(lane, id)
+  if job.level then tookLevel(lane, job.level) end
+  if not job.status then return end
+  if job.fg and not job.wait then
+    local v = redis.call('HMGET', key, 'unique', 'jid')
+    forgetIndexes(lane, id, v[1], v[2])
+    redis.call('DEL', key)
+    return
+  end
+  if job.stale and now >= (tonumber(job.stale) or now + 1) then return expire(lane, id, job) end
+  if job.once_until then unlock(lane, id, job.once) end
+  local token = letterFor(claim, lane) .. node .. '-' .. sequence
+  sequence = sequence + 1
+  redis.call('HSET', key, 'status', 'busy', 'token', token)
+  -- A native client's job has the level of the band it was pushed to, and goes back there.
+  if job.stored and not job.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
+  if isHeard(lane) then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
+  if job.stored then setAside(job.stored, reply) end
+  local jobs, at, deadline = claim.jobs, 4 * claim.taken, deadlineOf(claim, job, leaseMs)
+  jobs[at + 1], jobs[at + 2], jobs[at + 3], jobs[at + 4] = lane, id, token, job.stored or job.enqueued
+  claim.taken = claim.taken + 1
+  local throttle = claim.byLane[lane]
+  if throttle then
+    -- The limits of a throttle are checked against what is written.
+    redis.call('ZADD', busyKey(lane), deadline, id)
+    tookThrottled(throttle, lane, id, now)
+  else
+    local added = claim.deadlines[lane] or {}
+    claim.deadlines[lane] = added
+    added[#added + 1], added[#added + 2] = deadline, id
+  end
+end
+
+-- The band, rank and level of the next job; none where another program has put something else in the place of a queue.
+-- A job that is seen for the first time is younger than those that came in this millisecond.
+local function headIn(lane)
+  local isSound, band, rankOfHead, level = pcall(headOf, lane, now + 1)
+  if isSound then return band, rankOfHead, level end
+end
+
+local function pop(lane, band) return redis.call('RPOP', queueKey(lane, band)) end
+
+local function takeFromBand(claim, lane, band, leaseMs)
+  local throttle = claim.byLane[lane]
+  while claim.taken < claim.max and mayTake(throttle, now) do
+    local ids = redis.pcall('RPOP', queueKey(lane, band), throttle and 1 or claim.max - claim.taken)
+    if not ids or ids.err then return end
+    for _, id in ipairs(ids) do reserve(claim, lane, band, id, leaseMs) end
+  end
+end
+
+local function takeFromLane(claim, lane, leaseMs)
+  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+    if claim.taken >= claim.max then return end
+    takeFromBand(claim, lane, band, leaseMs)
+  end
+end
+
+-- Takes from several lanes (of what is given, from `first` to `last`) as from one line. The heads are looked up once
+-- and then one by one.
+local function takeInOrder(claim, first, last, leaseMs)
+  local heads = {}
+  for index = first, last do
+    local lane = given[index]
+    if letterFor(claim, lane) then
+      local band, rankOfHead = headIn(lane)
+      if band then heads[#heads + 1] = { lane, band, rankOfHead } end
+    end
+  end
+  while claim.taken < claim.max and #heads > 0 do
+    local best = 1
+    for at = 2, #heads do
+      if heads[at][3] < heads[best][3] then best = at end
+    end
+    local head = heads[best]
+    if mayTake(claim.byLane[head[1]], now) then
+      reserve(claim, head[1], head[2], pop(head[1], head[2]), leaseMs)
+      head[2], head[3] = headIn(head[1])
+    else
+      head[2] = nil
+    end
+    if not head[2] then table.remove(heads, best) end
+  end
+end
+
+-- Takes the jobs at the head of a band that stand before those of every other lane of the queue: of the rank `bound` or
+-- lower. Returns true where one did not, or is of unknown age: it and those behind it went back.
+local function takeUpTo(claim, lane, band, bound, leaseMs)
+  local ids = redis.pcall('RPOP', queueKey(lane, band), claim.byLane[lane] and 1 or claim.max - claim.taken)
+  if not ids or ids.err then return false end
+  for at, id in ipairs(ids) do
+    local job = readJob(lane, id)
+    local enqueued = job and tonumber(job.enqueued)
+    local level = job and job.level and levelIn(job.level) or usual[band]
+    local place = enqueued and rank(level, enqueued)
+    if job and job.status and (not place or place > bound) then
+      for back = #ids, at, -1 do redis.call('RPUSH', queueKey(lane, band), ids[back]) end
+      return true
+    end
+    reserve(claim, lane, band, id, leaseMs, job)
+  end
+  return false
+end
+
+-- A lane has nothing more that its hint promised: its next job is later than those of other lanes or of unknown age, or
+-- there is none.
+local function correctHint(claim, ready, lane, hint, leaseMs)
+  local band, rankOfHead = headIn(lane)
+  if not band then
+    redis.call('ZREM', ready, lane)
+  elseif rankOfHead > hint then
+    redis.call('ZADD', ready, rankOfHead, lane)
+  else
+    reserve(claim, lane, band, pop(lane, band), leaseMs)
+  end
+end
+
+-- Hints that one claim corrects, under 5 ms of the server's time; then another goes on.
+local mostCorrections = 200
+
+-- Takes from the lanes of a queue by its hint index, which holds each lane at the rank of its head or
+-- earlier: a lane's hint is corrected when it is met, so the first that is true is the first of all.
+local function takeByHint(claim, queue, leaseMs)
+  local ready, throttle = readyKey(queue), claim.byQueue[queue]
+  while claim.taken < claim.max and mayTake(throttle, now) do
+    if claim.corrections >= mostCorrections then return end
+    local hints = redis.call('ZRANGE', ready, 0, 1, 'WITHSCORES')
+    local lane, bound = hints[1], tonumber(hints[4] or math.huge)
+    if not lane then return end
+    local before, isStopped = claim.taken, false
+    if letterFor(claim, lane) then
+      claim.byLane[lane] = throttle
+      for _, band in ipairs({ 'high', 'normal', 'low' }) do
+        isStopped = takeUpTo(claim, lane, band, bound, leaseMs)
+        if isStopped or claim.taken >= claim.max or (throttle and claim.taken > before) then break end
+      end
+    end
+    if claim.taken == before then claim.corrections = claim.corrections + 1 end
+    if not letterFor(claim, lane) then
+      redis.call('ZREM', ready, lane)
+    elseif claim.taken < claim.max and (isStopped or not throttle or claim.taken == before) then
+      correctHint(claim, ready, lane, tonumber(hints[2]), leaseMs)
+    end
+  end
+end
+
+-- Notes the next job of a group; false where there is none.
+local function findHead(claim, group)
+  group.rank = nil
+  for index = group.first, group.last do
+    local lane = given[index]
+    if mayTake(claim.byLane[lane], now) then
+      local band, rankOfHead, level = headIn(lane)
+      if band and (not group.rank or rankOfHead < group.rank) then
+        group.lane, group.band, group.rank, group.level = lane, band, rankOfHead, level
+      end
+    end
+  end
+  return group.rank ~= nil
+end
+
+-- Takes the highest level of all groups first; groups whose next jobs are of one level take turns.
+local function takeByLevel(claim, all)
+  local inTurn = {}
+  for _, group in ipairs(all) do
+    if findHead(claim, group) then inTurn[#inTurn + 1] = group end
+  end
+  while claim.taken < claim.max and #inTurn > 0 do
+    local best = 1
+    for at = 2, #inTurn do
+      if inTurn[at].level > inTurn[best].level then best = at end
+    end
+    local group = table.remove(inTurn, best)
+    reserve(claim, group.lane, group.band, pop(group.lane, group.band), group.leaseMs)
+    if findHead(claim, group) then inTurn[#inTurn + 1] = group end
+  end
+end
+
+-- The throttles of a claim, at `at`. Returns what follows.
+local function readThrottles(claim, at)
+  for _ = 1, given[at] do
+    local queue, concurrency, rate, per, timeout, perWorker, worker, lanes = unpack(given, at + 1, at + 8)
+    local throttle = { queue = queue, concurrency = concurrency, rate = rate, per = per }
+    throttle.timeout, throttle.perWorker, throttle.worker = timeout, perWorker, worker
+    claim.byQueue[queue] = throttle
+    for lane = at + 9, at + 8 + lanes do claim.byLane[given[lane]] = throttle end
+    at = at + 8 + lanes
+  end
+  return at + 1
+end
+
+-- 0 where a named worker would find nothing more; of many lanes it is not asked. 2 where another claim has to go on.
+local function leftFor(claim, lanes, isThrottled)
+  if claim.corrections >= mostCorrections and claim.taken < claim.max then return 2 end
+  if not claim.isNamed or isThrottled or #lanes > 8 then return 1 end
+  if claim.taken < claim.max then return 0 end
+  local keys = {}
+  for _, lane in ipairs(lanes) do
+    for _, band in ipairs({ 'high', 'normal', 'low' }) do keys[#keys + 1] = queueKey(lane, band) end
+  end
+  return redis.call('EXISTS', unpack(keys)) > 0 and 1 or 0
+end
+
+local function takeFromGroup(claim, group)
+  local first, last, queue = group.first, group.last, group.queue
+  if queue ~= '' and last > first then
+    takeByHint(claim, queue, group.leaseMs)
+  elseif first == last then
+    if letterFor(claim, given[first]) then takeFromLane(claim, given[first], group.leaseMs) end
+  else
+    takeInOrder(claim, first, last, group.leaseMs)
+  end
+end
+
+local function takeAll(claim, groups)
+  if claim.by == 'l' then return takeByLevel(claim, groups) end
+  for _, group in ipairs(groups) do
+    if claim.taken < claim.max then takeFromGroup(claim, group) end
+  end
+end
+
+-- One claim, at `at`. Returns its answer and what follows it.
+local function takeClaim(at)
+  local by, max, count = unpack(given, at, at + 2)
+  local claim = { by = by, isNamed = by == 'n' or by == 'l', max = max, taken = 0, corrections = 0, jobs = {}, letters = {},
+    byQueue = {}, byLane = {}, deadlines = {} }
+  local groups, lanes = {}, {}
+  at = at + 3
+  for index = 1, count do
+    local first = at + 3
+    local last = first + given[at + 2] - 1
+    groups[index] = { leaseMs = tonumber(given[at]), queue = given[at + 1], first = first, last = last }
+    for lane = first, math.min(last, first + 8) do lanes[#lanes + 1] = given[lane] end
+    at = last + 1
+  end
+  at = readThrottles(claim, at)
+  -- What was taken before something went wrong is handed out.
+  local isSound, problem = pcall(takeAll, claim, groups)
+  if not isSound and claim.taken == 0 then return type(problem) == 'table' and problem.err or problem, at end
+  for lane, added in pairs(claim.deadlines) do pushAll('ZADD', busyKey(lane), added) end
+  local throttled = {}
+  for queue, throttle in pairs(claim.byQueue) do
+    if throttle.full then
+      throttled[#throttled + 1] = queue
+      throttled[#throttled + 1] = math.ceil(throttle.waitMs or 0)
+    end
+  end
+  return { claim.jobs, throttled, leftFor(claim, lanes, #throttled > 0) }, at
+end

@@ -1,0 +1,155 @@
+-- Ends or interrupts reservations of one lane. Needs jobs.lua, losses.lua, throttle.lua, step.lua.
+-- The token `native` stands for what a native worker wrote: a final status that is not settled yet.
+-- Background jobs that failed for good are kept among the dead. The failure of another goes to its clients.
+
+local function isHeldBy(lane, job, token)
+  if token == 'native' then
+    -- A native worker publishes `finish` once it has set how long the hash stays.
+    job.isAnnounced = redis.call('TTL', jobKey(lane, job.id)) >= 0
+    local v = redis.call('HMGET', jobKey(lane, job.id), 'settled', 'status')
+    return job.door and not job.token and not v[1] and (v[2] == 'success' or v[2] == 'error')
+  end
+  return job.token == token
+end
+
+-- Due again after a delay.
+local function retry(lane, job, message, delayMs, failure)
+  local due = now + delayMs
+  local key = jobKey(lane, job.id)
+  if job.door == 'faktory' then untie(lane, job.id, 'retried', job.ties) end
+  redis.call('HSET', key, 'status', 'idle', 'output', message, 'failure', failure)
+  redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
+  redis.call('PERSIST', key)
+  redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, job.id)
+  redis.call('ZADD', retriesKey(lane), due, job.id)
+  if job.door ~= 'faktory' and string.sub(job.token or '', 1, 1) == 'a' then
+    redis.call('ZADD', bridgedKey(lane), due, job.id)
+  end
+  if not isCluster then redis.call('ZADD', dueKey, 'LT', due, lane) end
+end
+
+local function bury(lane, job, message, failure)
+  --#include dead
+  redis.call('HSET', jobKey(lane, job.id), 'output', message, 'failure', failure)
+  buryJob(lane, job, node, now, deadMost, deadSeconds)
+end
+
+local function fail(lane, job, message, thrown, failure)
+  local key = jobKey(lane, job.id)
+  job.how = 'failed'
+  if failure ~= '' and redis.call('HEXISTS', key, 'fg') == 0 then
+    bury(lane, job, message, failure)
+  else
+    finishJob(lane, job, node, 'error', message)
+  end
+  if thrown and message == '' and redis.call('EXISTS', key) == 1 then redis.call('HSET', key, 'thrown', 1) end
+end
+
+-- Back to a queue, with others of the lane at the end of its part.
+local function interrupt(lane, job, into)
+  local key = jobKey(lane, job.id)
+  local level = redis.call('HGET', key, 'level')
+  redis.call('HSET', key, 'status', 'idle')
+  redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
+  into[#into + 1] = { job.id, level }
+end
+
+local function putBack(lane, queue, back, front)
+  --#include levels
+  if #back > 0 then enqueue(lane, back) end
+  if #front > 0 then requeue(lane, front) end
+  hintReady(queue, lane, now)
+  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back + #front)
+end
+
+-- One outcome. `tally`: what its lane does at the end of its part. Returns a digit: 1 done, 2 released, 3 dropped,
+-- 4 nothing yet, for the output that was withheld is wanted, 0 unknown.
+local ending = {
+  complete = function(lane, job, tally, output, withheld)
+    if withheld == '1' and (not job.door or tonumber(job.keep or 0) > 0 or job.waiting ~= node) then return 4 end
+    finishJob(lane, job, node, 'success', output, tally.ends)
+    tally.completed = tally.completed + 1
+    return 1
+  end,
+  fail = function(lane, job, tally, message, thrown, failure)
+    fail(lane, job, message, thrown == '1', failure)
+    tally.failed = tally.failed + 1
+    return 1
+  end,
+  dead = function(lane, job, tally, message, _, failure)
+    fail(lane, job, message, false, failure)
+    tally.failed = tally.failed + 1
+    return 1
+  end,
+  retry = function(lane, job, tally, message, delayMs, failure)
+    retry(lane, job, message, delayMs, failure)
+    tally.retried = tally.retried + 1
+    return 1
+  end,
+  ['return'] = function(lane, job, tally)
+    interrupt(lane, job, tally.front)
+    return 2
+  end,
+  release = function(lane, job, tally, lost, mostLosses, failure)
+    if endsWithWorker(lane, job.id, job.waiting, lost == '1', mostLosses) then
+      fail(lane, job, '', false, failure)
+      tally.failed = tally.failed + 1
+      return 3
+    end
+    redis.call('HSET', jobKey(lane, job.id), 'enqueued', stamp(nowMicros))
+    interrupt(lane, job, tally.back)
+    return 2
+  end,
+}
+
+-- What the end of a job needs of its hash. A consumer's is mostly a Faktory job, which may be tied to something.
+local function readEnding(lane, id, token)
+  local v, ties
+  if string.sub(token, 1, 1) == 'n' then
+    v = redis.call('HMGET', jobKey(lane, id), 'token', 'door', 'unique', 'jid', 'wait', 'keep')
+  else
+    v = redis.call('HMGET', jobKey(lane, id), 'token', 'door', 'unique', 'jid', 'wait', 'keep', 'once', 'bid', 'callback', 'ran')
+    ties = { v[7], v[8], v[9], v[10] }
+  end
+  return { id = id, token = v[1], door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6], ties = ties }
+end
+
+local function needsQueues(at, count)
+  for kind = at, at + 6 * (count - 1), 6 do
+    if given[kind] == 'release' or given[kind] == 'return' or given[kind] == 'retry' then return true end
+  end
+  return false
+end
+
+-- The outcomes of one lane, `count` of them from `at` on.
+local function endLane(lane, queue, count, at)
+  if needsQueues(at, count) then needQueues(lane) end
+  local throttled, freed = queue ~= '' and redis.call('EXISTS', slotsKey(queue)) == 1, 0
+  local ended, seen, results = {}, {}, {}
+  local tally = { completed = 0, failed = 0, retried = 0, back = {}, front = {}, ends = endsOf(not isHeard(lane)) }
+  for index = 1, count do
+    local kind, id, token, a, b, c = unpack(given, at, at + 5)
+    at = at + 6
+    local job, result = readEnding(lane, id, token), 0
+    if not seen[id] and isHeldBy(lane, job, token) then
+      result = ending[kind](lane, job, tally, a, b, c)
+      if result ~= 4 then
+        seen[id], ended[#ended + 1] = true, id
+        if throttled then freed = freed + freeSlot(queue, slotOf(lane, id)) end
+      end
+    end
+    results[index] = result
+  end
+  finishEnds(lane, tally.ends)
+  if #ended > 0 then pushAll('ZREM', busyKey(lane), ended) end
+  if #tally.back + #tally.front > 0 then putBack(lane, queue, tally.back, tally.front) end
+  -- Who waits for room in the queue is woken by what is next in it.
+  if freed > 0 then
+    local following = redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
+    if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. freed) end
+  end
+  for _, name in ipairs({ 'completed', 'failed', 'retried' }) do
+    if tally[name] > 0 then redis.call('HINCRBY', metaKey(lane), name, tally[name]) end
+  end
+  return table.concat(results)
+end

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { scriptParts } from './script-text.ts'
+
+/** A script as a function that the server keeps: its own functions are made once, not in every call. */
+export interface ServerFunction {
+  /** Names its text: gateways of other versions have functions of their own. */
+  readonly name: string
+  /** For FUNCTION LOAD. */
+  readonly library: string
+}
+
+/** Where a name is given a value at the top of a library. */
+const assignment = /^local (\w+(?:, \w+)*)(?: = )?/
+
+/**
+ * Makes a function of a script in `lua/`. The functions of its libraries, and tables of several lines, which are
+ * constants, are made when the library is loaded; their other values in every call, by the time of that call.
+ * `grows`: the server refuses it while it is full.
+ */
+export function functionOf(
+  script: string,
+  { database, grows }: { readonly database: number; readonly grows: boolean },
+): ServerFunction {
+  const { libraries, own } = scriptParts(script)
+  const fixed = libraries.filter(isFixed)
+  const perCall = libraries.filter((piece) => !isFixed(piece))
+  const names = perCall.flatMap((piece) => assignment.exec(piece)?.[1]?.split(', ') ?? [])
+  const text = [
+    `local KEYS, ARGV`,
+    `local database = ${database}`,
+    ...names.map((name) => `local ${name}`),
+    ...fixed.map((piece) => piece.trimEnd()),
+    'local function begin()',
+    ...perCall.map((piece) => valueOf(piece).trimEnd()),
+    'end',
+    'local function run(keys, arguments)',
+    'KEYS, ARGV = keys, arguments',
+    'begin()',
+    own.trimEnd(),
+    'end',
+  ].join('\n')
+  const hash = createHash('sha256').update(text).update(String(grows)).digest('hex').slice(0, 12)
+  const name = `crossgear_${script}_${hash}`
+  const flags = grows ? '' : ", flags = { 'allow-oom' }"
+  const register = `redis.register_function({ function_name = '${name}', callback = run${flags} })`
+  return { name, library: `#!lua name=${name}\n${text}\n${register}\n` }
+}
+
+function isFixed(piece: string): boolean {
+  return piece.startsWith('local function') || /^local \w+ = \{.*\n[\s\S]*\S/.test(piece)
+}
+
+/** What a piece does in each call: `local a, b = 1, 2` without the word `local`; nothing keeps its last value. */
+function valueOf(piece: string): string {
+  const found = assignment.exec(piece)
+  if (!found) return piece
+  if (found[0].endsWith('= ')) return piece.replace(/^local /, '')
+  return piece.replace(/^local (.*)/, '$1 = nil')
+}

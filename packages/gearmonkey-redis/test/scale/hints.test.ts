@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import type { SteppedStore } from '@crossgear/store-testkit'
+import { RedisWorld } from '../redis-world.ts'
+
+const lanes = 1_000
+
+describe.skipIf(lacksRedis)('a queue whose hint index is wrong about 1,000 lanes', () => {
+  let server: RedisServer
+  let world: RedisWorld
+  let store: SteppedStore
+
+  beforeAll(async () => {
+    server = await RedisServer.start()
+    world = await RedisWorld.open({ path: server.path })
+    store = await world.node()
+    await store.submit('last', [
+      { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false },
+    ])
+    const hints = Array.from({ length: lanes }, (_none, at) => [at, `gone${at}`]).flat()
+    await world.server.zadd('xg:ready:default', ...hints)
+  })
+  afterAll(async () => {
+    await world.close()
+    await server.stop()
+  })
+
+  test('gives what it has all the same, in short calls', async () => {
+    await world.server.config('RESETSTAT')
+    const groups = [{ queue: 'default', lanes: ['last', 'other'] }]
+    const jobs = await store.claim({ by: 'consumer', groups, max: 1 })
+    expect(jobs.map(({ lane }) => lane)).toEqual(['last'])
+    const info = await world.server.info('commandstats')
+    const calls = Number(/^cmdstat_fcall:calls=(\d+)/m.exec(info)?.[1])
+    expect(calls).toBeGreaterThan(4)
+    expect(calls).toBeLessThan(8)
+    expect(await world.server.zcard('xg:ready:default')).toBeLessThan(2)
+  })
+})

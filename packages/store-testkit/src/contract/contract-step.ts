@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest'
+import { noStep, only, type NewJob, type Outcome, type StepAnswer } from '@crossgear/core-scheduler'
+import {
+  aJob,
+  bytes,
+  completed,
+  idsOf,
+  inputsOf,
+  submitOne,
+  take,
+  takeOne,
+} from './contract-kit.ts'
+import type { OpenWorld } from './contract-kit.ts'
+import type { SteppedStore } from './store-world.ts'
+
+const long = Buffer.alloc(2_000, 'x')
+
+/** What goes to the store at one time. */
+export function stepContract(open: OpenWorld): void {
+  describe('a step', () => {
+    const arrivals = (lane: string, ...jobs: NewJob[]) => ({
+      lane,
+      jobs,
+      places: [...jobs.keys()],
+    })
+    const claimOf = (lane: string, max = 9) => ({
+      by: 'named' as const,
+      groups: [{ lanes: [lane] }],
+      max,
+    })
+    const claimedBy = ({ claims }: StepAnswer) => only(claims)
+
+    test('hands out what it brings', async () => {
+      const store = await (await open()).node()
+      const answer = await store.step({
+        ...noStep,
+        submissions: [arrivals('mail', aJob({ input: bytes('one') }), aJob({ input: long }))],
+        claims: [claimOf('mail')],
+      })
+      expect(inputsOf(claimedBy(answer))).toEqual(['one', long.toString()])
+    })
+
+    test.each([[{}], [{ foreground: true }], [{ level: 8 as const }], [{ jid: 'a-jid-of-1' }]])(
+      'hands out jobs of the node as others are given them: %j',
+      async (over) => {
+        const world = await open()
+        const [own, other] = [await world.node(), await world.node()]
+        const job = { ...over, input: bytes('in'), unique: bytes('u'), reducer: bytes('r') }
+        await submitOne(own, 'mail', { ...job, retries: 3, envelope: '{"custom":{}}' })
+        const [first] = await take(own, ['mail'])
+        if (!first) throw new Error('nothing taken')
+        await own.finish('mail', [{ ...pick(first), kind: 'return' }])
+        const [second] = await take(other, ['mail'])
+        const bare = { token: '', waitedMs: 0 }
+        expect({ ...first, ...bare }).toEqual({ ...second, ...bare })
+      },
+    )
+
+    test('hands out a job that was given back, and one that was tried, as it is now', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'mail', { input: bytes('in'), door: 'faktory', retries: 3 })
+      const first = await takeOne(store, 'mail')
+      await store.finish('mail', [{ ...pick(first), kind: 'return' }])
+      const second = await takeOne(store, 'mail')
+      expect([second.input.toString(), second.failure]).toEqual(['in', undefined])
+      const failure = '{"retry_count":0}'
+      const message = bytes('again')
+      await store.finish('mail', [{ ...pick(second), kind: 'retry', message, delayMs: 0, failure }])
+      await world.pass(1_000)
+      await store.promote()
+      const third = await takeOne(store, 'mail')
+      expect([third.input.toString(), third.failure]).toEqual(['in', failure])
+    })
+
+    test('ends jobs before it takes new ones: none joins a job that ends with it', async () => {
+      const store = await (await open()).node()
+      const unique = bytes('one of a kind')
+      await submitOne(store, 'mail', { unique })
+      const held = await takeOne(store, 'mail')
+      const answer = await store.step({
+        ...noStep,
+        outcomes: [{ lane: 'mail', outcomes: [completed(held)] }],
+        submissions: [arrivals('mail', aJob({ unique }))],
+        claims: [claimOf('mail')],
+      })
+      expect(answer.outcomes).toEqual([['done']])
+      expect(answer.submissions).toMatchObject([{ results: [{ kind: 'created', id: 2 }] }])
+      expect(idsOf(claimedBy(answer))).toEqual([2])
+    })
+
+    test('takes what a job says before its end', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail')
+      const held = await takeOne(store, 'mail')
+      const report = { ...pick(held), kind: 'data' as const, data: bytes('half') }
+      const outcomes = [{ lane: 'mail', outcomes: [completed(held)] }]
+      const answer = await store.step({ ...noStep, reports: [report], outcomes })
+      expect([answer.reports, answer.outcomes]).toEqual([[true], [['done']]])
+      expect((await store.step({ ...noStep, reports: [report] })).reports).toEqual([false])
+    })
+
+    test('ends each job once', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail')
+      const held = await takeOne(store, 'mail')
+      expect(await store.finish('mail', [completed(held), completed(held)])).toEqual([
+        'done',
+        'unknown',
+      ])
+      expect((await store.counts(['mail']))[0]).toMatchObject({ completed: 1, running: 0 })
+    })
+
+    test('serves one claim after the other', async () => {
+      const store = await (await open()).node()
+      const claims = [claimOf('mail', 1), claimOf('other'), claimOf('mail', 1)]
+      const submissions = [arrivals('mail', aJob(), aJob())]
+      const answer = await store.step({ ...noStep, submissions, claims })
+      expect(answer.claims.map((jobs) => (Array.isArray(jobs) ? idsOf(jobs) : jobs))).toEqual([
+        [1],
+        [],
+        [2],
+      ])
+    })
+
+    test('says whether consumers may take what it brings', async () => {
+      const store = await (await open()).node()
+      await store.closeLane('closed')
+      const submissions = ['mail', 'closed'].map((lane) => arrivals(lane, aJob()))
+      const answer = await store.step({ ...noStep, submissions })
+      expect(answer.submissions).toMatchObject([{ isOpen: true }, { isOpen: false }])
+    })
+
+    describe('with an output that is withheld', () => {
+      async function ends(
+        store: SteppedStore,
+        over: Partial<NewJob>,
+        wait: (id: number) => Promise<unknown> = () => Promise.resolve(),
+      ) {
+        const id = await submitOne(store, 'mail', over)
+        const held = await takeOne(store, 'mail')
+        await wait(id)
+        const withheld: Outcome = { ...pick(held), kind: 'complete', output: long, withheld: true }
+        const [before] = await store.finish('mail', [withheld])
+        const shown: Outcome = { ...pick(held), kind: 'complete', output: long }
+        const [after] = await store.finish('mail', [shown])
+        const [job] = await store.look('mail', [id], ['output'])
+        return { before, after, output: job?.output?.length }
+      }
+
+      test('ends a job for which clients of this node alone wait', async () => {
+        const store = await (await open()).node()
+        expect(await ends(store, { foreground: true })).toEqual({
+          before: 'done',
+          after: 'unknown',
+          output: undefined,
+        })
+      })
+
+      test.each([
+        ['is kept', { foreground: true, retentionSeconds: 60 }],
+        ['nobody waits for', { retentionSeconds: 60 }],
+      ])('asks for that of a job that %s', async (_what, over) => {
+        const store = await (await open()).node()
+        const wanted = { before: 'wanted', after: 'done', output: long.length }
+        expect(await ends(store, over)).toEqual(wanted)
+      })
+
+      test('asks for that of a job for which a client of another node waits', async () => {
+        const world = await open()
+        const [store, other] = [await world.node(), await world.node()]
+        const unique = bytes('u')
+        const join = () => submitOne(other, 'mail', { unique, foreground: true })
+        expect(await ends(store, { unique, foreground: true }, join)).toEqual({
+          before: 'wanted',
+          after: 'done',
+          output: long.length,
+        })
+      })
+    })
+  })
+}
+
+function pick({ lane, id, token }: { lane: string; id: number; token: string }) {
+  return { lane, id, token }
+}
