@@ -2,11 +2,9 @@ import type { ConsumerNews, JobEvent, JobRef, StoreListener } from '@crossgear/c
 
 /** One thing that a store told a node. */
 export type Heard =
-  | {
-      readonly kind: 'created' | 'started' | 'finished'
-      readonly lane: string
-      readonly id: number
-    }
+  | { readonly kind: 'created'; readonly lane: string; readonly id: number }
+  | { readonly kind: 'started'; readonly lane: string; readonly id: number }
+  | { readonly kind: 'finished'; readonly lane: string; readonly id: number }
   | { readonly kind: 'relayed'; readonly ref: JobRef; readonly event: JobEvent | 'finish' }
   | { readonly kind: 'woken'; readonly lane: string; readonly jobs: number }
   | { readonly kind: 'laneAdded'; readonly lane: string; readonly number: number }

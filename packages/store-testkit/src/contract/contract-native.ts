@@ -80,6 +80,8 @@ export function nativeContract(open: OpenWorld): void {
         killed(native('mail', dead)),
         completed(native('mail', cut)),
       ])
+      // In a cluster servers pass on what they are told each in its own time.
+      for (const id of [done, dead, cut]) await log.until('finished', (one) => one.id === id)
       await store.heard()
       const finished = log.heard.flatMap((one) => (one.kind === 'finished' ? [one.id] : []))
       expect(finished.sort()).toEqual([done, dead, cut])
