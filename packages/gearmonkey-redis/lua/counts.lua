@@ -1,4 +1,4 @@
--- What stands in lanes.
+-- Counts of lanes.
 -- KEYS: xg:busy:{lane} of the first. ARGV: open, close, lanes.
 -- Returns per lane { high, normal, low, running, scheduled, dead, workers, submitted, completed, failed, retried,
 -- retrying, expired, promoted, requeued, forgotten, 1 if its queue was removed and no job has come since }, which is empty

@@ -9,7 +9,7 @@ if place == 'busy' or place == 'scheduled' then
   local key = place == 'busy' and KEYS[1] or queueKey(lane, place)
   ids = redis.call('ZRANGE', key, first, first + count - 1)
 else
-  -- What waits beside the list comes behind it.
+  -- Jobs beside the list come behind it.
   local lists = { queueKey(lane, place) }
   if countAside(lane) > 0 then
     for _, level in ipairs(unusualLevels[place]) do lists[#lists + 1] = levelKey(lane, level) end

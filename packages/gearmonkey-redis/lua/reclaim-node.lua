@@ -36,7 +36,7 @@ local function ofList(key)
   end
 end
 
--- What waits beside the lists comes first: it moves into them.
+-- Jobs beside the lists come first: they move into them.
 local places = {
   ofSet(KEYS[1]), ofList(levelKey(lane, 9)), ofList(levelKey(lane, 7)), ofList(levelKey(lane, 6)),
   ofList(levelKey(lane, 4)), ofList(levelKey(lane, 3)), ofList(levelKey(lane, 1)), ofList(queueKey(lane, 'high')), ofList(queueKey(lane, 'normal')), ofList(queueKey(lane, 'low')),

@@ -36,7 +36,7 @@ export function isUnheard(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT')
 }
 
-/** Whether the server has no room for what would grow it, and has not begun with it. */
+/** True where the server has no room for what would grow it, and has not begun with it. */
 export function isFull(error: unknown): boolean {
   return error instanceof StoreError && error.message.startsWith('OOM')
 }

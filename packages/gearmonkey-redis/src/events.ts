@@ -10,7 +10,7 @@ export class Events {
   readonly #keys: Keys
   readonly #nodeChannel: string
   #watched: ReadonlySet<string> | 'all' = new Set()
-  /** Those of the watched lanes to which the server surely has subscribed this node, while it is connected. */
+  /** The watched lanes to which the server surely has subscribed this node, while it is connected. */
   #listening: ReadonlySet<string> = new Set()
   #listener: StoreListener | undefined
   #hasStarted = false
@@ -76,7 +76,7 @@ export class Events {
     const fewer = [...namesBefore].filter((lane) => !names.has(lane))
     const channels = (some: readonly string[]): string[] =>
       some.map((lane) => this.#keys.channel(lane))
-    // What is to be unsubscribed from counts as such already: others may be the only ones who listen then.
+    // A lane to be unsubscribed from counts as such already: others may be the only ones who listen then.
     this.#listening = new Set([...namesBefore].filter((lane) => names.has(lane)))
     if (lanes === 'all' && before !== 'all') await this.#redis.psubscribe(pattern)
     if (more.length > 0) await this.#redis.subscribe(...channels(more))

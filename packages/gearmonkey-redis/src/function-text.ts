@@ -9,7 +9,7 @@ export interface ServerFunction {
   readonly library: string
 }
 
-/** Where a name is given a value at the top of a library. */
+/** A name that is given a value at the top of a library. */
 const assignment = /^local (\w+(?:, \w+)*)(?: = )?/
 
 /**
@@ -50,7 +50,7 @@ function isFixed(piece: string): boolean {
   return piece.startsWith('local function') || /^local \w+ = \{.*\n[\s\S]*\S/.test(piece)
 }
 
-/** What a piece does in each call: `local a, b = 1, 2` without the word `local`; nothing keeps its last value. */
+/** The part of a piece that runs in each call: `local a, b = 1, 2` without the word `local`; nothing keeps its last value. */
 function valueOf(piece: string): string {
   const found = assignment.exec(piece)
   if (!found) return piece

@@ -6,7 +6,7 @@ export interface LaneFacts {
   /** Some fields of each job's hash, by id. */
   readonly jobs: ReadonlyMap<string, Readonly<Record<string, string>>>
   readonly bands: Readonly<Record<Band, readonly string[]>>
-  /** What waits beside the lists of the bands, by level. */
+  /** Jobs beside the lists of the bands, by level. */
   readonly aside: ReadonlyMap<Level, readonly string[]>
   readonly scheduledAtMs: ReadonlyMap<string, number>
   readonly busy: readonly string[]

@@ -1,16 +1,14 @@
 import {
   holderOf,
   noStep,
-  only,
+  soleAnswer,
   StoreError,
   type ClaimRequest,
   type HeldRef,
   type JobRef,
-  type LaneOutcomes,
   type LaneSubmitted,
   type LeasedJob,
   type Reservation,
-  type Settled,
   type Step,
   type StepAnswer,
   type Throttle,
@@ -31,17 +29,24 @@ import {
   type ClusterArrival,
 } from './step-arguments.ts'
 import type { StoreLink } from './store-link.ts'
+import {
+  outcomesOf,
+  refusalOf,
+  type ClaimReply,
+  type PackedReply,
+  type StepReply,
+} from './step-reply.ts'
 import { laneSubmittedOf } from './submit-arguments.ts'
 import { UnheardClaims } from './unheard-claims.ts'
 
 /** Lanes of a group of which a step says whether this node listens to them. */
 const mostLanesNamed = 16
 
-/** Who listens to lanes. */
+/** The listeners of lanes. */
 export interface Listeners {
-  /** Whether the server that runs the scripts knows everybody who does. */
+  /** True where the server that runs the scripts knows everybody who does. */
   readonly knowsAll: () => boolean
-  /** Whether this node surely does. */
+  /** True where this node surely does. */
   readonly has: (lane: string) => boolean
 }
 
@@ -55,25 +60,7 @@ export interface JobStepOptions {
 /** Unique ids times lanes that one call looks up, under a millisecond of the server's time. */
 const lookupsPerCall = 1_000
 
-const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped', 'wanted']
-
-type PackedReply = readonly [packed: Buffer, ...beside: Buffer[]]
-
-/** As lua/step.lua says. */
-type ClaimReply = readonly [
-  jobs: ReservedReply,
-  throttled: readonly (Buffer | number)[],
-  left: number,
-]
-type StepReply = readonly [
-  arrivedUs: number,
-  reports: Buffer,
-  outcomes: readonly Buffer[],
-  submissions: readonly (Buffer | (number | Buffer)[])[],
-  claims: readonly (Buffer | ClaimReply)[],
-]
-
-/** What a step is asked for beside its parts. */
+/** Settings of a step beside its parts. */
 export interface StepWays extends ClusterArrival {
   /** Takes whatever the limits of queues are. */
   readonly unlimited?: boolean
@@ -125,7 +112,7 @@ export class RedisJobs {
     const group = leaseMs === undefined ? { lanes: [lane] } : { lanes: [lane], leaseMs }
     const claims = [{ ...wish, groups: [group] }]
     const answer = await this.step({ ...noStep, claims }, { unlimited: true })
-    return only(answer.claims)
+    return soleAnswer(answer.claims)
   }
 
   #arguments(step: Step, ways: StepWays): ScriptArgument[] {
@@ -260,7 +247,7 @@ export class RedisJobs {
     const max = claim.max - taken.length
     if (max <= 0) return taken
     const { claims } = await this.step({ ...noStep, claims: [{ ...claim, max, ahead: 0 }] })
-    return [...taken, ...only(claims)]
+    return [...taken, ...soleAnswer(claims)]
   }
 
   /** Jobs that this node thought it had, and has not, are read. */
@@ -373,19 +360,4 @@ function tokensByLane(refs: readonly HeldRef[]): Map<string, Map<number, string>
     lanes.set(lane, tokens.set(id, token))
   }
   return lanes
-}
-
-/** What the script says of a part that went wrong. */
-function refusalOf(answer: unknown): StoreError {
-  return new StoreError('REFUSED', String(answer))
-}
-
-/** A digit for each outcome, or what refused the lane. */
-function outcomesOf(
-  answer: Buffer,
-  { outcomes }: LaneOutcomes = { lane: '', outcomes: [] },
-): readonly Settled[] | StoreError {
-  const digits = String(answer)
-  if (digits.length !== outcomes.length || !/^[0-4]*$/.test(digits)) return refusalOf(answer)
-  return Array.from(digits, (digit) => settledOf[Number(digit)] ?? 'unknown')
 }

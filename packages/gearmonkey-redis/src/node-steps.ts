@@ -30,7 +30,7 @@ export class RedisNodes {
     this.#dead = dead
   }
 
-  /** Whether the server had no replicas at the last beat, on which others may listen. False in a cluster. */
+  /** True where the server had no replicas at the last beat, on which others may listen. False in a cluster. */
   get isAlone(): boolean {
     return this.#isAlone
   }

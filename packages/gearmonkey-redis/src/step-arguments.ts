@@ -16,7 +16,7 @@ import { throttleArguments } from './throttle-arguments.ts'
 export interface ClusterArrival {
   /** Notes by which the jobs have joined their batches. */
   readonly notes?: ReadonlyMap<string, string>
-  /** When the jobs came, microseconds since 1970; absent: now, by the server's clock. */
+  /** The time at which the jobs came, microseconds since 1970; absent: now, by the server's clock. */
   readonly atUs?: number
 }
 
@@ -76,7 +76,7 @@ export function addSubmissions(
   for (const lane of arrivals) addArrivals(args, lane, link, notes)
 }
 
-/** Where a claim takes from; without throttles whatever the limits of its queues are. */
+/** The limits of a claim; without throttles it takes whatever the limits of its queues are. */
 export interface ClaimLimits {
   readonly names: LaneNames
   readonly throttles: ReadonlyMap<string, Throttle> | undefined

@@ -1,4 +1,10 @@
-import { LaneNames, noStep, only, type NewJob, type Reservation } from '@crossgear/core-scheduler'
+import {
+  LaneNames,
+  noStep,
+  soleAnswer,
+  type NewJob,
+  type Reservation,
+} from '@crossgear/core-scheduler'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -57,7 +63,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
     const output = Buffer.alloc(0)
     const outcomes = [{ lane, id, token, kind: 'complete' as const, output }]
     const jobs = new RedisJobs(dying, new ClockOffset(), bounds, nobody)
-    only((await jobs.step({ ...noStep, outcomes: [{ lane, outcomes }] })).outcomes)
+    soleAnswer((await jobs.step({ ...noStep, outcomes: [{ lane, outcomes }] })).outcomes)
     dying.redis.disconnect()
   }
 

@@ -1,4 +1,4 @@
-import { LaneNames, noStep, only, type NewJob } from '@crossgear/core-scheduler'
+import { LaneNames, noStep, soleAnswer, type NewJob } from '@crossgear/core-scheduler'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest'
@@ -44,7 +44,7 @@ class DyingNode {
     const arrivals = [{ lane: 'mail', jobs: many, places: [...many.keys()] }]
     const ways = { notes: new Map([[bid, note]]) }
     const { submissions } = await this.#jobs.step({ ...noStep, submissions: arrivals }, ways)
-    return only(submissions).results
+    return soleAnswer(submissions).results
   }
 
   dies(): void {

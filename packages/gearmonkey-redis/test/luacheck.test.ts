@@ -11,7 +11,7 @@ const config = fileURLToPath(new URL('../.luacheckrc', import.meta.url))
 const lacksLuacheck =
   spawnSync('luacheck', ['--version']).status !== 0 && process.env['CI'] !== 'true'
 
-/** What luacheck says of the files of a folder, a line each. */
+/** Warnings of luacheck for the files of a folder, a line each. */
 function complaints(folder: string): string {
   const words = ['--config', config, '--formatter', 'plain', '--codes', '.']
   const { stdout, stderr } = spawnSync('luacheck', words, { cwd: folder, encoding: 'utf8' })

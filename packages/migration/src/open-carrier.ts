@@ -43,7 +43,7 @@ export const serverForms: readonly string[] = Object.values(kinds).map(({ shown 
 export interface ServerTarget {
   /** Its address without a password. */
   readonly identity: string
-  /** What its protocol cannot say of a job. */
+  /** Parts of a job that its protocol cannot say. */
   faultOf(record: JobRecord): Fault | undefined
   open(names: LaneNames): Promise<Carrier>
 }

@@ -11,7 +11,7 @@ export type RawFields = ReadonlyMap<string, string>
 /** Job systems other than Faktory whose jobs have a class or name, arguments and a queue. */
 export type JobSystem = 'sidekiq' | 'resque' | 'bullmq'
 
-/** Where a job of such a system stood. */
+/** The place of a job in such a system. */
 export interface QueuedPlace {
   readonly state: RecordState
   readonly dueAtMs?: number

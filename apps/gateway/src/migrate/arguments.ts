@@ -23,7 +23,7 @@ export interface MigrateArguments {
   readonly dataDir?: string
   readonly durability?: string
   readonly rejects?: string
-  /** Where a run into another server notes what it sends. */
+  /** The journal of a run into another server. */
   readonly journal?: string
   readonly inDoubt?: DoubtRule
   readonly isMove: boolean

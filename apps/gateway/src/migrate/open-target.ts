@@ -14,7 +14,7 @@ import { StartError } from '../lifecycle/start-error.ts'
 import type { Act, MigrateArguments } from './arguments.ts'
 import { laneNamesOf, openTargetStore } from './target-store.ts'
 
-/** What a run needs of its target. */
+/** The needs of a run of its target. */
 export interface OpenedTarget {
   readonly target: Target
   readonly ledger: Ledger
@@ -89,7 +89,7 @@ function refuseStoreOptions({ durability, dataDir }: MigrateArguments): void {
   )
 }
 
-/** Which queues are home, by the routes of the gateway's file. */
+/** Home queues, by the routes of the gateway's file. */
 function namesOf({ config: file }: MigrateArguments, env: ConfigSources['env']): LaneNames {
   if (file === undefined) return new LaneNames()
   try {

@@ -52,7 +52,7 @@ export async function openTargetStore(
   }
 }
 
-/** Which queues are home, by the routes of a configuration. */
+/** Home queues, by the routes of a configuration. */
 export function laneNamesOf({ routes }: Pick<Config, 'routes'>): LaneNames {
   const homes = [...routes].flatMap(([fn, { queue }]): [string, string][] =>
     queue === undefined ? [] : [[fn, queue]],

@@ -1,6 +1,6 @@
 import { MigrationError } from '@crossgear/migration'
 
-/** Where a server or a port is. */
+/** The place of a server or a port. */
 export interface Place {
   readonly host: string
   readonly port: number

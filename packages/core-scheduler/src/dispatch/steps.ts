@@ -2,7 +2,7 @@ import type { Outcome, Report, Reservation, Settled } from '../model/job.ts'
 import { StoreError, type ClaimRequest, type Clock, type Store } from '../store/ports.ts'
 import {
   noStep,
-  only,
+  soleAnswer,
   type LaneArrivals,
   type LaneOutcomes,
   type LaneSubmitted,
@@ -25,7 +25,7 @@ interface Call<Answer> {
   readonly reject: (error: StoreError) => void
 }
 
-/** What has gathered for one part of a step, and who waits for the answers. */
+/** Members gathered for one part of a step, and the callers that wait for the answers. */
 class Part<Member, Answer> {
   readonly members: Member[] = []
   readonly #calls: Call<Answer>[] = []
@@ -152,10 +152,10 @@ export class Steps {
   }
 
   async finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
-    return only(await this.#add('outcomes', [{ lane, outcomes }]))
+    return soleAnswer(await this.#add('outcomes', [{ lane, outcomes }]))
   }
 
-  /** What is handed over first stands in line first, also where both go with one step. */
+  /** Jobs handed over first stand in line first, also where they go with one step. */
   submit(arrivals: readonly LaneArrivals[]): Promise<readonly (LaneSubmitted | StoreError)[]> {
     const before = this.#draft.jobs
     const behind = (of: LaneArrivals): LaneArrivals => {
@@ -165,7 +165,7 @@ export class Steps {
   }
 
   async claim(request: ClaimRequest): Promise<readonly Reservation[]> {
-    return only(await this.#add('claims', [request]))
+    return soleAnswer(await this.#add('claims', [request]))
   }
 
   async #add<Kind extends keyof Step>(kind: Kind, members: Step[Kind]): Promise<StepAnswer[Kind]> {
@@ -200,7 +200,7 @@ export class Steps {
     }
   }
 
-  /** Where turn after turn brings something it is waited for, until there is as much as the last step had. */
+  /** A step waits while turn after turn brings more, until it has as much as the last one. */
   #comesMore(): boolean {
     const before = this.#gatheredBefore
     this.#gatheredBefore = this.#gathered

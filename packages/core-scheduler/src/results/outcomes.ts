@@ -118,7 +118,7 @@ export class Outcomes {
     }
   }
 
-  /** What only clients of this node wait for, and nothing keeps, need not go to the store. */
+  /** An output that only clients of this node wait for, and nothing keeps, need not go to the store. */
   #sentOf({ outcome, assignment, isWanted }: PendingOutcome): Outcome {
     if (outcome.kind !== 'complete' || isWanted || !assignment) return outcome
     const { job } = assignment

@@ -15,12 +15,12 @@ export interface LaneOutcomes {
   readonly outcomes: readonly Outcome[]
 }
 
-/** What became of the arrivals of a lane. */
+/** The results of a lane's arrivals. */
 export interface LaneSubmitted {
   readonly results: readonly Submitted[]
   /** False where the listeners of this node are told nothing of these jobs. */
   readonly isTold: boolean
-  /** Whether consumers of the lane's queue may take them. */
+  /** True where consumers of the lane's queue may take them. */
   readonly isOpen: boolean
 }
 
@@ -63,15 +63,15 @@ export abstract class SingleSteps implements StepStore {
   async submit(lane: string, jobs: readonly NewJob[]): Promise<readonly Submitted[]> {
     const arrivals = { lane, jobs, places: [...jobs.keys()] }
     const { submissions } = await this.step({ ...noStep, submissions: [arrivals] })
-    return only(submissions).results
+    return soleAnswer(submissions).results
   }
 
   async claim(request: ClaimRequest): Promise<readonly Reservation[]> {
-    return only((await this.step({ ...noStep, claims: [request] })).claims)
+    return soleAnswer((await this.step({ ...noStep, claims: [request] })).claims)
   }
 
   async finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
-    return only((await this.step({ ...noStep, outcomes: [{ lane, outcomes }] })).outcomes)
+    return soleAnswer((await this.step({ ...noStep, outcomes: [{ lane, outcomes }] })).outcomes)
   }
 
   async report(reports: readonly Report[]): Promise<readonly boolean[]> {
@@ -80,7 +80,7 @@ export abstract class SingleSteps implements StepStore {
 }
 
 /** The answer of a step with one member; what the store refuses is thrown. */
-export function only<Answer>(answers: readonly (Answer | StoreError)[]): Answer {
+export function soleAnswer<Answer>(answers: readonly (Answer | StoreError)[]): Answer {
   const [answer] = answers
   if (answer === undefined) throw new StoreError('REFUSED', 'the store did not answer')
   if (answer instanceof StoreError) throw answer

@@ -20,7 +20,7 @@ local function letterFor(claim, lane)
   return known
 end
 
--- What has to be read of a job that the node has submitted itself and still has: nil where it is not as it was, or
+-- The fields to read of a job that the node has submitted itself and still has: nil where it is not as it was, or
 -- its time or lock is to be looked at.
 local function readShort(lane, id)
   local v = jobFields(lane, id, 'enqueued', 'wait', 'fg', 'level', 'reserve_for', 'failure', 'stale', 'once_until')
@@ -56,7 +56,7 @@ end
 -- a set there without looking at the others: 4 us less for each job.
 local noDeadline = 9e15
 
--- When the lease of a job ends.
+-- The deadline of a job's lease.
 local function deadlineOf(claim, job, leaseMs)
   if leaseMs then return now + leaseMs end
   if claim.isNamed then return noDeadline - sequence end
@@ -304,7 +304,7 @@ local function takeClaim(at)
     at = last + 1
   end
   at = readThrottles(claim, at)
-  -- What was taken before something went wrong is handed out.
+  -- Jobs taken before something went wrong are handed out.
   local isSound, problem = pcall(takeAll, claim, groups)
   if not isSound and claim.taken == 0 then return type(problem) == 'table' and problem.err or problem, at end
   for lane, added in pairs(claim.deadlines) do pushAll('ZADD', busyKey(lane), added) end

@@ -4,7 +4,7 @@
 -- than the usual one (8, 5, 2) they stand in the order of their levels; the lane's hash counts them
 -- as lv<level>, a hint that is checked against the list whenever it is used. A list has few of a level that others must
 -- step over; more of it wait beside it (aside.lua).
--- Where jobs of several levels are in a band.
+-- Several levels in one band.
 local function enqueueMixed(lane, level, ids, lower)
   --#include aside
   local band = bandOf(level)

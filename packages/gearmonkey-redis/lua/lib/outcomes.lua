@@ -102,7 +102,7 @@ local ending = {
   end,
 }
 
--- What the end of a job needs of its hash. A consumer's is mostly a Faktory job, which may be tied to something.
+-- The fields that the end of a job needs. A consumer's is mostly a Faktory job, which may be tied to something.
 local function readEnding(lane, id, token)
   local v, ties
   if string.sub(token, 1, 1) == 'n' then
@@ -143,7 +143,7 @@ local function endLane(lane, queue, count, at)
   finishEnds(lane, tally.ends)
   if #ended > 0 then pushAll('ZREM', busyKey(lane), ended) end
   if #tally.back + #tally.front > 0 then putBack(lane, queue, tally.back, tally.front) end
-  -- Who waits for room in the queue is woken by what is next in it.
+  -- Workers that wait for room in the queue are woken by its next lane.
   if freed > 0 then
     local following = redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
     if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. freed) end

@@ -1,4 +1,4 @@
--- What running jobs say: progress is stored, and the other nodes whose clients wait are told. Needs jobs.lua, step.lua.
+-- Reports of running jobs: progress is stored, and the other nodes whose clients wait are told. Needs jobs.lua, step.lua.
 -- Returns 1, or 0 where the token is not the job's.
 local function report(lane, kind, id, token, a, b)
   local key = jobKey(lane, id)

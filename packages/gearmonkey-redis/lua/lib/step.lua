@@ -1,9 +1,9 @@
--- What all parts of a step share: its arguments, its time, and who listens. Needs keys.lua and packed.lua.
+-- Shared by all parts of a step: its arguments, its time, and who listens. Needs keys.lua and packed.lua.
 local given = unpackedArguments(3)
 local node, defaultReserveMs, deadMost, deadSeconds = unpack(given, 1, 4)
 local time = redis.call('TIME')
 local now, nowMicros = time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]
--- What stands beside the packed reply.
+-- Long strings stand beside the packed reply.
 local reply = { '' }
 
 -- Lanes whose channel the node itself listens on. Absent where what is published must be published for all: in a

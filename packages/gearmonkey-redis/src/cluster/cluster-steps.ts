@@ -1,6 +1,6 @@
 import {
   noStep,
-  only,
+  soleAnswer,
   StoreError,
   type ClaimRequest,
   type LaneArrivals,
@@ -131,7 +131,7 @@ export class ClusterSteps implements StepStore {
   async #finish(lane: LaneOutcomes): Promise<readonly Settled[]> {
     const { outcomes } = lane
     const answer = await this.#jobs.step({ ...noStep, outcomes: [lane] })
-    const settled = only(answer.outcomes)
+    const settled = soleAnswer(answer.outcomes)
     const putsBack = outcomes.some(({ kind }) => kind === 'release' || kind === 'return')
     await this.#aftermath.follow(lane.lane, putsBack)
     const ended = outcomes.filter((_outcome, at) => settled[at] !== 'unknown')
@@ -147,7 +147,9 @@ export class ClusterSteps implements StepStore {
   }
 
   async #store(arrivals: LaneArrivals, ways: StepWays): Promise<LaneSubmitted> {
-    return only((await this.#jobs.step({ ...noStep, submissions: [arrivals] }, ways)).submissions)
+    return soleAnswer(
+      (await this.#jobs.step({ ...noStep, submissions: [arrivals] }, ways)).submissions,
+    )
   }
 
   /** How the jobs have joined their batches, those that are known. */

@@ -5,7 +5,7 @@ import { RedisWorld } from '../redis-world.ts'
 /** Keys that one call of a filler writes. */
 const perCall = 20_000
 
-/** What the scripts of a store have cost. */
+/** The cost of a store's scripts. */
 export interface Cost {
   /**
    * What nine of ten scripts took less than, microseconds by the server's clock; 0 where that is less than can be
@@ -84,7 +84,7 @@ redis.call('SET', 'uid:' .. lane, from + last)`
     await this.fill(count, lua, lane, band, String(next))
   }
 
-  /** What `run` costs the server. */
+  /** The cost of `run` for the server. */
   async cost(run: () => Promise<unknown>): Promise<Cost> {
     const { redis } = this
     await redis.config('SET', 'slowlog-log-slower-than', '100')

@@ -3,7 +3,7 @@ const slotBytes = idBytes + 1
 const firstSlots = 1 << 12
 const mostFull = 0.7
 
-/** What is known of an import id, in the last byte of its slot; 0 stands in a slot that is free. */
+/** The state of an import id, in the last byte of its slot; 0 stands in a slot that is free. */
 const idStates = { sent: 1, taken: 2, forgotten: 3 } as const
 export type IdState = keyof typeof idStates
 
@@ -41,7 +41,7 @@ export class IdTable {
     }
   }
 
-  /** Where an id stands, or the free slot for it. */
+  /** The slot of an id, or the free slot for it. */
   #slotOf(id: Buffer): number {
     for (let slot = id.readUInt32LE(0) % this.#capacity; ; slot = (slot + 1) % this.#capacity) {
       const at = slot * slotBytes

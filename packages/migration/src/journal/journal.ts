@@ -14,7 +14,7 @@ const letters: Readonly<Record<string, IdState>> = { s: 'sent', d: 'taken', f: '
 const letterOf: Readonly<Record<IdState, string>> = { sent: 's', taken: 'd', forgotten: 'f' }
 const allMoved = 'm'
 
-/** What a journal is about. */
+/** The subject of a journal. */
 export interface JournalOf {
   readonly name: string
   /** The address of the target without its password. */

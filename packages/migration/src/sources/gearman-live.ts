@@ -43,7 +43,7 @@ interface Assigned {
   readonly data: Buffer
 }
 
-/** What the server says of a job that is asked for by its unique id. */
+/** The server's answer about a job by its unique id. */
 interface Waiting {
   /** False where it knows no job of this unique id. */
   readonly isKnown: boolean

@@ -94,7 +94,7 @@ export class GearmandMysqlSource implements Source {
       )
       yield* this.#read(query, bounds)
     } finally {
-      // What was not read of it is not waited for.
+      // The rest of it is not waited for.
       reading.connection.destroy()
     }
   }

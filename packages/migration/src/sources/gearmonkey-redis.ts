@@ -273,7 +273,7 @@ interface JobKey {
   readonly id: number
 }
 
-/** Where a job stands, and its level where it does not say. */
+/** The place of a job, and its level where it does not say. */
 type JobPlace = Pick<JobRecord, 'state' | 'dueAtMs' | 'forgetAtMs'> & { readonly level?: Level }
 
 /** A job that stands nowhere. */

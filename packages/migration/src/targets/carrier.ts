@@ -10,7 +10,7 @@ export interface Carrier {
   readonly identity: string
   /** Limits of the server, one line each. */
   readonly limits: readonly string[]
-  /** What its protocol cannot say of a job. */
+  /** Parts of a job that its protocol cannot say. */
   faultOf(record: JobRecord): Fault | undefined
   /** Sends jobs. Calls back for each that the server has answered, in order; throws when it answers no more. */
   send(

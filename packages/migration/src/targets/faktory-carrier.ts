@@ -80,7 +80,7 @@ export class FaktoryCarrier implements Carrier {
   }
 }
 
-/** What no Faktory server can be told of a job. */
+/** Parts of a job that no Faktory server can be told. */
 export function faktoryFaultOf({ state }: JobRecord): Fault | undefined {
   return state === 'dead' ? ['not_carried', 'nobody can push a job that is dead'] : undefined
 }

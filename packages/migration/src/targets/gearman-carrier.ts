@@ -87,7 +87,7 @@ export class GearmanCarrier implements Carrier {
   }
 }
 
-/** What no Gearman server can be told of a job. */
+/** Parts of a job that no Gearman server can be told. */
 export function gearmanFaultOf(record: JobRecord): Fault | undefined {
   const { state, unique, reducer, dueAtMs } = record
   const fault = (message: string): Fault => ['not_carried', message]

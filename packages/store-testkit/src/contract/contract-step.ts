@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { noStep, only, type NewJob, type Outcome, type StepAnswer } from '@crossgear/core-scheduler'
+import {
+  noStep,
+  soleAnswer,
+  type NewJob,
+  type Outcome,
+  type StepAnswer,
+} from '@crossgear/core-scheduler'
 import {
   aJob,
   bytes,
@@ -28,7 +34,7 @@ export function stepContract(open: OpenWorld): void {
       groups: [{ lanes: [lane] }],
       max,
     })
-    const claimedBy = ({ claims }: StepAnswer) => only(claims)
+    const claimedBy = ({ claims }: StepAnswer) => soleAnswer(claims)
 
     test('hands out what it brings', async () => {
       const store = await (await open()).node()
