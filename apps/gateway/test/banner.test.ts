@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest'
-import { describe as describeGateway, renderBanner, type Announcement } from '../src/log/banner.ts'
+import {
+  describe as describeGateway,
+  renderBanner,
+  type Announcement,
+} from '../src/ops/log/banner.ts'
 import { recordingLog } from './support/recording-log.ts'
 
 const announcement: Announcement = {

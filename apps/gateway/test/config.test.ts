@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig, type ConfigSources } from '../src/config/load-config.ts'
 import { flagOf, keyOf, optionNames, optionRow, variablesOf } from '../src/config/options.ts'
-import { StartError } from '../src/lifecycle/start-error.ts'
+import { StartError } from '../src/errors.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const load = (sources: Partial<ConfigSources> = {}) =>

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { doorHooks } from '../src/lifecycle/door-hooks.ts'
-import { observeWith } from '../src/lifecycle/observe.ts'
+import { doorHooks } from '../src/server/door-hooks.ts'
+import { observeWith } from '../src/ops/observe.ts'
 import { Listener } from '../src/net/listener.ts'
 import { Peer } from '../src/net/peer.ts'
-import { Metrics } from '../src/web/metrics.ts'
+import { Metrics } from '../src/ops/metrics.ts'
 import { recordingLog } from './support/recording-log.ts'
 
 it('a connection that is ended for a fault of the gateway is told of in the log', async () => {

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { locateServer } from '../src/stores/locate-server.ts'
-import { openStore } from '../src/stores/open-store.ts'
-import { RespConnection } from '../src/stores/resp-connection.ts'
+import { locateServer } from '../src/redis-server/locate-server.ts'
+import { openStore } from '../src/redis-server/open-store.ts'
+import { RespConnection } from '../src/redis-server/resp-connection.ts'
 import { recordingLog } from './support/recording-log.ts'
-import type { ServerStoreAddress } from '../src/stores/store-address.ts'
+import type { ServerStoreAddress } from '../src/redis-server/store-address.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 function withoutLogin({ password: _, ...rest }: ServerStoreAddress): ServerStoreAddress {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Episodes } from '../src/log/episodes.ts'
+import { Episodes } from '../src/ops/log/episodes.ts'
 
 it('an episode begins once, however often and for however long it happens', () => {
   let nowMs = 0

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { listenOn } from '../src/lifecycle/listen.ts'
-import { openStore } from '../src/stores/open-store.ts'
+import { listenOn } from '../src/net/listen.ts'
+import { openStore } from '../src/redis-server/open-store.ts'
 import { recordingLog } from './support/recording-log.ts'
 
 /** A server that answers each chunk by what `answer` says of it. */

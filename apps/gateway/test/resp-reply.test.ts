@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseReply, RespError } from '../src/stores/resp-reply.ts'
+import { parseReply, RespError } from '../src/redis-server/resp-reply.ts'
 
 const replies = [
   ['+OK\r\n', 'OK'],

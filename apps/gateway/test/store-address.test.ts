@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { maskStoreUrl, parseStoreUrl, printStoreAddress } from '../src/stores/store-address.ts'
+import {
+  maskStoreUrl,
+  parseStoreUrl,
+  printStoreAddress,
+} from '../src/redis-server/store-address.ts'
 
 describe('a store URL', () => {
   const tcp = { host: 'h', port: 6379, tls: false, db: 0 }

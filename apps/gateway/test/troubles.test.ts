@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Troubles } from '../src/log/troubles.ts'
+import { Troubles } from '../src/ops/log/troubles.ts'
 
 describe('the trouble of a background task', () => {
   let nowMs: number

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Metrics } from '../src/web/metrics.ts'
-import { createWebServer, type Readiness } from '../src/web/web-server.ts'
-import { json } from '../src/web/answer.ts'
+import { Metrics } from '../src/ops/metrics.ts'
+import { createWebServer, type Readiness } from '../src/ops/web-server.ts'
+import { json } from '../src/ops/answer.ts'
 import { recordingLog, type RecordingLog } from './support/recording-log.ts'
 
 async function serveWeb(metrics = new Metrics(), check?: () => Promise<Readiness>) {

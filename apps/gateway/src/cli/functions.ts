@@ -2,9 +2,9 @@ import { LaneNames, type LaneOpenness } from '@crossgear/core-scheduler'
 import { RedisStore } from '@crossgear/gearmonkey-redis/store'
 import type { Config } from '../config/load-config.ts'
 import { routedHomes } from '../config/routes.ts'
-import { oneLine, StartError } from '../lifecycle/start-error.ts'
-import { parseStoreUrl, type StoreAddress } from '../stores/store-address.ts'
-import { StoreFolder } from '../stores/store-folder.ts'
+import { oneLine, StartError } from '../errors.ts'
+import { parseStoreUrl, type StoreAddress } from '../redis-server/store-address.ts'
+import { StoreFolder } from '../redis-server/store-folder.ts'
 
 export const functionActions = ['list', 'open', 'close'] as const
 export type FunctionAction = (typeof functionActions)[number]

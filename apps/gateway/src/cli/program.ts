@@ -1,7 +1,7 @@
 import { Argument, Command, CommanderError, Help, Option } from 'commander'
 import { loadConfig, type Config, type ConfigSources } from '../config/load-config.ts'
 import { flagOf, optionNames, optionRow, type OptionName } from '../config/options.ts'
-import { StartError } from '../lifecycle/start-error.ts'
+import { StartError } from '../errors.ts'
 import { functionActions, runFunctions, type FunctionAction } from './functions.ts'
 import { formatItem, helpWidth } from './help-layout.ts'
 import { versionLine } from './version.ts'

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Throttle } from '@crossgear/core-scheduler'
 import * as v from 'valibot'
-import type { CronEntry } from '../cron/cron-entry.ts'
-import { oneLine, StartError } from '../lifecycle/start-error.ts'
+import type { CronEntry } from '../ops/cron/cron-entry.ts'
+import { oneLine, StartError } from '../errors.ts'
 import { readConfigFile, type FileSettings } from './config-file.ts'
 import {
   flagOf,

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { StartError } from '../lifecycle/start-error.ts'
+import { StartError } from '../errors.ts'
 import { closest } from './closest.ts'
 
 /** How a payload is translated between a workload and the arguments of a Faktory job. */

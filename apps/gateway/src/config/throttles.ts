@@ -1,7 +1,7 @@
 import type { Throttle } from '@crossgear/core-scheduler'
 import { isQueueName } from '@crossgear/fwp-codec'
 import * as v from 'valibot'
-import { StartError } from '../lifecycle/start-error.ts'
+import { StartError } from '../errors.ts'
 import { closest } from './closest.ts'
 import { isTable } from './routes.ts'
 

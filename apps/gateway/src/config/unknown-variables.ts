@@ -1,4 +1,4 @@
-import { StartError } from '../lifecycle/start-error.ts'
+import { StartError } from '../errors.ts'
 import { closest } from './closest.ts'
 import { optionNames, variablesOf } from './options.ts'
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { Door } from '../lifecycle/door.ts'
-import type { ListenAddress } from '../lifecycle/listen.ts'
+import type { Door } from '../server/door.ts'
+import type { ListenAddress } from '../net/listen.ts'
 import { FewAtOnce } from '../net/few-at-once.ts'
 import { Listener } from '../net/listener.ts'
 import { Peer } from '../net/peer.ts'

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import pino, { type Logger } from 'pino'
 import type { Config } from '../config/load-config.ts'
-import { oneLine, systemCode } from '../lifecycle/start-error.ts'
+import { oneLine, systemCode } from '../errors.ts'
 
 const STDERR = 2
 const usualPath = '/var/log/gearmand.log'

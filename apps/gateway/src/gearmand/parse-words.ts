@@ -1,4 +1,4 @@
-import { StartError } from '../lifecycle/start-error.ts'
+import { StartError } from '../errors.ts'
 import { gearmandOptions, type GearmandOption } from './option-table.ts'
 
 /** What was given, by the long name; an option without a value has the empty text. */

@@ -1,5 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { oneLine, systemCode } from '../lifecycle/start-error.ts'
+import { oneLine, systemCode } from '../errors.ts'
 import { usageError } from './parse-words.ts'
 
 const usualPath = '/var/gearmand.pid'

@@ -1,6 +1,6 @@
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
-import { serve } from '../lifecycle/serve.ts'
-import { oneLine, StartError } from '../lifecycle/start-error.ts'
+import { serve } from '../server/serve.ts'
+import { oneLine, StartError } from '../errors.ts'
 import { withConfigFile } from './config-file.ts'
 import { detach, isDetached, report } from './detach.ts'
 import { helpText } from './help-text.ts'

@@ -1,7 +1,7 @@
 import { loadConfig, type Config, type ConfigSources } from '../config/load-config.ts'
 import type { OptionName } from '../config/options.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
-import { StartError } from '../lifecycle/start-error.ts'
+import { StartError } from '../errors.ts'
 import { chooseDataDir } from './data-dir.ts'
 import { findOption, usageError, type Given } from './parse-words.ts'
 import { isQueueType, movingGuide } from './queue-options.ts'

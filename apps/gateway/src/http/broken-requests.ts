@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { systemCode } from '../lifecycle/start-error.ts'
+import { systemCode } from '../errors.ts'
 
 /** What a connection sent that is no request. */
 export type Breach = 'malformed' | 'head_too_large' | 'too_slow'

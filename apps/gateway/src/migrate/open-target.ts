@@ -10,7 +10,7 @@ import {
   type Target,
 } from '@crossgear/migration'
 import { loadConfig, type ConfigSources } from '../config/load-config.ts'
-import { StartError } from '../lifecycle/start-error.ts'
+import { StartError } from '../errors.ts'
 import type { Act, MigrateArguments } from './arguments.ts'
 import { laneNamesOf, openTargetStore } from './target-store.ts'
 

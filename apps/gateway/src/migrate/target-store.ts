@@ -4,8 +4,8 @@ import { RedisStore } from '@crossgear/gearmonkey-redis/store'
 import { lineOf, MigrationError } from '@crossgear/migration'
 import { loadConfig, type Config, type ConfigSources } from '../config/load-config.ts'
 import { readDurability } from '../config/durability-level.ts'
-import { StartError } from '../lifecycle/start-error.ts'
-import { openStore } from '../stores/open-store.ts'
+import { StartError } from '../errors.ts'
+import { openStore } from '../redis-server/open-store.ts'
 import type { MigrateArguments } from './arguments.ts'
 
 /** The store that jobs go into, and what of it the gateway's configuration says. */

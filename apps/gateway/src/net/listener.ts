@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { createServer, type Server, type Socket } from 'node:net'
-import type { ListenAddress } from '../lifecycle/listen.ts'
+import type { ListenAddress } from './listen.ts'
 import { AddressCounts, countedAddress } from './address-counts.ts'
 import { openHere, type OpenedPort, type OpenPort, type Surplus } from './open-port.ts'
 import { createTlsServer, type TlsOptions } from './tls.ts'

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
-import { oneLine, StartError, systemCode } from '../lifecycle/start-error.ts'
+import { oneLine, StartError, systemCode } from '../errors.ts'
 
 /** Files of a port that speaks TLS, as the operator named them. */
 export interface TlsFiles {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CronEntryError, readCronEntry } from '../../src/cron/cron-entry.ts'
+import { CronEntryError, readCronEntry } from '../../src/ops/cron/cron-entry.ts'
 
 const job = { type: 'report' }
 const utc = (...parts: [number, number, number, number?, number?, number?]): number =>

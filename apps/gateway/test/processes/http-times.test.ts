@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { sourcesWords } from '@crossgear/tools/gateway-program'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { ToChild } from '../../src/processes/messages.ts'
+import type { ToChild } from '../../src/cluster/messages.ts'
 import { openRaw, readUntil } from '../http/support/http-client.ts'
 import { openHttp } from '../http/support/http-gateway.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { plainConfig } from '../../src/processes/plain-config.ts'
+import { plainConfig } from '../../src/cluster/plain-config.ts'
 
 const MIB = 1024 * 1024
 

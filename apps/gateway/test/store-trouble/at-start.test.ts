@@ -1,6 +1,6 @@
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
-import { openStore } from '../../src/stores/open-store.ts'
+import { openStore } from '../../src/redis-server/open-store.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { storeServer } from './support/store-server.ts'
 

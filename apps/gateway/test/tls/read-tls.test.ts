@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { StartError } from '../../src/lifecycle/start-error.ts'
+import { StartError } from '../../src/errors.ts'
 import { readTls, type TlsFiles } from '../../src/net/tls.ts'
 import { lacksOpenssl, makeCertificates, type Certificates } from './support/certificates.ts'
 

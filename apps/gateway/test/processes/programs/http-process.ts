@@ -2,8 +2,8 @@ import { Scheduler } from '@crossgear/core-scheduler'
 import { ManualClock, MemoryWorld, RecordingObserver } from '@crossgear/store-testkit'
 import { HttpDoor } from '../../../src/http/http-door.ts'
 import { systemClock } from '../../../src/net/clock.ts'
-import { HandedPorts } from '../../../src/processes/handed-ports.ts'
-import { ParentLink } from '../../../src/processes/parent-link.ts'
+import { HandedPorts } from '../../../src/cluster/handed-ports.ts'
+import { ParentLink } from '../../../src/cluster/parent-link.ts'
 
 // A process with an HTTP door that is soon tired of slow clients. Its parent hands it connections.
 const ports = new HandedPorts((message) => link.send(message))

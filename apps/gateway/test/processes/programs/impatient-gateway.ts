@@ -1,5 +1,5 @@
 import { runCommandLine } from '../../../src/cli/program.ts'
-import { serve } from '../../../src/lifecycle/serve.ts'
+import { serve } from '../../../src/server/serve.ts'
 
 const version = '0.0.0'
 

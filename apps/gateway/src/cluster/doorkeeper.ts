@@ -1,0 +1,126 @@
+import { createServer, type Socket } from 'node:net'
+import type { ListenAddress } from '../net/listen.ts'
+import { countedAddress } from '../net/address-counts.ts'
+import { openHere, type OpenedPort, type PortWish, type Surplus } from '../net/open-port.ts'
+import type { GatewayProcess } from './gateway-process.ts'
+
+/** Connections that are on their way to one process; more go to others, or wait until it has taken these. */
+const MOST_UNSENT = 8
+
+export interface DoorkeeperParts {
+  /** Connections of a port at once, over all processes. */
+  readonly maxConnections: number
+  /** Of one address; 0: any number. */
+  readonly maxPerAddress: number
+  readonly processes: () => readonly GatewayProcess[]
+}
+
+/**
+ * Listens for all processes, and hands each connection to the one that has the fewest of its port. While
+ * none can take one, connections wait: a process that stands still gets no more, and one that is started
+ * again finds them.
+ */
+export class Doorkeeper {
+  readonly #parts: DoorkeeperParts
+  readonly #ports: OpenedPort[] = []
+  /** By port. */
+  readonly #waiting: Socket[][] = []
+  #last = 0
+  #isStopping = false
+
+  constructor(parts: DoorkeeperParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Opens the ports that each process wished for, in the same order.
+   *
+   * @throws StartError that says what to do.
+   */
+  async open(wishes: readonly PortWish[]): Promise<readonly ListenAddress[]> {
+    for (const [port, wish] of wishes.entries()) {
+      // Paused: what a peer says first is for the process that gets it.
+      const create = () =>
+        createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
+          socket.on('error', () => socket.destroy())
+          this.#arrived(port, socket)
+        })
+      this.#waiting.push([])
+      this.#ports.push(await openHere(create, wish))
+    }
+    return this.#ports.map(({ address }) => address)
+  }
+
+  /** A process came, or can take more. */
+  look(): void {
+    for (const [port, waiting] of this.#waiting.entries()) {
+      while (waiting.length > 0) {
+        const process = this.#choose(port)
+        if (!process) break
+        const socket = waiting.shift()
+        if (socket) this.#hand(process, port, socket)
+      }
+    }
+    if (this.#isStopping) this.#stopShut()
+  }
+
+  /** Ports are closed as the processes shut them. */
+  stopping(): void {
+    this.#isStopping = true
+    this.look()
+  }
+
+  close(): void {
+    this.#isStopping = true
+    for (const opened of this.#ports) opened.stop()
+    for (const waiting of this.#waiting) for (const socket of waiting.splice(0)) socket.destroy()
+  }
+
+  #arrived(port: number, socket: Socket): void {
+    const waiting = this.#waiting[port] ?? []
+    const process = waiting.length === 0 ? this.#choose(port) : undefined
+    if (process) this.#hand(process, port, socket)
+    else if (this.#taken(port) + waiting.length >= this.#parts.maxConnections) socket.destroy()
+    else waiting.push(socket)
+  }
+
+  #hand(process: GatewayProcess, port: number, socket: Socket): void {
+    const address = countedAddress(socket.remoteAddress ?? '')
+    const surplus = this.#surplusOf(port, address)
+    this.#last = this.#parts.processes().indexOf(process)
+    const connection = { port, address, ...(surplus && { surplus }) }
+    process.hand(connection, socket, () => this.#arrived(port, socket))
+  }
+
+  #surplusOf(port: number, address: string): Surplus | undefined {
+    const { maxConnections, maxPerAddress, processes } = this.#parts
+    if (this.#taken(port) >= maxConnections) return 'connections'
+    if (maxPerAddress === 0) return undefined
+    const taken = processes().reduce((sum, one) => sum + one.connectionsOf(port, address), 0)
+    return taken >= maxPerAddress ? 'address_connections' : undefined
+  }
+
+  #taken(port: number): number {
+    return this.#parts.processes().reduce((sum, process) => sum + process.connections(port), 0)
+  }
+
+  /** A port that all processes have shut is closed once the gateway stops. */
+  #stopShut(): void {
+    for (const [port, opened] of this.#ports.entries()) {
+      if (!this.#parts.processes().some((process) => process.takes(port))) opened.stop()
+    }
+  }
+
+  /** Of those that can take one, the one with the fewest connections; of equals, the next in turn. */
+  #choose(port: number): GatewayProcess | undefined {
+    const all = this.#parts.processes()
+    let best: GatewayProcess | undefined
+    for (let step = 1; step <= all.length; step += 1) {
+      const process = all[(this.#last + step) % all.length]
+      if (!process?.takes(port) || process.unsent >= MOST_UNSENT) continue
+      if (best && best.connections(port) <= process.connections(port)) continue
+      best = process
+    }
+    return best
+  }
+}

@@ -1,0 +1,77 @@
+import { openWeb } from '../server/open-web.ts'
+import type { Closers, RunningGateway } from '../server/running-gateway.ts'
+import type { Opening } from '../server/serve.ts'
+import { checkDurability } from '../redis-server/check-durability.ts'
+import { openStore } from '../redis-server/open-store.ts'
+import { storeAnswers } from '../redis-server/store-answers.ts'
+import { Doorkeeper } from './doorkeeper.ts'
+import type { Task } from './messages.ts'
+import { plainConfig } from './plain-config.ts'
+import { Processes } from './processes.ts'
+import { SharedFigures } from './shared-figures.ts'
+import { sharedPages } from './shared-pages.ts'
+
+/** How often a process says that it lives, ms. */
+const ALIVE_EVERY_MS = 5000
+
+/** Opens a gateway whose work is done by several processes, while this one looks after them. */
+export async function openProcesses(opening: Opening, closers: Closers): Promise<RunningGateway> {
+  const { config, log, ways, tls, version, voice, shutdown, fail } = opening
+  const { aliveEveryMs = ALIVE_EVERY_MS } = ways
+  const all = () => processes.all
+  const figures = new SharedFigures(all)
+  const doorkeeper = new Doorkeeper({
+    maxConnections: config.maxConnections,
+    maxPerAddress: config.maxConnectionsPerAddress,
+    processes: all,
+  })
+  // They load their program while the store starts.
+  const processes = new Processes({
+    ...{ count: config.processes, log, shutdown, fail, aliveEveryMs },
+    storeAnswers: () => storeAnswers(store.address),
+    changed: () => doorkeeper.look(),
+    departed: (process) => void figures.departed(process),
+  })
+  closers.push({ what: 'processes', close: () => processes.close() })
+  const store = await openStore(config, log, ways.searchPath, opening.signal)
+  closers.unshift({ what: 'store', close: () => store.close() })
+  await checkDurability(config.durability, store, log)
+
+  const { address, kind, describe, nativeUrl } = store
+  const task: Omit<Task, 'number'> = {
+    ...{ version, tls, store: { address, kind, describe, nativeUrl }, pid: process.pid },
+    ...{ config: plainConfig(config), aliveEveryMs },
+    log: ways.logTarget ?? { kind: 'stdout', level: config.logLevel, voice },
+    ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
+  }
+  const { names, wishes } = await processes.start((number) => ({ ...task, number }))
+  closers.push({ what: 'doors', close: () => doorkeeper.close() })
+  const addresses = await doorkeeper.open(wishes)
+  const check = () => processes.check()
+  const web = await openWeb(
+    config,
+    { metrics: figures, check, log, pages: sharedPages(all) },
+    closers,
+  )
+  processes.keep()
+  ways.onReopen?.(() => void processes.tellAll('reopenLog'))
+
+  const doors = addresses.map((address, at) => ({ name: names[at] ?? '', ...address }))
+  return {
+    store,
+    doors: [...doors, ...web],
+    stopAccepting: () => {
+      processes.leave()
+      doorkeeper.stopping()
+      void processes.tellAll('stopAccepting')
+    },
+    unfinished: () => processes.unfinished(),
+    drain: () => {
+      processes.leave()
+      doorkeeper.stopping()
+      void processes.tellAll('drain')
+    },
+    idle: () => processes.tellAll('idle'),
+    abandon: () => processes.kill(),
+  }
+}

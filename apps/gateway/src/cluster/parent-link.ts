@@ -1,0 +1,65 @@
+import type { Socket } from 'node:net'
+import type { FaktoryNews, Neighbours } from '../faktory/neighbours.ts'
+import { oneLine } from '../errors.ts'
+import type { HandedConnection, Orders, Task, ToChild, ToParent } from './messages.ts'
+
+/** What a process hears of its parent. */
+export interface ParentEvents {
+  readonly start: (task: Task) => void
+  readonly connection: (connection: HandedConnection, socket: Socket | undefined) => void
+  /** It is to end; or, with true, its parent has died. */
+  readonly end: (isOrphan: boolean) => void
+}
+
+/** A process's side of the channel to its parent. */
+export class ParentLink implements Neighbours {
+  #orders: Orders | undefined
+  #hearNews: (news: FaktoryNews) => void = () => undefined
+
+  constructor(events: ParentEvents) {
+    process.on('message', (message: ToChild, socket?: Socket) => {
+      if (message.what === 'start') events.start(message.task)
+      else if (message.what === 'connection') events.connection(message, socket)
+      else if (message.what === 'news') this.#hearNews(message.news)
+      else if (message.what === 'order') void this.#obey(message)
+      else events.end(false)
+    })
+    process.on('disconnect', () => events.end(true))
+  }
+
+  /** Orders are carried out from now on. */
+  obeyWith(orders: Orders): void {
+    this.#orders = orders
+  }
+
+  /** To nobody where the parent has died. */
+  send(message: ToParent): void {
+    if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
+  }
+
+  /** Resolves when the message has left. */
+  sendLast(message: ToParent): Promise<void> {
+    return new Promise((resolve) => {
+      if (process.connected) process.send?.(message, undefined, undefined, () => resolve())
+      else resolve()
+    })
+  }
+
+  tell(news: FaktoryNews): void {
+    this.send({ what: 'news', news })
+  }
+
+  onNews(listener: (news: FaktoryNews) => void): void {
+    this.#hearNews = listener
+  }
+
+  async #obey({ id, name, args }: Extract<ToChild, { what: 'order' }>): Promise<void> {
+    try {
+      const order = this.#orders?.[name] as ((...args: readonly unknown[]) => unknown) | undefined
+      if (!order) throw new Error('not ready yet')
+      this.send({ what: 'answer', id, value: await order(...args) })
+    } catch (error) {
+      this.send({ what: 'refusal', id, message: oneLine(error) })
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import { readCronEntry } from '../ops/cron/cron-entry.ts'
+import { LogFile } from '../gearmand/log-file.ts'
+import { compose, type Composition } from '../server/compose.ts'
+import { hearFaults } from '../server/faults.ts'
+import { openDoors } from '../server/open-doors.ts'
+import { closeAll, drain, endable, type Closers } from '../server/running-gateway.ts'
+import { oneLine, StartError } from '../errors.ts'
+import { createLogger, type Logger } from '../ops/log/logger.ts'
+import { json } from '../ops/answer.ts'
+import { Metrics } from '../ops/metrics.ts'
+import type { PageRequest } from '../ops/page-request.ts'
+import { HandedPorts } from './handed-ports.ts'
+import type { LogTarget, Orders, PlainRequest, Task } from './messages.ts'
+import { ParentLink } from './parent-link.ts'
+import { bodyOf } from './shared-pages.ts'
+
+/** These reach all processes of a terminal or a service: the parent alone says what is to be done. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const
+const TOLD = 'told'
+
+/** Does the work of one of several processes, until its parent says that it is to end or dies. */
+export async function runProcess(): Promise<number> {
+  for (const signal of SIGNALS) process.on(signal, () => undefined)
+  let start: (task: Task) => void = () => undefined
+  let end: (why: string) => void = () => undefined
+  const started = new Promise<Task>((resolve) => (start = resolve))
+  const ended = new Promise<string>((resolve) => (end = resolve))
+  const ports = new HandedPorts((message) => link.send(message))
+  const link = new ParentLink({
+    start: (task) => start(task),
+    connection: (connection, socket) => ports.take(connection, socket),
+    end: (isOrphan) => end(isOrphan ? 'its parent process has died' : TOLD),
+  })
+  const task = await Promise.race([started, ended])
+  if (typeof task === 'string') return 0
+  const alive = (): void => link.send({ what: 'alive' })
+  alive()
+  setInterval(alive, task.aliveEveryMs).unref()
+  const { log, reopen } = openLog(task.log, task.number)
+  hearFaults(log, (reason) => end(reason))
+  const closers: Closers = []
+  try {
+    const { composition, metrics } = await open(task, { log, link, ports, closers })
+    link.obeyWith(orders(composition, metrics, reopen))
+    const names = composition.doors.map(({ name }) => name)
+    link.send({ what: 'prepared', names, wishes: ports.wishes })
+    const why = await ended
+    if (why === TOLD) return 0
+    ports.shutAll()
+    await drain(endable(composition), task.config.drainSeconds, why, log)
+    return 1
+  } catch (error) {
+    if (!(error instanceof StartError)) log.debug({ err: error }, 'Where it came from.')
+    const exitCode = error instanceof StartError ? error.exitCode : 1
+    await link.sendLast({ what: 'failed', message: oneLine(error), exitCode })
+    return exitCode
+  } finally {
+    await closeAll(closers, log)
+  }
+}
+
+interface OpeningProcess {
+  readonly log: Logger
+  readonly link: ParentLink
+  readonly ports: HandedPorts
+  readonly closers: Closers
+}
+
+async function open(task: Task, { log, link, ports, closers }: OpeningProcess) {
+  const { version, tls, store, verbosity, pid } = task
+  const metrics = new Metrics()
+  const composition = await compose({
+    ...{ version, tls, metrics, log },
+    config: { ...task.config, cron: task.config.cron.map((entry) => readCronEntry(entry)) },
+    // Its parent opened it, and closes it.
+    store: { ...store, close: () => Promise.resolve() },
+    shutdown: (graceful) => link.send({ what: 'shutdown', graceful }),
+    ...(verbosity !== undefined && { verbosity }),
+    shared: { pid, openPort: ports.open, neighbours: link },
+  })
+  closers.push({ what: 'scheduler', close: () => composition.close() })
+  metrics.countJobsWith(() => composition.counts())
+  await openDoors(composition, closers)
+  log.info({ node: composition.node, pid: process.pid }, `Process ${task.number} takes part.`)
+  return { composition, metrics }
+}
+
+/** What the parent may order. */
+function orders(composition: Composition, metrics: Metrics, reopen: () => void): Orders {
+  const gateway = endable(composition)
+  return {
+    figures: (withJobs) => metrics.figures(withJobs),
+    readiness: () => composition.check(),
+    page: async (path, request) => {
+      const page = composition.pages[path]
+      return page ? await page(pageRequest(request)) : json(404, { error: 'no such page' })
+    },
+    unfinished: () => gateway.unfinished(),
+    stopAccepting: () => gateway.stopAccepting(),
+    drain: () => gateway.drain(),
+    idle: () => gateway.idle(),
+    reopenLog: reopen,
+  }
+}
+
+function pageRequest(request: PlainRequest): PageRequest {
+  const { method, url, contentType, remoteAddress } = request
+  return {
+    ...{ method, url },
+    headers: { 'content-type': contentType },
+    socket: { remoteAddress },
+    [Symbol.asyncIterator]: () => bodyOf(request),
+  }
+}
+
+/** The log, whose lines say which process writes them, and how it is opened anew. */
+function openLog(target: LogTarget, number: number): { log: Logger; reopen: () => void } {
+  if (target.kind === 'stdout') {
+    const log = createLogger(target.level, target.voice).child({ process: number })
+    return { log, reopen: () => undefined }
+  }
+  const file = new LogFile(target.path, `proc ${number}`)
+  return { log: file.logger(target.level), reopen: () => file.reopen() }
+}

@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import type { ListenOptions, Server } from 'node:net'
+import { anyHost, bindAddresses } from './addresses.ts'
+import { oneLine, StartError, systemCode } from '../errors.ts'
+
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
+
+const advice: Readonly<Record<string, (port: number, host: string, flag: string) => string>> = {
+  EADDRINUSE: (port, host, flag) =>
+    `Port ${port} on ${host} is in use: stop the other program or choose another with ${flag}.`,
+  EACCES: (port, host, flag) =>
+    `Port ${port} on ${host} is not allowed to this user: choose one above 1023 with ${flag}.`,
+  EADDRNOTAVAIL: (_port, host) =>
+    `${host} is no address of this machine: choose another with --host.`,
+  ENOTFOUND: (_port, host) => `${host} is unknown: choose an address of this machine with --host.`,
+}
+
+/**
+ * Lets a server listen, port 0 meaning any free one, and returns where it does.
+ *
+ * @param flag the option that chooses the port, for the error line.
+ * @throws StartError (code 1) if it cannot.
+ */
+export async function listenOn(
+  server: Server,
+  { host, port }: ListenAddress,
+  flag: string,
+  backlog = 511,
+): Promise<ListenAddress> {
+  try {
+    // Without a host both families are served where the machine has both.
+    await bind(server, { ...(host === anyHost ? {} : { host }), port, backlog })
+  } catch (error) {
+    throw listenError(error, { host, port }, flag)
+  }
+  return { host, port: boundPort(server) ?? port }
+}
+
+/**
+ * Lets a server listen on each address that the host stands for, all on one port, and returns the
+ * servers and where they listen. A family that the machine lacks is left out.
+ *
+ * @throws StartError (code 1) if none can, or one of them finds the port taken.
+ */
+export async function listenOnAll(
+  create: () => Server,
+  { host, port: wish }: ListenAddress,
+  flag: string,
+  backlog: number,
+): Promise<{ readonly servers: readonly Server[]; readonly address: ListenAddress }> {
+  const servers: Server[] = []
+  let port = wish
+  let absent: unknown
+  try {
+    for (const { host: address, ipv6Only } of await bindAddresses(host)) {
+      const server = create()
+      try {
+        await bind(server, { host: address, port, backlog, ipv6Only })
+        servers.push(server)
+        port = boundPort(server) ?? port
+      } catch (error) {
+        if (!ABSENT.has(systemCode(error))) throw error
+        absent = error
+      }
+    }
+    if (servers.length === 0) throw absent
+  } catch (error) {
+    for (const server of servers) server.close()
+    throw listenError(error, { host, port }, flag)
+  }
+  return { servers, address: { host, port } }
+}
+
+/** What a machine without an address, or without its family, says. */
+const ABSENT: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+
+async function bind(server: Server, options: ListenOptions): Promise<void> {
+  server.listen(options)
+  await once(server, 'listening')
+}
+
+function boundPort(server: Server): number | undefined {
+  const bound = server.address()
+  return typeof bound === 'object' ? bound?.port : undefined
+}
+
+function listenError(error: unknown, { host, port }: ListenAddress, flag: string): StartError {
+  const explain = advice[systemCode(error)]
+  const message =
+    explain?.(port, host, flag) ?? `Port ${port} on ${host} cannot be opened: ${oneLine(error)}.`
+  return new StartError(message, 1, { cause: error })
+}

@@ -1,0 +1,52 @@
+import { formatRfc3339 } from '@crossgear/fwp-codec'
+import { json, type Answer } from '../answer.ts'
+import { BodyError, readJson, refuseChange } from '../local-change.ts'
+import type { PageRequest } from '../page-request.ts'
+import { CronEntryError } from './cron-entry.ts'
+import type { Cron, CronView } from './cron.ts'
+
+/**
+ * The page `/cron`: GET lists the entries, POST adds the one that is its JSON body, DELETE takes away
+ * the added one that `?name=` names. Only this machine may change entries.
+ */
+export async function answerCron(cron: Cron, request: PageRequest): Promise<Answer> {
+  const { method = 'GET' } = request
+  if (method === 'GET' || method === 'HEAD') {
+    return json(200, { cron: (await cron.list()).map(shown) })
+  }
+  const change = Object.hasOwn(changes, method) ? changes[method] : undefined
+  if (!change) return json(405, { error: 'use GET, HEAD, POST or DELETE' })
+  const refusal = refuseChange(request)
+  if (refusal) return refusal
+  try {
+    return await change(cron, request)
+  } catch (error) {
+    if (error instanceof CronEntryError || error instanceof BodyError) {
+      return json(400, { error: error.message })
+    }
+    throw error
+  }
+}
+
+const changes: Readonly<Record<string, (cron: Cron, request: PageRequest) => Promise<Answer>>> = {
+  async POST(cron, request) {
+    const { name } = await cron.add(await readJson(request))
+    return json(201, { name })
+  },
+
+  async DELETE(cron, request) {
+    const name = new URL(request.url ?? '', 'http://gateway').searchParams.get('name') ?? ''
+    return (await cron.remove(name))
+      ? json(200, { name })
+      : json(404, { error: `no entry ${JSON.stringify(name)} was added` })
+  },
+}
+
+function shown({ entry, source, lastMs, nextMs }: CronView): object {
+  const { name, schedule, timezone, job } = entry
+  return {
+    ...{ name, source, schedule, timezone, job },
+    last_run: lastMs === undefined ? null : formatRfc3339(lastMs),
+    next_run: nextMs === undefined ? null : formatRfc3339(nextMs),
+  }
+}

@@ -1,0 +1,217 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock, NewJob, Scheduler } from '@crossgear/core-scheduler'
+import { laneFor } from '../../faktory/lane-for.ts'
+import { newJobOf, type PayloadRuleOf } from '../../faktory/translate.ts'
+import { readCronEntry, CronEntryError, type CronEntry } from './cron-entry.ts'
+
+/** How often entries that another node added are looked for, milliseconds. */
+const reloadEveryMs = 5_000
+/** A tick whose job the store did not take is tried again so often and so long, milliseconds. */
+const tryAgainMs = 1_000
+const tryForMs = 60_000
+/** Entries that may be added by hand. */
+const maxAdded = 1_000
+
+export interface CronParts {
+  readonly scheduler: Scheduler
+  readonly clock: Clock
+  /** The store's clock, milliseconds since 1970. */
+  readonly storeNowMs: () => number
+  readonly payloadRuleOf: PayloadRuleOf
+  /** Entries of the configuration file. */
+  readonly entries: readonly CronEntry[]
+  readonly trouble: (task: string, error: unknown) => void
+}
+
+/** An entry, as the web port shows it. Times are milliseconds since 1970. */
+export interface CronView {
+  readonly entry: CronEntry
+  readonly source: 'file' | 'added'
+  readonly lastMs: number | undefined
+  readonly nextMs: number | undefined
+}
+
+interface Planned {
+  readonly entry: CronEntry
+  readonly source: 'file' | 'added'
+  /** The text under which it is kept; empty for an entry of the file. */
+  readonly text: string
+  /** The tick. */
+  nextMs: number | undefined
+  /** When it is pushed: at the tick, or later where the store did not take it. */
+  pushAtMs: number
+}
+
+/**
+ * Pushes jobs by the clock. Every node does, for the store takes one job per tick. A tick at which no
+ * node runs is left out.
+ */
+export class Cron {
+  readonly #parts: CronParts
+  readonly #planned = new Map<string, Planned>()
+  readonly #pushing = new Set<Promise<void>>()
+  #cancel: (() => void) | undefined
+  #reloadAtMs = -Infinity
+  #stopped = false
+
+  constructor(parts: CronParts) {
+    this.#parts = parts
+  }
+
+  async start(): Promise<void> {
+    for (const entry of this.#parts.entries) this.#plan(entry, 'file', '')
+    await this.#reload()
+    this.#arm()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#cancel?.()
+    await this.settled()
+  }
+
+  /** Settles when what is being pushed is in the store, or refused. */
+  async settled(): Promise<void> {
+    while (this.#pushing.size > 0) await Promise.all(this.#pushing)
+  }
+
+  async list(): Promise<readonly CronView[]> {
+    await this.#load()
+    const { cron } = this.#parts.scheduler
+    return Promise.all(
+      [...this.#planned.values()].map(async ({ entry, source, nextMs }) => {
+        return {
+          entry,
+          source,
+          nextMs,
+          lastMs: await cron.lastTick(this.#laneOf(entry), entry.name),
+        }
+      }),
+    )
+  }
+
+  /** Adds an entry, or replaces one that was added. Throws a CronEntryError. */
+  async add(value: unknown): Promise<CronEntry> {
+    const entry = readCronEntry(value)
+    await this.#load()
+    const known = this.#planned.get(entry.name)
+    if (known?.source === 'file') throw new CronEntryError(`${entry.name} is an entry of the file`)
+    const added = [...this.#planned.values()].filter(({ source }) => source === 'added')
+    if (!known && added.length >= maxAdded)
+      throw new CronEntryError(`more than ${maxAdded} entries`)
+    const { name, schedule, timezone, job } = entry
+    const text = JSON.stringify({ name, schedule, timezone, job })
+    await this.#parts.scheduler.cron.save(name, text)
+    this.#plan(entry, 'added', text)
+    this.#arm()
+    return entry
+  }
+
+  /** False where no entry of that name was added. */
+  async remove(name: string): Promise<boolean> {
+    const isRemoved = await this.#parts.scheduler.cron.remove(name)
+    if (this.#planned.get(name)?.source === 'added') this.#planned.delete(name)
+    return isRemoved
+  }
+
+  #plan(entry: CronEntry, source: 'file' | 'added', text: string): void {
+    const nextMs = entry.nextAfter(this.#parts.storeNowMs())
+    const pushAtMs = nextMs ?? Infinity
+    this.#planned.set(entry.name, { entry, source, text, nextMs, pushAtMs })
+  }
+
+  async #reload(): Promise<void> {
+    this.#reloadAtMs = this.#parts.clock.nowMs() + reloadEveryMs
+    try {
+      await this.#load()
+    } catch (error) {
+      this.#parts.trouble('cron entries', error)
+    }
+  }
+
+  async #load(): Promise<void> {
+    const texts = await this.#parts.scheduler.cron.entries()
+    for (const [name, { source }] of this.#planned) {
+      if (source === 'added' && !texts.has(name)) this.#planned.delete(name)
+    }
+    for (const [name, text] of texts) {
+      const known = this.#planned.get(name)
+      if (known?.source === 'file' || known?.text === text) continue
+      try {
+        this.#plan(readCronEntry(JSON.parse(text)), 'added', text)
+      } catch (error) {
+        this.#parts.trouble(`cron entry ${name}`, error)
+      }
+    }
+  }
+
+  #arm(): void {
+    this.#cancel?.()
+    const nowMs = this.#parts.storeNowMs()
+    let waitMs = this.#reloadAtMs - this.#parts.clock.nowMs()
+    for (const { pushAtMs } of this.#planned.values()) {
+      waitMs = Math.min(waitMs, pushAtMs - nowMs)
+    }
+    this.#cancel = this.#parts.clock.after(Math.max(1, Math.ceil(waitMs)), () => {
+      this.#track(this.#tick())
+    })
+  }
+
+  async #tick(): Promise<void> {
+    const nowMs = this.#parts.storeNowMs()
+    for (const planned of this.#planned.values()) {
+      const tickMs = planned.nextMs
+      if (tickMs === undefined || planned.pushAtMs > nowMs) continue
+      planned.nextMs = planned.entry.nextAfter(nowMs)
+      planned.pushAtMs = planned.nextMs ?? Infinity
+      this.#track(this.#pushOrRetry(planned, tickMs))
+    }
+    if (this.#parts.clock.nowMs() >= this.#reloadAtMs) await this.#reload()
+    if (!this.#stopped) this.#arm()
+  }
+
+  #track(task: Promise<void>): void {
+    this.#pushing.add(task)
+    void task.finally(() => this.#pushing.delete(task))
+  }
+
+  async #pushOrRetry(planned: Planned, tickMs: number): Promise<void> {
+    try {
+      await this.#push(planned.entry, tickMs)
+    } catch (error) {
+      this.#parts.trouble(`cron ${planned.entry.name}`, error)
+      const nowMs = this.#parts.storeNowMs()
+      if (nowMs - tickMs >= tryForMs || this.#stopped) return
+      planned.nextMs = tickMs
+      planned.pushAtMs = nowMs + tryAgainMs
+      this.#arm()
+    }
+  }
+
+  async #push(entry: CronEntry, tickMs: number): Promise<void> {
+    const { scheduler, storeNowMs, payloadRuleOf } = this.#parts
+    const lane = this.#laneOf(entry)
+    const pushed = entry.jobOf(`cron-${randomBytes(9).toString('base64url')}`)
+    const job: NewJob = {
+      ...newJobOf(pushed, storeNowMs(), payloadRuleOf(pushed.jobtype)),
+      tick: { entry: entry.name, atMs: tickMs },
+    }
+    await scheduler.openLane(lane)
+    await new Promise<void>((resolve, reject) => {
+      scheduler.submit(lane, {
+        job,
+        gone: false,
+        submitted: ({ kind }) => {
+          if (kind === 'full') reject(new Error('the queue of this job type is full'))
+          else if (kind === 'unbatched') reject(new Error('no such batch'))
+          else resolve()
+        },
+        refused: reject,
+      })
+    })
+  }
+
+  #laneOf(entry: CronEntry): string {
+    return laneFor(entry.jobOf('lane-only'), this.#parts.scheduler.registry.names)
+  }
+}

@@ -1,0 +1,124 @@
+import type { OpenStore } from '../../redis-server/open-store.ts'
+import type { Logger, Voice } from './logger.ts'
+
+/** A port that is open. */
+export interface OpenDoor {
+  readonly name: string
+  readonly host: string
+  readonly port: number
+}
+
+export interface Announcement {
+  readonly version: string
+  readonly doors: readonly OpenDoor[]
+  readonly store: Pick<OpenStore, 'kind' | 'describe' | 'nativeUrl'>
+  readonly hasPassword: boolean
+  /** Processes that share the doors. */
+  readonly processes: number
+  readonly voice: Voice
+  readonly log: Logger
+}
+
+interface Row {
+  readonly title: string
+  readonly address: string
+  /** A command that shows the door at work. */
+  readonly try?: string
+}
+
+const FAKTORY_LINES = [
+  'HELLO {"v":2}',
+  'PUSH {"jid":"hello-0001","jobtype":"hello","args":["world"]}',
+  'END',
+]
+
+interface Trial {
+  readonly title: string
+  /** A command for a client on this machine. */
+  readonly command: (host: string, port: number, hasPassword: boolean) => string
+}
+
+const trials: Readonly<Record<string, Trial>> = {
+  gearman: {
+    title: 'Gearman',
+    command: (host, port) => `gearman -h ${host} -p ${port} -b -f hello world`,
+  },
+  faktory: {
+    title: 'Faktory',
+    command: (host, port, hasPassword) =>
+      hasPassword
+        ? `FAKTORY_URL=tcp://:PASSWORD@${bracketed(host)}:${port} <any Faktory client>`
+        : `printf '${FAKTORY_LINES.join(String.raw`\n`)}\\n' | curl -s telnet://${bracketed(host)}:${port}`,
+  },
+  http: {
+    title: 'HTTP',
+    command: (host, port) => `curl -d world http://${bracketed(host)}:${port}/hello`,
+  },
+  web: {
+    title: 'Web',
+    command: (host, port) => `curl http://${bracketed(host)}:${port}/readyz`,
+  },
+}
+
+/** Says that the gateway is ready: text for a person, one log line for a program. */
+export function announce(announcement: Announcement): void {
+  const { version, voice, log } = announcement
+  if (voice === 'json') log.info({ version, ...describe(announcement) }, 'Ready.')
+  else if (log.level !== 'silent') process.stdout.write(`${renderBanner(announcement)}\n`)
+}
+
+/** The open doors and the store as data. The store's address is left out: it may hold a password. */
+export function describe({ doors, store, hasPassword, processes }: Announcement) {
+  const { kind, describe: server, nativeUrl } = store
+  return {
+    processes,
+    store: { kind, server, nativeUrl, try: nativeTrial(nativeUrl) },
+    doors: doors.map((door) => ({ ...door, try: trialOf(door, hasPassword) })),
+  }
+}
+
+export function renderBanner(announcement: Announcement): string {
+  const { version, doors, store, hasPassword, processes } = announcement
+  const rows: Row[] = [
+    ...doors.map((door) => ({
+      title: trials[door.name]?.title ?? door.name,
+      address: `${bracketed(door.host)}:${door.port}`,
+      try: trialOf(door, hasPassword) ?? '',
+    })),
+    { title: 'GearMonkey', address: store.nativeUrl, try: nativeTrial(store.nativeUrl) },
+  ]
+  const titles = Math.max(...rows.map((row) => row.title.length))
+  const addresses = Math.max(...rows.map((row) => row.address.length))
+  const lines = rows.map((row) => {
+    const hint = row.try ? `   try: ${row.try}` : ''
+    return `  ${row.title.padEnd(titles)}  ${row.address.padEnd(addresses)}${hint}`.trimEnd()
+  })
+  return [
+    '',
+    `Crossgear ${version} is ready${processes === 1 ? '' : ` with ${processes} processes`}.`,
+    '',
+    `  ${'Store'.padEnd(titles)}  ${store.describe}`,
+    ...lines,
+    '',
+    'Ctrl-C stops it.',
+    '',
+  ].join('\n')
+}
+
+function trialOf({ name, host, port }: OpenDoor, hasPassword: boolean): string | undefined {
+  return trials[name]?.command(reachable(host), port, hasPassword)
+}
+
+/** What the trials of the doors submitted. */
+function nativeTrial(url: string): string {
+  return `redis-cli -u '${url}' HGETALL job:hello:1`
+}
+
+/** Where a client on this machine finds a door that listens on every address. */
+function reachable(host: string): string {
+  return { '*': '127.0.0.1', '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}

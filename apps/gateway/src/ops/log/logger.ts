@@ -1,0 +1,29 @@
+import pino, { type Logger } from 'pino'
+import pretty from 'pino-pretty'
+import type { Config } from '../../config/load-config.ts'
+
+export type { Logger } from 'pino'
+
+const STDOUT = 1
+
+/** How the gateway speaks: text for a person, JSON lines for a program. */
+export type Voice = 'text' | 'json'
+
+export function chooseVoice(format: Config['logFormat'], isTerminal: boolean): Voice {
+  if (format !== 'auto') return format
+  return isTerminal ? 'text' : 'json'
+}
+
+/** The gateway's log, on stdout. It is written in place, so that the last line before an exit is kept. */
+export function createLogger(level: Config['logLevel'], voice: Voice): Logger {
+  const settings = { level, base: null }
+  if (voice === 'json') return pino(settings, pino.destination({ dest: STDOUT, sync: true }))
+  const stream = pretty({
+    destination: STDOUT,
+    sync: true,
+    translateTime: 'SYS:HH:MM:ss',
+    ignore: 'pid,hostname',
+    singleLine: true,
+  })
+  return pino(settings, stream)
+}

@@ -1,0 +1,89 @@
+import type { Door as JobDoor, Leftover, Observer, StoreError } from '@crossgear/core-scheduler'
+import type { Logger } from './log/logger.ts'
+import { Troubles } from './log/troubles.ts'
+import { systemClock } from '../net/clock.ts'
+import type { DoorMetrics, Metrics } from './metrics.ts'
+import { oneLine } from '../errors.ts'
+
+/** What the log says of a leftover of a native program that was put right. */
+const mended: Readonly<Record<Leftover, string>> = {
+  busy: 'A native worker went silent: its job is queued again.',
+  stray: 'A job stood in no queue: it is queued again.',
+  count: 'Native workers were counted that nobody is: the count is put right.',
+}
+/** What it says where repairs are only reported. */
+const found: Readonly<Record<Leftover, string>> = {
+  busy: 'A native worker went silent and its job is left busy.',
+  stray: 'A job stands in no queue.',
+  count: 'Native workers are counted that nobody is.',
+}
+
+/** Tells metrics and log what the scheduler does. `door` is the one by which a job came. */
+export function observeWith(metrics: Metrics, log: Logger): Observer {
+  const byDoor: Readonly<Record<JobDoor, DoorMetrics>> = {
+    gearman: metrics.door('gearman'),
+    faktory: metrics.door('faktory'),
+    http: metrics.door('http'),
+    native: metrics.door('native'),
+  }
+  let saidOf: StoreError | undefined
+  const troubles = new Troubles(() => systemClock.nowMs())
+  return {
+    submitted: (door, jobs) => byDoor[door].submitted(jobs),
+    assigned: (door, waitMs) => {
+      if (waitMs !== undefined) byDoor[door].waited(waitMs / 1000)
+    },
+    completed: (door, runMs) => {
+      byDoor[door].completed()
+      byDoor[door].ran(runMs / 1000)
+    },
+    failed: (door, runMs) => {
+      byDoor[door].failed()
+      byDoor[door].ran(runMs / 1000)
+    },
+    retried: (door, runMs) => {
+      byDoor[door].retried()
+      byDoor[door].ran(runMs / 1000)
+    },
+    store: (up, reason) => {
+      metrics.storeUp(up)
+      troubles.forget()
+      if (up) log.info('The store answers again.')
+      else log.warn(`The store cannot be reached (${reason ?? 'no reason'}): trying again.`)
+    },
+    repaired: ({ kind, lane, id }, done) => {
+      metrics.repaired(kind, done)
+      log.warn({ kind, function: lane, id }, done ? mended[kind] : found[kind])
+    },
+    unconfirmed: (what, n, error) => {
+      metrics.unconfirmed(what, n)
+      // One question is asked for many calls, whose error is the same then.
+      if (error === saidOf) return
+      saidOf = error
+      log.warn(`The store has not confirmed what it took in: ${oneLine(error)}.`)
+    },
+    bridged: (lane) => {
+      const advice = `crossgear functions open ${lane}, or close, settles it`
+      log.warn(
+        { function: lane },
+        `Faktory consumers are given jobs of ${lane}, for no worker asked for it by name lately: ${advice}.`,
+      )
+    },
+    stranded: (lanes, fresh) => {
+      metrics.closedWaiting(lanes)
+      for (const lane of fresh) {
+        const advice = `crossgear functions open ${lane}, if they know it`
+        log.warn(
+          { function: lane },
+          `Jobs of ${lane} wait: no worker by name is there, and it is closed to the Faktory consumers of its queue: ${advice}.`,
+        )
+      }
+    },
+    trouble: (task, error) => {
+      const text = oneLine(error)
+      if (!troubles.isNews(task, text)) return
+      log.warn(`${task}: ${text}`)
+      log.debug({ err: error }, 'Where it came from.')
+    },
+  }
+}

@@ -1,0 +1,141 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { flagOf } from '../config/options.ts'
+import { listenOn, type ListenAddress } from '../net/listen.ts'
+import { oneLine } from '../errors.ts'
+import { Episodes } from './log/episodes.ts'
+import type { Logger } from './log/logger.ts'
+import { systemClock } from '../net/clock.ts'
+import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
+import { json, type Answer } from './answer.ts'
+import type { Metrics } from './metrics.ts'
+import type { Page } from './page-request.ts'
+
+/** Whether the gateway can take jobs, and if not, why. */
+export type Readiness =
+  { readonly ready: true } | { readonly ready: false; readonly reason: string }
+
+export interface WebParts {
+  readonly metrics: Pick<Metrics, 'render'>
+  /** Asks the store. A rejection, or no answer in time, is not ready. */
+  readonly check: () => Promise<Readiness>
+  readonly log: Logger
+  /** Names by which the port may be asked, besides addresses and localhost. None. */
+  readonly names?: readonly string[]
+  /** Pages that answer every method themselves, by path. None. */
+  readonly pages?: Readonly<Record<string, Page>>
+}
+
+export interface WebServer {
+  listen(address: ListenAddress): Promise<ListenAddress>
+  close(): Promise<void>
+}
+
+const CHECK_TIMEOUT_MS = 2000
+const METHODS = ['GET', 'HEAD']
+const NAME_IT = `allow the name with ${flagOf('allowedHosts')}`
+
+/** The port for monitoring: `/metrics`, `/healthz` (the process is alive), `/readyz` (it can take jobs). */
+export function createWebServer(parts: WebParts): WebServer {
+  const { metrics, check, log, pages: own = {} } = parts
+  const refuseForeign = foreignRefusal(parts)
+  const pages: Readonly<Record<string, () => Answer | Promise<Answer>>> = {
+    '/metrics': async () => {
+      const { contentType, body } = await metrics.render()
+      return { status: 200, type: contentType, body }
+    },
+    '/healthz': () => json(200, { status: 'ok' }),
+    '/readyz': async () => {
+      const readiness = await checkInTime(check)
+      return readiness.ready
+        ? json(200, { status: 'ready' })
+        : json(503, { status: 'not ready', reason: readiness.reason })
+    },
+  }
+  const server = createServer((request, response) => {
+    const refusal = refuseForeign(request)
+    if (refusal) {
+      request.resume()
+      write(response, refusal)
+      return
+    }
+    const path = request.url?.split('?', 1)[0] ?? ''
+    const ownPage = Object.hasOwn(own, path) ? own[path] : undefined
+    if (ownPage) {
+      answer(path, () => ownPage(request), response)
+      return
+    }
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+    request.resume()
+    if (!page) {
+      const known = [...Object.keys(pages), ...Object.keys(own)]
+      write(response, json(404, { error: 'no such page', pages: known }))
+    } else if (!METHODS.includes(request.method ?? '')) {
+      response.setHeader('Allow', METHODS.join(', '))
+      write(response, json(405, { error: `use ${METHODS.join(' or ')}` }))
+    } else {
+      answer(path, page, response)
+    }
+  })
+  const answer = (
+    path: string,
+    page: () => Answer | Promise<Answer>,
+    response: ServerResponse,
+  ): void => {
+    Promise.resolve(page()).then(
+      (given) => write(response, given),
+      (error: unknown) => {
+        log.error({ err: error }, `The page ${path} failed.`)
+        write(response, json(500, { error: 'internal error' }))
+      },
+    )
+  }
+  return {
+    listen: (address) => listenOn(server, address, flagOf('webPort')),
+    close: async () => {
+      if (!server.listening) return
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** Refuses what a web page of another origin caused: by a name that it made to point here, or openly. */
+function foreignRefusal({ names = [], log }: WebParts) {
+  const episodes = new Episodes(() => systemClock.nowMs())
+  return ({ method = 'GET', headers }: IncomingMessage): Answer | undefined => {
+    if (!namesUs(headers.host, names)) {
+      if (episodes.begins('host')) {
+        log.warn({ host: headers.host }, `The web port was asked by another name: ${NAME_IT}.`)
+      }
+      return json(421, { error: `the header Host names another server: ${NAME_IT}` })
+    }
+    if (METHODS.includes(method) || !isCrossSite(headers)) return undefined
+    return json(403, { error: 'a web page of another origin may change nothing here' })
+  }
+}
+
+function write(response: ServerResponse, { status, type, body }: Answer): void {
+  response.writeHead(status, {
+    'Content-Type': type,
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+  })
+  response.end(body) // node leaves the body of a HEAD out
+}
+
+async function checkInTime(check: () => Promise<Readiness>): Promise<Readiness> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<Readiness>((resolve) => {
+    const reason = `the store gave no answer within ${CHECK_TIMEOUT_MS} ms`
+    timer = setTimeout(resolve, CHECK_TIMEOUT_MS, { ready: false, reason })
+  })
+  try {
+    return await Promise.race([check(), tooLate])
+  } catch (error) {
+    return { ready: false, reason: oneLine(error) }
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,111 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Config } from '../config/load-config.ts'
+import { StartError, systemCode } from '../errors.ts'
+import { chooseStorePort, LOOPBACK } from './free-port.ts'
+import { nameServer } from './readiness.ts'
+import { RespConnection } from './resp-connection.ts'
+import type { RunningStore } from './running-store.ts'
+import type { TcpStoreAddress } from './store-address.ts'
+
+/** Plain JavaScript, so that it runs the same from the sources and from the build. */
+const SCRIPT = fileURLToPath(new URL('../../bin/embedded-store.js', import.meta.url))
+const PORT_TAKEN = 3
+const PORT_ATTEMPTS = 3
+const LOOK_AGAIN_MS = 20
+const ANSWERS_WITHIN_MS = 20_000
+const TIMEOUT_MS = 3000
+/** What the engine said last is kept for the error line, up to this length. */
+const LAST_WORDS = 2000
+
+interface EmbeddedProcess {
+  readonly child: ChildProcess
+  readonly exited: Promise<string>
+  lastWords(): string
+}
+
+/** Starts Valkey as WebAssembly in a child process. Its data is in memory alone. */
+export async function startEmbedded(
+  wish: Config['storePort'],
+  password: string,
+): Promise<RunningStore> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await chooseStorePort(wish)
+    const address: TcpStoreAddress = { host: LOOPBACK, port, tls: false, password, db: 0 }
+    const store = forkStore(port, password)
+    const server = await firstAnswer(address, store)
+    if (server !== undefined) {
+      return {
+        address,
+        port,
+        server: `embedded ${server}`,
+        ended: store.exited,
+        stop: async () => {
+          store.child.kill('SIGTERM')
+          await store.exited
+        },
+      }
+    }
+    const portTaken = store.child.exitCode === PORT_TAKEN
+    if (!portTaken || wish !== 'auto' || attempt === PORT_ATTEMPTS) {
+      const reason = store.lastWords() || (await store.exited)
+      throw new StartError(`The embedded store did not start (${reason}): give a --redis-url.`, 1)
+    }
+  }
+}
+
+/** The password goes by the channel between the two: other users can read a process's words. */
+function forkStore(port: number, password: string): EmbeddedProcess {
+  const child = fork(SCRIPT, [String(port)], {
+    detached: true,
+    execArgv: ['--no-warnings'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  // One that has ended says why by its exit.
+  child.send({ password }, () => undefined)
+  let words = ''
+  const hear = (chunk: Buffer) => {
+    words = (words + chunk.toString()).slice(-LAST_WORDS)
+  }
+  child.stdout?.on('data', hear)
+  child.stderr?.on('data', hear)
+  const exited = new Promise<string>((resolve) => {
+    child.once('error', (error) => {
+      resolve(error.message)
+    })
+    child.once('exit', (code, signal) => {
+      resolve(signal === null ? `exit code ${code ?? 'unknown'}` : `signal ${signal}`)
+    })
+  })
+  return { child, exited, lastWords: () => words.trimEnd().split('\n').at(-1) ?? '' }
+}
+
+/** What the server calls itself; undefined if the process ended first. */
+async function firstAnswer(
+  address: TcpStoreAddress,
+  { child }: EmbeddedProcess,
+): Promise<string | undefined> {
+  for (let waitedMs = 0; waitedMs < ANSWERS_WITHIN_MS; waitedMs += LOOK_AGAIN_MS) {
+    if (child.exitCode !== null || child.signalCode !== null) return undefined
+    try {
+      return await prepare(address)
+    } catch (error) {
+      if (systemCode(error) !== 'ECONNREFUSED') throw error
+    }
+    await delay(LOOK_AGAIN_MS)
+  }
+  child.kill('SIGKILL')
+  throw new StartError('The embedded store does not answer: give a --redis-url.', 1)
+}
+
+async function prepare(address: TcpStoreAddress): Promise<string> {
+  const connection = await RespConnection.open(address, TIMEOUT_MS)
+  try {
+    await connection.command('CONFIG', 'SET', 'hash-max-listpack-value', '1024')
+    await connection.command('CONFIG', 'SET', 'hash-max-listpack-entries', '128')
+    return await nameServer(connection)
+  } finally {
+    connection.end()
+  }
+}

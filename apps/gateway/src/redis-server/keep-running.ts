@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { oneLine } from '../errors.ts'
+import type { Logger } from '../ops/log/logger.ts'
+import type { RunningStore } from './running-store.ts'
+
+const FIRST_DELAY_MS = 100
+const LONGEST_DELAY_MS = 5000
+/** A store that ran this long is taken to be well: the next failure waits from the start again. */
+const WELL_AFTER_MS = 30_000
+
+/** Starts a store again whenever it ends, at the same address, until it is told to stop. */
+export class KeptStore {
+  readonly #startAgain: () => Promise<RunningStore>
+  readonly #log: Logger
+  readonly #stopping = new AbortController()
+  readonly #watching: Promise<void>
+  #running: RunningStore | undefined
+  #stopped: Promise<void> | undefined
+
+  constructor(first: RunningStore, startAgain: () => Promise<RunningStore>, log: Logger) {
+    this.#running = first
+    this.#startAgain = startAgain
+    this.#log = log
+    this.#watching = this.#watch(first)
+  }
+
+  /** Asked again, it is the same stop. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stopOnce()
+    return this.#stopped
+  }
+
+  async #stopOnce(): Promise<void> {
+    this.#stopping.abort()
+    await this.#watching
+    await this.#running?.stop()
+  }
+
+  async #watch(first: RunningStore): Promise<void> {
+    const { signal } = this.#stopping
+    const told = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => {
+        resolve()
+      })
+    })
+    let store: RunningStore | undefined = first
+    let delayMs = FIRST_DELAY_MS
+    while (store) {
+      const startedAt = performance.now()
+      const reason = await Promise.race([store.ended, told])
+      if (signal.aborted) return
+      this.#running = undefined
+      if (performance.now() - startedAt >= WELL_AFTER_MS) delayMs = FIRST_DELAY_MS
+      this.#log.error(`The store ended (${String(reason)}); starting it again.`)
+      store = await this.#restart(delayMs)
+      delayMs = nextDelay(delayMs)
+    }
+  }
+
+  /** Undefined when told to stop first. */
+  async #restart(firstDelayMs: number): Promise<RunningStore | undefined> {
+    const { signal } = this.#stopping
+    for (let delayMs = firstDelayMs; ; delayMs = nextDelay(delayMs)) {
+      await delay(delayMs, undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) return undefined
+      try {
+        this.#running = await this.#startAgain()
+        this.#log.info(`The store runs again: ${this.#running.server}.`)
+        return this.#running
+      } catch (error) {
+        this.#log.error(`The store did not start; trying again. ${oneLine(error)}`)
+      }
+    }
+  }
+}
+
+function nextDelay(delayMs: number): number {
+  return Math.min(delayMs * 2, LONGEST_DELAY_MS)
+}

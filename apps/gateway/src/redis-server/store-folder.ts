@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { access, constants, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import * as v from 'valibot'
+import { oneLine, StartError, systemCode } from '../errors.ts'
+import { LOOPBACK } from './free-port.ts'
+import { makeFolder } from './make-folder.ts'
+import { storePassword } from './store-password.ts'
+import type { ServerStoreAddress } from './store-address.ts'
+
+/** The longest path that Linux (108 bytes with the NUL) gives a unix socket; macOS takes 103. */
+const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
+
+/** The jobs are for nobody else to read. */
+const FOLDER_MODE = 0o700
+
+const RECORD_NAME = 'store.json'
+const recordSchema = v.object({
+  port: v.number(),
+  pid: v.number(),
+  /** Tells whether the store was started with the password that the folder has now. */
+  passwordDigest: v.optional(v.string()),
+})
+
+/** What the gateway that started the store leaves for those that come after it. */
+export type StoreRecord = Readonly<v.InferOutput<typeof recordSchema>>
+
+/** The folder of the private store: its data, its password, its socket and the notes of the gateways that share it. */
+export class StoreFolder {
+  readonly path: string
+  readonly lockPath: string
+  readonly logPath: string
+  /** Undefined where the folder's path is too long for one. */
+  readonly socketPath: string | undefined
+  readonly password: string
+  readonly #recordPath: string
+
+  private constructor(path: string, password: string) {
+    this.path = path
+    this.password = password
+    this.lockPath = join(path, 'store.lock')
+    this.logPath = join(path, 'store.log')
+    this.#recordPath = join(path, RECORD_NAME)
+    const socketPath = join(path, 'store.sock')
+    const fits = Buffer.byteLength(socketPath) <= MAX_SOCKET_PATH_BYTES
+    this.socketPath = fits ? socketPath : undefined
+  }
+
+  static async open(dataDir: string): Promise<StoreFolder> {
+    const path = resolve(dataDir)
+    try {
+      await makeFolder(path, FOLDER_MODE)
+      await access(path, constants.W_OK | constants.X_OK)
+      const real = await realpath(path)
+      return new StoreFolder(real, await storePassword(real))
+    } catch (error) {
+      if (error instanceof StartError) throw error
+      throw new StartError(
+        `The folder ${path} cannot be used (${systemCode(error) || oneLine(error)}): choose another with --data-dir or CROSSGEAR_DATA_DIR.`,
+        1,
+        { cause: error },
+      )
+    }
+  }
+
+  /** The folder if a gateway has its store there. */
+  static async find(dataDir: string): Promise<StoreFolder | undefined> {
+    try {
+      await access(join(resolve(dataDir), RECORD_NAME))
+      return await StoreFolder.open(dataDir)
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  address(port: number): ServerStoreAddress {
+    const { socketPath: path, password } = this
+    if (path !== undefined) return { path, password, db: 0 }
+    return { host: LOOPBACK, port, tls: false, password, db: 0 }
+  }
+
+  async readRecord(): Promise<StoreRecord | undefined> {
+    try {
+      const parsed = v.safeParse(recordSchema, JSON.parse(await readFile(this.#recordPath, 'utf8')))
+      return parsed.success ? parsed.output : undefined
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
+      throw error
+    }
+  }
+
+  async writeRecord(port: number, pid: number): Promise<void> {
+    const record: StoreRecord = { port, pid, passwordDigest: this.#passwordDigest() }
+    await writeFile(this.#recordPath, `${JSON.stringify(record)}\n`)
+  }
+
+  async removeRecord(): Promise<void> {
+    await rm(this.#recordPath, { force: true })
+  }
+
+  /** True where the recorded store was started with another password than the folder has now. */
+  hasOtherPassword({ passwordDigest }: StoreRecord): boolean {
+    return passwordDigest !== undefined && passwordDigest !== this.#passwordDigest()
+  }
+
+  #passwordDigest(): string {
+    return createHash('sha256').update(this.password).digest('hex')
+  }
+
+  /** The last line that the store wrote to its log. */
+  async lastWords(): Promise<string> {
+    const text = await readFile(this.logPath, 'utf8').catch(() => '')
+    return text.trimEnd().split('\n').at(-1) ?? ''
+  }
+}

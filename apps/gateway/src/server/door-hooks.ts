@@ -1,0 +1,61 @@
+import type { Observer } from '@crossgear/core-scheduler'
+import { flagOf } from '../config/options.ts'
+import { Episodes } from '../ops/log/episodes.ts'
+import type { Logger } from '../ops/log/logger.ts'
+import { systemClock } from '../net/clock.ts'
+import type { DropReason } from '../net/peer.ts'
+import type { DoorMetrics } from '../ops/metrics.ts'
+
+/** Bounds that all peers share, or that cost a connection, by the reason that the metrics count. */
+const limits: Readonly<Record<string, string>> = {
+  connections: `it has as many connections as it may (${flagOf('maxConnections')})`,
+  address_connections: `an address has as many connections as it may (${flagOf('maxConnectionsPerAddress')})`,
+  slow: `a peer did not take what waited for it, and was dropped (${flagOf('maxUnsentBytes')}, ${flagOf('stallSeconds')})`,
+  buffer: `packets that have half arrived take all the room (${flagOf('maxBufferedBytes')})`,
+  busy: `bodies under way take all the room (${flagOf('maxBufferedBytes')})`,
+  packet_too_large: `a packet is too large (${flagOf('maxPacketBytes')})`,
+  line: `a line is too long (${flagOf('maxPacketBytes')})`,
+  body_too_large: `a body is too large (${flagOf('maxPacketBytes')})`,
+  outcome_too_large: `an outcome is too large (${flagOf('maxPacketBytes')})`,
+  line_too_long: 'a text command is too long',
+  head_too_large: 'the head of a request is over 16 KiB',
+  pipeline: 'a client sent too many requests ahead of their answers',
+  too_many_functions: `a worker named too many functions (${flagOf('maxFunctions')})`,
+  queue_full: 'the queue of a function is full (text command maxqueue)',
+  password_tries: `an address sent too many wrong passwords (${flagOf('faktoryPasswordTries')})`,
+}
+
+interface Ears {
+  readonly metrics: DoorMetrics
+  readonly log: Logger
+  readonly observer: Pick<Observer, 'trouble'>
+  /** This process's clock. */
+  readonly nowMs?: () => number
+}
+
+/** What a door tells metrics and log of its connections. */
+export function doorHooks(
+  door: string,
+  { metrics, log, observer, nowMs = () => systemClock.nowMs() }: Ears,
+) {
+  const episodes = new Episodes(nowMs)
+  const rejected = (reason: string, address?: string): void => {
+    metrics.rejected(reason)
+    log.debug(`Turned away at the ${door} port: ${reason}.`)
+    const limit = limits[reason]
+    if (limit === undefined || !episodes.begins(reason)) return
+    const from = address === undefined ? '' : ` The first came from ${address}.`
+    log.warn(`A limit of the ${door} port is reached: ${limit}.${from}`)
+  }
+  metrics.connectionOpened(0)
+  return {
+    rejected,
+    dropped: (reason: DropReason, error?: unknown): void => {
+      rejected(reason)
+      if (reason === 'error') observer.trouble(`A ${door} connection`, error)
+    },
+    heldBack: () => metrics.heldBack(),
+    connected: () => metrics.connectionOpened(),
+    closed: () => metrics.connectionClosed(),
+  }
+}

@@ -1,0 +1,146 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Config } from '../config/load-config.ts'
+import { announce, type Announcement } from '../ops/log/banner.ts'
+import { chooseVoice, createLogger, type Logger, type Voice } from '../ops/log/logger.ts'
+import type { LogTarget } from '../cluster/messages.ts'
+import { openProcesses } from '../cluster/open-processes.ts'
+import { readDoorTls, type DoorTls } from './door-tls.ts'
+import { openAlone } from './open-alone.ts'
+import { checkOpenNetwork } from './open-network.ts'
+import { closeAll, drain, type Closers, type RunningGateway } from './running-gateway.ts'
+import { StartError } from '../errors.ts'
+import { StopSignals, type SignalTable, type StopReason } from './stop-signals.ts'
+
+/** A shell's code for a program that was interrupted. */
+const INTERRUPTED = 130
+/** How long an impatient stop waits for the store to end, and any stop for a start to be given up. */
+const STORE_END_MS = 2000
+/** How often a graceful end looks for jobs that are left. */
+const LOOK_AGAIN_MS = 100
+
+/** What a command may do in its own way. Defaults at the end of each line. */
+export interface ServeWays {
+  /** What the configuration says. */
+  readonly log?: Logger
+  /** Where the log of processes goes, which is to be where `log` is. stdout. */
+  readonly logTarget?: LogTarget
+  /** Names what is done when the log is to be opened anew, for processes to do so too. Nothing. */
+  readonly onReopen?: (reopen: () => void) => void
+  /** TERM, INT and HUP end the gateway. */
+  readonly signals?: SignalTable
+  /** Folders where a program for the private store is looked for. PATH. */
+  readonly searchPath?: string
+  /** What the Gearman text command `verbose` answers. ERROR. */
+  readonly verbosity?: string
+  /** How often each of several processes says that it lives, ms. 5000. */
+  readonly aliveEveryMs?: number
+  /** Every door is open. The banner. */
+  readonly ready?: (announcement: Announcement) => void
+}
+
+/**
+ * Runs the gateway until it is told to stop, and returns the exit code:
+ *
+ *     TLS files -> store -> objects -> doors -> web -> ready -> (signal) -> [last jobs] -> drain
+ *     -> web, doors, objects, store closed
+ *
+ * With several processes the objects are in these, and the doors open when all are ready. A signal
+ * before `ready` ends the start where it is.
+ *
+ * @throws StartError if it cannot start.
+ */
+export async function serve(
+  config: Config,
+  version: string,
+  ways: ServeWays = {},
+): Promise<number> {
+  const warnings = await checkOpenNetwork(config)
+  const voice = chooseVoice(config.logFormat, process.stdout.isTTY)
+  const log = ways.log ?? createLogger(config.logLevel, voice)
+  const signals = new StopSignals(log, ways.signals)
+  const closers: Closers = []
+  const abort = new AbortController()
+  let opened: RunningGateway | undefined
+  const run = async () => {
+    try {
+      const opening: Opening = {
+        ...{ config, version, tls: readDoorTls(config), voice, log, ways },
+        shutdown: (graceful) => signals.ask('shutdown', graceful),
+        fail: (reason) => signals.fail(reason),
+        signal: abort.signal,
+      }
+      const open = config.processes === 1 ? openAlone : openProcesses
+      const starting = open(opening, closers)
+      const gateway = await Promise.race([starting, signals.first, signals.graceful])
+      if ('reason' in gateway) {
+        log.info(`Stopping (${gateway.reason}) before the start is complete.`)
+        abort.abort()
+        await Promise.race([starting.catch(() => undefined), delay(STORE_END_MS)])
+        return gateway.exitCode
+      }
+      opened = gateway
+      for (const warning of warnings) log.warn(warning)
+      const { doors, store } = gateway
+      const hasPassword = Boolean(config.faktoryPassword)
+      const ready = ways.ready ?? announce
+      ready({ version, doors, store, voice, log, hasPassword, processes: config.processes })
+      const { reason, exitCode } = await told(signals, gateway, log)
+      await drain(gateway, config.drainSeconds, reason, log)
+      return exitCode
+    } catch (error) {
+      if (!(error instanceof StartError)) log.debug({ err: error }, 'Where it came from.')
+      throw error
+    } finally {
+      await closeAll(closers, log)
+      if (opened) log.info('Stopped.')
+    }
+  }
+  const running = run()
+  const interrupted = signals.second.then(async () => {
+    running.catch(() => undefined)
+    opened?.abandon?.()
+    await Promise.race([closers[0]?.close(), delay(STORE_END_MS)])
+    return INTERRUPTED
+  })
+  return await Promise.race([running, interrupted])
+}
+
+/** What is known before anything is opened. */
+export interface Opening {
+  readonly config: Config
+  readonly version: string
+  readonly tls: DoorTls
+  readonly voice: Voice
+  readonly log: Logger
+  readonly ways: ServeWays
+  /** The text command `shutdown` came by the Gearman port. */
+  readonly shutdown: (graceful: boolean) => void
+  /** The gateway cannot go on. */
+  readonly fail: (reason: string) => void
+  /** Aborted when the gateway is told to stop before it has started. */
+  readonly signal: AbortSignal
+}
+
+/** Why the gateway is to end, once it is told to; a graceful end waits for the last jobs. */
+async function told(
+  signals: StopSignals,
+  gateway: RunningGateway,
+  log: Logger,
+): Promise<StopReason> {
+  const asked = await Promise.race([signals.first, signals.graceful])
+  if (!asked.graceful) return asked
+  log.info(`Stopping (${asked.reason}) when no job is left for the workers that are connected.`)
+  gateway.stopAccepting()
+  const left = new AbortController()
+  const last = lastJob(gateway, left.signal).then(() => asked)
+  return await Promise.race([last, signals.first]).finally(() => left.abort())
+}
+
+/** Settles when there is no job left twice in a row: what was said last has left then. */
+async function lastJob(gateway: RunningGateway, signal: AbortSignal): Promise<void> {
+  for (let none = 0; none < 2 && !signal.aborted;) {
+    const left = await gateway.unfinished().catch(() => 1)
+    none = left === 0 ? none + 1 : 0
+    await delay(LOOK_AGAIN_MS)
+  }
+}
