@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { doorHooks } from '../src/server/door-hooks.ts'
+import { doorHooks } from '../src/ops/door-hooks.ts'
 import { observeWith } from '../src/ops/observe.ts'
 import { Listener } from '../src/net/listener.ts'
 import { Peer } from '../src/net/peer.ts'

@@ -3,7 +3,7 @@ import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:ht
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Metrics } from '../src/ops/metrics.ts'
 import { createWebServer, type Readiness } from '../src/ops/web-server.ts'
-import { json } from '../src/ops/answer.ts'
+import { json } from '../src/ops/page.ts'
 import { recordingLog, type RecordingLog } from './support/recording-log.ts'
 
 async function serveWeb(metrics = new Metrics(), check?: () => Promise<Readiness>) {

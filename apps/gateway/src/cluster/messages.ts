@@ -1,11 +1,11 @@
 import type { Config } from '../config/load-config.ts'
 import type { FaktoryNews } from '../faktory/neighbours.ts'
-import type { DoorTls } from '../server/door-tls.ts'
+import type { DoorTls } from '../server/doors.ts'
 import type { FailureCode } from '../errors.ts'
 import type { Voice } from '../ops/log/logger.ts'
 import type { PortWish, Surplus } from '../net/open-port.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
-import type { Answer } from '../ops/answer.ts'
+import type { Answer } from '../ops/page.ts'
 import type { Figures } from '../ops/metrics.ts'
 import type { Readiness } from '../ops/web-server.ts'
 

@@ -1,6 +1,4 @@
-import { json, type Answer } from '../ops/answer.ts'
-import { maxBodyBytes } from '../ops/local-change.ts'
-import type { Page, PageRequest } from '../ops/page-request.ts'
+import { type Answer, json, maxBodyBytes, type Page, type PageRequest } from '../ops/page.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 import type { PlainRequest } from './messages.ts'
 

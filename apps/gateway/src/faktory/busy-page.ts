@@ -1,8 +1,13 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import * as v from 'valibot'
-import { json, type Answer } from '../ops/answer.ts'
-import { BodyError, readJson, refuseChange } from '../ops/local-change.ts'
-import type { PageRequest } from '../ops/page-request.ts'
+import {
+  type Answer,
+  BodyError,
+  json,
+  type PageRequest,
+  readJson,
+  refuseChange,
+} from '../ops/page.ts'
 import type { Worker, Workers } from './workers.ts'
 
 /** What an operator may tell workers, as Faktory's own page `/busy` calls it. */

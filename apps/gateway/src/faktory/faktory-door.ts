@@ -1,6 +1,6 @@
 import type { Clock, PayloadRule, Scheduler } from '@crossgear/core-scheduler'
 import { error } from '@crossgear/fwp-codec'
-import type { Door } from '../server/door.ts'
+import type { Door } from '../net/door.ts'
 import type { ListenAddress } from '../net/listen.ts'
 import { isLoopback } from '../net/addresses.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Door } from '../server/door.ts'
+import type { Door } from '../net/door.ts'
 import type { ListenAddress } from '../net/listen.ts'
 import { FewAtOnce } from '../net/few-at-once.ts'
 import { Listener } from '../net/listener.ts'

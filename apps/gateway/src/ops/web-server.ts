@@ -7,9 +7,8 @@ import { Episodes } from './log/episodes.ts'
 import type { Logger } from './log/logger.ts'
 import { systemClock } from '../net/clock.ts'
 import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
-import { json, type Answer } from './answer.ts'
+import { type Answer, json, type Page } from './page.ts'
 import type { Metrics } from './metrics.ts'
-import type { Page } from './page-request.ts'
 
 /** Whether the gateway can take jobs, and if not, why. */
 export type Readiness =

@@ -1,59 +1,31 @@
-import { LaneNames, Scheduler, StoreError, type LaneCounts } from '@crossgear/core-scheduler'
+import { type LaneCounts, LaneNames, Scheduler, StoreError } from '@crossgear/core-scheduler'
 import { RedisStore } from '@crossgear/gearmonkey-redis/store'
-import type { Config } from '../config/load-config.ts'
 import { readDurability } from '../config/durability-level.ts'
-import { routedHomes, type Route } from '../config/routes.ts'
-import { answerCron } from '../ops/cron/cron-page.ts'
-import { Cron } from '../ops/cron/cron.ts'
+import type { Config } from '../config/load-config.ts'
+import { type Route, routedHomes } from '../config/routes.ts'
+import { oneLine, StartError } from '../errors.ts'
 import { answerBusy } from '../faktory/busy-page.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
-import type { Neighbours } from '../faktory/neighbours.ts'
-import { AdminAccess } from '../gearman/admin-access.ts'
-import { GearmanDoor } from '../gearman/gearman-door.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
-import { HttpDoor } from '../http/http-door.ts'
-import type { Logger } from '../ops/log/logger.ts'
-import { Arrivals } from '../net/arrivals.ts'
 import { systemClock } from '../net/clock.ts'
-import { ownNames } from '../net/foreign-requests.ts'
-import { readNetworks } from '../net/networks.ts'
-import type { OpenPort } from '../net/open-port.ts'
-import type { OpenStore } from '../redis-server/open-store.ts'
+import type { Door } from '../net/door.ts'
+import { answerCron } from '../ops/cron/cron-page.ts'
+import { Cron } from '../ops/cron/cron.ts'
+import { doorHooks } from '../ops/door-hooks.ts'
 import type { JobCount, Metrics } from '../ops/metrics.ts'
-import type { Readiness, WebParts } from '../ops/web-server.ts'
-import type { Door } from './door.ts'
-import { doorHooks } from './door-hooks.ts'
-import type { DoorTls } from './door-tls.ts'
-import { warnOfGoingAway } from './going-away.ts'
 import { observeWith } from '../ops/observe.ts'
-import { oneLine, StartError } from '../errors.ts'
+import type { Readiness, WebParts } from '../ops/web-server.ts'
+import type { OpenStore } from '../redis-server/open-store.ts'
+import { type DoorParts, doorsOf } from './doors.ts'
 
 const dayMs = 24 * 3600 * 1000
 
-/** What the life cycle has ready when the gateway's objects are built. */
-export interface Parts {
-  readonly config: Config
-  readonly version: string
-  readonly tls: DoorTls
+/** The needs of the gateway's objects. */
+export interface Parts extends DoorParts {
   readonly store: OpenStore
   readonly metrics: Metrics
-  readonly log: Logger
-  /** The text command `shutdown` came by the Gearman port. */
-  readonly shutdown: (graceful: boolean) => void
-  /** What the Gearman text command `verbose` answers. ERROR. */
-  readonly verbosity?: string
-  /** Set where this is one of several processes that share their ports. */
-  readonly shared?: SharedParts
   /** A store that does not answer within this time counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
-}
-
-/** What one of several processes does in another way. */
-export interface SharedParts {
-  /** What the Gearman text command `getpid` answers: the process that is sent signals. */
-  readonly pid: number
-  readonly openPort: OpenPort
-  readonly neighbours: Neighbours
 }
 
 /** The gateway's objects, as far as the life cycle handles them. */
@@ -148,77 +120,6 @@ export async function compose(parts: Parts): Promise<Composition> {
       await redisStore.close()
     },
   }
-}
-
-function doorsOf(
-  parts: Parts,
-  scheduler: Scheduler,
-  hooks: (door: 'gearman' | 'faktory' | 'http') => ReturnType<typeof doorHooks>,
-): Door[] {
-  const { config, version, tls, shared, log } = parts
-  const gearmand = gearmandVersions[config.gearmandVersion]
-  const { host, handlePrefix, maxConnections, maxPacketBytes } = config
-  const sockets = {
-    backlog: config.backlog,
-    keepAliveMs: config.keepaliveSeconds * 1000,
-    maxPerAddress: config.maxConnectionsPerAddress,
-    ...(shared && { open: shared.openPort }),
-  }
-  const common = { scheduler, host, maxConnections, sockets }
-  const peerLimits = () => ({
-    dropBytes: config.maxUnsentBytes,
-    stallMs: config.stallSeconds * 1000,
-    arrivals: new Arrivals(config.maxBufferedBytes),
-  })
-  const adminFrom = config.adminFrom === undefined ? [] : (readNetworks(config.adminFrom) ?? [])
-  const admins = new AdminAccess(adminFrom)
-  const doors: Door[] = []
-  if (config.gearmanPort !== 'off') {
-    const options = {
-      ...{ ...common, port: config.gearmanPort, handlePrefix, maxPacketBytes },
-      version: gearmand.number,
-      peerLimits: peerLimits(),
-      exceptionsForAll: config.exceptions,
-      roundRobin: config.roundRobin || gearmand.alwaysInTurn,
-      maxFunctions: config.maxFunctions,
-      adminFrom,
-      shutdown: parts.shutdown,
-      ...(shared && { pid: shared.pid }),
-      ...(parts.verbosity !== undefined && { verbosity: parts.verbosity }),
-      ...(tls.gearman && { tls: tls.gearman }),
-      ...hooks('gearman'),
-    }
-    doors.push(new GearmanDoor(options))
-  }
-  if (config.faktoryPort !== 'off') {
-    const options = {
-      ...{ ...common, version, port: config.faktoryPort, maxLineBytes: maxPacketBytes },
-      peerLimits: peerLimits(),
-      clock: systemClock,
-      helloWithinMs: config.handshakeSeconds * 1000,
-      payloadRuleOf: (fn: string) => config.routes.get(fn)?.payload ?? 'auto',
-      passwordTries: config.faktoryPasswordTries,
-      mayFlush: (address: string) => admins.allows(address),
-      goingAway: warnOfGoingAway(log, () => systemClock.nowMs()),
-      ...(shared && { neighbours: shared.neighbours }),
-      ...(config.faktoryPassword !== undefined && { password: config.faktoryPassword }),
-      ...(tls.faktory && { tls: tls.faktory }),
-      ...hooks('faktory'),
-    }
-    doors.push(new FaktoryDoor(options))
-  }
-  if (config.httpPort !== 'off') {
-    const options = {
-      ...{ ...common, port: config.httpPort, handlePrefix, maxBodyBytes: maxPacketBytes },
-      version: gearmand.number,
-      hostNames: ownNames(config.allowedHosts, host),
-      maxBufferedBytes: config.maxBufferedBytes,
-      stallMs: config.stallSeconds * 1000,
-      ...hooks('http'),
-    }
-    doors.push(new HttpDoor(options))
-  }
-  return doors
 }
 
 /** What the routes say of one matter, by function. */

@@ -1,7 +1,7 @@
 import type { Config } from '../config/load-config.ts'
 import { flagOf, type OptionName } from '../config/options.ts'
-import { bindAddresses, isLoopback } from '../net/addresses.ts'
 import { StartError } from '../errors.ts'
+import { bindAddresses, isLoopback } from '../net/addresses.ts'
 
 interface OpenPort {
   readonly port: OptionName

@@ -1,15 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Config } from '../config/load-config.ts'
-import { announce, type Announcement } from '../ops/log/banner.ts'
-import { chooseVoice, createLogger, type Logger, type Voice } from '../ops/log/logger.ts'
-import type { LogTarget } from '../cluster/messages.ts'
 import { openProcesses } from '../cluster/open-processes.ts'
-import { readDoorTls, type DoorTls } from './door-tls.ts'
-import { openAlone } from './open-alone.ts'
-import { checkOpenNetwork } from './open-network.ts'
-import { closeAll, drain, type Closers, type RunningGateway } from './running-gateway.ts'
+import type { Config } from '../config/load-config.ts'
 import { StartError } from '../errors.ts'
-import { StopSignals, type SignalTable, type StopReason } from './stop-signals.ts'
+import { announce } from '../ops/log/banner.ts'
+import { chooseVoice, createLogger, type Logger } from '../ops/log/logger.ts'
+import { readDoorTls } from './doors.ts'
+import { checkOpenNetwork } from './open-network.ts'
+import { openAlone, type Opening, type ServeWays } from './open.ts'
+import {
+  closeAll,
+  type Closers,
+  drain,
+  type RunningGateway,
+  type StopReason,
+  StopSignals,
+} from './shutdown.ts'
 
 /** A shell's code for a program that was interrupted. */
 const INTERRUPTED = 130
@@ -17,26 +22,6 @@ const INTERRUPTED = 130
 const STORE_END_MS = 2000
 /** How often a graceful end looks for jobs that are left. */
 const LOOK_AGAIN_MS = 100
-
-/** What a command may do in its own way. Defaults at the end of each line. */
-export interface ServeWays {
-  /** What the configuration says. */
-  readonly log?: Logger
-  /** Where the log of processes goes, which is to be where `log` is. stdout. */
-  readonly logTarget?: LogTarget
-  /** Names what is done when the log is to be opened anew, for processes to do so too. Nothing. */
-  readonly onReopen?: (reopen: () => void) => void
-  /** TERM, INT and HUP end the gateway. */
-  readonly signals?: SignalTable
-  /** Folders where a program for the private store is looked for. PATH. */
-  readonly searchPath?: string
-  /** What the Gearman text command `verbose` answers. ERROR. */
-  readonly verbosity?: string
-  /** How often each of several processes says that it lives, ms. 5000. */
-  readonly aliveEveryMs?: number
-  /** Every door is open. The banner. */
-  readonly ready?: (announcement: Announcement) => void
-}
 
 /**
  * Runs the gateway until it is told to stop, and returns the exit code:
@@ -103,22 +88,6 @@ export async function serve(
     return INTERRUPTED
   })
   return await Promise.race([running, interrupted])
-}
-
-/** What is known before anything is opened. */
-export interface Opening {
-  readonly config: Config
-  readonly version: string
-  readonly tls: DoorTls
-  readonly voice: Voice
-  readonly log: Logger
-  readonly ways: ServeWays
-  /** The text command `shutdown` came by the Gearman port. */
-  readonly shutdown: (graceful: boolean) => void
-  /** The gateway cannot go on. */
-  readonly fail: (reason: string) => void
-  /** Aborted when the gateway is told to stop before it has started. */
-  readonly signal: AbortSignal
 }
 
 /** Why the gateway is to end, once it is told to; a graceful end waits for the last jobs. */

@@ -1,7 +1,5 @@
 import { formatRfc3339 } from '@crossgear/fwp-codec'
-import { json, type Answer } from '../answer.ts'
-import { BodyError, readJson, refuseChange } from '../local-change.ts'
-import type { PageRequest } from '../page-request.ts'
+import { type Answer, BodyError, json, type PageRequest, readJson, refuseChange } from '../page.ts'
 import { CronEntryError } from './cron-entry.ts'
 import type { Cron, CronView } from './cron.ts'
 

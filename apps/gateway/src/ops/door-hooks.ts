@@ -1,10 +1,10 @@
 import type { Observer } from '@crossgear/core-scheduler'
 import { flagOf } from '../config/options.ts'
-import { Episodes } from '../ops/log/episodes.ts'
-import type { Logger } from '../ops/log/logger.ts'
 import { systemClock } from '../net/clock.ts'
 import type { DropReason } from '../net/peer.ts'
-import type { DoorMetrics } from '../ops/metrics.ts'
+import { Episodes } from './log/episodes.ts'
+import type { Logger } from './log/logger.ts'
+import type { DoorMetrics } from './metrics.ts'
 
 /** Bounds that all peers share, or that cost a connection, by the reason that the metrics count. */
 const limits: Readonly<Record<string, string>> = {

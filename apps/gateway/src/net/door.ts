@@ -1,4 +1,4 @@
-import type { ListenAddress } from '../net/listen.ts'
+import type { ListenAddress } from './listen.ts'
 
 /** One of the protocols that the gateway speaks, on a port of its own. */
 export interface Door {

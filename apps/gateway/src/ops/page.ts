@@ -1,6 +1,30 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { isLoopback } from '../net/addresses.ts'
-import { json, type Answer } from './answer.ts'
-import type { PageRequest } from './page-request.ts'
+
+/** What the web port answers. */
+export interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+}
+
+export function json(status: number, body: object): Answer {
+  return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(body)}\n` }
+}
+
+/** What a page may know of a request: node's own has all of it. */
+export interface PageRequest {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: IncomingHttpHeaders
+  /** Who asks. */
+  readonly socket: { readonly remoteAddress?: string | undefined }
+  /** The body. */
+  [Symbol.asyncIterator](): AsyncIterator<unknown>
+}
+
+/** A page that answers every method itself. */
+export type Page = (request: PageRequest) => Promise<Answer>
 
 /** A longer body is refused. */
 export const maxBodyBytes = 65_536

@@ -1,0 +1,161 @@
+import { Scheduler } from '@crossgear/core-scheduler'
+import type { Config } from '../config/load-config.ts'
+import { flagOf } from '../config/options.ts'
+import { FaktoryDoor } from '../faktory/faktory-door.ts'
+import type { Neighbours } from '../faktory/neighbours.ts'
+import type { GoingAway } from '../faktory/workers.ts'
+import { AdminAccess } from '../gearman/admin-access.ts'
+import { GearmanDoor } from '../gearman/gearman-door.ts'
+import { gearmandVersions } from '../gearman/gearmand-version.ts'
+import { HttpDoor } from '../http/http-door.ts'
+import { Arrivals } from '../net/arrivals.ts'
+import { systemClock } from '../net/clock.ts'
+import type { Door } from '../net/door.ts'
+import { ownNames } from '../net/foreign-requests.ts'
+import { readNetworks } from '../net/networks.ts'
+import type { OpenPort } from '../net/open-port.ts'
+import { readTls, type TlsOptions } from '../net/tls.ts'
+import { doorHooks } from '../ops/door-hooks.ts'
+import { Episodes } from '../ops/log/episodes.ts'
+import type { Logger } from '../ops/log/logger.ts'
+
+/** The doors that speak TLS, each with what it needs. */
+export interface DoorTls {
+  readonly gearman?: TlsOptions
+  readonly faktory?: TlsOptions
+}
+
+/**
+ * Reads and checks what the configuration names for TLS.
+ *
+ * @throws StartError
+ */
+export function readDoorTls(config: Config): DoorTls {
+  const gearman = readTls(
+    {
+      cert: config.gearmanTlsCert,
+      key: config.gearmanTlsKey,
+      ca: config.gearmanTlsCa,
+      requireClientCert: config.gearmanTlsVerifyClients,
+    },
+    {
+      cert: flagOf('gearmanTlsCert'),
+      key: flagOf('gearmanTlsKey'),
+      ca: flagOf('gearmanTlsCa'),
+      requireClientCert: flagOf('gearmanTlsVerifyClients'),
+    },
+  )
+  const faktory = readTls(
+    { cert: config.faktoryTlsCert, key: config.faktoryTlsKey },
+    { cert: flagOf('faktoryTlsCert'), key: flagOf('faktoryTlsKey') },
+  )
+  return { ...(gearman && { gearman }), ...(faktory && { faktory }) }
+}
+
+const told: Readonly<Record<GoingAway['how'], string>> = {
+  quiet: 'A Faktory worker that is quiet has got a job all the same: its FETCH was under way.',
+  terminate: 'A Faktory worker that is to end has got a job all the same: its FETCH was under way.',
+  gone: 'A Faktory worker has left with jobs that it did not end: they stay reserved for it until reserve_for is over.',
+}
+
+/** Warns of workers that go away with jobs: once, for a deploy ends many of them. */
+export function warnOfGoingAway(log: Logger, nowMs: () => number): (worker: GoingAway) => void {
+  const episodes = new Episodes(nowMs)
+  return ({ wid, how, jobs }) => {
+    if (episodes.begins(how)) log.warn({ wid, jobs }, told[how])
+  }
+}
+
+/** The needs of the doors. */
+export interface DoorParts {
+  readonly config: Config
+  readonly version: string
+  readonly tls: DoorTls
+  readonly log: Logger
+  /** Called for the text command `shutdown` of the Gearman port. */
+  readonly shutdown: (graceful: boolean) => void
+  /** The answer to the Gearman text command `verbose`. ERROR. */
+  readonly verbosity?: string
+  /** Set where this is one of several processes that share their ports. */
+  readonly shared?: SharedParts
+}
+
+/** The differences of one of several processes. */
+export interface SharedParts {
+  /** The answer to the Gearman text command `getpid`: the process that is sent signals. */
+  readonly pid: number
+  readonly openPort: OpenPort
+  readonly neighbours: Neighbours
+}
+
+/** Builds the doors that are on, in the order in which they open. */
+export function doorsOf(
+  parts: DoorParts,
+  scheduler: Scheduler,
+  hooks: (door: 'gearman' | 'faktory' | 'http') => ReturnType<typeof doorHooks>,
+): Door[] {
+  const { config, version, tls, shared, log } = parts
+  const gearmand = gearmandVersions[config.gearmandVersion]
+  const { host, handlePrefix, maxConnections, maxPacketBytes } = config
+  const sockets = {
+    backlog: config.backlog,
+    keepAliveMs: config.keepaliveSeconds * 1000,
+    maxPerAddress: config.maxConnectionsPerAddress,
+    ...(shared && { open: shared.openPort }),
+  }
+  const common = { scheduler, host, maxConnections, sockets }
+  const peerLimits = () => ({
+    dropBytes: config.maxUnsentBytes,
+    stallMs: config.stallSeconds * 1000,
+    arrivals: new Arrivals(config.maxBufferedBytes),
+  })
+  const adminFrom = config.adminFrom === undefined ? [] : (readNetworks(config.adminFrom) ?? [])
+  const admins = new AdminAccess(adminFrom)
+  const doors: Door[] = []
+  if (config.gearmanPort !== 'off') {
+    const options = {
+      ...{ ...common, port: config.gearmanPort, handlePrefix, maxPacketBytes },
+      version: gearmand.number,
+      peerLimits: peerLimits(),
+      exceptionsForAll: config.exceptions,
+      roundRobin: config.roundRobin || gearmand.alwaysInTurn,
+      maxFunctions: config.maxFunctions,
+      adminFrom,
+      shutdown: parts.shutdown,
+      ...(shared && { pid: shared.pid }),
+      ...(parts.verbosity !== undefined && { verbosity: parts.verbosity }),
+      ...(tls.gearman && { tls: tls.gearman }),
+      ...hooks('gearman'),
+    }
+    doors.push(new GearmanDoor(options))
+  }
+  if (config.faktoryPort !== 'off') {
+    const options = {
+      ...{ ...common, version, port: config.faktoryPort, maxLineBytes: maxPacketBytes },
+      peerLimits: peerLimits(),
+      clock: systemClock,
+      helloWithinMs: config.handshakeSeconds * 1000,
+      payloadRuleOf: (fn: string) => config.routes.get(fn)?.payload ?? 'auto',
+      passwordTries: config.faktoryPasswordTries,
+      mayFlush: (address: string) => admins.allows(address),
+      goingAway: warnOfGoingAway(log, () => systemClock.nowMs()),
+      ...(shared && { neighbours: shared.neighbours }),
+      ...(config.faktoryPassword !== undefined && { password: config.faktoryPassword }),
+      ...(tls.faktory && { tls: tls.faktory }),
+      ...hooks('faktory'),
+    }
+    doors.push(new FaktoryDoor(options))
+  }
+  if (config.httpPort !== 'off') {
+    const options = {
+      ...{ ...common, port: config.httpPort, handlePrefix, maxBodyBytes: maxPacketBytes },
+      version: gearmand.number,
+      hostNames: ownNames(config.allowedHosts, host),
+      maxBufferedBytes: config.maxBufferedBytes,
+      stallMs: config.stallSeconds * 1000,
+      ...hooks('http'),
+    }
+    doors.push(new HttpDoor(options))
+  }
+  return doors
+}

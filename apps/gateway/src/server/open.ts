@@ -1,0 +1,102 @@
+import type { Logger } from 'pino'
+import type { LogTarget } from '../cluster/messages.ts'
+import type { Config } from '../config/load-config.ts'
+import { ownNames } from '../net/foreign-requests.ts'
+import type { Announcement, OpenDoor } from '../ops/log/banner.ts'
+import type { Voice } from '../ops/log/logger.ts'
+import { Metrics } from '../ops/metrics.ts'
+import { createWebServer, type WebParts } from '../ops/web-server.ts'
+import { checkDurability } from '../redis-server/check-durability.ts'
+import { openStore } from '../redis-server/open-store.ts'
+import { compose, type Composition } from './compose.ts'
+import type { DoorTls } from './doors.ts'
+import { type Closers, endable, type RunningGateway, type SignalTable } from './shutdown.ts'
+
+/** What a command may do in its own way. Defaults at the end of each line. */
+export interface ServeWays {
+  /** What the configuration says. */
+  readonly log?: Logger
+  /** Where the log of processes goes, which is to be where `log` is. stdout. */
+  readonly logTarget?: LogTarget
+  /** Names what is done when the log is to be opened anew, for processes to do so too. Nothing. */
+  readonly onReopen?: (reopen: () => void) => void
+  /** TERM, INT and HUP end the gateway. */
+  readonly signals?: SignalTable
+  /** Folders where a program for the private store is looked for. PATH. */
+  readonly searchPath?: string
+  /** What the Gearman text command `verbose` answers. ERROR. */
+  readonly verbosity?: string
+  /** How often each of several processes says that it lives, ms. 5000. */
+  readonly aliveEveryMs?: number
+  /** Every door is open. The banner. */
+  readonly ready?: (announcement: Announcement) => void
+}
+
+/** What is known before anything is opened. */
+export interface Opening {
+  readonly config: Config
+  readonly version: string
+  readonly tls: DoorTls
+  readonly voice: Voice
+  readonly log: Logger
+  readonly ways: ServeWays
+  /** The text command `shutdown` came by the Gearman port. */
+  readonly shutdown: (graceful: boolean) => void
+  /** The gateway cannot go on. */
+  readonly fail: (reason: string) => void
+  /** Aborted when the gateway is told to stop before it has started. */
+  readonly signal: AbortSignal
+}
+
+/** Opens a gateway that is this process alone. */
+export async function openAlone(opening: Opening, closers: Closers): Promise<RunningGateway> {
+  const { config, log, tls, ways } = opening
+  const store = await openStore(config, log, ways.searchPath, opening.signal)
+  closers.push({ what: 'store', close: () => store.close() })
+  await checkDurability(config.durability, store, log)
+  const metrics = new Metrics()
+  const composition = await compose({
+    ...{ config, version: opening.version, tls, store, metrics, log },
+    shutdown: opening.shutdown,
+    ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
+  })
+  closers.push({ what: 'scheduler', close: () => composition.close() })
+  metrics.countJobsWith(() => composition.counts())
+  const doors = await openDoors(composition, closers)
+  const web = await openWeb(
+    config,
+    { metrics, check: () => composition.check(), log, pages: composition.pages },
+    closers,
+  )
+  return { ...endable(composition), store, doors: [...doors, ...web] }
+}
+
+/**
+ * Opens the doors one after the other.
+ *
+ * @throws StartError
+ */
+export async function openDoors(composition: Composition, closers: Closers): Promise<OpenDoor[]> {
+  const doors: OpenDoor[] = []
+  for (const door of composition.doors) {
+    closers.push({ what: door.name, close: () => door.close() })
+    doors.push({ name: door.name, ...(await door.listen()) })
+  }
+  return doors
+}
+
+/**
+ * Opens the port for monitoring, unless it is off.
+ *
+ * @throws StartError
+ */
+export async function openWeb(
+  { webPort: port, host, allowedHosts }: Config,
+  parts: Omit<WebParts, 'names'>,
+  closers: Closers,
+): Promise<OpenDoor[]> {
+  if (port === 'off') return []
+  const web = createWebServer({ ...parts, names: ownNames(allowedHosts, host) })
+  closers.push({ what: 'web', close: () => web.close() })
+  return [{ name: 'web', ...(await web.listen({ host, port })) }]
+}

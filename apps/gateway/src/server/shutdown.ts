@@ -1,0 +1,151 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { oneLine } from '../errors.ts'
+import type { OpenDoor } from '../ops/log/banner.ts'
+import type { Logger } from '../ops/log/logger.ts'
+import type { OpenStore } from '../redis-server/open-store.ts'
+import type { Composition } from './compose.ts'
+
+/** What was opened, to be closed in the reverse order. */
+export type Closers = { readonly what: string; readonly close: () => Promise<void> | void }[]
+
+/** What of a gateway is brought to its end in steps. */
+export interface Endable {
+  /** Takes no more connections. */
+  stopAccepting(): void
+  /** Jobs that the gateway handed out, and queued ones that some worker can do. */
+  unfinished(): Promise<number>
+  /** Hands out no more jobs. */
+  drain(): void
+  /** Settles when no job that the gateway handed out is running. */
+  idle(): Promise<void>
+}
+
+/** A gateway whose doors are open. */
+export interface RunningGateway extends Endable {
+  readonly doors: readonly OpenDoor[]
+  readonly store: OpenStore
+  /** Nobody wants to wait for its end any more. */
+  abandon?(): void
+}
+
+/** The end of a gateway that is this process alone. */
+export function endable(composition: Composition): Endable {
+  const { doors } = composition
+  return {
+    stopAccepting: () => {
+      for (const door of doors) door.stopAccepting()
+    },
+    unfinished: () => composition.unfinished(),
+    drain: () => {
+      composition.drain()
+      for (const door of doors) door.drain()
+    },
+    idle: () => composition.idle(),
+  }
+}
+
+/** Hands out no more jobs, and waits for those that run. */
+export async function drain(
+  gateway: Endable,
+  seconds: number,
+  reason: string,
+  log: Logger,
+): Promise<void> {
+  log.info(`Stopping (${reason}): running jobs have ${seconds} s to end.`)
+  gateway.drain()
+  const timer = new AbortController()
+  await Promise.race([
+    gateway.idle(),
+    delay(seconds * 1000, undefined, { signal: timer.signal }).then(
+      () => log.warn('Jobs still run; other workers will get them.'),
+      () => undefined,
+    ),
+  ])
+  timer.abort()
+}
+
+export async function closeAll(closers: Closers, log: Logger): Promise<void> {
+  for (const { what, close } of closers.toReversed()) {
+    try {
+      await close()
+    } catch (error) {
+      log.error(`The ${what} did not close: ${oneLine(error)}`)
+      log.debug({ err: error }, 'Where it came from.')
+    }
+  }
+}
+
+/** Why the gateway stops, and the exit code that says so. */
+export interface StopReason {
+  readonly reason: string
+  readonly exitCode: 0 | 1
+  /** Clients and workers that are connected are served until no job is left for them. */
+  readonly graceful: boolean
+}
+
+/** What each signal asks for. */
+export type SignalTable = Readonly<Partial<Record<NodeJS.Signals, 'stop' | 'graceful'>>>
+
+const SIGNALS: SignalTable = { SIGTERM: 'stop', SIGINT: 'stop', SIGHUP: 'stop' }
+
+/**
+ * Ctrl-C reaches `npm start` and the gateway alike, and npm passes it on: it arrives twice. What comes
+ * this soon after the first signal is that, and no impatient person.
+ */
+const ECHO_MS = 300
+
+/** The wishes from outside that end the gateway. */
+export class StopSignals {
+  readonly first: Promise<StopReason>
+  /** The first wish for a graceful end. */
+  readonly graceful: Promise<StopReason>
+  /** Whoever asks again does not want to wait. */
+  readonly second: Promise<void>
+  #stop: (reason: StopReason) => void = () => undefined
+  #stopGracefully: (reason: StopReason) => void = () => undefined
+  #stopNow: () => void = () => undefined
+  #firstAt: number | undefined
+
+  constructor(log: Logger, signals: SignalTable = SIGNALS) {
+    this.first = new Promise((resolve) => (this.#stop = resolve))
+    this.graceful = new Promise((resolve) => (this.#stopGracefully = resolve))
+    this.second = new Promise((resolve) => (this.#stopNow = resolve))
+    for (const [signal, wish] of Object.entries(signals)) {
+      process.on(signal, () => this.ask(signal, wish === 'graceful'))
+    }
+    hearFaults(log, (reason) => this.fail(reason))
+  }
+
+  /** A wish to end, from a signal or from an administrator. */
+  ask(reason: string, graceful: boolean): void {
+    if (graceful) {
+      this.#stopGracefully({ reason, exitCode: 0, graceful })
+      return
+    }
+    const now = performance.now()
+    if (this.#firstAt !== undefined && now - this.#firstAt > ECHO_MS) this.#stopNow()
+    this.#firstAt ??= now
+    this.#stop({ reason, exitCode: 0, graceful })
+  }
+
+  /** The gateway cannot go on. */
+  fail(reason: string): void {
+    this.#stop({ reason, exitCode: 1, graceful: false })
+  }
+}
+
+const FAULTS = ['uncaughtException', 'unhandledRejection'] as const
+
+/** Tells of the errors that nobody caught, with the reason why this process is to end. */
+export function hearFaults(log: Logger, ended: (reason: string) => void): void {
+  for (const fault of FAULTS) {
+    process.on(fault, (error: unknown) => {
+      log.fatal(`An internal error ends the gateway: ${oneLine(error)}`)
+      log.debug({ err: error }, 'Where it came from.')
+      ended('an internal error')
+    })
+  }
+  // A terminal or pipe that is gone is no reason to drop jobs.
+  process.stdout.on('error', () => undefined)
+  process.stderr.on('error', () => undefined)
+}
