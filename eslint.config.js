@@ -34,7 +34,11 @@ export default tseslint.config(
             { sourceTag: 'type:codec', onlyDependOnLibsWithTags: [] },
             { sourceTag: 'type:core', onlyDependOnLibsWithTags: [] },
             { sourceTag: 'type:testkit', onlyDependOnLibsWithTags: ['type:core'] },
-            { sourceTag: 'type:store', onlyDependOnLibsWithTags: ['type:core'] },
+            { sourceTag: 'type:gearmonkey', onlyDependOnLibsWithTags: [] },
+            {
+              sourceTag: 'type:store',
+              onlyDependOnLibsWithTags: ['type:core', 'type:gearmonkey'],
+            },
             {
               sourceTag: 'type:migration',
               onlyDependOnLibsWithTags: ['type:codec', 'type:core', 'type:store'],
@@ -49,6 +53,7 @@ export default tseslint.config(
                 'type:codec',
                 'type:core',
                 'type:testkit',
+                'type:gearmonkey',
                 'type:store',
                 'type:migration',
                 'type:app',

@@ -1,4 +1,4 @@
-import type { RedisImports } from '@crossgear/gearmonkey-redis/store'
+import type { RedisImports } from '@crossgear/redis-store'
 import { reaching } from './errors.ts'
 
 /** Lanes into which a migration has put jobs. */

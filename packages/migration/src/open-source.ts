@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { openServer, type ServerAddress } from '@crossgear/gearmonkey-redis/store'
+import { openServer, type ServerAddress } from '@crossgear/redis-store'
 import { lineOf, MigrationError, reaching } from './errors.ts'
 import type { Source } from './source.ts'
 

@@ -1,5 +1,5 @@
 import type { LaneNames } from '@crossgear/core-scheduler'
-import type { ImportNote, RedisImports, StandingJob } from '@crossgear/gearmonkey-redis/store'
+import type { ImportNote, RedisImports, StandingJob } from '@crossgear/redis-store'
 import { MigrationError, reaching } from './errors.ts'
 import { tagOf } from './identity.ts'
 import type { Source } from './source.ts'

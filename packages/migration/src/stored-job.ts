@@ -1,5 +1,5 @@
 import type { LaneNames } from '@crossgear/core-scheduler'
-import type { ImportedJob, StandingJob } from '@crossgear/gearmonkey-redis/store'
+import type { ImportedJob, StandingJob } from '@crossgear/redis-store'
 import { digestOf } from './identity.ts'
 import type { JobRecord, RecordState } from './record.ts'
 import { keyOfUnique, uniqueOfKey } from './unique-key.ts'

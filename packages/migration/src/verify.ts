@@ -1,5 +1,5 @@
 import type { LaneNames } from '@crossgear/core-scheduler'
-import type { ImportNote, RedisImports } from '@crossgear/gearmonkey-redis/store'
+import type { ImportNote, RedisImports } from '@crossgear/redis-store'
 import { reaching } from './errors.ts'
 import { faultOf } from './fit.ts'
 import { tagOf } from './identity.ts'

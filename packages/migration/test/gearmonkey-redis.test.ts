@@ -1,7 +1,7 @@
 import type { NewJob } from '@crossgear/core-scheduler'
-import { GearMonkeyClient, Keys } from '@crossgear/gearmonkey-redis'
-import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
-import { RedisStore } from '@crossgear/gearmonkey-redis/store'
+import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
+import { checkInvariants } from '@crossgear/redis-store/invariants'
+import { RedisStore, StoreKeys } from '@crossgear/redis-store'
 import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openSource } from '../src/open-source.ts'
@@ -158,7 +158,7 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
     const redis = server.connect()
     expect(await redis.keys('job:*')).toEqual(['job:report:1'])
     expect(await redis.keys('queue:*')).toEqual(['queue:report:normal'])
-    const keys = new Keys()
+    const keys = new StoreKeys()
     expect(await redis.exists(keys.jids(), keys.unique('mail@bulk'), keys.dead('mail'))).toBe(0)
     redis.disconnect()
     const source = await open(true)

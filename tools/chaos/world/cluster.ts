@@ -1,6 +1,6 @@
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { until } from '@crossgear/tools/until'
-import { Keys } from '@crossgear/gearmonkey-redis'
+import { StoreKeys } from '@crossgear/redis-store'
 import { probeLane } from './probe.ts'
 import { durableWords, type StoreWorld } from './redis.ts'
 
@@ -18,7 +18,7 @@ export async function openClusterWorld(): Promise<StoreWorld> {
     stop: () => cluster.stop(),
     async failover() {
       // The shard by which it is seen whether the gateways serve.
-      const before = await cluster.masterOf(new Keys(true).busy(probeLane))
+      const before = await cluster.masterOf(new StoreKeys(true).busy(probeLane))
       const heir = cluster.replicas[cluster.masters.indexOf(before)]!
       await before.kill()
       await until('the replica is the master', async () =>

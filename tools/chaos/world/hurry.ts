@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis'
-import { Keys } from '@crossgear/gearmonkey-redis'
+import { StoreKeys } from '@crossgear/redis-store'
 import { askFaktory, openFaktory } from '../peers/faktory-link.ts'
 
 /**
@@ -9,7 +9,7 @@ import { askFaktory, openFaktory } from '../peers/faktory-link.ts'
 export async function expireReservations(
   redis: Redis | Cluster,
   lanes: readonly string[],
-  keys = new Keys(redis.isCluster),
+  keys = new StoreKeys(redis.isCluster),
 ): Promise<number> {
   let many = 0
   for (const lane of lanes) {

@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis'
-import { Keys } from '@crossgear/gearmonkey-redis'
+import { StoreKeys } from '@crossgear/redis-store'
 
 /** A job that the store has. */
 export interface StoredJob {
@@ -30,10 +30,14 @@ const levels = [9, 7, 6, 4, 3, 1]
 /** Looks at the store from outside, by the keys of the documentation. */
 export class StoreView {
   readonly #redis: Redis | Cluster
-  readonly #keys: Keys
+  readonly #keys: StoreKeys
   readonly #lanes: readonly string[]
 
-  constructor(redis: Redis | Cluster, lanes: readonly string[], keys = new Keys(redis.isCluster)) {
+  constructor(
+    redis: Redis | Cluster,
+    lanes: readonly string[],
+    keys = new StoreKeys(redis.isCluster),
+  ) {
     this.#redis = redis
     this.#lanes = lanes
     this.#keys = keys

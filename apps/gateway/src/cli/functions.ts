@@ -1,5 +1,5 @@
 import { LaneNames, type LaneOpenness } from '@crossgear/core-scheduler'
-import { RedisStore } from '@crossgear/gearmonkey-redis/store'
+import { RedisStore } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
 import { routedHomes } from '../config/routes.ts'
 import { oneLine, StartError } from '../errors.ts'

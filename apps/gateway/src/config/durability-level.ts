@@ -1,4 +1,4 @@
-import type { Durability } from '@crossgear/gearmonkey-redis/store'
+import type { Durability } from '@crossgear/redis-store'
 
 /** How many replicas may be asked for. */
 export const maxReplicas = 100

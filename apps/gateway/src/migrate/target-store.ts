@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { LaneNames } from '@crossgear/core-scheduler'
-import { RedisStore } from '@crossgear/gearmonkey-redis/store'
+import { RedisStore } from '@crossgear/redis-store'
 import { lineOf, MigrationError } from '@crossgear/migration'
 import { loadConfig, type Config, type ConfigSources } from '../config/load-config.ts'
 import { readDurability } from '../config/durability-level.ts'

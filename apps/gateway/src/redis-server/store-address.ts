@@ -1,4 +1,4 @@
-import { manyHostsAddress } from '@crossgear/gearmonkey-redis/store'
+import { manyHostsAddress } from '@crossgear/redis-store'
 import { printManyHosts } from './print-many-hosts.ts'
 
 interface Login {

@@ -1,5 +1,5 @@
 import { type LaneCounts, LaneNames, Scheduler, StoreError } from '@crossgear/core-scheduler'
-import { RedisStore } from '@crossgear/gearmonkey-redis/store'
+import { RedisStore } from '@crossgear/redis-store'
 import { readDurability } from '../config/durability-level.ts'
 import type { Config } from '../config/load-config.ts'
 import { type Route, routedHomes } from '../config/routes.ts'

@@ -1,5 +1,5 @@
 import { Redis, type Cluster } from 'ioredis'
-import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
+import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { RedisServer } from '@crossgear/tools/redis-server'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
+import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { dueScriptSha1, SpecWorker } from '@crossgear/tools/spec-peer'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'

@@ -1,7 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
-import { loginOf, pause, placeOf } from '../address-options.ts'
-import { connectOnce } from '../connect-once.ts'
-import { manyHostsAddress, type ManyHostsAddress } from '../many-hosts.ts'
+import { loginOf, pause, placeOf } from '../address/address-options.ts'
+import { connectOnce } from '../address/connect-once.ts'
+import { manyHostsAddress, type ManyHostsAddress } from '../address/many-hosts.ts'
 import { GearMonkeyError } from './errors.ts'
 
 /** An ioredis connection to one server, to a master found by Sentinel, or to a Cluster. */

@@ -90,7 +90,7 @@ describe.skipIf(lacksRedis)('with redis-server, the packed package', () => {
   test('brings no other package of the gateway, and what is needed to run and to be typed', () => {
     expect(readdirSync(join(folder, 'node_modules/@crossgear'))).toEqual(['gearmonkey-redis'])
     const packed = readdirSync(join(folder, 'node_modules/@crossgear/gearmonkey-redis'))
-    expect(packed.sort()).toEqual(['README.md', 'bin', 'dist', 'lua', 'package.json'])
+    expect(packed.sort()).toEqual(['LICENSE', 'README.md', 'bin', 'dist', 'package.json'])
   })
 
   test('has a worker and a client that get on, as the README has them', async () => {

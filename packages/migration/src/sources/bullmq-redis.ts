@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Level } from '@crossgear/core-scheduler'
 import { formatRfc3339, FwpError, scanArray, scanObject } from '@crossgear/fwp-codec'
-import type { ServerConnection } from '@crossgear/gearmonkey-redis/store'
+import type { ServerConnection } from '@crossgear/redis-store'
 import { reaching } from '../errors.ts'
 import { keptRejectBytes } from '../fit.ts'
 import { objectOf, queuedOfRecord, recordOfQueued, textOf, type RawFields } from '../queued-job.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { ServerConnection } from '@crossgear/gearmonkey-redis/store'
+import type { ServerConnection } from '@crossgear/redis-store'
 import { averageBytes } from './redis-reads.ts'
 
 const membersAtOnce = 1_000

@@ -1,5 +1,5 @@
 import { FwpError, scanFields } from '@crossgear/fwp-codec'
-import type { ServerConnection } from '@crossgear/gearmonkey-redis/store'
+import type { ServerConnection } from '@crossgear/redis-store'
 import { reaching } from '../errors.ts'
 import { faktoryOfRecord, recordOfFaktory, type FaktoryPlace } from '../faktory-job.ts'
 import { keptRejectBytes } from '../fit.ts'

@@ -1,4 +1,4 @@
-import type { ServerConnection } from '@crossgear/gearmonkey-redis/store'
+import type { ServerConnection } from '@crossgear/redis-store'
 import { reaching } from '../errors.ts'
 import { keptRejectBytes } from '../fit.ts'
 import type { JobRecord, Reject } from '../record.ts'

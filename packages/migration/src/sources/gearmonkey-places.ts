@@ -1,6 +1,5 @@
 import type { Level } from '@crossgear/core-scheduler'
-import type { Keys } from '@crossgear/gearmonkey-redis'
-import type { ServerConnection } from '@crossgear/gearmonkey-redis/store'
+import type { ServerConnection, StoreKeys } from '@crossgear/redis-store'
 import type { RecordState } from '../record.ts'
 import type { Place } from './redis-places.ts'
 import { scanKeys } from './redis-reads.ts'
@@ -9,7 +8,7 @@ import { scanKeys } from './redis-reads.ts'
 const structures: readonly {
   readonly type: Place['type']
   readonly state: RecordState
-  readonly key: (keys: Keys, lane: string) => string
+  readonly key: (keys: StoreKeys, lane: string) => string
   /** Of jobs that do not say. */
   readonly level?: Level
 }[] = [
@@ -34,7 +33,7 @@ export interface LanePlace {
 /** Lists and sets that are there. */
 export async function lanePlacesOf(
   redis: ServerConnection,
-  keys: Keys,
+  keys: StoreKeys,
 ): Promise<readonly LanePlace[]> {
   const registered = await redis.hkeys(keys.lanes)
   const counted = (await scanKeys(redis, keys.uid('*'))).map((key) => keys.laneOf(key))

@@ -1,11 +1,11 @@
 import { LaneNames, type Level } from '@crossgear/core-scheduler'
-import { Keys } from '@crossgear/gearmonkey-redis'
 import {
   jobOf,
   RedisStore,
+  StoreKeys,
   type ServerAddress,
   type ServerConnection,
-} from '@crossgear/gearmonkey-redis/store'
+} from '@crossgear/redis-store'
 import { MigrationError, reaching } from '../errors.ts'
 import { keptRejectBytes } from '../fit.ts'
 import { importIdOf } from '../identity.ts'
@@ -39,7 +39,7 @@ export class GearmonkeyRedisSource implements Source {
   readonly liveReason?: string
   readonly #redis: ServerConnection
   readonly #options: GearmonkeyRedisOptions
-  readonly #keys: Keys
+  readonly #keys: StoreKeys
   /** Routes of the other store are not known: a queue is named by its lane. */
   readonly #names = new LaneNames()
   readonly #places: RedisPlaces
@@ -53,7 +53,11 @@ export class GearmonkeyRedisSource implements Source {
   private constructor(
     redis: ServerConnection,
     options: GearmonkeyRedisOptions,
-    found: { readonly keys: Keys; readonly lanes: readonly LanePlace[]; readonly clients: number },
+    found: {
+      readonly keys: StoreKeys
+      readonly lanes: readonly LanePlace[]
+      readonly clients: number
+    },
   ) {
     this.#redis = redis
     this.#options = options
@@ -83,7 +87,7 @@ export class GearmonkeyRedisSource implements Source {
       const isCluster = (await redis.info('cluster')).includes('cluster_enabled:1')
       if (isCluster)
         throw new MigrationError('USAGE', 'A Redis Cluster is no source: give --from one server.')
-      const keys = new Keys()
+      const keys = new StoreKeys()
       const clients = await otherClients(redis, true)
       return new GearmonkeyRedisSource(redis, options, {
         keys,

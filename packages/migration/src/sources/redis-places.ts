@@ -1,4 +1,4 @@
-import type { ServerConnection } from '@crossgear/gearmonkey-redis/store'
+import type { ServerConnection } from '@crossgear/redis-store'
 import { reaching } from '../errors.ts'
 import type { JobRecord, RecordState, Reject } from '../record.ts'
 import type { Page, PageBounds } from '../source.ts'

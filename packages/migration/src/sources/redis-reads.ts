@@ -1,4 +1,4 @@
-import type { ServerConnection } from '@crossgear/gearmonkey-redis/store'
+import type { ServerConnection } from '@crossgear/redis-store'
 
 /** Members that one SCAN goes through. */
 const scanned = 1_000

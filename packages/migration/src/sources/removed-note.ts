@@ -1,4 +1,4 @@
-import type { ServerConnection } from '@crossgear/gearmonkey-redis/store'
+import type { ServerConnection } from '@crossgear/redis-store'
 import { tagOf } from '../identity.ts'
 import type { JobRecord } from '../record.ts'
 

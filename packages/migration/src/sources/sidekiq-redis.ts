@@ -1,5 +1,5 @@
 import { formatRfc3339 } from '@crossgear/fwp-codec'
-import type { ServerConnection } from '@crossgear/gearmonkey-redis/store'
+import type { ServerConnection } from '@crossgear/redis-store'
 import { reaching } from '../errors.ts'
 import {
   isArray,

@@ -1,5 +1,5 @@
 import type { LaneNames } from '@crossgear/core-scheduler'
-import type { ImportResult, RedisStore } from '@crossgear/gearmonkey-redis/store'
+import type { ImportResult, RedisStore } from '@crossgear/redis-store'
 import { reaching } from '../errors.ts'
 import { tagOf } from '../identity.ts'
 import type { JobRecord } from '../record.ts'

@@ -1,6 +1,6 @@
 import { LaneNames } from '@crossgear/core-scheduler'
-import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
-import { RedisStore, type StandingJob } from '@crossgear/gearmonkey-redis/store'
+import { checkInvariants } from '@crossgear/redis-store/invariants'
+import { RedisStore, type StandingJob } from '@crossgear/redis-store'
 import { RedisServer } from '@crossgear/tools/redis-server'
 import { StoreTarget } from '../../src/targets/store-target.ts'
 

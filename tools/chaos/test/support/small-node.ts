@@ -1,6 +1,6 @@
 import { Scheduler, type Assignment, type Clock, type Store } from '@crossgear/core-scheduler'
 import { RecordingObserver } from '@crossgear/store-testkit'
-import { RedisStore } from '@crossgear/gearmonkey-redis/store'
+import { RedisStore } from '@crossgear/redis-store'
 
 /** What stands in for methods of a store. */
 export type Parts = (sound: Store) => Partial<Store>

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
-import { checkInvariants } from '@crossgear/gearmonkey-redis/invariants'
+import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { RedisServer } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
 import { ask } from '../../http/support/http-client.ts'

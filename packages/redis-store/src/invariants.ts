@@ -1,10 +1,10 @@
 import { LaneNames, type Band, type Level } from '@crossgear/core-scheduler'
 import type { Connection } from './connection.ts'
-import { Keys } from './keys.ts'
+import { StoreKeys } from './keys.ts'
 import { jidViolations, laneViolations, type LaneFacts } from './invariant-rules.ts'
 
 export interface InvariantOptions {
-  readonly keys?: Keys
+  readonly keys?: StoreKeys
   /** Which Faktory queue is home to a function. `default` for all. */
   readonly names?: LaneNames
   /**
@@ -34,7 +34,7 @@ export async function checkInvariants(
   options: InvariantOptions = {},
 ): Promise<string[]> {
   const {
-    keys = new Keys(redis.isCluster),
+    keys = new StoreKeys(redis.isCluster),
     names = new LaneNames(),
     native = false,
     strays = false,
@@ -67,7 +67,7 @@ function isSurelyOpen({ meta, count }: LaneFacts, native: boolean): boolean {
   return Number(count ?? 0) - Number(consumers ?? 0) <= 0
 }
 
-async function readLanes(redis: Connection, keys: Keys): Promise<LaneFacts[]> {
+async function readLanes(redis: Connection, keys: StoreKeys): Promise<LaneFacts[]> {
   const names = new Set<string>(Object.keys(await redis.hgetall(keys.lanes)))
   const jobs = new Map<string, string[]>()
   const all = await scan(redis)
@@ -89,7 +89,7 @@ async function readLanes(redis: Connection, keys: Keys): Promise<LaneFacts[]> {
 
 async function readLane(
   redis: Connection,
-  keys: Keys,
+  keys: StoreKeys,
   lane: string,
   hashes: readonly string[],
 ): Promise<LaneFacts> {
@@ -143,7 +143,7 @@ function fieldsOf(values: readonly (string | null)[]): Record<string, string> {
 }
 
 /** The index of jids, all of its slots. */
-async function readJids(redis: Connection, keys: Keys): Promise<ReadonlyMap<string, string>> {
+async function readJids(redis: Connection, keys: StoreKeys): Promise<ReadonlyMap<string, string>> {
   const jids = new Map<string, string>()
   for (const key of keys.allJids()) {
     for (const [jid, ref] of Object.entries(await redis.hgetall(key))) jids.set(jid, ref)
@@ -174,7 +174,7 @@ async function scan(redis: Connection): Promise<string[]> {
 }
 
 /** The lane that a key belongs to, and the job. Keys of other programs have none. */
-function placeOf(key: string, keys: Keys): { lane: string; id?: string } | undefined {
+function placeOf(key: string, keys: StoreKeys): { lane: string; id?: string } | undefined {
   const name = `${escape(keys.open)}(.+)${escape(keys.close)}`
   const job = new RegExp(`^job:${name}:(\\d+)$`, 's').exec(key)
   if (job?.[1] !== undefined && job[2] !== undefined) return { lane: job[1], id: job[2] }

@@ -4,9 +4,13 @@ import { StoreError, type LaneNames } from '@crossgear/core-scheduler'
 import { chunks } from './chunks.ts'
 import { commandConnection, type Connection } from './connection.ts'
 import { storeErrorOf } from './errors.ts'
-import { Keys } from './keys.ts'
+import { StoreKeys } from './keys.ts'
 import { Scripts, type ScriptArgument, type ScriptName } from './scripts.ts'
-import { databaseOf, isClusterAddress, type StoreAddress } from './store-address.ts'
+import {
+  databaseOf,
+  isClusterAddress,
+  type StoreAddress,
+} from '@crossgear/gearmonkey-redis/address'
 
 /** Lanes in one call where a call takes several, some 30 us of the store's time each at most. */
 const lanesPerCall = 64
@@ -18,7 +22,7 @@ type AfterScript = (name: ScriptName, args: readonly ScriptArgument[]) => Promis
 export class StoreLink {
   readonly node = randomBytes(5).toString('hex')
   readonly redis: Connection
-  readonly keys: Keys
+  readonly keys: StoreKeys
   readonly names: LaneNames
   readonly isCluster: boolean
   readonly #scripts: Scripts
@@ -31,7 +35,7 @@ export class StoreLink {
     this.isCluster = isClusterAddress(address)
     this.redis = commandConnection(address, this.node, answerWithinMs)
     const database = databaseOf(address)
-    this.keys = new Keys(this.isCluster, database)
+    this.keys = new StoreKeys(this.isCluster, database)
     this.names = names
     this.graceMs = graceMs
     this.#scripts = new Scripts(this.redis, database)

@@ -3,7 +3,7 @@ import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SteppedStore } from '@crossgear/store-testkit'
-import type { StoreAddress } from '../src/store.ts'
+import type { StoreAddress } from '../src/index.ts'
 import { RedisWorld } from './redis-world.ts'
 
 const bytes = Buffer.from('some bytes')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { freePort } from '@crossgear/tools/free-port'
-import type { StoreAddress } from '../src/store.ts'
+import type { StoreAddress } from '../src/index.ts'
 
 /** The program in which the gateway runs its embedded store. */
 const program = fileURLToPath(

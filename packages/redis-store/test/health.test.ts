@@ -1,7 +1,7 @@
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { RedisStore, type StoreAddress } from '../src/store.ts'
+import { RedisStore, type StoreAddress } from '../src/index.ts'
 import { startValkey } from './valkey.ts'
 
 async function storeOn(address: StoreAddress): Promise<RedisStore> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Place } from '../src/keys.ts'
+import type { Place } from '@crossgear/gearmonkey-redis'
 import { StrayHunt } from '../src/stray-hunt.ts'
 
 const range = (from: number, to: number): number[] =>

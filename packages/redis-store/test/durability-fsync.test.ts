@@ -5,7 +5,7 @@ import type { NewJob } from '@crossgear/core-scheduler'
 import { buildForgetfulDisk, lacksCompiler } from '@crossgear/tools/forgetful-disk'
 import { lacksValkey, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { RedisStore } from '../src/store.ts'
+import { RedisStore } from '../src/index.ts'
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
 const valkey = { program: 'valkey-server' } as const

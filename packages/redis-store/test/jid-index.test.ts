@@ -3,7 +3,7 @@ import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { checkInvariants } from '../src/invariants.ts'
-import { Keys } from '../src/index.ts'
+import { StoreKeys } from '../src/index.ts'
 import { RedisWorld } from './redis-world.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)
@@ -75,7 +75,7 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
 
   test('finds the jobs that a former version stored, whose jids stood lane by lane', async () => {
     const store = await world.node()
-    const [redis, keys] = [world.server, new Keys()]
+    const [redis, keys] = [world.server, new StoreKeys()]
     for (const lane of ['mail', 'sms']) {
       await store.registerLane(lane)
       const jobs = Array.from({ length: 2_500 }, (_none, at) => jobOf(`${lane}-${at}`))
@@ -95,7 +95,7 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
 describe.skipIf(lacksRedis)('in a cluster the index of jids', () => {
   let cluster: RedisCluster
   let world: RedisWorld
-  const keys = new Keys(true)
+  const keys = new StoreKeys(true)
 
   beforeAll(async () => {
     cluster = await RedisCluster.start()

@@ -2,11 +2,11 @@ import { StoreError, type ClaimRequest, type NewJob } from '@crossgear/core-sche
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Keys } from '../src/keys.ts'
-import { RedisStore } from '../src/store.ts'
+import { StoreKeys } from '../src/keys.ts'
+import { RedisStore } from '../src/index.ts'
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
-const keys = new Keys(true)
+const keys = new StoreKeys(true)
 const patience = { timeout: 20_000 }
 
 describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {

@@ -3,7 +3,7 @@ import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Confirmations, questionOf, type Durability } from '../src/durability.ts'
-import { RedisStore } from '../src/store.ts'
+import { RedisStore } from '../src/index.ts'
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
 

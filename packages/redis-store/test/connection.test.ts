@@ -6,7 +6,7 @@ import { StoreError } from '@crossgear/core-scheduler'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { RedisStore } from '../src/store.ts'
+import { RedisStore } from '../src/index.ts'
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
 

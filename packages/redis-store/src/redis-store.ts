@@ -41,7 +41,7 @@ import { RedisLanes } from './lane-steps.ts'
 import { RedisNativeStore } from './native-store.ts'
 import { RedisNodes } from './node-steps.ts'
 import { RedisQueues } from './queues.ts'
-import type { StoreAddress } from './store-address.ts'
+import type { StoreAddress } from '@crossgear/gearmonkey-redis/address'
 import { StoreLink } from './store-link.ts'
 
 /** Bounds of what dead jobs may keep. Defaults at the end of each line. */

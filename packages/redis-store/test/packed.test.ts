@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Packer, unpack } from '../src/packed.ts'
-import { RedisStore } from '../src/store.ts'
+import { RedisStore } from '../src/index.ts'
 
 const lua = readFileSync(new URL('../lua/lib/packed.lua', import.meta.url), 'utf8')
 /** Gives back what it is given, numbers as text. */

@@ -1,4 +1,4 @@
-import type { Place } from './keys.ts'
+import type { Place } from '@crossgear/gearmonkey-redis'
 
 /** Idle jobs that are kept in mind at a time; the hunt begins when there are so many. */
 const mostCandidates = 20_000

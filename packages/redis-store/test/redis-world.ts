@@ -1,16 +1,16 @@
 import { Cluster, Redis } from 'ioredis'
 import type { SteppedStore, NativePeer, StoreWorld, WorldOptions } from '@crossgear/store-testkit'
-import { RedisStore, type StoreAddress } from '../src/store.ts'
+import { RedisStore, type StoreAddress } from '../src/index.ts'
 import { checkInvariants } from '../src/invariants.ts'
 import type { Connection } from '../src/connection.ts'
-import { Keys } from '../src/keys.ts'
+import { StoreKeys } from '../src/keys.ts'
 import { ageKeys } from './age-keys.ts'
 import { SpecPeer } from './spec-peer.ts'
 
 /** Nodes on a real store. Time passes by making everything in the store older. */
 export class RedisWorld implements StoreWorld {
   readonly redis: Connection
-  readonly #keys: Keys
+  readonly #keys: StoreKeys
   readonly native: NativePeer
   readonly #address: StoreAddress
   readonly #options: WorldOptions
@@ -20,7 +20,7 @@ export class RedisWorld implements StoreWorld {
     this.#address = address
     this.#options = options
     this.redis = rawConnection(address)
-    this.#keys = new Keys(this.redis.isCluster)
+    this.#keys = new StoreKeys(this.redis.isCluster)
     this.native = new SpecPeer(this.redis)
   }
 

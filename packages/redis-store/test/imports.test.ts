@@ -6,8 +6,8 @@ import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import type { ImportedJob } from '../src/imports.ts'
 import type { ImportNote } from '../src/import-note.ts'
-import { Keys } from '../src/keys.ts'
-import { RedisStore, type StoreAddress } from '../src/store.ts'
+import { StoreKeys } from '../src/keys.ts'
+import { RedisStore, type StoreAddress } from '../src/index.ts'
 import { RedisWorld } from './redis-world.ts'
 
 const tag = Buffer.from('run1')
@@ -211,7 +211,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     await store.imports.store('mail', tag, [imported('a')])
     await store.imports.saveProgress('m1', { cursor: '7' })
     expect(await store.imports.progress('m1')).toEqual({ cursor: '7' })
-    const keys = new Keys(world.redis.isCluster)
+    const keys = new StoreKeys(world.redis.isCluster)
     const ofA = keys.imported('mail', imported('a').importId[0] ?? 0)
     for (const key of [keys.migration('m1'), ofA]) {
       expect(await world.redis.ttl(key)).toBeGreaterThan(29 * 24 * 3600)

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { commandConnection, connect } from './connection.ts'
 import { storeErrorOf } from './errors.ts'
-import type { ServerAddress } from './store-address.ts'
+import type { ServerAddress } from '@crossgear/gearmonkey-redis/address'
 
 /** A connection to one server that holds what another system wrote. */
 export type ServerConnection = Redis

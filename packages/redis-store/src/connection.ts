@@ -1,7 +1,15 @@
 import { Cluster, Redis } from 'ioredis'
-import { longestPauseMs, loginOf, pause, placeOf, type Options } from './address-options.ts'
-import { connectOnce } from './connect-once.ts'
-import { isClusterAddress, type ServerAddress, type StoreAddress } from './store-address.ts'
+import {
+  connectOnce,
+  isClusterAddress,
+  longestPauseMs,
+  loginOf,
+  pause,
+  placeOf,
+  type Options,
+  type ServerAddress,
+  type StoreAddress,
+} from '@crossgear/gearmonkey-redis/address'
 
 /** A connection to one server, to a master found by Sentinels, or to a cluster. */
 export type Connection = Redis | Cluster

@@ -8,7 +8,7 @@ import {
 import { chunks } from './chunks.ts'
 import { countsOf } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
-import type { Place } from './keys.ts'
+import type { Place } from '@crossgear/gearmonkey-redis'
 import type { StoreLink } from './store-link.ts'
 
 /** Lanes with due jobs that one promotion takes on; the rest have the next one. */

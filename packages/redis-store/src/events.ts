@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis'
 import type { ConsumerNews, JobEvent, StoreListener } from '@crossgear/core-scheduler'
-import type { Keys } from './keys.ts'
+import type { StoreKeys } from './keys.ts'
 
 const laneEvent = /^(create|start|finish):(\d+)$/
 
 /** Listens on the store's channels: this node's own, everybody's, and those of watched lanes. */
 export class Events {
   readonly #redis: Redis
-  readonly #keys: Keys
+  readonly #keys: StoreKeys
   readonly #nodeChannel: string
   #watched: ReadonlySet<string> | 'all' = new Set()
   /** The watched lanes to which the server surely has subscribed this node, while it is connected. */
@@ -16,7 +16,7 @@ export class Events {
   #hasStarted = false
   #isProbing = false
 
-  constructor(redis: Redis, keys: Keys, node: string) {
+  constructor(redis: Redis, keys: StoreKeys, node: string) {
     this.#redis = redis
     this.#keys = keys
     this.#nodeChannel = keys.nodeChannel(node)

@@ -3,7 +3,7 @@ import { LaneNames, type Level, type NewJob } from '@crossgear/core-scheduler'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SteppedStore } from '@crossgear/store-testkit'
-import { Keys } from '../src/index.ts'
+import { StoreKeys } from '../src/index.ts'
 import { checkInvariants } from '../src/invariants.ts'
 import { RedisWorld } from './redis-world.ts'
 
@@ -204,7 +204,7 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
 
   test('reads the keys of a cluster', async () => {
     await redis.lpush('queue:{sms}:high', '7')
-    expect(await checkInvariants(redis, { keys: new Keys(true), native: true })).toEqual([
+    expect(await checkInvariants(redis, { keys: new StoreKeys(true), native: true })).toEqual([
       'sms: 7 is in high and has no hash',
     ])
   })

@@ -8,7 +8,7 @@ import type {
 import { chunks } from './chunks.ts'
 import { JidIndex } from './jid-index.ts'
 import { KeyScan } from './key-scan.ts'
-import type { Place } from './keys.ts'
+import type { Place } from '@crossgear/gearmonkey-redis'
 import type { StoreLink } from './store-link.ts'
 import { StrayHunt } from './stray-hunt.ts'
 

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs'
+import type { Redis } from 'ioredis'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { StoreKeys } from '../src/index.ts'
+
+const lua = readFileSync(new URL('../lua/lib/keys.lua', import.meta.url), 'utf8')
+
+/** What keys.lua calls each key of keys.ts. */
+const twins: Readonly<Record<string, (keys: StoreKeys) => string>> = {
+  "laneKey('uid', lane)": (keys) => keys.uid('mail@bulk'),
+  "jobKey(lane, '7')": (keys) => keys.job('mail@bulk', 7),
+  "queueKey(lane, 'high')": (keys) => keys.queue('mail@bulk', 'high'),
+  "queueKey(lane, 'normal')": (keys) => keys.queue('mail@bulk', 'normal'),
+  "queueKey(lane, 'low')": (keys) => keys.queue('mail@bulk', 'low'),
+  "queueKey(lane, 'scheduled')": (keys) => keys.queue('mail@bulk', 'scheduled'),
+  'channelOf(lane)': (keys) => keys.channel('mail@bulk'),
+  "laneKey('lock', lane) .. ':7'": (keys) => keys.lock('mail@bulk', 7),
+  "laneKey('count', lane)": (keys) => keys.count('mail@bulk'),
+  'busyKey(lane)': (keys) => keys.busy('mail@bulk'),
+  'deadKey(lane)': (keys) => keys.dead('mail@bulk'),
+  'retriesKey(lane)': (keys) => keys.retries('mail@bulk'),
+  'bridgedKey(lane)': (keys) => keys.bridged('mail@bulk'),
+  "heldKey('w w1')": (keys) => keys.held('w w1'),
+  'uniqueKey(lane)': (keys) => keys.unique('mail@bulk'),
+  'jidKey(lane)': (keys) => keys.jid('mail@bulk'),
+  'onceKey(lane)': (keys) => keys.once('mail@bulk'),
+  'suspectsKey(lane)': (keys) => keys.suspects('mail@bulk'),
+  'lineKey(lane)': (keys) => keys.line('mail@bulk'),
+  'ticksKey(lane)': (keys) => keys.ticks('mail@bulk'),
+  'tiesKey(lane)': (keys) => keys.ties('mail@bulk'),
+  "joinedKey(lane, 'n-1')": (keys) => keys.joined('mail@bulk', 'n-1'),
+  'levelKey(lane, 7)': (keys) => keys.level('mail@bulk', 7),
+  'metaKey(lane)': (keys) => keys.meta('mail@bulk'),
+  "readyKey('bulk')": (keys) => keys.ready('bulk'),
+  "slotsKey('bulk')": (keys) => keys.slots('bulk'),
+  "slotWorkersKey('bulk')": (keys) => keys.slotWorkers('bulk'),
+  "workerSlotsKey('bulk')": (keys) => keys.workerSlots('bulk'),
+  "rateKey('bulk')": (keys) => keys.rate('bulk'),
+  "batchKey('b1')": (keys) => keys.batch('b1'),
+  "nodeChannel('n1')": (keys) => keys.nodeChannel('n1'),
+  dueKey: (keys) => keys.due,
+  'jidsKey(3)': (keys) => keys.jids(3),
+  "endedKey('jid-0001')": (keys) => keys.ended('jid-0001'),
+  callbacksKey: (keys) => keys.callbacks,
+  joinsKey: (keys) => keys.joins,
+  eventsChannel: (keys) => keys.events,
+}
+
+test('in a cluster all keys of a lane have it as their hash tag', () => {
+  const keys = new StoreKeys(true)
+  for (const key of [keys.uid('mail'), keys.job('mail', 7), keys.busy('mail'), keys.meta('mail')]) {
+    expect(/\{(.*?)\}/.exec(key)?.[1]).toBe('mail')
+  }
+})
+
+test('every key of keys.lua has its twin here', () => {
+  const functions = [...lua.matchAll(/^local function (\w+(?:Key|Of|Channel))\(/gm)]
+  const constants = [...lua.matchAll(/^local ((?:\w+, )*\w+) = (?:'xg|broker)/gm)]
+  const names = [
+    ...functions.map(([, name = '']) => name),
+    ...constants.flatMap(([, some = '']) => some.split(', ')),
+  ]
+  expect(names.length).toBeGreaterThan(10)
+  for (const name of names) {
+    expect(
+      Object.keys(twins).some((expression) => expression.startsWith(name)),
+      name,
+    ).toBe(true)
+  }
+})
+
+describe.skipIf(lacksRedis)('with redis-server,', () => {
+  let server: RedisServer
+  let redis: Redis
+  beforeAll(async () => {
+    server = await RedisServer.start()
+    redis = server.connect()
+  })
+  afterAll(() => server.stop())
+
+  test.each([false, true])('keys.lua and keys.ts agree, in a cluster: %s', async (cluster) => {
+    const keys = new StoreKeys(cluster, 3)
+    const script = `local database = 3\n${lua}\nlocal lane = ARGV[3]\nreturn { ${Object.keys(twins).join(', ')} }`
+    const written = await redis.eval(script, 0, keys.open, keys.close, 'mail@bulk')
+    expect(written).toEqual(Object.values(twins).map((keyOf) => keyOf(keys)))
+  })
+})
