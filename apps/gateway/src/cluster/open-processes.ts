@@ -1,6 +1,6 @@
 import { checkDurability } from '../redis-server/check-durability.ts'
 import { openStore } from '../redis-server/open-store.ts'
-import { storeAnswers } from '../redis-server/store-answers.ts'
+import { storeAnswers } from '../redis-server/given-store.ts'
 import { openWeb } from '../server/open.ts'
 import type { Opening } from '../server/open.ts'
 import type { Closers, RunningGateway } from '../server/shutdown.ts'

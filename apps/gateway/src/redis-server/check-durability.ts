@@ -1,10 +1,11 @@
 import { readDurability } from '../config/durability-level.ts'
 import { oneLine, StartError } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
-import { checkFsync } from './check-fsync.ts'
+import { nameServer } from './given-store.ts'
 import { locateServer } from './locate-server.ts'
 import type { OpenStore } from './open-store.ts'
 import { RespConnection } from './resp-connection.ts'
+import { RespError } from './resp-reply.ts'
 
 const TIMEOUT_MS = 5000
 
@@ -60,4 +61,100 @@ async function checkReplicas(
   const found = Number(await connection.command('WAIT', '0', '1'))
   if (found >= wanted) return
   log.warn(`${flag}: the store has ${found} replicas now. Jobs are refused until it has enough.`)
+}
+
+/** Written to see when it is on the disk; gone by itself where its end is not lived to see. */
+const probeKey = 'xg:disk'
+const probeSeconds = 10
+/** Writes that are tried, one after the other. */
+const probes = 3
+/** A disk that is written once a second has two writes, the second made after the first is there, no sooner. */
+const soonestMs = 900
+/** How long a write may take to be on the disk. */
+const onDiskMs = 2_000
+
+/**
+ * Makes sure that the store says when its disk has something, and not before: some servers with
+ * `appendfsync everysec` answer WAITAOF at once.
+ *
+ * @throws StartError, and whatever the connection throws
+ */
+export async function checkFsync(
+  connection: RespConnection,
+  flag: string,
+  log: Logger,
+): Promise<void> {
+  await askDisk(connection, flag)
+  const policy = await policyOf(connection)
+  if (policy === 'always') return
+  if (policy === 'no') {
+    log.warn(
+      `${flag}: the store does not ask its disk ("appendfsync no"). Jobs are refused until it is "everysec" or "always".`,
+    )
+    return
+  }
+  if (!(await confirmsTooEarly(connection))) return
+  const server = await nameServer(connection)
+  if (policy === undefined) {
+    log.warn(
+      `${flag}: ${server} says at once that its disk has what was written. That is true with "appendfsync always" alone, and it does not say whether it has that.`,
+    )
+    return
+  }
+  throw new StartError(
+    `${flag} needs a store that waits for its disk, and ${server} with "appendfsync ${policy}" answers before the disk has anything: use "appendfsync always" on it, or another version (docs/durability.md names some).`,
+    1,
+  )
+}
+
+async function askDisk(connection: RespConnection, flag: string): Promise<void> {
+  try {
+    await connection.command('WAITAOF', '1', '0', '1')
+  } catch (error) {
+    if (!(error instanceof RespError)) throw error
+    if (/unknown command/i.test(error.message)) {
+      const server = await nameServer(connection)
+      throw new StartError(
+        `${flag} needs Redis 7.2 or Valkey, and the store is ${server}: use a newer server, or "appendfsync always" on this one with --durability store.`,
+        1,
+        { cause: error },
+      )
+    }
+    if (/appendonly/i.test(error.message)) {
+      throw new StartError(
+        `${flag} needs an append-only file, and the store keeps none: set "appendonly yes" on it.`,
+        1,
+        { cause: error },
+      )
+    }
+    throw error
+  }
+}
+
+/** Undefined where the server does not tell, as hosted ones do. */
+async function policyOf(connection: RespConnection): Promise<string | undefined> {
+  try {
+    const reply = await connection.command('CONFIG', 'GET', 'appendfsync')
+    return Array.isArray(reply) && typeof reply[1] === 'string' ? reply[1] : undefined
+  } catch (error) {
+    if (error instanceof RespError) return undefined
+    throw error
+  }
+}
+
+async function confirmsTooEarly(connection: RespConnection): Promise<boolean> {
+  const startedMs = performance.now()
+  try {
+    for (let at = 0; at < probes; at += 1) {
+      await connection.command('SET', probeKey, String(at), 'EX', String(probeSeconds))
+      const reply = await connection.command('WAITAOF', '1', '0', String(onDiskMs))
+      const onDisk: unknown = Array.isArray(reply) ? reply[0] : undefined
+      if (onDisk !== 1 || performance.now() - startedMs >= soonestMs) return false
+    }
+    return true
+  } catch (error) {
+    // A server that takes no writes now says nothing of its disk.
+    if (error instanceof RespError) return false
+    throw error
+  }
 }

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config/load-config.ts'
 import { StartError, systemCode } from '../errors.ts'
-import { chooseStorePort, LOOPBACK } from './free-port.ts'
-import { nameServer } from './readiness.ts'
+import { chooseStorePort, LOOPBACK } from './private-server.ts'
+import { nameServer } from './given-store.ts'
 import { RespConnection } from './resp-connection.ts'
-import type { RunningStore } from './running-store.ts'
+import type { RunningStore } from './keep-running.ts'
 import type { TcpStoreAddress } from './store-address.ts'
 
 /** Plain JavaScript, so that it runs the same from the sources and from the build. */

@@ -1,7 +1,13 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { open } from 'node:fs/promises'
-import { LOOPBACK } from './free-port.ts'
+import { constants } from 'node:fs'
+import { access, open } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Config } from '../config/load-config.ts'
+import { StartError, systemCode } from '../errors.ts'
+import type { Logger } from '../ops/log/logger.ts'
 import type { StoreFolder } from './store-folder.ts'
 
 /** A store server that this gateway started. */
@@ -74,4 +80,93 @@ export async function spawnServer(
   } finally {
     await log.close()
   }
+}
+
+/** A store program that is installed on this machine. */
+export interface StoreProgram {
+  readonly path: string
+}
+
+const PROGRAMS = ['redis-server', 'valkey-server']
+/** Redis 6 lacks commands that the gateway's scripts use. Every Valkey is newer. */
+const OLDEST_MAJOR = 7
+const VERSION_TIMEOUT_MS = 5000
+
+/** The first program on PATH that can be the private store. */
+export async function findStoreProgram(
+  pathVariable: string | undefined,
+  log: Logger,
+): Promise<StoreProgram | undefined> {
+  const folders = (pathVariable ?? '').split(delimiter).filter((folder) => folder !== '')
+  for (const name of PROGRAMS) {
+    for (const folder of folders) {
+      const path = join(folder, name)
+      if (!(await isExecutable(path))) continue
+      const major = await majorVersion(path)
+      if (major === undefined || major >= OLDEST_MAJOR) return { path }
+      log.warn(
+        `${path} is version ${major} and not used: Redis ${OLDEST_MAJOR} or Valkey is needed.`,
+      )
+    }
+  }
+  return undefined
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** `Redis server v=7.0.15 sha=...` */
+async function majorVersion(path: string): Promise<number | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)(path, ['--version'], {
+      timeout: VERSION_TIMEOUT_MS,
+    })
+    const major = /\bv=(\d+)\./.exec(stdout)?.[1]
+    return major === undefined ? undefined : Number(major)
+  } catch {
+    return undefined // it says so itself when it is started
+  }
+}
+
+export const LOOPBACK = '127.0.0.1'
+const USUAL_PORT = 6379
+
+/** The loopback port of a new store: the one wished for, or for `auto` 6379 or any that is free. */
+export async function chooseStorePort(wish: Config['storePort']): Promise<number> {
+  if (wish === 'auto') return (await tryPort(USUAL_PORT)) ?? (await freePort())
+  if (wish === 0) return await freePort()
+  const port = await tryPort(wish)
+  if (port !== undefined) return port
+  throw new StartError(
+    `Port ${wish} on ${LOOPBACK} is in use: stop the other program or choose another with --store-port.`,
+    1,
+  )
+}
+
+async function freePort(): Promise<number> {
+  const port = await tryPort(0)
+  if (port === undefined) throw new StartError('No loopback port is free: give a --redis-url.', 1)
+  return port
+}
+
+/** The port, if this process could listen on it just now. */
+async function tryPort(port: number): Promise<number | undefined> {
+  const server = createServer()
+  try {
+    server.listen({ host: LOOPBACK, port, exclusive: true })
+    await once(server, 'listening')
+  } catch (error) {
+    if (['EADDRINUSE', 'EACCES'].includes(systemCode(error))) return undefined
+    throw error
+  }
+  const bound = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof bound === 'object' ? bound?.port : undefined
 }

@@ -1,14 +1,17 @@
+import { open, readFile, rm, stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config/load-config.ts'
 import { oneLine, StartError, systemCode } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
-import type { StoreProgram } from './find-server.ts'
-import { chooseStorePort } from './free-port.ts'
-import { spawnServer, type ServerProcess } from './private-server.ts'
+import type { RunningStore } from './keep-running.ts'
+import {
+  chooseStorePort,
+  type ServerProcess,
+  spawnServer,
+  type StoreProgram,
+} from './private-server.ts'
 import { StoreTimeout } from './resp-connection.ts'
 import { isRefusedLogin, RespError } from './resp-reply.ts'
-import type { RunningStore } from './running-store.ts'
-import { isAlive, withLock } from './start-lock.ts'
 import type { StoreFolder, StoreRecord } from './store-folder.ts'
 import { StoreKeeper } from './store-keeper.ts'
 
@@ -159,4 +162,94 @@ async function endOrLeave(folder: StoreFolder, held: Held, log: Logger): Promise
     log.warn(`The store is left as it is: ${oneLine(error)}.`)
   }
   keeper.connection.end()
+}
+
+const LOCK_RETRY_MS = 25
+const GIVE_UP_MS = 60_000
+/** A holder writes its pid at once after it made the file, or never. */
+const UNWRITTEN_MS = 2000
+
+/** How a holder is waited for. */
+interface LockWait {
+  /** An abort ends the wait. */
+  readonly signal?: AbortSignal | undefined
+  /** Called once, when the wait begins. */
+  readonly waits?: () => void
+}
+
+/**
+ * Runs `work` while no other gateway that uses the same lock file runs its own. The file names its
+ * holder; one whose holder is dead is taken over.
+ */
+export async function withLock<T>(
+  path: string,
+  work: () => Promise<T>,
+  { signal, waits = () => undefined }: LockWait = {},
+): Promise<T> {
+  for (let waitedMs = 0; !(await take(path)); waitedMs += LOCK_RETRY_MS) {
+    if (await removeStale(path)) continue
+    if (waitedMs === 0) waits()
+    if (waitedMs >= GIVE_UP_MS) {
+      throw new StartError(
+        `Another gateway holds ${path}: wait until it has started or stopped; if there is none, remove the file.`,
+        1,
+      )
+    }
+    await delay(LOCK_RETRY_MS, undefined, { ...(signal && { signal }) })
+  }
+  try {
+    return await work()
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+async function take(path: string): Promise<boolean> {
+  try {
+    const file = await open(path, 'wx')
+    await file.writeFile(String(process.pid))
+    await file.close()
+    return true
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+async function removeStale(path: string): Promise<boolean> {
+  const before = await look(path)
+  if (!before) return true // released meanwhile
+  if (before.pid === undefined ? before.ageMs < UNWRITTEN_MS : isAlive(before.pid)) return false
+  const after = await look(path)
+  if (after?.inode !== before.inode) return true // taken over by another
+  await rm(path, { force: true })
+  return true
+}
+
+interface Holder {
+  readonly pid: number | undefined
+  readonly inode: number
+  readonly ageMs: number
+}
+
+async function look(path: string): Promise<Holder | undefined> {
+  try {
+    const { ino: inode, mtimeMs } = await stat(path)
+    const text = await readFile(path, 'utf8')
+    const pid = /^\d+$/.test(text) ? Number(text) : undefined
+    return { pid, inode, ageMs: Date.now() - mtimeMs }
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Whether a process of this number exists. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return systemCode(error) === 'EPERM'
+  }
 }

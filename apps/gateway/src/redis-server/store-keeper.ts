@@ -1,4 +1,4 @@
-import { nameServer } from './readiness.ts'
+import { nameServer } from './given-store.ts'
 import { RespConnection, StoreTimeout } from './resp-connection.ts'
 import { RespError } from './resp-reply.ts'
 import type { StoreFolder } from './store-folder.ts'
