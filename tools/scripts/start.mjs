@@ -35,6 +35,11 @@ function isBuilt(project) {
   return builtAt > Math.max(newestSource(join(folder, 'src')), ...settings)
 }
 
+function isLinked() {
+  const store = join(root, 'packages/redis-store')
+  return modifiedAt(join(store, 'dist/lua.js')) > newestSource(join(store, 'lua'))
+}
+
 function build() {
   process.stderr.write('Building Crossgear...\n')
   const { status } = spawnSync('npm', ['run', '--silent', 'build'], {
@@ -48,5 +53,6 @@ function build() {
 }
 
 const { references } = JSON.parse(readFileSync(join(root, 'tsconfig.build.json'), 'utf8'))
-if (!references.every((/** @type {{ path: string }} */ { path }) => isBuilt(path))) build()
+const isReady = references.every((/** @type {{ path: string }} */ { path }) => isBuilt(path))
+if (!isReady || !isLinked()) build()
 await import(pathToFileURL(join(root, 'apps/gateway/dist/main.js')).href)

@@ -13,6 +13,7 @@ interface Manifest {
   readonly files?: readonly string[]
   readonly bin?: Readonly<Record<string, string>>
   readonly exports?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly imports?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
 const packages = ['packages', 'apps']
@@ -35,9 +36,11 @@ function packed(folder: string): readonly string[] {
   return Object.values(packs).flatMap(({ files }) => files.map(({ path }) => path))
 }
 
-/** What a program that installs the package may name. */
-function promised({ bin = {}, exports = {} }: Manifest): string[] {
-  const named = Object.values(exports).flatMap(({ types, default: code }) => [types, code])
+/** What a program that installs the package, or the package itself, may name. */
+function promised({ bin = {}, exports = {}, imports = {} }: Manifest): string[] {
+  const named = [...Object.values(exports), ...Object.values(imports)].flatMap(
+    ({ types, default: code }) => [types ?? code, code],
+  )
   return [...Object.values(bin), ...named].flatMap((path) => path?.replace(/^\.\//, '') ?? [])
 }
 

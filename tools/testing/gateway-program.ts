@@ -11,9 +11,14 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
  * sources take. Where it does not build, the sources are run.
  */
 export function buildGateway(): void {
-  const words = [`${root}node_modules/typescript/bin/tsc`, '-b', 'tsconfig.build.json']
-  const { status } = spawnSync(process.execPath, words, { cwd: root, stdio: 'ignore' })
-  if (status === 0) process.env[builtVariable] = 'yes'
+  const steps = [
+    [`${root}node_modules/typescript/bin/tsc`, '-b', 'tsconfig.build.json'],
+    [`${root}tools/scripts/link-lua.mjs`],
+  ]
+  const isDone = steps.every(
+    (words) => spawnSync(process.execPath, words, { cwd: root, stdio: 'ignore' }).status === 0,
+  )
+  if (isDone) process.env[builtVariable] = 'yes'
 }
 
 function isBuilt(): boolean {

@@ -7,7 +7,7 @@ import type {
 } from '@crossgear/core-scheduler'
 import { addFields } from './job-hash.ts'
 import { KeyScan } from './key-scan.ts'
-import type { ScriptArgument } from './scripts.ts'
+import type { ScriptArgument } from './scripts/scripts.ts'
 import type { StoreLink } from './store-link.ts'
 
 /** Keys that one step of a clean-up looks at. */

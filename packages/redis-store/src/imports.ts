@@ -2,8 +2,8 @@ import { defaultLevel, type Door, type Job, type NewJob } from '@crossgear/core-
 import { chunks } from './chunks.ts'
 import { noteOf, type ImportNote } from './import-note.ts'
 import { addFields, jobOf } from './job-hash.ts'
-import { unpack } from './packed.ts'
-import type { ScriptArgument } from './scripts.ts'
+import { unpack } from './scripts/packed.ts'
+import type { ScriptArgument } from './scripts/scripts.ts'
 import type { StoreLink } from './store-link.ts'
 
 /** How long notes of imported jobs are kept after the last one of their kind, seconds: 30 days. */

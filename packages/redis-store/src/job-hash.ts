@@ -12,7 +12,7 @@ import {
   type Status,
 } from '@crossgear/core-scheduler'
 import type { KeptJobs } from './kept-jobs.ts'
-import type { ScriptArgument } from './scripts.ts'
+import type { ScriptArgument } from './scripts/scripts.ts'
 
 /** Puts the fields of a job's hash beside the GearMonkey spec's, as pairs for HSET, behind other arguments. */
 export function addFields(args: ScriptArgument[], job: NewJob): void {

@@ -19,8 +19,8 @@ import { isFull, isUnheard } from './errors.ts'
 import { reservationsOf, type ReservedReply } from './job-hash.ts'
 import { JobReads } from './job-reads.ts'
 import { KeptJobs } from './kept-jobs.ts'
-import { unpack } from './packed.ts'
-import type { ScriptArgument } from './scripts.ts'
+import { unpack } from './scripts/packed.ts'
+import type { ScriptArgument } from './scripts/scripts.ts'
 import {
   addClaim,
   addOutcomes,

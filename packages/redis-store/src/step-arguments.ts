@@ -7,7 +7,7 @@ import type {
   Report,
   Throttle,
 } from '@crossgear/core-scheduler'
-import type { ScriptArgument } from './scripts.ts'
+import type { ScriptArgument } from './scripts/scripts.ts'
 import type { StoreLink } from './store-link.ts'
 import { addArrivals } from './submit-arguments.ts'
 import { throttleArguments } from './throttle-arguments.ts'

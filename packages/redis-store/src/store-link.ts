@@ -5,7 +5,7 @@ import { chunks } from './chunks.ts'
 import { commandConnection, type Connection } from './connection.ts'
 import { storeErrorOf } from './errors.ts'
 import { StoreKeys } from './keys.ts'
-import { Scripts, type ScriptArgument, type ScriptName } from './scripts.ts'
+import { Scripts, type ScriptArgument, type ScriptName } from './scripts/scripts.ts'
 import {
   databaseOf,
   isClusterAddress,

@@ -1,6 +1,6 @@
 import type { LaneArrivals, LaneSubmitted, Submitted } from '@crossgear/core-scheduler'
 import { addFields } from './job-hash.ts'
-import type { ScriptArgument } from './scripts.ts'
+import type { ScriptArgument } from './scripts/scripts.ts'
 import type { StoreLink } from './store-link.ts'
 
 /** Puts the jobs of one lane behind other arguments of the step script, as its head says. */

@@ -1,5 +1,5 @@
 import type { ClaimRequest, LaneNames, Throttle } from '@crossgear/core-scheduler'
-import type { ScriptArgument } from './scripts.ts'
+import type { ScriptArgument } from './scripts/scripts.ts'
 
 /** As the scripts take a limit: concurrency, rate, per (ms), timeout (ms), jobs of a worker, the worker. */
 export function limitArguments(throttle: Throttle = {}, worker = ''): ScriptArgument[] {

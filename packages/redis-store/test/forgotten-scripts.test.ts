@@ -1,7 +1,7 @@
 import { Redis, type Command } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { Scripts } from '../src/scripts.ts'
+import { Scripts } from '../src/scripts/scripts.ts'
 
 /** A connection before whose every command the server forgets its scripts, once told so. */
 class Forgetful extends Redis {

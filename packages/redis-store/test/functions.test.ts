@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { functionOf } from '../src/function-text.ts'
+import { functionOf } from '../src/scripts/function-text.ts'
 import { RedisStore } from '../src/index.ts'
 
 const job = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false } as const

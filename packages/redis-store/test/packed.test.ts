@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Redis } from 'ioredis'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Packer, unpack } from '../src/packed.ts'
+import { Packer, unpack } from '../src/scripts/packed.ts'
 import { RedisStore } from '../src/index.ts'
 
 const lua = readFileSync(new URL('../lua/lib/packed.lua', import.meta.url), 'utf8')

@@ -1,4 +1,4 @@
-import type { ScriptArgument, ScriptName } from '../scripts.ts'
+import type { ScriptArgument, ScriptName } from '../scripts/scripts.ts'
 import type { StoreLink } from '../store-link.ts'
 import type { ClusterTies } from './cluster-ties.ts'
 

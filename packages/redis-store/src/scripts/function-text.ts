@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { scriptParts } from './script-text.ts'
+import { linkedScripts } from '#linked-scripts'
 
 /** A script as a function that the server keeps: its own functions are made once, not in every call. */
 export interface ServerFunction {
@@ -21,7 +21,7 @@ export function functionOf(
   script: string,
   { database, grows }: { readonly database: number; readonly grows: boolean },
 ): ServerFunction {
-  const { libraries, own } = scriptParts(script)
+  const { libraries = [], own = '' } = linkedScripts[script] ?? {}
   const fixed = libraries.filter(isFixed)
   const perCall = libraries.filter((piece) => !isFixed(piece))
   const names = perCall.flatMap((piece) => assignment.exec(piece)?.[1]?.split(', ') ?? [])

@@ -1,7 +1,7 @@
-import type { Connection } from './connection.ts'
+import { linkedScripts } from '#linked-scripts'
+import type { Connection } from '../connection.ts'
 import { Functions } from './functions.ts'
 import { Packer } from './packed.ts'
-import { readScript } from './script-text.ts'
 
 const names = [
   'abandon',
@@ -93,6 +93,11 @@ type PlainCall = (command: 'EVAL', lua: string, ...args: Parameters<Call>) => Pr
 const isForgotten = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('NOSCRIPT')
 
+function textOf(file: string): string {
+  const { libraries = [], own = '' } = linkedScripts[file] ?? {}
+  return [...libraries, own].join('')
+}
+
 /** Typed calls of the scripts over one connection. A script the server has lost is sent again. */
 export class Scripts {
   readonly #redis: Connection
@@ -111,7 +116,7 @@ export class Scripts {
     for (const name of names) {
       const command = `xg-${name}`
       const head = growing.has(name) ? '#!lua\n' : '#!lua flags=allow-oom\n'
-      const lua = `${head}local database = ${database}\n${readScript(fileOf[name] ?? name)}`
+      const lua = `${head}local database = ${database}\n${textOf(fileOf[name] ?? name)}`
       redis.defineCommand(command, { lua })
       const defined = redis as unknown as Record<string, Call>
       const call = defined[`${command}Buffer`]

@@ -1,29 +1,22 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
-const folder = new URL('../lua/', import.meta.url)
 const include = /^( *)--#include (\w+)\n/gm
 
-interface ScriptParts {
+/** A script with all that it needs. */
+export interface LinkedScript {
   /** The pieces of the libraries that it needs. */
   readonly libraries: readonly string[]
   /** The text of its own file. */
   readonly own: string
 }
 
-/** Scripts that were read: their files do not change while a process runs. */
-const known = new Map<string, ScriptParts>()
+/** Scripts by their names, which are those of their files. */
+export type LinkedScripts = Readonly<Record<string, LinkedScript>>
 
-/** The text of a script in `lua/`, with what it needs of `lua/lib/`. */
-export function readScript(name: string): string {
-  const { libraries, own } = scriptParts(name)
-  return [...libraries, own].join('')
-}
-
-/** The same in parts. */
-export function scriptParts(name: string): ScriptParts {
-  const parts = known.get(name) ?? linked(name)
-  known.set(name, parts)
-  return parts
+/** Links all scripts of the folder `lua/`: a step of the build, and of tests that run from source. */
+export function linkScripts(folder: URL): LinkedScripts {
+  const names = readdirSync(folder).flatMap((file) => /^(.*)\.lua$/.exec(file)?.[1] ?? [])
+  return Object.fromEntries(names.map((name) => [name, linked(folder, name)]))
 }
 
 /**
@@ -31,7 +24,7 @@ export function scriptParts(name: string): ScriptParts {
  * comments. The server makes each function anew in every call: one that nothing uses would cost in all of them. What
  * is named inside a function is made when that is called, for what is seldom needed.
  */
-function linked(name: string): ScriptParts {
+function linked(folder: URL, name: string): LinkedScript {
   const pieces: string[] = []
   const included = new Set<string>()
   const read = (file: string): string[] => {

@@ -1,10 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { readScript } from '../src/script-text.ts'
+import { linkedScripts } from '../src/scripts/linked-scripts.ts'
 
 const folder = new URL('../lua/', import.meta.url)
 const filesIn = (url: URL): string[] => readdirSync(url).filter((file) => file.endsWith('.lua'))
 const names = filesIn(folder).map((file) => file.slice(0, -4))
+
+const readScript = (name: string): string => {
+  const { libraries = [], own = '' } = linkedScripts[name] ?? {}
+  return [...libraries, own].join('')
+}
 
 const definition = /local function (\w+)\(/g
 const libraries = new URL('lib/', folder)
