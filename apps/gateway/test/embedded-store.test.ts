@@ -1,14 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { locateServer, type ServerAddress, StoreProbe } from '@crossgear/redis-store'
 import { expect, it, onTestFinished } from 'vitest'
-import { locateServer } from '../src/redis-server/locate-server.ts'
 import { openStore } from '../src/redis-server/open-store.ts'
-import { RespConnection } from '../src/redis-server/resp-connection.ts'
 import { recordingLog } from './support/recording-log.ts'
-import type { ServerStoreAddress } from '../src/redis-server/store-address.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-function withoutLogin({ password: _, ...rest }: ServerStoreAddress): ServerStoreAddress {
+function withoutLogin({ password: _, ...rest }: ServerAddress): ServerAddress {
   return rest
 }
 
@@ -22,13 +20,13 @@ it('without a server on PATH an embedded store answers, warns, and ends with the
   expect(lines[0]).toContain('jobs are kept in memory and do not outlive this gateway')
 
   const address = await locateServer(store.address, 2000)
-  const connection = await RespConnection.open(address, 2000)
+  const connection = await StoreProbe.open(address, 2000)
   expect(await connection.command('PING')).toBe('PONG')
   expect(await connection.command('EVAL', 'return 1 + 1', '0')).toBe(2)
   const setting = 'hash-max-listpack-value'
   expect(await connection.command('CONFIG', 'GET', setting)).toEqual([setting, '1024'])
 
-  const stranger = await RespConnection.open(withoutLogin(address), 2000)
+  const stranger = await StoreProbe.open(withoutLogin(address), 2000)
   await expect(stranger.command('FLUSHALL')).rejects.toThrow(/^NOAUTH /)
   stranger.end()
   const password = (await readFile(join(dataDir, 'store.password'), 'utf8')).trimEnd()
@@ -36,5 +34,5 @@ it('without a server on PATH an embedded store answers, warns, and ends with the
 
   await store.close()
   await connection.closed
-  await expect(RespConnection.open(address, 2000)).rejects.toThrow('ECONNREFUSED')
+  await expect(StoreProbe.open(address, 2000)).rejects.toThrow('ECONNREFUSED')
 })

@@ -1,14 +1,12 @@
 import { access, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { locateServer, StoreProbe } from '@crossgear/redis-store'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { listenOn } from '../src/net/listen.ts'
 import { StartError } from '../src/errors.ts'
-import { findStoreProgram } from '../src/redis-server/private-server.ts'
-import { locateServer } from '../src/redis-server/locate-server.ts'
+import { listenOn } from '../src/net/listen.ts'
 import { openStore, type OpenStore } from '../src/redis-server/open-store.ts'
-import { RespConnection } from '../src/redis-server/resp-connection.ts'
-import type { RespValue } from '../src/redis-server/resp-reply.ts'
+import { findStoreProgram } from '../src/redis-server/private-server.ts'
 import { startGateway } from './support/gateway-process.ts'
 import { recordingLog, type RecordingLog } from './support/recording-log.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -21,8 +19,8 @@ async function open(dataDir: string, to: RecordingLog = recordingLog()): Promise
   return store
 }
 
-async function ask(store: OpenStore, ...words: string[]): Promise<RespValue> {
-  const connection = await RespConnection.open(await locateServer(store.address, 2000), 2000)
+async function ask(store: OpenStore, ...words: string[]): Promise<unknown> {
+  const connection = await StoreProbe.open(await locateServer(store.address, 2000), 2000)
   try {
     return await connection.command(...words)
   } finally {
@@ -31,9 +29,9 @@ async function ask(store: OpenStore, ...words: string[]): Promise<RespValue> {
 }
 
 /** As a program of another user, which knows the port alone. */
-async function askStranger(port: number, ...words: string[]): Promise<RespValue> {
+async function askStranger(port: number, ...words: string[]): Promise<unknown> {
   const address = { host: '127.0.0.1', port, tls: false, db: 0 }
-  const connection = await RespConnection.open(address, 2000)
+  const connection = await StoreProbe.open(address, 2000)
   try {
     return await connection.command(...words)
   } finally {
@@ -78,7 +76,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
   it('also listens on loopback, for native programs', async () => {
     const store = await open(await temporaryFolder())
     const { hostname, port, password } = new URL(store.nativeUrl)
-    const connection = await RespConnection.open(
+    const connection = await StoreProbe.open(
       { host: hostname, port: Number(port), tls: false, password, db: 0 },
       2000,
     )

@@ -1,9 +1,9 @@
 import { LaneNames, type LaneOpenness } from '@crossgear/core-scheduler'
-import { RedisStore } from '@crossgear/redis-store'
+import { RedisStore, type StoreAddress } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
 import { routedHomes } from '../config/routes.ts'
 import { oneLine, StartError } from '../errors.ts'
-import { parseStoreUrl, type StoreAddress } from '../redis-server/store-address.ts'
+import { parseStoreUrl } from '../redis-server/store-address.ts'
 import { StoreFolder } from '../redis-server/store-folder.ts'
 
 export const functionActions = ['list', 'open', 'close'] as const

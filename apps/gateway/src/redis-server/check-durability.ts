@@ -1,11 +1,9 @@
+import { locateServer, ProbeError, StoreProbe } from '@crossgear/redis-store'
 import { readDurability } from '../config/durability-level.ts'
 import { oneLine, StartError } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import { nameServer } from './given-store.ts'
-import { locateServer } from './locate-server.ts'
 import type { OpenStore } from './open-store.ts'
-import { RespConnection } from './resp-connection.ts'
-import { RespError } from './resp-reply.ts'
 
 const TIMEOUT_MS = 5000
 
@@ -34,12 +32,9 @@ export async function checkDurability(
       2,
     )
   }
-  let connection: RespConnection | undefined
+  let connection: StoreProbe | undefined
   try {
-    connection = await RespConnection.open(
-      await locateServer(store.address, TIMEOUT_MS),
-      TIMEOUT_MS,
-    )
+    connection = await StoreProbe.open(await locateServer(store.address, TIMEOUT_MS), TIMEOUT_MS)
     if (durability.level === 'fsync') await checkFsync(connection, flag, log)
     else await checkReplicas(connection, flag, durability.replicas, log)
   } catch (error) {
@@ -53,7 +48,7 @@ export async function checkDurability(
 }
 
 async function checkReplicas(
-  connection: RespConnection,
+  connection: StoreProbe,
   flag: string,
   wanted: number,
   log: Logger,
@@ -79,11 +74,7 @@ const onDiskMs = 2_000
  *
  * @throws StartError, and whatever the connection throws
  */
-export async function checkFsync(
-  connection: RespConnection,
-  flag: string,
-  log: Logger,
-): Promise<void> {
+export async function checkFsync(connection: StoreProbe, flag: string, log: Logger): Promise<void> {
   await askDisk(connection, flag)
   const policy = await policyOf(connection)
   if (policy === 'always') return
@@ -107,11 +98,11 @@ export async function checkFsync(
   )
 }
 
-async function askDisk(connection: RespConnection, flag: string): Promise<void> {
+async function askDisk(connection: StoreProbe, flag: string): Promise<void> {
   try {
     await connection.command('WAITAOF', '1', '0', '1')
   } catch (error) {
-    if (!(error instanceof RespError)) throw error
+    if (!ProbeError.is(error, 'REPLY')) throw error
     if (/unknown command/i.test(error.message)) {
       const server = await nameServer(connection)
       throw new StartError(
@@ -132,17 +123,17 @@ async function askDisk(connection: RespConnection, flag: string): Promise<void> 
 }
 
 /** Undefined where the server does not tell, as hosted ones do. */
-async function policyOf(connection: RespConnection): Promise<string | undefined> {
+async function policyOf(connection: StoreProbe): Promise<string | undefined> {
   try {
     const reply = await connection.command('CONFIG', 'GET', 'appendfsync')
     return Array.isArray(reply) && typeof reply[1] === 'string' ? reply[1] : undefined
   } catch (error) {
-    if (error instanceof RespError) return undefined
+    if (ProbeError.is(error, 'REPLY')) return undefined
     throw error
   }
 }
 
-async function confirmsTooEarly(connection: RespConnection): Promise<boolean> {
+async function confirmsTooEarly(connection: StoreProbe): Promise<boolean> {
   const startedMs = performance.now()
   try {
     for (let at = 0; at < probes; at += 1) {
@@ -154,7 +145,7 @@ async function confirmsTooEarly(connection: RespConnection): Promise<boolean> {
     return true
   } catch (error) {
     // A server that takes no writes now says nothing of its disk.
-    if (error instanceof RespError) return false
+    if (ProbeError.is(error, 'REPLY')) return false
     throw error
   }
 }

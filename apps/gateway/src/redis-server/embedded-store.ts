@@ -1,13 +1,12 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { type ServerAddress, StoreProbe } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
 import { StartError, systemCode } from '../errors.ts'
-import { chooseStorePort, LOOPBACK } from './private-server.ts'
 import { nameServer } from './given-store.ts'
-import { RespConnection } from './resp-connection.ts'
 import type { RunningStore } from './keep-running.ts'
-import type { TcpStoreAddress } from './store-address.ts'
+import { chooseStorePort, LOOPBACK } from './private-server.ts'
 
 /** Plain JavaScript, so that it runs the same from the sources and from the build. */
 const SCRIPT = fileURLToPath(new URL('../../bin/embedded-store.js', import.meta.url))
@@ -32,7 +31,7 @@ export async function startEmbedded(
 ): Promise<RunningStore> {
   for (let attempt = 1; ; attempt++) {
     const port = await chooseStorePort(wish)
-    const address: TcpStoreAddress = { host: LOOPBACK, port, tls: false, password, db: 0 }
+    const address: ServerAddress = { host: LOOPBACK, port, tls: false, password, db: 0 }
     const store = forkStore(port, password)
     const server = await firstAnswer(address, store)
     if (server !== undefined) {
@@ -83,7 +82,7 @@ function forkStore(port: number, password: string): EmbeddedProcess {
 
 /** What the server calls itself; undefined if the process ended first. */
 async function firstAnswer(
-  address: TcpStoreAddress,
+  address: ServerAddress,
   { child }: EmbeddedProcess,
 ): Promise<string | undefined> {
   for (let waitedMs = 0; waitedMs < ANSWERS_WITHIN_MS; waitedMs += LOOK_AGAIN_MS) {
@@ -99,8 +98,8 @@ async function firstAnswer(
   throw new StartError('The embedded store does not answer: give a --redis-url.', 1)
 }
 
-async function prepare(address: TcpStoreAddress): Promise<string> {
-  const connection = await RespConnection.open(address, TIMEOUT_MS)
+async function prepare(address: ServerAddress): Promise<string> {
+  const connection = await StoreProbe.open(address, TIMEOUT_MS)
   try {
     await connection.command('CONFIG', 'SET', 'hash-max-listpack-value', '1024')
     await connection.command('CONFIG', 'SET', 'hash-max-listpack-entries', '128')

@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { locateServer, ProbeError, type StoreAddress, StoreProbe } from '@crossgear/redis-store'
 import { oneLine, StartError, systemCode } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
-import { locateServer } from './locate-server.ts'
-import { RespConnection, StoreTimeout } from './resp-connection.ts'
-import { isRefusedLogin, RespError, RespProtocolError } from './resp-reply.ts'
-import { printStoreAddress, type StoreAddress } from './store-address.ts'
+import { printStoreAddress } from './store-address.ts'
 
 const TIMEOUT_MS = 5000
 
@@ -17,9 +15,9 @@ export async function checkGivenStore(
   log: Logger,
   signal?: AbortSignal,
 ): Promise<string> {
-  let connection: RespConnection | undefined
+  let connection: StoreProbe | undefined
   try {
-    connection = await RespConnection.open(await locateServer(address, TIMEOUT_MS), TIMEOUT_MS)
+    connection = await StoreProbe.open(await locateServer(address, TIMEOUT_MS), TIMEOUT_MS)
     await waitUntilLoaded(connection, log, signal)
     if ('nodes' in address) await checkCluster(connection)
     await checkVersion(connection)
@@ -37,14 +35,14 @@ const OLDEST_MAJOR = 7
 
 class UnfitStore extends Error {}
 
-async function checkVersion(connection: RespConnection): Promise<void> {
+async function checkVersion(connection: StoreProbe): Promise<void> {
   const version = (await readInfo(connection, 'server')).get('redis_version')
   if (version === undefined || Number.parseInt(version, 10) >= OLDEST_MAJOR) return
   throw new UnfitStore(`is Redis ${version}: Redis ${OLDEST_MAJOR} or Valkey is needed`)
 }
 
 /** A full server that evicts would drop jobs instead of refusing them. */
-async function warnOfEviction(connection: RespConnection, log: Logger): Promise<void> {
+async function warnOfEviction(connection: StoreProbe, log: Logger): Promise<void> {
   const memory = await readInfo(connection, 'memory')
   const policy = memory.get('maxmemory_policy') ?? 'noeviction'
   if (policy === 'noeviction' || (memory.get('maxmemory') ?? '0') === '0') return
@@ -53,25 +51,27 @@ async function warnOfEviction(connection: RespConnection, log: Logger): Promise<
   )
 }
 
-async function checkCluster(connection: RespConnection): Promise<void> {
+async function checkCluster(connection: StoreProbe): Promise<void> {
   const info = String(await connection.command('CLUSTER', 'INFO'))
   if (info.includes('cluster_state:ok')) return
   throw new UnfitStore('is a cluster that does not serve all slots: see CLUSTER INFO')
 }
 
 function explain(error: unknown, url: string): string {
-  if (error instanceof RespError) {
+  if (ProbeError.is(error, 'REPLY')) {
     const said = `The store at ${url} answers "${error.message}"`
-    if (isRefusedLogin(error)) {
+    if (error.isRefusedLogin) {
       return `${said}: put the right user and password into --redis-url.`
     }
     return `${said}: correct --redis-url.`
   }
   if (error instanceof UnfitStore) return `The store at ${url} ${error.message}.`
-  if (error instanceof RespProtocolError) {
+  if (ProbeError.is(error, 'PROTOCOL')) {
     return `No Redis speaks at ${url} (${error.message}): correct --redis-url.`
   }
-  const reason = error instanceof StoreTimeout ? error.message : systemCode(error) || oneLine(error)
+  const reason = ProbeError.is(error, 'TIMEOUT')
+    ? error.message
+    : systemCode(error) || oneLine(error)
   return `The store at ${url} cannot be reached (${reason}): start it or correct --redis-url.`
 }
 
@@ -79,7 +79,7 @@ const LOOK_AGAIN_MS = 50
 
 /** Waits while the server reads its data from disk (which it does before it takes commands), unless aborted. */
 export async function waitUntilLoaded(
-  connection: RespConnection,
+  connection: StoreProbe,
   log: Logger,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -89,7 +89,7 @@ export async function waitUntilLoaded(
       await connection.command('PING')
       return
     } catch (error) {
-      if (!(error instanceof RespError && error.word === 'LOADING')) throw error
+      if (!(ProbeError.is(error, 'REPLY') && error.word === 'LOADING')) throw error
       if (!said) log.info('The store is reading its data; the doors open when it has.')
       said = true
       await delay(LOOK_AGAIN_MS, undefined, { ...(signal && { signal }) })
@@ -99,14 +99,14 @@ export async function waitUntilLoaded(
 
 /** The fields of `INFO <section>`; empty where the login may not ask. */
 export async function readInfo(
-  connection: RespConnection,
+  connection: StoreProbe,
   section: string,
 ): Promise<ReadonlyMap<string, string>> {
   let text: unknown
   try {
     text = await connection.command('INFO', section)
   } catch (error) {
-    if (error instanceof RespError) return new Map()
+    if (ProbeError.is(error, 'REPLY')) return new Map()
     throw error
   }
   const lines = typeof text === 'string' ? text.split('\r\n') : []
@@ -119,7 +119,7 @@ export async function readInfo(
 }
 
 /** `Redis 7.0.15`, `Valkey 8.1.1`. */
-export async function nameServer(connection: RespConnection): Promise<string> {
+export async function nameServer(connection: StoreProbe): Promise<string> {
   const info = await readInfo(connection, 'server')
   const valkey = info.get('valkey_version')
   if (valkey !== undefined) return `Valkey ${valkey}`
@@ -132,7 +132,7 @@ const REACHABLE_WITHIN_MS = 2000
 export async function storeAnswers(address: StoreAddress): Promise<boolean> {
   try {
     const server = await locateServer(address, REACHABLE_WITHIN_MS)
-    const connection = await RespConnection.open(server, REACHABLE_WITHIN_MS)
+    const connection = await StoreProbe.open(server, REACHABLE_WITHIN_MS)
     try {
       await connection.command('PING')
       return true

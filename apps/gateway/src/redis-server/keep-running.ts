@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ServerAddress } from '@crossgear/redis-store'
 import { oneLine } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
-import type { ServerStoreAddress } from './store-address.ts'
 
 /** A store process that this gateway started or attached to. */
 export interface RunningStore {
   /** What the gateway connects to. */
-  readonly address: ServerStoreAddress
+  readonly address: ServerAddress
   /** Loopback port, for native GearMonkey programs. */
   readonly port: number
   /** `Redis 7.0.15` */

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { type StoreAddress, StoreProbe } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
 import { oneLine, StartError } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import { startEmbedded } from './embedded-store.ts'
-import { findStoreProgram, LOOPBACK, type StoreProgram } from './private-server.ts'
 import { checkGivenStore, waitUntilLoaded } from './given-store.ts'
 import { KeptStore, type RunningStore } from './keep-running.ts'
+import { findStoreProgram, LOOPBACK, type StoreProgram } from './private-server.ts'
 import { attachOrStart } from './private-store.ts'
-import { RespConnection } from './resp-connection.ts'
-import { parseStoreUrl, printStoreAddress, type StoreAddress } from './store-address.ts'
+import { parseStoreUrl, printStoreAddress } from './store-address.ts'
 import { StoreFolder } from './store-folder.ts'
 
 /** The store that a gateway works on. */
@@ -119,7 +119,7 @@ async function finishLoading(
   log: Logger,
   signal?: AbortSignal,
 ): Promise<void> {
-  const connection = await RespConnection.open(store.address, LOADING_TIMEOUT_MS)
+  const connection = await StoreProbe.open(store.address, LOADING_TIMEOUT_MS)
   try {
     await waitUntilLoaded(connection, log, signal)
   } finally {

@@ -1,5 +1,6 @@
 import { open, readFile, rm, stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { ProbeError } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
 import { oneLine, StartError, systemCode } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
@@ -10,8 +11,6 @@ import {
   spawnServer,
   type StoreProgram,
 } from './private-server.ts'
-import { StoreTimeout } from './resp-connection.ts'
-import { isRefusedLogin, RespError } from './resp-reply.ts'
 import type { StoreFolder, StoreRecord } from './store-folder.ts'
 import { StoreKeeper } from './store-keeper.ts'
 
@@ -73,7 +72,7 @@ async function attach(folder: StoreFolder, record: StoreRecord): Promise<Held | 
       const keeper = await StoreKeeper.connect(folder, record.port)
       return keeper && { keeper, port: record.port }
     } catch (error) {
-      if (error instanceof StoreTimeout) {
+      if (ProbeError.is(error, 'TIMEOUT')) {
         const process = `process ${record.pid}`
         throw new StartError(
           `The store of ${folder.path} (${process}) runs but does not answer: end it (kill -9 ${record.pid}), then start again.`,
@@ -81,7 +80,7 @@ async function attach(folder: StoreFolder, record: StoreRecord): Promise<Held | 
           { cause: error },
         )
       }
-      if (error instanceof RespError && isRefusedLogin(error)) {
+      if (error instanceof ProbeError && error.isRefusedLogin) {
         // Without a socket, another store may have taken the port.
         if (folder.socketPath === undefined && !folder.hasOtherPassword(record)) return undefined
         throw new StartError(
@@ -134,7 +133,7 @@ async function firstAnswer(
       const keeper = await StoreKeeper.connect(folder, port)
       if (keeper) return keeper
     } catch (error) {
-      if (error instanceof StoreTimeout) break
+      if (ProbeError.is(error, 'TIMEOUT')) break
     }
     await delay(LOOK_AGAIN_MS)
   }

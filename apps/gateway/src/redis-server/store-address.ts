@@ -1,51 +1,14 @@
-import { manyHostsAddress } from '@crossgear/redis-store'
+import {
+  type ClusterAddress,
+  manyHostsAddress,
+  type SentinelAddress,
+  type ServerAddress,
+  type StoreAddress,
+} from '@crossgear/redis-store'
 
-interface Login {
-  readonly username?: string
-  readonly password?: string
-  /** Database number. */
-  readonly db: number
-}
+const defaultPort = 6379
 
-export interface TcpStoreAddress extends Login {
-  readonly host: string
-  readonly port: number
-  readonly tls: boolean
-}
-
-export interface UnixStoreAddress extends Login {
-  readonly path: string
-}
-
-/** Where a Redis or Valkey server is, and how to log in. */
-export type ServerStoreAddress = TcpStoreAddress | UnixStoreAddress
-
-interface Host {
-  readonly host: string
-  readonly port: number
-}
-
-/** The master of a name, which Sentinels know. */
-export interface SentinelStoreAddress extends Login {
-  readonly sentinels: readonly Host[]
-  readonly name: string
-  readonly tls: boolean
-  readonly sentinelUsername?: string
-  readonly sentinelPassword?: string
-}
-
-/** A Redis Cluster, by some of its servers. */
-export interface ClusterStoreAddress extends Omit<Login, 'db'> {
-  readonly nodes: readonly Host[]
-  readonly tls: boolean
-}
-
-/** Where the store is, and how to log in. */
-export type StoreAddress = ServerStoreAddress | SentinelStoreAddress | ClusterStoreAddress
-
-const DEFAULT_PORT = 6379
-
-const readers: Readonly<Record<string, (url: URL) => ServerStoreAddress | undefined>> = {
+const readers: Readonly<Record<string, (url: URL) => ServerAddress | undefined>> = {
   'redis:': (url) => tcpAddress(url, false),
   'rediss:': (url) => tcpAddress(url, true),
   'unix:': unixAddress,
@@ -77,26 +40,26 @@ export function maskStoreUrl(text: string): string {
 /** The address as a URL that a person can read or paste; a password shows as `***`. */
 export function printStoreAddress(address: StoreAddress): string {
   if ('nodes' in address || 'sentinels' in address) return printManyHosts(address)
-  if ('path' in address) {
-    const query = address.db === 0 ? '' : `?db=${address.db}`
+  if (address.path !== undefined) {
+    const query = (address.db ?? 0) === 0 ? '' : `?db=${address.db}`
     return `unix://${encodeURI(address.path)}${query}`
   }
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host
+  const { host = '', port = defaultPort } = address
   const scheme = address.tls ? 'rediss' : 'redis'
   const login =
     address.password === undefined ? '' : `${encodeURIComponent(address.username ?? '')}:***@`
-  const db = address.db === 0 ? '' : `/${address.db}`
-  return `${scheme}://${login}${host}:${address.port}${db}`
+  const db = (address.db ?? 0) === 0 ? '' : `/${address.db}`
+  return `${scheme}://${login}${printHost({ host, port })}${db}`
 }
 
-function tcpAddress(url: URL, tls: boolean): ServerStoreAddress | undefined {
+function tcpAddress(url: URL, tls: boolean): ServerAddress | undefined {
   const db = databaseNumber(url.pathname.slice(1))
   if (db === undefined || url.hostname === '' || url.search !== '' || url.hash !== '') {
     return undefined
   }
   return {
     host: decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1'),
-    port: url.port === '' ? DEFAULT_PORT : Number(url.port),
+    port: url.port === '' ? defaultPort : Number(url.port),
     tls,
     ...login(url.username, url.password),
     db,
@@ -105,7 +68,7 @@ function tcpAddress(url: URL, tls: boolean): ServerStoreAddress | undefined {
 
 const unixParameters = new Set(['db', 'username', 'password'])
 
-function unixAddress(url: URL): ServerStoreAddress | undefined {
+function unixAddress(url: URL): ServerAddress | undefined {
   const query = url.searchParams
   const db = databaseNumber(query.get('db') ?? '')
   const known = [...query.keys()].every((name) => unixParameters.has(name))
@@ -122,7 +85,7 @@ function unixAddress(url: URL): ServerStoreAddress | undefined {
   }
 }
 
-function login(username: string, password: string): Partial<Login> {
+function login(username: string, password: string): Pick<ServerAddress, 'username' | 'password'> {
   return {
     ...(username === '' ? {} : { username: decodeURIComponent(username) }),
     ...(password === '' ? {} : { password: decodeURIComponent(password) }),
@@ -135,17 +98,17 @@ function databaseNumber(text: string): number | undefined {
 }
 
 /** The address as a URL; a password shows as `***`. */
-export function printManyHosts(address: SentinelStoreAddress | ClusterStoreAddress): string {
+export function printManyHosts(address: SentinelAddress | ClusterAddress): string {
   const { tls, username = '', password } = address
   const login = password === undefined ? '' : `${encodeURIComponent(username)}:***@`
-  const list = (hosts: readonly Host[]): string => hosts.map(printHost).join(',')
+  const list = (hosts: SentinelAddress['sentinels']): string => hosts.map(printHost).join(',')
   const scheme = tls ? 'rediss' : 'redis'
   if ('nodes' in address) return `${scheme}+cluster://${login}${list(address.nodes)}`
-  const db = address.db === 0 ? '' : `?db=${address.db}`
+  const db = (address.db ?? 0) === 0 ? '' : `?db=${address.db}`
   const name = encodeURIComponent(address.name)
   return `${scheme}+sentinel://${login}${list(address.sentinels)}/${name}${db}`
 }
 
-function printHost({ host, port }: Host): string {
+function printHost({ host, port }: SentinelAddress['sentinels'][number]): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }

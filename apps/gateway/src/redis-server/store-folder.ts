@@ -12,10 +12,10 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import type { ServerAddress } from '@crossgear/redis-store'
 import * as v from 'valibot'
 import { oneLine, StartError, systemCode } from '../errors.ts'
 import { LOOPBACK } from './private-server.ts'
-import type { ServerStoreAddress } from './store-address.ts'
 
 /** The longest path that Linux (108 bytes with the NUL) gives a unix socket; macOS takes 103. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
@@ -83,7 +83,7 @@ export class StoreFolder {
     }
   }
 
-  address(port: number): ServerStoreAddress {
+  address(port: number): ServerAddress {
     const { socketPath: path, password } = this
     if (path !== undefined) return { path, password, db: 0 }
     return { host: LOOPBACK, port, tls: false, password, db: 0 }

@@ -1,6 +1,5 @@
+import { ProbeError, StoreProbe } from '@crossgear/redis-store'
 import { nameServer } from './given-store.ts'
-import { RespConnection, StoreTimeout } from './resp-connection.ts'
-import { RespError } from './resp-reply.ts'
 import type { StoreFolder } from './store-folder.ts'
 
 /** Every gateway that uses a private store holds one connection of this name: the store knows its users. */
@@ -14,11 +13,11 @@ const NO_PASSWORD = /without any password/
 
 /** A gateway's hold on the private store of a folder. */
 export class StoreKeeper {
-  readonly connection: RespConnection
+  readonly connection: StoreProbe
   /** `Redis 7.0.15` */
   readonly server: string
 
-  private constructor(connection: RespConnection, server: string) {
+  private constructor(connection: StoreProbe, server: string) {
     this.connection = connection
     this.server = server
   }
@@ -58,21 +57,21 @@ export class StoreKeeper {
       return false
     } catch (error) {
       // No answer comes but the end of the connection, and that only once all is written.
-      return !(error instanceof StoreTimeout || error instanceof RespError)
+      return !(error instanceof ProbeError && error.code !== 'PROTOCOL')
     }
   }
 }
 
 /** A store that an older gateway started has no password: it gets the folder's. */
-async function connectTo(folder: StoreFolder, port: number): Promise<RespConnection> {
+async function connectTo(folder: StoreFolder, port: number): Promise<StoreProbe> {
   const address = folder.address(port)
   try {
-    return await RespConnection.open(address, TIMEOUT_MS)
+    return await StoreProbe.open(address, TIMEOUT_MS)
   } catch (error) {
-    if (!(error instanceof RespError) || !NO_PASSWORD.test(error.message)) throw error
+    if (!ProbeError.is(error, 'REPLY') || !NO_PASSWORD.test(error.message)) throw error
   }
   const { password, ...open } = address
-  const connection = await RespConnection.open(open, TIMEOUT_MS)
+  const connection = await StoreProbe.open(open, TIMEOUT_MS)
   try {
     if (await servesFolder(connection, folder.path)) {
       await connection.command('CONFIG', 'SET', 'requirepass', password ?? '')
@@ -84,7 +83,7 @@ async function connectTo(folder: StoreFolder, port: number): Promise<RespConnect
   }
 }
 
-async function servesFolder(connection: RespConnection, path: string): Promise<boolean> {
+async function servesFolder(connection: StoreProbe, path: string): Promise<boolean> {
   const answer = await connection.command('CONFIG', 'GET', 'dir')
   return Array.isArray(answer) && answer[1] === path
 }

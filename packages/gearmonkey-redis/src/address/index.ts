@@ -4,6 +4,8 @@ export { manyHostsAddress } from './many-hosts.ts'
 export {
   databaseOf,
   isClusterAddress,
+  type ClusterAddress,
+  type SentinelAddress,
   type ServerAddress,
   type StoreAddress,
 } from './store-address.ts'

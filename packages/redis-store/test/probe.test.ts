@@ -1,0 +1,59 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { StoreProbe } from '../src/probe.ts'
+
+/** The port of a server that does so with each connection. */
+async function serverThat(serve: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined))
+    serve(socket)
+  })
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+it('a probe of a server that is silent ends in the time that it is given', async () => {
+  const port = await serverThat(() => undefined)
+  const probe = await StoreProbe.open({ port }, 50)
+  await expect(probe.command('PING')).rejects.toMatchObject({
+    code: 'TIMEOUT',
+    message: 'no answer within 50 ms',
+  })
+  await probe.closed
+})
+
+it.each([
+  ['closes the connection', (socket: Socket) => socket.end(), 'the server closed the connection'],
+  [
+    'speaks another protocol',
+    (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    'the answer is not that of a Redis server',
+  ],
+])('a server that %s is no Redis', async (_what, answer, message) => {
+  const port = await serverThat((socket) => void socket.once('data', () => answer(socket)))
+  const probe = await StoreProbe.open({ port }, 5_000)
+  await expect(probe.command('PING')).rejects.toMatchObject({ code: 'PROTOCOL', message })
+})
+
+it('a login that is refused is the error of the server', async () => {
+  const port = await serverThat((socket) =>
+    socket.once('data', () => socket.write('-NOAUTH x\r\n')),
+  )
+  await expect(StoreProbe.open({ port, password: 'p' }, 5_000)).rejects.toMatchObject({
+    code: 'REPLY',
+    word: 'NOAUTH',
+    isRefusedLogin: true,
+  })
+})
+
+it('a server that is not there is told by the error of the system', async () => {
+  await expect(StoreProbe.open({ path: '/no/such.sock' }, 5_000)).rejects.toMatchObject({
+    code: 'ENOENT',
+  })
+})
