@@ -5,10 +5,10 @@ import type {
   CallbackState,
   NewBatch,
 } from '@crossgear/core-scheduler'
-import { addFields } from './job-hash.ts'
-import { KeyScan } from './key-scan.ts'
+import { addFields } from './jobs/job-hash.ts'
+import { KeyScan } from './lanes/key-scan.ts'
 import type { ScriptArgument } from './scripts/scripts.ts'
-import type { StoreLink } from './store-link.ts'
+import type { StoreLink } from './connection/store-link.ts'
 
 /** Keys that one step of a clean-up looks at. */
 const keysPerScan = 1_000
@@ -79,7 +79,7 @@ export class RedisBatches implements BatchStore {
   }
 }
 
-/** As `settleBatch` in lua/lib/batches.lua writes them. */
+/** As `settleBatch` in lua/lib/step/batches.lua writes them. */
 const states: Readonly<Record<string, CallbackState>> = { 1: 'pushed', 2: 'done', 3: 'failed' }
 
 function callbackState(

@@ -1,5 +1,5 @@
 import type { CronStore } from '@crossgear/core-scheduler'
-import type { StoreLink } from './store-link.ts'
+import type { StoreLink } from './connection/store-link.ts'
 
 /** The steps of the store port about cron entries. */
 export class RedisCron implements CronStore {

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { noStep } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '@crossgear/store-testkit'
-import { RedisWorld } from './redis-world.ts'
+import { RedisWorld } from './support/redis-world.ts'
 
 const job = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false } as const
 const lanes = ['bad', 'mail']

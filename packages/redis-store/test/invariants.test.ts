@@ -4,8 +4,8 @@ import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SteppedStore } from '@crossgear/store-testkit'
 import { StoreKeys } from '../src/index.ts'
-import { checkInvariants } from '../src/invariants.ts'
-import { RedisWorld } from './redis-world.ts'
+import { checkInvariants } from '../src/invariants/invariants.ts'
+import { RedisWorld } from './support/redis-world.ts'
 
 const levels: readonly Level[] = [9, 5, 5, 5, 2]
 const jobs: readonly NewJob[] = levels.map((level, at) => ({

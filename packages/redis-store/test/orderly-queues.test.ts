@@ -1,7 +1,7 @@
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import type { Level, NewJob } from '@crossgear/core-scheduler'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { RedisWorld } from './redis-world.ts'
+import { RedisWorld } from './support/redis-world.ts'
 
 let server: RedisServer
 beforeAll(async () => {

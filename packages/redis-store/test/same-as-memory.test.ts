@@ -8,8 +8,8 @@ import {
 } from '@crossgear/store-testkit'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkInvariants } from '../src/invariants.ts'
-import { RedisWorld } from './redis-world.ts'
+import { checkInvariants } from '../src/invariants/invariants.ts'
+import { RedisWorld } from './support/redis-world.ts'
 
 type Step =
   | { readonly kind: 'submit'; readonly jobs: readonly (readonly [Level, number])[] }

@@ -3,7 +3,7 @@ import type { NewJob, Reservation } from '@crossgear/core-scheduler'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SteppedStore } from '@crossgear/store-testkit'
-import { RedisWorld } from './redis-world.ts'
+import { RedisWorld } from './support/redis-world.ts'
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
 

@@ -2,8 +2,8 @@ import { storeContract } from '@crossgear/store-testkit'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, lacksValkey, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { RedisWorld } from './redis-world.ts'
-import { startValkey, type Valkey } from './valkey.ts'
+import { RedisWorld } from './support/redis-world.ts'
+import { startValkey, type Valkey } from './support/valkey.ts'
 
 const programs = [
   ['redis-server', lacksRedis],

@@ -1,5 +1,5 @@
 import type { ScriptArgument, ScriptName } from '../scripts/scripts.ts'
-import type { StoreLink } from '../store-link.ts'
+import type { StoreLink } from '../connection/store-link.ts'
 import type { ClusterTies } from './cluster-ties.ts'
 
 /** How a lane stands. */

@@ -1,4 +1,4 @@
-import type { StoreLink } from '../store-link.ts'
+import type { StoreLink } from '../connection/store-link.ts'
 
 /** A submission is on its way for a shorter time, or its node does not live any more, milliseconds. */
 const overdueMs = 15_000

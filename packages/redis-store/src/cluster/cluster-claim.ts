@@ -4,8 +4,8 @@ import {
   type LaneGroup,
   type Reservation,
 } from '@crossgear/core-scheduler'
-import type { RedisJobs } from '../job-steps.ts'
-import type { StoreLink } from '../store-link.ts'
+import type { RedisJobs } from '../step/job-steps.ts'
+import type { StoreLink } from '../connection/store-link.ts'
 import type { Aftermath, Head } from './aftermath.ts'
 import type { ClusterThrottles } from './cluster-throttles.ts'
 

@@ -16,11 +16,11 @@ import {
   type Submitted,
   type Throttle,
 } from '@crossgear/core-scheduler'
-import type { ClockOffset } from '../clock-offset.ts'
-import { storeErrorOf } from '../errors.ts'
-import { JidIndex } from '../jid-index.ts'
-import type { RedisJobs, StepWays } from '../job-steps.ts'
-import type { StoreLink } from '../store-link.ts'
+import type { ClockOffset } from '../connection/clock-offset.ts'
+import { storeErrorOf } from '../connection/errors.ts'
+import { JidIndex } from '../jobs/jid-index.ts'
+import type { RedisJobs, StepWays } from '../step/job-steps.ts'
+import type { StoreLink } from '../connection/store-link.ts'
 import { Aftermath } from './aftermath.ts'
 import { BatchJoins, type Join } from './batch-joins.ts'
 import { ClusterClaim } from './cluster-claim.ts'

@@ -1,6 +1,6 @@
 import type { Throttle } from '@crossgear/core-scheduler'
-import type { StoreLink } from '../store-link.ts'
-import { limitArguments } from '../throttle-arguments.ts'
+import type { StoreLink } from '../connection/store-link.ts'
+import { limitArguments } from '../step/throttle-arguments.ts'
 
 /** Leave to hand out some jobs of a queue. */
 export interface Leave {

@@ -1,10 +1,10 @@
-import type { JidIndex } from '../jid-index.ts'
-import type { StoreLink } from '../store-link.ts'
+import type { JidIndex } from '../jobs/jid-index.ts'
+import type { StoreLink } from '../connection/store-link.ts'
 
 /** Entries told to batches in one step. */
 const entriesPerStep = 1_000
 
-/** `job done 12 BID`, `callback done 12 BID:success`, as `untie` in lua/lib/ties.lua writes them. */
+/** `job done 12 BID`, `callback done 12 BID:success`, as `untie` in lua/lib/step/ties.lua writes them. */
 const entryForm = /^(job|callback) (done|failed) (\d+) (.*)$/s
 
 /**

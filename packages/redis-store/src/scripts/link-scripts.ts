@@ -13,35 +13,52 @@ export interface LinkedScript {
 /** Scripts by their names, which are those of their files. */
 export type LinkedScripts = Readonly<Record<string, LinkedScript>>
 
-/** Links all scripts of the folder `lua/`: a step of the build, and of tests that run from source. */
+/**
+ * Links all scripts of the folder `lua/`: a step of the build, and of tests that run from source. Scripts and the
+ * libraries in `lua/lib/` are known by the names of their files, in whatever folder these are.
+ */
 export function linkScripts(folder: URL): LinkedScripts {
-  const names = readdirSync(folder).flatMap((file) => /^(.*)\.lua$/.exec(file)?.[1] ?? [])
-  return Object.fromEntries(names.map((name) => [name, linked(folder, name)]))
+  const libraries = textsIn(new URL('lib/', folder))
+  const scripts = textsIn(folder, 'lib')
+  return Object.fromEntries([...scripts].map(([name, lua]) => [name, linked(lua, libraries)]))
+}
+
+/** Lua files of a folder and those in it by their names, without the folder `except`. */
+function textsIn(folder: URL, except?: string): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>()
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const [, name] = /^(.*)\.lua$/.exec(entry.name) ?? []
+    if (name !== undefined) texts.set(name, readFileSync(new URL(entry.name, folder), 'utf8'))
+    if (!entry.isDirectory() || entry.name === except) continue
+    for (const [within, lua] of textsIn(new URL(`${entry.name}/`, folder))) texts.set(within, lua)
+  }
+  return texts
 }
 
 /**
- * A script, after what it needs of the parts of `lua/lib/` that it and they name in `--#include` lines, without
- * comments. The server makes each function anew in every call: one that nothing uses would cost in all of them. What
- * is named inside a function is made when that is called, for what is seldom needed.
+ * A script, after what it needs of the libraries that it and they name in `--#include` lines, without comments. The
+ * server makes each function anew in every call: one that nothing uses would cost in all of them. What is named inside
+ * a function is made when that is called, for what is seldom needed.
  */
-function linked(folder: URL, name: string): LinkedScript {
+function linked(script: string, libraries: ReadonlyMap<string, string>): LinkedScript {
   const pieces: string[] = []
   const included = new Set<string>()
-  const read = (file: string): string[] => {
-    const lua = readFileSync(new URL(file, folder), 'utf8')
+  const read = (lua: string): string[] => {
     for (const [, , part = ''] of lua.matchAll(include)) {
       if (included.has(part)) continue
       included.add(part)
-      pieces.push(...read(`lib/${part}.lua`))
+      const library = libraries.get(part)
+      if (library === undefined) throw new Error(`no library ${part}`)
+      pieces.push(...read(library))
     }
     return piecesOf(lua)
   }
-  const script = read(`${name}.lua`)
-  const always = script.filter((piece) => !isLate(piece))
+  const own = read(script)
+  const always = own.filter((piece) => !isLate(piece))
   const needed = neededBy(always.join(''), pieces)
   const late = pieces.filter((piece) => !needed.includes(piece))
   const fill = (piece: string): string => filled(piece, late)
-  return { libraries: needed.map(fill), own: script.map(fill).join('') }
+  return { libraries: needed.map(fill), own: own.map(fill).join('') }
 }
 
 /** The definitions of a file and what stands between them, one after the other, without comments. */

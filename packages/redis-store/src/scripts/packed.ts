@@ -18,7 +18,7 @@ const no = 0xc2
 /** Bytes that are asked for at once: one piece of memory for each list would cost more than filling it. */
 const slabBytes = 256 * 1024
 
-/** Packs lists as arguments that `unpackedArguments` of `lua/lib/packed.lua` reads. */
+/** Packs lists as arguments that `unpackedArguments` of `lua/lib/step/packed.lua` reads. */
 export class Packer {
   #to = Buffer.alloc(0)
   #at = 0

@@ -1,5 +1,5 @@
 import { linkedScripts } from '#linked-scripts'
-import type { Connection } from '../connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import { Functions } from './functions.ts'
 import { Packer } from './packed.ts'
 

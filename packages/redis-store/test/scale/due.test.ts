@@ -1,7 +1,7 @@
 import type { SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { checkInvariants } from '../../src/invariants.ts'
+import { checkInvariants } from '../../src/invariants/invariants.ts'
 import { FilledStore } from './filled-store.ts'
 
 const jobs = 100_000

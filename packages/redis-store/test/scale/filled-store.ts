@@ -1,6 +1,6 @@
 import { RedisServer } from '@crossgear/tools/redis-server'
 import type { Redis } from 'ioredis'
-import { RedisWorld } from '../redis-world.ts'
+import { RedisWorld } from '../support/redis-world.ts'
 
 /** Keys that one call of a filler writes. */
 const perCall = 20_000

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import type { SteppedStore } from '@crossgear/store-testkit'
-import { RedisWorld } from '../redis-world.ts'
+import { RedisWorld } from '../support/redis-world.ts'
 
 const lanes = 1_000
 

@@ -2,7 +2,7 @@ import type { Level, NewJob } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { checkInvariants } from '../../src/invariants.ts'
+import { checkInvariants } from '../../src/invariants/invariants.ts'
 import { FilledStore } from './filled-store.ts'
 
 function jobOf(level: Level): NewJob {

@@ -1,0 +1,176 @@
+import type { Redis } from 'ioredis'
+import type { ConsumerNews, JobEvent, StoreListener } from '@crossgear/core-scheduler'
+import type { StoreKeys } from '../keys.ts'
+
+const laneEvent = /^(create|start|finish):(\d+)$/
+
+/** Listens on the store's channels: this node's own, everybody's, and those of watched lanes. */
+export class Events {
+  readonly #redis: Redis
+  readonly #keys: StoreKeys
+  readonly #nodeChannel: string
+  #watched: ReadonlySet<string> | 'all' = new Set()
+  /** The watched lanes to which the server surely has subscribed this node, while it is connected. */
+  #listening: ReadonlySet<string> = new Set()
+  #listener: StoreListener | undefined
+  #hasStarted = false
+  #isProbing = false
+
+  constructor(redis: Redis, keys: StoreKeys, node: string) {
+    this.#redis = redis
+    this.#keys = keys
+    this.#nodeChannel = keys.nodeChannel(node)
+    redis.on('messageBuffer', (channel: Buffer, message: Buffer) => {
+      this.#heard(channel.toString(), message)
+    })
+    redis.on('pmessageBuffer', (_pattern: string, channel: Buffer, message: Buffer) => {
+      this.#heard(channel.toString(), message)
+    })
+    redis.on('ready', () => void this.#subscribeAgain())
+  }
+
+  isListening(lane: string): boolean {
+    return this.#listening.has(lane)
+  }
+
+  listen(listener: StoreListener): void {
+    this.#listener = listener
+  }
+
+  async start(): Promise<void> {
+    await this.#redis.subscribe(this.#keys.events, this.#nodeChannel)
+    this.#hasStarted = true
+  }
+
+  /**
+   * Makes another connection where the server does not answer on this one: silence alone does not tell whether
+   * there is nothing to hear, and the server may stand still or be behind a cut line for good.
+   */
+  async probe(): Promise<void> {
+    if (this.#isProbing || !this.#isReady()) return
+    this.#isProbing = true
+    try {
+      await this.#redis.ping()
+    } catch {
+      if (this.#isReady()) this.#redis.disconnect(true)
+    } finally {
+      this.#isProbing = false
+    }
+  }
+
+  /**
+   * The answer to what is asked now comes after all that was published before; in a cluster after what the
+   * others have passed on to the server that is listened to.
+   */
+  async heard(): Promise<void> {
+    await this.#redis.ping().catch(() => undefined)
+  }
+
+  /** Subscribes before it unsubscribes, so that what stays watched is never unheard. */
+  async watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
+    const before = this.#watched
+    const names = lanes === 'all' ? new Set<string>() : lanes
+    const namesBefore = before === 'all' ? new Set<string>() : before
+    const pattern = this.#keys.channel('*')
+    const more = [...names].filter((lane) => !namesBefore.has(lane))
+    const fewer = [...namesBefore].filter((lane) => !names.has(lane))
+    const channels = (some: readonly string[]): string[] =>
+      some.map((lane) => this.#keys.channel(lane))
+    // A lane to be unsubscribed from counts as such already: others may be the only ones who listen then.
+    this.#listening = new Set([...namesBefore].filter((lane) => names.has(lane)))
+    if (lanes === 'all' && before !== 'all') await this.#redis.psubscribe(pattern)
+    if (more.length > 0) await this.#redis.subscribe(...channels(more))
+    if (fewer.length > 0) await this.#redis.unsubscribe(...channels(fewer))
+    if (lanes !== 'all' && before === 'all') await this.#redis.punsubscribe(pattern)
+    // Not before it is so: after a failure the next call must say all of it again.
+    this.#watched = lanes
+    this.#listening = names
+  }
+
+  /** After each new connection. Where it fails, another is made and it begins anew. */
+  async #subscribeAgain(): Promise<void> {
+    if (!this.#hasStarted) return
+    const lanes = this.#watched === 'all' ? [] : [...this.#watched]
+    const channels = lanes.map((lane) => this.#keys.channel(lane))
+    try {
+      await Promise.all([
+        this.#redis.subscribe(this.#keys.events, this.#nodeChannel, ...channels),
+        ...(this.#watched === 'all' ? [this.#redis.psubscribe(this.#keys.channel('*'))] : []),
+      ])
+    } catch {
+      if (this.#isReady()) this.#redis.disconnect(true)
+    }
+  }
+
+  #isReady(): boolean {
+    return this.#redis.status === 'ready'
+  }
+
+  #heard(channel: string, message: Buffer): void {
+    const listener = this.#listener
+    if (!listener) return
+    if (channel === this.#nodeChannel) relayed(listener, message)
+    else if (channel === this.#keys.events) announced(listener, message.toString())
+    else {
+      const lane = this.#keys.laneOfChannel(channel)
+      if (lane !== undefined) happened(listener, lane, message.toString('latin1'))
+    }
+  }
+}
+
+function happened(listener: StoreListener, lane: string, message: string): void {
+  const [, kind, id] = laneEvent.exec(message) ?? []
+  if (kind === 'create') listener.created(lane, Number(id))
+  else if (kind === 'start') listener.started(lane, Number(id))
+  else if (kind === 'finish') listener.finished(lane, Number(id))
+}
+
+/** `quiet`, `terminate`, `alive` or `settled NUL jid`. */
+function newsOf(word: string | undefined, rest: readonly string[]): ConsumerNews | undefined {
+  if (word === 'settled') return { settled: rest.join('\0') }
+  return word === 'quiet' || word === 'terminate' || word === 'alive' ? word : undefined
+}
+
+/** `kind NUL lane NUL figure`; for news of a worker its wid and what they are. */
+function announced(listener: StoreListener, message: string): void {
+  const [kind, lane, figure, ...rest] = message.split('\0')
+  if (lane === undefined) return
+  if (kind === 'lane') listener.laneAdded(lane, Number(figure))
+  else if (kind === 'unlane') listener.laneDropped(lane)
+  else if (kind === 'closed') listener.laneClosed(lane)
+  else if (kind === 'pauses') listener.pausesChanged()
+  else if (kind === 'worker') {
+    const news = newsOf(figure, rest)
+    if (news) listener.consumerNews(lane, news)
+  } else if (kind === 'wake') listener.woken(lane, Number(figure))
+}
+
+/** `kind NUL lane NUL id NUL data`, as `relay` in lua/lib/jobs.lua writes it. */
+function relayed(listener: StoreListener, message: Buffer): void {
+  const kindEnd = message.indexOf(0)
+  const laneEnd = message.indexOf(0, kindEnd + 1)
+  const idEnd = message.indexOf(0, laneEnd + 1)
+  if (kindEnd < 0 || laneEnd < 0 || idEnd < 0) return
+  const ref = {
+    lane: message.toString('utf8', kindEnd + 1, laneEnd),
+    id: Number(message.toString('latin1', laneEnd + 1, idEnd)),
+  }
+  const event = relayedEvent(message.toString('latin1', 0, kindEnd), message.subarray(idEnd + 1))
+  if (event) listener.relayed(ref, event)
+}
+
+function relayedEvent(kind: string, data: Buffer): JobEvent | 'finish' | undefined {
+  switch (kind) {
+    case 'finish':
+      return 'finish'
+    case 'data':
+    case 'warning':
+      return { kind, data }
+    case 'status': {
+      const split = data.indexOf(0)
+      return { kind, dividend: data.subarray(0, split), divisor: data.subarray(split + 1) }
+    }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { StoreError, type LaneNames } from '@crossgear/core-scheduler'
+import { chunks } from '../chunks.ts'
+import { commandConnection, type Connection } from './connection.ts'
+import { storeErrorOf } from './errors.ts'
+import { StoreKeys } from '../keys.ts'
+import { Scripts, type ScriptArgument, type ScriptName } from '../scripts/scripts.ts'
+import {
+  databaseOf,
+  isClusterAddress,
+  type StoreAddress,
+} from '@crossgear/gearmonkey-redis/address'
+
+/** Lanes in one call where a call takes several, some 30 us of the store's time each at most. */
+const lanesPerCall = 64
+
+/** What a script did that concerns indexes in other slots; called only in a cluster. */
+type AfterScript = (name: ScriptName, args: readonly ScriptArgument[]) => Promise<void>
+
+/** The way to the store that all its parts share: names, keys, scripts, errors. */
+export class StoreLink {
+  readonly node = randomBytes(5).toString('hex')
+  readonly redis: Connection
+  readonly keys: StoreKeys
+  readonly names: LaneNames
+  readonly isCluster: boolean
+  readonly #scripts: Scripts
+  #after: AfterScript | undefined
+
+  /** How long by-name workers close a lane to consumers, milliseconds. */
+  readonly graceMs: number
+
+  constructor(address: StoreAddress, names: LaneNames, graceMs: number, answerWithinMs?: number) {
+    this.isCluster = isClusterAddress(address)
+    this.redis = commandConnection(address, this.node, answerWithinMs)
+    const database = databaseOf(address)
+    this.keys = new StoreKeys(this.isCluster, database)
+    this.names = names
+    this.graceMs = graceMs
+    this.#scripts = new Scripts(this.redis, database)
+  }
+
+  /** Gives the server what every job goes through. */
+  load(): Promise<void> {
+    return this.#scripts.load()
+  }
+
+  /** Called after each script that may have changed how its lane stands. */
+  afterwards(after: AfterScript): void {
+    this.#after = after
+  }
+
+  /** Runs a script. */
+  readonly run = (
+    name: ScriptName,
+    keys: readonly string[],
+    args: readonly ScriptArgument[],
+  ): Promise<unknown> => {
+    const { open, close } = this.keys
+    const reply = this.call(() => this.#scripts.run(name, keys, [open, close], args))
+    const after = this.#after
+    if (!after) return reply
+    return reply.then(async (answer) => {
+      await after(name, args)
+      return answer
+    })
+  }
+
+  /** Sends something, and turns what goes wrong into a {@link StoreError}. */
+  readonly call = async <Reply>(send: () => Promise<Reply>): Promise<Reply> => {
+    try {
+      return await send()
+    } catch (error) {
+      throw storeErrorOf(error)
+    }
+  }
+
+  /** Does what something else makes up for later, where the server that it needs is away. */
+  readonly ifThere = async (act: () => Promise<void>): Promise<void> => {
+    try {
+      await act()
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+    }
+  }
+
+  /** Commands about one lane in one write. */
+  readonly pipeline = async (
+    fill: (pipeline: ReturnType<Redis['pipeline']>) => void,
+  ): Promise<unknown[]> => {
+    const pipeline = this.redis.pipeline()
+    fill(pipeline)
+    const replies = (await this.call(() => pipeline.exec())) ?? []
+    return replies.map(([error, reply]) => {
+      if (error) throw storeErrorOf(error)
+      return reply
+    })
+  }
+
+  /** One answer per lane: in a cluster a call for each, else as many in one write as let others pass. */
+  readonly eachLane = async (
+    lanes: readonly string[],
+    ask: (commands: Commands, lane: string) => Promise<unknown>,
+  ): Promise<unknown[]> => {
+    if (this.isCluster) {
+      return this.call(() => Promise.all(lanes.map((lane) => ask(this.redis, lane))))
+    }
+    const replies: unknown[] = []
+    for (const some of chunks(lanes, lanesPerCall)) {
+      const answers = await this.pipeline((pipeline) => {
+        for (const lane of some) void ask(pipeline as unknown as Commands, lane)
+      })
+      for (const answer of answers) replies.push(answer)
+    }
+    return replies
+  }
+
+  /** Calls for many lanes: as many as one call may take, in a cluster one. */
+  readonly perLanes = async <Reply>(
+    lanes: readonly string[],
+    send: (some: readonly string[], first: string) => Promise<readonly Reply[]>,
+  ): Promise<Reply[]> => {
+    const found: Reply[] = []
+    for (const some of chunks(lanes, lanesPerCall)) {
+      const replies = await Promise.all(this.#calls(some, send))
+      for (const reply of replies) found.push(...reply)
+    }
+    return found
+  }
+
+  /** The same without the lanes whose server is away. Throws where all of them are. */
+  readonly perLanesThere = async <Reply>(
+    lanes: readonly string[],
+    send: (some: readonly string[], first: string) => Promise<readonly Reply[]>,
+  ): Promise<Reply[]> => {
+    const found: Reply[] = []
+    const failures: unknown[] = []
+    let answers = 0
+    for (const some of chunks(lanes, lanesPerCall)) {
+      for (const reply of await Promise.allSettled(this.#calls(some, send))) {
+        if (reply.status === 'rejected') failures.push(reply.reason)
+        else {
+          answers += 1
+          found.push(...reply.value)
+        }
+      }
+    }
+    const other = failures.find((failure) => !(failure instanceof StoreError))
+    if (failures.length > 0 && (other !== undefined || answers === 0)) throw other ?? failures[0]
+    return found
+  }
+
+  #calls<Reply>(
+    lanes: readonly string[],
+    send: (some: readonly string[], first: string) => Promise<readonly Reply[]>,
+  ): Promise<readonly Reply[]>[] {
+    const pieces = this.isCluster ? lanes.map((lane) => [lane]) : [lanes]
+    return pieces.map((piece) => send(piece, piece[0] ?? ''))
+  }
+
+  /** The queue whose hint index a script may write; in a cluster that is in another slot. */
+  queueOf(lane: string): string {
+    return this.isCluster ? '' : this.names.parse(lane).queue
+  }
+
+  /** Lanes, each with the queue in whose hint index it is. */
+  withQueues(lanes: readonly string[]): string[] {
+    return lanes.flatMap((lane) => [lane, this.queueOf(lane)])
+  }
+
+  /** The servers that have keys. */
+  masters(): readonly Redis[] {
+    return 'nodes' in this.redis ? this.redis.nodes('master') : [this.redis]
+  }
+}
+
+/** What is asked of each lane; the same on a connection and on a pipeline. */
+export type Commands = Pick<Redis, 'zcard' | 'exists'>

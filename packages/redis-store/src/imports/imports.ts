@@ -1,0 +1,282 @@
+import { defaultLevel, type Door, type Job, type NewJob } from '@crossgear/core-scheduler'
+import { chunks } from '../chunks.ts'
+import { noteOf, type ImportNote } from './import-note.ts'
+import { addFields, jobOf } from '../jobs/job-hash.ts'
+import { unpack } from '../scripts/packed.ts'
+import type { ScriptArgument } from '../scripts/scripts.ts'
+import type { StoreLink } from '../connection/store-link.ts'
+
+/** How long notes of imported jobs are kept after the last one of their kind, seconds: 30 days. */
+export const importKeptSeconds = 30 * 24 * 3600
+/** Jobs in one step: some 3 ms of the store's time. */
+const jobsPerStep = 100
+/** Jobs read at once by their sizes, bytes. */
+const readBytes = 8 * 1024 * 1024
+const bucketsPerLane = 256
+
+/** Where an imported job goes. */
+export type ImportPlace = 'queue' | 'retry' | 'dead'
+
+/** A job that another system had. */
+export interface ImportedJob {
+  /** 16 bytes: which job of which source it is. */
+  readonly importId: Buffer
+  /** 8 bytes of what it holds, to compare with later. */
+  readonly digest: Buffer
+  readonly place: ImportPlace
+  readonly door: Door
+  readonly job: Omit<NewJob, 'door' | 'foreground' | 'lock' | 'batch' | 'tick'>
+  /** Faktory's `failure`, JSON text. */
+  readonly failure?: string
+  /** Place in the order of arrival, over all lanes: microseconds of {@link RedisImports.nowUs} and more. */
+  readonly arrivedUs: number
+  /** Of a dead job: when it is forgotten, milliseconds since 1970. */
+  readonly forgetAtMs?: number
+}
+
+/**
+ * `known`: it came before. `full`: the lane keeps no more dead jobs, or no more notes of imported ones.
+ */
+export type ImportResult =
+  | { readonly kind: 'created' | 'joined'; readonly id: number }
+  | { readonly kind: 'known'; readonly note: ImportNote }
+  | { readonly kind: 'full'; readonly what: 'dead' | 'notes' }
+
+/** An imported job as it stands now; absent where it has ended. */
+export interface StandingJob {
+  readonly job: Job
+  /** When it is due, where it is scheduled, milliseconds since 1970. */
+  readonly dueAtMs?: number
+  /** When it is forgotten, where it is dead, milliseconds since 1970. */
+  readonly forgetAtMs?: number
+  /** Where it stood, with the times above, before a rollback took it out of the workers' reach. */
+  readonly heldFrom?: HeldFrom
+}
+
+const heldFroms = ['queued', 'scheduled', 'retry', 'dead'] as const
+export type HeldFrom = (typeof heldFroms)[number]
+
+/** A job to take back, as it was read. */
+export interface UndoRequest {
+  readonly note: ImportNote
+  readonly failure?: string
+}
+
+export type UndoResult = 'done' | 'begun' | 'changed'
+
+const undoResults: readonly UndoResult[] = ['begun', 'done', 'changed']
+
+/** Jobs that come from other systems, each stored once, and how far a migration is. */
+export class RedisImports {
+  readonly #link: StoreLink
+  readonly #deadPerLane: number
+
+  constructor(link: StoreLink, bounds: { readonly deadPerLane: number }) {
+    this.#link = link
+    this.#deadPerLane = bounds.deadPerLane
+  }
+
+  /** The store's clock, microseconds since 1970. */
+  async nowUs(): Promise<number> {
+    const { call, redis } = this.#link
+    // They are digits, whatever the types of ioredis say.
+    const [seconds, microseconds] = (await call(() => redis.time())).map(String)
+    return Number(seconds) * 1_000_000 + Number(microseconds)
+  }
+
+  /** Stores what is not known so far. `tag`: 4 bytes that stand for the migration. */
+  async store(
+    lane: string,
+    tag: Buffer,
+    jobs: readonly ImportedJob[],
+  ): Promise<readonly ImportResult[]> {
+    const results: ImportResult[] = []
+    for (const some of chunks(jobs, jobsPerStep))
+      results.push(...(await this.#step(lane, tag, some)))
+    return results
+  }
+
+  /** Notes that the source has these jobs no more. */
+  async moved(lane: string, importIds: readonly Buffer[]): Promise<void> {
+    const { run, keys } = this.#link
+    for (const some of chunks(importIds, jobsPerStep)) {
+      await run('import-moved', [keys.uid(lane)], [lane, ...some])
+    }
+  }
+
+  /** The notes of these imports. */
+  async notes(lane: string, importIds: readonly Buffer[]): Promise<(ImportNote | undefined)[]> {
+    const { keys } = this.#link
+    const values = await this.#link.pipeline((pipeline) => {
+      for (const id of importIds) pipeline.hgetBuffer(keys.imported(lane, id[0] ?? 0), id)
+    })
+    return importIds.map((id, at) => {
+      const value = values[at]
+      return Buffer.isBuffer(value) ? noteOf(id, value) : undefined
+    })
+  }
+
+  /** All that is noted of a lane under one tag, in no order. */
+  async *notesOf(lane: string, tag: Buffer): AsyncGenerator<readonly ImportNote[]> {
+    const { call, redis, keys } = this.#link
+    for (let bucket = 0; bucket < bucketsPerLane; bucket += 1) {
+      const key = keys.imported(lane, bucket)
+      const found: ImportNote[] = []
+      let cursor = '0'
+      do {
+        const [next, pairs] = await call(() => redis.hscanBuffer(key, cursor, 'COUNT', 1_000))
+        for (const [id, value] of chunks(pairs, 2)) {
+          const note = id && value && noteOf(id, value)
+          if (note?.tag.equals(tag)) found.push(note)
+        }
+        cursor = next.toString()
+      } while (cursor !== '0')
+      if (found.length > 0) yield found
+    }
+  }
+
+  /** Jobs as they stand now, in bounded reads. */
+  async standing(lane: string, ids: readonly number[]): Promise<(StandingJob | undefined)[]> {
+    const { keys } = this.#link
+    const sizes = await this.#link.pipeline((pipeline) => {
+      for (const id of ids) pipeline.hstrlen(keys.job(lane, id), 'input')
+    })
+    const found: (StandingJob | undefined)[] = []
+    for (let first = 0; first < ids.length;) {
+      let end = first
+      for (let bytes = 0; end < ids.length && (end === first || bytes < readBytes); end += 1) {
+        bytes += Number(sizes[end])
+      }
+      found.push(...(await this.#read(lane, ids.slice(first, end))))
+      first = end
+    }
+    return found
+  }
+
+  /** Takes jobs out of the store, or with `holdUntilMs` puts them with the dead, to be forgotten then. */
+  async undo(
+    lane: string,
+    requests: readonly UndoRequest[],
+    holdUntilMs?: number,
+  ): Promise<readonly UndoResult[]> {
+    const { run, keys } = this.#link
+    const what = holdUntilMs === undefined ? 'drop' : 'hold'
+    const args: ScriptArgument[] = [lane, what, holdUntilMs ?? 0]
+    for (const { note, failure } of requests) args.push(note.importId, note.value, failure ?? '')
+    const digits = String(await run('import-undo', [keys.uid(lane)], args))
+    return Array.from(digits, (digit) => undoResults[Number(digit)] ?? 'changed')
+  }
+
+  /** How far a migration is: the fields that were saved, none for one that is not known. */
+  progress(name: string): Promise<Record<string, string>> {
+    const { call, redis, keys } = this.#link
+    return call(() => redis.hgetall(keys.migration(name)))
+  }
+
+  /** Saves fields of a migration; it is forgotten 30 days after the last time. */
+  async saveProgress(name: string, fields: Readonly<Record<string, string>>): Promise<void> {
+    const { keys } = this.#link
+    const key = keys.migration(name)
+    await this.#link.pipeline((pipeline) => {
+      pipeline.hset(key, fields)
+      pipeline.expire(key, importKeptSeconds)
+    })
+  }
+
+  async #step(lane: string, tag: Buffer, jobs: readonly ImportedJob[]): Promise<ImportResult[]> {
+    const { run, keys } = this.#link
+    const queue = this.#link.queueOf(lane)
+    const head = [lane, queue, tag, importKeptSeconds, this.#deadPerLane, jobs.length]
+    const args: ScriptArgument[] = head
+    for (const imported of jobs) addJob(args, imported)
+    const reply = unpack((await run('import', [keys.uid(lane)], args)) as Buffer)
+    return (reply as (number | Uint8Array)[]).map((result, at) =>
+      resultOf(jobs[at]?.importId ?? Buffer.alloc(0), result),
+    )
+  }
+
+  async #read(lane: string, ids: readonly number[]): Promise<(StandingJob | undefined)[]> {
+    const { keys } = this.#link
+    const replies = await this.#link.pipeline((pipeline) => {
+      for (const id of ids) {
+        pipeline.hgetallBuffer(keys.job(lane, id))
+        pipeline.zscore(keys.queue(lane, 'scheduled'), id)
+      }
+    })
+    const found = ids.map((id, at): StandingJob | undefined => {
+      const pairs = Object.entries(replies[2 * at] as Record<string, Buffer>)
+      const flat = pairs.flatMap(([name, value]) => [Buffer.from(name), value])
+      const job = jobOf(lane, id, flat)
+      const score = replies[2 * at + 1]
+      if (!job) return undefined
+      const held = heldOf((replies[2 * at] as Record<string, Buffer>)['held'])
+      if (held && job.status === 'error') return { job, ...held }
+      return { job, ...(score !== null && { dueAtMs: Math.round(Number(score) * 1000) }) }
+    })
+    const forgetAtMs = await this.#forgetTimes(
+      lane,
+      found.flatMap((standing) =>
+        standing?.job.status === 'error' && !standing.heldFrom ? standing.job.id : [],
+      ),
+    )
+    return found.map((standing) => {
+      const atMs = standing && forgetAtMs.get(standing.job.id)
+      return standing && { ...standing, ...(atMs !== undefined && { forgetAtMs: atMs }) }
+    })
+  }
+
+  /** When dead jobs are forgotten, by id, milliseconds since 1970. */
+  async #forgetTimes(lane: string, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    const key = this.#link.keys.dead(lane)
+    const scores = await this.#link.pipeline((pipeline) => {
+      for (const id of ids) pipeline.zscore(key, id)
+    })
+    return new Map(
+      ids.flatMap((id, at) => (scores[at] === null ? [] : [[id, Number(scores[at])] as const])),
+    )
+  }
+}
+
+/** Reads the field `held`: where a job stood, and behind a colon when it is due or forgotten, in milliseconds. */
+function heldOf(field: Buffer | undefined): Omit<StandingJob, 'job'> | undefined {
+  const [name, ms] = field?.toString().split(':') ?? []
+  const heldFrom = heldFroms.find((known) => known === name)
+  if (!heldFrom || ms === undefined) return heldFrom && { heldFrom }
+  return {
+    heldFrom,
+    ...(heldFrom === 'dead' ? { forgetAtMs: Number(ms) } : { dueAtMs: Number(ms) }),
+  }
+}
+
+function addJob(args: ScriptArgument[], imported: ImportedJob): void {
+  const { job, door, place, failure, arrivedUs, forgetAtMs } = imported
+  const isNative = door === 'native'
+  args.push(
+    imported.importId,
+    imported.digest,
+    place,
+    job.level,
+    (place === 'dead' ? forgetAtMs : job.dueAtMs) ?? '',
+    job.unique ?? '',
+    job.jid ?? '',
+    isNative ? '-' : arrivedUs,
+  )
+  const count = args.push(0)
+  if (isNative) {
+    args.push('input', job.input)
+    // Their own programs say it by the list alone, which a look at the job does not tell.
+    if (job.level !== defaultLevel) args.push('level', String(job.level))
+  } else addFields(args, { ...job, door, foreground: false })
+  if (failure !== undefined) args.push('failure', failure)
+  args[count - 1] = args.length - count
+}
+
+function resultOf(importId: Buffer, result: number | Uint8Array): ImportResult {
+  if (typeof result === 'number') {
+    return result > 0 ? { kind: 'created', id: result } : { kind: 'joined', id: -result }
+  }
+  const value = Buffer.from(result)
+  const what = value.toString('latin1')
+  if (what === 'dead' || what === 'notes') return { kind: 'full', what }
+  return { kind: 'known', note: noteOf(importId, value) }
+}

@@ -1,0 +1,189 @@
+import { LaneNames, type Band, type Level } from '@crossgear/core-scheduler'
+import type { Connection } from '../connection/connection.ts'
+import { StoreKeys } from '../keys.ts'
+import { jidViolations, laneViolations, type LaneFacts } from './invariant-rules.ts'
+
+export interface InvariantOptions {
+  readonly keys?: StoreKeys
+  /** Which Faktory queue is home to a function. `default` for all. */
+  readonly names?: LaneNames
+  /**
+   * Native programs push and pop in this store: hints that they cannot keep (how many jobs have
+   * which level, indexes of lanes that hold their jobs alone) are not looked at. False.
+   */
+  readonly native?: boolean
+  /** Also report idle jobs of native clients that no queue holds. False. */
+  readonly strays?: boolean
+}
+
+/** Levels of which jobs may wait beside their band's list. */
+const unusualLevels = [9, 7, 6, 4, 3, 1] as const satisfies Level[]
+
+const readFields = ['status', 'door', 'token', 'level', 'settled', 'jid'] as const
+
+/** Keys read per round trip. */
+const batchSize = 500
+
+/**
+ * Looks through a live store for what must never be: an id without its job, an unfinished job in no
+ * place or in several, a status that does not fit its place, wrong counts and indexes. One line per
+ * finding; none for a store in order. Not atomic: run it when nobody writes. Scans all keys.
+ */
+export async function checkInvariants(
+  redis: Connection,
+  options: InvariantOptions = {},
+): Promise<string[]> {
+  const {
+    keys = new StoreKeys(redis.isCluster),
+    names = new LaneNames(),
+    native = false,
+    strays = false,
+  } = options
+  const lanes = await readLanes(redis, keys)
+  const due = await readScores(redis, keys.due)
+  const found = jidViolations(lanes, await readJids(redis, keys))
+  for (const facts of lanes) {
+    found.push(...laneViolations(facts, { native, strays }))
+    const ready = await redis.zscore(keys.ready(names.parse(facts.lane).queue), facts.lane)
+    const isTheirs = native && facts.queuedAllNative
+    if (facts.queued > 0 && ready === null && !isTheirs && isSurelyOpen(facts, native)) {
+      found.push(`${facts.lane}: has queued jobs and is not in the ready index`)
+    }
+    const next = Math.min(...facts.scheduledAtMs.values())
+    const indexed = due.get(facts.lane)
+    const isTheirTime = native && facts.scheduledAllNative
+    if (next !== Infinity && !isTheirTime && (indexed === undefined || indexed > Math.ceil(next))) {
+      found.push(`${facts.lane}: its next scheduled job is due before what the due index says`)
+    }
+  }
+  return found
+}
+
+/** A lane that workers have closed, and that nobody has looked at since, may be in the index or not. */
+function isSurelyOpen({ meta, count }: LaneFacts, native: boolean): boolean {
+  const { open, closed, consumers } = meta
+  if (open !== undefined) return open === '1'
+  if (closed !== undefined || (native && count !== null)) return false
+  return Number(count ?? 0) - Number(consumers ?? 0) <= 0
+}
+
+async function readLanes(redis: Connection, keys: StoreKeys): Promise<LaneFacts[]> {
+  const names = new Set<string>(Object.keys(await redis.hgetall(keys.lanes)))
+  const jobs = new Map<string, string[]>()
+  const all = await scan(redis)
+  for (const key of all) {
+    const place = placeOf(key, keys)
+    if (!place) continue
+    names.add(place.lane)
+    if (place.id === undefined) continue
+    const ids = jobs.get(place.lane)
+    if (ids) ids.push(place.id)
+    else jobs.set(place.lane, [place.id])
+  }
+  const facts: LaneFacts[] = []
+  for (const lane of [...names].sort()) {
+    facts.push(await readLane(redis, keys, lane, jobs.get(lane) ?? []))
+  }
+  return facts
+}
+
+async function readLane(
+  redis: Connection,
+  keys: StoreKeys,
+  lane: string,
+  hashes: readonly string[],
+): Promise<LaneFacts> {
+  const list = (band: Band): Promise<string[]> => redis.lrange(keys.queue(lane, band), 0, -1)
+  const [high, normal, low] = [await list('high'), await list('normal'), await list('low')]
+  const aside = new Map<Level, readonly string[]>()
+  for (const level of unusualLevels) {
+    aside.set(level, await redis.lrange(keys.level(lane, level), 0, -1))
+  }
+  const scheduled = await readScores(redis, keys.queue(lane, 'scheduled'))
+  const jobs = new Map<string, Readonly<Record<string, string>>>()
+  for (let at = 0; at < hashes.length; at += batchSize) {
+    const ids = hashes.slice(at, at + batchSize)
+    const pipeline = redis.pipeline()
+    for (const id of ids) {
+      pipeline.hmget(keys.job(lane, id), ...readFields)
+    }
+    const replies = (await pipeline.exec()) ?? []
+    for (const [place, id] of ids.entries()) {
+      const values = (replies[place]?.[1] ?? []) as (string | null)[]
+      jobs.set(id, fieldsOf(values))
+    }
+  }
+  const isNative = (id: string): boolean => jobs.get(id)?.['door'] === undefined
+  const queued = [...high, ...normal, ...low, ...[...aside.values()].flat()]
+  return {
+    lane,
+    jobs,
+    bands: { high, normal, low },
+    aside,
+    scheduledAtMs: new Map([...scheduled].map(([id, seconds]) => [id, seconds * 1000])),
+    busy: [...(await readScores(redis, keys.busy(lane))).keys()],
+    dead: [...(await readScores(redis, keys.dead(lane))).keys()],
+    unique: await redis.hvals(keys.unique(lane)),
+    jids: await redis.hvals(keys.jid(lane)),
+    meta: await redis.hgetall(keys.meta(lane)),
+    count: await redis.get(keys.count(lane)),
+    queued: queued.length,
+    queuedAllNative: queued.every(isNative),
+    scheduledAllNative: [...scheduled.keys()].every(isNative),
+  }
+}
+
+function fieldsOf(values: readonly (string | null)[]): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (const [at, name] of readFields.entries()) {
+    const value = values[at]
+    if (typeof value === 'string') fields[name] = value
+  }
+  return fields
+}
+
+/** The index of jids, all of its slots. */
+async function readJids(redis: Connection, keys: StoreKeys): Promise<ReadonlyMap<string, string>> {
+  const jids = new Map<string, string>()
+  for (const key of keys.allJids()) {
+    for (const [jid, ref] of Object.entries(await redis.hgetall(key))) jids.set(jid, ref)
+  }
+  return jids
+}
+
+async function readScores(redis: Connection, key: string): Promise<Map<string, number>> {
+  const pairs = await redis.zrange(key, '0', '-1', 'WITHSCORES')
+  const scores = new Map<string, number>()
+  for (let at = 0; at + 1 < pairs.length; at += 2) {
+    scores.set(pairs[at] ?? '', Number(pairs[at + 1]?.replace('inf', 'Infinity')))
+  }
+  return scores
+}
+
+async function scan(redis: Connection): Promise<string[]> {
+  const found: string[] = []
+  for (const server of 'nodes' in redis ? redis.nodes('master') : [redis]) {
+    let cursor = '0'
+    do {
+      const [next, some] = await server.scan(cursor, 'COUNT', 1_000)
+      found.push(...some)
+      cursor = next
+    } while (cursor !== '0')
+  }
+  return [...new Set(found)]
+}
+
+/** The lane that a key belongs to, and the job. Keys of other programs have none. */
+function placeOf(key: string, keys: StoreKeys): { lane: string; id?: string } | undefined {
+  const name = `${escape(keys.open)}(.+)${escape(keys.close)}`
+  const job = new RegExp(`^job:${name}:(\\d+)$`, 's').exec(key)
+  if (job?.[1] !== undefined && job[2] !== undefined) return { lane: job[1], id: job[2] }
+  const queue = new RegExp(`^queue:${name}:(?:high|normal|low|scheduled)$`, 's').exec(key)
+  const other = new RegExp(`^(?:count|xg:busy|xg:dead|xg:unique|xg:jid|xg:lane):${name}$`, 's')
+  const lane = queue?.[1] ?? other.exec(key)?.[1]
+  return lane === undefined ? undefined : { lane }
+}
+
+function escape(brace: string): string {
+  return brace && `\\${brace}`
+}

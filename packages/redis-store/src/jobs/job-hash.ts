@@ -1,0 +1,218 @@
+import {
+  defaultLevel,
+  holderOf,
+  type Door,
+  type Job,
+  type JobRef,
+  type JobState,
+  type LookExtra,
+  type Level,
+  type NewJob,
+  type Reservation,
+  type Status,
+} from '@crossgear/core-scheduler'
+import type { KeptJobs } from '../step/kept-jobs.ts'
+import type { ScriptArgument } from '../scripts/scripts.ts'
+
+/** Puts the fields of a job's hash beside the GearMonkey spec's, as pairs for HSET, behind other arguments. */
+export function addFields(args: ScriptArgument[], job: NewJob): void {
+  args.push('input', job.input, 'door', job.door)
+  if (job.level !== 5) args.push('level', String(job.level))
+  if (job.unique) args.push('unique', job.unique)
+  if (job.reducer) args.push('reducer', job.reducer)
+  if (job.jid !== undefined) args.push('jid', job.jid)
+  if (job.envelope !== undefined) args.push('envelope', job.envelope)
+  if (job.retries !== undefined) args.push('retries', String(job.retries))
+  if (job.reserveForSeconds !== undefined) args.push('reserve_for', String(job.reserveForSeconds))
+  if (job.retentionSeconds) args.push('keep', String(job.retentionSeconds))
+  if (job.staleAtMs !== undefined) args.push('stale', String(job.staleAtMs))
+  if (job.lock) args.push('once', job.lock.key)
+  if (job.lock?.until === 'start') args.push('once_until', 'start')
+  if (job.batch !== undefined) args.push('bid', job.batch)
+}
+
+const empty = Buffer.alloc(0)
+
+type Draft = { -readonly [Name in keyof Reservation]?: Reservation[Name] }
+
+/** What each field of a job's hash says of the job. */
+const readers: ReadonlyMap<string, (job: Draft, value: Buffer) => void> = new Map([
+  ['status', (job, value) => void (job.status = value.toString('latin1') as Status)],
+  ['enqueued', (job, value) => void (job.enqueuedAtMs = numberOf(value))],
+  ['input', (job, value) => void (job.input = value)],
+  ['door', (job, value) => void (job.door = value.toString('latin1') as Door)],
+  ['level', (job, value) => void (job.level = levelOf(value))],
+  ['wait', (job, value) => void (job.waiting = clientsOf(value.toString('latin1')))],
+  ['losses', (job, value) => void (job.losses = numberOf(value))],
+  ['fg', (job) => void (job.foreground = true)],
+  ['settled', (job) => void (job.settled = true)],
+  ['thrown', (job) => void (job.thrown = true)],
+  ['output', (job, value) => void (job.output = value)],
+  ['unique', (job, value) => void (job.unique = value)],
+  ['reducer', (job, value) => void (job.reducer = value)],
+  ['jid', (job, value) => void (job.jid = value.toString())],
+  ['envelope', (job, value) => void (job.envelope = value.toString())],
+  ['failure', (job, value) => void (job.failure = value.toString())],
+  ['retries', (job, value) => void (job.retries = numberOf(value))],
+  ['keep', (job, value) => void (job.retentionSeconds = numberOf(value))],
+  ['reserve_for', (job, value) => void (job.reserveForSeconds = numberOf(value))],
+  ['status:dividend', (job, value) => void (job.dividend = value)],
+  ['status:divisor', (job, value) => void (job.divisor = value)],
+  ['token', (job, value) => void (job.token = value.toString('latin1'))],
+  ['note', (job, value) => void (job.note = value.toString())],
+  ['noted', (job, value) => void (job.notedAtMs = numberOf(value))],
+])
+
+/** Fields of any length. */
+export const longFields: readonly string[] = ['input', 'envelope', 'output']
+/** Read by every look. */
+const shortFields = [...readers.keys()].filter((name) => !longFields.includes(name))
+
+/** The fields of a job's hash that a look reads first: an output is there to be read when the job has ended. */
+export function lookedAtFields(extras: readonly LookExtra[]): readonly string[] {
+  return extras.includes('envelope') ? [...shortFields, 'envelope'] : shortFields
+}
+
+/** A job from the values of such fields; undefined where the hash has no `status`. */
+export function stateOf(
+  lane: string,
+  id: number,
+  names: readonly string[],
+  values: readonly (Buffer | null)[],
+): JobState | undefined {
+  const draft = emptyDraft(lane, id)
+  for (const [at, name] of names.entries()) {
+    const value = values[at]
+    if (value) readers.get(name)?.(draft, value)
+  }
+  return draft.status === undefined ? undefined : (draft as JobState)
+}
+
+/** Another program may have a field of that name for something else. */
+function levelOf(value: Buffer): Level {
+  const text = value.toString('latin1')
+  return /^[1-9]$/.test(text) ? (Number(text) as Level) : defaultLevel
+}
+
+function numberOf(value: Buffer): number {
+  return Number(value.toString('latin1'))
+}
+
+/** A job from the field-value pairs of its hash; undefined where the hash has no `status`. */
+export function jobOf(lane: string, id: number, pairs: readonly Buffer[]): Job | undefined {
+  return draftOf(lane, id, pairs) as Job | undefined
+}
+
+function emptyDraft(lane: string, id: number): Draft {
+  return {
+    lane,
+    id,
+    door: 'native',
+    level: 5,
+    losses: 0,
+    settled: false,
+    foreground: false,
+    waiting: 0,
+  }
+}
+
+function draftOf(lane: string, id: number, pairs: readonly Buffer[]): Draft | undefined {
+  const job: Draft = { ...emptyDraft(lane, id), input: empty }
+  for (let at = 1; at < pairs.length; at += 2) {
+    const name = pairs[at - 1]
+    const value = pairs[at]
+    if (name && value) readers.get(name.toString('latin1'))?.(job, value)
+  }
+  return job.status === undefined ? undefined : job
+}
+
+/** `node,node=clients`, see `lua/lib/waits.lua`. */
+function clientsOf(waiting: string): number {
+  if (waiting === '') return 0
+  if (!waiting.includes(',') && !waiting.includes('=')) return 1
+  return waiting.split(',').reduce((sum, node) => sum + Number(node.split('=')[1] ?? 1), 0)
+}
+
+/** A claim's reply, flat per job: lane, id, token, and fields and values of its hash, or `enqueued` alone. */
+export type ReservedReply = readonly (Buffer | (Buffer | false)[])[]
+
+/** A reservation of a job that should be kept here, and is not. */
+export interface Missing {
+  readonly missing: JobRef & { readonly token: string }
+}
+
+/**
+ * Reservations from a script's reply. `beside`: values that stand beside it, false in their places. `nowMs` (the
+ * store's clock) tells how long they were queued. `kept`: jobs of which the reply says only when they were queued.
+ */
+export function reservationsOf(
+  reply: ReservedReply,
+  beside: Iterator<Buffer>,
+  nowMs: number,
+  kept: Pick<KeptJobs, 'get'>,
+): (Reservation | Missing)[] {
+  const found: (Reservation | Missing)[] = []
+  for (let at = 0; at + 3 < reply.length; at += 4) {
+    const lane = String(reply[at])
+    const id = Number(String(reply[at + 1]))
+    const token = (reply[at + 2] as Buffer).toString('latin1')
+    const rest = reply[at + 3] as Buffer | (Buffer | false)[]
+    if (Buffer.isBuffer(rest)) {
+      const enqueued = rest.toString('latin1')
+      const job = kept.get(lane, id, enqueued)
+      found.push(
+        job
+          ? reservationOf({ lane, id, token }, job, Number(enqueued), nowMs)
+          : { missing: { lane, id, token } },
+      )
+      continue
+    }
+    for (let place = 0; place < rest.length; place += 1) {
+      if (rest[place] === false) rest[place] = (beside.next().value as Buffer | undefined) ?? empty
+    }
+    const job = draftOf(lane, id, rest as Buffer[])
+    if (!job) throw new Error(`job ${id} of ${lane} has no status`)
+    job.token = token
+    job.heldBy = holderOf(token)
+    if (job.enqueuedAtMs !== undefined) job.waitedMs = Math.max(0, nowMs - job.enqueuedAtMs)
+    found.push(job as Reservation)
+  }
+  return found
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+/** A job that this node has submitted itself, as a worker is given it. */
+function reservationOf(
+  { lane, id, token }: JobRef & { readonly token: string },
+  job: NewJob,
+  enqueuedAtMs: number,
+  nowMs: number,
+): Reservation {
+  const { unique, reducer, jid, envelope, retries, reserveForSeconds, retentionSeconds } = job
+  return {
+    lane,
+    id,
+    token,
+    status: 'idle',
+    door: job.door,
+    level: job.level,
+    losses: 0,
+    settled: false,
+    foreground: job.foreground,
+    waiting: job.foreground ? 1 : 0,
+    input: bufferOf(job.input),
+    enqueuedAtMs,
+    heldBy: holderOf(token),
+    waitedMs: Math.max(0, nowMs - enqueuedAtMs),
+    ...(unique && unique.length > 0 && { unique: bufferOf(unique) }),
+    ...(reducer && reducer.length > 0 && { reducer: bufferOf(reducer) }),
+    ...(jid !== undefined && { jid }),
+    ...(envelope !== undefined && { envelope }),
+    ...(retries !== undefined && { retries }),
+    ...(reserveForSeconds !== undefined && { reserveForSeconds }),
+    ...(retentionSeconds && { retentionSeconds }),
+  }
+}

@@ -1,0 +1,109 @@
+import type { Job, JobState, LookExtra } from '@crossgear/core-scheduler'
+import { jobOf, longFields, lookedAtFields, stateOf } from './job-hash.ts'
+import type { StoreLink } from '../connection/store-link.ts'
+
+/** Payloads that are read at once, bytes; a longer one is read alone. */
+const bytesPerAnswer = 4 * 1024 * 1024
+
+/** Reads jobs: whole ones in pieces of a bounded size, and what most looks need without the payload. */
+export class JobReads {
+  readonly #link: StoreLink
+
+  constructor(link: StoreLink) {
+    this.#link = link
+  }
+
+  async read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
+    const { keys } = this.#link
+    const jobs: (Job | undefined)[] = []
+    for (const some of await this.#inPieces(lane, ids)) {
+      const replies = await this.#link.pipeline((pipeline) => {
+        for (const id of some) pipeline.hgetallBuffer(keys.job(lane, id))
+      })
+      for (const [at, id] of some.entries()) jobs.push(jobOf(lane, id, flat(replies[at])))
+    }
+    return jobs
+  }
+
+  async look(
+    lane: string,
+    ids: readonly number[],
+    extras: readonly LookExtra[] = [],
+  ): Promise<readonly (JobState | undefined)[]> {
+    const names = lookedAtFields(extras)
+    const replies = await this.#fields(lane, ids, names)
+    const jobs = ids.map((id, at) => stateOf(lane, id, names, replies[at] ?? []))
+    return extras.includes('output') ? this.#withOutputs(lane, jobs) : jobs
+  }
+
+  /** The outputs of those that have ended; one that is gone by now is undefined. */
+  async #withOutputs(
+    lane: string,
+    jobs: readonly (JobState | undefined)[],
+  ): Promise<readonly (JobState | undefined)[]> {
+    const ended = jobs.flatMap((job) => (job && hasEnded(job) ? [job.id] : []))
+    if (ended.length === 0) return jobs
+    const outputs = new Map<number, readonly (Buffer | null)[]>()
+    for (const some of await this.#inPieces(lane, ended)) {
+      const replies = await this.#fields(lane, some, ['status', 'output'])
+      for (const [at, id] of some.entries()) outputs.set(id, replies[at] ?? [])
+    }
+    return jobs.map((job) => {
+      if (!job || !hasEnded(job)) return job
+      const [status, output] = outputs.get(job.id) ?? []
+      return status ? { ...job, ...(output && { output }) } : undefined
+    })
+  }
+
+  async #fields(
+    lane: string,
+    ids: readonly number[],
+    names: readonly string[],
+  ): Promise<(readonly (Buffer | null)[])[]> {
+    const { keys } = this.#link
+    const replies = await this.#link.pipeline((pipeline) => {
+      for (const id of ids) pipeline.hmgetBuffer(keys.job(lane, id), ...names)
+    })
+    return replies as (Buffer | null)[][]
+  }
+
+  /** Jobs whose payloads are as long together as one answer may be, or one job. */
+  async #inPieces(lane: string, ids: readonly number[]): Promise<readonly (readonly number[])[]> {
+    if (ids.length < 2) return [ids]
+    const { keys } = this.#link
+    const lengths = (await this.#link.pipeline((pipeline) => {
+      for (const id of ids) {
+        for (const name of longFields) pipeline.hstrlen(keys.job(lane, id), name)
+      }
+    })) as number[]
+    const pieces: number[][] = []
+    let room = 0
+    for (const [at, id] of ids.entries()) {
+      const first = at * longFields.length
+      const bytes = lengths
+        .slice(first, first + longFields.length)
+        .reduce((sum, length) => sum + length, 0)
+      const piece = pieces.at(-1)
+      if (piece && bytes <= room) piece.push(id)
+      else {
+        pieces.push([id])
+        room = bytesPerAnswer
+      }
+      room -= bytes
+    }
+    return pieces
+  }
+}
+
+function hasEnded({ status }: JobState): boolean {
+  return status === 'success' || status === 'error'
+}
+
+/** ioredis gives a hash's pairs as an object of Buffers or as a flat list, by version and call. */
+function flat(reply: unknown): Buffer[] {
+  if (Array.isArray(reply)) return reply as Buffer[]
+  return Object.entries(reply as Record<string, Buffer>).flatMap(([name, value]) => [
+    Buffer.from(name),
+    value,
+  ])
+}

@@ -1,0 +1,76 @@
+import type { JobSummary, LaneLimits } from '@crossgear/core-scheduler'
+import type { StoreLink } from '../connection/store-link.ts'
+
+/** Where the jobs of a list stand; the dead are not among them. */
+const listedPlaces = ['high', 'normal', 'low', 'scheduled', 'busy'] as const
+
+type ListedReply = readonly [
+  id: Buffer,
+  losses: Buffer,
+  fg: Buffer,
+  waiting: Buffer,
+  unique: Buffer,
+]
+
+/** The steps of the store port that an operator asks for. */
+export class RedisAdministration {
+  readonly #link: StoreLink
+
+  constructor(link: StoreLink) {
+    this.#link = link
+  }
+
+  async setLimits(lane: string, limits: LaneLimits): Promise<void> {
+    const { redis, keys } = this.#link
+    const transaction = redis.multi()
+    for (const [band, most] of Object.entries(limits)) {
+      if (most > 0) transaction.hset(keys.meta(lane), `max:${band}`, most)
+      else transaction.hdel(keys.meta(lane), `max:${band}`)
+    }
+    await transaction.exec()
+  }
+
+  async cancel(lane: string, id: number): Promise<boolean> {
+    const { run, keys, node } = this.#link
+    return (await run('cancel', [keys.busy(lane)], [lane, node, id])) === 1
+  }
+
+  async listJobs(
+    lane: string,
+    from: number,
+    count: number,
+  ): Promise<{ readonly jobs: readonly JobSummary[]; readonly more: boolean }> {
+    const { run, keys } = this.#link
+    const replies = await Promise.all(
+      listedPlaces.map((place) => run('list-jobs', [keys.busy(lane)], [lane, place, from, count])),
+    )
+    const pages = replies as readonly (readonly ListedReply[])[]
+    return {
+      jobs: pages.flat().map((reply) => summaryOf(lane, reply)),
+      more: pages.some((page) => page.length === count),
+    }
+  }
+
+  async clearLane(lane: string, max: number): Promise<readonly number[] | 'busy'> {
+    const { run, keys, node } = this.#link
+    const ids = (await run('clear-lane', [keys.busy(lane)], [lane, node, max])) as Buffer[] | number
+    return typeof ids === 'number' ? 'busy' : ids.map((id) => Number(id.toString()))
+  }
+
+  async unregisterLane(lane: string): Promise<void> {
+    const { redis, keys } = this.#link
+    await redis.multi().hdel(keys.lanes, lane).publish(keys.events, `unlane\0${lane}\0`).exec()
+  }
+}
+
+function summaryOf(lane: string, [id, losses, fg, waiting, unique]: ListedReply): JobSummary {
+  const foreground = fg.length > 0
+  return {
+    lane,
+    id: Number(id.toString()),
+    losses: Number(losses.toString()),
+    foreground,
+    abandoned: foreground && waiting.length === 0,
+    ...(unique.length > 0 && { unique }),
+  }
+}

@@ -1,0 +1,235 @@
+import {
+  maxLanes,
+  StoreError,
+  type LaneCounts,
+  type LaneOpenness,
+  type WorkerCount,
+} from '@crossgear/core-scheduler'
+import { chunks } from '../chunks.ts'
+import { countsOf } from './counts.ts'
+import { KeyScan } from './key-scan.ts'
+import type { Place } from '@crossgear/gearmonkey-redis'
+import type { StoreLink } from '../connection/store-link.ts'
+
+/** Lanes with due jobs that one promotion takes on; the rest have the next one. */
+const dueLanesPerLook = 1_000
+/** Lanes whose due jobs are moved in one call, some 20 us of the store's time each. */
+const promotedAtOnce = 64
+/** Due jobs moved per call, less than 5 us of the store's time each. */
+const promotedPerCall = 512
+/** Times one promotion goes back for more of all lanes. */
+const promotionRounds = 1_000
+const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies Place[]
+/** Entries of the registry read per call. */
+const lanesPerPage = 1_000
+/** Keys that one look for unknown lanes goes through, about 2 ms of the server's time. */
+const keysPerLook = 5_000
+
+/** How far a look for due jobs is. */
+interface Promotion {
+  /** Jobs that lanes got. */
+  readonly promoted: Map<string, number>
+  /** Lanes that had no turn. */
+  readonly left: string[]
+  /** Lanes in which more is due. */
+  readonly more: string[]
+}
+
+/** The steps of the store port about lanes: which there are, what stands in them, what is due. */
+export class RedisLanes {
+  readonly #link: StoreLink
+  readonly #scan: KeyScan
+
+  constructor(link: StoreLink) {
+    this.#link = link
+    this.#scan = new KeyScan(link, link.keys.uid('*'), keysPerLook)
+  }
+
+  async register(lane: string): Promise<number> {
+    const { run, keys, isCluster, graceMs } = this.#link
+    if (isCluster && isNoTag(lane)) {
+      throw new StoreError('REFUSED', 'a cluster takes no function name that begins with a brace')
+    }
+    const { fn } = this.#link.names.parse(lane)
+    if (isCluster) await this.#inherit(lane, fn)
+    const home = isCluster || fn === lane ? '' : fn
+    const number = await run('register-lane', [keys.lanes], [lane, maxLanes, home, graceMs])
+    if (number === 0) throw new StoreError('TOO_MANY_LANES', `more than ${maxLanes} functions`)
+    return Number(number)
+  }
+
+  /** Where a lane and its function's home lane are in different slots: before anybody knows of the lane. */
+  async #inherit(lane: string, home: string): Promise<void> {
+    const { run, keys, graceMs } = this.#link
+    // A lane that comes back keeps what is known of it.
+    const own = ['0', '']
+    const reply =
+      home === lane
+        ? own
+        : ((await run('closed-until', [keys.meta(home)], [home, graceMs])) as Buffer[])
+    await run('close-until', [keys.meta(lane)], [lane, ...reply])
+  }
+
+  async all(): Promise<ReadonlyMap<string, number>> {
+    const { call, redis, keys } = this.#link
+    const found = new Map<string, number>()
+    let cursor = '0'
+    do {
+      const from = cursor
+      const [next, page] = await call(() => redis.hscan(keys.lanes, from, 'COUNT', lanesPerPage))
+      for (let at = 0; at + 1 < page.length; at += 2) {
+        found.set(page[at] ?? '', Number(page[at + 1]))
+      }
+      cursor = next
+    } while (cursor !== '0')
+    return found
+  }
+
+  /** Forgets the lanes in which nothing has been for this long. */
+  async giveBack(lanes: readonly string[], idleForMs: number): Promise<readonly string[]> {
+    const { run, keys, perLanes, pipeline } = this.#link
+    const over = await perLanes(lanes, async (some, first) => {
+      const reply = await run('idle-lanes', [keys.meta(first)], [idleForMs, ...some])
+      return (reply as Buffer[]).map(String)
+    })
+    for (const some of chunks(over, lanesPerPage)) {
+      await pipeline((commands) => {
+        commands.hdel(keys.lanes, ...some)
+        for (const lane of some) commands.publish(keys.events, `unlane\0${lane}\0`)
+      })
+    }
+    return over
+  }
+
+  async counts(lanes: readonly string[]): Promise<readonly LaneCounts[]> {
+    const { run, keys, perLanes } = this.#link
+    return perLanes(lanes, async (some, first) => {
+      const reply = (await run('counts', [keys.busy(first)], some)) as (readonly number[])[]
+      return some.map((lane, at) => countsOf(lane, reply[at] ?? []))
+    })
+  }
+
+  async discover(): Promise<readonly string[]> {
+    const found: string[] = []
+    // As much of a cluster as has as many servers.
+    for (let looks = this.#link.masters().length; looks > 0; looks -= 1) {
+      found.push(...(await this.#scan.next()))
+    }
+    return this.#withJobs(found.map((key) => this.#link.keys.laneOf(key)))
+  }
+
+  /** In a store that others share most such keys may be theirs. */
+  async #withJobs(lanes: readonly string[]): Promise<string[]> {
+    const { keys, eachLane, isCluster } = this.#link
+    const named = lanes.filter((lane) => lane !== '' && !(isCluster && isNoTag(lane)))
+    const queues = await eachLane(named, (commands, lane) =>
+      commands.exists(places.map((place) => keys.queue(lane, place))),
+    )
+    return named.filter((_lane, at) => Number(queues[at]) > 0)
+  }
+
+  nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
+    const { run, keys, perLanesThere } = this.#link
+    return perLanesThere(lanes, async (some, first) => {
+      const reply = await run(
+        'non-empty',
+        [keys.queue(first, 'normal')],
+        this.#link.withQueues(some),
+      )
+      return (reply as Buffer[]).map(String)
+    })
+  }
+
+  /** Opens or closes a lane to consumers for good. */
+  async setOpen(lane: string, isOpen: boolean): Promise<void> {
+    const { run, keys } = this.#link
+    await run('open-lane', [keys.meta(lane)], [lane, this.#link.queueOf(lane), isOpen ? '1' : '0'])
+  }
+
+  openness(lanes: readonly string[]): Promise<readonly LaneOpenness[]> {
+    const { run, keys } = this.#link
+    return Promise.all(
+      lanes.map(async (lane) => {
+        const reply = (await run('openness', [keys.meta(lane)], [lane])) as [Buffer, Buffer, number]
+        const [state, closedUntil, namedWorkers] = reply
+        return {
+          lane,
+          state: state.toString() as LaneOpenness['state'],
+          closedUntilMs: Number(closedUntil.toString()),
+          namedWorkers,
+        }
+      }),
+    )
+  }
+
+  async noteBridged(lane: string): Promise<boolean> {
+    const { call, redis, keys } = this.#link
+    return (await call(() => redis.hsetnx(keys.meta(lane), 'bridged', '1'))) === 1
+  }
+
+  async setWorkers(
+    counts: ReadonlyMap<string, WorkerCount>,
+  ): Promise<ReadonlyMap<string, StoreError>> {
+    const { run, keys, node, graceMs, perLanes } = this.#link
+    const reply = await perLanes([...counts.keys()], async (some, first) => {
+      const args = some.flatMap((lane) => {
+        const { named = 0, consumers = 0, elsewhere } = counts.get(lane) ?? {}
+        return [lane, named, consumers, elsewhere ? '1' : '', this.#link.queueOf(lane)]
+      })
+      return (await run('set-workers', [keys.count(first)], [node, graceMs, ...args])) as Buffer[]
+    })
+    const words = reply.map(String)
+    const refused = new Map<string, StoreError>()
+    for (let at = 0; at + 1 < words.length; at += 2) {
+      refused.set(words[at] ?? '', new StoreError('REFUSED', words[at + 1] ?? ''))
+    }
+    return refused
+  }
+
+  /** A flood of due jobs keeps no other lane waiting: all have their turn before it has the next. */
+  async promote(): Promise<readonly { lane: string; jobs: number }[]> {
+    const { run, keys, isCluster } = this.#link
+    const promoted = new Map<string, number>()
+    const atOnce = isCluster ? 1 : promotedAtOnce
+    let due = ((await run('due-lanes', [keys.due], [dueLanesPerLook])) as Buffer[]).map(String)
+    for (let round = 0; round < promotionRounds && due.length > 0; round += 1) {
+      const left: string[] = []
+      const more: string[] = []
+      for (const some of chunks(due, atOnce)) {
+        const promote = (): Promise<void> => this.#promote(some, { promoted, left, more })
+        // In a cluster others are not kept waiting by a lane whose server is away.
+        if (isCluster) await this.#link.ifThere(promote)
+        else await promote()
+      }
+      due = [...left, ...more]
+    }
+    return [...promoted].map(([lane, jobs]) => ({ lane, jobs }))
+  }
+
+  async heal(lanes: readonly string[]): Promise<readonly string[]> {
+    const { run, keys, graceMs, perLanesThere } = this.#link
+    return perLanesThere(lanes, async (some, first) => {
+      const args = [graceMs, ...this.#link.withQueues(some)]
+      return ((await run('heal', [keys.queue(first, 'scheduled')], args)) as Buffer[]).map(String)
+    })
+  }
+
+  /** Moves some of what is due in these lanes, and notes which had no turn and which have more. */
+  async #promote(lanes: readonly string[], { promoted, left, more }: Promotion): Promise<void> {
+    const { run, keys } = this.#link
+    const key = keys.queue(lanes[0] ?? '', 'scheduled')
+    const args = [promotedPerCall, ...this.#link.withQueues(lanes)]
+    const reply = (await run('promote', [key], args)) as readonly [number, Buffer, number][]
+    for (const [at, lane] of lanes.entries()) {
+      const [jobs = 0, , rest] = reply[at] ?? []
+      if (jobs > 0) promoted.set(lane, (promoted.get(lane) ?? 0) + jobs)
+      if (rest === 1) more.push(lane)
+      if (rest === 2) left.push(lane)
+    }
+  }
+}
+
+/** Such a name would be no hash tag, and its keys in many slots. */
+function isNoTag(lane: string): boolean {
+  return lane.startsWith('}')
+}

@@ -1,0 +1,132 @@
+import type {
+  ConsumerNews,
+  JobNote,
+  JobPlace,
+  JobRef,
+  JobSet,
+  QueueStore,
+  SetExit,
+} from '@crossgear/core-scheduler'
+import { JidIndex } from '../jobs/jid-index.ts'
+import type { StoreLink } from '../connection/store-link.ts'
+
+/** Counters that the steps keep in a lane's hash. */
+const totals = [
+  ...['submitted', 'completed', 'failed', 'retried', 'expired'],
+  ...['promoted', 'requeued', 'forgotten'],
+]
+
+interface Parts {
+  readonly link: StoreLink
+  readonly deadPerLane: number
+  readonly deadSeconds: number
+}
+
+/** The steps of the store port about Faktory queues and sets of jobs. */
+export class RedisQueues implements QueueStore {
+  readonly #parts: Parts
+  readonly #jids: JidIndex
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#jids = new JidIndex(parts.link)
+  }
+
+  async tellOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
+    const { redis, keys, call } = this.#parts.link
+    const words = typeof news === 'string' ? news : `settled\0${news.settled}`
+    await call(() => redis.publish(keys.events, `worker\0${wid}\0${words}`))
+  }
+
+  pausedQueues(): Promise<readonly string[]> {
+    const { redis, keys, call } = this.#parts.link
+    return call(() => redis.smembers(keys.paused))
+  }
+
+  async setPaused(queues: readonly string[], paused: boolean): Promise<void> {
+    const { redis, keys, call } = this.#parts.link
+    const transaction = redis.multi()
+    if (paused) transaction.sadd(keys.paused, ...queues)
+    else transaction.srem(keys.paused, ...queues)
+    transaction.publish(keys.events, 'pauses\0')
+    await call(() => transaction.exec())
+  }
+
+  async oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]> {
+    const { run, keys, perLanes } = this.#parts.link
+    const reply = await perLanes(
+      lanes,
+      async (some, first) => (await run('oldest', [keys.queue(first, 'normal')], some)) as Buffer[],
+    )
+    return reply.map((ms) => (ms.length === 0 ? undefined : Number(ms.toString())))
+  }
+
+  async setIds(
+    lane: string,
+    set: JobSet,
+    from: number,
+    count: number,
+  ): Promise<{ readonly ids: readonly number[]; readonly seen: number }> {
+    const { run, keys } = this.#parts.link
+    const reply = await run('set-ids', [keys.busy(lane)], [lane, set, from, count])
+    const [seen, ...ids] = reply as [number, ...Buffer[]]
+    return { seen, ids: numbersOf(ids) }
+  }
+
+  async moveJobs(
+    lane: string,
+    set: JobSet,
+    ids: readonly number[],
+    to: SetExit,
+  ): Promise<readonly number[]> {
+    const { deadPerLane, deadSeconds } = this.#parts
+    const { run, keys, node } = this.#parts.link
+    const args = [
+      lane,
+      node,
+      this.#parts.link.queueOf(lane),
+      set,
+      to,
+      deadPerLane,
+      deadSeconds,
+      ...ids,
+    ]
+    return numbersOf((await run('move-jobs', [keys.busy(lane)], args)) as Buffer[])
+  }
+
+  async endJobs(
+    lane: string,
+    places: readonly JobPlace[],
+    max: number,
+  ): Promise<readonly number[]> {
+    const { run, keys, node } = this.#parts.link
+    const args = [lane, node, max, ...places]
+    return numbersOf((await run('end-jobs', [keys.busy(lane)], args)) as Buffer[])
+  }
+
+  async markRemoved(lane: string): Promise<void> {
+    const { run, keys } = this.#parts.link
+    await run('remove-lane', [keys.meta(lane)], [lane])
+  }
+
+  async resetTotals(lane: string): Promise<void> {
+    const { redis, keys, call } = this.#parts.link
+    await call(() => redis.hdel(keys.meta(lane), ...totals))
+  }
+
+  findFinished(jid: string): Promise<JobRef | undefined> {
+    return this.#jids.findEnded(jid)
+  }
+
+  async note({ lane, id }: JobRef, token: string | undefined, note: JobNote): Promise<boolean> {
+    const { run, keys } = this.#parts.link
+    const { text, percent = '' } = note
+    const reserveUntilMs = token === undefined ? '' : (note.reserveUntilMs ?? '')
+    const words = [text ?? '', text === undefined ? '' : '1', reserveUntilMs, percent]
+    return (await run('note', [keys.busy(lane)], [lane, id, token ?? '', ...words])) === 1
+  }
+}
+
+function numbersOf(ids: readonly Buffer[]): number[] {
+  return ids.map((id) => Number(id.toString()))
+}

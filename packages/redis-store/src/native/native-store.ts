@@ -1,0 +1,194 @@
+import type {
+  JobRef,
+  NativeStore,
+  Repair,
+  RepairRequest,
+  SurveyPage,
+} from '@crossgear/core-scheduler'
+import { chunks } from '../chunks.ts'
+import { JidIndex } from '../jobs/jid-index.ts'
+import { KeyScan } from '../lanes/key-scan.ts'
+import type { Place } from '@crossgear/gearmonkey-redis'
+import type { StoreLink } from '../connection/store-link.ts'
+import { StrayHunt } from './stray-hunt.ts'
+
+/** Keys that one look goes through, under a millisecond of the server's time. */
+const keysPerLook = 1_000
+/** Entries of an index that one step of a sweep looks at, about 2 ms of the server's time. */
+const entriesPerSweep = 1_000
+const lanesPerCall = 1_000
+
+const leftoverOf: Readonly<Record<string, Omit<Repair, 'lane' | 'id'>>> = {
+  b: { kind: 'busy' },
+  k: { kind: 'busy', left: true },
+  i: { kind: 'stray' },
+  h: { kind: 'count' },
+}
+/** Jobs that one call looks over, some 2 ms of the server's time. */
+const jobsPerCall = 500
+
+/** How many dead jobs a lane keeps, and how long. */
+export interface DeadBounds {
+  readonly deadPerLane: number
+  readonly deadSeconds: number
+}
+
+/** The steps of the store port about what native programs do past all nodes. */
+export class RedisNativeStore implements NativeStore {
+  readonly #link: StoreLink
+  readonly #dead: DeadBounds
+  readonly #jids: JidIndex
+  readonly #hunt: StrayHunt
+  readonly #scan: KeyScan
+
+  constructor(link: StoreLink, dead: DeadBounds) {
+    this.#link = link
+    this.#dead = dead
+    this.#jids = new JidIndex(link)
+    this.#scan = new KeyScan(link, link.keys.job('*', '*'), keysPerLook)
+    this.#hunt = new StrayHunt({
+      page: (lane, place, from, count) => this.#page(lane, place, from, count),
+      suspect: async (lane, ids) => {
+        await link.run('suspect', [link.keys.suspects(lane)], [lane, ...ids])
+      },
+    })
+  }
+
+  async lead(forMs: number): Promise<boolean> {
+    const { run, keys, node } = this.#link
+    return (await run('lead', [keys.caretaker], [node, forMs])) === 1
+  }
+
+  async workedLanes(lanes: readonly string[], suspect: boolean): Promise<readonly string[]> {
+    const { run, keys, perLanesThere } = this.#link
+    return perLanesThere(lanes, async (some, first) => {
+      const args = [suspect ? '1' : '', ...some]
+      return ((await run('worked-lanes', [keys.count(first)], args)) as Buffer[]).map(String)
+    })
+  }
+
+  async unsettled(lane: string, ids: readonly number[]): Promise<readonly number[]> {
+    const { run, keys } = this.#link
+    return numbersOf((await run('unsettled', [keys.busy(lane)], [lane, ...ids])) as Buffer[])
+  }
+
+  async sweep(
+    lane: string,
+    from = 'unique 0',
+  ): Promise<{ readonly ids: readonly number[]; readonly next: string | undefined }> {
+    const { run, keys } = this.#link
+    const [index = '', cursor = '0'] = from.split(' ')
+    const key = index === 'unique' ? keys.unique(lane) : keys.jid(lane)
+    const reply = (await run('sweep', [key], [lane, cursor, entriesPerSweep])) as Buffer[]
+    const [next = '0', ...ids] = numbersAsText(reply)
+    if (index === 'jid' && this.#link.isCluster) await this.#jids.heal(lane, cursor)
+    const following = index === 'unique' ? 'jid 0' : undefined
+    return { ids: ids.map(Number), next: next === '0' ? following : `${index} ${next}` }
+  }
+
+  sweepJids(
+    from?: string,
+  ): Promise<{ readonly refs: readonly JobRef[]; readonly next: string | undefined }> {
+    return this.#jids.sweep(from)
+  }
+
+  async survey(suspect: boolean): Promise<SurveyPage> {
+    if (this.#hunt.isOn) {
+      const isOver = await this.#hunt.goOn()
+      return { unsettled: [], suspicious: [], lapEnded: isOver && this.#scan.isAtStart }
+    }
+    const { keys } = this.#link
+    const found = await this.#scan.next()
+    const byLane = new Map<string, number[]>()
+    for (const key of found) {
+      const ref = keys.jobOf(key)
+      if (!ref) continue
+      const ids = byLane.get(ref.lane)
+      if (ids) ids.push(ref.id)
+      else byLane.set(ref.lane, [ref.id])
+    }
+    const unsettled: JobRef[] = []
+    const suspicious: string[] = []
+    for (const [lane, ids] of byLane) {
+      for (const some of chunks(ids, jobsPerCall)) {
+        const found = await this.#lookOver(lane, some, suspect)
+        unsettled.push(...found.unsettled)
+        if (found.isSuspicious) suspicious.push(lane)
+      }
+    }
+    const lapEnded = this.#scan.isAtStart
+    if (lapEnded || this.#hunt.isFull) this.#hunt.begin()
+    return { unsettled, suspicious, lapEnded: lapEnded && !this.#hunt.isOn }
+  }
+
+  async repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]> {
+    const { run, keys, node } = this.#link
+    const { leaseMs, mends, max, maxLosses, failure } = request
+    const { deadPerLane, deadSeconds } = this.#dead
+    const repairs: Repair[] = []
+    for (const some of chunks(lanes, lanesPerCall)) {
+      const replies = await Promise.all(
+        some.map((lane) => {
+          const args = [
+            lane,
+            node,
+            this.#link.queueOf(lane),
+            leaseMs,
+            mends,
+            max,
+            maxLosses,
+            failure,
+            deadPerLane,
+            deadSeconds,
+          ]
+          return run('repair', [keys.suspects(lane)], args)
+        }),
+      )
+      for (const [at, lane] of some.entries()) repairs.push(...repairsOf(lane, replies[at]))
+    }
+    return repairs
+  }
+
+  async #lookOver(
+    lane: string,
+    ids: readonly number[],
+    suspect: boolean,
+  ): Promise<{ readonly unsettled: readonly JobRef[]; readonly isSuspicious: boolean }> {
+    const { run, keys } = this.#link
+    const args = [lane, suspect ? '1' : '', ...ids]
+    const reply = (await run('look-over', [keys.suspects(lane)], args)) as [
+      number,
+      number,
+      ...Buffer[],
+    ]
+    const [isSuspicious, count, ...rest] = reply
+    const found = numbersOf(rest)
+    this.#hunt.add(lane, found.slice(count))
+    const unsettled = found.slice(0, count).map((id) => ({ lane, id }))
+    return { unsettled, isSuspicious: isSuspicious === 1 }
+  }
+
+  async #page(lane: string, place: Place, from: number, count: number): Promise<readonly number[]> {
+    const { redis, keys, call } = this.#link
+    const key = keys.queue(lane, place)
+    return (await call(() => redis.lrange(key, from, from + count - 1))).map(Number)
+  }
+}
+
+function repairsOf(lane: string, reply: unknown): Repair[] {
+  const words = numbersAsText(reply as Buffer[])
+  const repairs: Repair[] = []
+  for (let at = 0; at + 1 < words.length; at += 2) {
+    const leftover = leftoverOf[words[at] ?? '']
+    if (leftover) repairs.push({ ...leftover, lane, id: Number(words[at + 1]) })
+  }
+  return repairs
+}
+
+function numbersAsText(reply: readonly Buffer[]): string[] {
+  return reply.map(String)
+}
+
+function numbersOf(ids: readonly Buffer[]): number[] {
+  return ids.map((id) => Number(id.toString()))
+}

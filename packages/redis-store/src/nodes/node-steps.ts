@@ -1,0 +1,111 @@
+import type { Pulse } from '@crossgear/core-scheduler'
+import { chunks } from '../chunks.ts'
+import type { ClockOffset } from '../connection/clock-offset.ts'
+import type { DeadBounds } from '../native/native-store.ts'
+import type { StoreLink } from '../connection/store-link.ts'
+
+/** Lanes that are walked through at once. */
+const lanesAtOnce = 500
+
+/** Leases of a node that is gone: lost with it where it died. */
+interface Departure {
+  readonly node: string
+  readonly isDeath: boolean
+  readonly maxLosses: number
+  /** The `failure` of a job that has lost too many workers; empty: it is not kept. */
+  readonly failure: string
+}
+
+/** The steps of the store port by which nodes come, live and go. */
+export class RedisNodes {
+  readonly #link: StoreLink
+  readonly #clock: ClockOffset
+  readonly #dead: DeadBounds
+
+  #isAlone = false
+
+  constructor(link: StoreLink, clock: ClockOffset, dead: DeadBounds) {
+    this.#link = link
+    this.#clock = clock
+    this.#dead = dead
+  }
+
+  /** True where the server had no replicas at the last beat, on which others may listen. False in a cluster. */
+  get isAlone(): boolean {
+    return this.#isAlone
+  }
+
+  async beat(): Promise<Pulse> {
+    const { run, keys, node } = this.#link
+    const [reply] = await Promise.all([run('beat', [keys.nodes], [node]), this.#lookForReplicas()])
+    const [now, isNew, ...others] = reply as [Buffer, number, ...Buffer[]]
+    const nowMs = Number(now.toString())
+    this.#clock.learn(nowMs)
+    const heartbeats = new Map<string, number>()
+    for (let at = 0; at + 1 < others.length; at += 2) {
+      heartbeats.set(String(others[at]), Number(String(others[at + 1])))
+    }
+    return { nowMs, forgotten: isNew === 1, heartbeats }
+  }
+
+  /** A user that may not ask is one that does not know. */
+  async #lookForReplicas(): Promise<void> {
+    const { redis, isCluster } = this.#link
+    if (isCluster) return
+    const info = await redis.info('replication').catch(() => '')
+    this.#isAlone = /^role:master\r?$/m.test(info) && /^connected_slaves:0\r?$/m.test(info)
+  }
+
+  reclaim(
+    node: string,
+    lanes: readonly string[],
+    maxLosses: number,
+    failure = '',
+  ): Promise<readonly string[]> {
+    return this.#forget(lanes, { node, isDeath: true, maxLosses, failure })
+  }
+
+  async leave(lanes: readonly string[]): Promise<void> {
+    await this.#forget(lanes, { node: this.#link.node, isDeath: false, maxLosses: 0, failure: '' })
+  }
+
+  async waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void> {
+    const { run, keys, node } = this.#link
+    await run('wait-again', [keys.busy(lane)], [lane, node, ...[...clients].flat()])
+  }
+
+  /** Returns the lanes that got jobs back. */
+  async #forget(lanes: readonly string[], departure: Departure): Promise<readonly string[]> {
+    const { keys, redis, call, isCluster } = this.#link
+    const stirred: string[] = []
+    const failures: unknown[] = []
+    for (const some of chunks(lanes, lanesAtOnce)) {
+      const replies = await Promise.allSettled(some.map((lane) => this.#forgetIn(lane, departure)))
+      for (const [at, reply] of replies.entries()) {
+        if (reply.status === 'rejected') failures.push(reply.reason)
+        else if (reply.value > 0) stirred.push(some[at] ?? '')
+      }
+    }
+    // In a cluster lanes whose server is away are done when it is back: until then the node counts as dead.
+    if (failures.length > 0 && (!isCluster || failures.length === lanes.length)) throw failures[0]
+    if (failures.length === 0) await call(() => redis.zrem(keys.nodes, departure.node))
+    return stirred
+  }
+
+  /** Walks through a lane in pieces; returns how many jobs went back. */
+  async #forgetIn(lane: string, { node, isDeath, maxLosses, failure }: Departure): Promise<number> {
+    const { run, keys, graceMs } = this.#link
+    const { deadPerLane, deadSeconds } = this.#dead
+    const losses = [maxLosses, graceMs, failure, deadPerLane, deadSeconds]
+    const terms = [lane, node, this.#link.queueOf(lane), isDeath ? '1' : '', ...losses]
+    let putBack = 0
+    for (let place = 1, cursor = '0'; place > 0;) {
+      const reply = await run('reclaim-node', [keys.busy(lane)], [...terms, place, cursor])
+      const [jobs, next, from] = reply as [number, number, Buffer]
+      putBack += jobs
+      place = next
+      cursor = from.toString()
+    }
+    return putBack
+  }
+}

@@ -1,0 +1,363 @@
+import {
+  holderOf,
+  noStep,
+  soleAnswer,
+  StoreError,
+  type ClaimRequest,
+  type HeldRef,
+  type JobRef,
+  type LaneSubmitted,
+  type LeasedJob,
+  type Reservation,
+  type Step,
+  type StepAnswer,
+  type Throttle,
+} from '@crossgear/core-scheduler'
+import { chunks } from '../chunks.ts'
+import type { ClockOffset } from '../connection/clock-offset.ts'
+import { isFull, isUnheard } from '../connection/errors.ts'
+import { reservationsOf, type ReservedReply } from '../jobs/job-hash.ts'
+import { JobReads } from '../jobs/job-reads.ts'
+import { KeptJobs } from './kept-jobs.ts'
+import { unpack } from '../scripts/packed.ts'
+import type { ScriptArgument } from '../scripts/scripts.ts'
+import {
+  addClaim,
+  addOutcomes,
+  addReports,
+  addSubmissions,
+  type ClusterArrival,
+} from './step-arguments.ts'
+import type { StoreLink } from '../connection/store-link.ts'
+import {
+  outcomesOf,
+  refusalOf,
+  type ClaimReply,
+  type PackedReply,
+  type StepReply,
+} from './step-reply.ts'
+import { laneSubmittedOf } from './submit-arguments.ts'
+import { UnheardClaims } from './unheard-claims.ts'
+
+/** Lanes of a group of which a step says whether this node listens to them. */
+const mostLanesNamed = 16
+
+/** The listeners of lanes. */
+export interface Listeners {
+  /** True where the server that runs the scripts knows everybody who does. */
+  readonly knowsAll: () => boolean
+  /** True where this node surely does. */
+  readonly has: (lane: string) => boolean
+}
+
+export interface JobStepOptions {
+  readonly deadPerLane: number
+  readonly deadSeconds: number
+  readonly reserveForSeconds: number
+  readonly throttles?: ReadonlyMap<string, Throttle>
+}
+
+/** Unique ids times lanes that one call looks up, under a millisecond of the server's time. */
+const lookupsPerCall = 1_000
+
+/** Settings of a step beside its parts. */
+export interface StepWays extends ClusterArrival {
+  /** Takes whatever the limits of queues are. */
+  readonly unlimited?: boolean
+}
+
+/** The steps of the store port that jobs and their outcomes go through. */
+export class RedisJobs {
+  readonly #link: StoreLink
+  readonly #clock: ClockOffset
+  readonly #options: JobStepOptions
+  readonly #reads: JobReads
+  readonly #listeners: Listeners
+  readonly #unheard = new UnheardClaims()
+  readonly #kept = new KeptJobs()
+  #token = 0
+
+  constructor(link: StoreLink, clock: ClockOffset, options: JobStepOptions, listeners: Listeners) {
+    this.#link = link
+    this.#reads = new JobReads(link)
+    this.#clock = clock
+    this.#options = options
+    this.#listeners = listeners
+  }
+
+  /** Outside a cluster of any number of lanes, in a cluster of one. */
+  async step(step: Step, ways: StepWays = {}): Promise<StepAnswer> {
+    const claims = step.claims.filter(({ groups }) => groups.some(({ lanes }) => lanes.length > 0))
+    const firstToken = this.#token
+    const args = this.#arguments({ ...step, claims }, ways)
+    try {
+      const reply = await this.#send({ ...step, claims }, args)
+      if (reply === 'full') return await this.#withoutSubmissions(step, ways)
+      return await this.#answer(step, claims, reply)
+    } catch (error) {
+      if (claims.length > 0 && isUnheard(error)) {
+        const lanes = claims.flatMap(({ groups }) => groups.flatMap(({ lanes: some }) => some))
+        this.#unheard.add(lanes, firstToken, this.#token - firstToken)
+      }
+      throw error
+    }
+  }
+
+  /** Takes from one lane, whatever its queue's limits are. */
+  async claimFrom(
+    lane: string,
+    request: Pick<ClaimRequest, 'by' | 'access' | 'max'> & { readonly leaseMs?: number },
+  ): Promise<readonly Reservation[]> {
+    const { leaseMs, ...wish } = request
+    const group = leaseMs === undefined ? { lanes: [lane] } : { lanes: [lane], leaseMs }
+    const claims = [{ ...wish, groups: [group] }]
+    const answer = await this.step({ ...noStep, claims }, { unlimited: true })
+    return soleAnswer(answer.claims)
+  }
+
+  #arguments(step: Step, ways: StepWays): ScriptArgument[] {
+    const { deadPerLane, deadSeconds, reserveForSeconds, throttles } = this.#options
+    const { node, names } = this.#link
+    const args: ScriptArgument[] = [node, 1000 * reserveForSeconds, deadPerLane, deadSeconds]
+    args.push(this.#token)
+    addReports(args, step.reports)
+    addOutcomes(args, step.outcomes, this.#link)
+    addSubmissions(args, step.submissions, this.#link, ways)
+    this.#addListening(args, step)
+    const kept = step.claims.length > 0 ? this.#kept.firsts(this.#clock.nowMs()) : []
+    args.push(kept.length, ...kept.flat())
+    args.push(step.claims.length)
+    const limits = { names, throttles: ways.unlimited ? undefined : throttles }
+    for (const claim of step.claims) this.#token += addClaim(args, claim, limits)
+    return args
+  }
+
+  /** On which of the step's lanes this node listens itself. */
+  #addListening(args: ScriptArgument[], { outcomes, submissions, claims }: Step): void {
+    const { knowsAll, has } = this.#listeners
+    const isKnown = knowsAll()
+    args.push(isKnown ? 1 : 0)
+    const own = new Set<string>()
+    if (isKnown) {
+      for (const { lane } of outcomes) if (has(lane)) own.add(lane)
+      for (const { lane } of submissions) if (has(lane)) own.add(lane)
+      for (const { groups } of claims) {
+        for (const { lanes } of groups) {
+          for (const lane of lanes.slice(0, mostLanesNamed)) if (has(lane)) own.add(lane)
+        }
+      }
+    }
+    args.push(own.size, ...own)
+  }
+
+  /** `full`: the server has no room for the jobs, and has done nothing. */
+  async #send(step: Step, args: readonly ScriptArgument[]): Promise<PackedReply | 'full'> {
+    const { run, keys } = this.#link
+    const lane =
+      step.submissions[0]?.lane ??
+      step.outcomes[0]?.lane ??
+      step.reports[0]?.lane ??
+      step.claims[0]?.groups.find(({ lanes }) => lanes.length > 0)?.lanes[0] ??
+      ''
+    const isGrowing = step.submissions.length > 0
+    try {
+      const reply = await run(isGrowing ? 'step' : 'step-free', [keys.busy(lane)], args)
+      return reply as PackedReply
+    } catch (error) {
+      const hasOthers = step.outcomes.length + step.reports.length + step.claims.length > 0
+      if (isGrowing && hasOthers && isFull(error)) return 'full'
+      throw error
+    }
+  }
+
+  async #withoutSubmissions(step: Step, ways: StepWays): Promise<StepAnswer> {
+    const answer = await this.step({ ...step, submissions: [] }, ways)
+    const refusal = new StoreError('REFUSED', 'OOM the store has no room for more jobs')
+    return { ...answer, submissions: step.submissions.map(() => refusal) }
+  }
+
+  async #answer(
+    step: Step,
+    claims: readonly ClaimRequest[],
+    [packed, ...beside]: PackedReply,
+  ): Promise<StepAnswer> {
+    const reply = unpack(packed) as StepReply
+    const [arrivedUs, reports, outcomes, submissions] = reply
+    const submitted = submissions.map((answer) =>
+      Array.isArray(answer) ? laneSubmittedOf(answer) : refusalOf(answer),
+    )
+    for (const { lane, outcomes: some } of step.outcomes) {
+      for (const { id, kind } of some) if (kind !== 'return') this.#kept.drop(lane, id)
+    }
+    this.#keep(step, submitted, arrivedUs)
+    const claimed = await this.#claimed(claims, reply[4], beside)
+    let next = 0
+    return {
+      reports: Array.from(String(reports), (digit) => digit === '1'),
+      outcomes: outcomes.map((answer, at) => outcomesOf(answer, step.outcomes[at])),
+      submissions: submitted,
+      claims: step.claims.map((claim) => (claim === claims[next] ? (claimed[next++] ?? []) : [])),
+    }
+  }
+
+  #keep(
+    { submissions }: Step,
+    submitted: readonly (LaneSubmitted | StoreError)[],
+    arrivedUs: number,
+  ): void {
+    const nowMs = this.#clock.nowMs()
+    for (const [at, { lane, jobs, places }] of submissions.entries()) {
+      const answer = submitted[at]
+      if (!answer || answer instanceof StoreError) continue
+      for (const [index, result] of answer.results.entries()) {
+        const job = jobs[index]
+        if (result.kind !== 'created' || !job) continue
+        const enqueued = ((arrivedUs + (places[index] ?? 0)) / 1000).toFixed(3)
+        this.#kept.add(lane, result.id, job, enqueued, nowMs)
+      }
+    }
+  }
+
+  async #claimed(
+    claims: readonly ClaimRequest[],
+    replies: readonly (Buffer | ClaimReply)[],
+    beside: readonly Buffer[],
+  ): Promise<(readonly Reservation[] | StoreError)[]> {
+    const values = beside.values()
+    const found: (readonly Reservation[] | StoreError)[] = []
+    for (const [at, reply] of replies.entries()) {
+      if (Buffer.isBuffer(reply)) {
+        found.push(refusalOf(reply))
+        continue
+      }
+      const [jobs, throttled, left] = reply
+      if (left === 0) claims[at]?.emptied?.()
+      for (let index = 0; index + 1 < throttled.length; index += 2) {
+        claims[at]?.throttled?.(String(throttled[index]), Number(throttled[index + 1]))
+      }
+      const taken = await this.#reservations(jobs, values)
+      const claim = claims[at]
+      found.push(left === 2 && claim ? await this.#goOn(claim, taken) : taken)
+    }
+    return found
+  }
+
+  /** A claim that met too many hints that were wrong for one call. */
+  async #goOn(claim: ClaimRequest, taken: readonly Reservation[]): Promise<readonly Reservation[]> {
+    const max = claim.max - taken.length
+    if (max <= 0) return taken
+    const { claims } = await this.step({ ...noStep, claims: [{ ...claim, max, ahead: 0 }] })
+    return [...taken, ...soleAnswer(claims)]
+  }
+
+  /** Jobs that this node thought it had, and has not, are read. */
+  async #reservations(reply: ReservedReply, beside: Iterator<Buffer>): Promise<Reservation[]> {
+    const nowMs = this.#clock.nowMs()
+    const found = reservationsOf(reply, beside, nowMs, this.#kept)
+    if (!found.some((job) => 'missing' in job)) return found as Reservation[]
+    const reservations: Reservation[] = []
+    for (const job of found) {
+      if (!('missing' in job)) reservations.push(job)
+      else {
+        const { lane, id, token } = job.missing
+        this.#kept.missed(lane, nowMs)
+        const [read] = await this.#reads.read(lane, [id])
+        if (read?.token === token) reservations.push({ ...read, token, heldBy: holderOf(token) })
+      }
+    }
+    return reservations
+  }
+
+  async abandon(lane: string, ids: readonly number[]): Promise<void> {
+    const { run, keys, node } = this.#link
+    await run('abandon', [keys.busy(lane)], [lane, node, ...ids])
+  }
+
+  async expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]> {
+    const { run, keys, perLanesThere } = this.#link
+    const found = await perLanesThere(lanes, async (some, first) =>
+      heldRefsOf((await run('expired', [keys.busy(first)], [max, ...some])) as Buffer[]),
+    )
+    const leased: LeasedJob[] = []
+    for (const [lane, tokens] of tokensByLane(found)) {
+      for (const job of await this.#reads.look(lane, [...tokens.keys()])) {
+        // Another node may have ended it since.
+        if (job?.token === undefined || job.token !== tokens.get(job.id)) continue
+        leased.push({ ...job, token: job.token, heldBy: holderOf(job.token) })
+      }
+    }
+    return leased
+  }
+
+  async held(lanes: readonly string[]): Promise<readonly HeldRef[]> {
+    const { keys, eachLane, perLanesThere } = this.#link
+    return perLanesThere(lanes, async (some) => {
+      const sizes = await eachLane(some, (commands, lane) => commands.zcard(keys.busy(lane)))
+      const busy = some.filter((_lane, at) => Number(sizes[at]) > 0)
+      const found = await Promise.all(busy.map((lane) => this.#given(lane, 0, this.#token)))
+      return found.flat()
+    })
+  }
+
+  /** Jobs of the lanes with these unique ids, of each what was found. In pieces that let everything else pass. */
+  async findUniques(
+    uniques: readonly Uint8Array[],
+    lanes: readonly string[],
+  ): Promise<readonly (readonly JobRef[])[]> {
+    const { run, keys, perLanes } = this.#link
+    const found = uniques.map((): JobRef[] => [])
+    const wanted = uniques.map((unique) => Buffer.from(unique))
+    const lanesPerCall = Math.max(1, Math.floor(lookupsPerCall / wanted.length))
+    for (const piece of chunks(lanes, lanesPerCall)) {
+      const replies = await perLanes(piece, async (some, first) => {
+        const args = [wanted.length, ...wanted, ...some]
+        const reply = await run('find-uniques', [keys.unique(first)], args)
+        return [...chunks(reply as (Buffer | number)[], 3)]
+      })
+      for (const [index, lane, id] of replies) {
+        found[Number(index)]?.push({ lane: String(lane), id: Number(String(id)) })
+      }
+    }
+    return found
+  }
+
+  /** Looks for reservations of claims whose answer was lost: no worker has heard of them. */
+  async settleUnheard(): Promise<void> {
+    await this.#unheard.settle((lane, first, end) => this.#putBack(lane, first, end))
+  }
+
+  /** What no worker has heard of goes back to the front. */
+  async #putBack(lane: string, first: number, end: number): Promise<void> {
+    const found = await this.#given(lane, first, end)
+    const outcomes = found.map((held) => ({ ...held, kind: 'return' as const }))
+    if (outcomes.length > 0) await this.step({ ...noStep, outcomes: [{ lane, outcomes }] })
+  }
+
+  /** The reservations of this node whose tokens are of such numbers. */
+  async #given(lane: string, first: number, end: number): Promise<HeldRef[]> {
+    const { run, keys, node } = this.#link
+    const found = (await run('given', [keys.busy(lane)], [lane, node, first, end])) as Buffer[]
+    return [...chunks(found, 2)].map(([id, token]) => ({
+      lane,
+      id: Number(String(id)),
+      token: String(token),
+    }))
+  }
+}
+
+function heldRefsOf(reply: readonly Buffer[]): HeldRef[] {
+  return [...chunks(reply, 3)].map(([lane, id, token]) => ({
+    lane: String(lane),
+    id: Number(String(id)),
+    token: String(token),
+  }))
+}
+
+function tokensByLane(refs: readonly HeldRef[]): Map<string, Map<number, string>> {
+  const lanes = new Map<string, Map<number, string>>()
+  for (const { lane, id, token } of refs) {
+    const tokens = lanes.get(lane) ?? new Map<number, string>()
+    lanes.set(lane, tokens.set(id, token))
+  }
+  return lanes
+}

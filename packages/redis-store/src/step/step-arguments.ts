@@ -1,0 +1,102 @@
+import type {
+  ClaimRequest,
+  LaneArrivals,
+  LaneNames,
+  LaneOutcomes,
+  Outcome,
+  Report,
+  Throttle,
+} from '@crossgear/core-scheduler'
+import type { ScriptArgument } from '../scripts/scripts.ts'
+import type { StoreLink } from '../connection/store-link.ts'
+import { addArrivals } from './submit-arguments.ts'
+import { throttleArguments } from './throttle-arguments.ts'
+
+/** Values that submissions in a cluster bring beside their jobs. */
+export interface ClusterArrival {
+  /** Notes by which the jobs have joined their batches. */
+  readonly notes?: ReadonlyMap<string, string>
+  /** The time at which the jobs came, microseconds since 1970; absent: now, by the server's clock. */
+  readonly atUs?: number
+}
+
+/** The asker, as lua/step.lua names it. */
+function wayOf({ by, access = 'auto', byLevel = false }: ClaimRequest): string {
+  if (by === 'named') return byLevel ? 'l' : 'n'
+  return { any: 'f', opened: 'o', auto: 'a' }[access]
+}
+
+export function addReports(args: ScriptArgument[], reports: readonly Report[]): void {
+  args.push(reports.length)
+  for (const report of reports) {
+    args.push(report.lane, report.kind, String(report.id), report.token)
+    if (report.kind === 'status') args.push(report.dividend, report.divisor)
+    else args.push(report.data, '')
+  }
+}
+
+export function addOutcomes(
+  args: ScriptArgument[],
+  lanes: readonly LaneOutcomes[],
+  link: StoreLink,
+): void {
+  args.push(lanes.length)
+  for (const { lane, outcomes } of lanes) {
+    args.push(lane, link.queueOf(lane), outcomes.length)
+    for (const outcome of outcomes) addOutcome(args, outcome)
+  }
+}
+
+function addOutcome(args: ScriptArgument[], outcome: Outcome): void {
+  args.push(outcome.kind, String(outcome.id), outcome.token)
+  switch (outcome.kind) {
+    case 'complete':
+      if (outcome.withheld) return void args.push('', '1', '')
+      return void args.push(outcome.output, '', '')
+    case 'fail':
+      return void args.push(outcome.message, outcome.thrown ? '1' : '', outcome.failure ?? '')
+    case 'retry':
+      return void args.push(outcome.message, outcome.delayMs, outcome.failure)
+    case 'dead':
+      return void args.push(outcome.message, '', outcome.failure)
+    case 'release':
+      return void args.push(outcome.lost ? '1' : '', outcome.maxLosses, outcome.failure ?? '')
+    case 'return':
+      return void args.push('', '', '')
+  }
+}
+
+export function addSubmissions(
+  args: ScriptArgument[],
+  arrivals: readonly LaneArrivals[],
+  link: StoreLink,
+  { notes, atUs }: ClusterArrival,
+): void {
+  args.push(atUs ?? '', arrivals.length)
+  for (const lane of arrivals) addArrivals(args, lane, link, notes)
+}
+
+/** The limits of a claim; without throttles it takes whatever the limits of its queues are. */
+export interface ClaimLimits {
+  readonly names: LaneNames
+  readonly throttles: ReadonlyMap<string, Throttle> | undefined
+}
+
+/** Returns how many jobs the claim may bring. */
+export function addClaim(
+  args: ScriptArgument[],
+  request: ClaimRequest,
+  { names, throttles }: ClaimLimits,
+): number {
+  const { groups, ahead = 0 } = request
+  const limits = throttleArguments(request, names, throttles)
+  const max = request.max + (limits[0] === 0 ? ahead : 0)
+  args.push(wayOf(request), max, groups.length)
+  for (const { lanes, queue, leaseMs } of groups) {
+    // The hint index knows the lanes of a queue; that there are several is all it needs to be told.
+    const named = queue === undefined ? lanes : lanes.slice(0, 2)
+    args.push(leaseMs ?? '', queue ?? '', named.length, ...named)
+  }
+  args.push(...limits)
+  return max
+}

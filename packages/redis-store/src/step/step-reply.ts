@@ -1,0 +1,35 @@
+import { StoreError, type LaneOutcomes, type Settled } from '@crossgear/core-scheduler'
+import type { ReservedReply } from '../jobs/job-hash.ts'
+
+const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped', 'wanted']
+
+export type PackedReply = readonly [packed: Buffer, ...beside: Buffer[]]
+
+/** As lua/step.lua says. */
+export type ClaimReply = readonly [
+  jobs: ReservedReply,
+  throttled: readonly (Buffer | number)[],
+  left: number,
+]
+export type StepReply = readonly [
+  arrivedUs: number,
+  reports: Buffer,
+  outcomes: readonly Buffer[],
+  submissions: readonly (Buffer | (number | Buffer)[])[],
+  claims: readonly (Buffer | ClaimReply)[],
+]
+
+/** The error of a part that the script refused. */
+export function refusalOf(answer: unknown): StoreError {
+  return new StoreError('REFUSED', String(answer))
+}
+
+/** A digit for each outcome, or what refused the lane. */
+export function outcomesOf(
+  answer: Buffer,
+  { outcomes }: LaneOutcomes = { lane: '', outcomes: [] },
+): readonly Settled[] | StoreError {
+  const digits = String(answer)
+  if (digits.length !== outcomes.length || !/^[0-4]*$/.test(digits)) return refusalOf(answer)
+  return Array.from(digits, (digit) => settledOf[Number(digit)] ?? 'unknown')
+}

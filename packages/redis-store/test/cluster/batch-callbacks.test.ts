@@ -1,0 +1,91 @@
+import {
+  LaneNames,
+  noStep,
+  soleAnswer,
+  type NewJob,
+  type Reservation,
+} from '@crossgear/core-scheduler'
+import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SteppedStore } from '@crossgear/store-testkit'
+import { ClockOffset } from '../../src/connection/clock-offset.ts'
+import { connect } from '../../src/connection/connection.ts'
+import { RedisJobs } from '../../src/step/job-steps.ts'
+import { StoreLink } from '../../src/connection/store-link.ts'
+import { RedisWorld } from '../support/redis-world.ts'
+
+const bid = 'b1'
+const bounds = { deadPerLane: 10, deadSeconds: 10, reserveForSeconds: 10 }
+const nobody = { knowsAll: () => false, has: () => false }
+const job = (input: string): NewJob => ({
+  input: Buffer.from(input),
+  door: 'faktory',
+  level: 5,
+  foreground: false,
+})
+const callback = (name: string) => ({ lane: 'calls', job: { ...job(name), jid: `jid-${name}` } })
+
+describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a batch', () => {
+  let cluster: RedisCluster
+  let world: RedisWorld
+  let store: SteppedStore
+  let dying: StoreLink
+
+  beforeAll(async () => {
+    cluster = await RedisCluster.start()
+  }, 30_000)
+  afterAll(() => cluster.stop())
+
+  beforeEach(async () => {
+    const address = { nodes: cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port })) }
+    world = await RedisWorld.open(address)
+    store = await world.node()
+    for (const lane of ['mail', 'calls']) {
+      await store.registerLane(lane)
+      await store.openLane(lane)
+    }
+    dying = new StoreLink(address, new LaneNames(), 0)
+    await connect(dying.redis)
+  })
+  afterEach(async () => {
+    dying.redis.disconnect()
+    await world.close()
+  })
+
+  async function take(lane: string): Promise<Reservation | undefined> {
+    const [taken] = await store.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
+    return taken
+  }
+
+  /** The lane's part of an outcome is done; the node dies before any other slot has heard of it. */
+  async function endsAndDies({ lane, id, token }: Reservation): Promise<void> {
+    const output = Buffer.alloc(0)
+    const outcomes = [{ lane, id, token, kind: 'complete' as const, output }]
+    const jobs = new RedisJobs(dying, new ClockOffset(), bounds, nobody)
+    soleAnswer((await jobs.step({ ...noStep, outcomes: [{ lane, outcomes }] })).outcomes)
+    dying.redis.disconnect()
+  }
+
+  test('follow from what a node did that died: complete', async () => {
+    await store.batches.create({ bid, description: '', complete: callback('complete') })
+    await store.submit('mail', [{ ...job('in'), batch: bid }])
+    await store.batches.commit(bid)
+    await endsAndDies((await take('mail'))!)
+    await store.heal(['mail', 'calls'])
+    expect((await take('calls'))?.input.toString()).toBe('complete')
+  })
+
+  test('follow from what a node did that died: success after complete', async () => {
+    await store.batches.create({
+      ...{ bid, description: '' },
+      ...{ complete: callback('complete'), success: callback('success') },
+    })
+    await store.batches.commit(bid)
+    await endsAndDies((await take('calls'))!)
+    expect(await store.batches.state(bid)).toMatchObject({ complete: 'pushed', success: 'none' })
+    await store.heal(['mail', 'calls'])
+    expect((await take('calls'))?.input.toString()).toBe('success')
+    expect(await store.batches.state(bid)).toMatchObject({ complete: 'done', success: 'pushed' })
+  })
+})

@@ -1,0 +1,135 @@
+import { LaneNames, noStep, soleAnswer, type NewJob } from '@crossgear/core-scheduler'
+import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest'
+import type { SteppedStore } from '@crossgear/store-testkit'
+import { ClockOffset } from '../../src/connection/clock-offset.ts'
+import { BatchJoins, type Join } from '../../src/cluster/batch-joins.ts'
+import { RedisJobs } from '../../src/step/job-steps.ts'
+import { StoreLink } from '../../src/connection/store-link.ts'
+import { connect } from '../../src/connection/connection.ts'
+import { RedisWorld } from '../support/redis-world.ts'
+
+const bid = 'b1'
+const job: NewJob = {
+  input: Buffer.from('in'),
+  door: 'faktory',
+  level: 5,
+  foreground: false,
+  batch: bid,
+}
+const bounds = { deadPerLane: 10, deadSeconds: 10, reserveForSeconds: 10 }
+const nobody = { knowsAll: () => false, has: () => false }
+
+/** A node that does the steps of a submission one by one, and dies when the test says. */
+class DyingNode {
+  readonly #link: StoreLink
+  readonly #joins: BatchJoins
+  readonly #jobs: RedisJobs
+
+  constructor(link: StoreLink) {
+    this.#link = link
+    this.#joins = new BatchJoins(link)
+    this.#jobs = new RedisJobs(link, new ClockOffset(), bounds, nobody)
+  }
+
+  async joins(jobs: number): Promise<Join> {
+    const join = await this.#joins.join(bid, 'mail', jobs)
+    if (!join) throw new Error('the batch is not known')
+    return join
+  }
+
+  async stores({ note }: Join, jobs: number): Promise<readonly { readonly kind: string }[]> {
+    const many = Array.from({ length: jobs }, () => job)
+    const arrivals = [{ lane: 'mail', jobs: many, places: [...many.keys()] }]
+    const ways = { notes: new Map([[bid, note]]) }
+    const { submissions } = await this.#jobs.step({ ...noStep, submissions: arrivals }, ways)
+    return soleAnswer(submissions).results
+  }
+
+  dies(): void {
+    this.#link.redis.disconnect()
+  }
+}
+
+describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node dies', () => {
+  let cluster: RedisCluster
+  let world: RedisWorld
+  let store: SteppedStore
+  let dying: DyingNode
+
+  beforeAll(async () => {
+    cluster = await RedisCluster.start()
+  }, 30_000)
+  afterAll(() => cluster.stop())
+
+  beforeEach(async () => {
+    const address = { nodes: cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port })) }
+    world = await RedisWorld.open(address)
+    store = await world.node()
+    await store.registerLane('mail')
+    await store.openLane('mail')
+    await store.batches.create({ bid, description: '' })
+    const link = new StoreLink(address, new LaneNames(), 0)
+    await connect(link.redis)
+    dying = new DyingNode(link)
+  })
+  afterEach(async () => {
+    dying.dies()
+    await world.close()
+  })
+
+  const state = () => store.batches.state(bid)
+  const heal = () => store.heal(['mail'])
+
+  async function runsAJob(): Promise<void> {
+    const [taken] = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    const { id, token } = taken!
+    const output = Buffer.alloc(0)
+    await store.finish('mail', [{ lane: 'mail', id, token, kind: 'complete', output }])
+  }
+
+  test('before its jobs are stored waits for them no longer than some seconds', async () => {
+    await store.submit('mail', [job])
+    await dying.joins(2)
+    dying.dies()
+    await store.batches.commit(bid)
+    await runsAJob()
+    await heal()
+    expect(await state()).toMatchObject({ total: 3, pending: 2 })
+    await world.pass(20_000)
+    await heal()
+    expect(await state()).toMatchObject({ total: 1, pending: 0, failed: 0 })
+  })
+
+  test('takes none of them afterwards', async () => {
+    const join = await dying.joins(2)
+    await world.pass(20_000)
+    await heal()
+    expect(await dying.stores(join, 2)).toEqual([{ kind: 'unbatched' }, { kind: 'unbatched' }])
+    expect(await state()).toMatchObject({ total: 0, pending: 0 })
+  })
+
+  test('after its jobs are stored waits until they have been run', async () => {
+    const join = await dying.joins(2)
+    await dying.stores(join, 2)
+    dying.dies()
+    await store.batches.commit(bid)
+    await world.pass(20_000)
+    await heal()
+    await heal()
+    expect(await state()).toMatchObject({ total: 2, pending: 2 })
+    await runsAJob()
+    await runsAJob()
+    await heal()
+    expect(await state()).toMatchObject({ total: 2, pending: 0 })
+  })
+
+  test('leaves no note of a submission that came to its end', async () => {
+    await store.submit('mail', [job, job])
+    expect(await world.redis.zcard('{xg}:joins')).toBe(0)
+    const servers = 'nodes' in world.redis ? world.redis.nodes('master') : []
+    const left = await Promise.all(servers.map((server) => server.keys('xg:joined:*')))
+    expect(left.flat()).toEqual([])
+  })
+})

@@ -1,0 +1,221 @@
+import { StoreError, type ClaimRequest, type NewJob } from '@crossgear/core-scheduler'
+import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { StoreKeys } from '../../src/keys.ts'
+import { RedisStore } from '../../src/index.ts'
+
+const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
+const keys = new StoreKeys(true)
+const patience = { timeout: 20_000 }
+
+describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
+  let cluster: RedisCluster
+  let store: RedisStore
+  /** Has the index of the lanes that have jobs. */
+  let indexing: RedisServer
+
+  beforeEach(async () => {
+    cluster = await RedisCluster.start({ words: ['--cluster-require-full-coverage', 'no'] })
+    const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
+    store = new RedisStore({ nodes }, { answerWithinMs: 1_000 })
+    await store.open()
+    indexing = await cluster.masterOf(keys.ready('default'))
+  }, 30_000)
+  afterEach(async () => {
+    await store.close()
+    await cluster.stop()
+  })
+
+  const laneOn = async (isWanted: (server: RedisServer) => boolean): Promise<string> => {
+    for (let at = 0; ; at += 1) {
+      const lane = `lane${at}`
+      if (!isWanted(await cluster.masterOf(keys.busy(lane)))) continue
+      await store.registerLane(lane)
+      return lane
+    }
+  }
+
+  test('a batch is told of its jobs, though the index of some of their jids is away', async () => {
+    const living = await cluster.masterOf(keys.lanes)
+    const lane = await laneOn((server) => server === living)
+    const bid = 'a-batch'
+    await store.batches.create({ bid, description: '' })
+    const jobs = Array.from({ length: 20 }, (_none, at) => ({
+      ...job,
+      jid: `jid-${at}`,
+      batch: bid,
+    }))
+    await store.submit(
+      lane,
+      jobs.map((each) => ({ ...each, door: 'faktory' as const })),
+    )
+    const away = cluster.masters.find((server) => server !== living)
+    await away?.kill()
+    const taken = await store.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 20 })
+    expect(taken).toHaveLength(20)
+    const output = Buffer.from('out')
+    await store.finish(
+      lane,
+      taken.map(({ id, token }) => ({ lane, id, token, kind: 'complete', output })),
+    )
+    expect(await store.batches.state(bid)).toMatchObject({ pending: 0 })
+  }, 30_000)
+
+  test('a job that is stored is taken, though the index of its queue is away', async () => {
+    const lane = await laneOn((server) => server !== indexing)
+    await indexing.kill()
+    expect(await store.submit(lane, [job])).toMatchObject([{ kind: 'created' }])
+  })
+
+  test('an outcome that is stored is settled, though the index of its queue is away', async () => {
+    const lane = await laneOn((server) => server !== indexing)
+    await store.submit(lane, [job, job])
+    const [taken] = await store.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
+    await indexing.kill()
+    const outcome = {
+      lane,
+      id: taken!.id,
+      token: taken!.token,
+      kind: 'complete',
+      output: Buffer.from('out'),
+    } as const
+    expect(await store.finish(lane, [outcome])).toHaveLength(1)
+  })
+
+  test('a node lives on, though what a lane that stands still gave out cannot be taken back', async () => {
+    const living = await cluster.masterOf(keys.nodes)
+    const lane = await laneOn((server) => server !== living)
+    const still = await cluster.masterOf(keys.busy(lane))
+    still.freeze()
+    const claim = store.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
+    await expect(claim).rejects.toMatchObject({ code: 'TIMEOUT' })
+    await expect(store.beat()).resolves.toBeDefined()
+    still.thaw()
+  })
+
+  test('a claim hands out what it took before it came to a lane that is away', async () => {
+    const here = await laneOn((server) => server !== indexing)
+    const away = await laneOn((server) => server === indexing)
+    await store.submit(here, [job])
+    await indexing.kill()
+    const groups = [{ lanes: [here] }, { lanes: [away] }]
+    expect(await store.claim({ by: 'named', groups, max: 2 })).toHaveLength(1)
+  })
+
+  test('a claim of several functions brings the jobs of those that are there, in any order', async () => {
+    const here = await laneOn((server) => server !== indexing)
+    const away = await laneOn((server) => server === indexing)
+    for (const lane of [away, here]) await store.submit(lane, [job, job])
+    await indexing.kill()
+    const together = [{ lanes: [away, here] }]
+    const apart = [{ lanes: [away] }, { lanes: [here] }]
+    for (const groups of [together, apart]) {
+      const taken = await store.claim({ by: 'named', groups, max: 1 })
+      expect(taken).toMatchObject([{ lane: here }])
+    }
+  })
+
+  test('a claim that finds nothing and could not look everywhere says so', async () => {
+    const here = await laneOn((server) => server !== indexing)
+    const away = await laneOn((server) => server === indexing)
+    await indexing.kill()
+    const groups = [{ lanes: [away, here] }]
+    const emptied = vi.fn()
+    const claimed = store.claim({ by: 'named', groups, max: 1, emptied })
+    await expect(claimed).rejects.toBeInstanceOf(StoreError)
+    expect(emptied).not.toHaveBeenCalled()
+  })
+
+  /** What a Faktory worker asks for. */
+  const ofQueue = (lanes: readonly string[]): ClaimRequest => ({
+    by: 'consumer',
+    groups: [{ lanes, queue: 'default' }],
+    max: 1,
+  })
+
+  test('a claim of a queue brings the jobs of lanes that are there, behind any number that are not', async () => {
+    const gone = cluster.masters.find((server) => server !== indexing)!
+    const away: string[] = []
+    for (let at = 0; away.length < 20; at += 1) {
+      const lane = `away${at}`
+      if ((await cluster.masterOf(keys.busy(lane))) === gone) away.push(lane)
+    }
+    for (const lane of away) await open(lane)
+    const here = await laneOn((server) => server !== gone)
+    await open(here)
+    await gone.kill()
+    expect(await store.claim(ofQueue([...away, here]))).toMatchObject([{ lane: here }])
+  })
+
+  test('a claim of a queue whose index is away brings the jobs of lanes that are there', async () => {
+    const here = await laneOn((server) => server !== indexing)
+    const away = await laneOn((server) => server === indexing)
+    for (const lane of [away, here]) await open(lane)
+    await indexing.kill()
+    expect(await store.claim(ofQueue([away, here]))).toMatchObject([{ lane: here }])
+  })
+
+  async function open(lane: string): Promise<void> {
+    await store.openLane(lane)
+    await store.submit(lane, [{ ...job, door: 'faktory' }])
+  }
+
+  describe('and has neither the broker’s keys nor the index,', () => {
+    let here: string
+    let away: string
+    let killed: RedisServer
+
+    beforeEach(async () => {
+      const broker = await cluster.masterOf(keys.due)
+      const gone = cluster.masters.find((server) => server !== broker && server !== indexing)!
+      here = await laneOn((server) => server !== gone)
+      away = await laneOn((server) => server === gone)
+      killed = gone
+    })
+
+    test('jobs that are due come where they can, though others were due before', async () => {
+      const dueAtMs = Date.now() + 100
+      await store.submit(away, [{ ...job, dueAtMs }])
+      await store.submit(here, [{ ...job, dueAtMs: dueAtMs + 1 }])
+      await killed.kill()
+      await vi.waitFor(async () => {
+        expect(await store.promote()).toEqual([{ lane: here, jobs: 1 }])
+      }, patience)
+    })
+
+    test('jobs of a node that died go back where they can, and the others when the master is back', async () => {
+      const dead = new RedisStore({
+        nodes: cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port })),
+      })
+      await dead.open()
+      await dead.beat()
+      for (const lane of [here, away]) {
+        await store.submit(lane, [job])
+        await dead.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
+      }
+      const { node } = dead
+      await dead.close()
+      killed.freeze()
+      expect(await store.reclaimNode(node, [away, here], 0)).toEqual([here])
+      expect((await store.beat()).heartbeats.has(node)).toBe(true)
+      killed.thaw()
+      await vi.waitFor(async () => {
+        await store.reclaimNode(node, [away, here], 0)
+        expect((await store.beat()).heartbeats.has(node)).toBe(false)
+      }, patience)
+      const groups = [{ lanes: [away] }]
+      expect(await store.claim({ by: 'named', groups, max: 1 })).toHaveLength(1)
+    })
+
+    test('reservations that ran out are found where they can be', async () => {
+      await store.submit(here, [job])
+      const groups = [{ lanes: [here], leaseMs: 1 }]
+      await store.claim({ by: 'consumer', groups, max: 1 })
+      await killed.kill()
+      await vi.waitFor(async () => {
+        expect(await store.expired([away, here], 10)).toHaveLength(1)
+      }, patience)
+    })
+  })
+})

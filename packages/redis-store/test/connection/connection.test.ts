@@ -1,0 +1,265 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { type SteppedStore, EventLog } from '@crossgear/store-testkit'
+import type { NewJob } from '@crossgear/core-scheduler'
+import { StoreError } from '@crossgear/core-scheduler'
+import { freePort } from '@crossgear/tools/free-port'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { RedisStore } from '../../src/index.ts'
+
+const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
+
+async function codeOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call
+  } catch (error) {
+    expect(error).toBeInstanceOf(StoreError)
+    return error instanceof StoreError ? error.code : 'another error'
+  }
+  return 'no error'
+}
+
+describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', () => {
+  let server: RedisServer
+  const stores: RedisStore[] = []
+
+  beforeEach(async () => {
+    server = await RedisServer.start()
+  })
+  afterEach(async () => {
+    for (const store of stores.splice(0)) await store.close()
+    server.thaw()
+    await server.stop()
+  })
+
+  async function open(answerWithinMs?: number): Promise<{ store: RedisStore; log: EventLog }> {
+    const options = answerWithinMs === undefined ? {} : { answerWithinMs }
+    const store = new RedisStore({ path: server.path }, options)
+    stores.push(store)
+    const log = new EventLog()
+    await store.open()
+    store.listen(log)
+    return { store, log }
+  }
+
+  /** A call of every kind. */
+  const calls = (store: SteppedStore): Promise<unknown>[] => [
+    store.check(),
+    store.lanes(),
+    store.registerLane('mail'),
+    store.submit('mail', [job]),
+    store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 }),
+    store.read('mail', [1]),
+    store.counts(['mail']),
+    store.beat(),
+    store.watch(new Set(['mail'])),
+  ]
+
+  test('what a claim without an answer has reserved goes back to the front', async () => {
+    const { store, log } = await open(200)
+    const admin = server.connect()
+    await store.submit('mail', [job, job])
+    server.freeze()
+    const by = { by: 'named', groups: [{ lanes: ['mail'] }], max: 1 } as const
+    expect(await codeOf(store.claim(by))).toBe('TIMEOUT')
+    server.thaw()
+    await vi.waitFor(async () => expect(await admin.zcard('xg:busy:mail')).toBe(1))
+    await vi.waitFor(() => store.expired(['mail'], 10))
+    await vi.waitFor(async () => {
+      await store.expired(['mail'], 10)
+      expect(await admin.zcard('xg:busy:mail')).toBe(0)
+    })
+    await log.until('woken')
+    expect(await store.claim({ ...by, max: 2 })).toMatchObject([{ id: 1 }, { id: 2 }])
+    expect(await store.expired(['mail'], 10)).toEqual([])
+    expect(await admin.zcard('xg:busy:mail')).toBe(2)
+  })
+
+  test('scripts that the server has lost are sent again', async () => {
+    const { store } = await open()
+    const admin = server.connect()
+    const flushed = async (): Promise<void> => {
+      await admin.script('FLUSH')
+    }
+    await store.submit('mail', [job])
+    await flushed()
+    expect(await store.submit('mail', [job])).toEqual([{ kind: 'created', id: 2 }])
+    await flushed()
+    const [claimed] = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    expect(claimed?.id).toBe(1)
+    await flushed()
+    const results = await Promise.all([store.counts(['mail']), store.beat(), store.promote()])
+    expect(results[0][0]).toMatchObject({ submitted: 2, running: 1 })
+  })
+
+  test('says when all is heard that was published before', async () => {
+    const [{ store, log }, { store: other }] = [await open(), await open()]
+    await store.submit('mail', [{ ...job, foreground: true }])
+    const [held] = await other.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    if (!held) throw new Error('no job')
+    const { lane, id, token } = held
+    const data = Buffer.alloc(100_000)
+    const reports = Array.from({ length: 50 }, () => ({
+      kind: 'data' as const,
+      lane,
+      id,
+      token,
+      data,
+    }))
+    await other.report(reports)
+    await store.heard()
+    expect(log.heard.filter(({ kind }) => kind === 'relayed')).toHaveLength(50)
+  })
+
+  test.each([
+    ['every byte value', Buffer.from(Array.from({ length: 256 }, (_none, at) => at))],
+    ['nothing', Buffer.alloc(0)],
+    ['5 MB', Buffer.alloc(5 * 1024 * 1024, Buffer.from([0, 255, 13, 10, 36]))],
+  ])('%s comes through as input, output, unique id and message', async (_name, input) => {
+    const { store } = await open()
+    const unique = input.subarray(0, 64)
+    const submission = { ...job, input, retentionSeconds: 60, ...(unique.length > 0 && { unique }) }
+    await store.submit('mail', [submission, submission].slice(0, 1))
+    const [claimed] = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    expect(claimed?.input.equals(input)).toBe(true)
+    if (unique.length > 0) {
+      expect(await store.findUniques([unique], ['mail'])).toEqual([[{ lane: 'mail', id: 1 }]])
+      expect(claimed?.unique?.equals(unique)).toBe(true)
+    }
+    const { lane, id, token } = claimed!
+    await store.finish(lane, [{ lane, id, token, kind: 'complete', output: input }])
+    const [done] = await store.read('mail', [1])
+    expect(done?.output?.equals(input)).toBe(true)
+  })
+
+  test('a store that is down refuses every call at once, and works again when it is back', async () => {
+    const { store, log } = await open()
+    await store.submit('mail', [job])
+    await server.kill()
+    expect((await log.until('down')).reason).not.toBe('')
+    const codes = await Promise.all(calls(store).map(codeOf))
+    expect(new Set(codes)).toEqual(new Set(['UNREACHABLE']))
+    await server.start()
+    await log.until('up')
+    await store.check()
+    expect(await store.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
+    expect(log.heard.map(({ kind }) => kind)).toEqual(['down', 'up'])
+  })
+
+  test('a connection that is lost while it subscribes again is made once more', async () => {
+    let cuts = 0
+    const between = createServer((client) => {
+      const there = connect(server.path)
+      for (const socket of [client, there]) socket.on('error', () => undefined)
+      there.on('close', () => client.destroy())
+      there.pipe(client)
+      client.on('data', (chunk) => {
+        if (cuts > 0 && /subscribe/i.test(chunk.toString('latin1'))) {
+          cuts -= 1
+          there.destroy()
+        } else there.write(chunk)
+      })
+    }).listen(0, '127.0.0.1')
+    await once(between, 'listening')
+    const { port } = between.address() as AddressInfo
+    const store = new RedisStore({ host: '127.0.0.1', port })
+    stores.push(store)
+    const log = new EventLog()
+    await store.open()
+    store.listen(log)
+    await store.watch(new Set(['mail']))
+    cuts = 3
+    await server.connect().call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    await vi.waitFor(() => expect(cuts).toBe(0), { timeout: 5_000 })
+    const { store: other } = await open()
+    await vi.waitFor(
+      async () => {
+        await other.submit('mail', [job])
+        expect(log.heard.some(({ kind }) => kind === 'created')).toBe(true)
+      },
+      { timeout: 5_000 },
+    )
+    between.close()
+  })
+
+  test('what was watched before the store went is heard after it came back', async () => {
+    const { store, log } = await open()
+    await store.watch(new Set(['mail']))
+    await server.kill()
+    await log.until('down')
+    await server.start()
+    await log.until('up')
+    await store.submit('mail', [job])
+    await log.until('created', ({ lane }) => lane === 'mail')
+    await store.registerLane('sms')
+    await log.until('laneAdded')
+  })
+
+  test('a watch that failed is made good by the next one', async () => {
+    const { store, log } = await open()
+    await server.kill()
+    await log.until('down')
+    expect(await codeOf(store.watch(new Set(['mail'])))).toBe('UNREACHABLE')
+    await server.start()
+    await log.until('up')
+    await store.watch(new Set(['mail']))
+    await store.submit('mail', [job])
+    await log.until('created')
+  })
+
+  test('a call that is under way when the store goes is refused', async () => {
+    const { store } = await open()
+    server.freeze()
+    const codes = calls(store).map(codeOf)
+    await server.kill()
+    expect(new Set(await Promise.all(codes))).toEqual(new Set(['UNREACHABLE']))
+  })
+
+  test('a frozen store counts as unreachable within its time, and is found again', async () => {
+    const { store, log } = await open(100)
+    server.freeze()
+    const began = process.hrtime.bigint()
+    const code = await codeOf(store.submit('mail', [job]))
+    const tookMs = Number(process.hrtime.bigint() - began) / 1e6
+    expect(code).toBe('TIMEOUT')
+    expect(tookMs).toBeGreaterThanOrEqual(90)
+    expect(tookMs).toBeLessThan(2_000)
+    expect(await codeOf(store.check())).not.toBe('no error')
+    server.thaw()
+    if (log.heard.some(({ kind }) => kind === 'down')) await log.until('up')
+    await store.check()
+  })
+
+  test('no store at all is told when it is opened', async () => {
+    const store = new RedisStore({ path: `${server.path}.none` })
+    stores.push(store)
+    expect(await codeOf(store.open())).toBe('UNREACHABLE')
+  })
+
+  test('Sentinels that nobody has are told when it is opened', async () => {
+    const [host, port] = ['127.0.0.1', await freePort()]
+    const store = new RedisStore({ sentinels: [{ host, port }], name: 'crossgear' })
+    stores.push(store)
+    const opened = store.open().catch((error: unknown) => error)
+    expect(await opened).toMatchObject({
+      code: 'UNREACHABLE',
+      message: expect.stringContaining('All sentinels are unreachable') as string,
+    })
+  })
+
+  test('a server that is silent for good is not listened to any longer', async () => {
+    const { store, log } = await open(100)
+    server.freeze()
+    await vi.waitFor(
+      async () => {
+        await store.beat().catch(() => undefined)
+        expect(log.heard.some(({ kind }) => kind === 'down')).toBe(true)
+      },
+      { timeout: 20_000 },
+    )
+    server.thaw()
+    await log.until('up')
+    await store.check()
+  })
+})

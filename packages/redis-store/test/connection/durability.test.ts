@@ -1,0 +1,168 @@
+import type { NewJob } from '@crossgear/core-scheduler'
+import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Confirmations, questionOf, type Durability } from '../../src/connection/durability.ts'
+import { RedisStore } from '../../src/index.ts'
+
+const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
+
+describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () => {
+  let master: RedisServer
+  let replica: RedisServer
+  const stores: RedisStore[] = []
+
+  beforeEach(async () => {
+    master = await RedisServer.start('--repl-diskless-sync-delay', '0')
+    replica = await RedisServer.start('--replicaof', '127.0.0.1', String(master.port))
+    await vi.waitFor(async () => expect(await master.ask('WAIT', '1', '100')).toBe('1'), {
+      timeout: 10_000,
+    })
+  })
+  afterEach(async () => {
+    for (const store of stores.splice(0)) await store.close()
+    replica.thaw()
+    await replica.stop()
+    await master.stop()
+  })
+
+  async function open(durability: Durability): Promise<RedisStore> {
+    const store = new RedisStore({ path: master.path }, { durability })
+    stores.push(store)
+    await store.open()
+    return store
+  }
+
+  async function callsOf(command: string): Promise<number> {
+    const stats = await master.ask('INFO', 'commandstats')
+    return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
+  }
+
+  test('what a replica has is confirmed', async () => {
+    const store = await open({ level: 'replicas', replicas: 1 })
+    await store.submit('mail', [job])
+    await store.confirm?.()
+    expect(await replica.ask('LLEN', 'queue:mail:normal')).toBe('1')
+  })
+
+  test('what too few replicas have is not confirmed', async () => {
+    const store = await open({ level: 'replicas', replicas: 2 })
+    await store.submit('mail', [job])
+    const refusal = { code: 'UNCONFIRMED', message: '1 of 2 replicas within 1000 ms' }
+    await expect(store.confirm?.()).rejects.toMatchObject(refusal)
+  })
+
+  test('a replica that stands still confirms nothing, and confirms again when it goes on', async () => {
+    const store = await open({ level: 'replicas', replicas: 1 })
+    replica.freeze()
+    await store.submit('mail', [job])
+    await expect(store.confirm?.()).rejects.toMatchObject({ code: 'UNCONFIRMED' })
+    replica.thaw()
+    await store.submit('mail', [job])
+    await store.confirm?.()
+  })
+
+  test('one question is asked for all that is answered in a turn', async () => {
+    const store = await open({ level: 'replicas', replicas: 1 })
+    const before = await callsOf('wait')
+    const lanes = Array.from({ length: 50 }, (_none, at) => `lane${at}`)
+    const confirmed = lanes.map(async (lane) => {
+      await store.submit(lane, [job, job])
+      await store.confirm?.()
+    })
+    await Promise.all(confirmed)
+    // The answers may come in a few pieces.
+    expect((await callsOf('wait')) - before).toBeLessThan(10)
+  })
+
+  test('what a script wrote that the server had lost is confirmed after it, not before', async () => {
+    const store = await open({ level: 'replicas', replicas: 1 })
+    await store.submit('mail', [job])
+    await master.ask('SCRIPT', 'FLUSH')
+    await store.submit('mail', [job])
+    await store.confirm?.()
+    expect(await replica.ask('LLEN', 'queue:mail:normal')).toBe('2')
+  })
+
+  test('nothing is confirmed over a connection that was lost', async () => {
+    const store = await open({ level: 'replicas', replicas: 1 })
+    replica.freeze()
+    await store.submit('mail', [job])
+    const first = store.confirm?.().catch((error: unknown) => error)
+    await vi.waitFor(async () => expect(await master.ask('CLIENT', 'LIST')).toContain('cmd=wait'))
+    const second = store.confirm?.().catch((error: unknown) => error)
+    await master.kill()
+    expect(await first).toMatchObject({ code: 'UNREACHABLE' })
+    expect(await second).toMatchObject({ code: 'UNREACHABLE' })
+  })
+
+  test('a server that cannot ask its disk confirms nothing', async () => {
+    const store = await open({ level: 'fsync' })
+    await store.submit('mail', [job])
+    await expect(store.confirm?.()).rejects.toMatchObject({ code: 'UNCONFIRMED' })
+  })
+
+  test('with the level of the store nothing is asked', async () => {
+    const store = await open({ level: 'store' })
+    const before = await callsOf('wait')
+    await store.submit('mail', [job])
+    expect(store.confirm).toBeUndefined()
+    expect(await callsOf('wait')).toBe(before)
+  })
+})
+
+test.skipIf(lacksRedis)(
+  'needs redis-server: what a replica had confirmed is there after a failover of Sentinels',
+  async () => {
+    const sentinel = await RedisSentinel.start()
+    const before = await sentinel.master()
+    const hosts = new URL(sentinel.url.replace(/,.*\//, '/'))
+    const address = {
+      sentinels: [{ host: hosts.hostname, port: Number(hosts.port) }],
+      name: hosts.pathname.slice(1),
+    }
+    const store = new RedisStore(address, { durability: { level: 'replicas', replicas: 1 } })
+    const confirmed: number[] = []
+    try {
+      await store.open()
+      let isOver = false
+      const submitting = async (): Promise<void> => {
+        while (!isOver) {
+          const [result] = await store.submit('mail', [job])
+          await store.confirm?.()
+          if (result && 'id' in result) confirmed.push(result.id)
+        }
+      }
+      const ended = submitting().catch((error: unknown) => error)
+      await vi.waitFor(() => expect(confirmed.length).toBeGreaterThan(100), { timeout: 10_000 })
+      await before.kill()
+      const after = await sentinel.successorOf(before)
+      isOver = true
+      await ended
+      const keys = confirmed.map((id) => `job:mail:${id}`)
+      expect(await after.ask('EXISTS', ...keys)).toBe(String(keys.length))
+    } finally {
+      await store.close()
+      await sentinel.stop()
+    }
+  },
+  60_000,
+)
+
+test('a cluster is not asked', () => {
+  const address = { nodes: [{ host: '127.0.0.1', port: 1 }] }
+  const open = () => new RedisStore(address, { durability: { level: 'fsync' } })
+  expect(open).toThrow('a cluster confirms nothing')
+})
+
+test.each([
+  [[1, 0], undefined],
+  [[0, 1], 'not on disk within 2000 ms'],
+])('the disk says %j', async (answer, lacking) => {
+  const call = vi.fn(() => Promise.resolve(answer))
+  const question = questionOf({ level: 'fsync' })
+  const confirmations = new Confirmations({ call }, question!)
+  if (lacking === undefined) await confirmations.confirm()
+  else await expect(confirmations.confirm()).rejects.toThrow(lacking)
+  expect(call.mock.calls).toEqual([['WAITAOF', 1, 0, 2_000]])
+})

@@ -1,0 +1,139 @@
+import type { Outcome, Reservation } from '@crossgear/core-scheduler'
+import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SteppedStore } from '@crossgear/store-testkit'
+import type { StoreAddress } from '../../src/index.ts'
+import { RedisWorld } from '../support/redis-world.ts'
+
+const bytes = Buffer.from('some bytes')
+const job = { input: bytes, door: 'faktory', level: 5, foreground: true } as const
+const held = { lane: 'mail', id: 1 }
+
+/** What a worker may do to the job that it holds. */
+const outcomes: Readonly<Record<string, (held: Reservation) => Outcome>> = {
+  complete: (job) => ({ ...named(job), kind: 'complete', output: bytes }),
+  fail: (job) => ({ ...named(job), kind: 'fail', message: bytes, thrown: true }),
+  retry: (job) => ({ ...named(job), kind: 'retry', message: bytes, delayMs: 1, failure: '{}' }),
+  dead: (job) => ({ ...named(job), kind: 'dead', message: bytes, failure: '{}' }),
+  release: (job) => ({ ...named(job), kind: 'release', lost: true, maxLosses: 3 }),
+  return: (job) => ({ ...named(job), kind: 'return' }),
+}
+
+const named = ({ lane, id, token }: Reservation) => ({ lane, id, token })
+
+interface Servers {
+  readonly address: StoreAddress
+  readonly all: readonly RedisServer[]
+  stop(): Promise<void>
+}
+
+const oneServer = async (): Promise<Servers> => {
+  const server = await RedisServer.start()
+  return { address: { path: server.path }, all: [server], stop: () => server.stop() }
+}
+
+const aCluster = async (): Promise<Servers> => {
+  const cluster = await RedisCluster.start()
+  const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
+  return { address: { nodes }, all: cluster.masters, stop: () => cluster.stop() }
+}
+
+const places = [
+  ['a full store, with redis-server:', oneServer],
+  ['a full cluster, with redis-server:', aCluster],
+] as const
+
+describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
+  let servers: Servers
+  let world: RedisWorld
+  let store: SteppedStore
+  beforeAll(async () => {
+    servers = await start()
+  }, 30_000)
+  afterAll(() => servers.stop())
+  beforeEach(async () => {
+    await limit('0')
+    world = await RedisWorld.open(servers.address)
+    store = await world.node()
+  })
+  afterEach(async () => {
+    expect(await world.violations()).toEqual([])
+    await world.close()
+  })
+
+  const limit = (bytes: string) =>
+    Promise.all(servers.all.map((server) => server.ask('CONFIG', 'SET', 'maxmemory', bytes)))
+  const fill = () => limit('1')
+  const claim = () => store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+
+  async function claimed(): Promise<Reservation> {
+    const [first] = await claim()
+    expect(first).toMatchObject(held)
+    return first as Reservation
+  }
+
+  test('takes no job, and says so in its own words', async () => {
+    await fill()
+    const refusal = { code: 'REFUSED', message: expect.stringContaining('OOM') as string }
+    await expect(store.submit('mail', [job])).rejects.toMatchObject(refusal)
+    await expect(store.check()).rejects.toMatchObject(refusal)
+  })
+
+  test.each(Object.entries(outcomes))('takes the outcome %s', async (kind, outcomeOf) => {
+    await store.submit('mail', [{ ...job, jid: 'j-1', unique: bytes, retentionSeconds: 60 }])
+    await fill()
+    const outcome = outcomeOf(await claimed())
+    const back = ['release', 'return'].includes(kind)
+    expect(await store.finish('mail', [outcome])).toEqual([back ? 'released' : 'done'])
+  })
+
+  test.each(Object.entries(outcomes))(
+    'takes %s of a native client’s job',
+    async (kind, outcomeOf) => {
+      await world.native.push('mail', await world.native.write('mail', bytes), 'normal')
+      await fill()
+      const outcome = outcomeOf(await claimed())
+      const back = ['release', 'return'].includes(kind)
+      expect(await store.finish('mail', [outcome])).toEqual([back ? 'released' : 'done'])
+    },
+  )
+
+  test('settles what a native worker ended', async () => {
+    await store.submit('mail', [job])
+    const id = (await world.native.take('mail')) ?? 0
+    await world.native.finish('mail', id, 'success', bytes)
+    await fill()
+    const outcome = { lane: 'mail', id, token: 'native', kind: 'complete', output: bytes } as const
+    expect(await store.finish('mail', [outcome])).toEqual(['done'])
+  })
+
+  test('takes reports of a job, heartbeats and worker counts', async () => {
+    await store.submit('mail', [job])
+    await fill()
+    const { token } = await claimed()
+    const status = { kind: 'status', dividend: bytes, divisor: bytes } as const
+    expect(await store.report([{ ...held, token, ...status }])).toEqual([true])
+    await store.beat()
+    await store.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
+  })
+
+  test('queues jobs that are due', async () => {
+    await store.submit('mail', [{ ...job, foreground: false, dueAtMs: Date.now() + 60_000 }])
+    await world.pass(60_000)
+    await fill()
+    expect(await store.promote()).toEqual([{ lane: 'mail', jobs: 1 }])
+    await claimed()
+  })
+
+  test('gives back what a dead node held', async () => {
+    await store.submit('mail', [{ ...job, foreground: false }])
+    await claimed()
+    await fill()
+    const other = await world.node()
+    await other.reclaimNode(store.node, ['mail'], 0)
+    expect(await other.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })).toMatchObject(
+      [held],
+    )
+  })
+})

@@ -1,0 +1,81 @@
+import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { RedisStore, type StoreAddress } from '../../src/index.ts'
+import { startValkey } from '../support/valkey.ts'
+
+async function storeOn(address: StoreAddress): Promise<RedisStore> {
+  const store = new RedisStore(address)
+  onTestFinished(() => store.close())
+  await store.open()
+  return store
+}
+
+async function oneServer(...words: string[]) {
+  const server = await RedisServer.start(...words)
+  onTestFinished(() => server.stop())
+  return { server, store: await storeOn({ path: server.path }) }
+}
+
+const refused = (words: string) => ({
+  code: 'REFUSED',
+  message: expect.stringContaining(words) as string,
+})
+
+const patience = { timeout: 20_000 }
+
+describe.skipIf(lacksRedis)('whether the store takes jobs, with redis-server:', () => {
+  test('a server that does, does', async () => {
+    const { store } = await oneServer()
+    await expect(store.check()).resolves.toBeUndefined()
+  })
+
+  test.each([
+    ['READONLY', ['--replicaof', '127.0.0.1', '1']],
+    ['OOM', ['--maxmemory', '1']],
+    ['NOREPLICAS', ['--min-replicas-to-write', '1']],
+    ['MASTERDOWN', ['--replicaof', '127.0.0.1', '1', '--replica-serve-stale-data', 'no']],
+  ])('one that says %s does not', async (word, words) => {
+    const server = await RedisServer.start()
+    onTestFinished(() => server.stop())
+    const store = await storeOn({ path: server.path })
+    await server.kill()
+    await server.start(...words)
+    await vi.waitFor(() => expect(store.check()).rejects.toMatchObject(refused(word)), patience)
+  })
+
+  test('one that is gone does not, and the system’s word for it is told', async () => {
+    const { server, store } = await oneServer()
+    await server.kill()
+    const gone = {
+      code: 'UNREACHABLE',
+      message: expect.stringMatching(/ENOENT|ECONNREFUSED/) as string,
+    }
+    await vi.waitFor(() => expect(store.check()).rejects.toMatchObject(gone), patience)
+    await server.start()
+    await vi.waitFor(() => store.check(), patience)
+  })
+
+  test('a cluster does while it serves all slots', async () => {
+    const cluster = await RedisCluster.start()
+    onTestFinished(() => cluster.stop())
+    const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
+    const store = await storeOn({ nodes })
+    await store.check()
+    const [first] = cluster.masters
+    await first?.ask('CLUSTER', 'DELSLOTS', '0')
+    await vi.waitFor(
+      () => expect(store.check()).rejects.toMatchObject(refused('CLUSTERDOWN')),
+      patience,
+    )
+    await first?.ask('CLUSTER', 'ADDSLOTS', '0')
+    await vi.waitFor(() => store.check(), patience)
+  })
+})
+
+test('the embedded server takes jobs', async () => {
+  const server = await startValkey()
+  onTestFinished(() => server.stop())
+  const store = await storeOn(server.address)
+  await expect(store.check()).resolves.toBeUndefined()
+})

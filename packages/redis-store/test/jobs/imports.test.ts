@@ -1,0 +1,220 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createHash } from 'node:crypto'
+import type { LaneGroup, Reservation } from '@crossgear/core-scheduler'
+import { EventLog } from '@crossgear/store-testkit'
+import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import type { ImportedJob } from '../../src/imports/imports.ts'
+import type { ImportNote } from '../../src/imports/import-note.ts'
+import { StoreKeys } from '../../src/keys.ts'
+import { RedisStore, type StoreAddress } from '../../src/index.ts'
+import { RedisWorld } from '../support/redis-world.ts'
+
+const tag = Buffer.from('run1')
+const hour = 3_600_000
+
+function imported(name: string, over: Partial<ImportedJob['job']> = {}): ImportedJob {
+  const importId = createHash('sha256').update(name).digest().subarray(0, 16)
+  const job = { input: Buffer.from(name), level: 5, ...over } as const
+  return {
+    ...{ importId, digest: importId.subarray(8), place: 'queue', door: 'gearman', job },
+    arrivedUs: Date.now() * 1_000,
+  }
+}
+
+const servers: Readonly<
+  Record<string, () => Promise<{ address: StoreAddress; stop: () => Promise<void> }>>
+> = {
+  'one server': async () => {
+    const server = await RedisServer.start()
+    return { address: { path: server.path }, stop: () => server.stop() }
+  },
+  'a cluster': async () => {
+    const cluster = await RedisCluster.start()
+    const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
+    return { address: { nodes }, stop: () => cluster.stop() }
+  },
+}
+
+describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_name, start) => {
+  let running: Awaited<ReturnType<typeof start>>
+  let world: RedisWorld
+  let store: RedisStore
+
+  beforeAll(async () => {
+    running = await start()
+  }, 60_000)
+  afterAll(() => running.stop())
+  beforeEach(async () => {
+    world = await RedisWorld.open(running.address)
+    store = new RedisStore(running.address)
+    await store.open()
+    await store.registerLane('mail')
+  })
+  afterEach(async () => {
+    expect(await world.violations()).toEqual([])
+    await store.close()
+    await world.close()
+  })
+
+  function take(group: Partial<LaneGroup> = {}, max = 1): Promise<readonly Reservation[]> {
+    const by = group.queue === undefined ? 'named' : 'consumer'
+    return store.claim({ by, groups: [{ lanes: ['mail'], ...group }], max })
+  }
+
+  async function notes(): Promise<ImportNote[]> {
+    const found: ImportNote[] = []
+    for await (const some of store.imports.notesOf('mail', tag)) found.push(...some)
+    return found.sort((one, other) => one.id - other.id)
+  }
+
+  test('a job is stored once, however often it comes', async () => {
+    const jobs = [imported('a'), imported('b')]
+    const first = await store.imports.store('mail', tag, jobs)
+    expect(first).toEqual([
+      { kind: 'created', id: 1 },
+      { kind: 'created', id: 2 },
+    ])
+    const again = await store.imports.store('mail', tag, [...jobs, imported('c')])
+    expect(again.map(({ kind }) => kind)).toEqual(['known', 'known', 'created'])
+    expect(await store.counts(['mail'])).toMatchObject([{ normal: 3, submitted: 3 }])
+    expect((await notes()).map(({ id, kind }) => [id, kind])).toEqual([
+      [1, 'created'],
+      [2, 'created'],
+      [3, 'created'],
+    ])
+  })
+
+  test('an imported job wakes workers and is taken like any other, bytes and level kept', async () => {
+    const log = new EventLog()
+    const other = await world.node()
+    other.listen(log)
+    await other.watch(new Set(['mail']))
+    const input = Buffer.from([0, 255, 1, 0])
+    await store.submit('mail', [{ ...imported('x').job, door: 'gearman', foreground: false }])
+    await store.imports.store('mail', tag, [imported('low'), imported('high', { level: 8, input })])
+    await log.until('created', ({ id }) => id === 3)
+  })
+
+  test('a unique id joins the job that waits under it, and a later submission joins the import', async () => {
+    const unique = Buffer.from('u1')
+    await store.submit('mail', [
+      { ...imported('x', { unique }).job, door: 'gearman', foreground: false },
+    ])
+    expect(await store.imports.store('mail', tag, [imported('y', { unique })])).toEqual([
+      { kind: 'joined', id: 1 },
+    ])
+    const other = Buffer.from('u2')
+    await store.imports.store('mail', tag, [imported('z', { unique: other })])
+    const [joined] = await store.submit('mail', [
+      { ...imported('z', { unique: other }).job, door: 'gearman', foreground: false },
+    ])
+    expect(joined).toEqual({ kind: 'joined', id: 2 })
+  })
+
+  test('scheduled, retrying and dead jobs stand where such jobs stand', async () => {
+    const dueAtMs = Date.now() + hour
+    const retry: ImportedJob = {
+      ...imported('r', { dueAtMs }),
+      place: 'retry',
+      door: 'faktory',
+      failure: '{"retry_count":3}',
+    }
+    const dead: ImportedJob = {
+      ...imported('d', { jid: 'jid-of-dead' }),
+      place: 'dead',
+      door: 'faktory',
+      failure: '{"retry_count":25}',
+      forgetAtMs: dueAtMs,
+    }
+    await store.imports.store('mail', tag, [imported('s', { dueAtMs }), retry, dead])
+    expect(await store.counts(['mail'])).toMatchObject([
+      { scheduled: 2, retrying: 1, dead: 1, normal: 0 },
+    ])
+    const [scheduled, again, gone] = await store.imports.standing('mail', [1, 2, 3])
+    expect(scheduled).toMatchObject({ dueAtMs, job: { status: 'idle' } })
+    expect(again?.job.failure).toBe('{"retry_count":3}')
+    expect(gone?.job.status).toBe('error')
+    await world.pass(2 * hour)
+    expect(await store.promote()).toEqual([{ lane: 'mail', jobs: 2 }])
+  })
+
+  test('of two lanes of a queue the job that was queued first comes first', async () => {
+    await store.registerLane('post')
+    for (const lane of ['mail', 'post']) await store.openLane(lane)
+    const now = await store.imports.nowUs()
+    const queuedAt = (name: string, place: number): ImportedJob => ({
+      ...imported(name),
+      arrivedUs: now + place,
+    })
+    await store.imports.store('mail', tag, [queuedAt('second', 2)])
+    await store.imports.store('post', tag, [queuedAt('first', 1), queuedAt('third', 3)])
+    const names: string[] = []
+    for (let left = 3; left > 0; left -= 1) {
+      const [job] = await take({ lanes: ['mail', 'post'], queue: 'default' })
+      if (!job) break
+      names.push(job.input.toString())
+      await store.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+    }
+    expect(names).toEqual(['first', 'second', 'third'])
+  })
+
+  test('a job of Faktory is found by its jid until it is taken back', async () => {
+    await store.imports.store('mail', tag, [
+      { ...imported('f', { jid: 'jid-of-f' }), door: 'faktory' },
+    ])
+    expect(await store.findJid('jid-of-f')).toEqual({ lane: 'mail', id: 1 })
+    const requests = (await notes()).map((note) => ({ note }))
+    expect(await store.imports.undo('mail', requests)).toEqual(['done'])
+    expect(await store.findJid('jid-of-f')).toBeUndefined()
+  })
+
+  test('a job that its source gave away may come again as another one', async () => {
+    const job = imported('a')
+    await store.imports.store('mail', tag, [job])
+    await store.imports.moved('mail', [job.importId])
+    expect((await notes())[0]?.kind).toBe('moved')
+    expect(await store.imports.store('mail', tag, [job])).toEqual([{ kind: 'created', id: 2 }])
+    expect(await store.imports.store('mail', tag, [job])).toMatchObject([{ kind: 'known' }])
+  })
+
+  test('what no worker has begun is taken back, and nothing else', async () => {
+    const unique = Buffer.from('u')
+    await store.imports.store('mail', tag, [
+      imported('a'),
+      imported('b', { level: 3 }),
+      imported('c', { unique }),
+    ])
+    const [begun] = await take()
+    const requests = (await notes()).map((note) => ({ note }))
+    expect(await store.imports.undo('mail', requests)).toEqual(['begun', 'done', 'done'])
+    expect(begun?.id).toBe(1)
+    expect(await store.counts(['mail'])).toMatchObject([
+      { normal: 0, low: 0, running: 1, submitted: 1 },
+    ])
+    expect(await store.findUniques([unique], ['mail'])).toEqual([[]])
+    expect(await store.imports.undo('mail', requests.slice(1))).toEqual(['changed', 'changed'])
+  })
+
+  test('a job that is held stands with the dead, and goes to no worker', async () => {
+    await store.imports.store('mail', tag, [imported('a')])
+    const requests = (await notes()).map((note) => ({ note }))
+    await store.imports.undo('mail', requests, Date.now() + hour)
+    expect(await take()).toEqual([])
+    expect((await notes())[0]?.kind).toBe('held')
+    await store.promote()
+    expect(await take()).toEqual([])
+    expect((await store.counts(['mail']))[0]).toMatchObject({ dead: 1, scheduled: 0 })
+  })
+
+  test('notes and progress have an end', async () => {
+    await store.imports.store('mail', tag, [imported('a')])
+    await store.imports.saveProgress('m1', { cursor: '7' })
+    expect(await store.imports.progress('m1')).toEqual({ cursor: '7' })
+    const keys = new StoreKeys(world.redis.isCluster)
+    const ofA = keys.imported('mail', imported('a').importId[0] ?? 0)
+    for (const key of [keys.migration('m1'), ofA]) {
+      expect(await world.redis.ttl(key)).toBeGreaterThan(29 * 24 * 3600)
+    }
+  })
+})

@@ -1,0 +1,159 @@
+import type { NewJob } from '@crossgear/core-scheduler'
+import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { checkInvariants } from '../../src/invariants/invariants.ts'
+import { StoreKeys } from '../../src/index.ts'
+import { RedisWorld } from '../support/redis-world.ts'
+
+const bytes = (text: string): Buffer => Buffer.from(text)
+const plain: NewJob = { input: bytes('in'), door: 'gearman', level: 5, foreground: false }
+const jobOf = (jid: string, more: Partial<NewJob> = {}): NewJob => ({
+  ...plain,
+  door: 'faktory',
+  jid,
+  ...more,
+})
+
+describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 lanes', () => {
+  let server: RedisServer
+  let world: RedisWorld
+  const lanes = Array.from({ length: 2_000 }, (_none, at) => `type-${at}`)
+
+  beforeAll(async () => {
+    server = await RedisServer.start()
+  })
+  afterAll(() => server.stop())
+  beforeEach(async () => {
+    world = await RedisWorld.open({ path: server.path })
+  })
+  afterEach(async () => {
+    expect(await world.violations()).toEqual([])
+    await world.close()
+  })
+
+  /** How often the server has carried out each command since the figures were set to zero. */
+  async function callsOf(...names: readonly string[]): Promise<number> {
+    const stats = await world.server.info('commandstats')
+    return names.reduce((sum, name) => {
+      const calls = new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1]
+      return sum + Number(calls ?? 0)
+    }, 0)
+  }
+
+  test('by jid asks one question, however many lanes there are', async () => {
+    const store = await world.node()
+    for (const lane of lanes) await store.registerLane(lane)
+    await store.submit('type-1999', [jobOf('known-0001', { retentionSeconds: 60 })])
+    await world.server.config('RESETSTAT')
+    expect(await store.findJid('known-0001')).toEqual({ lane: 'type-1999', id: 1 })
+    for (let at = 0; at < 500; at += 1) expect(await store.findJid(`unknown-${at}`)).toBeUndefined()
+    expect(await callsOf('hget', 'hmget', 'hgetall', 'evalsha', 'get')).toBe(501)
+    const [job] = await store.claim({ by: 'named', groups: [{ lanes: ['type-1999'] }], max: 1 })
+    await store.finish('type-1999', [{ ...job!, kind: 'complete', output: bytes('out') }])
+    await world.server.config('RESETSTAT')
+    expect(await store.queues.findFinished('known-0001')).toEqual({ lane: 'type-1999', id: 1 })
+    expect(await store.queues.findFinished('unknown-1')).toBeUndefined()
+    expect(await callsOf('hget', 'hmget', 'hgetall', 'evalsha', 'get')).toBe(2)
+  })
+
+  test('by unique id goes through them in short pieces', async () => {
+    const store = await world.node()
+    const unique = bytes('one of a kind')
+    for (const lane of ['type-7', 'type-1999']) {
+      await store.submit(lane, [{ ...plain, unique }])
+    }
+    await world.server.config('RESETSTAT')
+    const found = [
+      { lane: 'type-7', id: 1 },
+      { lane: 'type-1999', id: 1 },
+    ]
+    expect(await store.findUniques([unique, bytes('another')], lanes)).toEqual([found, []])
+    expect(await callsOf('evalsha', 'eval')).toBe(Math.ceil(lanes.length / 64))
+    expect(await callsOf('hget', 'hmget')).toBe(lanes.length)
+  })
+
+  test('finds the jobs that a former version stored, whose jids stood lane by lane', async () => {
+    const store = await world.node()
+    const [redis, keys] = [world.server, new StoreKeys()]
+    for (const lane of ['mail', 'sms']) {
+      await store.registerLane(lane)
+      const jobs = Array.from({ length: 2_500 }, (_none, at) => jobOf(`${lane}-${at}`))
+      await store.submit(lane, jobs)
+      for (const [at] of jobs.entries()) await redis.hset(keys.jid(lane), `${lane}-${at}`, at + 1)
+    }
+    await redis.hset(keys.jid('sms'), 'of a job that is gone', 9_999)
+    await redis.del(keys.jids())
+    const upgraded = await world.node()
+    expect(await upgraded.findJid('mail-0')).toEqual({ lane: 'mail', id: 1 })
+    expect(await upgraded.findJid('sms-2499')).toEqual({ lane: 'sms', id: 2_500 })
+    expect(await redis.hlen(keys.jids())).toBe(5_000)
+    expect(await redis.exists(keys.jid('mail'), keys.jid('sms'))).toBe(0)
+  }, 20_000)
+})
+
+describe.skipIf(lacksRedis)('in a cluster the index of jids', () => {
+  let cluster: RedisCluster
+  let world: RedisWorld
+  const keys = new StoreKeys(true)
+
+  beforeAll(async () => {
+    cluster = await RedisCluster.start()
+  }, 30_000)
+  afterAll(() => cluster.stop())
+  beforeEach(async () => {
+    const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
+    world = await RedisWorld.open({ nodes })
+  })
+  afterEach(() => world.close())
+
+  test('finds jobs of a former version, and what it has lost, again', async () => {
+    const store = await world.node()
+    await store.registerLane('mail')
+    const jids = Array.from({ length: 40 }, (_none, at) => `jid-${at}-00`)
+    await store.submit(
+      'mail',
+      jids.map((jid) => jobOf(jid)),
+    )
+    const found = async (by = store): Promise<number> => {
+      const refs = await Promise.all(jids.map((jid) => by.findJid(jid)))
+      return refs.filter((ref) => ref !== undefined).length
+    }
+    expect(await found()).toBe(40)
+    for (const key of keys.allJids()) await world.redis.del(key)
+    await world.redis.del(keys.indexed)
+    expect(await found(await world.node())).toBe(40)
+    for (const key of keys.allJids()) await world.redis.del(key)
+    expect(await found()).toBe(0)
+    for (let next: string | undefined; ;) {
+      ;({ next } = await store.native.sweep('mail', next))
+      if (next === undefined) break
+    }
+    expect(await found()).toBe(40)
+    expect(await checkInvariants(world.redis)).toEqual([])
+  })
+
+  test('follows what a node that died has left undone', async () => {
+    const store = await world.node()
+    await store.submit('mail', [jobOf('gone-0001'), jobOf('kept-0001', { retentionSeconds: 60 })])
+    const jobs = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 2 })
+    const outcomes = jobs.map((job) => ({ ...job, kind: 'complete' as const, output: bytes('') }))
+    await store.finish('mail', outcomes)
+    // As if the lane's own step had been the last that the node did.
+    for (const [at, jid] of ['gone-0001', 'kept-0001'].entries()) {
+      for (const key of keys.allJids()) await world.redis.hset(key, jid, `${at + 1} mail`)
+      await world.redis.sadd(keys.ties('mail'), `jid ${at === 0 ? 0 : 60} ${at + 1} ${jid}`)
+    }
+    await world.redis.del(keys.ended('kept-0001'))
+    await store.heal(['mail'])
+    expect(await store.findJid('gone-0001')).toBeUndefined()
+    expect(await store.queues.findFinished('gone-0001')).toBeUndefined()
+    expect(await store.queues.findFinished('kept-0001')).toEqual({ lane: 'mail', id: 2 })
+    for (let next: string | undefined; ;) {
+      ;({ next } = await store.native.sweepJids(next))
+      if (next === undefined) break
+    }
+    for (const key of keys.allJids())
+      expect(await world.redis.hkeys(key)).not.toContain('gone-0001')
+  })
+})

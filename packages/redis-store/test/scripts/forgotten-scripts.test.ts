@@ -1,0 +1,42 @@
+import { Redis, type Command } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { Scripts } from '../../src/scripts/scripts.ts'
+
+/** A connection before whose every command the server forgets its scripts, once told so. */
+class Forgetful extends Redis {
+  forgets = false
+
+  override sendCommand(...given: Parameters<Redis['sendCommand']>): unknown {
+    const [command] = given
+    if (this.forgets && isScript(command)) this.script('FLUSH').catch(() => undefined)
+    return super.sendCommand(...given)
+  }
+}
+
+function isScript({ name }: Command): boolean {
+  return name.startsWith('eval')
+}
+
+describe.skipIf(lacksRedis)('a server that forgets its scripts before each call', () => {
+  let server: RedisServer
+  let redis: Forgetful
+  beforeAll(async () => {
+    server = await RedisServer.start()
+    redis = new Forgetful({ path: server.path })
+  })
+  afterAll(async () => {
+    redis.disconnect()
+    await server.stop()
+  })
+
+  test('runs all that come at once, and each once', async () => {
+    const scripts = new Scripts(redis)
+    const register = (lane: string): Promise<unknown> =>
+      scripts.run('register-lane', ['xg:lanes'], ['', ''], [lane, 100, '', 0])
+    expect(await register('lane0')).toBe(1)
+    redis.forgets = true
+    const numbers = await Promise.all([1, 2, 3, 4].map((at) => register(`lane${at}`)))
+    expect([...numbers].sort()).toEqual([2, 3, 4, 5])
+  })
+})

@@ -1,0 +1,104 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { functionOf } from '../../src/scripts/function-text.ts'
+import { RedisStore } from '../../src/index.ts'
+
+const job = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false } as const
+
+test('a function is named by its text and whether a full server refuses it', () => {
+  const { name, library } = functionOf('step', { database: 0, grows: true })
+  expect(name).toMatch(/^crossgear_step_[0-9a-f]{12}$/)
+  expect(library.startsWith(`#!lua name=${name}\n`)).toBe(true)
+  const others = [
+    functionOf('step', { database: 1, grows: true }),
+    functionOf('step', { database: 0, grows: false }),
+  ]
+  expect(new Set([name, ...others.map((other) => other.name)]).size).toBe(3)
+})
+
+test('what a script reads of its call is read in each call', () => {
+  const { library } = functionOf('step', { database: 0, grows: true })
+  const begin = library.slice(library.indexOf('local function begin()'))
+  expect(begin).toContain('\nopen, close = ARGV[1], ARGV[2]\n')
+  expect(begin).toContain('\nownLanes = nil\n')
+  expect(begin).not.toMatch(/^local function \w+Key\(/m)
+})
+
+describe.skipIf(lacksRedis)('a server that keeps functions', () => {
+  let server: RedisServer
+  let redis: Redis
+  let stores: RedisStore[]
+  beforeAll(async () => {
+    server = await RedisServer.start()
+    redis = new Redis({ path: server.path })
+  })
+  beforeEach(async () => {
+    stores = []
+    await redis.flushall()
+    await redis.call('FUNCTION', 'FLUSH')
+    await redis.call('ACL', 'SETUSER', 'default', '+@all')
+    return async () => {
+      for (const store of stores) await store.close()
+    }
+  })
+  afterAll(async () => {
+    redis.disconnect()
+    await server.stop()
+  })
+
+  async function open(): Promise<RedisStore> {
+    const store = new RedisStore({ path: server.path })
+    stores.push(store)
+    await store.open()
+    return store
+  }
+
+  async function callsOf(command: string): Promise<number> {
+    const info = await redis.info('commandstats')
+    return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(info)?.[1] ?? 0)
+  }
+
+  const libraries = async (): Promise<number> =>
+    ((await redis.call('FUNCTION', 'LIST')) as unknown[]).length
+
+  test('takes jobs by them', async () => {
+    const store = await open()
+    await redis.config('RESETSTAT')
+    expect(await store.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
+    expect([await callsOf('fcall'), await callsOf('evalsha')]).toEqual([1, 0])
+  })
+
+  test('is given them again when it has lost them', async () => {
+    const store = await open()
+    await redis.call('FUNCTION', 'FLUSH')
+    const all = await Promise.all([1, 2, 3].map(() => store.submit('mail', [job])))
+    expect(all.flat().map((result) => 'id' in result && result.id)).toEqual([1, 2, 3])
+  })
+
+  test('has no more of them after a new version has come', async () => {
+    await redis.call(
+      'FUNCTION',
+      'LOAD',
+      "#!lua name=crossgear_step_0\nredis.register_function('crossgear_step_0', function() end)",
+    )
+    await open()
+    expect(await libraries()).toBe(2)
+  })
+
+  test('leaves functions of others alone', async () => {
+    await redis.call(
+      'FUNCTION',
+      'LOAD',
+      "#!lua name=theirs\nredis.register_function('theirs', function() end)",
+    )
+    await open()
+    expect(await libraries()).toBe(3)
+  })
+
+  test('takes jobs by scripts where a user may not give it functions', async () => {
+    await redis.call('ACL', 'SETUSER', 'default', '-function', '-fcall')
+    const store = await open()
+    expect(await store.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
+  })
+})

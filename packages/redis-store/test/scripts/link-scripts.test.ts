@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { expect, test } from 'vitest'
+import { linkedScripts } from '../../src/scripts/linked-scripts.ts'
+
+const folder = new URL('../../lua/', import.meta.url)
+const filesIn = (url: URL): string[] =>
+  readdirSync(url, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.lua'))
+const names = filesIn(folder)
+  .filter((file) => !file.startsWith('lib/'))
+  .map((file) => basename(file, '.lua'))
+
+const readScript = (name: string): string => {
+  const { libraries = [], own = '' } = linkedScripts[name] ?? {}
+  return [...libraries, own].join('')
+}
+
+const definition = /local function (\w+)\(/g
+const libraries = new URL('lib/', folder)
+const functions = filesIn(libraries).flatMap((file) => {
+  const text = readFileSync(new URL(file, libraries), 'utf8')
+  return [...text.matchAll(definition)].map(([, word = '']) => word)
+})
+
+test.each(names)('%s brings what it uses of the libraries, and nothing else', (name) => {
+  const script = readScript(name)
+  const defined = [...script.matchAll(definition)].map(([, word = '']) => word)
+  const unused = defined.filter((word) => script.split(new RegExp(`\\b${word}\\b`)).length < 3)
+  const missing = functions.filter(
+    (word) => new RegExp(`\\b${word}\\(`).test(script) && !defined.includes(word),
+  )
+  expect({ unused, missing }).toEqual({ unused: [], missing: [] })
+  expect(script).not.toContain('--#include')
+})
+
+test('a script brings what its libraries use of each other', () => {
+  const script = readScript('wait-again')
+  for (const word of ['laneKey', 'jobKey', 'jobFields', 'countWait', 'withoutNode']) {
+    expect(script).toContain(`local function ${word}(`)
+  }
+  expect(script).not.toContain('local function metaKey(')
+})
+
+test('what a function names itself is made when it is called', () => {
+  const script = readScript('step')
+  const at = (text: string): number => script.indexOf(`local function ${text}(`)
+  expect(at('joinBatch')).toBeGreaterThan(at('joinsBatch'))
+  expect(at('jobKey')).toBeLessThan(at('joinsBatch'))
+})

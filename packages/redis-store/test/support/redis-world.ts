@@ -1,0 +1,90 @@
+import { Cluster, Redis } from 'ioredis'
+import type { SteppedStore, NativePeer, StoreWorld, WorldOptions } from '@crossgear/store-testkit'
+import { RedisStore, type StoreAddress } from '../../src/index.ts'
+import { checkInvariants } from '../../src/invariants/invariants.ts'
+import type { Connection } from '../../src/connection/connection.ts'
+import { StoreKeys } from '../../src/keys.ts'
+import { ageKeys } from './age-keys.ts'
+import { SpecPeer } from './spec-peer.ts'
+
+/** Nodes on a real store. Time passes by making everything in the store older. */
+export class RedisWorld implements StoreWorld {
+  readonly redis: Connection
+  readonly #keys: StoreKeys
+  readonly native: NativePeer
+  readonly #address: StoreAddress
+  readonly #options: WorldOptions
+  readonly #stores: RedisStore[] = []
+
+  private constructor(address: StoreAddress, options: WorldOptions) {
+    this.#address = address
+    this.#options = options
+    this.redis = rawConnection(address)
+    this.#keys = new StoreKeys(this.redis.isCluster)
+    this.native = new SpecPeer(this.redis)
+  }
+
+  /** Empties the store first. */
+  static async open(address: StoreAddress, options: WorldOptions = {}): Promise<RedisWorld> {
+    const world = new RedisWorld(address, options)
+    await world.redis.exists('anything') // in a cluster there are no servers before the first answer
+    await Promise.all(serversOf(world.redis).map((server) => server.flushall()))
+    return world
+  }
+
+  /** Where there is one. */
+  get server(): Redis {
+    if ('nodes' in this.redis) throw new Error('many servers')
+    return this.redis
+  }
+
+  async node(options: { readonly graceMs?: number } = {}): Promise<SteppedStore> {
+    const store = new RedisStore(this.#address, { ...this.#options, ...options })
+    this.#stores.push(store)
+    await store.open()
+    return store
+  }
+
+  async pass(ms: number): Promise<void> {
+    await Promise.all(serversOf(this.redis).map((server) => ageKeys(server, ms)))
+  }
+
+  async secondsLeft(lane: string, id: number): Promise<number | undefined> {
+    const left = await this.redis.pttl(this.#keys.job(lane, id))
+    if (left === -2) return undefined
+    return left === -1 ? Infinity : Math.ceil(left / 1000)
+  }
+
+  async expire(lane: string, id: number): Promise<void> {
+    await this.redis.del(this.#keys.job(lane, id))
+  }
+
+  async limit(lane: string, most: Readonly<Record<string, number>>): Promise<void> {
+    const fields = Object.entries(most).flatMap(([band, limit]) => [`max:${band}`, limit])
+    await this.redis.hset(this.#keys.meta(lane), ...fields)
+  }
+
+  violations(): Promise<readonly string[]> {
+    const { names } = this.#options
+    return checkInvariants(this.redis, { native: true, ...(names ? { names } : {}) })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#stores.map((store) => store.close()))
+    this.redis.disconnect()
+  }
+}
+
+export function rawConnection(address: StoreAddress): Connection {
+  if ('nodes' in address) return new Cluster([...address.nodes], { redisOptions: { protocol: 2 } })
+  if ('sentinels' in address) throw new Error('no world on Sentinels')
+  const { path, host = '127.0.0.1', port = 6379 } = address
+  return path === undefined
+    ? new Redis({ host, port, protocol: 2 })
+    : new Redis({ path, protocol: 2 })
+}
+
+/** The servers that have keys. */
+function serversOf(redis: Connection): readonly Redis[] {
+  return 'nodes' in redis ? redis.nodes('master') : [redis]
+}
