@@ -9,6 +9,9 @@ import {
 /** REPLY: the server answered with an error. PROTOCOL: no Redis answers. TIMEOUT: no answer in time. */
 export type ProbeErrorCode = 'REPLY' | 'PROTOCOL' | 'TIMEOUT'
 
+/** The error of ioredis for commands whose connection ends. */
+const closedMessage = 'Connection is closed.'
+const noRedis = 'the answer is not that of a Redis server'
 const refusedLogin = /^(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|without any password/
 
 /** A failed command of a probe. An unreachable server is the system's own error instead. */
@@ -121,15 +124,13 @@ export class StoreProbe {
       return new ProbeError('REPLY', given.message, { cause: error })
     }
     const cause = this.#failure ?? given
-    if (cause.name === 'ParserError') {
-      return new ProbeError('PROTOCOL', 'the answer is not that of a Redis server', { cause })
-    }
     const system = 'code' in cause ? cause.code : undefined
     if (system === 'ETIMEDOUT' && missing === 'connection') {
       return new ProbeError('TIMEOUT', `no connection within ${withinMs} ms`, { cause })
     }
     if (system !== undefined) return cause
-    return new ProbeError('PROTOCOL', 'the server closed the connection', { cause })
+    const reason = cause.message === closedMessage ? 'the server closed the connection' : noRedis
+    return new ProbeError('PROTOCOL', reason, { cause })
   }
 }
 
