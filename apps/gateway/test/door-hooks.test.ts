@@ -5,7 +5,7 @@ import { doorHooks } from '../src/ops/door-hooks.ts'
 import { observeWith } from '../src/ops/observe.ts'
 import { Listener } from '../src/net/listener.ts'
 import { Peer } from '../src/net/peer.ts'
-import { Metrics } from '../src/ops/metrics.ts'
+import { Metrics } from '../src/ops/metrics/metrics.ts'
 import { recordingLog } from './support/recording-log.ts'
 
 it('a connection that is ended for a fault of the gateway is told of in the log', async () => {

@@ -1,14 +1,15 @@
 import { once } from 'node:events'
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Metrics } from '../src/ops/metrics.ts'
+import { Metrics } from '../src/ops/metrics/metrics.ts'
 import { createWebServer, type Readiness } from '../src/ops/web-server.ts'
 import { json } from '../src/ops/page.ts'
+import { figuresOf } from './support/metrics-page.ts'
 import { recordingLog, type RecordingLog } from './support/recording-log.ts'
 
-async function serveWeb(metrics = new Metrics(), check?: () => Promise<Readiness>) {
+async function serveWeb(check?: () => Promise<Readiness>) {
   const web = createWebServer({
-    metrics,
+    figures: figuresOf(new Metrics()),
     check: check ?? (() => Promise.reject(new Error('the store was asked'))),
     log: recordingLog().log,
   })
@@ -21,7 +22,7 @@ async function serveWeb(metrics = new Metrics(), check?: () => Promise<Readiness
 async function askAs(headers: OutgoingHttpHeaders, method = 'GET') {
   const lines: RecordingLog = recordingLog()
   const web = createWebServer({
-    metrics: new Metrics(),
+    figures: figuresOf(new Metrics()),
     check: () => Promise.resolve({ ready: true }),
     log: lines.log,
     names: ['jobs.example.org'],
@@ -75,7 +76,7 @@ describe('the web port', () => {
     [{ ready: true } as const, 200, { status: 'ready' }],
     [{ ready: false, reason: 'frozen' } as const, 503, { status: 'not ready', reason: 'frozen' }],
   ])('answers for readiness %j', async (readiness, status, body) => {
-    const get = await serveWeb(new Metrics(), () => Promise.resolve(readiness))
+    const get = await serveWeb(() => Promise.resolve(readiness))
     const answer = await get('/readyz')
     expect([answer.status, await answer.json()]).toEqual([status, body])
   })
@@ -95,69 +96,5 @@ describe('the web port', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
     expect((await get('/constructor')).status).toBe(404)
     expect((await get('/', 'POST')).status).toBe(404)
-  })
-
-  it('shows the figures of each door, the store and the process', async () => {
-    const metrics = new Metrics()
-    const gearman = metrics.door('gearman')
-    gearman.submitted(3)
-    gearman.completed()
-    gearman.failed()
-    gearman.retried()
-    gearman.waited(0.004)
-    gearman.ran(2)
-    gearman.connectionOpened()
-    gearman.connectionOpened()
-    gearman.connectionClosed()
-    gearman.rejected('packet_too_large')
-    gearman.heldBack()
-    metrics.door('http').connectionOpened(0)
-    metrics.storeUp(true)
-    metrics.countJobsWith(() => Promise.resolve([{ function: 'mail', state: 'enqueued', n: 7 }]))
-    const page = await (await (await serveWeb(metrics))('/metrics')).text()
-    for (const line of [
-      'crossgear_jobs_submitted_total{door="gearman"} 3',
-      'crossgear_jobs_completed_total{door="gearman"} 1',
-      'crossgear_jobs_failed_total{door="gearman"} 1',
-      'crossgear_jobs_retried_total{door="gearman"} 1',
-      'crossgear_job_wait_seconds_bucket{le="0.005",door="gearman"} 1',
-      'crossgear_job_run_seconds_sum{door="gearman"} 2',
-      'crossgear_connections{door="gearman"} 1',
-      'crossgear_rejected_total{door="gearman",reason="packet_too_large"} 1',
-      'crossgear_connections{door="http"} 0',
-      'crossgear_held_back_total{door="gearman"} 1',
-      'crossgear_store_up 1',
-      'crossgear_jobs{function="mail",state="enqueued"} 7',
-    ]) {
-      expect(page.split('\n')).toContain(line)
-    }
-    expect(page).toContain('process_cpu_seconds_total')
-  })
-
-  it('shows its other figures when the store cannot count', async () => {
-    const metrics = new Metrics()
-    metrics.storeUp(false)
-    metrics.countJobsWith(() => Promise.reject(new Error('gone')))
-    const { body } = await metrics.render()
-    expect(body).toContain('crossgear_store_up 0')
-    expect(body).not.toContain('crossgear_jobs{')
-  })
-
-  it('names at most 500 functions, and a name keeps its label', async () => {
-    const metrics = new Metrics()
-    const row = (index: number) => ({ function: `f${index}`, state: 'enqueued', n: 1 })
-    let rows = Array.from({ length: 600 }, (_, index) => row(index))
-    metrics.countJobsWith(() => Promise.resolve(rows))
-    const labels = async () =>
-      [...(await metrics.render()).body.matchAll(/crossgear_jobs\{function="(\w+)".* (\d+)/g)].map(
-        ([, name, n]) => [name, Number(n)] as const,
-      )
-    const first = await labels()
-    expect(first).toHaveLength(501)
-    expect(first.at(-1)).toEqual(['other', 100])
-    rows = rows.toReversed().filter((_, index) => index !== 599)
-    const second = new Map(await labels())
-    expect([second.get('f1'), second.get('f499'), second.get('f0')]).toEqual([1, 1, undefined])
-    expect(second.get('other')).toBe(99)
   })
 })

@@ -90,7 +90,8 @@ export function schedulerParts(
     ...{ ...common, inHand, wake, tell, waiters, steps },
     added: steps.added,
   })
-  const settleNative = (job: JobState): void => outcomes.add(undefined, verdicts.ofNative(job))
+  const settleNative = (job: JobState): void =>
+    outcomes.add(undefined, verdicts.ofNative(job), undefined, job.door)
   const queues = new QueueControl({
     store,
     tell,
@@ -168,7 +169,7 @@ export function schedulerParts(
     loadPauses: () => queues.load(),
     consumerNews: (wid, news) => queues.hear(wid, news),
     tasks,
-    settle: (outcome) => outcomes.add(undefined, outcome, tasks),
+    settle: (outcome, door) => outcomes.add(undefined, outcome, tasks, door),
     isSettling: (ref) => outcomes.isSettling(ref),
     outcomeOf: (job, report) => verdicts.ofFailure(job, report),
     giveBackForgotten: async () => {
@@ -185,6 +186,7 @@ export function schedulerParts(
     store,
     tell,
     registry,
+    observer,
     register: (lane) => submissions.laneNumber(lane),
     settled: async () => {
       await Promise.all([submissions.registered(), counts.told()])

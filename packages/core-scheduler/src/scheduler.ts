@@ -255,6 +255,11 @@ export class Scheduler {
     return this.#parts.upkeep.storeNowMs()
   }
 
+  /** When each node said last that it lives, milliseconds since 1970 on the store's clock, as of the last heartbeat. */
+  get nodes(): ReadonlyMap<string, number> {
+    return this.#parts.upkeep.nodes
+  }
+
   check(): Promise<void> {
     return this.#store.check()
   }

@@ -1,14 +1,21 @@
-import type { Door, Observer, Repair } from '@crossgear/core-scheduler'
+import type { Door, EndedRun, Observer, Repair, Reservation } from '@crossgear/core-scheduler'
 
 /** One call of an observer, with its arguments by name. */
 export type Observation =
-  | { readonly kind: 'submitted'; readonly door: Door; readonly jobs: number }
-  | { readonly kind: 'assigned'; readonly door: Door; readonly waitMs: number | undefined }
   | {
-      readonly kind: 'completed' | 'failed' | 'retried'
+      readonly kind: 'submitted'
+      readonly lane: string
       readonly door: Door
-      readonly runMs: number
+      readonly how: 'created' | 'joined'
     }
+  | {
+      readonly kind: 'assigned'
+      readonly lane: string
+      readonly door: Door
+      readonly waitMs: number | undefined
+    }
+  | ({ readonly kind: 'ended' } & EndedRun)
+  | { readonly kind: 'cancelled'; readonly lane: string; readonly door: Door }
   | { readonly kind: 'store'; readonly up: boolean; readonly reason: string | undefined }
   | { readonly kind: 'repaired'; readonly repair: Repair; readonly done: boolean }
   | { readonly kind: 'bridged'; readonly lane: string }
@@ -29,24 +36,20 @@ export class RecordingObserver implements Observer {
     return this.seen.filter((one): one is Extract<Observation, { kind: Kind }> => one.kind === kind)
   }
 
-  submitted(door: Door, jobs: number): void {
-    this.seen.push({ kind: 'submitted', door, jobs })
+  submitted(lane: string, door: Door, how: 'created' | 'joined'): void {
+    this.seen.push({ kind: 'submitted', lane, door, how })
   }
 
-  assigned(door: Door, waitMs: number | undefined): void {
-    this.seen.push({ kind: 'assigned', door, waitMs })
+  assigned({ lane, door, waitedMs }: Reservation): void {
+    this.seen.push({ kind: 'assigned', lane, door, waitMs: waitedMs })
   }
 
-  completed(door: Door, runMs: number): void {
-    this.seen.push({ kind: 'completed', door, runMs })
+  ended(run: EndedRun): void {
+    this.seen.push({ kind: 'ended', ...run })
   }
 
-  failed(door: Door, runMs: number): void {
-    this.seen.push({ kind: 'failed', door, runMs })
-  }
-
-  retried(door: Door, runMs: number): void {
-    this.seen.push({ kind: 'retried', door, runMs })
+  cancelled(lane: string, door: Door): void {
+    this.seen.push({ kind: 'cancelled', lane, door })
   }
 
   store(up: boolean, reason?: string): void {

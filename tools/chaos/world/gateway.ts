@@ -81,10 +81,15 @@ export class Gateway implements Way {
   /** Its counters that have a door, by `<name> <door>`. */
   async countersByDoor(): Promise<ReadonlyMap<string, number>> {
     const page = await fetch(`http://127.0.0.1:${this.web}/metrics`)
-    const lines = (await page.text()).matchAll(/^(\w+_total)\{door="(\w+)"\} (\d+)$/gm)
-    return new Map(
-      [...lines].map(([, name = '', door = '', value]) => [`${name} ${door}`, Number(value)]),
+    const lines = (await page.text()).matchAll(
+      /^(\w+_total)\{function="[^"]*",door="(\w+)"\} (\d+)$/gm,
     )
+    const counters = new Map<string, number>()
+    for (const [, name = '', door = '', value] of lines) {
+      const key = `${name} ${door}`
+      counters.set(key, (counters.get(key) ?? 0) + Number(value))
+    }
+    return counters
   }
 
   /** `Process 2 takes part.` */

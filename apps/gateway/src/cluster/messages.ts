@@ -6,7 +6,8 @@ import type { Voice } from '../ops/log/logger.ts'
 import type { PortWish, Surplus } from '../net/open-port.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
 import type { Answer } from '../ops/page.ts'
-import type { Figures } from '../ops/metrics.ts'
+import type { Figure } from '../ops/metrics/figure.ts'
+import type { StoreScrape } from '../ops/metrics/metrics-pages.ts'
 import type { Readiness } from '../ops/web-server.ts'
 
 /** Where a process writes its log. */
@@ -45,8 +46,10 @@ export interface PlainRequest {
 
 /** What the parent asks of a process, by name. */
 export interface Orders {
-  /** Its figures; with or without those that the store counts for all. */
-  readonly figures: (withJobs: boolean) => Promise<Figures>
+  /** What it counts. */
+  readonly figures: () => Promise<readonly Figure[]>
+  /** What the store counts for all. */
+  readonly storeScrape: () => Promise<StoreScrape>
   readonly readiness: () => Promise<Readiness>
   readonly page: (path: string, request: PlainRequest) => Promise<Answer>
   readonly unfinished: () => Promise<number>

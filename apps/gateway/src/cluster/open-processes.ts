@@ -1,3 +1,4 @@
+import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { checkDurability } from '../redis-server/check-durability.ts'
 import { openStore } from '../redis-server/open-store.ts'
 import { storeAnswers } from '../redis-server/given-store.ts'
@@ -19,7 +20,7 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
   const { config, log, ways, tls, version, voice, shutdown, fail } = opening
   const { aliveEveryMs = ALIVE_EVERY_MS } = ways
   const all = () => processes.all
-  const figures = new SharedFigures(all)
+  const figures = new SharedFigures(all, gearmandVersions[config.gearmandVersion].number)
   const doorkeeper = new Doorkeeper({
     maxConnections: config.maxConnections,
     maxPerAddress: config.maxConnectionsPerAddress,
@@ -48,11 +49,7 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
   closers.push({ what: 'doors', close: () => doorkeeper.close() })
   const addresses = await doorkeeper.open(wishes)
   const check = () => processes.check()
-  const web = await openWeb(
-    config,
-    { metrics: figures, check, log, pages: sharedPages(all) },
-    closers,
-  )
+  const web = await openWeb(config, { figures, check, log, pages: sharedPages(all) }, closers)
   processes.keep()
   ways.onReopen?.(() => void processes.tellAll('reopenLog'))
 

@@ -6,7 +6,6 @@ import { openDoors } from '../server/open.ts'
 import { oneLine, StartError } from '../errors.ts'
 import { createLogger, type Logger } from '../ops/log/logger.ts'
 import { json, type PageRequest } from '../ops/page.ts'
-import { Metrics } from '../ops/metrics.ts'
 import { HandedPorts } from './handed-ports.ts'
 import type { LogTarget, Orders, PlainRequest, Task } from './messages.ts'
 import { ParentLink } from './parent-link.ts'
@@ -38,8 +37,8 @@ export async function runProcess(): Promise<number> {
   hearFaults(log, (reason) => end(reason))
   const closers: Closers = []
   try {
-    const { composition, metrics } = await open(task, { log, link, ports, closers })
-    link.obeyWith(orders(composition, metrics, reopen))
+    const composition = await open(task, { log, link, ports, closers })
+    link.obeyWith(orders(composition, reopen))
     const names = composition.doors.map(({ name }) => name)
     link.send({ what: 'prepared', names, wishes: ports.wishes })
     const why = await ended
@@ -66,9 +65,8 @@ interface OpeningProcess {
 
 async function open(task: Task, { log, link, ports, closers }: OpeningProcess) {
   const { version, tls, store, verbosity, pid } = task
-  const metrics = new Metrics()
   const composition = await compose({
-    ...{ version, tls, metrics, log },
+    ...{ version, tls, log },
     config: { ...task.config, cron: task.config.cron.map((entry) => readCronEntry(entry)) },
     // Its parent opened it, and closes it.
     store: { ...store, close: () => Promise.resolve() },
@@ -77,17 +75,17 @@ async function open(task: Task, { log, link, ports, closers }: OpeningProcess) {
     shared: { pid, openPort: ports.open, neighbours: link },
   })
   closers.push({ what: 'scheduler', close: () => composition.close() })
-  metrics.countJobsWith(() => composition.counts())
   await openDoors(composition, closers)
   log.info({ node: composition.node, pid: process.pid }, `Process ${task.number} takes part.`)
-  return { composition, metrics }
+  return composition
 }
 
 /** What the parent may order. */
-function orders(composition: Composition, metrics: Metrics, reopen: () => void): Orders {
+function orders(composition: Composition, reopen: () => void): Orders {
   const gateway = endable(composition)
   return {
-    figures: (withJobs) => metrics.figures(withJobs),
+    figures: () => composition.figures.node(),
+    storeScrape: () => composition.figures.store(),
     readiness: () => composition.check(),
     page: async (path, request) => {
       const page = composition.pages[path]

@@ -1,6 +1,12 @@
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
-import type { Figures } from '../ops/metrics.ts'
+import { faktoryFigures } from '../ops/metrics/faktory-figures.ts'
+import type { Figure } from '../ops/metrics/figure.ts'
+import { gearmanFigures } from '../ops/metrics/gearman-figures.ts'
+import { BoundedLabels } from '../ops/metrics/labels.ts'
+import type { FigureSources, StoreScrape } from '../ops/metrics/metrics-pages.ts'
 import type { GatewayProcess } from './gateway-process.ts'
+
+type Figures = readonly Figure[]
 
 /** The parent's own figures that are of interest: the rest tells of an event loop that does little. */
 const OWN = /^(process_|crossgear_)/
@@ -9,17 +15,19 @@ const LASTING: ReadonlySet<string> = new Set(['counter', 'histogram'])
 /** Not to be added up: the gateway started when the parent did. */
 const STARTED = 'process_start_time_seconds'
 
-/** The figures of all processes as one page. */
-export class SharedFigures {
+/** The figures of all processes as those of one gateway. */
+export class SharedFigures implements FigureSources {
   readonly #processes: () => readonly GatewayProcess[]
+  readonly #gearmandVersion: string
   readonly #own = new Registry()
   readonly #restarts: Counter
   readonly #last = new Map<GatewayProcess, Figures>()
   /** Of processes that have ended. */
   #departed: Figures = []
 
-  constructor(processes: () => readonly GatewayProcess[]) {
+  constructor(processes: () => readonly GatewayProcess[], gearmandVersion: string) {
     this.#processes = processes
+    this.#gearmandVersion = gearmandVersion
     const registers = [this.#own]
     collectDefaultMetrics({ register: this.#own })
     const serving: Gauge = new Gauge({
@@ -40,17 +48,16 @@ export class SharedFigures {
     this.#restarts.inc()
     const last = this.#last.get(process) ?? []
     this.#last.delete(process)
-    const lasting = last.filter(({ type }) => LASTING.has(String(type)))
-    this.#departed = await sum([this.#departed, lasting]).getMetricsAsJSON()
+    const lasting = last.filter(({ type }) => LASTING.has(type))
+    this.#departed = await sum([this.#departed, lasting])
   }
 
-  /** One of them counts the jobs in the store. A process that does not answer is shown as it was. */
-  async render(): Promise<{ contentType: string; body: string }> {
-    const serving = this.#processes().filter(({ serves }) => serves)
+  /** A process that does not answer is shown as it was. */
+  async node(): Promise<Figures> {
     const all = await Promise.all(
-      serving.map(async (process, at) => {
+      this.#serving().map(async (process) => {
         try {
-          const figures = await process.ask(undefined, 'figures', at === 0)
+          const figures = await process.ask(undefined, 'figures')
           if (process.serves) this.#last.set(process, figures)
           return figures
         } catch {
@@ -58,18 +65,36 @@ export class SharedFigures {
         }
       }),
     )
-    const total = sum([await this.#ownFigures(), this.#departed, ...all])
-    return { contentType: total.contentType, body: await total.metrics() }
+    return await sum([await this.#ownFigures(), this.#departed, ...all])
+  }
+
+  /** One of the processes asks the store for all. */
+  async store(): Promise<StoreScrape> {
+    const answer = await this.#serving()[0]
+      ?.ask(undefined, 'storeScrape')
+      .catch(() => undefined)
+    if (answer) return answer
+    const labels = new BoundedLabels(0)
+    return {
+      own: [],
+      gearman: gearmanFigures({ snapshot: undefined, labels, version: this.#gearmandVersion }),
+      faktory: faktoryFigures(undefined, labels),
+    }
+  }
+
+  #serving(): readonly GatewayProcess[] {
+    return this.#processes().filter(({ serves }) => serves)
   }
 
   async #ownFigures(): Promise<Figures> {
-    const figures = await this.#own.getMetricsAsJSON()
+    const figures = (await this.#own.getMetricsAsJSON()) as unknown as Figures
     return figures
       .filter(({ name }) => OWN.test(name))
       .map((figure) => (figure.name === STARTED ? { ...figure, aggregator: 'first' } : figure))
   }
 }
 
-function sum(parts: readonly Figures[]): Registry {
-  return AggregatorRegistry.aggregate(parts.map((part) => [...part]))
+async function sum(parts: readonly Figures[]): Promise<Figures> {
+  const total = AggregatorRegistry.aggregate(parts.map((part) => [...part]))
+  return (await total.getMetricsAsJSON()) as unknown as Figures
 }

@@ -40,6 +40,13 @@ export const limitOptions = {
     value: wholeNumber(1024, 1024 * MIB),
     fallback: 64 * MIB,
   }),
+  metricsFunctions: row({
+    group: 'Limits',
+    argument: 'n',
+    help: 'functions, and Faktory queues, that have labels of their own in /metrics; the rest is "other"',
+    value: wholeNumber(1, 65_536),
+    fallback: 500,
+  }),
   maxFunctions: row({
     group: 'Limits',
     argument: 'n',

@@ -67,7 +67,7 @@ export const options = {
   webPort: row({
     group: 'Doors',
     argument: 'port',
-    help: 'port for /metrics, /healthz and /readyz, or off',
+    help: 'port for /metrics (docs/metrics.md), /healthz and /readyz, or off',
     value: portOr('off'),
     fallback: 7420,
   }),

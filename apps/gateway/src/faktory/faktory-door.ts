@@ -6,6 +6,7 @@ import { isLoopback } from '../net/addresses.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
 import { Peer, type DropReason, type PeerLimits } from '../net/peer.ts'
 import type { TlsOptions } from '../net/tls.ts'
+import type { Census } from '../ops/metrics/census.ts'
 import type { DoorState, FaktoryContext, Rejection } from './context.ts'
 import { Greeter } from './greeting.ts'
 import { Info } from './info.ts'
@@ -75,6 +76,7 @@ export class FaktoryDoor implements Door {
   readonly #state: DoorState = { commands: 0, draining: false }
   readonly #scheduler: Scheduler
   readonly #lanes: OpenLanes
+  readonly #info: Info
   readonly #unsubscribe: (() => void)[] = []
 
   constructor(options: FaktoryDoorOptions) {
@@ -95,6 +97,16 @@ export class FaktoryDoor implements Door {
     this.#wrongPasswords = new WrongPasswords(options.passwordTries ?? 10, clock)
     const neighbours = options.neighbours ?? noNeighbours
     neighbours.onNews((news) => this.#hear(news))
+    this.#info = new Info({
+      scheduler,
+      version: options.version,
+      uptimeMs: () => clock.nowMs() - openedMs,
+      connections: () => this.#listener.connections,
+      commands: () => this.#state.commands,
+      workers: () => this.workers.size,
+      reapedWorkers: () => this.workers.reaped,
+      memoryBytes: () => process.memoryUsage.rss(),
+    })
     const context: FaktoryContext = {
       scheduler,
       clock,
@@ -106,16 +118,7 @@ export class FaktoryDoor implements Door {
       neighbours,
       interests: new Interests(scheduler),
       lanes: this.#lanes,
-      info: new Info({
-        scheduler,
-        version: options.version,
-        uptimeMs: () => clock.nowMs() - openedMs,
-        connections: () => this.#listener.connections,
-        commands: () => this.#state.commands,
-        workers: () => this.workers.size,
-        reapedWorkers: () => this.workers.reaped,
-        memoryBytes: () => process.memoryUsage.rss(),
-      }),
+      info: this.#info,
       state: this.#state,
       payloadRuleOf: options.payloadRuleOf ?? (() => 'auto'),
       mayFlush: options.mayFlush ?? isLoopback,
@@ -144,6 +147,22 @@ export class FaktoryDoor implements Door {
         socket.write(error(`too many connections${which}`))
       },
     })
+  }
+
+  /** What INFO says, JSON text. Throws a StoreError. */
+  info(): Promise<string> {
+    return this.#info.json()
+  }
+
+  /** Commands of all clients so far. */
+  get commands(): number {
+    return this.#state.commands
+  }
+
+  census(): Census {
+    const { connections, byFunction, byQueue } = this.workers.census()
+    const clients = this.#listener.connections - connections
+    return { ...this.#listener.traffic(), clients, byFunction, byQueue }
   }
 
   get connections(): number {

@@ -23,6 +23,12 @@ export class HeldJobs {
     return this.#byJid.size
   }
 
+  /** The lanes of what it has, as far as that was not taken from it. */
+  lanes(): ReadonlySet<string> {
+    const held = [...this.#byJid.values()].filter(({ fenced }) => !fenced)
+    return new Set(held.map(({ assignment }) => assignment.job.lane))
+  }
+
   find(jid: string): HeldJob | undefined {
     return this.#byJid.get(jid)
   }

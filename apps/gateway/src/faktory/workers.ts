@@ -1,5 +1,6 @@
 import type { Clock, ConsumerNews, Scheduler, WorkerIdentity } from '@crossgear/core-scheduler'
 import type { Hello } from '@crossgear/fwp-codec'
+import { HandCounts } from '../ops/metrics/census.ts'
 import { HeldJobs } from './held-jobs.ts'
 
 /** What a worker may do, each state final against those before it. */
@@ -72,6 +73,11 @@ export class Worker {
     for (const connection of this.connections) connection.quieted()
   }
 
+  /** The queues that it has fetched from, while it is connected. */
+  get queues(): ReadonlySet<string> {
+    return this.#queues
+  }
+
   /** Counts the worker once for each queue that it fetches from. */
   count(queues: readonly string[]): void {
     for (const queue of queues) {
@@ -122,6 +128,22 @@ export class Workers {
 
   all(): Iterable<Worker> {
     return this.#byWid.values()
+  }
+
+  /** Those that are connected and fetch, by queue and by the functions of what they hold. */
+  census() {
+    const { names } = this.#options.scheduler.registry
+    const [byQueue, byFunction] = [new HandCounts(), new HandCounts()]
+    let connections = 0
+    for (const worker of this.#connected) {
+      if (worker.queues.size === 0) continue
+      connections += worker.connections.size
+      const lanes = worker.held.lanes()
+      for (const queue of worker.queues) byQueue.add(queue, lanes.size > 0 ? 'busy' : 'idle')
+      const functions = new Set([...lanes].map((lane) => names.parse(lane).fn))
+      for (const fn of functions) byFunction.add(fn, 'busy')
+    }
+    return { connections, byQueue: byQueue.counts, byFunction: byFunction.counts }
   }
 
   find(wid: string): Worker | undefined {

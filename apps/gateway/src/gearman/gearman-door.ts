@@ -6,6 +6,7 @@ import { Listener } from '../net/listener.ts'
 import { Peer } from '../net/peer.ts'
 import { AdminAccess } from './admin-access.ts'
 import type { DoorContext, GearmanDoorOptions } from './door-options.ts'
+import { HandCounts, type Census } from '../ops/metrics/census.ts'
 import { Handles } from './handles.ts'
 import { Session } from './session.ts'
 
@@ -56,6 +57,19 @@ export class GearmanDoor implements Door {
   /** Those that are connected are served on. */
   drain(): void {
     this.stopAccepting()
+  }
+
+  census(): Census {
+    const hands = new HandCounts()
+    let clients = 0
+    for (const { worker } of this.#sessions) {
+      if (worker.functions.length === 0) clients += 1
+      else worker.countInto(hands)
+    }
+    return {
+      ...this.#listener.traffic(),
+      ...{ clients, byFunction: hands.counts, byQueue: new Map<string, never>() },
+    }
   }
 
   close(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Ability, Assignment, IdleWorker, Interest } from '@crossgear/core-scheduler'
 import { NOOP } from '@crossgear/gearman-codec'
+import type { HandCounts } from '../ops/metrics/census.ts'
 import { GrabbedJob, type AssignForm } from './grabbed-job.ts'
 import { HeldJob } from './held-job.ts'
 import type { Place } from '../net/places.ts'
@@ -117,6 +118,18 @@ export class WorkerSide implements IdleWorker {
     this.#held.set(held.handle, held)
     if (held.leaseMs === undefined) return
     this.#session.scheduler.leases.start(held, held.leaseMs, held.assignment.sinceMs)
+  }
+
+  /** Counts it for each function: busy with a job of it, or idle where it holds none at all. */
+  countInto(hands: HandCounts): void {
+    const { names } = this.#session.scheduler.registry
+    if (this.#held.size === 0) {
+      const functions = new Set(this.functions.map((name) => names.parse(name).fn))
+      for (const fn of functions) hands.add(fn, 'idle')
+      return
+    }
+    const busy = [...this.#held.values()].map(({ assignment }) => assignment.job.lane)
+    for (const fn of new Set(busy.map((lane) => names.parse(lane).fn))) hands.add(fn, 'busy')
   }
 
   held(handle: string): HeldJob | undefined {

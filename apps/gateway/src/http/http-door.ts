@@ -8,6 +8,7 @@ import { coalescingKey } from '../gearman/translate.ts'
 import type { Door } from '../net/door.ts'
 import type { ListenAddress } from '../net/listen.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
+import type { Census } from '../ops/metrics/census.ts'
 import type { Surplus } from '../net/open-port.ts'
 import { endBroken, type Breach } from './broken-requests.ts'
 import { ByteBudget, type Purse } from './byte-budget.ts'
@@ -115,6 +116,12 @@ export class HttpDoor implements Door {
   drain(): void {
     this.#draining = true
     this.stopAccepting()
+  }
+
+  census(): Census {
+    const none = new Map<string, never>()
+    const clients = this.#listener.connections
+    return { ...this.#listener.traffic(), clients, byFunction: none, byQueue: none }
   }
 
   /** Who still waits is told that the gateway stops. */

@@ -1,3 +1,4 @@
+import type { Census } from '../ops/metrics/census.ts'
 import type { ListenAddress } from './listen.ts'
 
 /** One of the protocols that the gateway speaks, on a port of its own. */
@@ -10,6 +11,8 @@ export interface Door {
   stopAccepting(): void
   /** Hands out no more jobs and takes no more connections; outcomes of running jobs are still taken. */
   drain(): void
+  /** Who is connected now. */
+  census(): Census
   /** Closes the port and every connection. */
   close(): Promise<void>
 }

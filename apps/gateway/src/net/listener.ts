@@ -43,12 +43,19 @@ export interface ListenerOptions {
 /** How long the last bytes of a connection that is closed may take to leave, milliseconds. */
 const lastBytesMs = 500
 
+interface Traffic {
+  bytesIn: number
+  bytesOut: number
+}
+
 /** One listening port and its connections. */
 export class Listener {
   readonly #options: ListenerOptions
   readonly #sockets = new Set<Socket>()
   readonly #addresses = new AddressCounts()
   #port: OpenedPort | undefined
+  /** Bytes of connections that are gone. */
+  readonly #past: Traffic = { bytesIn: 0, bytesOut: 0 }
 
   constructor(options: ListenerOptions) {
     this.#options = options
@@ -56,6 +63,13 @@ export class Listener {
 
   get connections(): number {
     return this.#sockets.size
+  }
+
+  /** Bytes of all connections so far. */
+  traffic(): Readonly<Traffic> {
+    const total = { ...this.#past }
+    for (const socket of this.#sockets) addTraffic(total, socket)
+    return total
   }
 
   /** Opens the port. Throws a StartError that says what to do. */
@@ -123,6 +137,7 @@ export class Listener {
     this.#options.opened?.()
     socket.once('close', () => {
       this.#sockets.delete(socket)
+      addTraffic(this.#past, socket)
       this.#addresses.remove(address)
       this.#options.closed?.()
     })
@@ -135,4 +150,9 @@ export class Listener {
     const max = sockets?.maxPerAddress ?? 0
     return max > 0 && this.#addresses.of(address) >= max ? 'address_connections' : undefined
   }
+}
+
+function addTraffic(total: Traffic, { bytesRead, bytesWritten }: Socket): void {
+  total.bytesIn += bytesRead
+  total.bytesOut += bytesWritten
 }

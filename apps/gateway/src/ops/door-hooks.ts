@@ -4,7 +4,7 @@ import { systemClock } from '../net/clock.ts'
 import type { DropReason } from '../net/peer.ts'
 import { Episodes } from './log/episodes.ts'
 import type { Logger } from './log/logger.ts'
-import type { DoorMetrics } from './metrics.ts'
+import type { DoorMetrics } from './metrics/metrics.ts'
 
 /** Bounds that all peers share, or that cost a connection, by the reason that the metrics count. */
 const limits: Readonly<Record<string, string>> = {
@@ -39,6 +39,8 @@ export function doorHooks(
   { metrics, log, observer, nowMs = () => systemClock.nowMs() }: Ears,
 ) {
   const episodes = new Episodes(nowMs)
+  /** Of connections that the gateway ended and whose end has not come yet. */
+  const endings: string[] = []
   const rejected = (reason: string, address?: string): void => {
     metrics.rejected(reason)
     log.debug(`Turned away at the ${door} port: ${reason}.`)
@@ -47,15 +49,15 @@ export function doorHooks(
     const from = address === undefined ? '' : ` The first came from ${address}.`
     log.warn(`A limit of the ${door} port is reached: ${limit}.${from}`)
   }
-  metrics.connectionOpened(0)
   return {
     rejected,
     dropped: (reason: DropReason, error?: unknown): void => {
       rejected(reason)
+      endings.push(reason)
       if (reason === 'error') observer.trouble(`A ${door} connection`, error)
     },
     heldBack: () => metrics.heldBack(),
     connected: () => metrics.connectionOpened(),
-    closed: () => metrics.connectionClosed(),
+    closed: () => metrics.connectionClosed(endings.shift()),
   }
 }

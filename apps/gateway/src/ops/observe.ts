@@ -1,8 +1,8 @@
-import type { Door as JobDoor, Leftover, Observer, StoreError } from '@crossgear/core-scheduler'
+import type { Leftover, Observer, StoreError } from '@crossgear/core-scheduler'
 import type { Logger } from './log/logger.ts'
 import { Troubles } from './log/troubles.ts'
 import { systemClock } from '../net/clock.ts'
-import type { DoorMetrics, Metrics } from './metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import { oneLine } from '../errors.ts'
 
 /** What the log says of a leftover of a native program that was put right. */
@@ -18,33 +18,16 @@ const found: Readonly<Record<Leftover, string>> = {
   count: 'Native workers are counted that nobody is.',
 }
 
-/** Tells metrics and log what the scheduler does. `door` is the one by which a job came. */
+/** Tells metrics and log what the scheduler does. */
 export function observeWith(metrics: Metrics, log: Logger): Observer {
-  const byDoor: Readonly<Record<JobDoor, DoorMetrics>> = {
-    gearman: metrics.door('gearman'),
-    faktory: metrics.door('faktory'),
-    http: metrics.door('http'),
-    native: metrics.door('native'),
-  }
+  const { jobs } = metrics
   let saidOf: StoreError | undefined
   const troubles = new Troubles(() => systemClock.nowMs())
   return {
-    submitted: (door, jobs) => byDoor[door].submitted(jobs),
-    assigned: (door, waitMs) => {
-      if (waitMs !== undefined) byDoor[door].waited(waitMs / 1000)
-    },
-    completed: (door, runMs) => {
-      byDoor[door].completed()
-      byDoor[door].ran(runMs / 1000)
-    },
-    failed: (door, runMs) => {
-      byDoor[door].failed()
-      byDoor[door].ran(runMs / 1000)
-    },
-    retried: (door, runMs) => {
-      byDoor[door].retried()
-      byDoor[door].ran(runMs / 1000)
-    },
+    submitted: (lane, door, how) => jobs.submitted(lane, door, how),
+    assigned: (job) => jobs.assigned(job),
+    ended: (run) => jobs.ended(run),
+    cancelled: (lane, door) => jobs.cancelled(lane, door),
     store: (up, reason) => {
       metrics.storeUp(up)
       troubles.forget()

@@ -8,14 +8,14 @@ import type { Logger } from './log/logger.ts'
 import { systemClock } from '../net/clock.ts'
 import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
 import { type Answer, json, type Page } from './page.ts'
-import type { Metrics } from './metrics.ts'
+import { type FigureSources, MetricsPages } from './metrics/metrics-pages.ts'
 
 /** Whether the gateway can take jobs, and if not, why. */
 export type Readiness =
   { readonly ready: true } | { readonly ready: false; readonly reason: string }
 
 export interface WebParts {
-  readonly metrics: Pick<Metrics, 'render'>
+  readonly figures: FigureSources
   /** Asks the store. A rejection, or no answer in time, is not ready. */
   readonly check: () => Promise<Readiness>
   readonly log: Logger
@@ -34,15 +34,18 @@ const CHECK_TIMEOUT_MS = 2000
 const METHODS = ['GET', 'HEAD']
 const NAME_IT = `allow the name with ${flagOf('allowedHosts')}`
 
-/** The port for monitoring: `/metrics`, `/healthz` (the process is alive), `/readyz` (it can take jobs). */
+/** The port for monitoring: `/metrics` and the pages below it, `/healthz` (the process is alive), `/readyz` (it can take jobs). */
 export function createWebServer(parts: WebParts): WebServer {
-  const { metrics, check, log, pages: own = {} } = parts
+  const { figures, check, log, pages: own = {} } = parts
+  const metrics = new MetricsPages(figures, () => systemClock.nowMs())
   const refuseForeign = foreignRefusal(parts)
-  const pages: Readonly<Record<string, () => Answer | Promise<Answer>>> = {
-    '/metrics': async () => {
-      const { contentType, body } = await metrics.render()
-      return { status: 200, type: contentType, body }
-    },
+  const pages: Readonly<Record<string, (request: IncomingMessage) => Answer | Promise<Answer>>> = {
+    ...Object.fromEntries(
+      MetricsPages.paths.map((path) => [
+        path,
+        (request: IncomingMessage) => metrics.answer(path, request.headers.accept),
+      ]),
+    ),
     '/healthz': () => json(200, { status: 'ok' }),
     '/readyz': async () => {
       const readiness = await checkInTime(check)
@@ -73,7 +76,7 @@ export function createWebServer(parts: WebParts): WebServer {
       response.setHeader('Allow', METHODS.join(', '))
       write(response, json(405, { error: `use ${METHODS.join(' or ')}` }))
     } else {
-      answer(path, page, response)
+      answer(path, () => page(request), response)
     }
   })
   const answer = (

@@ -1,4 +1,4 @@
-import { type LaneCounts, LaneNames, Scheduler, StoreError } from '@crossgear/core-scheduler'
+import { LaneNames, Scheduler, StoreError } from '@crossgear/core-scheduler'
 import { RedisStore } from '@crossgear/redis-store'
 import { readDurability } from '../config/durability-level.ts'
 import type { Config } from '../config/load-config.ts'
@@ -12,7 +12,9 @@ import type { Door } from '../net/door.ts'
 import { answerCron } from '../ops/cron/cron-page.ts'
 import { Cron } from '../ops/cron/cron.ts'
 import { doorHooks } from '../ops/door-hooks.ts'
-import type { JobCount, Metrics } from '../ops/metrics.ts'
+import { GatewayFigures } from '../ops/metrics/gateway-figures.ts'
+import { Metrics } from '../ops/metrics/metrics.ts'
+import type { FigureSources } from '../ops/metrics/metrics-pages.ts'
 import { observeWith } from '../ops/observe.ts'
 import type { Readiness, WebParts } from '../ops/web-server.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
@@ -23,7 +25,6 @@ const dayMs = 24 * 3600 * 1000
 /** The needs of the gateway's objects. */
 export interface Parts extends DoorParts {
   readonly store: OpenStore
-  readonly metrics: Metrics
   /** A store that does not answer within this time counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
 }
@@ -38,8 +39,7 @@ export interface Composition {
   check(): Promise<Readiness>
   /** Pages of the web port, by path. */
   readonly pages: NonNullable<WebParts['pages']>
-  /** The jobs in the store, for the metrics. */
-  counts(): Promise<readonly JobCount[]>
+  readonly figures: FigureSources
   /** Hands out no more jobs. */
   drain(): void
   /** Jobs that this gateway handed out, and queued ones that some worker can do. */
@@ -52,11 +52,13 @@ export interface Composition {
 
 /** Builds every object of the gateway: the one place where they are joined. */
 export async function compose(parts: Parts): Promise<Composition> {
-  const { config, store, metrics } = parts
+  const { config, store } = parts
   const homes = routedHomes(config.routes)
+  const names = new LaneNames(homes)
+  const metrics = new Metrics({ functions: config.metricsFunctions, names })
   const durability = readDurability(config.durability)
   const redisStore = new RedisStore(store.address, {
-    names: new LaneNames(homes),
+    names,
     throttles: config.throttles,
     graceMs: config.bridgeGraceDays * dayMs,
     ...(parts.answerWithinMs !== undefined && { answerWithinMs: parts.answerWithinMs }),
@@ -101,16 +103,22 @@ export async function compose(parts: Parts): Promise<Composition> {
   const doors = doorsOf({ ...parts, log }, scheduler, (door) =>
     doorHooks(door, { metrics: metrics.door(door), log, observer }),
   )
-  const workers = doors.find((door) => door instanceof FaktoryDoor)?.workers
+  const faktory = doors.find((door) => door instanceof FaktoryDoor)
   return {
     node,
     doors,
     check: () => readiness(scheduler),
     pages: {
       '/cron': (request) => answerCron(cron, request),
-      '/busy': (request) => answerBusy({ scheduler, workers, clock: systemClock }, request),
+      '/busy': (request) =>
+        answerBusy({ scheduler, workers: faktory?.workers, clock: systemClock }, request),
     },
-    counts: async () => (await scheduler.jobs.counts()).flatMap((lane) => jobCounts(lane)),
+    figures: new GatewayFigures({
+      ...{ metrics, scheduler, doors, node, version: parts.version, store: store.kind },
+      gearmandVersion: gearmandVersions[config.gearmandVersion].number,
+      queues: config.metricsFunctions,
+      ...(faktory && { faktory }),
+    }),
     drain: () => scheduler.drain(),
     unfinished: () => unfinished(scheduler),
     idle: () => scheduler.whenIdle(),
@@ -151,10 +159,4 @@ async function unfinished(scheduler: Scheduler): Promise<number> {
     .filter(({ workers }) => workers > 0)
     .reduce((sum, { high, normal, low }) => sum + high + normal + low, 0)
   return scheduler.running + queued
-}
-
-function jobCounts(counts: LaneCounts): JobCount[] {
-  const { lane, high, normal, low, running, scheduled, dead } = counts
-  const states = { enqueued: high + normal + low, working: running, scheduled, dead }
-  return Object.entries(states).map(([state, n]) => ({ function: lane, state, n }))
 }

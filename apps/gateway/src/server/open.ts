@@ -4,7 +4,6 @@ import type { Config } from '../config/load-config.ts'
 import { ownNames } from '../net/foreign-requests.ts'
 import type { Announcement, OpenDoor } from '../ops/log/banner.ts'
 import type { Voice } from '../ops/log/logger.ts'
-import { Metrics } from '../ops/metrics.ts'
 import { createWebServer, type WebParts } from '../ops/web-server.ts'
 import { checkDurability } from '../redis-server/check-durability.ts'
 import { openStore } from '../redis-server/open-store.ts'
@@ -54,18 +53,21 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
   const store = await openStore(config, log, ways.searchPath, opening.signal)
   closers.push({ what: 'store', close: () => store.close() })
   await checkDurability(config.durability, store, log)
-  const metrics = new Metrics()
   const composition = await compose({
-    ...{ config, version: opening.version, tls, store, metrics, log },
+    ...{ config, version: opening.version, tls, store, log },
     shutdown: opening.shutdown,
     ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
   })
   closers.push({ what: 'scheduler', close: () => composition.close() })
-  metrics.countJobsWith(() => composition.counts())
   const doors = await openDoors(composition, closers)
   const web = await openWeb(
     config,
-    { metrics, check: () => composition.check(), log, pages: composition.pages },
+    {
+      figures: composition.figures,
+      check: () => composition.check(),
+      log,
+      pages: composition.pages,
+    },
     closers,
   )
   return { ...endable(composition), store, doors: [...doors, ...web] }

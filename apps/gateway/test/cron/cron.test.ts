@@ -2,7 +2,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCronEntry } from '../../src/ops/cron/cron-entry.ts'
 import { answerCron } from '../../src/ops/cron/cron-page.ts'
 import { Cron } from '../../src/ops/cron/cron.ts'
-import { Metrics } from '../../src/ops/metrics.ts'
+import { Metrics } from '../../src/ops/metrics/metrics.ts'
+import { figuresOf } from '../support/metrics-page.ts'
 import { createWebServer } from '../../src/ops/web-server.ts'
 import { DoorClock } from '../faktory/support/door-clock.ts'
 import { faktoryGateways, type FaktoryGateway } from '../faktory/support/faktory-gateway.ts'
@@ -150,7 +151,7 @@ describe.skipIf(!hasRedisServer)('cron', () => {
 
 async function serve(cron: Cron) {
   const web = createWebServer({
-    metrics: new Metrics(),
+    figures: figuresOf(new Metrics()),
     check: () => Promise.resolve({ ready: true }),
     log: recordingLog().log,
     pages: { '/cron': (request) => answerCron(cron, request) },

@@ -115,7 +115,9 @@ describe('a background request', () => {
     })
     const [handle, , , data] = await nextJob(await worker('f'))
     expect([handle, data]).toEqual([answer.headers['x-gearman-job-handle'], 'abc'])
-    expect(observer.of('submitted')).toEqual([{ kind: 'submitted', door: 'http', jobs: 1 }])
+    expect(observer.of('submitted')).toEqual([
+      { kind: 'submitted', lane: 'f', door: 'http', how: 'created' },
+    ])
   })
 
   it('has the priority that it names', async () => {

@@ -4,7 +4,8 @@ import type { OptionName } from '../../src/config/options.ts'
 import { compose } from '../../src/server/compose.ts'
 import { readDoorTls } from '../../src/server/doors.ts'
 import { openStore } from '../../src/redis-server/open-store.ts'
-import { Metrics } from '../../src/ops/metrics.ts'
+import { metricsPage } from '../support/metrics-page.ts'
+import type { FigureSources } from '../../src/ops/metrics/metrics-pages.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { recordingLog } from '../support/recording-log.ts'
@@ -16,6 +17,8 @@ export interface ComposedGateway {
   peer(...functions: readonly string[]): Promise<GearmanPeer>
   faktory(): Promise<FwpClient>
   metrics(): Promise<string>
+  /** The sources of the metrics pages. */
+  readonly figures: FigureSources
 }
 
 export type Flags = Readonly<Partial<Record<OptionName, string>>>
@@ -27,9 +30,8 @@ export function openOn(redisUrl: () => string): Open {
     const ports = { gearmanPort: '0', faktoryPort: '0', httpPort: '0', webPort: '0' }
     const config = loadConfig({ flags: { ...ports, redisUrl: redisUrl(), ...flags }, env: {} })
     const { log } = recordingLog()
-    const metrics = new Metrics()
     const composition = await compose({
-      ...{ config, version: '0.1.0', tls: readDoorTls(config), metrics, log },
+      ...{ config, version: '0.1.0', tls: readDoorTls(config), log },
       store: await openStore(config, log),
       shutdown: () => undefined,
     })
@@ -54,7 +56,8 @@ export function openOn(redisUrl: () => string): Open {
         onTestFinished(() => client.close())
         return client
       },
-      metrics: async () => (await metrics.render()).body,
+      figures: composition.figures,
+      metrics: () => metricsPage(composition.figures),
     }
   }
 }

@@ -216,6 +216,20 @@ const cases: Readonly<Partial<Record<OptionName, () => Promise<void>>>> = {
     }
     expect([await named('1'), await named('2')]).toEqual(['ERROR', 'ECHO_RES'])
   },
+  metricsFunctions: async () => {
+    const labels = async (metricsFunctions: string): Promise<unknown> => {
+      const gateway = await open({ metricsFunctions })
+      const peer = await gateway.peer()
+      for (const fn of ['a', 'b']) await peer.submit('SUBMIT_JOB_BG', fn, '', 'x')
+      const page = await gateway.metrics()
+      const found = page.matchAll(/^crossgear_jobs_submitted_total\{function="(\w+)"/gm)
+      return [...found].map(([, label]) => label)
+    }
+    expect([await labels('1'), await labels('2')]).toEqual([
+      ['a', 'other'],
+      ['a', 'b'],
+    ])
+  },
   maxBufferedBytes: async () => {
     const posted = async (maxBufferedBytes: string): Promise<number | undefined> => {
       const gateway = await open({ maxBufferedBytes })

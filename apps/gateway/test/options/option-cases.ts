@@ -86,6 +86,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   keepaliveSeconds: 'here',
   maxPacketBytes: 'here',
   maxFunctions: 'here',
+  metricsFunctions: 'here',
   maxBufferedBytes: 'here',
   maxUnsentBytes: 'here',
   stallSeconds: 'here',

@@ -25,7 +25,9 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
   it('one is killed: its job goes to a worker of the other, and it is started again', async () => {
     const gateway = await startShared()
     const [one, other] = await twoAtWork(gateway)
-    expect(await gateway.metric('crossgear_jobs_submitted_total{door="gearman"}')).toBe(2)
+    expect(
+      await gateway.metric('crossgear_jobs_submitted_total{function="work",door="gearman"}'),
+    ).toBe(2)
     const [first] = await gateway.parts()
     process.kill(first!.pid, 'SIGKILL')
     const lost = await Promise.race(
@@ -48,10 +50,14 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
     await vi.waitFor(async () => expect((await gateway.page('/readyz')).status).toBe(200), patience)
     expect(await gateway.metric('crossgear_process_restarts_total')).toBe(1)
     // What the dead one had counted is not lost.
-    expect(await gateway.metric('crossgear_jobs_submitted_total{door="gearman"}')).toBe(2)
+    expect(
+      await gateway.metric('crossgear_jobs_submitted_total{function="work",door="gearman"}'),
+    ).toBe(2)
     const peers = [await gateway.gearman(), await gateway.gearman(), await gateway.gearman()]
     for (const peer of peers) expect(await peer.command('getpid')).toBe(`OK ${gateway.pid}`)
-    expect(await gateway.metric('crossgear_jobs{function="work",state="enqueued"}')).toBe(0)
+    expect(
+      await gateway.metric('crossgear_jobs{function="work",queue="default",state="waiting"}'),
+    ).toBe(0)
   })
 
   it('both are killed: connections wait until there is one again', async () => {

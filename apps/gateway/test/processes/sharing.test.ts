@@ -141,9 +141,9 @@ describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
       await peer.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     }
     const figures = {
-      'crossgear_jobs_submitted_total{door="gearman"}': 2,
+      'crossgear_jobs_submitted_total{function="mail",door="gearman"}': 2,
       'crossgear_connections{door="gearman"}': 2,
-      'crossgear_jobs{function="mail",state="enqueued"}': 2,
+      'crossgear_jobs{function="mail",queue="default",state="waiting"}': 2,
       crossgear_store_up: 1,
       crossgear_processes: 2,
       crossgear_process_restarts_total: 0,

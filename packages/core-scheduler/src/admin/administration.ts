@@ -1,6 +1,6 @@
 import type { JobEvent, JobRef } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { JobSummary, LaneCounts, LaneLimits, Store } from '../store/ports.ts'
+import type { JobSummary, LaneCounts, LaneLimits, Observer, Store } from '../store/ports.ts'
 
 /** Jobs ended per step while a lane is dropped. */
 const clearedPerStep = 1_000
@@ -10,6 +10,7 @@ const listedPerStep = 1_000
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
+  readonly observer: Pick<Observer, 'cancelled'>
   readonly tell: (ref: JobRef, event: JobEvent) => void
   readonly register: (lane: string) => Promise<unknown>
   /** Settles when all that this node was told is on its way to the store. */
@@ -61,8 +62,13 @@ export class Administration {
 
   /** Ends a job that is queued or in the hands of a gateway's worker. False for any other. */
   async cancel(ref: JobRef): Promise<boolean> {
-    const cancelled = await this.#parts.store.cancel(ref.lane, ref.id)
-    if (cancelled) this.#parts.tell(ref, { kind: 'fail' })
+    const { store, observer, tell } = this.#parts
+    const [job] = await store.look(ref.lane, [ref.id])
+    const cancelled = job !== undefined && (await store.cancel(ref.lane, ref.id))
+    if (cancelled) {
+      tell(ref, { kind: 'fail' })
+      observer.cancelled(ref.lane, job.door)
+    }
     return cancelled
   }
 

@@ -42,6 +42,11 @@ export class JobLookup {
     return this.#uniques.find(unique)
   }
 
+  /** Since when the next job of each lane has been queued, milliseconds since 1970 on the store's clock. */
+  oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]> {
+    return this.#store.queues.oldest(lanes)
+  }
+
   counts(lanes: Iterable<string> = this.#registry.all()): Promise<readonly LaneCounts[]> {
     return this.#store.counts([...lanes])
   }

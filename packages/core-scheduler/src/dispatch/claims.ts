@@ -277,7 +277,7 @@ export class Claims {
       return
     }
     const { job } = assignment
-    this.#parts.observer.assigned(job.door, job.waitedMs)
+    this.#parts.observer.assigned(job)
     claimant.assigned(assignment)
   }
 }

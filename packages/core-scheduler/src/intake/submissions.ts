@@ -244,9 +244,9 @@ export class Submissions {
         if (submission.gone) this.abandon(lane, [result.id])
         else waiters.add(lane, result.id, submission.waiter, nowMs)
       }
+      if ('id' in result) observer.submitted(lane, job.door, result.kind)
       if (result.kind === 'created') {
         if (isWatched) this.#remember(lane, result.id)
-        observer.submitted(job.door, 1)
         if (job.dueAtMs === undefined || job.dueAtMs <= this.#parts.storeNowMs()) created += 1
       }
       submission.submitted(result, number)

@@ -47,6 +47,7 @@ export class Upkeep {
   readonly #hearing: Hearing
   readonly #deadNodes = new DeadNodes()
   #offsetMs = 0
+  #nodes: ReadonlyMap<string, number> = new Map()
   readonly #toHeal: LaneRounds
   readonly #toReap: LaneRounds
   #stopped = false
@@ -84,6 +85,11 @@ export class Upkeep {
 
   storeNowMs(): number {
     return this.#parts.clock.nowMs() + this.#offsetMs
+  }
+
+  /** The last heartbeat of each node, milliseconds since 1970 on the store's clock. */
+  get nodes(): ReadonlyMap<string, number> {
+    return this.#nodes
   }
 
   /** Whether the store answers, and tells what happens. */
@@ -141,6 +147,7 @@ export class Upkeep {
     const { store, clock, counts, watch } = this.#parts
     const pulse = await store.beat()
     this.#offsetMs = pulse.nowMs - clock.nowMs()
+    this.#nodes = new Map([[store.node, pulse.nowMs], ...pulse.heartbeats])
     this.#isForgotten ||= pulse.forgotten
     if (pulse.forgotten) counts.retell()
     else counts.retry()
@@ -209,11 +216,12 @@ export class Upkeep {
    */
   #expire(job: LeasedJob): void {
     const { settle, outcomeOf, maxLosses } = this.#parts
-    const { lane, id, token } = job
-    const isLost = job.heldBy === 'named' || job.door !== 'faktory'
+    const { lane, id, token, door } = job
+    const isLost = job.heldBy === 'named' || door !== 'faktory'
     const failure = lossFailure(this.storeNowMs())
-    if (isLost) settle({ lane, id, token, kind: 'release', lost: true, maxLosses, failure })
-    else settle(outcomeOf(job, { errtype: 'ReservationExpired', message: 'reservation expired' }))
+    const late = { errtype: 'ReservationExpired', message: 'reservation expired' }
+    if (isLost) settle({ lane, id, token, kind: 'release', lost: true, maxLosses, failure }, door)
+    else settle(outcomeOf(job, late), door)
   }
 
   async #promote(): Promise<void> {

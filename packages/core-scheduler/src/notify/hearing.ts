@@ -1,7 +1,7 @@
 import type { Bridging } from '../dispatch/bridging.ts'
 import type { IdleWorker, IdleWorkers } from '../dispatch/idle-workers.ts'
 import { idleKeysOf } from '../model/interest.ts'
-import type { JobEvent, JobRef, JobState, Outcome } from '../model/job.ts'
+import type { Door, JobEvent, JobRef, JobState, Outcome } from '../model/job.ts'
 import { JobLooks, ownAnswerMs, type JobLookParts, type LookReason } from '../results/job-looks.ts'
 import { LaneRounds } from '../maintenance/lane-rounds.ts'
 import { LaneLooks } from '../maintenance/lane-looks.ts'
@@ -35,7 +35,7 @@ export interface HearingParts extends JobLookParts {
   readonly care: NativeCare
   readonly bridging: Bridging
   readonly laneClosed: (lane: string) => void
-  readonly settle: (outcome: Outcome) => void
+  readonly settle: (outcome: Outcome, door: Door) => void
   readonly outcomeOf: (job: JobState & { readonly token: string }, report: FailureReport) => Outcome
 }
 

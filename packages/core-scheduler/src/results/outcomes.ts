@@ -1,6 +1,7 @@
 import type { InHand } from '../dispatch/in-hand.ts'
-import type { JobEvent, JobRef, Outcome, Report, Settled } from '../model/job.ts'
-import type { Clock, Observer, Store } from '../store/ports.ts'
+import { holderOf } from '../model/job.ts'
+import type { Door, JobEvent, JobRef, Outcome, Report, Settled } from '../model/job.ts'
+import type { Clock, Observer, RunEnd, Store } from '../store/ports.ts'
 import type { Assignment, Reporting, Settlement } from '../model/requests.ts'
 import { toStoreError } from '../store/store-errors.ts'
 import { Gathered } from '../intake/gathered.ts'
@@ -11,6 +12,8 @@ interface PendingOutcome {
   readonly outcome: Outcome
   readonly assignment: Assignment | undefined
   readonly settlement: Settlement | undefined
+  /** The door of a job that no worker of this node held, as far as it is known. */
+  readonly door: Door | undefined
   /** The store has asked for its output. */
   readonly isWanted?: boolean
 }
@@ -54,9 +57,14 @@ export class Outcomes {
   }
 
   /** `assignment` is absent for a job that no worker of this node held. */
-  add(assignment: Assignment | undefined, outcome: Outcome, settlement?: Settlement): void {
+  add(
+    assignment: Assignment | undefined,
+    outcome: Outcome,
+    settlement?: Settlement,
+    door: Door | undefined = assignment?.job.door,
+  ): void {
     const bytes = outcome.kind === 'complete' ? outcome.output.length : 0
-    this.#outcomes.add(outcome.lane, { assignment, outcome, settlement }, bytes)
+    this.#outcomes.add(outcome.lane, { assignment, outcome, settlement, door }, bytes)
   }
 
   addReport(report: Report, reporting: Reporting): void {
@@ -138,12 +146,13 @@ export class Outcomes {
     }
   }
 
-  #answer({ outcome, assignment, settlement }: PendingOutcome, result: Settled): void {
+  #answer(item: PendingOutcome, result: Settled): void {
+    const { outcome, settlement } = item
     this.#parts.inHand.remove(outcome.token)
     if (result !== 'unknown') {
       const event = eventOf(outcome, result)
       if (event) this.#parts.tell(outcome, event)
-      if (assignment) this.#observe(outcome, assignment)
+      this.#observe(item)
     }
     settlement?.settled(result)
   }
@@ -154,12 +163,15 @@ export class Outcomes {
     if (event) this.#parts.waiters.suppose(outcome, event)
   }
 
-  #observe(outcome: Outcome, { job, sinceMs }: Assignment): void {
+  #observe({ outcome, assignment, door }: PendingOutcome): void {
+    const end = runEndOf(outcome)
+    if (door === undefined || end === undefined) return
     const { observer, clock } = this.#parts
-    const runMs = clock.nowMs() - sinceMs
-    if (outcome.kind === 'complete') observer.completed(job.door, runMs)
-    else if (outcome.kind === 'fail' || outcome.kind === 'dead') observer.failed(job.door, runMs)
-    else observer.retried(job.door, runMs)
+    const { lane, token } = outcome
+    const by = token === 'native' ? 'native' : holderOf(token)
+    const hasRunHere = assignment && !assignment.adopted
+    const runMs = hasRunHere ? clock.nowMs() - assignment.sinceMs : undefined
+    observer.ended({ lane, door, by, end, ...(runMs !== undefined && { runMs }) })
   }
 
   async #sendReports(items: readonly PendingReport[]): Promise<void> {
@@ -176,6 +188,20 @@ export class Outcomes {
     }
   }
 }
+
+/** How a run ended; undefined for a job that no worker has had. */
+function runEndOf(outcome: Outcome): RunEnd | undefined {
+  if (outcome.kind === 'release') return outcome.lost ? 'lost' : 'retried'
+  return runEnds[outcome.kind]
+}
+
+const runEnds = {
+  complete: 'completed',
+  fail: 'failed',
+  dead: 'failed',
+  retry: 'retried',
+  return: undefined,
+} as const
 
 function isReturn({ kind }: Outcome): boolean {
   return kind === 'release' || kind === 'return'

@@ -8,6 +8,7 @@ import type {
   JobState,
   LeasedJob,
   LookExtra,
+  Reservation,
 } from '../model/job.ts'
 import type { NativeStore, Repair } from './native-ports.ts'
 import type { BatchStore } from './batch-ports.ts'
@@ -318,14 +319,28 @@ export interface Clock {
   endOfTurn(task: () => void): void
 }
 
+/** How a worker's time with a job ended. `retried`: it is queued or due again. `lost`: the worker vanished. */
+export type RunEnd = 'completed' | 'failed' | 'retried' | 'lost'
+
+/** The end of a worker's time with a job. */
+export interface EndedRun {
+  readonly lane: string
+  /** The door of the job. */
+  readonly door: Door
+  readonly by: ClaimBy | 'native'
+  readonly end: RunEnd
+  /** Absent where it began at another node, or in a native worker. */
+  readonly runMs?: number
+}
+
 /** Hears what happens, for metrics and logs. Called once per batch where a batch is at hand. */
 export interface Observer {
-  submitted(door: Door, jobs: number): void
-  /** `waitMs` from queue to worker; absent where the job does not know when it was queued. */
-  assigned(door: Door, waitMs: number | undefined): void
-  completed(door: Door, runMs: number): void
-  failed(door: Door, runMs: number): void
-  retried(door: Door, runMs: number): void
+  /** A job came by a door. `joined`: it was coalesced with one that is there. */
+  submitted(lane: string, door: Door, how: 'created' | 'joined'): void
+  assigned(job: Reservation): void
+  ended(run: EndedRun): void
+  /** An operator ended a job, which had come by this door. */
+  cancelled(lane: string, door: Door): void
   store(up: boolean, reason?: string): void
   /** What a native program left was put right; not `done`: would have been. */
   repaired(repair: Repair, done: boolean): void

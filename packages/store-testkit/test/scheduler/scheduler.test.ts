@@ -12,7 +12,9 @@ describe('a scheduler', () => {
     await cluster.turn()
     expect(client.result).toEqual({ kind: 'created', id: 1 })
     expect(client.laneNumber).toBe(node.scheduler.registry.numberOf('mail'))
-    expect(node.observer.of('submitted')).toEqual([{ kind: 'submitted', door: 'gearman', jobs: 1 }])
+    expect(node.observer.of('submitted')).toEqual([
+      { kind: 'submitted', lane: 'mail', door: 'gearman', how: 'created' },
+    ])
   })
 
   test('hands each worker of one turn another job, the first to ask the first', async () => {
@@ -66,7 +68,7 @@ describe('a scheduler', () => {
     worker.complete('result')
     await cluster.pass(5_000)
     expect(client.heard).toEqual(['mail:1 complete result'])
-    expect(node.observer.of('completed')).toHaveLength(1)
+    expect(node.observer.of('ended')).toMatchObject([{ end: 'completed', lane: 'mail' }])
     expect(node.scheduler.running).toBe(0)
   })
 

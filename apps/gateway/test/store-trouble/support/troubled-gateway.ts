@@ -4,7 +4,6 @@ import { expect, onTestFinished, vi } from 'vitest'
 import { loadConfig } from '../../../src/config/load-config.ts'
 import { compose } from '../../../src/server/compose.ts'
 import { openStore } from '../../../src/redis-server/open-store.ts'
-import { Metrics } from '../../../src/ops/metrics.ts'
 import { createWebServer } from '../../../src/ops/web-server.ts'
 import { FwpClient } from '../../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
@@ -58,12 +57,16 @@ export class TroubledGateway {
     const config = loadConfig({ flags: { ...ports, redisUrl }, env: {} })
     const { log, lines } = recordingLog()
     const composition = await compose({
-      ...{ config, version: '0.1.0', tls: {}, metrics: new Metrics(), log },
+      ...{ config, version: '0.1.0', tls: {}, log },
       store: await openStore(config, log),
       shutdown: () => undefined,
       answerWithinMs: 500,
     })
-    const web = createWebServer({ metrics: new Metrics(), log, check: () => composition.check() })
+    const web = createWebServer({
+      figures: composition.figures,
+      log,
+      check: () => composition.check(),
+    })
     const there = { host: '127.0.0.1', port: 0 }
     const open = new Map<string, number>([['web', (await web.listen(there)).port]])
     for (const door of composition.doors) open.set(door.name, (await door.listen()).port)

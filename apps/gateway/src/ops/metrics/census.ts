@@ -1,0 +1,95 @@
+import { counter, gauge, type Figure, type FigureValue } from './figure.ts'
+import type { BoundedLabels } from './labels.ts'
+
+/** Workers of one function or queue by what they do. */
+export interface Hands {
+  readonly idle: number
+  readonly busy: number
+}
+
+/** Who is connected to a door. */
+export interface Census {
+  /** Connections that are no workers. */
+  readonly clients: number
+  /** Workers that named functions, and what they hold: busy with a job of the function, or idle altogether. */
+  readonly byFunction: ReadonlyMap<string, Hands>
+  /** Consumers by the queues that they fetch from. */
+  readonly byQueue: ReadonlyMap<string, Hands>
+  /** Bytes of all connections so far. */
+  readonly bytesIn: number
+  readonly bytesOut: number
+}
+
+/** Counts hands one by one. */
+export class HandCounts {
+  readonly counts = new Map<string, { idle: number; busy: number }>()
+
+  add(name: string, hand: keyof Hands, n = 1): void {
+    const of = this.counts.get(name) ?? { idle: 0, busy: 0 }
+    of[hand] += n
+    this.counts.set(name, of)
+  }
+}
+
+interface DoorCensus {
+  readonly door: string
+  readonly census: Census
+}
+
+interface Labels {
+  readonly functions: BoundedLabels
+  readonly queues: BoundedLabels
+}
+
+/** The figures of those who are connected to this node. */
+export function censusFigures(doors: readonly DoorCensus[], labels: Labels): readonly Figure[] {
+  const ofDoors = (value: (census: Census) => number): readonly FigureValue[] =>
+    doors.map(({ door, census }) => ({ labels: { door }, value: value(census) }))
+  return [
+    gauge(
+      'crossgear_clients',
+      'Connections that are no workers, by door',
+      ofDoors(({ clients }) => clients),
+    ),
+    gauge(
+      'crossgear_workers',
+      'Workers of this node by function, door and state: busy with a job of the function, or idle altogether; Faktory consumers, which name no functions, only while they are busy',
+      doors.flatMap(({ door, census: { byFunction } }) =>
+        handValues(byFunction, labels.functions, (label) => ({ function: label, door })),
+      ),
+    ),
+    gauge(
+      'crossgear_consumers',
+      'Faktory workers of this node by queue that they fetch from and state',
+      doors.flatMap(({ census: { byQueue } }) =>
+        handValues(byQueue, labels.queues, (queue) => ({ queue })),
+      ),
+    ),
+    counter(
+      'crossgear_bytes_in_total',
+      'Bytes that came, by door',
+      ofDoors(({ bytesIn }) => bytesIn),
+    ),
+    counter(
+      'crossgear_bytes_out_total',
+      'Bytes that were sent, by door',
+      ofDoors(({ bytesOut }) => bytesOut),
+    ),
+  ]
+}
+
+function handValues(
+  hands: ReadonlyMap<string, Hands>,
+  labels: BoundedLabels,
+  labelsOf: (label: string) => Readonly<Record<string, string>>,
+): readonly FigureValue[] {
+  const sums = new HandCounts()
+  for (const [name, { idle, busy }] of hands) {
+    sums.add(labels.of(name), 'idle', idle)
+    sums.add(labels.of(name), 'busy', busy)
+  }
+  return [...sums.counts].flatMap(([label, { idle, busy }]) => [
+    { labels: { ...labelsOf(label), state: 'idle' }, value: idle },
+    { labels: { ...labelsOf(label), state: 'busy' }, value: busy },
+  ])
+}

@@ -1,0 +1,80 @@
+import * as v from 'valibot'
+import { counter, gauge, only, type Figure } from './figure.ts'
+import type { BoundedLabels } from './labels.ts'
+
+/** The part of INFO that is the same at every node. */
+const infoSchema = v.object({
+  faktory: v.object({
+    queues: v.record(v.string(), v.number()),
+    tasks: v.record(v.string(), v.record(v.string(), v.number())),
+    total_enqueued: v.number(),
+    total_failures: v.number(),
+    total_processed: v.number(),
+    total_queues: v.number(),
+  }),
+})
+
+/** Figures of tasks that only grow. */
+const growing: ReadonlySet<string> = new Set(['cycles', 'enqueued', 'reaped', 'wall_time_sec'])
+
+/**
+ * The figures of faktory_exporter, from the text of INFO; undefined while the store does not answer. The server's own
+ * connections and commands are added by {@link faktoryServerFigures}.
+ */
+export function faktoryFigures(info: string | undefined, labels: BoundedLabels): readonly Figure[] {
+  if (info === undefined) return [gauge('faktory_up', upHelp, only(0))]
+  const { faktory } = v.parse(infoSchema, JSON.parse(info))
+  const sizes = new Map<string, number>()
+  for (const [queue, size] of Object.entries(faktory.queues)) {
+    const label = labels.of(queue)
+    sizes.set(label, (sizes.get(label) ?? 0) + size)
+  }
+  const statuses = {
+    enqueued: faktory.total_enqueued,
+    failure: faktory.total_failures,
+    processed: faktory.total_processed,
+  }
+  return [
+    gauge('faktory_up', upHelp, only(1)),
+    counter(
+      'faktory_jobs_total',
+      'Total amount of jobs',
+      Object.entries(statuses).map(([status, value]) => ({ labels: { status }, value })),
+    ),
+    gauge('faktory_queues_total', 'Total amount of queues', only(faktory.total_queues)),
+    gauge(
+      'faktory_queue_jobs',
+      'Jobs in a queue',
+      [...sizes].map(([queue, value]) => ({ labels: { queue }, value })),
+    ),
+    ...Object.entries(faktory.tasks).flatMap(([task, fields]) =>
+      Object.entries(fields).map(([field, value]) => {
+        const make = growing.has(field) ? counter : gauge
+        const name = `faktory_tasks_${task.toLowerCase()}_${field}`
+        return make(name, `The figure ${field} of INFO's task ${task}`, only(value))
+      }),
+    ),
+  ]
+}
+
+const upHelp = 'Whether the server can be asked for its figures'
+
+/** What a node adds, from its own figures. */
+export function faktoryServerFigures(node: readonly Figure[]): readonly Figure[] {
+  const valueOf = (name: string): number => {
+    const values = node.find((figure) => figure.name === name)?.values ?? []
+    return values.find(({ labels }) => (labels['door'] ?? 'faktory') === 'faktory')?.value ?? 0
+  }
+  return [
+    counter(
+      'faktory_server_command_count',
+      'Commands of clients',
+      only(valueOf('crossgear_faktory_commands_total')),
+    ),
+    gauge(
+      'faktory_server_connections',
+      'Clients that are connected',
+      only(valueOf('crossgear_connections')),
+    ),
+  ]
+}

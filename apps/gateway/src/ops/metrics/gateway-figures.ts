@@ -1,0 +1,97 @@
+import type { Scheduler } from '@crossgear/core-scheduler'
+import { censusFigures, type Census } from './census.ts'
+import { faktoryFigures } from './faktory-figures.ts'
+import { counter, gauge, only, type Figure } from './figure.ts'
+import { gearmanFigures } from './gearman-figures.ts'
+import { BoundedLabels } from './labels.ts'
+import type { Metrics } from './metrics.ts'
+import type { FigureSources, StoreScrape } from './metrics-pages.ts'
+import { storeFigures } from './store-figures.ts'
+import { takeSnapshot } from './store-snapshot.ts'
+
+/** A store that does not answer must not hold up a scrape, milliseconds. */
+const storeTimeoutMs = 2000
+
+interface Parts {
+  readonly metrics: Metrics
+  readonly scheduler: Scheduler
+  readonly doors: readonly { readonly name: string; census(): Census }[]
+  /** What Faktory's INFO says, and commands so far; absent where the port is off. */
+  readonly faktory?: { info(): Promise<string>; readonly commands: number }
+  readonly version: string
+  /** The version of gearmand that the port speaks as. */
+  readonly gearmandVersion: string
+  readonly node: string
+  /** The kind of store. */
+  readonly store: string
+  /** Queues that have labels of their own. */
+  readonly queues: number
+}
+
+/** All figures of this process, and those of the store. */
+export class GatewayFigures implements FigureSources {
+  readonly #parts: Parts
+  readonly #queues: BoundedLabels
+  /** The exporter of gearmand knows lanes by their names alone. */
+  readonly #lanes: BoundedLabels
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#queues = new BoundedLabels(parts.queues)
+    this.#lanes = new BoundedLabels(parts.queues)
+  }
+
+  async node(): Promise<readonly Figure[]> {
+    const { metrics, doors, version, node, store, faktory } = this.#parts
+    this.#pruneLabels()
+    const labels = { functions: metrics.labels, queues: this.#queues }
+    const census = doors.map((door) => ({ door: door.name, census: door.census() }))
+    return [
+      ...(await metrics.figures()),
+      ...censusFigures(census, labels),
+      counter(
+        'crossgear_faktory_commands_total',
+        'Commands of Faktory clients',
+        only(faktory?.commands ?? 0),
+      ),
+      gauge('crossgear_build_info', 'Always 1: version, node and kind of store', [
+        { labels: { version, node, store }, value: 1 },
+      ]),
+    ]
+  }
+
+  async store(): Promise<StoreScrape> {
+    const { metrics, scheduler, faktory, gearmandVersion } = this.#parts
+    const [snapshot, words] = await Promise.all([
+      inTime(takeSnapshot(scheduler)),
+      faktory && inTime(faktory.info()),
+    ])
+    const labels = { functions: metrics.labels, queues: this.#queues }
+    return {
+      own: snapshot ? storeFigures(snapshot, labels) : [],
+      gearman: gearmanFigures({ snapshot, labels: this.#lanes, version: gearmandVersion }),
+      faktory: faktoryFigures(words, this.#queues),
+    }
+  }
+
+  /** Names that are gone leave their labels to others. */
+  #pruneLabels(): void {
+    const { metrics, scheduler } = this.#parts
+    const { registry } = scheduler
+    const lanes = [...registry.all()]
+    metrics.pruneLabels(new Set(lanes.map((lane) => registry.names.parse(lane).fn)))
+    this.#queues.prune(new Set(registry.queues()))
+    this.#lanes.prune(new Set(lanes))
+  }
+}
+
+/** Undefined where there is no answer, or none in time. */
+async function inTime<Value>(answer: Promise<Value>): Promise<Value | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, storeTimeoutMs, undefined)
+  })
+  const found = await Promise.race([answer, tooLate]).catch(() => undefined)
+  clearTimeout(timer)
+  return found
+}

@@ -1,0 +1,49 @@
+/** Stands for every name that has no label of its own. */
+const other = 'other'
+
+/** Names that are known to have no label; what comes beyond them is counted each time. */
+const mostFolded = 65_536
+
+/**
+ * Gives names labels of their own, up to a bound, and calls the rest `other`. A name keeps its label while it is
+ * there, so that its series does not come and go.
+ */
+export class BoundedLabels {
+  readonly #bound: number
+  readonly #own = new Set<string>()
+  readonly #folded = new Set<string>()
+  #foldedEver = 0
+
+  constructor(bound: number) {
+    this.#bound = bound
+  }
+
+  /** Names that were given no label of their own, so far. */
+  get folded(): number {
+    return this.#foldedEver
+  }
+
+  of(name: string): string {
+    if (this.#own.has(name)) return name
+    if (this.#own.size < this.#bound && !this.#folded.has(name)) {
+      this.#own.add(name)
+      return name
+    }
+    if (!this.#folded.has(name)) {
+      if (this.#folded.size < mostFolded) this.#folded.add(name)
+      this.#foldedEver += 1
+    }
+    return other
+  }
+
+  /** Takes labels back from names that are gone, where others lack one. Returns those that lost theirs. */
+  prune(present: ReadonlySet<string>): readonly string[] {
+    if (this.#folded.size === 0) return []
+    const gone = [...this.#own].filter((name) => !present.has(name))
+    for (const name of gone) this.#own.delete(name)
+    for (const name of this.#folded) if (!present.has(name)) this.#folded.delete(name)
+    const free = this.#bound - this.#own.size
+    for (const name of [...this.#folded].slice(0, free)) this.#folded.delete(name)
+    return gone
+  }
+}

@@ -1,0 +1,65 @@
+import type { Answer } from '../page.ts'
+import { Cached } from './cached.ts'
+import { faktoryServerFigures } from './faktory-figures.ts'
+import type { Figure } from './figure.ts'
+import { contentTypes, formatFor, render, type Format } from './render.ts'
+
+/** The figures of the whole store, for each of the pages that have some. */
+export interface StoreScrape {
+  readonly own: readonly Figure[]
+  readonly gearman: readonly Figure[]
+  readonly faktory: readonly Figure[]
+}
+
+/** Where the pages' figures come from. */
+export interface FigureSources {
+  /** What this gateway counts. */
+  node(): Promise<readonly Figure[]>
+  /** Never rejects: without an answer of the store there are figures that say so. */
+  store(): Promise<StoreScrape>
+}
+
+/** How long a page is shown as it was made, ms: a scrape costs the same however many ask. */
+const keptMs = 1000
+
+/** The pages that Prometheus reads, by path. */
+export class MetricsPages {
+  readonly #bodies: ReadonlyMap<string, Cached<string>>
+
+  constructor(sources: FigureSources, nowMs: () => number) {
+    const node = new Cached(keptMs, nowMs, () => sources.node())
+    const store = new Cached(keptMs, nowMs, () => sources.store())
+    const pages: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
+      '/metrics': async () => {
+        const [own, ofStore] = await Promise.all([node.get(), store.get()])
+        return [...own, ...ofStore.own]
+      },
+      '/metrics/node': () => node.get(),
+      '/metrics/gearman': async () => (await store.get()).gearman,
+      '/metrics/faktory': async () => {
+        const [own, { faktory }] = await Promise.all([node.get(), store.get()])
+        return [...faktory, ...faktoryServerFigures(own)]
+      },
+    }
+    const formats = Object.keys(contentTypes) as readonly Format[]
+    const bodies = Object.entries(pages).flatMap(([path, figures]) =>
+      formats.map((format) => {
+        const make = async (): Promise<string> => render(await figures(), format)
+        return [keyOf(path, format), new Cached(keptMs, nowMs, make)] as const
+      }),
+    )
+    this.#bodies = new Map(bodies)
+  }
+
+  static readonly paths = ['/metrics', '/metrics/node', '/metrics/gearman', '/metrics/faktory']
+
+  async answer(path: string, accept: string | undefined): Promise<Answer> {
+    const format = formatFor(accept)
+    const body = (await this.#bodies.get(keyOf(path, format))?.get()) ?? ''
+    return { status: 200, type: contentTypes[format], body }
+  }
+}
+
+function keyOf(path: string, format: Format): string {
+  return `${format} ${path}`
+}

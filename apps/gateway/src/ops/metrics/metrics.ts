@@ -1,0 +1,159 @@
+import { LaneNames } from '@crossgear/core-scheduler'
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import type { Figure } from './figure.ts'
+import { counter, only } from './figure.ts'
+import { BoundedLabels } from './labels.ts'
+import { JobFigures } from './job-figures.ts'
+
+/** What one door reports of its connections. */
+export interface DoorMetrics {
+  connectionOpened(): void
+  /** `reason` says why the gateway ended it; else it came to its end. */
+  connectionClosed(reason?: string): void
+  /** `reason` is a word of the code, never of a client. */
+  rejected(reason: string): void
+  /** Nothing more is read from a peer for now. */
+  heldBack(): void
+}
+
+/** Defaults at the end of each line. */
+export interface MetricsOptions {
+  /** Functions that have a label of their own. 500. */
+  readonly functions?: number
+  /** Which function a lane belongs to. Home queues are `default`. */
+  readonly names?: LaneNames
+}
+
+/** The reason of a connection that either side ended in the usual way. */
+const usualEnd = 'ended'
+
+/** What this process counts, on a registry of its own. */
+export class Metrics {
+  /** What is counted of jobs. */
+  readonly jobs: JobFigures
+  /** Which functions have labels, here and in the figures of the store. */
+  readonly labels: BoundedLabels
+  readonly #registry = new Registry()
+  readonly #connections: Gauge<'door'>
+  readonly #accepted: Counter<'door'>
+  readonly #closed: Counter<'door' | 'reason'>
+  readonly #rejected: Counter<'door' | 'reason'>
+  readonly #heldBack: Counter<'door'>
+  readonly #repairs: Counter<'kind' | 'done'>
+  readonly #unconfirmed: Counter<'what'>
+  readonly #storeUp: Gauge
+  readonly #closedWaiting: Gauge
+
+  constructor({ functions = 500, names = new LaneNames() }: MetricsOptions = {}) {
+    const registers = [this.#registry]
+    this.labels = new BoundedLabels(functions)
+    this.jobs = new JobFigures(names, this.labels)
+    collectDefaultMetrics({ register: this.#registry })
+    this.#connections = new Gauge({
+      name: 'crossgear_connections',
+      help: 'Open connections, by door',
+      labelNames: ['door'],
+      registers,
+    })
+    this.#accepted = new Counter({
+      name: 'crossgear_connections_accepted_total',
+      help: 'Connections that were taken, by door',
+      labelNames: ['door'],
+      registers,
+    })
+    this.#closed = new Counter({
+      name: 'crossgear_connections_closed_total',
+      help: 'Connections that are gone, by door and why the gateway closed them (ended: it did not, or it stops)',
+      labelNames: ['door', 'reason'],
+      registers,
+    })
+    this.#rejected = new Counter({
+      name: 'crossgear_rejected_total',
+      help: 'What a limit or a rule turned away, by door and reason',
+      labelNames: ['door', 'reason'],
+      registers,
+    })
+    this.#heldBack = new Counter({
+      name: 'crossgear_held_back_total',
+      help: 'Times that nothing more was read from a peer, because of what waits for it or of it, by door',
+      labelNames: ['door'],
+      registers,
+    })
+    this.#repairs = new Counter({
+      name: 'crossgear_repairs_total',
+      help: 'What native programs left behind (busy, stray, count), put right or only found (done yes, no)',
+      labelNames: ['kind', 'done'],
+      registers,
+    })
+    this.#unconfirmed = new Counter({
+      name: 'crossgear_unconfirmed_total',
+      help: 'Jobs (refused) and outcomes (told all the same) in the store that are not as durable as --durability asks, by what (submissions, outcomes)',
+      labelNames: ['what'],
+      registers,
+    })
+    this.#closedWaiting = new Gauge({
+      name: 'crossgear_closed_functions_waiting',
+      help: 'Functions closed to Faktory consumers whose jobs wait without workers by name, while consumers are there',
+      aggregator: 'max',
+      registers,
+    })
+    this.#storeUp = new Gauge({
+      name: 'crossgear_store_up',
+      help: '1 while the store answers, else 0',
+      aggregator: 'min',
+      registers,
+    })
+  }
+
+  /** The figures of one door, which are there from now on. Ask once and keep it. */
+  door(door: string): DoorMetrics {
+    this.#connections.inc({ door }, 0)
+    this.#accepted.inc({ door }, 0)
+    this.#closed.inc({ door, reason: usualEnd }, 0)
+    return {
+      connectionOpened: () => {
+        this.#connections.inc({ door })
+        this.#accepted.inc({ door })
+      },
+      connectionClosed: (reason = usualEnd) => {
+        this.#connections.dec({ door })
+        this.#closed.inc({ door, reason })
+      },
+      rejected: (reason) => this.#rejected.inc({ door, reason }),
+      heldBack: () => this.#heldBack.inc({ door }),
+    }
+  }
+
+  /** `kind` is a word of the code. */
+  repaired(kind: string, isDone: boolean): void {
+    this.#repairs.inc({ kind, done: isDone ? 'yes' : 'no' })
+  }
+
+  unconfirmed(what: 'submissions' | 'outcomes', n: number): void {
+    this.#unconfirmed.inc({ what }, n)
+  }
+
+  closedWaiting(functions: number): void {
+    this.#closedWaiting.set(functions)
+  }
+
+  storeUp(isUp: boolean): void {
+    this.#storeUp.set(isUp ? 1 : 0)
+  }
+
+  /** Functions that are not among these leave their labels to others. */
+  pruneLabels(functions: ReadonlySet<string>): void {
+    this.jobs.forget(this.labels.prune(functions))
+  }
+
+  /** The figures of this process, to be shown or added to those of others. */
+  async figures(): Promise<readonly Figure[]> {
+    const own = (await this.#registry.getMetricsAsJSON()) as unknown as readonly Figure[]
+    const folded = counter(
+      'crossgear_functions_folded_total',
+      'Functions that are counted as "other", for those that have a label of their own are as many as may be',
+      only(this.labels.folded),
+    )
+    return [...own, ...this.jobs.figures(), folded]
+  }
+}

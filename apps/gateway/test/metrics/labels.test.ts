@@ -1,0 +1,42 @@
+import { LaneNames } from '@crossgear/core-scheduler'
+import { expect, it } from 'vitest'
+import { BoundedLabels } from '../../src/ops/metrics/labels.ts'
+import { Metrics } from '../../src/ops/metrics/metrics.ts'
+import { render } from '../../src/ops/metrics/render.ts'
+
+const names = Array.from({ length: 600 }, (_, index) => `f${index}`)
+
+it('500 names have labels of their own, and how many have none is counted', () => {
+  const labels = new BoundedLabels(500)
+  const given = [...names, ...names].map((name) => labels.of(name))
+  expect(new Set(given)).toEqual(new Set([...names.slice(0, 500), 'other']))
+  expect(labels.folded).toBe(100)
+})
+
+it('a name keeps its label while it is there, and leaves it to another when it is gone', () => {
+  const labels = new BoundedLabels(500)
+  for (const name of names) labels.of(name)
+  expect(labels.prune(new Set(names.slice(1)))).toEqual(['f0'])
+  const own = names.toReversed().filter((name) => labels.of(name) === name)
+  expect(own).toHaveLength(500)
+  expect(own).toEqual(expect.arrayContaining(names.slice(1, 500)))
+  expect(labels.of('f0')).toBe('other')
+})
+
+it('what is counted of a function that is gone goes with its label', async () => {
+  const metrics = new Metrics({ functions: 1, names: new LaneNames() })
+  metrics.jobs.submitted('a', 'gearman', 'created')
+  metrics.jobs.submitted('b@bulk', 'gearman', 'created')
+  const shown = async () =>
+    render(await metrics.figures(), 'prometheus').match(/^crossgear_jobs_submitted_total.*$/gm)
+  expect(await shown()).toEqual([
+    'crossgear_jobs_submitted_total{function="a",door="gearman"} 1',
+    'crossgear_jobs_submitted_total{function="other",door="gearman"} 1',
+  ])
+  metrics.pruneLabels(new Set(['b']))
+  metrics.jobs.submitted('b@bulk', 'gearman', 'created')
+  expect(await shown()).toEqual([
+    'crossgear_jobs_submitted_total{function="other",door="gearman"} 1',
+    'crossgear_jobs_submitted_total{function="b",door="gearman"} 1',
+  ])
+})

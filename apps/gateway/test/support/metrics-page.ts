@@ -1,0 +1,16 @@
+import type { Metrics } from '../../src/ops/metrics/metrics.ts'
+import { MetricsPages, type FigureSources } from '../../src/ops/metrics/metrics-pages.ts'
+
+/** The figures of a process without a store. */
+export function figuresOf(metrics: Metrics): FigureSources {
+  return {
+    node: () => metrics.figures(),
+    store: () => Promise.resolve({ own: [], gearman: [], faktory: [] }),
+  }
+}
+
+/** The page /metrics as it is now. */
+export async function metricsPage(figures: FigureSources): Promise<string> {
+  const pages = new MetricsPages(figures, () => 0)
+  return (await pages.answer('/metrics', undefined)).body
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import { bytes, Cluster, type TestNode } from './harness.ts'
+
+/** The ends of runs that a node has told of. */
+const ends = ({ observer }: TestNode) =>
+  observer.of('ended').map(({ lane, door, by, end, runMs }) => [lane, door, by, end, runMs])
+
+describe('an observer of a scheduler', () => {
+  test('is told the function, both doors and the time of a run', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('mail@bulk', { door: 'faktory', retries: 3 })
+    await cluster.pass(40)
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    await cluster.pass(2_000)
+    worker.complete('done')
+    await cluster.turn()
+    expect(node.observer.of('assigned')).toEqual([
+      { kind: 'assigned', lane: 'mail@bulk', door: 'faktory', waitMs: 40 },
+    ])
+    expect(ends(node)).toEqual([['mail@bulk', 'faktory', 'named', 'completed', 2_000]])
+  })
+
+  test('is told a failure, a retry and a worker that vanished, each as what it is', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('final')
+    node.submit('again', { door: 'faktory', retries: 3 })
+    node.submit('crash')
+    await cluster.turn()
+    const [final, again, crash] = ['final', 'again', 'crash'].map((fn) => node.worker(fn).take())
+    await cluster.turn()
+    final?.fail('no')
+    again?.fail('not yet')
+    crash?.release(true)
+    await cluster.turn()
+    const told = ends(node).map(([lane, , , end]) => [lane, end])
+    expect(Object.fromEntries(told)).toEqual({ final: 'failed', again: 'retried', crash: 'lost' })
+  })
+
+  test('is told of a lease that ran out as of a worker that vanished', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('mail', { reserveForSeconds: 1 })
+    await cluster.turn()
+    node.consumer('default').take()
+    await cluster.pass(10_000)
+    expect(ends(node)).toEqual([['mail', 'gearman', 'consumer', 'lost', undefined]])
+  })
+
+  test('is told of a native worker’s success, whose time is not known', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.ask('mail')
+    await cluster.pass(110)
+    const id = (await cluster.world.native.take('mail')) ?? 0
+    await cluster.world.native.finish('mail', id, 'success', bytes('done'))
+    await cluster.pass(5)
+    expect(ends(node)).toEqual([['mail', 'gearman', 'native', 'completed', undefined]])
+  })
+
+  test('is told of a job that joined another, and of one that an operator ended', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    for (const door of ['gearman', 'http'] as const) {
+      node.submit('mail', { door, unique: bytes('once') })
+    }
+    await cluster.turn()
+    expect(await node.scheduler.admin.cancel({ lane: 'mail', id: 1 })).toBe(true)
+    expect(await node.scheduler.admin.cancel({ lane: 'mail', id: 2 })).toBe(false)
+    const told = node.observer.of('submitted').map(({ door, how }) => [door, how])
+    expect(told).toEqual([
+      ['gearman', 'created'],
+      ['http', 'joined'],
+    ])
+    expect(node.observer.of('cancelled')).toEqual([
+      { kind: 'cancelled', lane: 'mail', door: 'gearman' },
+    ])
+  })
+})
