@@ -1,5 +1,5 @@
 import type { DeadWorkerRequeue } from './maintenance/lease-holders.ts'
-import type { RepairPolicy } from './maintenance/native-care.ts'
+import type { RepairPolicy } from './maintenance/native-recovery.ts'
 import type { Throttle } from './store/ports.ts'
 
 /**

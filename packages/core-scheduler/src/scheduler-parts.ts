@@ -1,33 +1,33 @@
 import { Administration } from './admin/administration.ts'
 import { Bridging } from './dispatch/bridging.ts'
 import { Claims } from './dispatch/claims.ts'
-import { Forgotten } from './maintenance/forgotten.ts'
-import { InHand } from './dispatch/in-hand.ts'
-import type { Interest } from './model/interest.ts'
+import { OrphanLeases } from './maintenance/orphan-leases.ts'
+import { ActiveLeases } from './dispatch/active-leases.ts'
+import type { Subscription } from './model/subscription.ts'
 import type { JobEvent, JobRef, JobState } from './model/job.ts'
 import { JobLookup } from './admin/job-lookup.ts'
 import { JobSets } from './admin/job-sets.ts'
 import { LaneRegistry } from './model/lane-registry.ts'
 import { LaneNames } from './model/lanes.ts'
 import { defaultDeadWorkerMs, LeaseHolders } from './maintenance/lease-holders.ts'
-import { NativeCare } from './maintenance/native-care.ts'
+import { NativeRecovery } from './maintenance/native-recovery.ts'
 import { Outcomes } from './results/outcomes.ts'
 import type { Clock, Observer, Store } from './store/ports.ts'
 import { QueueControl } from './admin/queue-control.ts'
 import type { SchedulerOptions } from './scheduler-options.ts'
 import { Steps } from './dispatch/steps.ts'
 import { Submissions } from './intake/submissions.ts'
-import { Upkeep } from './maintenance/upkeep.ts'
-import { Verdicts } from './model/verdicts.ts'
+import { Maintenance } from './maintenance/maintenance.ts'
+import { RetryPolicy } from './model/retry-policy.ts'
 import { TaskTimes } from './maintenance/task-times.ts'
 import { Waiters } from './results/waiters.ts'
 import { Wakeups } from './dispatch/wakeups.ts'
-import { WatchList } from './notify/watch-list.ts'
+import { ChannelSubscriptions } from './notify/channel-subscriptions.ts'
 import { WorkerCounts } from './maintenance/worker-counts.ts'
 import { WorkerLimits } from './dispatch/worker-limits.ts'
 
 /** Whether all that comes for a worker is heard is not found out for one that named more functions. */
-const mostHeardFunctions = 8
+const mostSubscribedFunctions = 8
 
 export type SchedulerParts = ReturnType<typeof schedulerParts>
 
@@ -40,14 +40,14 @@ export function schedulerParts(
 ) {
   const registry = new LaneRegistry(new LaneNames(options.homes))
   const waiters = new Waiters()
-  const inHand = new InHand()
+  const activeLeases = new ActiveLeases()
   const workerLimits = new WorkerLimits(registry, options.throttles)
   const wakeups = new Wakeups(registry, clock, options.wakeups ?? 1, workerLimits)
   const maxLosses = options.maxLosses ?? 0
   const common = { store, clock, observer, registry }
   const bridging = new Bridging(common)
   const closings = new Set<(lane: string) => void>()
-  const tell = (ref: JobRef, event: JobEvent): void => waiters.tell(ref, event)
+  const notify = (ref: JobRef, event: JobEvent): void => waiters.notify(ref, event)
   const wake = (lane: string, jobs: number): void => wakeups.wake(lane, jobs)
   const tasks = new TaskTimes(clock)
   const storeNowMs = (): number => upkeep.storeNowMs()
@@ -62,7 +62,7 @@ export function schedulerParts(
     },
   })
 
-  const verdicts = new Verdicts({
+  const retryPolicy = new RetryPolicy({
     names: registry.names,
     retries: options.retries,
     random: options.random ?? Math.random,
@@ -81,37 +81,37 @@ export function schedulerParts(
       const consumers = isOpen && jobs > 0 ? wakeups.wakeConsumers(lane, jobs) : 0
       // While the store takes them a worker by name can wake up and ask.
       const worker = jobs > 0 ? wakeups.nextByName(lane) : undefined
-      if (!worker || !claims.anticipate(worker.interest, jobs)) return { byName: 0, consumers }
+      if (!worker || !claims.anticipate(worker.subscription, jobs)) return { byName: 0, consumers }
       wakeups.wakeOne(worker)
       return { byName: 1, consumers }
     },
   })
   const outcomes = new Outcomes({
-    ...{ ...common, inHand, wake, tell, waiters, steps },
+    ...{ ...common, activeLeases, wake, notify, waiters, steps },
     added: steps.added,
   })
   const settleNative = (job: JobState): void =>
-    outcomes.add(undefined, verdicts.ofNative(job), undefined, job.door)
+    outcomes.add(undefined, retryPolicy.ofNative(job), undefined, job.door)
   const queues = new QueueControl({
     store,
-    tell,
+    notify,
     registry,
-    trouble: (task, error) => observer.trouble(task, error),
+    onError: (task, error) => observer.error(task, error),
   })
 
-  const isHeard = (interest: Interest): boolean => {
-    if (!upkeep.isUp || interest.idleKeys.length > mostHeardFunctions) return false
+  const isSubscribed = (subscription: Subscription): boolean => {
+    if (!upkeep.isUp || subscription.idleKeys.length > mostSubscribedFunctions) return false
     const isCovered = (lane: string): boolean => watch.covers(lane)
-    return interest.groups(registry).every(({ lanes }) => lanes.every(isCovered))
+    return subscription.groups(registry).every(({ lanes }) => lanes.every(isCovered))
   }
   const claims = new Claims({
     ...common,
     steps,
     added: steps.added,
-    inHand,
-    isHeard,
+    activeLeases,
+    isSubscribed,
     handedOut: (job) => bridging.handedOut(job),
-    stirs: wakeups.stirs,
+    arrivals: wakeups.arrivals,
     mayClaimAhead: maxLosses === 0,
     putBack: ({ job: { lane, id, token } }) =>
       outcomes.add(undefined, { lane, id, token, kind: 'release', lost: false, maxLosses }),
@@ -120,17 +120,17 @@ export function schedulerParts(
     workerLimits,
     roomAgain: (queue) => upkeep.wakeQueue(queue),
   })
-  const watch: WatchList = new WatchList(
+  const watch: ChannelSubscriptions = new ChannelSubscriptions(
     clock,
     () => upkeep.wantedLanes(),
     (lanes) => store.watch(lanes),
     (fresh) => upkeep.catchUp(fresh),
-    (error) => observer.trouble('watch', error),
+    (error) => observer.error('watch', error),
   )
   const counts: WorkerCounts = new WorkerCounts(store, registry, (task, error) =>
-    observer.trouble(task, error),
+    observer.error(task, error),
   )
-  const care = new NativeCare({
+  const recovery = new NativeRecovery({
     ...common,
     maxLosses,
     storeNowMs,
@@ -147,56 +147,66 @@ export function schedulerParts(
     requeue: options.deadWorkerRequeue ?? 'others',
     deadMs: options.deadWorkerMs ?? defaultDeadWorkerMs,
     settle: (outcome, settlement) => outcomes.add(undefined, outcome, settlement),
-    trouble: (error) => observer.trouble('holders', error),
+    onError: (error) => observer.error('holders', error),
   })
-  const upkeep: Upkeep = new Upkeep({
+  const upkeep: Maintenance = new Maintenance({
     ...common,
-    care,
+    recovery,
     bridging,
     maxLosses,
     wake,
-    tell,
+    notify,
     waiters,
     watch,
     counts,
     submissions,
     settleNative,
     idle: wakeups.idle,
-    stir: (lane) => void wakeups.stir(lane),
+    countArrival: (lane) => void wakeups.countArrival(lane),
     laneClosed: (lane) => {
-      for (const hear of closings) hear(lane)
+      for (const listener of closings) listener(lane)
     },
     loadPauses: () => queues.load(),
-    consumerNews: (wid, news) => queues.hear(wid, news),
+    consumerNews: (wid, news) => queues.onNews(wid, news),
     tasks,
     settle: (outcome, door) => outcomes.add(undefined, outcome, tasks, door),
     isSettling: (ref) => outcomes.isSettling(ref),
-    outcomeOf: (job, report) => verdicts.ofFailure(job, report),
-    giveBackForgotten: async () => {
-      for (const { lane, id, token } of await forgotten.look([...registry.all()])) {
+    outcomeOf: (job, report) => retryPolicy.ofFailure(job, report),
+    returnOrphanLeases: async () => {
+      for (const { lane, id, token } of await orphanLeases.look([...registry.all()])) {
         outcomes.add(undefined, { lane, id, token, kind: 'return' })
       }
     },
     lookForDeadWorkers: () => holders.look(),
-    recount: () => inHand.prune(store, clock.nowMs()),
+    recount: () => activeLeases.prune(store, clock.nowMs()),
     retryReleases: () => outcomes.retryReleases(),
   })
-  const forgotten = new Forgotten(store, (token) => inHand.has(token))
+  const orphanLeases = new OrphanLeases(store, (token) => activeLeases.has(token))
   const admin = new Administration({
     store,
-    tell,
+    notify,
     registry,
     observer,
     register: (lane) => submissions.laneNumber(lane),
     settled: async () => {
-      await Promise.all([submissions.registered(), counts.told()])
+      await Promise.all([submissions.registered(), counts.published()])
       steps.flush()
     },
   })
   const jobs = new JobLookup(store, registry)
-  const sets = new JobSets({ store, tell, registry })
+  const sets = new JobSets({ store, notify, registry })
   return {
-    ...{ registry, waiters, inHand, wakeups, verdicts, submissions, outcomes, claims, watch },
+    ...{
+      registry,
+      waiters,
+      activeLeases,
+      wakeups,
+      retryPolicy,
+      submissions,
+      outcomes,
+      claims,
+      watch,
+    },
     ...{ counts, upkeep, admin, queues, jobs, sets, tasks, closings, holders },
   }
 }

@@ -6,8 +6,8 @@ import type { LeaseHolders } from './maintenance/lease-holders.ts'
 import type { JobSets } from './admin/job-sets.ts'
 import type { QueueControl } from './admin/queue-control.ts'
 import type { IdleWorker } from './dispatch/idle-workers.ts'
-import { consumerInterest, namedInterest } from './model/interest.ts'
-import type { Ability, Interest } from './model/interest.ts'
+import { consumerSubscription, namedSubscription } from './model/subscription.ts'
+import type { Ability, Subscription } from './model/subscription.ts'
 import { holderOf, type JobRef, type JobState, type Report } from './model/job.ts'
 import type { LaneRegistry } from './model/lane-registry.ts'
 import { LeaseTimers } from './dispatch/lease-timers.ts'
@@ -15,7 +15,13 @@ import type { SchedulerOptions } from './scheduler-options.ts'
 import { schedulerParts, type SchedulerParts } from './scheduler-parts.ts'
 import type { Clock, Observer, Store } from './store/ports.ts'
 import type { JobNote } from './store/queue-ports.ts'
-import type { Assignment, Claimant, Reporting, Settlement, Submission } from './model/requests.ts'
+import type {
+  Assignment,
+  FetchRequest,
+  Reporting,
+  Settlement,
+  Submission,
+} from './model/requests.ts'
 import { lossFailure, type FailureReport } from './model/retry.ts'
 import type { TaskTimes } from './maintenance/task-times.ts'
 import type { Waiter } from './results/waiters.ts'
@@ -71,12 +77,12 @@ export class Scheduler {
     await this.#parts.upkeep.start()
     await this.queues.load()
     await this.#openRouted()
-    this.onForgotten(() => this.#openRouted())
+    this.onStoreReset(() => this.#openRouted())
   }
 
   /** Is called when the store has forgotten what this node told it; what it returns ends that. */
-  onForgotten(reminder: () => Promise<void> | void): () => void {
-    return this.#parts.upkeep.onForgotten(reminder)
+  onStoreReset(reminder: () => Promise<void> | void): () => void {
+    return this.#parts.upkeep.onStoreReset(reminder)
   }
 
   /** Is called when an operator closed a lane to consumers; what it returns ends that. */
@@ -93,12 +99,12 @@ export class Scheduler {
 
   /** Jobs in the hands of this node's workers. */
   get running(): number {
-    return this.#parts.inHand.size
+    return this.#parts.activeLeases.size
   }
 
   /** Resolves when no worker of this node has a job. */
   whenIdle(): Promise<void> {
-    return this.#parts.inHand.whenEmpty()
+    return this.#parts.activeLeases.whenEmpty()
   }
 
   /** Leaves the nodes; what is still held by Gearman workers of this node goes back. */
@@ -123,8 +129,8 @@ export class Scheduler {
   }
 
   /** Asks for one job. The answer comes at once, with a job or without. */
-  claim(claimant: Claimant): void {
-    this.#parts.claims.add(claimant)
+  claim(request: FetchRequest): void {
+    this.#parts.claims.add(request)
   }
 
   complete(assignment: Assignment, output: Uint8Array, settlement?: Settlement): void {
@@ -136,7 +142,7 @@ export class Scheduler {
   fail(assignment: Assignment, report: FailureReport, settlement?: Settlement): void {
     this.#parts.outcomes.add(
       assignment,
-      this.#parts.verdicts.ofFailure(assignment.job, report),
+      this.#parts.retryPolicy.ofFailure(assignment.job, report),
       settlement,
     )
   }
@@ -160,34 +166,34 @@ export class Scheduler {
 
   /**
    * A worker goes idle and is woken when there may be a job; with `look` at once if there is one
-   * now. A worker that knows of its own that there was none (see {@link stirs}) need not look. One
+   * now. A worker that knows of its own that there was none (see {@link arrivals}) need not look. One
    * that was woken for nothing sleeps `again`, and keeps its place in the line.
    */
-  sleep(worker: IdleWorker, look: boolean, again = false): void {
+  addIdle(worker: IdleWorker, look: boolean, again = false): void {
     this.#parts.wakeups.idle.add(worker, again)
     // Behind the claims of this turn: what the worker has just been given does not wake it.
-    if (look && !this.#parts.claims.isKnownEmpty(worker.interest))
+    if (look && !this.#parts.claims.isKnownEmpty(worker.subscription))
       this.#clock.endOfTurn(() => this.#parts.upkeep.lookFor(worker))
     this.#parts.watch.touch()
   }
 
-  /** Grows with each wake-up for what an interest covers: the same figure means nothing came. */
-  stirs(interest: Interest): number {
-    return this.#parts.wakeups.stirs.of(interest)
+  /** Grows with each wake-up for what a subscription covers: the same figure means nothing came. */
+  arrivals(subscription: Subscription): number {
+    return this.#parts.wakeups.arrivals.of(subscription)
   }
 
   /** The worker is idle no more, or gone. */
-  rouse(worker: IdleWorker): void {
+  removeIdle(worker: IdleWorker): void {
     this.#parts.wakeups.idle.remove(worker)
   }
 
-  namedInterest(abilities: readonly Ability[]): Interest {
-    return namedInterest(abilities, this.registry, this.#options.functionOrder)
+  namedSubscription(abilities: readonly Ability[]): Subscription {
+    return namedSubscription(abilities, this.registry, this.#options.functionOrder)
   }
 
-  consumerInterest(queues: readonly string[], functions?: ReadonlySet<string>): Interest {
+  consumerSubscription(queues: readonly string[], functions?: ReadonlySet<string>): Subscription {
     const access = this.#options.bridge === 'routed' ? 'opened' : 'auto'
-    return consumerInterest(queues, this.registry, functions, access)
+    return consumerSubscription(queues, this.registry, functions, access)
   }
 
   /** A by-name worker came for a function or lane (+1), or left (-1). */
@@ -197,7 +203,7 @@ export class Scheduler {
     if (change === 1) {
       this.#parts.submissions
         .laneNumber(lane)
-        .catch((error: unknown) => this.#observer.trouble('new lane', error))
+        .catch((error: unknown) => this.#observer.error('new lane', error))
     }
   }
 
@@ -240,7 +246,7 @@ export class Scheduler {
   }
 
   /** A consumer's reservation that this node did not hand out, as one that it did: for outcomes by jid. */
-  adopt(job: JobState): Assignment | undefined {
+  lookupLease(job: JobState): Assignment | undefined {
     // A by-name worker's reservation is ended by its own words alone; a token names its kind first.
     if (job.token === undefined || holderOf(job.token) !== 'consumer') return undefined
     return {

@@ -13,7 +13,7 @@ import {
   type LaneOpenness,
   type LeasedJob,
   type LookExtra,
-  type Pulse,
+  type HeartbeatReply,
   type Step,
   type StepAnswer,
   type StepStore,
@@ -289,7 +289,7 @@ export class RedisStore extends SingleSteps implements Store {
     return this.#jobs.held(lanes)
   }
 
-  beat(): Promise<Pulse> {
+  beat(): Promise<HeartbeatReply> {
     void this.#events.probe()
     return this.#nodes.beat()
   }
@@ -316,8 +316,8 @@ export class RedisStore extends SingleSteps implements Store {
     await this.#link.call(() => this.#events.watch(lanes))
   }
 
-  heard(): Promise<void> {
-    return this.#events.heard()
+  delivered(): Promise<void> {
+    return this.#events.delivered()
   }
 
   async check(): Promise<void> {

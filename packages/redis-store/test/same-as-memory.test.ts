@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Level, NewJob, Outcome, Reservation } from '@crossgear/core-scheduler'
+import type { Level, NewJob, Outcome, Lease } from '@crossgear/core-scheduler'
 import {
   type SteppedStore,
   ManualClock,
@@ -72,7 +72,7 @@ function jobOf([jobLevel, figure]: readonly [Level, number]): NewJob {
   }
 }
 
-function outcomeOf({ lane, id, token }: Reservation, kind: Outcome['kind']): Outcome {
+function outcomeOf({ lane, id, token }: Lease, kind: Outcome['kind']): Outcome {
   const [held, message, failure] = [{ lane, id, token }, Buffer.from('m'), '{"retry_count":0}']
   switch (kind) {
     case 'complete':
@@ -96,7 +96,7 @@ async function play(
   store: SteppedStore,
   steps: readonly Step[],
 ): Promise<unknown[]> {
-  const held: Reservation[] = []
+  const held: Lease[] = []
   const answers: unknown[] = []
   for (const one of steps) {
     answers.push(await answerTo(world, store, one, held))
@@ -112,7 +112,7 @@ async function answerTo(
   world: StoreWorld,
   store: SteppedStore,
   one: Step,
-  held: Reservation[],
+  held: Lease[],
 ): Promise<unknown> {
   switch (one.kind) {
     case 'submit':

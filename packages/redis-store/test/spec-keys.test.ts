@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { NewJob, Reservation } from '@crossgear/core-scheduler'
+import type { NewJob, Lease } from '@crossgear/core-scheduler'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SteppedStore } from '@crossgear/store-testkit'
@@ -27,13 +27,13 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     await world.close()
   })
 
-  async function claimOne(lane = 'mail'): Promise<Reservation> {
+  async function claimOne(lane = 'mail'): Promise<Lease> {
     const [claimed] = await store.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
     if (!claimed) throw new Error(`nothing in ${lane}`)
     return claimed
   }
 
-  async function complete({ lane, id, token }: Reservation, output: string): Promise<void> {
+  async function complete({ lane, id, token }: Lease, output: string): Promise<void> {
     await store.finish(lane, [{ lane, id, token, kind: 'complete', output: Buffer.from(output) }])
   }
 

@@ -1,4 +1,4 @@
-import type { Door, EndedRun, Observer, Repair, Reservation } from '@crossgear/core-scheduler'
+import type { Door, EndedRun, Observer, Repair, Lease } from '@crossgear/core-scheduler'
 
 /** One call of an observer, with its arguments by name. */
 export type Observation =
@@ -21,15 +21,15 @@ export type Observation =
   | { readonly kind: 'bridged'; readonly lane: string }
   | { readonly kind: 'stranded'; readonly lanes: number; readonly fresh: readonly string[] }
   | { readonly kind: 'unconfirmed'; readonly what: string; readonly n: number }
-  | { readonly kind: 'trouble'; readonly task: string; readonly error: unknown }
+  | { readonly kind: 'error'; readonly task: string; readonly error: unknown }
 
 /** Keeps what it is told, in order. */
 export class RecordingObserver implements Observer {
   readonly seen: Observation[] = []
 
-  /** The troubles alone, each as its task. */
-  get troubles(): readonly string[] {
-    return this.seen.flatMap((one) => (one.kind === 'trouble' ? [one.task] : []))
+  /** The errors alone, each as its task. */
+  get errors(): readonly string[] {
+    return this.seen.flatMap((one) => (one.kind === 'error' ? [one.task] : []))
   }
 
   of<Kind extends Observation['kind']>(kind: Kind): Extract<Observation, { kind: Kind }>[] {
@@ -40,7 +40,7 @@ export class RecordingObserver implements Observer {
     this.seen.push({ kind: 'submitted', lane, door, how })
   }
 
-  assigned({ lane, door, waitedMs }: Reservation): void {
+  assigned({ lane, door, waitedMs }: Lease): void {
     this.seen.push({ kind: 'assigned', lane, door, waitMs: waitedMs })
   }
 
@@ -72,7 +72,7 @@ export class RecordingObserver implements Observer {
     this.seen.push({ kind: 'stranded', lanes, fresh })
   }
 
-  trouble(task: string, error: unknown): void {
-    this.seen.push({ kind: 'trouble', task, error })
+  error(task: string, error: unknown): void {
+    this.seen.push({ kind: 'error', task, error })
   }
 }

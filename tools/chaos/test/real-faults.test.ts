@@ -116,7 +116,7 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
           const answer = await sound.step({ ...step, submissions: [] })
           const submissions = step.submissions.map(({ jobs }) => ({
             results: jobs.map((_, at) => ({ kind: 'created' as const, id: at + 1 })),
-            isTold: true,
+            isPublished: true,
             isOpen: true,
           }))
           return { ...answer, submissions }

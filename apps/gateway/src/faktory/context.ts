@@ -2,7 +2,7 @@ import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import type { Surplus } from '../net/open-port.ts'
 import type { Greeter } from './greeting.ts'
 import type { Info } from './info.ts'
-import type { Interests } from './interests.ts'
+import type { Subscriptions } from './subscriptions.ts'
 import type { Neighbours } from './neighbours.ts'
 import type { OpenLanes } from './open-lanes.ts'
 import type { PayloadRuleOf } from './translate.ts'
@@ -28,7 +28,7 @@ export interface FaktoryContext {
   readonly wrongPasswords: WrongPasswords
   readonly workers: Workers
   readonly neighbours: Neighbours
-  readonly interests: Interests
+  readonly subscriptions: Subscriptions
   readonly lanes: OpenLanes
   readonly info: Info
   readonly state: DoorState

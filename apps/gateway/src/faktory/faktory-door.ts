@@ -10,7 +10,7 @@ import type { Census } from '../ops/metrics/census.ts'
 import type { DoorState, FaktoryContext, Rejection } from './context.ts'
 import { Greeter } from './greeting.ts'
 import { Info } from './info.ts'
-import { Interests } from './interests.ts'
+import { Subscriptions } from './subscriptions.ts'
 import { noNeighbours, type FaktoryNews, type Neighbours } from './neighbours.ts'
 import { OpenLanes } from './open-lanes.ts'
 import { Session } from './session.ts'
@@ -116,7 +116,7 @@ export class FaktoryDoor implements Door {
       wrongPasswords: this.#wrongPasswords,
       workers: this.workers,
       neighbours,
-      interests: new Interests(scheduler),
+      subscriptions: new Subscriptions(scheduler),
       lanes: this.#lanes,
       info: this.#info,
       state: this.#state,
@@ -173,7 +173,7 @@ export class FaktoryDoor implements Door {
     this.workers.watch()
     this.#unsubscribe.push(
       this.#scheduler.queues.onConsumerNews((wid, news) => this.workers.hear(wid, news)),
-      this.#scheduler.onForgotten(() => this.#lanes.forget()),
+      this.#scheduler.onStoreReset(() => this.#lanes.forget()),
       this.#scheduler.onLaneClosed((lane) => this.#lanes.forget(lane)),
     )
     return this.#listener.listen()

@@ -1,8 +1,8 @@
 import type {
-  Claimant,
+  FetchRequest,
   Delivery,
   IdleWorker,
-  Interest,
+  Subscription,
   StoreError,
   WorkerIdentity,
 } from '@crossgear/core-scheduler'
@@ -20,18 +20,18 @@ const maxClaimsInARow = 4
  * One FETCH until it is answered: claims, and where there is nothing sleeps until a job comes or
  * the time is up. One timer, armed when it first sleeps.
  */
-export class Fetch implements Claimant, IdleWorker {
-  readonly interest: Interest
+export class Fetch implements FetchRequest, IdleWorker {
+  readonly subscription: Subscription
   readonly #session: Session
   readonly #place: Place
-  #stirs = 0
+  #arrivals = 0
   #claims = 0
   #isClaiming = false
   #isDue = false
   #stopTimer: (() => void) | undefined
 
-  constructor(session: Session, interest: Interest) {
-    this.interest = interest
+  constructor(session: Session, subscription: Subscription) {
+    this.subscription = subscription
     this.#session = session
     this.#place = session.reserve()
     session.fetches.add(this)
@@ -67,7 +67,7 @@ export class Fetch implements Claimant, IdleWorker {
     this.#answer(reply)
   }
 
-  nothing(): void {
+  onEmpty(): void {
     this.#isClaiming = false
     if (this.#isDue) {
       this.#answer(NULL_BULK)
@@ -76,9 +76,9 @@ export class Fetch implements Claimant, IdleWorker {
     this.#armTimer()
     if (!this.#session.mayFetch) return
     const { scheduler } = this.#session.context
-    const hasStirred = scheduler.stirs(this.interest) !== this.#stirs
+    const hasStirred = scheduler.arrivals(this.subscription) !== this.#arrivals
     if (hasStirred && this.#claims < maxClaimsInARow) this.#claim()
-    else scheduler.sleep(this, hasStirred, true)
+    else scheduler.addIdle(this, hasStirred, true)
   }
 
   refused(problem: StoreError): void {
@@ -92,18 +92,18 @@ export class Fetch implements Claimant, IdleWorker {
 
   /** Takes no job any more, but waits as long as it would have. */
   withdraw(): void {
-    this.#session.context.scheduler.rouse(this)
+    this.#session.context.scheduler.removeIdle(this)
   }
 
   /** The client has left. */
   cancel(): void {
     this.#stopTimer?.()
-    this.#session.context.scheduler.rouse(this)
+    this.#session.context.scheduler.removeIdle(this)
   }
 
   #claim(): void {
     const { scheduler } = this.#session.context
-    this.#stirs = scheduler.stirs(this.interest)
+    this.#arrivals = scheduler.arrivals(this.subscription)
     this.#claims += 1
     this.#isClaiming = true
     scheduler.claim(this)
@@ -118,7 +118,7 @@ export class Fetch implements Claimant, IdleWorker {
   #timeUp(): void {
     this.#isDue = true
     if (this.#isClaiming) return
-    this.#session.context.scheduler.rouse(this)
+    this.#session.context.scheduler.removeIdle(this)
     this.#answer(NULL_BULK)
   }
 

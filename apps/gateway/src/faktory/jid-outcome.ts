@@ -60,14 +60,14 @@ export abstract class JidOutcome implements Settlement {
   #tellOthers(): void {
     const { context, worker } = this.session
     if (worker.wid === undefined) return
-    void context.scheduler.queues.tell(worker.wid, { settled: this.#jid })
+    void context.scheduler.queues.notify(worker.wid, { settled: this.#jid })
   }
 
   async #find(): Promise<void> {
     const { scheduler } = this.session.context
     try {
       const job = await findJob(this.#jid, scheduler, ['envelope'])
-      const assignment = job && scheduler.adopt(job)
+      const assignment = job && scheduler.lookupLease(job)
       if (assignment) this.#tell(assignment)
       else this.#place.fill(this.unknown(this.#jid))
     } catch (problem) {

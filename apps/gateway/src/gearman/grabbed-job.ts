@@ -1,8 +1,8 @@
 import type {
-  Claimant,
+  FetchRequest,
   Delivery,
-  Interest,
-  Reservation,
+  Subscription,
+  Lease,
   WorkerIdentity,
 } from '@crossgear/core-scheduler'
 import { encodeResponse, NO_JOB } from '@crossgear/gearman-codec'
@@ -11,7 +11,7 @@ import type { Session } from './session.ts'
 import { shownUnique, untilNul } from './translate.ts'
 
 /** A job as one of the three JOB_ASSIGN packets. */
-export type AssignForm = (handle: string, fn: string, job: Reservation) => Buffer
+export type AssignForm = (handle: string, fn: string, job: Lease) => Buffer
 
 /** `JOB_ASSIGN` handle, function, data. */
 export const assignPlain: AssignForm = (handle, fn, job) =>
@@ -30,21 +30,21 @@ export const assignWithReducer: AssignForm = (handle, fn, job) => {
 }
 
 /** A worker's request for a job, until it is answered. */
-export class GrabbedJob implements Claimant {
-  readonly interest: Interest
-  readonly goesOn: boolean
+export class GrabbedJob implements FetchRequest {
+  readonly subscription: Subscription
+  readonly isPipelined: boolean
   readonly #session: Session
   readonly #form: AssignForm
   readonly #place: Place
   /** The scheduler answers before {@link ask} returns: it has not asked the store. */
   #isAtHand = false
 
-  constructor(session: Session, form: AssignForm, place: Place, goesOn: boolean) {
+  constructor(session: Session, form: AssignForm, place: Place, isPipelined: boolean) {
     this.#session = session
     this.#form = form
     this.#place = place
-    this.goesOn = goesOn
-    this.interest = session.worker.interest
+    this.isPipelined = isPipelined
+    this.subscription = session.worker.subscription
   }
 
   ask(): void {
@@ -68,20 +68,20 @@ export class GrabbedJob implements Claimant {
     const handle = context.handles.of(job)
     if (!ability || handle === undefined) {
       scheduler.release(assignment, false)
-      this.nothing()
+      this.onEmpty()
       return
     }
     worker.hold(handle, assignment, ability)
     this.#answer(this.#form(handle, ability.fn, job))
   }
 
-  nothing(): void {
+  onEmpty(): void {
     this.#answer(NO_JOB)
   }
 
   /** No job as far as the worker is concerned: it sleeps, and is woken when the store is back. */
   refused(): void {
-    this.nothing()
+    this.onEmpty()
   }
 
   #answer(bytes: Uint8Array): void {

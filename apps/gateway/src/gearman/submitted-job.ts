@@ -59,7 +59,7 @@ export class SubmittedJob implements Submission, Waiter {
     this.#place.fill(this.#session.refusal('QUEUE_FAILED'))
   }
 
-  hear(_ref: JobRef, event: JobEvent): void {
+  onEvent(_ref: JobRef, event: JobEvent): void {
     if (isFinal(event)) this.#session.client.forget(this)
     const { peer } = this.#session
     const packet = this.#packetOf(event)

@@ -75,5 +75,5 @@ export const plainFailure: FailureReport = { message: '', errtype: 'WORK_FAIL' }
 
 /** WORK_EXCEPTION: the bytes go to the clients as they came. */
 export function exceptionReport(data: Buffer): FailureReport {
-  return { message: data.toString(), bytes: data, errtype: 'WORK_EXCEPTION', thrown: true }
+  return { message: data.toString(), bytes: data, errtype: 'WORK_EXCEPTION', isException: true }
 }

@@ -1,4 +1,4 @@
-import type { Ability, Assignment, IdleWorker, Interest } from '@crossgear/core-scheduler'
+import type { Ability, Assignment, IdleWorker, Subscription } from '@crossgear/core-scheduler'
 import { NOOP } from '@crossgear/gearman-codec'
 import type { HandCounts } from '../ops/metrics/census.ts'
 import { GrabbedJob, type AssignForm } from './grabbed-job.ts'
@@ -11,7 +11,7 @@ const defaultMaxFunctions = 1_000
 
 /** What follows from the abilities, made anew when they change. */
 interface Derived {
-  readonly interest: Interest
+  readonly subscription: Subscription
   readonly byLane: ReadonlyMap<string, Ability>
 }
 
@@ -30,7 +30,7 @@ export class WorkerSide implements IdleWorker {
   /** It has ended a job with what is being read. */
   #hasEnded = false
   #asleep = false
-  #sleptAs: Interest | undefined
+  #sleptAs: Subscription | undefined
 
   constructor(session: Session) {
     this.#session = session
@@ -41,8 +41,8 @@ export class WorkerSide implements IdleWorker {
     return [...this.#abilities.keys()].reverse()
   }
 
-  get interest(): Interest {
-    return this.#derive().interest
+  get subscription(): Subscription {
+    return this.#derive().subscription
   }
 
   /** The latest function is tried first. Without a lease a job is its while it is connected. */
@@ -71,7 +71,7 @@ export class WorkerSide implements IdleWorker {
   }
 
   grab(form: AssignForm): void {
-    this.#rouse()
+    this.#removeIdle()
     this.#grabs.push({ form, place: this.#session.peer.reserve() })
   }
 
@@ -90,9 +90,9 @@ export class WorkerSide implements IdleWorker {
       new GrabbedJob(this.#session, form, place, this.#hasEnded).ask()
     }
     this.#hasEnded = false
-    if (!this.#asleep || this.#sleptAs === this.interest) return
-    this.#sleptAs = this.interest
-    scheduler.sleep(this, true)
+    if (!this.#asleep || this.#sleptAs === this.subscription) return
+    this.#sleptAs = this.subscription
+    scheduler.addIdle(this, true)
   }
 
   /** NOOP, once: to be woken again it has to say that it sleeps again. */
@@ -165,7 +165,7 @@ export class WorkerSide implements IdleWorker {
 
   /** The connection is gone: what it held goes to others. */
   leave(): void {
-    this.#rouse()
+    this.#removeIdle()
     for (const fn of this.#abilities.keys()) this.#session.scheduler.countNamed(fn, -1)
     this.#abilities.clear()
     for (const held of this.#held.values()) this.#lose(held)
@@ -196,13 +196,13 @@ export class WorkerSide implements IdleWorker {
     const abilities = [...this.#abilities.values()].reverse()
     const { names } = scheduler.registry
     const byLane = new Map(abilities.map((ability) => [names.canonical(ability.fn), ability]))
-    this.#derived = { interest: scheduler.namedInterest(abilities), byLane }
+    this.#derived = { subscription: scheduler.namedSubscription(abilities), byLane }
     return this.#derived
   }
 
-  #rouse(): void {
+  #removeIdle(): void {
     if (!this.#asleep) return
     this.#asleep = false
-    this.#session.scheduler.rouse(this)
+    this.#session.scheduler.removeIdle(this)
   }
 }

@@ -78,7 +78,7 @@ export class Exchange implements Submission, Waiter {
     this.refuse('STORE')
   }
 
-  hear(_ref: JobRef, event: JobEvent): void {
+  onEvent(_ref: JobRef, event: JobEvent): void {
     if (isFinal(event)) this.#waitsFor = undefined
     switch (event.kind) {
       case 'warning':

@@ -28,7 +28,7 @@ const limits: Readonly<Record<string, string>> = {
 interface Ears {
   readonly metrics: DoorMetrics
   readonly log: Logger
-  readonly observer: Pick<Observer, 'trouble'>
+  readonly observer: Pick<Observer, 'error'>
   /** This process's clock. */
   readonly nowMs?: () => number
 }
@@ -54,7 +54,7 @@ export function doorHooks(
     dropped: (reason: DropReason, error?: unknown): void => {
       rejected(reason)
       endings.push(reason)
-      if (reason === 'error') observer.trouble(`A ${door} connection`, error)
+      if (reason === 'error') observer.error(`A ${door} connection`, error)
     },
     heldBack: () => metrics.heldBack(),
     connected: () => metrics.connectionOpened(),

@@ -1,4 +1,4 @@
-import type { Leftover, Observer, StoreError } from '@crossgear/core-scheduler'
+import type { Orphan, Observer, StoreError } from '@crossgear/core-scheduler'
 import type { Logger } from './log/logger.ts'
 import { Troubles } from './log/troubles.ts'
 import { systemClock } from '../net/clock.ts'
@@ -6,13 +6,13 @@ import type { Metrics } from './metrics/metrics.ts'
 import { oneLine } from '../errors.ts'
 
 /** What the log says of a leftover of a native program that was put right. */
-const mended: Readonly<Record<Leftover, string>> = {
+const mended: Readonly<Record<Orphan, string>> = {
   busy: 'A native worker went silent: its job is queued again.',
   stray: 'A job stood in no queue: it is queued again.',
   count: 'Native workers were counted that nobody is: the count is put right.',
 }
 /** What it says where repairs are only reported. */
-const found: Readonly<Record<Leftover, string>> = {
+const found: Readonly<Record<Orphan, string>> = {
   busy: 'A native worker went silent and its job is left busy.',
   stray: 'A job stands in no queue.',
   count: 'Native workers are counted that nobody is.',
@@ -62,7 +62,7 @@ export function observeWith(metrics: Metrics, log: Logger): Observer {
         )
       }
     },
-    trouble: (task, error) => {
+    error: (task, error) => {
       const text = oneLine(error)
       if (!troubles.isNews(task, text)) return
       log.warn(`${task}: ${text}`)

@@ -12,7 +12,7 @@ describe.skipIf(!hasRedisServer)('a store that came back empty', () => {
   }
 
   function reminded({ scheduler }: FaktoryGateway): Promise<void> {
-    return new Promise((resolve) => scheduler.onForgotten(resolve))
+    return new Promise((resolve) => scheduler.onStoreReset(resolve))
   }
 
   it('is told all lanes, under numbers that all nodes share, and which of them Faktory producers use', async () => {

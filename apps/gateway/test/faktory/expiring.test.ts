@@ -33,10 +33,10 @@ describe.skipIf(!hasRedisServer)('expiring jobs', () => {
     await producer.ask(pushLine('lasting1'))
     const jid = await new Promise((resolve, reject) => {
       scheduler.claim({
-        interest: scheduler.namedInterest([{ fn: 't' }]),
+        subscription: scheduler.namedSubscription([{ fn: 't' }]),
         gone: false,
         assigned: ({ job }) => resolve(job.jid),
-        nothing: () => resolve('nothing'),
+        onEmpty: () => resolve('nothing'),
         refused: reject,
       })
     })

@@ -313,7 +313,7 @@ async function gearmanJob(
   const id = await new Promise<number>((resolve, reject) => {
     scheduler.submit(lane, {
       job: { input: Buffer.from(input), door: 'gearman', level: 8, foreground: true },
-      waiter: { hear: (_ref, event) => hear(event) },
+      waiter: { onEvent: (_ref, event) => hear(event) },
       gone: false,
       submitted: (result) => ('id' in result ? resolve(result.id) : reject(new Error(result.kind))),
       refused: reject,
@@ -326,7 +326,7 @@ async function gearmanJob(
 /** The reservation ends without a word of its worker. */
 async function takeBack(scheduler: FaktoryGateway['scheduler'], jid: string): Promise<void> {
   const job = await scheduler.jobs.findJid(jid)
-  const assignment = job && scheduler.adopt(job)
+  const assignment = job && scheduler.lookupLease(job)
   if (!assignment) throw new Error(`nobody holds ${jid}`)
   await new Promise<void>((resolve, reject) => {
     scheduler.release(assignment, true, { settled: () => resolve(), refused: reject })

@@ -117,10 +117,10 @@ describe.skipIf(!hasRedisServer)('throttles', () => {
     const claim = (): Promise<Assignment | undefined> =>
       new Promise((resolve, reject) => {
         scheduler.claim({
-          interest: scheduler.namedInterest([{ fn: 't' }]),
+          subscription: scheduler.namedSubscription([{ fn: 't' }]),
           gone: false,
           assigned: resolve,
-          nothing: () => resolve(undefined),
+          onEmpty: () => resolve(undefined),
           refused: reject,
         })
       })

@@ -189,7 +189,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     await new Promise<void>((resolve, reject) => {
       scheduler.submit('mail', {
         job: { input: Buffer.from('x'), door: 'gearman', level: 5, foreground: true },
-        waiter: { hear: (_ref, event) => void heard.push(event) },
+        waiter: { onEvent: (_ref, event) => void heard.push(event) },
         gone: false,
         submitted: () => resolve(),
         refused: reject,

@@ -54,7 +54,7 @@ export function schedulersOfFile(): Schedulers {
         await close()
         await scheduler.stop().catch(() => undefined)
         await store.close()
-        if (!troubled) expect(observer.troubles).toEqual([])
+        if (!troubled) expect(observer.errors).toEqual([])
       })
       return scheduler
     },

@@ -11,7 +11,7 @@ interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
   readonly observer: Pick<Observer, 'cancelled'>
-  readonly tell: (ref: JobRef, event: JobEvent) => void
+  readonly notify: (ref: JobRef, event: JobEvent) => void
   readonly register: (lane: string) => Promise<unknown>
   /** Settles when all that this node was told is on its way to the store. */
   readonly settled: () => Promise<void>
@@ -41,13 +41,13 @@ export class Administration {
    * failed. Not while it has workers or running jobs.
    */
   async dropLane(lane: string): Promise<'dropped' | 'unknown' | 'busy'> {
-    const { store, registry, tell, settled } = this.#parts
+    const { store, registry, notify, settled } = this.#parts
     await settled()
     if (registry.numberOf(lane) === undefined) return 'unknown'
     for (;;) {
       const ids = await store.clearLane(lane, clearedPerStep)
       if (ids === 'busy') return 'busy'
-      for (const id of ids) tell({ lane, id }, { kind: 'fail' })
+      for (const id of ids) notify({ lane, id }, { kind: 'fail' })
       if (ids.length < clearedPerStep) break
     }
     await store.unregisterLane(lane)
@@ -62,11 +62,11 @@ export class Administration {
 
   /** Ends a job that is queued or in the hands of a gateway's worker. False for any other. */
   async cancel(ref: JobRef): Promise<boolean> {
-    const { store, observer, tell } = this.#parts
+    const { store, observer, notify } = this.#parts
     const [job] = await store.look(ref.lane, [ref.id])
     const cancelled = job !== undefined && (await store.cancel(ref.lane, ref.id))
     if (cancelled) {
-      tell(ref, { kind: 'fail' })
+      notify(ref, { kind: 'fail' })
       observer.cancelled(ref.lane, job.door)
     }
     return cancelled

@@ -16,7 +16,7 @@ export interface SetFilter {
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
-  readonly tell: (ref: JobRef, event: JobEvent) => void
+  readonly notify: (ref: JobRef, event: JobEvent) => void
 }
 
 /** What is done to scheduled, retried and dead jobs, over all lanes. */
@@ -77,9 +77,9 @@ export class JobSets {
 
   async #move(lane: string, set: JobSet, ids: readonly number[], to: SetExit): Promise<number> {
     if (set === to) return 0
-    const { store, tell } = this.#parts
+    const { store, notify } = this.#parts
     const moved = await store.queues.moveJobs(lane, set, ids, to)
-    if (to !== 'queue') for (const id of moved) tell({ lane, id }, { kind: 'fail' })
+    if (to !== 'queue') for (const id of moved) notify({ lane, id }, { kind: 'fail' })
     return moved.length
   }
 }

@@ -14,8 +14,8 @@ export type ConsumerNewsListener = (wid: string, news: ConsumerNews) => void
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
-  readonly tell: (ref: JobRef, event: JobEvent) => void
-  readonly trouble: (task: string, error: unknown) => void
+  readonly notify: (ref: JobRef, event: JobEvent) => void
+  readonly onError: (task: string, error: unknown) => void
 }
 
 /** What is done to Faktory queues as wholes, over all nodes. */
@@ -52,11 +52,11 @@ export class QueueControl {
   }
 
   /** News of a Faktory worker, which may have connections to other nodes. They hear it if the store answers. */
-  async tell(wid: string, news: ConsumerNews): Promise<void> {
+  async notify(wid: string, news: ConsumerNews): Promise<void> {
     try {
       await this.#parts.store.queues.tellOfConsumer(wid, news)
     } catch (error) {
-      this.#parts.trouble('tell of a worker', error)
+      this.#parts.onError('tell of a worker', error)
     }
   }
 
@@ -67,7 +67,7 @@ export class QueueControl {
   }
 
   /** News of a worker came, from whichever node. */
-  hear(wid: string, news: ConsumerNews): void {
+  onNews(wid: string, news: ConsumerNews): void {
     for (const listener of this.#newsListeners) listener(wid, news)
   }
 
@@ -121,7 +121,7 @@ export class QueueControl {
   async #end(lane: string, places: readonly JobPlace[]): Promise<void> {
     for (;;) {
       const ids = await this.#parts.store.queues.endJobs(lane, places, endedPerStep)
-      for (const id of ids) this.#parts.tell({ lane, id }, { kind: 'fail' })
+      for (const id of ids) this.#parts.notify({ lane, id }, { kind: 'fail' })
       if (ids.length < endedPerStep) return
     }
   }

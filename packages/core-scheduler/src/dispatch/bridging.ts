@@ -1,4 +1,4 @@
-import type { Reservation } from '../model/job.ts'
+import type { Lease } from '../model/job.ts'
 import { isAutomatic } from '../model/job.ts'
 import type { Observer, Store } from '../store/ports.ts'
 
@@ -22,7 +22,7 @@ export class Bridging {
     this.#parts = parts
   }
 
-  handedOut({ lane, token }: Reservation): void {
+  handedOut({ lane, token }: Lease): void {
     if (!isAutomatic(token) || this.#bridged.has(lane)) return
     const { store, observer } = this.#parts
     this.#bridged.add(lane)
@@ -32,7 +32,7 @@ export class Bridging {
       },
       (error: unknown) => {
         this.#bridged.delete(lane)
-        observer.trouble('bridged function', error)
+        observer.error('bridged function', error)
       },
     )
   }

@@ -1,8 +1,8 @@
-import type { Interest } from '../model/interest.ts'
+import type { Subscription } from '../model/subscription.ts'
 
 /** A worker that has nothing to do and wants to hear when that changes. */
 export interface IdleWorker {
-  readonly interest: Interest
+  readonly subscription: Subscription
   /** There may be a job. The worker is idle no more until it sleeps again. */
   wake(): void
 }
@@ -17,7 +17,10 @@ interface Sleepers {
 /** Idle workers in the order in which they fell asleep, found by what they can do. */
 export class IdleWorkers {
   readonly #byKey = new Map<string, Sleepers>()
-  readonly #asleep = new Map<IdleWorker, { readonly interest: Interest; readonly since: number }>()
+  readonly #asleep = new Map<
+    IdleWorker,
+    { readonly subscription: Subscription; readonly since: number }
+  >()
   readonly #places = new WeakMap<IdleWorker, number>()
   #sequence = 0
   #falls = 0
@@ -54,13 +57,13 @@ export class IdleWorkers {
   add(worker: IdleWorker, again = false): void {
     this.remove(worker)
     if (this.#isClosed) return
-    const { interest } = worker
+    const { subscription } = worker
     const before = again ? this.#places.get(worker) : undefined
     const place = before ?? (this.#sequence += 1)
     this.#places.set(worker, place)
     this.#falls += 1
-    this.#asleep.set(worker, { interest, since: this.#falls })
-    for (const key of interest.idleKeys) {
+    this.#asleep.set(worker, { subscription, since: this.#falls })
+    for (const key of subscription.idleKeys) {
       let sleepers = this.#byKey.get(key)
       if (!sleepers) this.#byKey.set(key, (sleepers = { returned: new Map(), others: new Map() }))
       ;(before === undefined ? sleepers.others : sleepers.returned).set(worker, place)
@@ -78,7 +81,7 @@ export class IdleWorkers {
     const asleep = this.#asleep.get(worker)
     if (!asleep) return
     this.#asleep.delete(worker)
-    for (const key of asleep.interest.idleKeys) {
+    for (const key of asleep.subscription.idleKeys) {
       const sleepers = this.#byKey.get(key)
       if (!sleepers) continue
       if (!sleepers.returned.delete(worker)) sleepers.others.delete(worker)

@@ -1,4 +1,4 @@
-import type { Outcome, Report, Reservation, Settled } from '../model/job.ts'
+import type { Outcome, Report, Lease, Settled } from '../model/job.ts'
 import { StoreError, type ClaimRequest, type Clock, type Store } from '../store/ports.ts'
 import {
   noStep,
@@ -10,7 +10,7 @@ import {
   type StepAnswer,
   type StepStore,
 } from '../store/step-ports.ts'
-import { maxBatchBytes, maxBatchItems } from '../intake/gathered.ts'
+import { maxBatchBytes, maxBatchItems } from '../intake/batch-queue.ts'
 import { toStoreError } from '../store/store-errors.ts'
 
 /** With so many items gathered a second step goes while one is under way; with fewer they wait for its answer. */
@@ -55,7 +55,7 @@ class Draft {
     reports: new Part<Report, boolean>(),
     outcomes: new Part<LaneOutcomes, readonly Settled[] | StoreError>(),
     submissions: new Part<LaneArrivals, LaneSubmitted | StoreError>(),
-    claims: new Part<ClaimRequest, readonly Reservation[] | StoreError>(),
+    claims: new Part<ClaimRequest, readonly Lease[] | StoreError>(),
   }
 
   get step(): Step {
@@ -164,7 +164,7 @@ export class Steps {
     return this.#add('submissions', before === 0 ? arrivals : arrivals.map(behind))
   }
 
-  async claim(request: ClaimRequest): Promise<readonly Reservation[]> {
+  async claim(request: ClaimRequest): Promise<readonly Lease[]> {
     return soleAnswer(await this.#add('claims', [request]))
   }
 

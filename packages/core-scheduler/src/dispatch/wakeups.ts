@@ -1,9 +1,9 @@
 import { IdleWorkers, type IdleWorker } from './idle-workers.ts'
-import { idleKeysOf, type IdleKeys } from '../model/interest.ts'
+import { idleKeysOf, type IdleKeys } from '../model/subscription.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Clock } from '../store/ports.ts'
-import { Stirs } from './stirs.ts'
-import { WakeRounds } from './wake-rounds.ts'
+import { ArrivalCounters } from './arrival-counters.ts'
+import { BroadcastWake } from './broadcast-wake.ts'
 import type { WorkerLimits } from './worker-limits.ts'
 
 /** Workers that are awake already for jobs that come. */
@@ -20,23 +20,23 @@ export interface OwnJobs extends Awake {
 /** Who sleeps, and who is woken for what comes into a lane. */
 export class Wakeups {
   readonly idle = new IdleWorkers()
-  readonly stirs = new Stirs()
+  readonly arrivals = new ArrivalCounters()
   readonly #registry: LaneRegistry
   readonly #perJob: number
   readonly #limits: WorkerLimits
-  readonly #rounds: WakeRounds
+  readonly #rounds: BroadcastWake
 
   /** `perJob` idle workers are woken for each job; 0: all, as where the next may have all that it is given. */
   constructor(registry: LaneRegistry, clock: Clock, perJob: number, limits: WorkerLimits) {
     this.#limits = limits
     this.#registry = registry
     this.#perJob = perJob
-    this.#rounds = new WakeRounds(this.idle, clock)
+    this.#rounds = new BroadcastWake(this.idle, clock)
   }
 
   /** Jobs have come. Of others' jobs it is not known whether consumers may take them. */
   wake(lane: string, jobs: number, own?: OwnJobs): void {
-    const { byName, byQueue } = this.stir(lane, own !== undefined)
+    const { byName, byQueue } = this.countArrival(lane, own !== undefined)
     if (this.idle.size === 0) return
     const { byName: named = 0, consumers = 0, isOpen = true } = own ?? {}
     if (this.#wakesAll(lane)) {
@@ -63,9 +63,9 @@ export class Wakeups {
   }
 
   /** Jobs may have come, of which nobody is told yet. */
-  stir(lane: string, own = false): IdleKeys {
+  countArrival(lane: string, own = false): IdleKeys {
     const keys = idleKeysOf(lane, this.#registry)
-    this.stirs.add([...keys.byName, keys.byQueue], own)
+    this.arrivals.add([...keys.byName, keys.byQueue], own)
     return keys
   }
 

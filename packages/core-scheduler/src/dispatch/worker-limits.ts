@@ -1,4 +1,4 @@
-import type { Interest } from '../model/interest.ts'
+import type { Subscription } from '../model/subscription.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Throttle } from '../store/ports.ts'
 
@@ -17,10 +17,10 @@ export class WorkerLimits {
     return this.#queues.size > 0 && this.#queues.has(this.#registry.names.parse(lane).queue)
   }
 
-  /** True where it matters which worker asks for an interest. */
-  concerns(interest: Interest): boolean {
+  /** True where it matters which worker asks for a subscription. */
+  concerns(subscription: Subscription): boolean {
     if (this.#queues.size === 0) return false
-    const groups = interest.groups(this.#registry)
+    const groups = subscription.groups(this.#registry)
     return groups.some(({ lanes }) => lanes.some((lane) => this.covers(lane)))
   }
 }

@@ -7,7 +7,7 @@ interface Parts {
   readonly register: (lane: string) => Promise<unknown>
   /** The lane is known, and has got a job. */
   readonly added: (lane: string) => void
-  readonly trouble: (error: unknown) => void
+  readonly onError: (error: unknown) => void
 }
 
 /**
@@ -30,7 +30,7 @@ export class NewLanes {
   }
 
   async #look(lane: string, first: number): Promise<void> {
-    const { store, registry, register, added, trouble } = this.#parts
+    const { store, registry, register, added, onError } = this.#parts
     try {
       for (let id = first; id !== 0; id = this.#next.get(lane) ?? 0) {
         this.#next.set(lane, 0)
@@ -41,7 +41,7 @@ export class NewLanes {
         return
       }
     } catch (error) {
-      trouble(error)
+      onError(error)
     } finally {
       this.#next.delete(lane)
     }

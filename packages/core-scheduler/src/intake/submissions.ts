@@ -1,5 +1,5 @@
-import { Flights } from './flights.ts'
-import { HeldSubmission, type HeldParts } from './held-submission.ts'
+import { InflightBarrier } from './inflight-barrier.ts'
+import { PendingAck, type PendingAckParts } from './pending-ack.ts'
 import type { NewJob } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import { maxLanes } from '../model/lane-registry.ts'
@@ -9,7 +9,7 @@ import type { LaneArrivals, LaneSubmitted } from '../store/step-ports.ts'
 import type { Steps } from '../dispatch/steps.ts'
 import type { Submission } from '../model/requests.ts'
 import { toStoreError } from '../store/store-errors.ts'
-import { Gathered } from './gathered.ts'
+import { BatchQueue } from './batch-queue.ts'
 import type { Waiters } from '../results/waiters.ts'
 import type { Awake, OwnJobs } from '../dispatch/wakeups.ts'
 
@@ -63,10 +63,10 @@ const oneBatch = ''
 /** Takes jobs in: in the order in which they come, in batches, answered when the store has them. */
 export class Submissions {
   readonly #parts: Parts
-  readonly #batch: Gathered<Pending>
-  readonly #abandoned: Gathered<number>
+  readonly #batch: BatchQueue<Pending>
+  readonly #abandoned: BatchQueue<number>
   readonly #registering = new Map<string, Promise<number>>()
-  readonly #flights = new Flights()
+  readonly #flights = new InflightBarrier()
   readonly #own = new Map<string, Set<number>>()
   readonly #lines: ArrivalLines<Pending>
   /** Lanes that consumers may take from, as the store said last. */
@@ -74,12 +74,15 @@ export class Submissions {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#batch = new Gathered(parts.added, (_key, items) => void this.#send(items))
+    this.#batch = new BatchQueue(parts.added, (_key, items) => void this.#send(items))
     this.#lines = new ArrivalLines(
       (pending) => this.#gather(pending),
       ({ submission }, error) => submission.refused(toStoreError(error)),
     )
-    this.#abandoned = new Gathered(parts.added, (lane, ids) => void this.#sendAbandoned(lane, ids))
+    this.#abandoned = new BatchQueue(
+      parts.added,
+      (lane, ids) => void this.#sendAbandoned(lane, ids),
+    )
   }
 
   /** The job waits for `ready`, and what comes for its queue meanwhile goes behind it. */
@@ -205,10 +208,10 @@ export class Submissions {
     const held = items.map(({ submission, job }) => ({
       lane,
       job,
-      submission: new HeldSubmission(submission, lane),
+      submission: new PendingAck(submission, lane),
     }))
     this.#answer(lane, held, answer, awake)
-    const parts: HeldParts = {
+    const parts: PendingAckParts = {
       waiters,
       abandon: (of, ids) => this.abandon(of, ids),
     }
@@ -226,13 +229,13 @@ export class Submissions {
   #answer(
     lane: string,
     items: readonly Pending[],
-    { results, isTold, isOpen }: LaneSubmitted,
+    { results, isPublished, isOpen }: LaneSubmitted,
     awake: Awake,
   ): void {
     const { registry, waiters, clock, wake, observer } = this.#parts
     const number = registry.numberOf(lane) ?? 0
     const nowMs = clock.nowMs()
-    const isWatched = isTold && this.#parts.isWatched(lane)
+    const isWatched = isPublished && this.#parts.isWatched(lane)
     let created = 0
     for (const [at, { submission, job }] of items.entries()) {
       const result = results[at] ?? { kind: 'full' }
@@ -264,7 +267,7 @@ export class Submissions {
     try {
       await this.#parts.store.abandon(lane, ids)
     } catch (error) {
-      this.#parts.observer.trouble('abandon', error)
+      this.#parts.observer.error('abandon', error)
     }
   }
 }

@@ -26,7 +26,7 @@ interface Parts {
   readonly deadMs: number
   readonly maxLosses: number
   readonly settle: (outcome: Outcome, settlement: Settlement) => void
-  readonly trouble: (error: unknown) => void
+  readonly onError: (error: unknown) => void
 }
 
 type Lease = Pick<JobState, 'lane' | 'id' | 'door'> & { readonly token: string }
@@ -70,7 +70,7 @@ export class LeaseHolders {
 
   /** The worker beats. */
   alive(holder: string): void {
-    this.#parts.store.holders.alive([holder]).catch(this.#parts.trouble)
+    this.#parts.store.holders.alive([holder]).catch(this.#parts.onError)
   }
 
   /** The connection of a worker without wid is gone. */
@@ -105,10 +105,10 @@ export class LeaseHolders {
 
   /** In this order: a lease may have begun and ended in one turn. */
   #flush(): void {
-    const { store, trouble } = this.#parts
+    const { store, onError } = this.#parts
     this.#isArmed = false
-    for (const [holder, leases] of this.#held) store.holders.hold(holder, leases).catch(trouble)
-    for (const [holder, tokens] of this.#ended) store.holders.drop(holder, tokens).catch(trouble)
+    for (const [holder, leases] of this.#held) store.holders.hold(holder, leases).catch(onError)
+    for (const [holder, tokens] of this.#ended) store.holders.drop(holder, tokens).catch(onError)
     this.#held.clear()
     this.#ended.clear()
   }

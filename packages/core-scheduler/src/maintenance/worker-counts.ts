@@ -1,36 +1,36 @@
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Store, WorkerCount } from '../store/ports.ts'
 
-/** The store may have been told something, and may have forgotten it. */
+/** The store may have been published something, and may have forgotten it. */
 const unknown = 'unknown'
 /** Lanes of which one call tells, about a millisecond of the store's time. */
 const lanesPerCall = 64
 
 /**
  * Keeps the store's worker counts true for this node: by-name workers of a function count in all
- * its lanes, consumers of a queue in all lanes of the queue. A worker that comes or goes is told of in
+ * its lanes, consumers of a queue in all lanes of the queue. A worker that comes or goes is published of in
  * calls for some lanes each, one after the other.
  */
 export class WorkerCounts {
   readonly #store: Store
   readonly #registry: LaneRegistry
-  readonly #trouble: (task: string, error: unknown) => void
+  readonly #onError: (task: string, error: unknown) => void
   readonly #named = new Map<string, number>()
   /** The same of all lanes of a function. */
   readonly #namedOfFunction = new Map<string, number>()
   readonly #consumers = new Map<string, number>()
-  readonly #told = new Map<string, string>()
+  readonly #published = new Map<string, string>()
   #telling: Promise<void> | undefined
   readonly #dirty = new Set<string>()
 
   constructor(
     store: Store,
     registry: LaneRegistry,
-    trouble: (task: string, error: unknown) => void,
+    onError: (task: string, error: unknown) => void,
   ) {
     this.#store = store
     this.#registry = registry
-    this.#trouble = trouble
+    this.#onError = onError
   }
 
   /** `lane` is a function's home lane, and then stands for all its lanes, or one lane of it. */
@@ -39,42 +39,43 @@ export class WorkerCounts {
     count(this.#named, lane, change)
     count(this.#namedOfFunction, fn, change)
     for (const one of [lane, fn, ...this.#registry.ofFunction(fn)]) this.#dirty.add(one)
-    this.#tell()
+    this.#publish()
   }
 
   consumer(queue: string, change: 1 | -1): void {
     count(this.#consumers, queue, change)
     for (const lane of this.#registry.ofQueue(queue)) this.#dirty.add(lane)
-    this.#tell()
+    this.#publish()
   }
 
-  /** Settles when the store has this node's workers for the lane, whatever else it is still to be told. */
+  /** Settles when the store has this node's workers for the lane, whatever else it is still to be published. */
   async laneAdded(lane: string): Promise<void> {
     const { fn } = this.#registry.names.parse(lane)
     if (this.#figuresOf(lane) === none && this.#figuresOf(fn) === none) return
     await this.#tellLanes([lane, fn])
   }
 
-  /** The store has forgotten what this node told it. */
+  /** The store has forgotten what this node published it. */
   retell(): void {
-    for (const lane of this.#told.keys()) this.#told.set(lane, unknown)
+    for (const lane of this.#published.keys()) this.#published.set(lane, unknown)
     for (const lane of this.#registry.all()) this.#dirty.add(lane)
     for (const lane of this.#named.keys()) this.#dirty.add(lane)
-    this.#tell()
+    this.#publish()
   }
 
   /** Tells again what the store did not take. */
   retry(): void {
-    for (const [lane, told] of this.#told) if (told === unknown) this.#dirty.add(lane)
-    if (this.#dirty.size > 0) this.#tell()
+    for (const [lane, published] of this.#published)
+      if (published === unknown) this.#dirty.add(lane)
+    if (this.#dirty.size > 0) this.#publish()
   }
 
-  /** Settles when the store has the figures of now, or cannot be told. */
-  async told(): Promise<void> {
+  /** Settles when the store has the figures of now, or cannot be published. */
+  async published(): Promise<void> {
     await this.#telling
   }
 
-  #tell(): void {
+  #publish(): void {
     this.#telling ??= this.#tellAll().finally(() => {
       this.#telling = undefined
     })
@@ -93,7 +94,7 @@ export class WorkerCounts {
   }
 
   #isToBeTold(lane: string): boolean {
-    return this.#figuresOf(lane) !== (this.#told.get(lane) ?? none)
+    return this.#figuresOf(lane) !== (this.#published.get(lane) ?? none)
   }
 
   #figuresOf(lane: string): string {
@@ -117,13 +118,13 @@ export class WorkerCounts {
     if (counts.size === 0) return
     try {
       const refused = await this.#store.setWorkers(counts)
-      for (const [lane, told] of counts) {
-        this.#told.set(lane, refused.has(lane) ? unknown : textOf(told))
+      for (const [lane, published] of counts) {
+        this.#published.set(lane, refused.has(lane) ? unknown : textOf(published))
       }
-      for (const error of refused.values()) this.#trouble('worker counts', error)
+      for (const error of refused.values()) this.#onError('worker counts', error)
     } catch (error) {
-      for (const lane of counts.keys()) this.#told.set(lane, unknown)
-      this.#trouble('worker counts', error)
+      for (const lane of counts.keys()) this.#published.set(lane, unknown)
+      this.#onError('worker counts', error)
     }
   }
 }

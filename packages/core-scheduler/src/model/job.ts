@@ -20,7 +20,7 @@ export interface JobRef {
 }
 
 /** What one Faktory worker or route said about retries. */
-export interface RetryPolicy {
+export interface RetryLimit {
   /** Retries after the first run: 0 forgets the job at its first failure, negative kills it. */
   readonly retries: number
 }
@@ -105,7 +105,7 @@ export interface JobState extends JobRef {
   /** Only worth running while somebody waits. */
   readonly foreground: boolean
   /** It ended with an exception that had nothing to say. */
-  readonly thrown?: boolean
+  readonly isException?: boolean
   /** How many foreground clients wait for it, over all nodes. */
   readonly waiting: number
 }
@@ -126,7 +126,7 @@ export interface LeasedJob extends JobState {
 }
 
 /** A job with its reservation: what a worker is given. */
-export interface Reservation extends Job, LeasedJob {
+export interface Lease extends Job, LeasedJob {
   readonly token: string
   /** How long it stood in the queue, milliseconds; absent where nobody noted when it came. */
   readonly waitedMs?: number
@@ -176,7 +176,7 @@ export type Outcome = JobRef & { readonly token: string } & (
         readonly kind: 'fail'
         readonly message: Uint8Array
         /** The clients hear an exception even where the message is empty. */
-        readonly thrown?: boolean
+        readonly isException?: boolean
         /** Faktory's `failure`, JSON text. */
         readonly failure?: string
       }

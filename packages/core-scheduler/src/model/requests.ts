@@ -1,5 +1,5 @@
-import type { LeasedJob, NewJob, Reservation, Settled, Submitted } from './job.ts'
-import type { Interest } from './interest.ts'
+import type { LeasedJob, NewJob, Lease, Settled, Submitted } from './job.ts'
+import type { Subscription } from './subscription.ts'
 import type { StoreError } from '../store/ports.ts'
 import type { Waiter } from '../results/waiters.ts'
 
@@ -26,7 +26,7 @@ export interface Assignment {
 
 /** An assignment as the worker gets it, with the payload. */
 export interface Delivery extends Assignment {
-  readonly job: Reservation
+  readonly job: Lease
 }
 
 /** A worker process by its name; `isShared`: other nodes may know it by that. */
@@ -36,19 +36,19 @@ export interface WorkerIdentity {
 }
 
 /** A worker's request for one job, and how to answer. */
-export interface Claimant {
-  readonly interest: Interest
+export interface FetchRequest {
+  readonly subscription: Subscription
   /** The worker process that asks, for limits by worker. */
   readonly worker?: WorkerIdentity
   /**
    * True where the worker asks with the same breath that ends its last job: there may be nothing as far as
    * this node knows. Any other is told what the store says.
    */
-  readonly goesOn?: boolean
+  readonly isPipelined?: boolean
   /** True once the worker has left: what was claimed for it goes back at once. */
   readonly gone: boolean
   assigned(delivery: Delivery): void
-  nothing(): void
+  onEmpty(): void
   refused(error: StoreError): void
 }
 

@@ -7,7 +7,7 @@ export interface FailureReport {
   readonly bytes?: Uint8Array
   readonly errtype?: string
   /** An exception, also where the message is empty. */
-  readonly thrown?: boolean
+  readonly isException?: boolean
   readonly backtrace?: readonly string[]
 }
 
@@ -33,10 +33,10 @@ export function outcomeOfFailure(
   const { lane, id, token } = job
   const message = report.bytes ?? Buffer.from(report.message)
   const retries = job.retries ?? defaultRetries(job)
-  const { thrown = false } = report
+  const { isException = false } = report
   // So a Faktory producer says that a job need not be kept.
   if (retries === 0 && job.door === 'faktory') {
-    return { lane, id, token, kind: 'fail', message, thrown }
+    return { lane, id, token, kind: 'fail', message, isException }
   }
 
   const count = failuresBefore(job)
@@ -51,7 +51,7 @@ export function outcomeOfFailure(
     ...(report.backtrace?.length ? { backtrace: report.backtrace } : {}),
     remaining: retries - count,
   })
-  if (retries === 0) return { lane, id, token, kind: 'fail', message, thrown, failure }
+  if (retries === 0) return { lane, id, token, kind: 'fail', message, isException, failure }
   return dead
     ? { lane, id, token, kind: 'dead', message, failure }
     : { lane, id, token, kind: 'retry', message, delayMs, failure }

@@ -1,10 +1,10 @@
-import type { InHand } from '../dispatch/in-hand.ts'
+import type { ActiveLeases } from '../dispatch/active-leases.ts'
 import { holderOf } from '../model/job.ts'
 import type { Door, JobEvent, JobRef, Outcome, Report, Settled } from '../model/job.ts'
 import type { Clock, Observer, RunEnd, Store } from '../store/ports.ts'
 import type { Assignment, Reporting, Settlement } from '../model/requests.ts'
 import { toStoreError } from '../store/store-errors.ts'
-import { Gathered } from '../intake/gathered.ts'
+import { BatchQueue } from '../intake/batch-queue.ts'
 import type { Steps } from '../dispatch/steps.ts'
 import type { Waiters } from './waiters.ts'
 
@@ -27,10 +27,10 @@ interface Parts {
   readonly store: Store
   readonly clock: Clock
   readonly observer: Observer
-  readonly inHand: InHand
+  readonly activeLeases: ActiveLeases
   readonly added: () => void
   readonly wake: (lane: string, jobs: number) => void
-  readonly tell: (ref: JobRef, event: JobEvent) => void
+  readonly notify: (ref: JobRef, event: JobEvent) => void
   readonly waiters: Pick<Waiters, 'suppose' | 'has'>
   readonly steps: Steps
 }
@@ -41,19 +41,19 @@ const longOutput = 1024
 /** Takes outcomes and reports: in batches per lane, told on when the store has it. */
 export class Outcomes {
   readonly #parts: Parts
-  readonly #outcomes: Gathered<PendingOutcome>
-  readonly #reports: Gathered<PendingReport>
+  readonly #outcomes: BatchQueue<PendingOutcome>
+  readonly #reports: BatchQueue<PendingReport>
   readonly #refusedReleases: PendingOutcome[] = []
   /** Those that the store has been told and that it, or a disk or replica where that is asked for, did not answer yet. */
   readonly #underway = new Set<readonly PendingOutcome[]>()
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#outcomes = new Gathered(parts.added, (lane, items) => {
+    this.#outcomes = new BatchQueue(parts.added, (lane, items) => {
       this.#reports.flush()
       void this.#finish(lane, items)
     })
-    this.#reports = new Gathered(parts.added, (_lane, items) => void this.#sendReports(items))
+    this.#reports = new BatchQueue(parts.added, (_lane, items) => void this.#sendReports(items))
   }
 
   /** `assignment` is absent for a job that no worker of this node held. */
@@ -148,10 +148,10 @@ export class Outcomes {
 
   #answer(item: PendingOutcome, result: Settled): void {
     const { outcome, settlement } = item
-    this.#parts.inHand.remove(outcome.token)
+    this.#parts.activeLeases.remove(outcome.token)
     if (result !== 'unknown') {
       const event = eventOf(outcome, result)
-      if (event) this.#parts.tell(outcome, event)
+      if (event) this.#parts.notify(outcome, event)
       this.#observe(item)
     }
     settlement?.settled(result)
@@ -179,7 +179,7 @@ export class Outcomes {
       const results = await this.#parts.steps.report(items.map(({ report }) => report))
       for (const [at, { report, reporting }] of items.entries()) {
         const known = results[at] ?? false
-        if (known) this.#parts.tell(report, report)
+        if (known) this.#parts.notify(report, report)
         reporting.reported(known)
       }
     } catch (error) {
@@ -214,7 +214,7 @@ function eventOf(outcome: Outcome, result: Settled): JobEvent | undefined {
     case 'complete':
       return { kind: 'complete', output: outcome.output }
     case 'fail':
-      return failureEvent(outcome.message, outcome.thrown)
+      return failureEvent(outcome.message, outcome.isException)
     case 'dead':
       return failureEvent(outcome.message)
     case 'retry':

@@ -2,7 +2,7 @@ import type { JobEvent, JobRef } from '../model/job.ts'
 
 /** A connected client that is owed the outcome of a job. */
 export interface Waiter {
-  hear(ref: JobRef, event: JobEvent): void
+  onEvent(ref: JobRef, event: JobEvent): void
 }
 
 /** Jobs whose clients are named to the store at a time. */
@@ -16,7 +16,7 @@ interface Wait {
   /** What was last heard of its progress, so that a look finds only news. */
   progress?: string
   /** What the job's worker said at its end, where the store may or may not have taken it. */
-  unsure?: JobEvent
+  pendingOutcome?: JobEvent
 }
 
 /** Events after which nothing more comes. */
@@ -79,23 +79,23 @@ export class Waiters {
   }
 
   /** Tells all that wait for the job; a final event ends their wait. */
-  tell(ref: JobRef, event: JobEvent): void {
+  notify(ref: JobRef, event: JobEvent): void {
     const wait = this.#byLane.get(ref.lane)?.get(ref.id)
     if (!wait) return
     if (isFinal(event)) this.#forget(ref.lane, ref.id)
     else if (event.kind === 'status') wait.progress = progressOf(event.dividend, event.divisor)
-    for (const waiter of [...wait.waiters]) waiter.hear(ref, event)
+    for (const waiter of [...wait.waiters]) waiter.onEvent(ref, event)
   }
 
   /** The job has ended so, if the store took it: kept for when the job is gone. */
   suppose(ref: JobRef, event: JobEvent): void {
     const wait = this.#byLane.get(ref.lane)?.get(ref.id)
-    if (wait) wait.unsure = event
+    if (wait) wait.pendingOutcome = event
   }
 
   /** The job is gone: it ended as was supposed, or failed. */
   giveUp(ref: JobRef): void {
-    this.tell(ref, this.#byLane.get(ref.lane)?.get(ref.id)?.unsure ?? { kind: 'fail' })
+    this.notify(ref, this.#byLane.get(ref.lane)?.get(ref.id)?.pendingOutcome ?? { kind: 'fail' })
   }
 
   /** Whether this progress was not told yet. */

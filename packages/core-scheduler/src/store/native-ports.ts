@@ -4,11 +4,11 @@ import type { JobRef } from '../model/job.ts'
  * What the GearMonkey protocol leaves lying when a native program dies. `busy`: a job whose native
  * worker went silent; `stray`: an idle job in no queue; `count`: native workers counted that are gone.
  */
-export type Leftover = 'busy' | 'stray' | 'count'
+export type Orphan = 'busy' | 'stray' | 'count'
 
 /** One leftover that was put right, or would have been. */
 export interface Repair {
-  readonly kind: Leftover
+  readonly kind: Orphan
   readonly lane: string
   /** The job; of a `count` the next job in line, that nobody took. 0 where there is none. */
   readonly id: number

@@ -8,7 +8,7 @@ import type {
   JobState,
   LeasedJob,
   LookExtra,
-  Reservation,
+  Lease,
 } from '../model/job.ts'
 import type { NativeStore, Repair } from './native-ports.ts'
 import type { BatchStore } from './batch-ports.ts'
@@ -133,13 +133,13 @@ export interface JobSummary extends JobRef {
 }
 
 /** What a heartbeat brings back. */
-export interface Pulse {
+export interface HeartbeatReply {
   /** The store's clock, milliseconds since 1970. */
   readonly nowMs: number
   /** The last heartbeat of each other node: a figure that is another with every beat. */
   readonly heartbeats: ReadonlyMap<string, number>
   /** True where another node had taken this one for dead: its worker counts and waiting clients are gone. */
-  readonly forgotten: boolean
+  readonly wasReclaimed: boolean
 }
 
 /** What the store tells a node unasked. */
@@ -257,7 +257,7 @@ export interface Store extends StepStore {
   expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]>
   /** Reservations that this node has given out, as the store knows them. */
   held(lanes: readonly string[]): Promise<readonly HeldRef[]>
-  beat(): Promise<Pulse>
+  beat(): Promise<HeartbeatReply>
   /**
    * Puts back the Gearman reservations of a dead node, each as a worker lost (given up at `maxLosses`; 0:
    * never), takes away its worker counts and forgets its waiting clients. Returns the lanes that got jobs.
@@ -278,7 +278,7 @@ export interface Store extends StepStore {
   watch(lanes: ReadonlySet<string> | 'all'): Promise<void>
   listen(listener: StoreListener): void
   /** Settles when the listener has heard all that was published before; where nothing is heard, at once. */
-  heard(): Promise<void>
+  delivered(): Promise<void>
   /** Resolves when the store takes jobs; throws what keeps it from it. */
   check(): Promise<void>
   close(): Promise<void>
@@ -337,7 +337,7 @@ export interface EndedRun {
 export interface Observer {
   /** A job came by a door. `joined`: it was coalesced with one that is there. */
   submitted(lane: string, door: Door, how: 'created' | 'joined'): void
-  assigned(job: Reservation): void
+  assigned(job: Lease): void
   ended(run: EndedRun): void
   /** An operator ended a job, which had come by this door. */
   cancelled(lane: string, door: Door): void
@@ -354,5 +354,5 @@ export interface Observer {
    */
   stranded(lanes: number, fresh: readonly string[]): void
   /** A background task met an error; it goes on. */
-  trouble(task: string, error: unknown): void
+  error(task: string, error: unknown): void
 }

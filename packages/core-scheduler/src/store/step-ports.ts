@@ -1,4 +1,4 @@
-import type { NewJob, Outcome, Report, Reservation, Settled, Submitted } from '../model/job.ts'
+import type { NewJob, Outcome, Report, Lease, Settled, Submitted } from '../model/job.ts'
 import { StoreError, type ClaimRequest } from './ports.ts'
 
 /** Jobs of one lane that came together with those of others. */
@@ -19,7 +19,7 @@ export interface LaneOutcomes {
 export interface LaneSubmitted {
   readonly results: readonly Submitted[]
   /** False where the listeners of this node are told nothing of these jobs. */
-  readonly isTold: boolean
+  readonly isPublished: boolean
   /** True where consumers of the lane's queue may take them. */
   readonly isOpen: boolean
 }
@@ -45,7 +45,7 @@ export interface StepAnswer {
   readonly reports: readonly boolean[]
   readonly outcomes: readonly (readonly Settled[] | StoreError)[]
   readonly submissions: readonly (LaneSubmitted | StoreError)[]
-  readonly claims: readonly (readonly Reservation[] | StoreError)[]
+  readonly claims: readonly (readonly Lease[] | StoreError)[]
 }
 
 /** The part of the store that jobs go through. */
@@ -66,7 +66,7 @@ export abstract class SingleSteps implements StepStore {
     return soleAnswer(submissions).results
   }
 
-  async claim(request: ClaimRequest): Promise<readonly Reservation[]> {
+  async claim(request: ClaimRequest): Promise<readonly Lease[]> {
     return soleAnswer((await this.step({ ...noStep, claims: [request] })).claims)
   }
 

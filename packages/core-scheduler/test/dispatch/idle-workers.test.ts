@@ -5,7 +5,14 @@ const woken: string[] = []
 
 function sleeper(name: string, ...idleKeys: string[]): IdleWorker {
   return {
-    interest: { by: 'named', access: 'any', key: name, idleKeys, mayWait: true, groups: () => [] },
+    subscription: {
+      by: 'named',
+      access: 'any',
+      key: name,
+      idleKeys,
+      mayWait: true,
+      groups: () => [],
+    },
     wake: () => void woken.push(name),
   }
 }
@@ -42,7 +49,7 @@ describe('idle workers', () => {
     for (let job = 0; job < 6; job += 1) {
       const [name = ''] = wake(idle, ['fmail'], 1)
       order.push(name)
-      for (const worker of workers) if (worker.interest.key === name) idle.add(worker)
+      for (const worker of workers) if (worker.subscription.key === name) idle.add(worker)
     }
     expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
   })
@@ -78,11 +85,11 @@ describe('idle workers', () => {
     expect(wake(idle, ['fmail', 'qdefault'], 9)).toEqual([])
   })
 
-  test('one whose interest changed in its sleep is forgotten under the old one', () => {
+  test('one whose subscription changed in its sleep is forgotten under the old one', () => {
     const idle = new IdleWorkers()
     const worker = { ...sleeper('a', 'fmail') }
     idle.add(worker)
-    worker.interest = sleeper('a', 'fsms').interest
+    worker.subscription = sleeper('a', 'fsms').subscription
     idle.add(worker)
     expect([...idle.keys()]).toEqual(['fsms'])
   })
@@ -91,7 +98,7 @@ describe('idle workers', () => {
     const idle = new IdleWorkers()
     let wakes = 0
     const restless: IdleWorker = {
-      interest: sleeper('r', 'fmail').interest,
+      subscription: sleeper('r', 'fmail').subscription,
       wake: () => {
         wakes += 1
         if (wakes < 5) idle.add(restless)

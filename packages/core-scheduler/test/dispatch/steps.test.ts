@@ -54,7 +54,7 @@ function answerOf({ reports, outcomes, submissions, claims }: Step): StepAnswer 
     outcomes: outcomes.map(({ lane, outcomes: some }) =>
       lane === 'bad' ? new StoreError('REFUSED', 'WRONGTYPE') : some.map((): Settled => 'done'),
     ),
-    submissions: submissions.map(() => ({ results: [], isTold: false, isOpen: true })),
+    submissions: submissions.map(() => ({ results: [], isPublished: false, isOpen: true })),
     claims: claims.map(() => []),
   }
 }

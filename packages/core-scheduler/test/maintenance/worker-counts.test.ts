@@ -31,12 +31,10 @@ class TestStore {
   }
 }
 
-function countsOf(store: TestStore, troubles: unknown[] = []): WorkerCounts {
+function countsOf(store: TestStore, errors: unknown[] = []): WorkerCounts {
   const registry = new LaneRegistry(new LaneNames())
   for (const [at, lane] of lanes.entries()) registry.add(lane, at + 1)
-  return new WorkerCounts(store as unknown as Store, registry, (_task, error) =>
-    troubles.push(error),
-  )
+  return new WorkerCounts(store as unknown as Store, registry, (_task, error) => errors.push(error))
 }
 
 test('a consumer of 2,000 lanes is told of in calls for some lanes each, one after the other', async () => {
@@ -72,12 +70,12 @@ test('a new lane does not wait for the others', async () => {
 
 test('a lane that was refused is told of again, and no other', async () => {
   const store = new TestStore()
-  const troubles: unknown[] = []
-  const counts = countsOf(store, troubles)
+  const errors: unknown[] = []
+  const counts = countsOf(store, errors)
   store.refuses = 'f7@bulk'
   counts.consumer('bulk', 1)
   await store.settle()
-  expect(troubles.length).toBe(1)
+  expect(errors.length).toBe(1)
   store.calls.length = 0
   store.refuses = ''
   counts.retry()

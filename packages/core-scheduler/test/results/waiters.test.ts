@@ -13,7 +13,7 @@ const status = (dividend: string): JobEvent => ({
 class Ear implements Waiter {
   readonly heard: string[] = []
 
-  hear(of: JobRef, { kind }: JobEvent): void {
+  onEvent(of: JobRef, { kind }: JobEvent): void {
     this.heard.push(`${of.lane}:${of.id} ${kind}`)
   }
 }
@@ -25,9 +25,9 @@ describe('waiting clients', () => {
     waiters.add('mail', 1, a, 0)
     waiters.add('mail', 1, b, 0)
     waiters.add('mail', 2, b, 0)
-    waiters.tell(ref, status('1'))
-    waiters.tell(ref, { kind: 'complete', output: bytes('') })
-    waiters.tell(ref, { kind: 'fail' })
+    waiters.notify(ref, status('1'))
+    waiters.notify(ref, { kind: 'complete', output: bytes('') })
+    waiters.notify(ref, { kind: 'fail' })
     expect(a.heard).toEqual(['mail:1 status', 'mail:1 complete'])
     expect(b.heard).toEqual(a.heard)
     expect([waiters.has('mail', 1), waiters.has('mail', 2)]).toEqual([false, true])
@@ -41,7 +41,7 @@ describe('waiting clients', () => {
     expect(waiters.remove('mail', 1, a)).toBe(true)
     expect(waiters.remove('mail', 1, a)).toBe(false)
     expect(waiters.count('mail', 1)).toBe(1)
-    waiters.tell(ref, status('1'))
+    waiters.notify(ref, status('1'))
     expect([a.heard, b.heard]).toEqual([[], ['mail:1 status']])
     expect(waiters.remove('mail', 1, b)).toBe(true)
     expect([waiters.hasLane('mail'), ...waiters.lanes()]).toEqual([false])
@@ -50,11 +50,11 @@ describe('waiting clients', () => {
   test('a client may leave while it is told', () => {
     const waiters = new Waiters()
     const last = new Ear()
-    const leaver: Waiter = { hear: () => void waiters.remove('mail', 1, leaver) }
+    const leaver: Waiter = { onEvent: () => void waiters.remove('mail', 1, leaver) }
     waiters.add('mail', 1, leaver, 0)
     waiters.add('mail', 1, last, 0)
-    waiters.tell(ref, status('1'))
-    waiters.tell(ref, status('2'))
+    waiters.notify(ref, status('1'))
+    waiters.notify(ref, status('2'))
     expect(last.heard).toEqual(['mail:1 status', 'mail:1 status'])
   })
 
@@ -63,7 +63,7 @@ describe('waiting clients', () => {
     expect(waiters.isNews(ref, bytes('1'), bytes('9'))).toBe(false)
     waiters.add('mail', 1, new Ear(), 0)
     expect(waiters.isNews(ref, bytes('1'), bytes('9'))).toBe(true)
-    waiters.tell(ref, status('1'))
+    waiters.notify(ref, status('1'))
     expect(waiters.isNews(ref, bytes('1'), bytes('9'))).toBe(false)
     expect(waiters.isNews(ref, bytes('2'), bytes('9'))).toBe(true)
   })

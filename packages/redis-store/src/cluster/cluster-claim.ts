@@ -2,7 +2,7 @@ import {
   StoreError,
   type ClaimRequest,
   type LaneGroup,
-  type Reservation,
+  type Lease,
 } from '@crossgear/core-scheduler'
 import type { RedisJobs } from '../step/job-steps.ts'
 import type { StoreLink } from '../connection/store-link.ts'
@@ -46,7 +46,7 @@ export class ClusterClaim {
   readonly #parts: ClusterClaimParts
   readonly #request: ClaimRequest
   readonly #most: number
-  readonly #taken: Reservation[] = []
+  readonly #taken: Lease[] = []
   /** Queues that may give no more now. */
   readonly #full = new Set<string>()
   /** Lanes whose server is away. */
@@ -63,7 +63,7 @@ export class ClusterClaim {
   }
 
   /** Throws where it finds nothing and could not look everywhere. */
-  async run(): Promise<readonly Reservation[]> {
+  async run(): Promise<readonly Lease[]> {
     await this.#takeAll()
     if (this.#taken.length === 0 && this.#trouble) throw this.#trouble
     return this.#taken

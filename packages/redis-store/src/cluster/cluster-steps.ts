@@ -8,7 +8,7 @@ import {
   type LaneSubmitted,
   type NewJob,
   type Report,
-  type Reservation,
+  type Lease,
   type Settled,
   type Step,
   type StepAnswer,
@@ -104,7 +104,7 @@ export class ClusterSteps implements StepStore {
             },
             { notes, atUs },
           )
-        : { results: [], isTold: true, isOpen: true }
+        : { results: [], isPublished: true, isOpen: true }
     if (taken.length > 0) await this.#aftermath.follow(lane, false)
     const { results: each } = stored
     const left = countByBatch(taken.filter((_job, at) => each[at]?.kind !== 'created'))
@@ -118,7 +118,7 @@ export class ClusterSteps implements StepStore {
     return { ...stored, results }
   }
 
-  #claim(request: ClaimRequest): Promise<readonly Reservation[]> {
+  #claim(request: ClaimRequest): Promise<readonly Lease[]> {
     const parts = {
       link: this.#link,
       jobs: this.#jobs,

@@ -21,10 +21,10 @@ export class Events {
     this.#keys = keys
     this.#nodeChannel = keys.nodeChannel(node)
     redis.on('messageBuffer', (channel: Buffer, message: Buffer) => {
-      this.#heard(channel.toString(), message)
+      this.#onMessage(channel.toString(), message)
     })
     redis.on('pmessageBuffer', (_pattern: string, channel: Buffer, message: Buffer) => {
-      this.#heard(channel.toString(), message)
+      this.#onMessage(channel.toString(), message)
     })
     redis.on('ready', () => void this.#subscribeAgain())
   }
@@ -62,7 +62,7 @@ export class Events {
    * The answer to what is asked now comes after all that was published before; in a cluster after what the
    * others have passed on to the server that is listened to.
    */
-  async heard(): Promise<void> {
+  async delivered(): Promise<void> {
     await this.#redis.ping().catch(() => undefined)
   }
 
@@ -106,7 +106,7 @@ export class Events {
     return this.#redis.status === 'ready'
   }
 
-  #heard(channel: string, message: Buffer): void {
+  #onMessage(channel: string, message: Buffer): void {
     const listener = this.#listener
     if (!listener) return
     if (channel === this.#nodeChannel) relayed(listener, message)

@@ -8,7 +8,7 @@ import {
   type LookExtra,
   type Level,
   type NewJob,
-  type Reservation,
+  type Lease,
   type Status,
 } from '@crossgear/core-scheduler'
 import type { KeptJobs } from '../step/kept-jobs.ts'
@@ -33,7 +33,7 @@ export function addFields(args: ScriptArgument[], job: NewJob): void {
 
 const empty = Buffer.alloc(0)
 
-type Draft = { -readonly [Name in keyof Reservation]?: Reservation[Name] }
+type Draft = { -readonly [Name in keyof Lease]?: Lease[Name] }
 
 /** What each field of a job's hash says of the job. */
 const readers: ReadonlyMap<string, (job: Draft, value: Buffer) => void> = new Map([
@@ -46,7 +46,7 @@ const readers: ReadonlyMap<string, (job: Draft, value: Buffer) => void> = new Ma
   ['losses', (job, value) => void (job.losses = numberOf(value))],
   ['fg', (job) => void (job.foreground = true)],
   ['settled', (job) => void (job.settled = true)],
-  ['thrown', (job) => void (job.thrown = true)],
+  ['thrown', (job) => void (job.isException = true)],
   ['output', (job, value) => void (job.output = value)],
   ['unique', (job, value) => void (job.unique = value)],
   ['reducer', (job, value) => void (job.reducer = value)],
@@ -150,8 +150,8 @@ export function reservationsOf(
   beside: Iterator<Buffer>,
   nowMs: number,
   kept: Pick<KeptJobs, 'get'>,
-): (Reservation | Missing)[] {
-  const found: (Reservation | Missing)[] = []
+): (Lease | Missing)[] {
+  const found: (Lease | Missing)[] = []
   for (let at = 0; at + 3 < reply.length; at += 4) {
     const lane = String(reply[at])
     const id = Number(String(reply[at + 1]))
@@ -175,7 +175,7 @@ export function reservationsOf(
     job.token = token
     job.heldBy = holderOf(token)
     if (job.enqueuedAtMs !== undefined) job.waitedMs = Math.max(0, nowMs - job.enqueuedAtMs)
-    found.push(job as Reservation)
+    found.push(job as Lease)
   }
   return found
 }
@@ -190,7 +190,7 @@ function reservationOf(
   job: NewJob,
   enqueuedAtMs: number,
   nowMs: number,
-): Reservation {
+): Lease {
   const { unique, reducer, jid, envelope, retries, reserveForSeconds, retentionSeconds } = job
   return {
     lane,

@@ -1,4 +1,4 @@
-import type { Pulse } from '@crossgear/core-scheduler'
+import type { HeartbeatReply } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { ClockOffset } from '../connection/clock-offset.ts'
 import type { DeadBounds } from '../native/native-store.ts'
@@ -35,7 +35,7 @@ export class RedisNodes {
     return this.#isAlone
   }
 
-  async beat(): Promise<Pulse> {
+  async beat(): Promise<HeartbeatReply> {
     const { run, keys, node } = this.#link
     const [reply] = await Promise.all([run('beat', [keys.nodes], [node]), this.#lookForReplicas()])
     const [now, isNew, ...others] = reply as [Buffer, number, ...Buffer[]]
@@ -45,7 +45,7 @@ export class RedisNodes {
     for (let at = 0; at + 1 < others.length; at += 2) {
       heartbeats.set(String(others[at]), Number(String(others[at + 1])))
     }
-    return { nowMs, forgotten: isNew === 1, heartbeats }
+    return { nowMs, wasReclaimed: isNew === 1, heartbeats }
   }
 
   /** A user that may not ask is one that does not know. */

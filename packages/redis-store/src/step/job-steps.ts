@@ -8,7 +8,7 @@ import {
   type JobRef,
   type LaneSubmitted,
   type LeasedJob,
-  type Reservation,
+  type Lease,
   type Step,
   type StepAnswer,
   type Throttle,
@@ -107,7 +107,7 @@ export class RedisJobs {
   async claimFrom(
     lane: string,
     request: Pick<ClaimRequest, 'by' | 'access' | 'max'> & { readonly leaseMs?: number },
-  ): Promise<readonly Reservation[]> {
+  ): Promise<readonly Lease[]> {
     const { leaseMs, ...wish } = request
     const group = leaseMs === undefined ? { lanes: [lane] } : { lanes: [lane], leaseMs }
     const claims = [{ ...wish, groups: [group] }]
@@ -222,9 +222,9 @@ export class RedisJobs {
     claims: readonly ClaimRequest[],
     replies: readonly (Buffer | ClaimReply)[],
     beside: readonly Buffer[],
-  ): Promise<(readonly Reservation[] | StoreError)[]> {
+  ): Promise<(readonly Lease[] | StoreError)[]> {
     const values = beside.values()
-    const found: (readonly Reservation[] | StoreError)[] = []
+    const found: (readonly Lease[] | StoreError)[] = []
     for (const [at, reply] of replies.entries()) {
       if (Buffer.isBuffer(reply)) {
         found.push(refusalOf(reply))
@@ -243,7 +243,7 @@ export class RedisJobs {
   }
 
   /** A claim that met too many hints that were wrong for one call. */
-  async #goOn(claim: ClaimRequest, taken: readonly Reservation[]): Promise<readonly Reservation[]> {
+  async #goOn(claim: ClaimRequest, taken: readonly Lease[]): Promise<readonly Lease[]> {
     const max = claim.max - taken.length
     if (max <= 0) return taken
     const { claims } = await this.step({ ...noStep, claims: [{ ...claim, max, ahead: 0 }] })
@@ -251,11 +251,11 @@ export class RedisJobs {
   }
 
   /** Jobs that this node thought it had, and has not, are read. */
-  async #reservations(reply: ReservedReply, beside: Iterator<Buffer>): Promise<Reservation[]> {
+  async #reservations(reply: ReservedReply, beside: Iterator<Buffer>): Promise<Lease[]> {
     const nowMs = this.#clock.nowMs()
     const found = reservationsOf(reply, beside, nowMs, this.#kept)
-    if (!found.some((job) => 'missing' in job)) return found as Reservation[]
-    const reservations: Reservation[] = []
+    if (!found.some((job) => 'missing' in job)) return found as Lease[]
+    const reservations: Lease[] = []
     for (const job of found) {
       if (!('missing' in job)) reservations.push(job)
       else {

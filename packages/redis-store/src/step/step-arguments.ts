@@ -54,7 +54,7 @@ function addOutcome(args: ScriptArgument[], outcome: Outcome): void {
       if (outcome.withheld) return void args.push('', '1', '')
       return void args.push(outcome.output, '', '')
     case 'fail':
-      return void args.push(outcome.message, outcome.thrown ? '1' : '', outcome.failure ?? '')
+      return void args.push(outcome.message, outcome.isException ? '1' : '', outcome.failure ?? '')
     case 'retry':
       return void args.push(outcome.message, outcome.delayMs, outcome.failure)
     case 'dead':

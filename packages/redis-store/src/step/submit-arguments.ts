@@ -36,10 +36,10 @@ export function addArrivals(
 }
 
 /** The script's answer for a lane. */
-export function laneSubmittedOf([isTold, isOpen, ...results]: readonly (
+export function laneSubmittedOf([isPublished, isOpen, ...results]: readonly (
   number | Buffer
 )[]): LaneSubmitted {
-  return { isTold: isTold === 1, isOpen: isOpen === 1, results: results.map(submittedOf) }
+  return { isPublished: isPublished === 1, isOpen: isOpen === 1, results: results.map(submittedOf) }
 }
 
 function submittedOf(id: number | Buffer): Submitted {

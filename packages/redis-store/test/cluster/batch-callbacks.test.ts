@@ -1,10 +1,4 @@
-import {
-  LaneNames,
-  noStep,
-  soleAnswer,
-  type NewJob,
-  type Reservation,
-} from '@crossgear/core-scheduler'
+import { LaneNames, noStep, soleAnswer, type NewJob, type Lease } from '@crossgear/core-scheduler'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -53,13 +47,13 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
     await world.close()
   })
 
-  async function take(lane: string): Promise<Reservation | undefined> {
+  async function take(lane: string): Promise<Lease | undefined> {
     const [taken] = await store.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
     return taken
   }
 
   /** The lane's part of an outcome is done; the node dies before any other slot has heard of it. */
-  async function endsAndDies({ lane, id, token }: Reservation): Promise<void> {
+  async function endsAndDies({ lane, id, token }: Lease): Promise<void> {
     const output = Buffer.alloc(0)
     const outcomes = [{ lane, id, token, kind: 'complete' as const, output }]
     const jobs = new RedisJobs(dying, new ClockOffset(), bounds, nobody)

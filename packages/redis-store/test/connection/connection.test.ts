@@ -108,7 +108,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
       data,
     }))
     await other.report(reports)
-    await store.heard()
+    await store.delivered()
     expect(log.heard.filter(({ kind }) => kind === 'relayed')).toHaveLength(50)
   })
 

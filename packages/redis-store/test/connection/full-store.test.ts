@@ -1,4 +1,4 @@
-import type { Outcome, Reservation } from '@crossgear/core-scheduler'
+import type { Outcome, Lease } from '@crossgear/core-scheduler'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -11,16 +11,16 @@ const job = { input: bytes, door: 'faktory', level: 5, foreground: true } as con
 const held = { lane: 'mail', id: 1 }
 
 /** What a worker may do to the job that it holds. */
-const outcomes: Readonly<Record<string, (held: Reservation) => Outcome>> = {
+const outcomes: Readonly<Record<string, (held: Lease) => Outcome>> = {
   complete: (job) => ({ ...named(job), kind: 'complete', output: bytes }),
-  fail: (job) => ({ ...named(job), kind: 'fail', message: bytes, thrown: true }),
+  fail: (job) => ({ ...named(job), kind: 'fail', message: bytes, isException: true }),
   retry: (job) => ({ ...named(job), kind: 'retry', message: bytes, delayMs: 1, failure: '{}' }),
   dead: (job) => ({ ...named(job), kind: 'dead', message: bytes, failure: '{}' }),
   release: (job) => ({ ...named(job), kind: 'release', lost: true, maxLosses: 3 }),
   return: (job) => ({ ...named(job), kind: 'return' }),
 }
 
-const named = ({ lane, id, token }: Reservation) => ({ lane, id, token })
+const named = ({ lane, id, token }: Lease) => ({ lane, id, token })
 
 interface Servers {
   readonly address: StoreAddress
@@ -67,10 +67,10 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
   const fill = () => limit('1')
   const claim = () => store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
 
-  async function claimed(): Promise<Reservation> {
+  async function claimed(): Promise<Lease> {
     const [first] = await claim()
     expect(first).toMatchObject(held)
-    return first as Reservation
+    return first as Lease
   }
 
   test('takes no job, and says so in its own words', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
-import type { LaneGroup, Reservation } from '@crossgear/core-scheduler'
+import type { LaneGroup, Lease } from '@crossgear/core-scheduler'
 import { EventLog } from '@crossgear/store-testkit'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
@@ -57,7 +57,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     await world.close()
   })
 
-  function take(group: Partial<LaneGroup> = {}, max = 1): Promise<readonly Reservation[]> {
+  function take(group: Partial<LaneGroup> = {}, max = 1): Promise<readonly Lease[]> {
     const by = group.queue === undefined ? 'named' : 'consumer'
     return store.claim({ by, groups: [{ lanes: ['mail'], ...group }], max })
   }

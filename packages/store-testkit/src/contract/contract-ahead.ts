@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Reservation } from '@crossgear/core-scheduler'
+import type { Lease } from '@crossgear/core-scheduler'
 import {
   aJob,
   bytes,
@@ -33,7 +33,7 @@ export function aheadContract(open: OpenWorld): void {
         await store.registerLane('mail')
         await store.submit('mail', jobsOf(...levels))
         const before = await take(store, ['mail'], count)
-        const { enqueuedAtMs } = before[0] as Reservation
+        const { enqueuedAtMs } = before[0] as Lease
         const results = await store.finish('mail', before.map(returned))
         expect(results).toEqual(before.map(() => 'released'))
         await log.until('woken', ({ lane }) => lane === 'mail')

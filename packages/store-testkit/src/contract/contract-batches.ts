@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { BatchCallback, NewBatch, Reservation } from '@crossgear/core-scheduler'
+import type { BatchCallback, NewBatch, Lease } from '@crossgear/core-scheduler'
 import type { SteppedStore } from './store-world.ts'
 import {
   aJob,
@@ -31,7 +31,7 @@ const both = (bid: string): NewBatch => ({
 
 const add = (store: SteppedStore, batch: string): Promise<number> =>
   submitOne(store, 'mail', { door: 'faktory', batch })
-const calls = (store: SteppedStore): Promise<readonly Reservation[]> => take(store, ['calls'], 9)
+const calls = (store: SteppedStore): Promise<readonly Lease[]> => take(store, ['calls'], 9)
 /** The callbacks that are pushed, which are done one after the other. */
 async function called(store: SteppedStore): Promise<string[]> {
   const names: string[] = []
@@ -45,10 +45,10 @@ async function called(store: SteppedStore): Promise<string[]> {
   return names
 }
 /** The one callback that is pushed now. */
-async function theCall(store: SteppedStore, name: string): Promise<Reservation> {
+async function theCall(store: SteppedStore, name: string): Promise<Lease> {
   const jobs = await calls(store)
   expect(inputsOf(jobs)).toEqual([name])
-  return jobs[0] as Reservation
+  return jobs[0] as Lease
 }
 
 /** A committed batch of so many jobs. */
@@ -101,7 +101,7 @@ export function batchContract(open: OpenWorld): void {
     test.each([
       ['fails for good', failed],
       ['dies', killed],
-      ['is lost too often', (job: Reservation) => released(job, true, 1)],
+      ['is lost too often', (job: Lease) => released(job, true, 1)],
     ])('call back success also where the complete callback %s', async (_name, outcome) => {
       const store = await (await open()).node()
       await committed(store, 'b1', 1)

@@ -7,7 +7,7 @@ import type {
   Level,
   NewJob,
   Outcome,
-  Reservation,
+  Lease,
 } from '@crossgear/core-scheduler'
 import type { SteppedStore } from './store-world.ts'
 import { EventLog } from '../event-log.ts'
@@ -50,7 +50,7 @@ export function take(
   lanes: readonly string[],
   max = 1,
   more: Partial<LaneGroup> & { readonly by?: ClaimBy } = {},
-): Promise<readonly Reservation[]> {
+): Promise<readonly Lease[]> {
   const { by = 'named', ...group } = more
   return store.claim({ by, groups: [{ lanes, ...group }], max })
 }
@@ -61,7 +61,7 @@ export function fetch(
   queue: string,
   lanes: readonly string[],
   max = 1,
-): Promise<readonly Reservation[]> {
+): Promise<readonly Lease[]> {
   return take(store, lanes, max, { by: 'consumer', queue })
 }
 
@@ -69,7 +69,7 @@ export async function takeOne(
   store: SteppedStore,
   lane: string,
   more: Parameters<typeof take>[3] = {},
-): Promise<Reservation> {
+): Promise<Lease> {
   const [job] = await take(store, [lane], 1, more)
   if (!job) throw new Error(`nothing to take in ${lane}`)
   return job

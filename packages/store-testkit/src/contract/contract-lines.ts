@@ -3,7 +3,7 @@ import {
   noStep,
   type Level,
   type NewJob,
-  type Reservation,
+  type Lease,
   type Submitted,
 } from '@crossgear/core-scheduler'
 import type { SteppedStore } from './store-world.ts'
@@ -51,7 +51,7 @@ const numbers = (to: number): string[] => Array.from({ length: to }, (_none, at)
 
 /** A consumer that takes all, one after the other. */
 async function drain(store: SteppedStore, max = 1): Promise<string[]> {
-  const seen: Reservation[] = []
+  const seen: Lease[] = []
   for (;;) {
     const some = await fetch(store, 'default', lanes, max)
     if (some.length === 0) return inputsOf(seen)

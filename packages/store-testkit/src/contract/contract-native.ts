@@ -82,7 +82,7 @@ export function nativeContract(open: OpenWorld): void {
       ])
       // In a cluster servers pass on what they are told each in its own time.
       for (const id of [done, dead, cut]) await log.until('finished', (one) => one.id === id)
-      await store.heard()
+      await store.delivered()
       const finished = log.heard.flatMap((one) => (one.kind === 'finished' ? [one.id] : []))
       expect(finished.sort()).toEqual([done, dead, cut])
     })

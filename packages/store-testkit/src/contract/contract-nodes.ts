@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LaneNames, type HeldRef, type Reservation } from '@crossgear/core-scheduler'
+import { LaneNames, type HeldRef, type Lease } from '@crossgear/core-scheduler'
 import {
   aJob,
   bytes,
@@ -68,12 +68,12 @@ export function nodeContract(open: OpenWorld): void {
       const [one, two] = await take(a, ['mail'], 2)
       const [three] = await take(b, ['mail'])
       const [four] = await take(a, ['sms'], 1, { by: 'consumer' })
-      await a.finish('mail', [completed(one as Reservation)])
+      await a.finish('mail', [completed(one as Lease)])
       const nameOf = ({ lane, id, token }: HeldRef): HeldRef => ({ lane, id, token })
       expect(await a.held(['mail', 'sms', 'none'])).toEqual(
-        [two, four].map((job) => nameOf(job as Reservation)),
+        [two, four].map((job) => nameOf(job as Lease)),
       )
-      expect(await b.held(['mail', 'sms'])).toEqual([nameOf(three as Reservation)])
+      expect(await b.held(['mail', 'sms'])).toEqual([nameOf(three as Lease)])
     })
 
     test('all nodes hear that a lane with jobs has lost its last by-name worker', async () => {
@@ -225,10 +225,10 @@ export function nodeContract(open: OpenWorld): void {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       await a.beat()
-      expect((await a.beat()).forgotten).toBe(false)
+      expect((await a.beat()).wasReclaimed).toBe(false)
       await b.reclaimNode(a.node, [], 0)
-      expect((await a.beat()).forgotten).toBe(true)
-      expect((await a.beat()).forgotten).toBe(false)
+      expect((await a.beat()).wasReclaimed).toBe(true)
+      expect((await a.beat()).wasReclaimed).toBe(false)
     })
 
     test('a node that leaves gives back and is not missed', async () => {

@@ -53,11 +53,13 @@ export function outcomeContract(open: OpenWorld): void {
       const world = await open()
       const store = await world.node()
       const message = Buffer.alloc(0)
-      for (const thrown of [true, false]) {
+      for (const isException of [true, false]) {
         const id = await submitOne(store, 'mail', { retentionSeconds: 300 })
         const { token } = await takeOne(store, 'mail')
-        await store.finish('mail', [{ lane: 'mail', id, token, kind: 'fail', message, thrown }])
-        expect((await seen(store, 'mail', id)).thrown ?? false).toBe(thrown)
+        await store.finish('mail', [
+          { lane: 'mail', id, token, kind: 'fail', message, isException },
+        ])
+        expect((await seen(store, 'mail', id)).isException ?? false).toBe(isException)
       }
     })
 

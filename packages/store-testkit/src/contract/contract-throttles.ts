@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Reservation, Throttle } from '@crossgear/core-scheduler'
+import type { Lease, Throttle } from '@crossgear/core-scheduler'
 import type { SteppedStore } from './store-world.ts'
 import {
   aJob,
@@ -112,7 +112,7 @@ export function throttleContract(open: OpenWorld): void {
       store: SteppedStore,
       worker: string,
       max = 9,
-    ): Promise<readonly Reservation[]> =>
+    ): Promise<readonly Lease[]> =>
       store.claim({ by: 'consumer', groups: [{ lanes: bulk, queue: 'bulk' }], max, worker })
     const bulk = ['mail@bulk', 'news@bulk']
 

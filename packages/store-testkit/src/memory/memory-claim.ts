@@ -4,7 +4,7 @@ import {
   type ClaimRequest,
   type LaneAccess,
   type Level,
-  type Reservation,
+  type Lease,
 } from '@crossgear/core-scheduler'
 import { endJob } from './memory-finish.ts'
 import { jobOf, type MemoryJob, type MemoryLane } from './memory-lane.ts'
@@ -41,8 +41,8 @@ export function claimJobs(
     worker = '',
   }: ClaimRequest,
   token: () => string,
-): Reservation[] {
-  const claimed: Reservation[] = []
+): Lease[] {
+  const claimed: Lease[] = []
   const isLimited = groups.some(({ lanes }) => lanes.some((lane) => isThrottled(world, lane)))
   const max = isLimited ? asked : asked + ahead
   const heldBack = new Map<string, number>()
@@ -103,7 +103,7 @@ function reserve(
   { lane, band, job }: Head,
   leaseMs: number | undefined,
   token: string,
-): Reservation {
+): Lease {
   const nowMs = world.nowMs()
   const waitedMs = job.enqueuedAtMs === undefined ? undefined : nowMs - job.enqueuedAtMs
   // A native job's level is that of the band it was pushed to; it goes back there.

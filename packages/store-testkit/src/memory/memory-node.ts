@@ -17,9 +17,9 @@ import {
   type LeasedJob,
   type LookExtra,
   type Outcome,
-  type Pulse,
+  type HeartbeatReply,
   type Report,
-  type Reservation,
+  type Lease,
   type Settled,
   type Step,
   type StepAnswer,
@@ -132,12 +132,12 @@ export class MemoryNode extends SingleSteps implements Store {
     }
     return arrivals.map(({ lane }, of) => ({
       results: results[of] ?? [],
-      isTold: true,
+      isPublished: true,
       isOpen: world.lane(lane).openness(world.nowMs()) !== undefined,
     }))
   }
 
-  #claim(world: MemoryWorld, request: ClaimRequest): readonly Reservation[] {
+  #claim(world: MemoryWorld, request: ClaimRequest): readonly Lease[] {
     return claimJobs(world, request, () => {
       this.#tokens += 1
       return `${this.node}-${this.#tokens}`
@@ -347,13 +347,13 @@ export class MemoryNode extends SingleSteps implements Store {
     )
   }
 
-  beat(): Promise<Pulse> {
+  beat(): Promise<HeartbeatReply> {
     return this.#step((world) => {
       const nowMs = world.nowMs()
       const last = world.beats.get(this.node)
       world.beats.set(this.node, last === nowMs ? nowMs + 1 : nowMs)
       const heartbeats = new Map([...world.beats].filter(([node]) => node !== this.node))
-      return { nowMs, heartbeats, forgotten: last === undefined }
+      return { nowMs, heartbeats, wasReclaimed: last === undefined }
     })
   }
 
@@ -401,7 +401,7 @@ export class MemoryNode extends SingleSteps implements Store {
     this.listener = listener
   }
 
-  heard(): Promise<void> {
+  delivered(): Promise<void> {
     return Promise.resolve()
   }
 

@@ -19,7 +19,7 @@ test.each([3_600_000, 10_000, -3_600_000])(
     holder.complete('done')
     await cluster.turn()
     expect(holder.settled).toEqual(['done'])
-    expect(b.observer.troubles).toEqual([])
+    expect(b.observer.errors).toEqual([])
   },
 )
 

@@ -2,9 +2,9 @@ import { expect } from 'vitest'
 import {
   Scheduler,
   type Assignment,
-  type Claimant,
+  type FetchRequest,
   type IdleWorker,
-  type Interest,
+  type Subscription,
   type JobEvent,
   type JobRef,
   type NewJob,
@@ -42,16 +42,16 @@ export class TestNode {
   }
 
   worker(...functions: string[]): TestWorker {
-    const interest = this.scheduler.namedInterest(functions.map((fn) => ({ fn })))
+    const interest = this.scheduler.namedSubscription(functions.map((fn) => ({ fn })))
     return new TestWorker(this.scheduler, interest)
   }
 
   leasedWorker(fn: string, leaseMs: number): TestWorker {
-    return new TestWorker(this.scheduler, this.scheduler.namedInterest([{ fn, leaseMs }]))
+    return new TestWorker(this.scheduler, this.scheduler.namedSubscription([{ fn, leaseMs }]))
   }
 
   consumer(...queues: string[]): TestWorker {
-    return new TestWorker(this.scheduler, this.scheduler.consumerInterest(queues))
+    return new TestWorker(this.scheduler, this.scheduler.consumerSubscription(queues))
   }
 
   /** Hands in a background job. */
@@ -94,7 +94,7 @@ export class TestClient implements Submission, Waiter {
     this.refusal = error
   }
 
-  hear(ref: JobRef, event: JobEvent): void {
+  onEvent(ref: JobRef, event: JobEvent): void {
     this.heard.push(`${ref.lane}:${ref.id} ${wordsOf(event)}`)
   }
 }
@@ -116,21 +116,21 @@ function wordsOf(event: JobEvent): string {
 }
 
 /** A worker behind a node. It takes a job when told to, or whenever it is woken. */
-export class TestWorker implements Claimant, IdleWorker {
-  readonly interest: Interest
+export class TestWorker implements FetchRequest, IdleWorker {
+  readonly subscription: Subscription
   readonly assignments: Assignment[] = []
   readonly settled: Settled[] = []
   gone = false
-  goesOn = false
+  isPipelined = false
   wakes = 0
   nothings = 0
   refusals: StoreError[] = []
   takesWhenWoken = false
   readonly #scheduler: Scheduler
 
-  constructor(scheduler: Scheduler, interest: Interest) {
+  constructor(scheduler: Scheduler, interest: Subscription) {
     this.#scheduler = scheduler
-    this.interest = interest
+    this.subscription = interest
   }
 
   get jobs(): string[] {
@@ -149,7 +149,7 @@ export class TestWorker implements Claimant, IdleWorker {
   }
 
   sleep(look = false): this {
-    this.#scheduler.sleep(this, look)
+    this.#scheduler.addIdle(this, look)
     return this
   }
 
@@ -181,7 +181,7 @@ export class TestWorker implements Claimant, IdleWorker {
     this.assignments.push(assignment)
   }
 
-  nothing(): void {
+  onEmpty(): void {
     this.nothings += 1
   }
 

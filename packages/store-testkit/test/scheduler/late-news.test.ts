@@ -24,7 +24,7 @@ describe('what other nodes say, heard later than the store can be looked at', ()
         }
         listen(listener)
       }
-      store.heard = () => {
+      store.delivered = () => {
         for (const hear of late.splice(0)) hear()
         return Promise.resolve()
       }

@@ -13,7 +13,7 @@ describe('a client whose job the store has lost', () => {
       aroundSteps(store, async (step, send) => {
         const created = ({ jobs }: LaneArrivals): LaneSubmitted => ({
           results: jobs.map(() => ({ kind: 'created', id: 1 })),
-          isTold: true,
+          isPublished: true,
           isOpen: true,
         })
         const answer = await send({ ...step, submissions: [] })

@@ -24,7 +24,7 @@ describe('a worker that goes on at once', () => {
   /** Ends its job and asks for the next in one breath. */
   async function next(worker: ReturnType<TestNode['worker']>): Promise<void> {
     worker.complete('done')
-    worker.goesOn = true
+    worker.isPipelined = true
     worker.take()
     await cluster.turn()
   }
@@ -35,7 +35,7 @@ describe('a worker that goes on at once', () => {
     const worker = node.worker('mail').take()
     node.submit('mail')
     await cluster.turn()
-    node.scheduler.rouse(idler)
+    node.scheduler.removeIdle(idler)
     worker.take()
     await cluster.turn()
     expect(worker.jobs).toEqual(['mail:1'])
@@ -52,7 +52,7 @@ describe('a worker that goes on at once', () => {
     await cluster.pass(10)
     node.submit('mail')
     await cluster.turn()
-    node.scheduler.rouse(idler)
+    node.scheduler.removeIdle(idler)
     const worker = node.worker('mail').take()
     await cluster.turn()
     other.submit('mail')

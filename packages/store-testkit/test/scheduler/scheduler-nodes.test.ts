@@ -33,8 +33,8 @@ describe('over two nodes', () => {
     const worker = b.worker('mail').take()
     await cluster.turn()
     const { job } = worker.last
-    expect(a.scheduler.adopt(job)).toBeUndefined()
-    expect(a.scheduler.adopt({ ...job, token: job.token.replace(/^n/, 'c') })).toBeDefined()
+    expect(a.scheduler.lookupLease(job)).toBeUndefined()
+    expect(a.scheduler.lookupLease({ ...job, token: job.token.replace(/^n/, 'c') })).toBeDefined()
   })
 
   test('a foreground client hears of a failure on another node', async () => {
@@ -189,7 +189,7 @@ describe('over two nodes', () => {
     b.store.crash()
     await cluster.pass(5_000)
     expect((await c.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ normal: 1, running: 0 })
-    expect(c.observer.troubles).toContain('upkeep')
+    expect(c.observer.errors).toContain('upkeep')
   })
 
   test('a node that starts after all others died puts their jobs back', async () => {

@@ -39,7 +39,7 @@ describe('idle workers', () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     const worker = node.worker('mail').sleep()
-    node.scheduler.rouse(worker)
+    node.scheduler.removeIdle(worker)
     node.submit('mail')
     await cluster.turn()
     expect(worker.wakes).toBe(0)
@@ -49,12 +49,12 @@ describe('idle workers', () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     for (const worker of [node.worker('mail'), node.consumer('default')]) {
-      const before = node.scheduler.stirs(worker.interest)
+      const before = node.scheduler.arrivals(worker.subscription)
       await cluster.turn()
-      expect(node.scheduler.stirs(worker.interest)).toBe(before)
+      expect(node.scheduler.arrivals(worker.subscription)).toBe(before)
       node.submit('mail')
       await cluster.turn()
-      expect(node.scheduler.stirs(worker.interest)).not.toBe(before)
+      expect(node.scheduler.arrivals(worker.subscription)).not.toBe(before)
     }
   })
 

@@ -175,7 +175,7 @@ describe('a scheduler', () => {
     const worker = node.worker('mail').sleep()
     cluster.world.break()
     await cluster.pass(6_000)
-    expect(node.observer.troubles).toEqual(expect.arrayContaining(['beat', 'promote']))
+    expect(node.observer.errors).toEqual(expect.arrayContaining(['beat', 'promote']))
     cluster.world.mend()
     await cluster.world.native.count('mail', 1)
     node.submit('mail')

@@ -69,10 +69,10 @@ export class SmallNode {
     const ability = leaseMs === undefined ? { fn: 'mail' } : { fn: 'mail', leaseMs }
     return new Promise((resolve, reject) => {
       this.#scheduler.claim({
-        interest: this.#scheduler.namedInterest([ability]),
+        subscription: this.#scheduler.namedSubscription([ability]),
         gone: false,
         assigned: resolve,
-        nothing: () => resolve(undefined),
+        onEmpty: () => resolve(undefined),
         refused: reject,
       })
     })

@@ -21,7 +21,7 @@ export const beat: Handler = (session, argument) => {
     return
   }
   neighbours.tell({ kind: 'beat', ...news })
-  void scheduler.queues.tell(wid, 'alive')
+  void scheduler.queues.notify(wid, 'alive')
   scheduler.holders.alive(worker.holder)
   session.send(worker.state === 'running' ? OK : bulk(JSON.stringify({ state: worker.state })))
 }

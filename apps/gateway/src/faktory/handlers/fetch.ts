@@ -6,7 +6,7 @@ import type { Handler } from './handler.ts'
  * queues are looked at strictly in this order; without one it is `default`.
  */
 export const fetch: Handler = (session, argument) => {
-  const { queues, interest } = session.context.interests.of(argument, session.functions)
+  const { queues, subscription } = session.context.subscriptions.of(argument, session.functions)
   session.worker.count(queues)
-  new Fetch(session, interest).start()
+  new Fetch(session, subscription).start()
 }

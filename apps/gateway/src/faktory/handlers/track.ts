@@ -62,7 +62,7 @@ async function holding(
   if (held) return { assignment: held.assignment }
   const { scheduler } = session.context
   const job = await find(jid, scheduler)
-  return { job, assignment: job && scheduler.adopt(job) }
+  return { job, assignment: job && scheduler.lookupLease(job) }
 }
 
 /** The job, unfinished or finished and kept. */

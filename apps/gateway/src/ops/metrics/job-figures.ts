@@ -1,5 +1,5 @@
 import { maxLanes } from '@crossgear/core-scheduler'
-import type { Door, EndedRun, LaneNames, Reservation } from '@crossgear/core-scheduler'
+import type { Door, EndedRun, LaneNames, Lease } from '@crossgear/core-scheduler'
 import { counter, histogram, type Figure, type FigureValue } from './figure.ts'
 import type { BoundedLabels } from './labels.ts'
 import { latencyBuckets, Latencies } from './latencies.ts'
@@ -65,7 +65,7 @@ export class JobFigures {
     this.#count(this.#of(lane), how === 'created' ? 'submitted' : 'coalesced', door)
   }
 
-  assigned({ lane, door, heldBy, waitedMs }: Reservation): void {
+  assigned({ lane, door, heldBy, waitedMs }: Lease): void {
     if (waitedMs === undefined) return
     timesOf(this.#of(lane).waits, door, doorOf[heldBy]).observe(waitedMs / 1000)
   }

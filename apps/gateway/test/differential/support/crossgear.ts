@@ -79,7 +79,7 @@ async function startNode(redis: RedisServer, flags: Flags) {
     httpPort,
     clock,
     get troubles() {
-      return observer.troubles
+      return observer.errors
     },
     async rest() {
       let quietTurns = 0

@@ -9,12 +9,12 @@ const lingerMs = 2_000
  * Which lanes this node must hear of: those where somebody idles or waits. `all` counts the reasons
  * to hear of every lane, those that no gateway knows yet among them.
  */
-export class WatchList {
+export class ChannelSubscriptions {
   readonly #clock: Clock
   readonly #apply: (lanes: ReadonlySet<string> | 'all') => Promise<void>
   readonly #wanted: () => Iterable<string> | 'all'
   readonly #watched: (fresh: ReadonlySet<string> | 'all') => void
-  readonly #trouble: (error: unknown) => void
+  readonly #onError: (error: unknown) => void
   #current: ReadonlySet<string> | 'all' = new Set()
   #lastWanted = new Map<string, number>()
   #allWantedMs = -Infinity
@@ -23,7 +23,7 @@ export class WatchList {
 
   /**
    * `wanted` lists the lanes of now; `apply` makes the store tell of exactly these; `watched` hears
-   * which are new, since what happened there before went unheard; `trouble`, why it did not work. It is
+   * which are new, since what happened there before went unheard; `onError`, why it did not work. It is
    * tried again at the next touch.
    */
   constructor(
@@ -31,13 +31,13 @@ export class WatchList {
     wanted: () => Iterable<string> | 'all',
     apply: (lanes: ReadonlySet<string> | 'all') => Promise<void>,
     watched: (fresh: ReadonlySet<string> | 'all') => void,
-    trouble: (error: unknown) => void,
+    onError: (error: unknown) => void,
   ) {
     this.#clock = clock
     this.#wanted = wanted
     this.#apply = apply
     this.#watched = watched
-    this.#trouble = trouble
+    this.#onError = onError
   }
 
   covers(lane: string): boolean {
@@ -72,7 +72,7 @@ export class WatchList {
       this.#current = next
       if (fresh !== undefined) this.#watched(fresh)
     } catch (error) {
-      this.#trouble(error)
+      this.#onError(error)
     } finally {
       this.#applying = false
     }

@@ -1,7 +1,7 @@
 import type { JobEvent, JobRef, JobState } from '../model/job.ts'
 import { failureEvent } from './outcomes.ts'
 import type { Clock, Store } from '../store/ports.ts'
-import type { ProgressLook } from './progress-look.ts'
+import type { ProgressPoller } from './progress-poller.ts'
 import type { Waiters } from './waiters.ts'
 
 /** How long the answer to this node's own step may lag behind the news of it, milliseconds. */
@@ -9,11 +9,11 @@ export const ownAnswerMs = 2
 /** Clients in one look at what became of their jobs; the rest have the next one. */
 const maxLookedAt = 500
 
-export interface JobLookParts {
+export interface JobPollerParts {
   readonly store: Store
   readonly clock: Clock
   readonly waiters: Waiters
-  readonly tell: (ref: JobRef, event: JobEvent) => void
+  readonly notify: (ref: JobRef, event: JobEvent) => void
   /** This node is about to tell by itself what became of a job. */
   readonly isSettling: (ref: JobRef) => boolean
   /** Settles what a native worker wrote in the job. */
@@ -23,7 +23,7 @@ export interface JobLookParts {
 /** Why a job is looked at. */
 export interface LookReason {
   /** A node has told this one of its end, and before it all else that it had to tell. */
-  readonly endWasHeard?: boolean
+  readonly endWasSeen?: boolean
   /** Nobody listened for a while: what was said in that time is in the store alone. */
   readonly afterSilence?: boolean
   /** A job that is gone will not be heard of again. */
@@ -31,11 +31,11 @@ export interface LookReason {
 }
 
 /** Looks in the store at jobs that clients wait for, and tells them what they missed. */
-export class JobLooks {
-  readonly #parts: JobLookParts
-  readonly #progress: ProgressLook
+export class JobPoller {
+  readonly #parts: JobPollerParts
+  readonly #progress: ProgressPoller
 
-  constructor(parts: JobLookParts, progress: ProgressLook) {
+  constructor(parts: JobPollerParts, progress: ProgressPoller) {
     this.#parts = parts
     this.#progress = progress
   }
@@ -52,7 +52,7 @@ export class JobLooks {
     if (over.length === 0) return
     // Reports of a gateway's worker from before the end of its job may still be under way to this node.
     const isNative = over.every((one) => 'status' in one && !one.settled)
-    if (!reason.endWasHeard && !isNative) await store.heard()
+    if (!reason.endWasSeen && !isNative) await store.delivered()
     for (const one of over) if (!this.#parts.isSettling(one)) this.#tellEnd(one)
   }
 
@@ -65,7 +65,7 @@ export class JobLooks {
 
   /** A gateway passes on what its workers say; a native worker only writes it in the job. */
   #tellProgress(job: JobState, { afterSilence = false }: LookReason): void {
-    const { tell, waiters } = this.#parts
+    const { notify, waiters } = this.#parts
     const { lane, id, dividend, divisor } = job
     const isNative = job.token === undefined
     if (
@@ -74,20 +74,20 @@ export class JobLooks {
       divisor &&
       waiters.isNews(job, dividend, divisor)
     ) {
-      tell(job, { kind: 'status', dividend, divisor })
+      notify(job, { kind: 'status', dividend, divisor })
     }
     if (!isNative) this.#progress.remove(lane, id)
     else if (job.status === 'busy') this.#progress.add(lane, id)
   }
 
   #tellEnd(job: JobState | JobRef): void {
-    const { clock, waiters, tell, settleNative } = this.#parts
+    const { clock, waiters, notify, settleNative } = this.#parts
     if (!('status' in job)) {
       // Unless the answer to its own end is just arriving.
       clock.after(ownAnswerMs, () => waiters.giveUp(job))
     } else if (!job.settled) settleNative(job)
     else if (job.status === 'success') {
-      tell(job, { kind: 'complete', output: job.output ?? Buffer.alloc(0) })
-    } else tell(job, failureEvent(job.output ?? Buffer.alloc(0), job.thrown))
+      notify(job, { kind: 'complete', output: job.output ?? Buffer.alloc(0) })
+    } else notify(job, failureEvent(job.output ?? Buffer.alloc(0), job.isException))
   }
 }

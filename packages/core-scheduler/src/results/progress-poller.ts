@@ -11,7 +11,7 @@ interface Parts {
  * The jobs that somebody waits for and that a native worker may run. Its progress is written without a
  * word, so these jobs are looked at, and no others.
  */
-export class ProgressLook {
+export class ProgressPoller {
   readonly #parts: Parts
   readonly #byLane = new Map<string, Set<number>>()
 

@@ -3,7 +3,7 @@ import type { Clock, Store } from '../store/ports.ts'
 /** When to look for a job that was announced before it was pushed, milliseconds after the news. */
 const looksAfterMs = [0, 2, 20, 200]
 /** Where nobody slept at the news, one who does now is served after so long, milliseconds. */
-const stirAgainMs = 20
+const lookAgainMs = 20
 
 interface Parts {
   readonly store: Store
@@ -11,12 +11,12 @@ interface Parts {
   readonly hasIdle: (lane: string) => boolean
   readonly wake: (lane: string, jobs: number) => void
   /** A job came, or will in a moment, though nobody sleeps here who could be woken. */
-  readonly stir: (lane: string) => void
+  readonly countArrival: (lane: string) => void
   readonly guard: (run: () => Promise<unknown>) => Promise<void>
 }
 
 /** Looks for jobs that came by another way, and wakes who can do them. */
-export class LaneLooks {
+export class LanePoller {
   readonly #parts: Parts
   readonly #toLook = new Map<string, number>()
   readonly #toStir = new Set<string>()
@@ -28,17 +28,17 @@ export class LaneLooks {
 
   /** A job was announced. Who falls asleep before it is pushed is not to miss it. */
   news(lane: string): void {
-    const { clock, hasIdle, stir } = this.#parts
+    const { clock, hasIdle, countArrival } = this.#parts
     if (hasIdle(lane)) {
       this.#lookSoon(lane, 0)
       return
     }
-    stir(lane)
+    countArrival(lane)
     if (this.#toStir.has(lane)) return
     this.#toStir.add(lane)
-    clock.after(stirAgainMs, () => {
+    clock.after(lookAgainMs, () => {
       this.#toStir.delete(lane)
-      stir(lane)
+      countArrival(lane)
       this.#lookSoon(lane, 0)
     })
   }

@@ -1,12 +1,12 @@
 import { DeadNodes } from './dead-nodes.ts'
-import { Hearing, type HearingParts } from '../notify/hearing.ts'
+import { NotificationHandler, type NotificationParts } from '../notify/notification-handler.ts'
 import type { IdleWorker } from '../dispatch/idle-workers.ts'
 import type { LeasedJob } from '../model/job.ts'
 import { LaneRounds } from './lane-rounds.ts'
 import { relearnLanes } from './relearn-lanes.ts'
 import { lossFailure } from '../model/retry.ts'
 import type { TaskTimes } from './task-times.ts'
-import type { WatchList } from '../notify/watch-list.ts'
+import type { ChannelSubscriptions } from '../notify/channel-subscriptions.ts'
 
 /** How often a node says that it lives, and looks after what others left, milliseconds. */
 const beatEveryMs = 1_000
@@ -21,14 +21,14 @@ const beatsPerRound = 5
 /** A client that waits so long may wait for a native worker, whose events are heard from then on. */
 const watchWaitersAfterMs = 100
 /** How often reservations are compared with the store's, milliseconds. */
-const forgottenEveryMs = 60_000
+const orphanLeasesEveryMs = 60_000
 /** How often the progress of jobs that native workers run is looked at, milliseconds. */
 const progressEveryMs = 250
 /** Expired reservations that one beat takes on, per lane. */
 const maxExpired = 500
 
-export interface UpkeepParts extends HearingParts {
-  readonly watch: WatchList
+export interface MaintenanceParts extends NotificationParts {
+  readonly watch: ChannelSubscriptions
   readonly tasks: TaskTimes
   readonly maxLosses: number
   /** Puts back what the store would not take back before. */
@@ -38,13 +38,13 @@ export interface UpkeepParts extends HearingParts {
   /** Looks which jobs of this node's workers have ended elsewhere. */
   readonly recount: () => Promise<void>
   /** Gives back what the store has as this node's and nobody here knows. */
-  readonly giveBackForgotten: () => Promise<void>
+  readonly returnOrphanLeases: () => Promise<void>
 }
 
 /** Background work of a node: beats, promotes, reaps, reclaims, and listens to others. */
-export class Upkeep {
-  readonly #parts: UpkeepParts
-  readonly #hearing: Hearing
+export class Maintenance {
+  readonly #parts: MaintenanceParts
+  readonly #notifications: NotificationHandler
   readonly #deadNodes = new DeadNodes()
   #offsetMs = 0
   #nodes: ReadonlyMap<string, number> = new Map()
@@ -53,27 +53,27 @@ export class Upkeep {
   #stopped = false
   #lookingAfter: Promise<void> | undefined
   /** The store has forgotten what this node told it, and has not been told all of it again. */
-  #isForgotten = false
+  #wasReset = false
   readonly #reminders = new Set<() => Promise<void> | void>()
   readonly #cancels = new Map<string, () => void>()
 
-  constructor(parts: UpkeepParts) {
+  constructor(parts: MaintenanceParts) {
     this.#parts = parts
-    this.#hearing = new Hearing(parts)
+    this.#notifications = new NotificationHandler(parts)
     this.#toHeal = new LaneRounds(parts.registry, lanesPerBeat, beatsPerRound)
     this.#toReap = new LaneRounds(parts.registry, lanesPerBeat, beatsPerRound)
   }
 
   async start(): Promise<void> {
     const { tasks } = this.#parts
-    this.#parts.store.listen(this.#hearing)
-    await this.#hearing.loadLanes()
+    this.#parts.store.listen(this.#notifications)
+    await this.#notifications.loadLanes()
     await this.#lookAfter(await this.#sayAlive())
     this.#every('beat', beatEveryMs, () => this.#beat())
     this.#every('promote', promoteEveryMs, () => tasks.time('promote', () => this.#promote()))
     this.#every('waiters', watchWaitersAfterMs, () => this.#watchWaiters())
-    this.#every('forgotten', forgottenEveryMs, () => this.#parts.giveBackForgotten())
-    this.#every('progress', progressEveryMs, () => this.#hearing.lookAtProgress())
+    this.#every('forgotten', orphanLeasesEveryMs, () => this.#parts.returnOrphanLeases())
+    this.#every('progress', progressEveryMs, () => this.#notifications.lookAtProgress())
   }
 
   async stop(): Promise<void> {
@@ -94,32 +94,32 @@ export class Upkeep {
 
   /** Whether the store answers, and tells what happens. */
   get isUp(): boolean {
-    return this.#hearing.isUp
+    return this.#notifications.isUp
   }
 
   /** Is called when the store has forgotten what this node told it; what it returns ends that. */
-  onForgotten(reminder: () => Promise<void> | void): () => void {
+  onStoreReset(reminder: () => Promise<void> | void): () => void {
     this.#reminders.add(reminder)
     return () => this.#reminders.delete(reminder)
   }
 
   catchUp(fresh: ReadonlySet<string> | 'all'): void {
-    void this.#hearing.catchUp(fresh)
+    void this.#notifications.catchUp(fresh)
   }
 
   /** Wakes all who wait for jobs of a queue, if there are any. */
   wakeQueue(queue: string): void {
-    void this.#hearing.wakeQueue(queue)
+    void this.#notifications.wakeQueue(queue)
   }
 
   lookFor(worker: IdleWorker): void {
-    void this.#hearing.lookFor(worker)
+    void this.#notifications.lookFor(worker)
   }
 
   /** The lanes whose events this node needs: where somebody idles, or waits for a native worker. */
   wantedLanes(): Iterable<string> | 'all' {
-    const { idle, registry, waiters, clock, care } = this.#parts
-    const wanted = new Set<string>(care.watched)
+    const { idle, registry, waiters, clock, recovery } = this.#parts
+    const wanted = new Set<string>(recovery.watched)
     for (const key of idle.keys()) {
       const name = key.slice(1)
       if (key.startsWith('q')) return 'all'
@@ -129,7 +129,7 @@ export class Upkeep {
     const beforeMs = clock.nowMs() - watchWaitersAfterMs
     for (const lane of waiters.lanes()) {
       const isOld = waiters.olderThan(lane, beforeMs, 1).length > 0
-      if (isOld || care.isWorked(lane)) wanted.add(lane)
+      if (isOld || recovery.isWorked(lane)) wanted.add(lane)
     }
     return wanted
   }
@@ -138,27 +138,27 @@ export class Upkeep {
   async #beat(): Promise<void> {
     const dead = await this.#sayAlive()
     this.#lookingAfter ??= this.#lookAfter(dead)
-      .catch((error: unknown) => this.#parts.observer.trouble('upkeep', error))
+      .catch((error: unknown) => this.#parts.observer.error('upkeep', error))
       .finally(() => (this.#lookingAfter = undefined))
   }
 
   /** Returns the nodes that are dead. */
   async #sayAlive(): Promise<readonly string[]> {
     const { store, clock, counts, watch } = this.#parts
-    const pulse = await store.beat()
-    this.#offsetMs = pulse.nowMs - clock.nowMs()
-    this.#nodes = new Map([[store.node, pulse.nowMs], ...pulse.heartbeats])
-    this.#isForgotten ||= pulse.forgotten
-    if (pulse.forgotten) counts.retell()
+    const reply = await store.beat()
+    this.#offsetMs = reply.nowMs - clock.nowMs()
+    this.#nodes = new Map([[store.node, reply.nowMs], ...reply.heartbeats])
+    this.#wasReset ||= reply.wasReclaimed
+    if (reply.wasReclaimed) counts.retell()
     else counts.retry()
     this.#parts.retryReleases()
     watch.touch()
-    return this.#deadNodes.look(pulse.heartbeats, clock.nowMs())
+    return this.#deadNodes.look(reply.heartbeats, clock.nowMs())
   }
 
   /** Looks after what others left. It takes long where a server of the store stands still. */
   #lookAfter(dead: readonly string[]): Promise<void> {
-    const { care, tasks } = this.#parts
+    const { recovery, tasks } = this.#parts
     return inTurn([
       () => this.#remind(),
       () => this.#reclaim(dead),
@@ -166,25 +166,25 @@ export class Upkeep {
       () => this.#parts.lookForDeadWorkers(),
       () => this.#parts.recount(),
       () => tasks.time('heal', () => this.#heal()),
-      () => care.beat(),
-      () => this.#hearing.recover(),
-      () => this.#hearing.sweep(),
+      () => recovery.beat(),
+      () => this.#notifications.recover(),
+      () => this.#notifications.sweep(),
     ])
   }
 
   /** A store that lost its data, or took this node for dead, is told what it has to know of it. */
   async #remind(): Promise<void> {
-    if (!this.#isForgotten) return
+    if (!this.#wasReset) return
     const { store, registry, loadPauses, waiters } = this.#parts
     // A beat meanwhile may say so again.
-    this.#isForgotten = false
+    this.#wasReset = false
     try {
       await relearnLanes(store, registry)
       await loadPauses()
       for (const [lane, clients] of waiters.clients()) await store.waitAgain(lane, clients)
       for (const reminder of this.#reminders) await reminder()
     } catch (error) {
-      this.#isForgotten = true
+      this.#wasReset = true
       throw error
     }
   }
@@ -237,13 +237,13 @@ export class Upkeep {
     return Promise.resolve()
   }
 
-  /** Runs a task again and again, never twice at once; trouble is told and does not end it. */
+  /** Runs a task again and again, never twice at once; errors are reported and do not end it. */
   #every(task: string, everyMs: number, run: () => Promise<void>): void {
     const again = (): void => {
       if (this.#stopped) return
       const cancel = this.#parts.clock.after(everyMs, () => {
         run()
-          .catch((error: unknown) => this.#parts.observer.trouble(task, error))
+          .catch((error: unknown) => this.#parts.observer.error(task, error))
           .finally(again)
       })
       this.#cancels.set(task, cancel)
@@ -252,9 +252,9 @@ export class Upkeep {
   }
 }
 
-/** One after the other, none kept from its turn by trouble of another, which is thrown in the end. */
+/** One after the other, none kept from its turn by errors of another, which is thrown in the end. */
 async function inTurn(tasks: readonly (() => Promise<void>)[]): Promise<void> {
-  const troubles: unknown[] = []
-  for (const task of tasks) await task().catch((error: unknown) => troubles.push(error))
-  if (troubles.length > 0) throw troubles[0]
+  const errors: unknown[] = []
+  for (const task of tasks) await task().catch((error: unknown) => errors.push(error))
+  if (errors.length > 0) throw errors[0]
 }

@@ -1,4 +1,4 @@
-import type { Interest } from '../model/interest.ts'
+import type { Subscription } from '../model/subscription.ts'
 
 interface Count {
   all: number
@@ -6,7 +6,7 @@ interface Count {
 }
 
 /** How often jobs may have come, by what idle workers sleep under. */
-export class Stirs {
+export class ArrivalCounters {
   readonly #counts = new Map<string, Count>()
 
   /** `own` where the jobs were submitted through this node. */
@@ -21,17 +21,17 @@ export class Stirs {
     }
   }
 
-  /** Grows with each time for an interest: the same figure means nothing came. */
-  of(interest: Interest): number {
-    return this.#sum(interest, ({ all }) => all)
+  /** Grows with each time for a subscription: the same figure means nothing came. */
+  of(subscription: Subscription): number {
+    return this.#sum(subscription, ({ all }) => all)
   }
 
   /** As {@link of}, but without jobs of this node. */
-  byOthers(interest: Interest): number {
-    return this.#sum(interest, ({ byOthers }) => byOthers)
+  byOthers(subscription: Subscription): number {
+    return this.#sum(subscription, ({ byOthers }) => byOthers)
   }
 
-  #sum({ idleKeys }: Interest, figure: (count: Count) => number): number {
+  #sum({ idleKeys }: Subscription, figure: (count: Count) => number): number {
     let sum = 0
     for (const key of idleKeys) {
       const count = this.#counts.get(key)

@@ -1,15 +1,20 @@
 import type { Bridging } from '../dispatch/bridging.ts'
 import type { IdleWorker, IdleWorkers } from '../dispatch/idle-workers.ts'
-import { idleKeysOf } from '../model/interest.ts'
+import { idleKeysOf } from '../model/subscription.ts'
 import type { Door, JobEvent, JobRef, JobState, Outcome } from '../model/job.ts'
-import { JobLooks, ownAnswerMs, type JobLookParts, type LookReason } from '../results/job-looks.ts'
+import {
+  JobPoller,
+  ownAnswerMs,
+  type JobPollerParts,
+  type LookReason,
+} from '../results/job-poller.ts'
 import { LaneRounds } from '../maintenance/lane-rounds.ts'
-import { LaneLooks } from '../maintenance/lane-looks.ts'
+import { LanePoller } from '../maintenance/lane-poller.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { NativeCare } from '../maintenance/native-care.ts'
+import type { NativeRecovery } from '../maintenance/native-recovery.ts'
 import { NewLanes } from '../intake/new-lanes.ts'
 import type { Observer, StoreListener } from '../store/ports.ts'
-import { ProgressLook } from '../results/progress-look.ts'
+import { ProgressPoller } from '../results/progress-poller.ts'
 import type { ConsumerNews } from '../store/queue-ports.ts'
 import type { FailureReport } from '../model/retry.ts'
 import type { Submissions } from '../intake/submissions.ts'
@@ -21,7 +26,7 @@ const fewLanes = 64
 const sweptAtOnce = 2_000
 const sweepsPerRound = 8
 
-export interface HearingParts extends JobLookParts {
+export interface NotificationParts extends JobPollerParts {
   readonly observer: Observer
   readonly registry: LaneRegistry
   readonly idle: IdleWorkers
@@ -29,10 +34,10 @@ export interface HearingParts extends JobLookParts {
   readonly submissions: Submissions
   readonly wake: (lane: string, jobs: number) => void
   /** A job came, or will in a moment, though nobody sleeps here who could be woken. */
-  readonly stir: (lane: string) => void
+  readonly countArrival: (lane: string) => void
   readonly loadPauses: () => Promise<void>
   readonly consumerNews: (wid: string, news: ConsumerNews) => void
-  readonly care: NativeCare
+  readonly recovery: NativeRecovery
   readonly bridging: Bridging
   readonly laneClosed: (lane: string) => void
   readonly settle: (outcome: Outcome, door: Door) => void
@@ -40,36 +45,36 @@ export interface HearingParts extends JobLookParts {
 }
 
 /** What other nodes and native programs do, as far as it concerns workers and clients of this node. */
-export class Hearing implements StoreListener {
-  readonly #parts: HearingParts
-  readonly #progress: ProgressLook
-  readonly #laneLooks: LaneLooks
-  readonly #jobLooks: JobLooks
+export class NotificationHandler implements StoreListener {
+  readonly #parts: NotificationParts
+  readonly #progress: ProgressPoller
+  readonly #lanePoller: LanePoller
+  readonly #jobPoller: JobPoller
   readonly #newLanes: NewLanes
   readonly #toSweep: LaneRounds
   #isUp = true
   /** What happens is told. */
-  #hears = true
+  #isListening = true
   #outages = 0
 
-  constructor(parts: HearingParts) {
+  constructor(parts: NotificationParts) {
     this.#parts = parts
     this.#toSweep = new LaneRounds(parts.registry, sweptAtOnce, sweepsPerRound)
-    this.#laneLooks = new LaneLooks({
+    this.#lanePoller = new LanePoller({
       ...parts,
       hasIdle: (lane) => this.#hasIdle(lane),
       guard: (run) => this.#guard('look', run),
     })
-    this.#progress = new ProgressLook({
+    this.#progress = new ProgressPoller({
       isWaitedFor: (lane, id) => parts.waiters.has(lane, id),
       look: (lane, ids) => this.#lookAtJobs(lane, ids),
     })
-    this.#jobLooks = new JobLooks(parts, this.#progress)
+    this.#jobPoller = new JobPoller(parts, this.#progress)
     this.#newLanes = new NewLanes({
       ...parts,
       register: (lane) => parts.submissions.laneNumber(lane),
-      added: (lane) => this.#laneLooks.news(lane),
-      trouble: (error) => parts.observer.trouble('new lane', error),
+      added: (lane) => this.#lanePoller.news(lane),
+      onError: (error) => parts.observer.error('new lane', error),
     })
   }
 
@@ -80,7 +85,7 @@ export class Hearing implements StoreListener {
       return
     }
     submissions.settled(lane, () => {
-      if (!submissions.isOwn(lane, id)) this.#laneLooks.news(lane)
+      if (!submissions.isOwn(lane, id)) this.#lanePoller.news(lane)
     })
   }
 
@@ -93,7 +98,7 @@ export class Hearing implements StoreListener {
   finished(lane: string, id: number): void {
     this.#parts.submissions.settled(lane, () => {
       if (!this.#parts.waiters.has(lane, id)) {
-        this.#parts.care.finished(lane, id)
+        this.#parts.recovery.finished(lane, id)
         return
       }
       this.#parts.clock.after(ownAnswerMs, () => {
@@ -104,9 +109,9 @@ export class Hearing implements StoreListener {
 
   relayed(ref: JobRef, event: JobEvent | 'finish'): void {
     this.#parts.submissions.settled(ref.lane, () => {
-      if (event !== 'finish') this.#parts.tell(ref, event)
+      if (event !== 'finish') this.#parts.notify(ref, event)
       else if (this.#parts.waiters.has(ref.lane, ref.id)) {
-        void this.#lookAtJobs(ref.lane, [ref.id], { endWasHeard: true })
+        void this.#lookAtJobs(ref.lane, [ref.id], { endWasSeen: true })
       }
     })
   }
@@ -125,14 +130,14 @@ export class Hearing implements StoreListener {
   }
 
   up(): void {
-    this.#hears = true
+    this.#isListening = true
     this.#parts.observer.store(true)
     void this.recover()
   }
 
   /** Learns what happened while the store was away. Where that fails the next beat tries it again. */
   async recover(): Promise<void> {
-    if (this.#isUp || !this.#hears) return
+    if (this.#isUp || !this.#isListening) return
     const outages = this.#outages
     await this.#guard('look after reconnecting', async () => {
       await this.loadLanes()
@@ -144,7 +149,7 @@ export class Hearing implements StoreListener {
   }
 
   down(reason: string): void {
-    this.#hears = false
+    this.#isListening = false
     this.#outages += 1
     this.#isUp = false
     this.#parts.observer.store(false, reason)
@@ -204,8 +209,8 @@ export class Hearing implements StoreListener {
   /** Wakes a worker that has just fallen asleep if it overlooked a job. */
   async lookFor(worker: IdleWorker): Promise<void> {
     await this.#guard('look for a job', async () => {
-      const { by } = worker.interest
-      const lanes = worker.interest.groups(this.#parts.registry).flatMap((group) => group.lanes)
+      const { by } = worker.subscription
+      const lanes = worker.subscription.groups(this.#parts.registry).flatMap((group) => group.lanes)
       // A consumer's own claim asks the index of its queues, whatever they hold, and need not ask again.
       const isAsked = by === 'consumer' && lanes.length > fewLanes
       if (!isAsked && (await this.#parts.store.nonEmpty(lanes)).length === 0) return
@@ -216,11 +221,11 @@ export class Hearing implements StoreListener {
   }
 
   #lookAtJobs(lane: string, ids: readonly number[], reason?: LookReason): Promise<void> {
-    return this.#guard('look at a job', () => this.#jobLooks.look(lane, ids, reason))
+    return this.#guard('look at a job', () => this.#jobPoller.look(lane, ids, reason))
   }
 
   #lookAtOld(lane: string, ageMs: number, reason: LookReason): Promise<void> {
-    return this.#guard('look at a job', () => this.#jobLooks.lookAtOld(lane, ageMs, reason))
+    return this.#guard('look at a job', () => this.#jobPoller.lookAtOld(lane, ageMs, reason))
   }
 
   /** Consumers name no functions: a lane that a native client made has to be found for them. */
@@ -267,7 +272,7 @@ export class Hearing implements StoreListener {
     try {
       await run()
     } catch (error) {
-      this.#parts.observer.trouble(task, error)
+      this.#parts.observer.error(task, error)
     }
   }
 }

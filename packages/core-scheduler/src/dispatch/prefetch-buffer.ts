@@ -1,5 +1,5 @@
-import type { Interest } from '../model/interest.ts'
-import type { Reservation } from '../model/job.ts'
+import type { Subscription } from '../model/subscription.ts'
+import type { Lease } from '../model/job.ts'
 
 /** Over so long the pace of a group of workers is measured, milliseconds. */
 const paceMs = 20
@@ -10,12 +10,12 @@ const aheadMs = 6
 /** Jobs reserved ahead for workers that want the same, at most. */
 const maxAhead = 128
 /** A job that nobody asked for within this time goes back, milliseconds. */
-export const keptMs = 20
+export const prefetchTtlMs = 20
 /** After a pause of the whole process a job may be another's by now: it is not handed out, milliseconds. */
 const staleMs = 1_000
 
 interface Kept {
-  readonly job: Reservation
+  readonly job: Lease
   readonly sinceMs: number
 }
 
@@ -37,7 +37,7 @@ interface Supply {
  * the same, by name, and end jobs faster than the store could answer one by one. All others,
  * and all when the queue runs empty, are served job by job.
  */
-export class Stock {
+export class PrefetchBuffer {
   readonly #supplies = new Map<string, Supply>()
 
   get isEmpty(): boolean {
@@ -45,7 +45,7 @@ export class Stock {
   }
 
   /** A worker asks: a job that is ready for it, or nothing. */
-  take({ key }: Interest, nowMs: number): Reservation | undefined {
+  take({ key }: Subscription, nowMs: number): Lease | undefined {
     const supply = this.#supplies.get(key) ?? this.#add(key, nowMs)
     supply.askedMs = nowMs
     const first = supply.kept[0]
@@ -56,17 +56,17 @@ export class Stock {
   }
 
   /** Whether a worker has asked a moment ago, and so one that is woken will. */
-  isLively({ key }: Interest, nowMs: number): boolean {
-    return nowMs - (this.#supplies.get(key)?.askedMs ?? -Infinity) < keptMs
+  isLively({ key }: Subscription, nowMs: number): boolean {
+    return nowMs - (this.#supplies.get(key)?.askedMs ?? -Infinity) < prefetchTtlMs
   }
 
   /** How many are ready. */
-  sizeFor({ key }: Interest): number {
+  sizeFor({ key }: Subscription): number {
     return this.#supplies.get(key)?.kept.length ?? 0
   }
 
-  /** How many to reserve ahead with the next call for an interest; `underway` calls bring theirs. */
-  wanted({ key }: Interest, nowMs: number): number {
+  /** How many to reserve ahead with the next call for a subscription; `underway` calls bring theirs. */
+  wanted({ key }: Subscription, nowMs: number): number {
     const supply = this.#supplies.get(key)
     if (!supply) return 0
     this.#measure(supply, nowMs)
@@ -76,21 +76,21 @@ export class Stock {
   }
 
   /** A call with so many ahead is under way. */
-  coming({ key }: Interest, ahead: number): void {
+  coming({ key }: Subscription, ahead: number): void {
     const supply = this.#supplies.get(key)
     if (supply) supply.coming += ahead
   }
 
   /** How many may come in a moment. */
-  comingFor({ key }: Interest): number {
+  comingFor({ key }: Subscription): number {
     return this.#supplies.get(key)?.coming ?? 0
   }
 
   /** What a call brought: jobs that were handed out, and jobs ahead; `hasMore` where the queue has. */
   came(
-    { key }: Interest,
+    { key }: Subscription,
     handedOut: number,
-    ahead: readonly Reservation[],
+    ahead: readonly Lease[],
     hasMore: boolean,
     nowMs: number,
   ): void {
@@ -101,16 +101,16 @@ export class Stock {
   }
 
   /** The call that {@link coming} told of has been answered. */
-  arrived({ key }: Interest, ahead: number): void {
+  arrived({ key }: Subscription, ahead: number): void {
     const supply = this.#supplies.get(key)
     if (supply) supply.coming -= ahead
   }
 
   /** Takes out what nobody asked for in time, and forgets who asks no more. */
-  overdue(nowMs: number): Reservation[] {
-    const back: Reservation[] = []
+  overdue(nowMs: number): Lease[] {
+    const back: Lease[] = []
     for (const [key, supply] of this.#supplies) {
-      const fresh = supply.kept.findIndex(({ sinceMs }) => nowMs - sinceMs < keptMs)
+      const fresh = supply.kept.findIndex(({ sinceMs }) => nowMs - sinceMs < prefetchTtlMs)
       const old = supply.kept.splice(0, fresh < 0 ? supply.kept.length : fresh)
       for (const { job } of old) back.push(job)
       if (old.length > 0) supply.ahead = 0
@@ -121,7 +121,7 @@ export class Stock {
   }
 
   /** Takes out all. */
-  drain(): Reservation[] {
+  drain(): Lease[] {
     const all = [...this.#supplies.values()].flatMap(({ kept }) => kept.map(({ job }) => job))
     this.#supplies.clear()
     return all

@@ -46,7 +46,7 @@ export interface NativeCareParts {
  * programs leave behind when they die. One node does it at a time; what is done is atomic, so that two
  * who believe that they do it do no harm.
  */
-export class NativeCare {
+export class NativeRecovery {
   readonly #parts: NativeCareParts
   #worked: ReadonlySet<string> = new Set()
   #leads = false
@@ -63,7 +63,7 @@ export class NativeCare {
   #suspicious = new Set<string>()
   #suspiciousBefore: ReadonlySet<string> = new Set()
   #repaired = 0
-  readonly #heard = new Map<string, number[]>()
+  readonly #finished = new Map<string, number[]>()
   #armed = false
   readonly #idleLanes: IdleLanes
 
@@ -85,9 +85,9 @@ export class NativeCare {
   /** A job that no client of this node waits for was finished by somebody. */
   finished(lane: string, id: number): void {
     if (!this.#leads || !this.#worked.has(lane)) return
-    const ids = this.#heard.get(lane)
+    const ids = this.#finished.get(lane)
     if (ids) ids.push(id)
-    else this.#heard.set(lane, [id])
+    else this.#finished.set(lane, [id])
     if (this.#armed) return
     this.#armed = true
     this.#parts.clock.endOfTurn(() => {
@@ -119,14 +119,14 @@ export class NativeCare {
   }
 
   #settleHeard(): void {
-    for (const [lane, ids] of this.#heard) {
+    for (const [lane, ids] of this.#finished) {
       for (let at = 0; at < ids.length; at += heardPerCall) {
         this.#settle(lane, ids.slice(at, at + heardPerCall)).catch((error: unknown) =>
-          this.#parts.observer.trouble('settle native jobs', error),
+          this.#parts.observer.error('settle native jobs', error),
         )
       }
     }
-    this.#heard.clear()
+    this.#finished.clear()
   }
 
   async #settle(lane: string, ids: readonly number[]): Promise<void> {

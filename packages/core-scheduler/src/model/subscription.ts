@@ -15,12 +15,12 @@ export interface Ability {
  * What a worker may be given, in the order it wants it. Sessions that want the same share one
  * claim: `key` says which do.
  */
-export interface Interest {
+export interface Subscription {
   readonly by: ClaimBy
   /** Which lanes it takes from. */
   readonly access: LaneAccess
   readonly key: string
-  /** The keys under which an idle worker of this interest is found, see {@link idleKeysOf}. */
+  /** The keys under which an idle worker of this subscription is found, see {@link idleKeysOf}. */
   readonly idleKeys: readonly string[]
   /**
    * Whether a job may be reserved for it a moment before it asks: its reservation lasts while the node
@@ -32,12 +32,12 @@ export interface Interest {
   groups(registry: LaneRegistry): readonly LaneGroup[]
 }
 
-/** The interest of a worker that named functions, the one to try first at the front. */
-export function namedInterest(
+/** The subscription of a worker that named functions, the one to try first at the front. */
+export function namedSubscription(
   abilities: readonly Ability[],
   registry: LaneRegistry,
   order: FunctionOrder = 'in-order',
-): Interest {
+): Subscription {
   const { names } = registry
   const wanted = abilities.map((ability) => {
     const lane = names.canonical(ability.fn)
@@ -60,15 +60,15 @@ export function namedInterest(
 }
 
 /**
- * The interest of a Faktory consumer in queues, left to right. `functions`, if given, are those that it named: it gets
+ * The subscription of a Faktory consumer in queues, left to right. `functions`, if given, are those that it named: it gets
  * these alone, whichever lanes are open. Without them `access` says.
  */
-export function consumerInterest(
+export function consumerSubscription(
   queues: readonly string[],
   registry: LaneRegistry,
   functions?: ReadonlySet<string>,
   access: LaneAccess = 'auto',
-): Interest {
+): Subscription {
   return {
     by: 'consumer',
     access: functions ? 'any' : access,

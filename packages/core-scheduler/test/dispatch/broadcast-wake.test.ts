@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { IdleWorkers, type IdleWorker } from '../../src/dispatch/idle-workers.ts'
 import { ManualClock } from '../../src/manual-clock.ts'
-import { WakeRounds } from '../../src/dispatch/wake-rounds.ts'
+import { BroadcastWake } from '../../src/dispatch/broadcast-wake.ts'
 
 const count = 1_000
 
@@ -11,7 +11,7 @@ function crowd(then: (idle: IdleWorkers, worker: IdleWorker) => void = () => und
   const idle = new IdleWorkers()
   const woken: number[] = []
   const workers = Array.from({ length: count }, (_, at): IdleWorker => ({
-    interest: {
+    subscription: {
       by: 'named',
       access: 'any',
       key: `${at}`,
@@ -25,7 +25,7 @@ function crowd(then: (idle: IdleWorkers, worker: IdleWorker) => void = () => und
     },
   }))
   for (const worker of workers) idle.add(worker)
-  return { clock, idle, woken, workers, rounds: new WakeRounds(idle, clock) }
+  return { clock, idle, woken, workers, rounds: new BroadcastWake(idle, clock) }
 }
 
 const everyone = Array.from({ length: count }, (_, at) => at)

@@ -11,7 +11,7 @@ interface Lane {
 }
 
 /** Calls of submissions that are under way, by lane, and what waits for them. */
-export class Flights {
+export class InflightBarrier {
   readonly #lanes = new Map<string, Lane>()
   #last = 0
 

@@ -8,7 +8,7 @@ interface Batch<Item> {
 }
 
 /** Collects what comes until the next flush, by key, and hands it over in batches. */
-export class Gathered<Item> {
+export class BatchQueue<Item> {
   readonly #added: () => void
   readonly #send: (key: string, items: readonly Item[]) => void
   #byKey = new Map<string, Batch<Item>>()

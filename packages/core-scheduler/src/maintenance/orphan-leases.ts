@@ -5,7 +5,7 @@ import type { Store } from '../store/ports.ts'
  * Reservations that the store has as this node's, and nobody here knows. A store that lost its last
  * steps in a failover may have lost how a job ended: without this it would be held as long as the node lives.
  */
-export class Forgotten {
+export class OrphanLeases {
   readonly #store: Store
   readonly #isKnown: (token: string) => boolean
   #suspects = new Set<string>()

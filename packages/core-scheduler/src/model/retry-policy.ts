@@ -13,7 +13,7 @@ interface Terms {
 }
 
 /** What becomes of a job by its policy. */
-export class Verdicts {
+export class RetryPolicy {
   readonly #terms: Terms
 
   constructor(terms: Terms) {

@@ -3,7 +3,7 @@ import type { StoreError } from '../store/ports.ts'
 import type { Submission } from '../model/requests.ts'
 import type { Waiter, Waiters } from '../results/waiters.ts'
 
-export interface HeldParts {
+export interface PendingAckParts {
   readonly waiters: Waiters
   readonly abandon: (lane: string, ids: readonly number[]) => void
 }
@@ -12,11 +12,11 @@ export interface HeldParts {
  * Stands in for a submission whose job exists and may run, while its client may not hear of it yet: keeps
  * what the client is owed.
  */
-export class HeldSubmission implements Submission, Waiter {
+export class PendingAck implements Submission, Waiter {
   readonly waiter?: Waiter
   readonly #real: Submission
   readonly #lane: string
-  readonly #heard: (readonly [JobRef, JobEvent])[] = []
+  readonly #events: (readonly [JobRef, JobEvent])[] = []
   #result: Submitted | undefined
   #laneNumber = 0
 
@@ -43,12 +43,12 @@ export class HeldSubmission implements Submission, Waiter {
     this.#real.refused(error)
   }
 
-  hear(ref: JobRef, event: JobEvent): void {
-    this.#heard.push([ref, event])
+  onEvent(ref: JobRef, event: JobEvent): void {
+    this.#events.push([ref, event])
   }
 
   /** The job is safe: the client hears of it, and what came meanwhile. */
-  release(parts: HeldParts): void {
+  release(parts: PendingAckParts): void {
     const { waiter, gone } = this.#real
     const result = this.#result ?? { kind: 'full' }
     if (gone) this.#leave(parts)
@@ -56,16 +56,16 @@ export class HeldSubmission implements Submission, Waiter {
       parts.waiters.replace(this.#lane, result.id, this, waiter)
     }
     this.#real.submitted(result, this.#laneNumber)
-    if (!gone) for (const [ref, event] of this.#heard) waiter?.hear(ref, event)
+    if (!gone) for (const [ref, event] of this.#events) waiter?.onEvent(ref, event)
   }
 
   /** The job is not known to be safe: the client is told so, and nobody waits for it. */
-  refuse(error: StoreError, parts: HeldParts): void {
+  refuse(error: StoreError, parts: PendingAckParts): void {
     this.#leave(parts)
     this.#real.refused(error)
   }
 
-  #leave({ waiters, abandon }: HeldParts): void {
+  #leave({ waiters, abandon }: PendingAckParts): void {
     const result = this.#result
     if (!result || !('id' in result)) return
     if (waiters.remove(this.#lane, result.id, this)) abandon(this.#lane, [result.id])

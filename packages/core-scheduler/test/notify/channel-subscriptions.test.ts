@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ManualClock } from '../../src/manual-clock.ts'
-import { WatchList } from '../../src/notify/watch-list.ts'
+import { ChannelSubscriptions } from '../../src/notify/channel-subscriptions.ts'
 
 type Lanes = ReadonlySet<string> | 'all'
 
@@ -11,9 +11,9 @@ class Watcher {
   wanted: readonly string[] | 'all' = []
   readonly applied: string[] = []
   readonly fresh: string[] = []
-  readonly troubles: unknown[] = []
+  readonly errors: unknown[] = []
   apply: () => Promise<void> = () => Promise.resolve()
-  readonly list = new WatchList(
+  readonly list = new ChannelSubscriptions(
     this.clock,
     () => this.wanted,
     (lanes) => {
@@ -21,7 +21,7 @@ class Watcher {
       return this.apply()
     },
     (lanes) => void this.fresh.push(written(lanes)),
-    (error) => void this.troubles.push(error),
+    (error) => void this.errors.push(error),
   )
 
   async touch(wanted: readonly string[] | 'all', ms = 5): Promise<void> {
@@ -88,7 +88,7 @@ test('a store that refuses is told of, and asked again at the next touch', async
   const refusal = new Error('no')
   watcher.apply = () => Promise.reject(refusal)
   await watcher.touch(['a'])
-  expect(watcher.troubles).toEqual([refusal])
+  expect(watcher.errors).toEqual([refusal])
   expect([watcher.list.covers('a'), watcher.fresh]).toEqual([false, []])
   watcher.apply = () => Promise.resolve()
   await watcher.touch(['a'])

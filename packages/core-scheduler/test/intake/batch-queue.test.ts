@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { maxBatchBytes, maxBatchItems, Gathered } from '../../src/intake/gathered.ts'
+import { maxBatchBytes, maxBatchItems, BatchQueue } from '../../src/intake/batch-queue.ts'
 
 class Sent {
   arms = 0
   readonly batches: string[] = []
-  readonly batch = new Gathered<number>(
+  readonly batch = new BatchQueue<number>(
     () => (this.arms += 1),
     (key, items) => void this.batches.push(`${key} ${items.join()}`),
   )
@@ -50,7 +50,7 @@ test('a batch holds no more than its bytes, but one item of any size', () => {
 
 test('what is added during a flush belongs to the next', () => {
   const batches: string[] = []
-  const batch: Gathered<number> = new Gathered<number>(
+  const batch: BatchQueue<number> = new BatchQueue<number>(
     () => undefined,
     (_key, items) => {
       batches.push(items.join())

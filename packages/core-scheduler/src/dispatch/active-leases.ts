@@ -5,7 +5,7 @@ import type { Assignment } from '../model/requests.ts'
 /** Jobs in one look at what is still held. */
 const perLook = 500
 /** A job that is held for so long is looked at, and then again after the same time, milliseconds. */
-const trustedMs = 60_000
+const recheckAfterMs = 60_000
 
 interface Held {
   readonly ref: JobRef
@@ -14,7 +14,7 @@ interface Held {
 }
 
 /** Jobs in the hands of this node's workers, by token. */
-export class InHand {
+export class ActiveLeases {
   /** Those that were not looked at for longest first. */
   readonly #byToken = new Map<string, Held>()
   readonly #waiting: (() => void)[] = []
@@ -39,19 +39,19 @@ export class InHand {
 
   claimed(): void {
     this.#claims -= 1
-    this.#tellIfEmpty()
+    this.#resolveIfEmpty()
   }
 
   /** The reservation has ended. */
   remove(token: string): void {
-    if (this.#byToken.delete(token)) this.#tellIfEmpty()
+    if (this.#byToken.delete(token)) this.#resolveIfEmpty()
   }
 
   /** Resolves when there are none, and none can come. */
   whenEmpty(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
-      this.#tellIfEmpty()
+      this.#resolveIfEmpty()
     })
   }
 
@@ -64,16 +64,16 @@ export class InHand {
     const byLane = new Map<string, Map<string, number>>()
     let count = 0
     for (const [token, { ref, knownMs }] of this.#byToken) {
-      if (!all && (nowMs - knownMs < trustedMs || count >= perLook)) break
+      if (!all && (nowMs - knownMs < recheckAfterMs || count >= perLook)) break
       const held = byLane.get(ref.lane) ?? new Map<string, number>()
       byLane.set(ref.lane, held.set(token, ref.id))
       count += 1
     }
     for (const [lane, held] of byLane) await this.#look(store, lane, [...held], nowMs)
-    this.#tellIfEmpty()
+    this.#resolveIfEmpty()
   }
 
-  #tellIfEmpty(): void {
+  #resolveIfEmpty(): void {
     if (this.size + this.#claims > 0) return
     for (const resolve of this.#waiting.splice(0)) resolve()
   }

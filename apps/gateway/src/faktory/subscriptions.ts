@@ -1,4 +1,4 @@
-import type { Interest, Scheduler } from '@crossgear/core-scheduler'
+import type { Subscription, Scheduler } from '@crossgear/core-scheduler'
 import { isQueueName, parseFetch } from '@crossgear/fwp-codec'
 
 /** Different FETCH arguments that are remembered. Clients that shuffle their queues use many. */
@@ -6,14 +6,14 @@ const maxKept = 1_000
 /** Longer ones are not. */
 const maxKeptBytes = 4_096
 
-/** The queues that a FETCH names, and the interest in them. */
+/** The queues that a FETCH names, and the subscription in them. */
 export interface Wanted {
   readonly queues: readonly string[]
-  readonly interest: Interest
+  readonly subscription: Subscription
 }
 
-/** The interests of all consumers, made once for those that want the same. */
-export class Interests {
+/** The subscriptions of all consumers, made once for those that want the same. */
+export class Subscriptions {
   readonly #scheduler: Scheduler
   readonly #kept = new Map<string, Wanted>()
 
@@ -29,7 +29,7 @@ export class Interests {
     if (known) return known
     // Nothing can ever be queued under a name that no queue can have.
     const queues = parseFetch(argument).filter(isQueueName)
-    const wanted = { queues, interest: this.#scheduler.consumerInterest(queues, functions) }
+    const wanted = { queues, subscription: this.#scheduler.consumerSubscription(queues, functions) }
     if (key.length > maxKeptBytes) return wanted
     if (this.#kept.size >= maxKept) this.#kept.clear()
     this.#kept.set(key, wanted)

@@ -11,7 +11,7 @@ interface Round {
 }
 
 /** Wakes all who sleep, some in each turn of the event loop. */
-export class WakeRounds {
+export class BroadcastWake {
   readonly #idle: IdleWorkers
   readonly #clock: Clock
   /** Those that are not over, by their keys. */

@@ -1,0 +1,94 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Subscription } from '../../src/model/subscription.ts'
+import type { Lease } from '../../src/model/job.ts'
+import { PrefetchBuffer } from '../../src/dispatch/prefetch-buffer.ts'
+
+const subscription: Subscription = {
+  by: 'named',
+  access: 'any',
+  key: 'mail',
+  idleKeys: ['fmail'],
+  mayWait: true,
+  groups: () => [],
+}
+
+const jobs = (...ids: number[]): Lease[] => ids.map((id) => ({ lane: 'mail', id }) as Lease)
+
+describe('the stock of jobs reserved ahead', () => {
+  let stock: PrefetchBuffer
+  beforeEach(() => {
+    stock = new PrefetchBuffer()
+  })
+
+  /** Workers ask so often in 20 ms, and the store has as many jobs as they ask for. */
+  function stream(asks: number, fromMs = 0): void {
+    stock.came(subscription, asks, [], true, fromMs)
+  }
+
+  test('is not laid in for workers that take their time', () => {
+    stream(39)
+    expect(stock.wanted(subscription, 20)).toBe(0)
+  })
+
+  test('lasts 6 ms at the pace of those that stream, and at most 128 jobs', () => {
+    stream(100)
+    expect(stock.wanted(subscription, 20)).toBe(30)
+    stream(2_000, 20)
+    expect(stock.wanted(subscription, 40)).toBe(128)
+  })
+
+  test('is not laid in while the queue runs empty', () => {
+    stream(100)
+    stock.came(subscription, 0, [], false, 20)
+    expect(stock.wanted(subscription, 20)).toBe(0)
+  })
+
+  test('is filled again when half of it is gone, by one call at a time', () => {
+    stream(100)
+    expect(stock.wanted(subscription, 20)).toBe(30)
+    stock.coming(subscription, 30)
+    expect(stock.wanted(subscription, 20)).toBe(0)
+    stock.came(subscription, 0, jobs(...Array.from({ length: 30 }, (_none, at) => at)), true, 20)
+    stock.arrived(subscription, 30)
+    for (let at = 0; at < 14; at += 1) stock.take(subscription, 21)
+    expect(stock.wanted(subscription, 21)).toBe(0)
+    stock.take(subscription, 21)
+    expect(stock.wanted(subscription, 21)).toBe(15)
+  })
+
+  test('is handed out first in, first out, to those that want the same', () => {
+    stock.came(subscription, 0, jobs(1, 2), true, 0)
+    expect(stock.take({ ...subscription, key: 'sms' }, 1)).toBeUndefined()
+    expect(stock.take(subscription, 1)?.id).toBe(1)
+    expect(stock.take(subscription, 1)?.id).toBe(2)
+    expect(stock.take(subscription, 1)).toBeUndefined()
+  })
+
+  test('gives back what nobody asked for in 20 ms', () => {
+    stock.came(subscription, 0, jobs(1, 2), true, 0)
+    stock.came(subscription, 0, jobs(3), true, 10)
+    expect(stock.overdue(19)).toEqual([])
+    expect(stock.overdue(20).map(({ id }) => id)).toEqual([1, 2])
+    expect(stock.take(subscription, 21)?.id).toBe(3)
+  })
+
+  test('hands out nothing that has lain through a pause of the process', () => {
+    stock.came(subscription, 0, jobs(1), true, 0)
+    expect(stock.take(subscription, 1_000)).toBeUndefined()
+    expect(stock.overdue(1_000).map(({ id }) => id)).toEqual([1])
+  })
+
+  test('knows who has asked a moment ago', () => {
+    expect(stock.isLively(subscription, 0)).toBe(false)
+    stock.take(subscription, 0)
+    expect(stock.isLively(subscription, 19)).toBe(true)
+    expect(stock.isLively(subscription, 20)).toBe(false)
+  })
+
+  test('forgets workers that ask no more', () => {
+    stock.take(subscription, 0)
+    expect(stock.isEmpty).toBe(false)
+    expect(stock.overdue(40)).toEqual([])
+    expect(stock.isEmpty).toBe(true)
+  })
+})
