@@ -36,7 +36,7 @@ export function recordOfFaktory(
 ): JobRecord | Reject {
   try {
     if (!isUtf8(raw)) throw new FwpError('INVALID_JSON', 'it is no UTF-8')
-    return toRecord(parseJob(raw), raw, place, identity)
+    return toRecord(parseJob(raw), place, identity)
   } catch (error) {
     if (!(error instanceof FwpError)) throw error
     return {
@@ -48,16 +48,11 @@ export function recordOfFaktory(
   }
 }
 
-function toRecord(job: FwpJob, raw: Buffer, place: FaktoryPlace, identity: string): JobRecord {
+type Draft = { -readonly [Name in keyof JobRecord]: JobRecord[Name] }
+
+function toRecord(job: FwpJob, place: FaktoryPlace, identity: string): JobRecord {
   const { jid, jobtype, queue, priority, args, retry, reserveForSeconds, createdAt } = job
-  const field = (name: string): string | undefined => {
-    const value = job.fields.find(({ key }) => key === name)?.value
-    return value === 'null' ? undefined : value
-  }
-  const failure = field('failure')
-  const enqueuedAtMs = timeOf(field('enqueued_at'))
-  const staleAtMs = job.custom === undefined ? undefined : staleAt(job.custom, place.dueAtMs)
-  return {
+  const record: Draft = {
     // A job that moves on between two looks is still the same.
     importId: importIdOf(identity, jid, jobtype, createdAt ?? '', args),
     state: place.state,
@@ -68,17 +63,24 @@ function toRecord(job: FwpJob, raw: Buffer, place: FaktoryPlace, identity: strin
     payload: inputOfArgs(args),
     jid,
     envelope: writeEnvelope(job),
-    sourceKey: raw,
-    ...(place.dueAtMs !== undefined && { dueAtMs: place.dueAtMs }),
-    ...(place.forgetAtMs !== undefined && { forgetAtMs: place.forgetAtMs }),
-    ...(failure !== undefined && { failure }),
-    ...(place.state === 'queued' && enqueuedAtMs !== undefined && { enqueuedAtMs }),
-    ...(retry !== undefined && { retries: retry }),
-    ...(reserveForSeconds !== undefined && {
-      reserveForSeconds: Math.max(minReserveSeconds, reserveForSeconds),
-    }),
-    ...(staleAtMs !== undefined && { staleAtMs }),
   }
+  if (place.dueAtMs !== undefined) record.dueAtMs = place.dueAtMs
+  if (place.forgetAtMs !== undefined) record.forgetAtMs = place.forgetAtMs
+  for (const { key, value } of job.fields) {
+    if (value === 'null') continue
+    if (key === 'failure') record.failure = value
+    else if (key === 'enqueued_at' && place.state === 'queued') {
+      const enqueuedAtMs = timeOf(value)
+      if (enqueuedAtMs !== undefined) record.enqueuedAtMs = enqueuedAtMs
+    }
+  }
+  if (retry !== undefined) record.retries = retry
+  if (reserveForSeconds !== undefined) {
+    record.reserveForSeconds = Math.max(minReserveSeconds, reserveForSeconds)
+  }
+  const staleAtMs = job.custom === undefined ? undefined : staleAt(job.custom, place.dueAtMs)
+  if (staleAtMs !== undefined) record.staleAtMs = staleAtMs
+  return record
 }
 
 /**
@@ -112,6 +114,6 @@ function staleAt(custom: string, dueAtMs = Date.now()): number | undefined {
 }
 
 /** The time that a raw JSON string says, milliseconds since 1970. */
-function timeOf(raw: string | undefined): number | undefined {
-  return raw?.startsWith('"') === true ? parseRfc3339(raw.slice(1, -1)) : undefined
+function timeOf(raw: string): number | undefined {
+  return raw.startsWith('"') ? parseRfc3339(raw.slice(1, -1)) : undefined
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { MigrationError } from './errors.ts'
 import { faultOf, rejectOf } from './fit.ts'
 import { boundsOf, defaultMaxPayloadBytes, type RunOptions } from './options.ts'
+import { InOrder } from './in-order.ts'
 import { aheadOf } from './read-ahead.ts'
 import type { JobRecord, Reject } from './record.ts'
 import type { Selection } from './selection.ts'
@@ -41,13 +42,10 @@ export interface RunParts {
   readonly onReject?: (reject: Reject) => void
 }
 
-type Counts = { -readonly [Name in keyof RunCounts]: RunCounts[Name] }
+/** Pages that are on their way while another one is read. */
+const pagesAhead = 3
 
-/** A page whose jobs are on their way. */
-interface PageUnderWay {
-  readonly cursor: string
-  readonly moved: Promise<void>
-}
+type Counts = { -readonly [Name in keyof RunCounts]: RunCounts[Name] }
 
 /** How a run ended. */
 export interface RunResult {
@@ -96,30 +94,21 @@ export async function run(parts: RunParts): Promise<RunResult> {
   const startedMs = Date.now()
   const pages = source.pages(after === '' ? undefined : after, boundsOf(options))
   const isAhead = isSteady && target.takesPagesAhead === true
-  let last: PageUnderWay | undefined
-  const settle = async (page: PageUnderWay | undefined): Promise<void> => {
-    if (!page) return
-    await page.moved
-    await note({ cursor: page.cursor, updated: new Date().toISOString() })
-    parts.onProgress?.(counts)
-  }
+  const underWay = new InOrder(isAhead ? pagesAhead : 0)
   for await (const page of isSteady ? aheadOf(pages) : pages) {
-    const before = last
-    last = { cursor: page.cursor, moved: movePage(page, parts, counts) }
-    // Its error is told when its turn comes.
-    last.moved.catch(() => undefined)
-    await settle(before)
-    if (!isAhead || signal?.aborted) {
-      await settle(last)
-      last = undefined
-    }
+    const moving = movePage(page, parts, counts)
+    await underWay.add(moving, async () => {
+      await note({ cursor: page.cursor, updated: new Date().toISOString() })
+      parts.onProgress?.(counts)
+    })
     if (signal?.aborted) {
+      await underWay.end()
       await note({ state: 'stopped' })
       return { counts, isStopped: true }
     }
     await keepRate(counts.read, startedMs, options.ratePerSecond)
   }
-  await settle(last)
+  await underWay.end()
   // A killed run had removed these and not noted it: the source has none of it now.
   if (isMoving && !isFirst) await target.movedAll()
   if (isMoving) await source.forgetRemoved?.()

@@ -14,6 +14,8 @@ const placeOf: Readonly<Record<RecordState, ImportedJob['place']>> = {
   dead: 'dead',
 }
 
+type Mutable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
+
 /** The lane in which a record is stored. */
 export function laneOf({ fn, queue }: JobRecord, names: LaneNames): string {
   return queue === undefined ? names.canonical(fn) : names.lane(fn, queue)
@@ -21,45 +23,38 @@ export function laneOf({ fn, queue }: JobRecord, names: LaneNames): string {
 
 /** A record as the store takes it. `nowMs`: when a dead job that does not say is buried. `arrivedUs`: its place. */
 export function importedOf(record: JobRecord, nowMs: number, arrivedUs: number): ImportedJob {
-  const { importId, state, door, level, payload, reducer, jid, envelope } = record
-  const key = door === 'native' ? undefined : keyOfUnique(record.unique, payload, importId)
+  const { importId, state, door, level, payload, jid } = record
   const place = placeOf[state]
-  const isTimed = state === 'scheduled' || state === 'retry'
-  return {
-    importId,
-    digest: digestOf({ payload, level, ...(jid !== undefined && { jid }), ...(key && { key }) }),
-    place,
-    door,
-    arrivedUs,
-    job: {
-      input: payload,
-      level,
-      ...(key && { unique: key }),
-      ...(isTimed && { dueAtMs: record.dueAtMs ?? nowMs }),
-      ...(reducer && { reducer }),
-      ...(jid !== undefined && { jid }),
-      ...(envelope !== undefined && { envelope }),
-      ...(record.retries !== undefined && { retries: record.retries }),
-      ...(record.reserveForSeconds !== undefined && {
-        reserveForSeconds: record.reserveForSeconds,
-      }),
-      ...(record.retentionSeconds !== undefined && { retentionSeconds: record.retentionSeconds }),
-      ...(record.staleAtMs !== undefined && { staleAtMs: record.staleAtMs }),
-    },
-    ...(record.failure !== undefined && { failure: record.failure }),
-    ...(place === 'dead' && { forgetAtMs: record.forgetAtMs ?? nowMs + deadForMs }),
-  }
+  const job: Mutable<ImportedJob['job']> = { input: payload, level }
+  const key = keyOf(record)
+  if (key) job.unique = key
+  if (state === 'scheduled' || state === 'retry') job.dueAtMs = record.dueAtMs ?? nowMs
+  if (record.reducer) job.reducer = record.reducer
+  if (jid !== undefined) job.jid = jid
+  if (record.envelope !== undefined) job.envelope = record.envelope
+  if (record.retries !== undefined) job.retries = record.retries
+  if (record.reserveForSeconds !== undefined) job.reserveForSeconds = record.reserveForSeconds
+  if (record.retentionSeconds !== undefined) job.retentionSeconds = record.retentionSeconds
+  if (record.staleAtMs !== undefined) job.staleAtMs = record.staleAtMs
+  const digest = digestOf(payload, level, jid, key)
+  const imported: Mutable<ImportedJob> = { importId, digest, place, door, arrivedUs, job }
+  if (record.failure !== undefined) imported.failure = record.failure
+  if (place === 'dead') imported.forgetAtMs = record.forgetAtMs ?? nowMs + deadForMs
+  return imported
+}
+
+/** The digest of a record as the store will have it. */
+export function digestOfRecord(record: JobRecord): Buffer {
+  return digestOf(record.payload, record.level, record.jid, keyOf(record))
+}
+
+function keyOf({ door, unique, payload, importId }: JobRecord): Buffer | undefined {
+  return door === 'native' ? undefined : keyOfUnique(unique, payload, importId)
 }
 
 /** The digest of a job that stands in a store. */
 export function digestOfStanding({ job }: StandingJob): Buffer {
-  const { input, level, jid, unique } = job
-  return digestOf({
-    payload: input,
-    level,
-    ...(jid !== undefined && { jid }),
-    ...(unique && { key: unique }),
-  })
+  return digestOf(job.input, job.level, job.jid, job.unique)
 }
 
 /** A job that stands in a store, as a record under an import id. */

@@ -8,7 +8,7 @@ import { lanesOf } from './lanes.ts'
 import type { JobRecord } from './record.ts'
 import type { Selection } from './selection.ts'
 import type { Source } from './source.ts'
-import { digestOfStanding, importedOf, laneOf } from './stored-job.ts'
+import { digestOfRecord, digestOfStanding, laneOf } from './stored-job.ts'
 
 /** The comparison of one lane. */
 export interface VerifyRow {
@@ -87,10 +87,9 @@ async function compareRecords(
   await reaching('The target store', async () => {
     const ids = records.map(({ importId }) => importId)
     const notes = await parts.imports.notes(lane, ids)
-    const nowMs = Date.now()
     const expected = records.map((record, at) => ({
       note: notes[at],
-      digest: importedOf(record, nowMs, 0).digest,
+      digest: digestOfRecord(record),
       ...(record.dueAtMs !== undefined &&
         record.state !== 'working' && { dueAtMs: record.dueAtMs }),
     }))

@@ -1,20 +1,25 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Jobs between two collections: some 30 MB of garbage, and 10 ms for each. */
-const jobsBetween = 10_000
+/** Garbage between two collections: each of them costs some 20 ms. */
+const garbageBytes = 20 * 1024 * 1024
 
 /**
  * V8 lets garbage pile up while the machine has memory, to twice of what the tool needs. The returned function is called
- * with the jobs so far, and collects it now and then.
+ * behind each page, and collects what has come since.
  */
-export function boundHeap(): (jobs: number) => void {
+export function boundHeap(): () => void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  let nextAt = jobsBetween
-  return (jobs) => {
-    if (jobs < nextAt) return
-    nextAt = jobs + jobsBetween
+  let leftBytes = usedBytes()
+  return () => {
+    if (usedBytes() - leftBytes < garbageBytes) return
     collect()
+    leftBytes = usedBytes()
   }
+}
+
+function usedBytes(): number {
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
 }

@@ -187,7 +187,7 @@ async function runReported(
       selection: new Selection(given),
       onProgress: (counts) => {
         report.progress(counts)
-        tidy(counts.read)
+        tidy()
       },
       ...(ledger && { ledger }),
     })

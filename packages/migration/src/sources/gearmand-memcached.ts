@@ -196,8 +196,15 @@ export class GearmandMemcachedSource implements Source {
         raw: data.subarray(0, keptRejectBytes),
       }
     }
-    const row = { ...name, priority: flags, data, whenToRun: undefined, sourceKey: key, where }
-    return recordOfRow(row, this.identity, nowMs)
+    return recordOfRow(
+      {
+        ...name,
+        ...{ priority: flags, data, whenToRun: undefined, sourceKey: key },
+        where: () => where,
+      },
+      this.identity,
+      nowMs,
+    )
   }
 }
 

@@ -173,7 +173,7 @@ export class GearmandMysqlSource implements Source {
           ...{ priority: priority ?? undefined, data: data ?? undefined },
           whenToRun: time ?? undefined,
           sourceKey: keyOf(fn, uniq),
-          where: `row ${String(fn)} ${String(uniq)}`,
+          where: () => `row ${String(fn)} ${String(uniq)}`,
         },
         this.identity,
         nowMs,

@@ -198,7 +198,7 @@ export class GearmandPostgresSource implements Source {
     const results = rows.map(({ ctid, fn, uniq, priority, data, time: whenToRun }) =>
       recordOfRow(
         {
-          ...{ fn, unique: uniq, where: `row ${fn.toString()} ${uniq.toString()}` },
+          ...{ fn, unique: uniq, where: () => `row ${fn.toString()} ${uniq.toString()}` },
           priority: priority ?? undefined,
           data: data ?? undefined,
           whenToRun: whenToRun ?? undefined,

@@ -173,7 +173,7 @@ export class GearmandRedisSource implements Source {
       data: data ?? undefined,
       whenToRun: undefined,
       sourceKey: key,
-      where,
+      where: () => where,
     }
     return recordOfRow(row, this.identity, Date.now())
   }

@@ -16,44 +16,51 @@ export interface GearmandRow {
   readonly whenToRun: number | undefined
   /** By what its source finds it again. */
   readonly sourceKey?: Buffer
-  /** Where it is, for a person. */
-  readonly where: string
+  /** Says where it is, for a person. */
+  readonly where: () => string
 }
 
 /** gearmand's priorities as levels. */
 const levels: readonly Level[] = [8, 5, 2]
 const empty = Buffer.alloc(0)
 
+type Draft = { -readonly [Name in keyof JobRecord]: JobRecord[Name] }
+
 /** The record of a row, or why it is none. */
 export function recordOfRow(row: GearmandRow, identity: string, nowMs: number): JobRecord | Reject {
   const { priority = 1, whenToRun = 0 } = row
-  const [fn, cut, payload] = [row.fn, row.unique, row.data].map(bytesOf)
+  const fn = bytesOf(row.fn)
   // Of a unique id of 64 bytes gearmand keeps 63, and a NUL.
-  const unique = cut && withoutNul(cut)
+  const unique = withoutNul(bytesOf(row.unique))
+  const payload = bytesOf(row.data)
   const level = levels[priority]
-  const reject = (message: string): Reject => ({
-    reason: 'bad_row',
-    message: `${row.where}: ${message}`,
-    where: row.where,
-    raw: (payload ?? empty).subarray(0, keptRejectBytes),
-  })
-  if (!fn || fn.length === 0) return reject('it names no function')
-  if (!isUtf8(fn)) return reject("the function's name is no UTF-8")
-  if (level === undefined) return reject(`priority is ${priority}, not 0, 1 or 2`)
-  if (!Number.isSafeInteger(whenToRun)) return reject('when_to_run is no time')
+  if (fn.length === 0) return reject(row, 'it names no function')
+  if (!isUtf8(fn)) return reject(row, "the function's name is no UTF-8")
+  if (level === undefined) return reject(row, `priority is ${priority}, not 0, 1 or 2`)
+  if (!Number.isSafeInteger(whenToRun)) return reject(row, 'when_to_run is no time')
   const dueAtMs = whenToRun * 1000
   const isScheduled = dueAtMs > nowMs
-  const parts = [fn, unique ?? empty, payload ?? empty, String(whenToRun)]
-  return {
-    importId: importIdOf(identity, ...parts),
+  const record: Draft = {
+    importId: importIdOf(identity, fn, unique, payload, String(whenToRun)),
     state: isScheduled ? 'scheduled' : 'queued',
     door: 'gearman',
     fn: fn.toString(),
-    ...(unique && unique.length > 0 && { unique }),
     level,
-    payload: payload ?? empty,
-    ...(isScheduled && { dueAtMs }),
-    ...(row.sourceKey && { sourceKey: row.sourceKey }),
+    payload,
+  }
+  if (unique.length > 0) record.unique = unique
+  if (isScheduled) record.dueAtMs = dueAtMs
+  if (row.sourceKey) record.sourceKey = row.sourceKey
+  return record
+}
+
+function reject(row: GearmandRow, message: string): Reject {
+  const where = row.where()
+  return {
+    reason: 'bad_row',
+    message: `${where}: ${message}`,
+    where,
+    raw: bytesOf(row.data).subarray(0, keptRejectBytes),
   }
 }
 
@@ -62,8 +69,9 @@ export function isRecord(result: JobRecord | Reject): result is JobRecord {
   return 'importId' in result
 }
 
-function bytesOf(value: Uint8Array | undefined): Buffer | undefined {
-  return value && Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+function bytesOf(value: Uint8Array | undefined): Buffer {
+  if (!value) return empty
+  return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.length)
 }
 
 function withoutNul(bytes: Buffer): Buffer {

@@ -1,6 +1,6 @@
 import { access, rmdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Database, JSValue, SQLiteValue } from 'node-sqlite3-wasm'
+import type { Database, JSValue, SQLiteValue, Statement } from 'node-sqlite3-wasm'
 import { lineOf, MigrationError, reaching } from '../errors.ts'
 import type { JobRecord, Reject } from '../record.ts'
 import type { Page, PageBounds, Source } from '../source.ts'
@@ -15,6 +15,14 @@ const limits = [
 
 type Row = Readonly<Record<string, SQLiteValue>>
 
+interface Opened {
+  readonly path: string
+  readonly table: string
+  readonly isMoved: boolean
+  /** Other processes that have the file open. */
+  readonly users: readonly number[]
+}
+
 /** Import ids of the last removal; dropped when a move is done. */
 const removedTable = 'crossgear_removed'
 
@@ -25,14 +33,23 @@ export class GearmandSqliteSource implements Source {
   readonly liveReason?: string
   readonly #db: Database
   readonly #table: string
+  readonly #rows: Statement
   /** Files of old servers have no `when_to_run`. */
   readonly #hasTime: boolean
+  readonly #isMoved: boolean
 
-  private constructor(db: Database, path: string, table: string, users: readonly number[]) {
+  private constructor(db: Database, { path, table, isMoved, users }: Opened) {
+    this.#isMoved = isMoved
     this.#db = db
     this.#table = `"${table.replaceAll('"', '""')}"`
     this.identity = `gearmand+sqlite:${path}?table=${table}`
     this.#hasTime = this.#columns(path, table).has('when_to_run')
+    const time = this.#hasTime ? 'when_to_run' : 'NULL'
+    this.#rows = db.prepare(
+      `SELECT rowid AS id, CAST(function_name AS BLOB) AS fn, CAST(unique_key AS BLOB) AS uniq,
+        priority, CAST(data AS BLOB) AS data, ${time} AS time
+        FROM ${this.#table} WHERE rowid > ? ORDER BY rowid LIMIT ?`,
+    )
     if (users.length > 0) {
       this.liveReason = `process ${users.join(', ')} has ${path} open, and jobs that run are still in it`
     }
@@ -56,7 +73,7 @@ export class GearmandSqliteSource implements Source {
     return reaching(path, () => {
       const db = new sqlite.Database(path, { fileMustExist: true, readOnly: !isMoved })
       try {
-        return Promise.resolve(new GearmandSqliteSource(db, path, table, users))
+        return Promise.resolve(new GearmandSqliteSource(db, { path, table, isMoved, users }))
       } catch (error) {
         db.close()
         throw error
@@ -72,7 +89,7 @@ export class GearmandSqliteSource implements Source {
   async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     for (let last = Number(after ?? -1); ;) {
       const page = await reaching(this.identity, () =>
-        Promise.resolve(this.#lockedPage(last, bounds)),
+        Promise.resolve(this.#page(last, bounds)),
       )
       if (page.last === undefined) return
       last = page.last
@@ -122,6 +139,7 @@ export class GearmandSqliteSource implements Source {
   }
 
   close(): Promise<void> {
+    this.#rows.finalize()
     this.#db.close()
     return Promise.resolve()
   }
@@ -140,48 +158,29 @@ export class GearmandSqliteSource implements Source {
     return names
   }
 
-  /** Both looks of a page under one lock. */
-  #lockedPage(after: number, bounds: PageBounds) {
-    this.#db.exec('BEGIN')
-    try {
-      return this.#page(after, bounds)
-    } finally {
-      this.#db.exec('COMMIT')
-    }
-  }
-
-  /** Rows behind the last one, by `rowid`: each new row has a higher one. */
+  /** Rows behind the last one, by `rowid`: each new row has a higher one. They are taken one by one, until it is enough. */
   #page(after: number, { jobs, bytes: most }: PageBounds) {
-    const time = this.#hasTime ? 'when_to_run' : 'NULL'
-    const sizes = this.#db.all(
-      `SELECT rowid AS id, length(data) AS n FROM ${this.#table} WHERE rowid > ? ORDER BY rowid LIMIT ?`,
-      [after, jobs],
-    ) as Row[]
-    let bytes = 0
-    let end = 0
-    while (end < sizes.length && (end === 0 || bytes < most))
-      bytes += Number(sizes[end++]?.['n'] ?? 0)
-    const last = end > 0 ? Number(sizes[end - 1]?.['id']) : undefined
     const records: JobRecord[] = []
     const rejects: Reject[] = []
-    if (last === undefined) return { records, rejects, last }
-    const rows = this.#db.all(
-      `SELECT rowid AS id, CAST(function_name AS BLOB) AS fn, CAST(unique_key AS BLOB) AS uniq,
-        priority, CAST(data AS BLOB) AS data, ${time} AS time
-        FROM ${this.#table} WHERE rowid > ? AND rowid <= ? ORDER BY rowid`,
-      [after, last],
-    ) as Row[]
     const nowMs = Date.now()
-    for (const row of rows) {
+    let last: number | undefined
+    let bytes = 0
+    for (const row of this.#rows.iterate([after, jobs]) as Iterable<Row>) {
+      last = Number(row['id'])
       const result = this.#recordOf(row, nowMs)
-      if (isRecord(result)) records.push(result)
-      else rejects.push(result)
+      if (isRecord(result)) {
+        records.push(result)
+        bytes += result.payload.length
+      } else rejects.push(result)
+      if (bytes >= most) break
     }
+    // The driver keeps its lock on the file until a statement has come to its end.
+    if (bytes >= most) this.#rows.get([after, 0])
     return { records, rejects, last }
   }
 
   #recordOf(row: Row, nowMs: number): JobRecord | Reject {
-    const id = String(row['id'])
+    const id = row['id']
     return recordOfRow(
       {
         fn: bytesOf(row['fn']),
@@ -189,8 +188,8 @@ export class GearmandSqliteSource implements Source {
         priority: numberOf(row['priority']),
         data: bytesOf(row['data']),
         whenToRun: numberOf(row['time']),
-        sourceKey: Buffer.from(id),
-        where: `row ${id}`,
+        where: () => `row ${String(id)}`,
+        ...(this.#isMoved && { sourceKey: Buffer.from(String(id)) }),
       },
       this.identity,
       nowMs,

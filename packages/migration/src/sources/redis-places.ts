@@ -64,8 +64,8 @@ const markKeptSeconds = 7 * 24 * 3600
 export class RedisPlaces {
   readonly #redis: ServerConnection
   readonly #options: PlacesOptions
-  /** By record: where it was read. */
-  readonly #read = new WeakMap<JobRecord, ReadMember>()
+  /** Where the records of the last page were read. */
+  readonly #read = new Map<JobRecord, ReadMember>()
   /** Members of the last page's places that were removed since. */
   readonly #removed = new Map<string, number>()
 
@@ -109,6 +109,7 @@ export class RedisPlaces {
           this.#removed.clear()
           yield { records: draft.records, rejects: draft.rejects, cursor }
           draft = emptyDraft()
+          this.#read.clear()
           offset -= this.#removed.get(place.key) ?? 0
         }
         if (found.length < count && !isCut) break

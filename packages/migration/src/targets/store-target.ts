@@ -3,6 +3,7 @@ import type { ImportResult, RedisStore } from '@crossgear/redis-store'
 import { reaching } from '../errors.ts'
 import { tagOf } from '../identity.ts'
 import type { JobRecord } from '../record.ts'
+import { Arrivals } from './arrivals.ts'
 import { importedOf, laneOf } from '../stored-job.ts'
 import { lanesOf } from '../lanes.ts'
 import type { Ledger, Stored, Target } from '../target.ts'
@@ -21,8 +22,6 @@ const full: Readonly<Record<'dead' | 'notes', Stored>> = {
 }
 
 const side = 'The target store'
-/** Lanes whose jobs are under way at the same time. */
-const lanesAtOnce = 16
 
 /** A Crossgear store. */
 export class StoreTarget implements Target, Ledger {
@@ -31,9 +30,11 @@ export class StoreTarget implements Target, Ledger {
   readonly #name: string
   readonly #tag: Buffer
   readonly #lanes = new Set<string>()
-  #lastUs = 0
-  /** Settles when the page before is stored: jobs of a lane keep their order. */
-  #turn: Promise<void> = Promise.resolve()
+  readonly #arrivals: Arrivals
+  /** By function and queue. */
+  readonly #laneOf = new Map<string, string>()
+  /** Settles when the page before is sent: jobs of a lane keep their order. */
+  #turn: Promise<unknown> = Promise.resolve()
   readonly takesPagesAhead = true
 
   constructor(store: RedisStore, names: LaneNames, name: string) {
@@ -41,6 +42,7 @@ export class StoreTarget implements Target, Ledger {
     this.#names = names
     this.#name = name
     this.#tag = tagOf(name)
+    this.#arrivals = new Arrivals(() => store.imports.nowUs())
   }
 
   store(records: readonly JobRecord[]): Promise<readonly Stored[]> {
@@ -49,11 +51,9 @@ export class StoreTarget implements Target, Ledger {
 
   moved(records: readonly JobRecord[]): Promise<void> {
     return reaching(side, async () => {
-      for (const [lane, some] of this.#byLane(records)) {
-        await this.#redis.imports.moved(
-          lane,
-          some.map(({ importId }) => importId),
-        )
+      const importId = (at: number): Buffer => (records[at] as JobRecord).importId
+      for (const [lane, places] of this.#byLane(records)) {
+        await this.#redis.imports.moved(lane, places.map(importId))
       }
     })
   }
@@ -92,50 +92,47 @@ export class StoreTarget implements Target, Ledger {
     return this.#redis.close()
   }
 
+  /** Lanes are made and the page is sent in the order of the pages; its answer is not waited for before the next. */
   async #storeAll(records: readonly JobRecord[]): Promise<readonly Stored[]> {
-    const nowMs = Date.now()
-    // Jobs of a queue keep their order, whatever their lanes are.
-    const firstUs = await this.#nextUs(records.length)
-    const imported = new Map(
-      records.map((record, at) => [record, importedOf(record, nowMs, firstUs + at)]),
-    )
-    const results = new Map<JobRecord, Stored>()
-    // The lanes of a page go out together.
-    const storeLane = async ([lane, some]: readonly [string, JobRecord[]]): Promise<void> => {
-      await this.#open(lane, some)
-      const jobs = some.flatMap((record) => imported.get(record) ?? [])
-      const stored = await this.#redis.imports.store(lane, this.#tag, jobs)
-      for (const [at, record] of some.entries()) results.set(record, storedOf(stored[at]))
-    }
-    await this.#inTurn(async () => {
-      for (const lanes of chunks([...this.#byLane(records)], lanesAtOnce)) {
-        await Promise.all(lanes.map(storeLane))
-      }
-    })
-    await this.#redis.confirm?.()
-    return records.map((record) => results.get(record) ?? { kind: 'known' })
-  }
-
-  /** One page at a time, in the order in which they came. */
-  async #inTurn(act: () => Promise<void>): Promise<void> {
-    const turn = this.#turn.then(act)
+    const lanes = this.#byLane(records)
+    const before = this.#turn
+    const sending = (async () => {
+      await before
+      for (const [lane, places] of lanes) await this.#open(lane, records, places)
+      // Jobs of a queue keep their order, whatever their lanes are.
+      const firstUs = await this.#arrivals.next(records.length)
+      return { stored: this.#send(records, lanes, firstUs) }
+    })()
     // A page that failed keeps no other back: its caller hears of it.
-    this.#turn = turn.catch(() => undefined)
-    await turn
+    this.#turn = sending.catch(() => undefined)
+    const stored = await (await sending).stored
+    await this.#redis.confirm?.()
+    return stored
   }
 
-  /** Microseconds that come after all that were given before. */
-  async #nextUs(count: number): Promise<number> {
-    const nowUs = await this.#redis.imports.nowUs()
-    // Another page may have been given its own meanwhile.
-    const firstUs = Math.max(this.#lastUs, nowUs)
-    this.#lastUs = firstUs + count
-    return firstUs
+  async #send(
+    records: readonly JobRecord[],
+    lanes: ReadonlyMap<string, readonly number[]>,
+    firstUs: number,
+  ): Promise<readonly Stored[]> {
+    const nowMs = Date.now()
+    const results = new Array<Stored>(records.length)
+    const storeLane = async (lane: string, places: readonly number[]): Promise<void> => {
+      const jobs = places.map((at) => importedOf(records[at] as JobRecord, nowMs, firstUs + at))
+      const stored = await this.#redis.imports.store(lane, this.#tag, jobs)
+      for (const [index, at] of places.entries()) results[at] = storedOf(stored[index])
+    }
+    await Promise.all(Array.from(lanes, ([lane, places]) => storeLane(lane, places)))
+    return results
   }
 
   /** Registers a lane, and opens it to consumers where Faktory producers pushed into it, as the door does. */
-  async #open(lane: string, records: readonly JobRecord[]): Promise<void> {
-    const isFaktory = records.some(({ door }) => door === 'faktory')
+  async #open(
+    lane: string,
+    records: readonly JobRecord[],
+    places: readonly number[],
+  ): Promise<void> {
+    const isFaktory = places.some((at) => records[at]?.door === 'faktory')
     const mark = isFaktory ? `${lane}\0open` : lane
     if (this.#lanes.has(mark)) return
     // A rollback finds the jobs of a lane that was noted before its first job came.
@@ -145,23 +142,27 @@ export class StoreTarget implements Target, Ledger {
     this.#lanes.add(mark)
   }
 
-  #byLane(records: readonly JobRecord[]): ReadonlyMap<string, JobRecord[]> {
-    const lanes = new Map<string, JobRecord[]>()
-    for (const record of records) {
-      const lane = laneOf(record, this.#names)
-      const some = lanes.get(lane)
-      if (some) some.push(record)
-      else lanes.set(lane, [record])
+  /** Places of the records of each lane. */
+  #byLane(records: readonly JobRecord[]): ReadonlyMap<string, number[]> {
+    const lanes = new Map<string, number[]>()
+    for (const [at, record] of records.entries()) {
+      const name = `${record.fn}\0${record.queue ?? ''}`
+      let lane = this.#laneOf.get(name)
+      if (lane === undefined) {
+        lane = laneOf(record, this.#names)
+        this.#laneOf.set(name, lane)
+      }
+      const places = lanes.get(lane)
+      if (places) places.push(at)
+      else lanes.set(lane, [at])
     }
     return lanes
   }
 }
 
+const created: Stored = { kind: 'created' }
+
 function storedOf(result: ImportResult | undefined): Stored {
   if (result?.kind === 'full') return full[result.what]
-  return { kind: result?.kind ?? 'known' }
-}
-
-function* chunks<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
-  for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size)
+  return result?.kind === 'created' ? created : { kind: result?.kind ?? 'known' }
 }

@@ -1,50 +1,109 @@
 -- Stores jobs of one lane that another system had, each once: the note of it is made in the same step.
 -- KEYS: uid:{lane}. ARGV: open, close, packed: lane, queue (its hint index, empty for none), tag of the migration,
--- how long the notes are kept (s), dead jobs that a lane keeps, count, then per job: import id, digest, place (queue,
--- retry, dead), level, due (ms, empty for now; of a dead job: when it is forgotten), unique (empty for none), jid
--- (empty for none), place in the order of arrival (us; `-` for a native client's, which does not say), number of
--- field strings, the field strings.
--- Returns packed per job: its id; minus the id of the job that it joined; its note where it came before; `dead`
--- where the dead set is full; `notes` where too many are noted.
+-- how long the notes are kept (s), the first bytes of the import ids whose notes are kept so long from now on (a string),
+-- dead jobs that a lane keeps, 1 where the server knows all who listen, else 0, count, then per job: import id, digest,
+-- place (0 queue, 1 retry, 2 dead), level, due (ms, empty for now; of a dead job: when it is forgotten), unique (empty for
+-- none), jid (empty for none), place in the order of arrival (us; `-` for a native client's, which does not say), door
+-- (empty for a native client's), payload, number of other field strings, these.
+-- Returns packed, where all are created: the id of the first. Else a list, per job: its id; minus the id of the job that
+-- it joined; its note where it came before; `dead` where the dead set is full; `notes` where too many are noted.
 --#include keys
 --#include levels
 --#include packed
 --#include imports
 --#include jids
 local given = unpackedArguments(3)
-local lane, queue, tag, keptSeconds, mostDead, count = unpack(given, 1, 6)
-local laneChannel, now = channelOf(lane), nowMs()
+local lane, queue, tag, keptSeconds, renewed, mostDead, isSole, count = unpack(given, 1, 8)
+local perJob = 11
+local now, toRetry, toDead = nowMs(), 1, 2
 needQueues(lane)
 
-local function joinable(unique)
-  local id = redis.call('HGET', uniqueKey(lane), unique)
-  local status = id and jobFields(lane, id, 'status')[1]
-  return (status == 'idle' or status == 'busy') and id or nil
+-- Where the server knows all who listen, nobody has to be told what nobody hears.
+local function isHeard()
+  if isSole == 0 or redis.call('PUBSUB', 'NUMPAT') > 0 then return true end
+  return redis.call('PUBSUB', 'NUMSUB', channelOf(lane))[2] > 0
 end
 
-local touched = {}
-local function note(importId, letter, digest, id)
-  local key = importedKey(lane, importId)
-  redis.call('HSET', key, importId, letter .. tag .. digest .. id)
-  touched[key] = true
+-- Jobs that wait or run under the unique ids that come.
+local function joinable()
+  local uniques, found, at = {}, {}, 9
+  for _ = 1, count do
+    if given[at + 5] ~= '' and given[at + 2] ~= toDead then uniques[#uniques + 1] = given[at + 5] end
+    at = at + perJob + given[at + 10]
+  end
+  if #uniques == 0 then return found end
+  for index, id in ipairs(redis.call('HMGET', uniqueKey(lane), unpack(uniques))) do
+    local status = id and jobFields(lane, id, 'status')[1]
+    if status == 'idle' or status == 'busy' then found[uniques[index]] = id end
+  end
+  return found
 end
 
--- A job that its source gave away for good may come again: another one, of the same name.
-local function known(importId)
-  local noted = redis.call('HGET', importedKey(lane, importId), importId)
-  return noted and string.sub(noted, 1, 1) ~= 'm' and noted or nil
-end
-
+-- Import ids are digests: one of the 256 hashes of notes is as long as any other.
+local isNoted = redis.call('HLEN', importedKey(lane, given[9])) >= mostNotes
+local toldOn, joins = isHeard() and channelOf(lane), joinable()
+local dead, deadCount = {}, nil
 local last = redis.call('INCRBY', KEYS[1], count)
-local nextId, results, queued = last - count, {}, {}
-local best, bestUs, earliestDue, at = 0, 0, nil, 7
+local first = last - count
+local nextId, results, queued, scheduled, retries = first, {}, {}, {}, {}
+local uniques, jids = {}, {}
+local best, bestUs, earliestDue, at = 0, 0, nil, 9
+
+-- Returns the word for a job for which there is no room.
+local function refusal(where)
+  if isNoted then return 'notes' end
+  if where ~= toDead then return nil end
+  deadCount = deadCount or redis.call('ZCARD', deadKey(lane))
+  return deadCount + #dead / 2 >= mostDead and 'dead' or nil
+end
+
+-- Notes a job; returns the note that it has already. One that its source gave away for good may come again: another
+-- one, of the same name.
+local function note(importId, value)
+  local key = importedKey(lane, importId)
+  if redis.call('HSETNX', key, importId, value) == 1 then return nil end
+  local noted = redis.call('HGET', key, importId)
+  if string.sub(noted, 1, 1) ~= 'm' then return noted end
+  redis.call('HSET', key, importId, value)
+  return nil
+end
+
+local fields, size = {}, 0
+local function add(name, value)
+  fields[size + 1], fields[size + 2] = name, value
+  size = size + 2
+end
+
+local function storeJob(id, from, others, isDead)
+  local level, unique, jid, arrived, door, input = given[from + 3], unpack(given, from + 5, from + 9)
+  size = 0
+  add('status', isDead and 'error' or 'idle')
+  add('input', input)
+  if arrived ~= '-' then add('enqueued', stamp(arrived)) end
+  if door ~= '' then add('door', door) end
+  if level ~= 5 then add('level', level) end
+  if unique ~= '' then add('unique', unique) end
+  if jid ~= '' then add('jid', jid) end
+  if isDead then add('settled', 1) end
+  for index = from + perJob, from + perJob + others - 1 do
+    size = size + 1
+    fields[size] = given[index]
+  end
+  redis.call('HSET', jobKey(lane, id), unpack(fields, 1, size))
+  if unique ~= '' and not isDead then
+    uniques[#uniques + 1], uniques[#uniques + 2] = unique, id
+    joins[unique] = id
+  end
+  if jid ~= '' then jids[#jids + 1] = { id, jid } end
+  if toldOn and not isDead then redis.call('PUBLISH', toldOn, 'create:' .. id) end
+end
 
 local function place(id, where, level, due, arrived)
-  if where == 'dead' then
-    redis.call('ZADD', deadKey(lane), due, id)
-  elseif where == 'retry' or (due ~= '' and due > now) then
-    redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
-    if where == 'retry' then redis.call('ZADD', retriesKey(lane), due, id) end
+  if where == toDead then
+    dead[#dead + 1], dead[#dead + 2] = due, id
+  elseif where == toRetry or (due ~= '' and due > now) then
+    scheduled[#scheduled + 1], scheduled[#scheduled + 2] = due / 1000, id
+    if where == toRetry then retries[#retries + 1], retries[#retries + 2] = due, id end
     if not earliestDue or due < earliestDue then earliestDue = due end
   else
     local ids = queued[level]
@@ -53,42 +112,40 @@ local function place(id, where, level, due, arrived)
   end
 end
 
-local function storeJob(id, where, first, most, arrived, unique, jid)
-  local key = jobKey(lane, id)
-  redis.call('HSET', key, 'status', where == 'dead' and 'error' or 'idle', unpack(given, first, most))
-  if arrived ~= '-' then redis.call('HSET', key, 'enqueued', stamp(arrived)) end
-  if where == 'dead' then redis.call('HSET', key, 'settled', 1) end
-  if unique ~= '' and where ~= 'dead' then redis.call('HSET', uniqueKey(lane), unique, id) end
-  if jid ~= '' then noteJid(lane, id, jid) end
-  if where ~= 'dead' then redis.call('PUBLISH', laneChannel, 'create:' .. id) end
-end
-
 for index = 1, count do
-  local importId, digest, where, level, due, unique, jid, arrived, fields = unpack(given, at, at + 8)
-  local first = at + 9
-  at = first + fields
-  local noted = known(importId)
-  local joined = not noted and unique ~= '' and where ~= 'dead' and joinable(unique)
+  local importId, digest, where, level, due, unique = unpack(given, at, at + 5)
+  local others = given[at + 10]
+  local refused, joined = refusal(where), unique ~= '' and where ~= toDead and joins[unique]
+  local id = joined or integer(nextId + 1)
+  local noted
+  if refused then
+    noted = redis.call('HGET', importedKey(lane, importId), importId)
+    if not noted or string.sub(noted, 1, 1) == 'm' then noted = refused end
+  else
+    noted = note(importId, (joined and 'j' or 'c') .. tag .. digest .. id)
+  end
   if noted then
     results[index] = noted
-  elseif redis.call('HLEN', importedKey(lane, importId)) >= mostNotes then
-    results[index] = 'notes'
   elseif joined then
-    note(importId, 'j', digest, joined)
     results[index] = -joined
-  elseif where == 'dead' and redis.call('ZCARD', deadKey(lane)) >= mostDead then
-    results[index] = 'dead'
   else
     nextId = nextId + 1
-    local id = integer(nextId)
-    storeJob(id, where, first, at - 1, arrived, unique, jid)
-    place(id, where, level, due, arrived)
-    note(importId, 'c', digest, id)
+    storeJob(id, at, others, where == toDead)
+    place(id, where, level, due, given[at + 7])
     results[index] = nextId
   end
+  at = at + perJob + others
 end
 
-for key in pairs(touched) do redis.call('EXPIRE', key, keptSeconds) end
+local function addAll(command, key, list)
+  if #list > 0 then redis.call(command, key, unpack(list)) end
+end
+addAll('ZADD', deadKey(lane), dead)
+addAll('ZADD', queueKey(lane, 'scheduled'), scheduled)
+addAll('ZADD', retriesKey(lane), retries)
+addAll('HSET', uniqueKey(lane), uniques)
+noteJids(lane, jids)
+for byte = 1, #renewed do redis.call('EXPIRE', importedKey(lane, string.sub(renewed, byte, byte)), keptSeconds) end
 if best > 0 then
   enqueueLevels(lane, queued)
   if queue ~= '' and openness(lane, now) then
@@ -96,7 +153,7 @@ if best > 0 then
   end
 end
 if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
-local created = nextId - (last - count)
+local created = nextId - first
 if created < count then redis.call('DECRBY', KEYS[1], count - created) end
 if created > 0 then redis.call('HINCRBY', metaKey(lane), 'submitted', created) end
-return cmsgpack.pack(results)
+return cmsgpack.pack(created == count and first + 1 or results)

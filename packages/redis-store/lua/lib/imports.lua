@@ -5,6 +5,13 @@ local idAt = 14
 -- 256 hashes a lane, so that none is long: 20,000 in each are 5,000,000 jobs of a lane.
 local mostNotes = 20000
 
+local importedKeys = {}
 local function importedKey(lane, importId)
-  return laneKey('xg:imported', lane) .. ':' .. string.format('%02x', string.byte(importId))
+  local byte = string.byte(importId)
+  local key = importedKeys[byte]
+  if not key then
+    key = laneKey('xg:imported', lane) .. ':' .. string.format('%02x', byte)
+    importedKeys[byte] = key
+  end
+  return key
 end

@@ -10,6 +10,17 @@ local function noteJid(lane, id, jid)
   end
 end
 
+-- The same for many jobs of a lane ({ id, jid }).
+local function noteJids(lane, jobs)
+  if #jobs == 0 then return end
+  local pairsOf = {}
+  for _, job in ipairs(jobs) do
+    if isCluster then noteJid(lane, job[1], job[2]) end
+    pairsOf[#pairsOf + 1], pairsOf[#pairsOf + 2] = job[2], job[1] .. ' ' .. lane
+  end
+  if not isCluster then redis.call('HSET', jidsKey(), unpack(pairsOf)) end
+end
+
 -- The job has ended. `keep`: how long its hash stays, seconds.
 local function forgetJid(lane, id, jid, keep)
   if isCluster then

@@ -1,14 +1,15 @@
-import { defaultLevel, type Door, type Job, type NewJob } from '@crossgear/core-scheduler'
+import type { Door, Job, NewJob } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
-import { noteOf, type ImportNote } from './import-note.ts'
-import { addFields, jobOf } from '../jobs/job-hash.ts'
+import type { StoreLink } from '../connection/store-link.ts'
+import { jobOf } from '../jobs/job-hash.ts'
 import { unpack } from '../scripts/packed.ts'
 import type { ScriptArgument } from '../scripts/scripts.ts'
-import type { StoreLink } from '../connection/store-link.ts'
+import { noteOf, type ImportNote } from './import-note.ts'
+import { NoteRenewals } from './note-renewals.ts'
 
 /** How long notes of imported jobs are kept after the last one of their kind, seconds: 30 days. */
 export const importKeptSeconds = 30 * 24 * 3600
-/** Jobs in one step: some 3 ms of the store's time. */
+/** Jobs in one step: some 2 ms of the store's time. */
 const jobsPerStep = 100
 /** Jobs read at once by their sizes, bytes. */
 const readBytes = 8 * 1024 * 1024
@@ -70,17 +71,25 @@ const undoResults: readonly UndoResult[] = ['begun', 'done', 'changed']
 export class RedisImports {
   readonly #link: StoreLink
   readonly #deadPerLane: number
+  readonly #renewals = new NoteRenewals()
+  /** True where the server had no replicas at the last look, on which others may listen. False in a cluster. */
+  #isSole = false
 
   constructor(link: StoreLink, bounds: { readonly deadPerLane: number }) {
     this.#link = link
     this.#deadPerLane = bounds.deadPerLane
   }
 
-  /** The store's clock, microseconds since 1970. */
+  /** The store's clock, microseconds since 1970. To be asked now and then: the server may have got replicas. */
   async nowUs(): Promise<number> {
-    const { call, redis } = this.#link
+    const { call, redis, isCluster } = this.#link
+    const [time, info] = await Promise.all([
+      call(() => redis.time()),
+      isCluster ? '' : call(() => redis.info('replication')),
+    ])
+    this.#isSole = /^role:master\r?$/m.test(info) && /^connected_slaves:0\r?$/m.test(info)
     // They are digits, whatever the types of ioredis say.
-    const [seconds, microseconds] = (await call(() => redis.time())).map(String)
+    const [seconds, microseconds] = time.map(String)
     return Number(seconds) * 1_000_000 + Number(microseconds)
   }
 
@@ -90,10 +99,9 @@ export class RedisImports {
     tag: Buffer,
     jobs: readonly ImportedJob[],
   ): Promise<readonly ImportResult[]> {
-    const results: ImportResult[] = []
-    for (const some of chunks(jobs, jobsPerStep))
-      results.push(...(await this.#step(lane, tag, some)))
-    return results
+    const steps = Array.from(chunks(jobs, jobsPerStep), (some) => this.#step(lane, tag, some))
+    const results = await Promise.all(steps)
+    return results.flat()
   }
 
   /** Notes that the source has these jobs no more. */
@@ -186,10 +194,16 @@ export class RedisImports {
   async #step(lane: string, tag: Buffer, jobs: readonly ImportedJob[]): Promise<ImportResult[]> {
     const { run, keys } = this.#link
     const queue = this.#link.queueOf(lane)
-    const head = [lane, queue, tag, importKeptSeconds, this.#deadPerLane, jobs.length]
-    const args: ScriptArgument[] = head
+    const renewed = this.#renewals.take(
+      lane,
+      jobs.map(({ importId }) => importId[0] ?? 0),
+    )
+    const isSole = this.#isSole ? 1 : 0
+    const args: ScriptArgument[] = [lane, queue, tag, importKeptSeconds, renewed]
+    args.push(this.#deadPerLane, isSole, jobs.length)
     for (const imported of jobs) addJob(args, imported)
     const reply = unpack((await run('import', [keys.uid(lane)], args)) as Buffer)
+    if (typeof reply === 'number') return jobs.map((_job, at) => createdAs(reply + at))
     return (reply as (number | Uint8Array)[]).map((result, at) =>
       resultOf(jobs[at]?.importId ?? Buffer.alloc(0), result),
     )
@@ -248,32 +262,36 @@ function heldOf(field: Buffer | undefined): Omit<StandingJob, 'job'> | undefined
   }
 }
 
+/** Places as the script knows them. */
+const placeCodes: Readonly<Record<ImportPlace, number>> = { queue: 0, retry: 1, dead: 2 }
+
+/** Adds what `lua/import.lua` takes of a job. */
 function addJob(args: ScriptArgument[], imported: ImportedJob): void {
-  const { job, door, place, failure, arrivedUs, forgetAtMs } = imported
-  const isNative = door === 'native'
-  args.push(
-    imported.importId,
-    imported.digest,
-    place,
-    job.level,
-    (place === 'dead' ? forgetAtMs : job.dueAtMs) ?? '',
-    job.unique ?? '',
-    job.jid ?? '',
-    isNative ? '-' : arrivedUs,
-  )
+  const { job, door, place, arrivedUs, forgetAtMs } = imported
+  const dueMs = place === 'dead' ? forgetAtMs : job.dueAtMs
+  args.push(imported.importId, imported.digest, placeCodes[place], job.level, dueMs ?? '')
+  if (door === 'native') {
+    // Their own programs say no more.
+    args.push('', '', '-', '', job.input)
+  } else args.push(job.unique ?? '', job.jid ?? '', arrivedUs, door, job.input)
   const count = args.push(0)
-  if (isNative) {
-    args.push('input', job.input)
-    // Their own programs say it by the list alone, which a look at the job does not tell.
-    if (job.level !== defaultLevel) args.push('level', String(job.level))
-  } else addFields(args, { ...job, door, foreground: false })
-  if (failure !== undefined) args.push('failure', failure)
+  if (job.reducer) args.push('reducer', job.reducer)
+  if (job.envelope !== undefined) args.push('envelope', job.envelope)
+  if (job.retries !== undefined) args.push('retries', String(job.retries))
+  if (job.reserveForSeconds !== undefined) args.push('reserve_for', String(job.reserveForSeconds))
+  if (job.retentionSeconds) args.push('keep', String(job.retentionSeconds))
+  if (job.staleAtMs !== undefined) args.push('stale', String(job.staleAtMs))
+  if (imported.failure !== undefined) args.push('failure', imported.failure)
   args[count - 1] = args.length - count
+}
+
+function createdAs(id: number): ImportResult {
+  return { kind: 'created', id }
 }
 
 function resultOf(importId: Buffer, result: number | Uint8Array): ImportResult {
   if (typeof result === 'number') {
-    return result > 0 ? { kind: 'created', id: result } : { kind: 'joined', id: -result }
+    return result > 0 ? createdAs(result) : { kind: 'joined', id: -result }
   }
   const value = Buffer.from(result)
   const what = value.toString('latin1')

@@ -1,0 +1,30 @@
+/** How long the end of a lane's notes may lag behind its last import, milliseconds: an hour. */
+const lagMs = 3_600_000
+const buckets = 256
+
+interface Renewed {
+  readonly sinceMs: number
+  readonly marks: Uint8Array
+}
+
+/** Which hashes of notes have been given their time again of late: not each import says it anew. */
+export class NoteRenewals {
+  readonly #lanes = new Map<string, Renewed>()
+
+  /** Of the hashes that are written to, those that are to be kept from now on; a byte each. */
+  take(lane: string, bytes: readonly number[], nowMs = performance.now()): Buffer {
+    let renewed = this.#lanes.get(lane)
+    if (!renewed || nowMs - renewed.sinceMs > lagMs) {
+      renewed = { sinceMs: nowMs, marks: new Uint8Array(buckets) }
+      this.#lanes.set(lane, renewed)
+    }
+    const { marks } = renewed
+    const fresh: number[] = []
+    for (const byte of bytes) {
+      if (marks[byte] === 1) continue
+      marks[byte] = 1
+      fresh.push(byte)
+    }
+    return Buffer.from(fresh)
+  }
+}
