@@ -10,12 +10,12 @@ export class InOrder {
   }
 
   /** Waits until there is room for another. Throws what went wrong with one before. */
-  async add(act: Promise<void>, follow: () => Promise<void>): Promise<void> {
+  async add(act: Promise<void>, follow: () => void): Promise<void> {
     const before = this.#followed
     const followed = (async () => {
       await before
       await act
-      await follow()
+      follow()
     })()
     // Their errors are told when their turns come.
     act.catch(() => undefined)

@@ -3,6 +3,7 @@ import { MigrationError } from './errors.ts'
 import { faultOf, rejectOf } from './fit.ts'
 import { boundsOf, defaultMaxPayloadBytes, type RunOptions } from './options.ts'
 import { InOrder } from './in-order.ts'
+import { LatestNote } from './latest-note.ts'
 import { aheadOf } from './read-ahead.ts'
 import type { JobRecord, Reject } from './record.ts'
 import type { Selection } from './selection.ts'
@@ -95,20 +96,27 @@ export async function run(parts: RunParts): Promise<RunResult> {
   const pages = source.pages(after === '' ? undefined : after, boundsOf(options))
   const isAhead = isSteady && target.takesPagesAhead === true
   const underWay = new InOrder(isAhead ? pagesAhead : 0)
+  const cursors = new LatestNote((cursor: string) =>
+    note({ cursor, updated: new Date().toISOString() }),
+  )
+  const settle = async (): Promise<void> => {
+    await underWay.end()
+    await cursors.end()
+  }
   for await (const page of isSteady ? aheadOf(pages) : pages) {
     const moving = movePage(page, parts, counts)
-    await underWay.add(moving, async () => {
-      await note({ cursor: page.cursor, updated: new Date().toISOString() })
+    await underWay.add(moving, () => {
+      cursors.add(page.cursor)
       parts.onProgress?.(counts)
     })
     if (signal?.aborted) {
-      await underWay.end()
+      await settle()
       await note({ state: 'stopped' })
       return { counts, isStopped: true }
     }
     await keepRate(counts.read, startedMs, options.ratePerSecond)
   }
-  await underWay.end()
+  await settle()
   // A killed run had removed these and not noted it: the source has none of it now.
   if (isMoving && !isFirst) await target.movedAll()
   if (isMoving) await source.forgetRemoved?.()
