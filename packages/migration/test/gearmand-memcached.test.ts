@@ -95,7 +95,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMemcached)(
       // A page of a copy that is prepared by then is stored as well.
       const { created } = first.counts
       expect(first.isStopped).toBe(true)
-      expect(created).toBe(isMove ? 37 : 2 * 37)
+      expect(created).toBe(isMove ? 37 : 4 * 37)
       const second = await move(isMove)
       expect(second.counts).toMatchObject({
         ...{ created: submitted.length - created, known: isMove ? 0 : created },

@@ -88,9 +88,7 @@ export class GearmandSqliteSource implements Source {
 
   async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     for (let last = Number(after ?? -1); ;) {
-      const page = await reaching(this.identity, () =>
-        Promise.resolve(this.#page(last, bounds)),
-      )
+      const page = await reaching(this.identity, () => Promise.resolve(this.#page(last, bounds)))
       if (page.last === undefined) return
       last = page.last
       yield { records: page.records, rejects: page.rejects, cursor: String(last) }
