@@ -153,9 +153,9 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
       let beats = 0
       const survivor = await start((sound) => ({
         beat: async () => {
-          const pulse = await sound.beat()
+          const reply = await sound.beat()
           beats += 1
-          return { ...pulse, heartbeats: new Map() }
+          return { ...reply, heartbeats: new Map() }
         },
       }))
       const verdict = await tell(survivor, async () => {

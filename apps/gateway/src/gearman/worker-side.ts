@@ -24,7 +24,7 @@ export class WorkerSide implements IdleWorker {
   readonly #held = new Map<string, HeldJob>()
   readonly #outstayed = (held: HeldJob): void => this.#lose(held)
   /** The job that it last ended with an exception. */
-  #thrown: string | undefined
+  #lastException: string | undefined
   /** Its requests for jobs among what is being read. */
   #grabs: { readonly form: AssignForm; readonly place: Place }[] = []
   /** It has ended a job with what is being read. */
@@ -153,13 +153,13 @@ export class WorkerSide implements IdleWorker {
 
   /** Its next word on the job may be that it failed as well. */
   threw(handle: string): void {
-    this.#thrown = handle
+    this.#lastException = handle
   }
 
   /** True once for the job that it last ended with an exception. */
   hasThrown(handle: string): boolean {
-    if (this.#thrown !== handle || this.#held.has(handle)) return false
-    this.#thrown = undefined
+    if (this.#lastException !== handle || this.#held.has(handle)) return false
+    this.#lastException = undefined
     return true
   }
 

@@ -225,6 +225,6 @@ function eventOf(outcome: Outcome, result: Settled): JobEvent | undefined {
 }
 
 /** A failure that says something is an exception to those who asked for exceptions. */
-export function failureEvent(message: Uint8Array, thrown = false): JobEvent {
-  return thrown || message.length > 0 ? { kind: 'exception', message } : { kind: 'fail' }
+export function failureEvent(message: Uint8Array, isException = false): JobEvent {
+  return isException || message.length > 0 ? { kind: 'exception', message } : { kind: 'fail' }
 }

@@ -32,7 +32,7 @@ export function finishJob(
       endJob(world, node, lane, job, 'success', outcome.output)
       return 'done'
     case 'fail':
-      job.thrown = outcome.isException ?? false
+      job.isException = outcome.isException ?? false
       failJob(world, node, lane, job, outcome)
       return 'done'
     case 'retry':

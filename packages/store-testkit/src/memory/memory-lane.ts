@@ -38,7 +38,7 @@ export interface MemoryJob {
   settled: boolean
   /** Its native worker publishes `finish` itself. */
   isAnnounced?: boolean
-  thrown?: boolean
+  isException?: boolean
   losses: number
   /** Nodes whose clients wait, once per client. */
   waiting: string[]
@@ -297,7 +297,7 @@ export function jobOf(lane: string, job: MemoryJob): Job {
     dividend: job.dividend,
     divisor: job.divisor,
     token: job.token,
-    thrown: job.thrown || undefined,
+    isException: job.isException || undefined,
   }
   return withoutUndefined(record) as Job
 }
