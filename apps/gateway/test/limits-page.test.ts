@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { flagOf, optionNames, optionRow } from '../src/config/options.ts'
 import type { Rejection } from '../src/faktory/context.ts'
-import type { RejectReason } from '../src/gearman/rejections.ts'
+import type { RejectReason } from '../src/gearman/replies.ts'
 import type { HttpRejection } from '../src/http/http-door.ts'
 import type { DropReason } from '../src/net/peer.ts'
 

@@ -1,10 +1,10 @@
-export { parseAck, type Ack } from './ack.ts'
+export { parseAck, type Ack } from './verb-arguments.ts'
 export { parseBatch, type Batch } from './batch.ts'
-export { parseBeat, type Beat } from './beat.ts'
+export { parseBeat, type Beat } from './verb-arguments.ts'
 export { isBid, parseCustom, parseDuration, type CustomTerms } from './custom.ts'
 export { FWP_ERRORS, FwpError, type FwpErrorCode } from './errors.ts'
-export { parseFail, type Fail } from './fail.ts'
-export { parseFetch } from './fetch.ts'
+export { parseFail, type Fail } from './verb-arguments.ts'
+export { parseFetch } from './verb-arguments.ts'
 export { formatHi, parseHello, type Hello, type PasswordChallenge } from './hello.ts'
 export {
   DEFAULT_MAX_JOBS,
@@ -35,8 +35,8 @@ export {
   type MutateTarget,
 } from './mutate.ts'
 export { hashPassword, isSameHash, verifyPassword } from './password.ts'
-export { parseQueueCommand, type QueueCommand } from './queue-command.ts'
+export { parseQueueCommand, type QueueCommand } from './verb-arguments.ts'
 export { bulk, error, NULL_BULK, OK, simple } from './reply.ts'
 export { formatRfc3339, parseRfc3339 } from './timestamp.ts'
-export { parseTrack, type Track } from './track.ts'
+export { parseTrack, type Track } from './verb-arguments.ts'
 export { parseCommand, type Command, type Verb } from './verbs.ts'

@@ -1,5 +1,5 @@
-import { scanFields } from './json-scan.ts'
 import type { FwpJob } from './job.ts'
+import { scanFields } from './json-scan.ts'
 
 /** The order in which a server prints the fields it knows. */
 const PRINTED_FIRST = [

@@ -1,5 +1,5 @@
 import { FwpError } from './errors.ts'
-import { decodeString, scanArray, scanFields, type RawField } from './json-scan.ts'
+import { decodeString, type RawField, scanArray, scanFields } from './json-scan.ts'
 import { readArray, readInteger, readObject, readString, wrongType } from './raw-values.ts'
 import { cutBytes, decodeText, detach, exceedsBytes } from './text.ts'
 import { parseRfc3339 } from './timestamp.ts'

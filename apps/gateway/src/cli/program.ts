@@ -1,9 +1,8 @@
 import { Argument, Command, CommanderError, Help, Option } from 'commander'
-import { loadConfig, type Config, type ConfigSources } from '../config/load-config.ts'
-import { flagOf, optionNames, optionRow, type OptionName } from '../config/options.ts'
+import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts'
+import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
 import { StartError } from '../errors.ts'
-import { functionActions, runFunctions, type FunctionAction } from './functions.ts'
-import { formatItem, helpWidth } from './help-layout.ts'
+import { type FunctionAction, functionActions, runFunctions } from './functions.ts'
 import { versionLine } from './version.ts'
 
 export interface CommandLine {
@@ -147,4 +146,33 @@ function explain(error: CommanderError, words: readonly string[]): string {
   }
   const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}: see crossgear --help.`
+}
+
+/** Columns that a description needs to stand beside its option; with fewer it stands below. */
+const MIN_BESIDE = 40
+const INDENT = '      '
+/** Longer lines are hard to read, however wide the terminal is. */
+const MAX_WIDTH = 120
+const DEFAULT_WIDTH = 80
+
+/** Columns of help: those of the terminal, else 80. */
+export function helpWidth(): number {
+  const { columns } = process.stdout
+  // A terminal that does not know its width says 0.
+  return Math.min(columns > 0 ? columns : DEFAULT_WIDTH, MAX_WIDTH)
+}
+
+/** One option and its description, wrapped at the width of the help. */
+export function formatItem(
+  term: string,
+  termWidth: number,
+  description: string,
+  help: Help,
+): string {
+  const width = help.helpWidth ?? DEFAULT_WIDTH
+  if (width - termWidth - 4 >= MIN_BESIDE) {
+    return Help.prototype.formatItem.call(help, term, termWidth, description, help)
+  }
+  const lines = help.boxWrap(description, width - INDENT.length).split('\n')
+  return [`  ${term}`, ...lines.map((line) => INDENT + line)].join('\n')
 }

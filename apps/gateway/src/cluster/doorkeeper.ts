@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net'
+import { countedAddress } from '../net/addresses.ts'
 import type { ListenAddress } from '../net/listen.ts'
-import { countedAddress } from '../net/address-counts.ts'
-import { openHere, type OpenedPort, type PortWish, type Surplus } from '../net/open-port.ts'
+import { type OpenedPort, openHere, type PortWish, type Surplus } from '../net/open-port.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 
 /** Connections that are on their way to one process; more go to others, or wait until it has taken these. */

@@ -1,10 +1,10 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { FaktoryNews } from '../faktory/neighbours.ts'
 import { StartError } from '../errors.ts'
-import { AddressCounts } from '../net/address-counts.ts'
+import type { FaktoryNews } from '../faktory/context.ts'
+import { AddressCounts } from '../net/addresses.ts'
 import type {
   HandedConnection,
   OrderName,

@@ -1,14 +1,14 @@
 import type { Config } from '../config/load-config.ts'
-import type { FaktoryNews } from '../faktory/neighbours.ts'
-import type { DoorTls } from '../server/doors.ts'
 import type { FailureCode } from '../errors.ts'
-import type { Voice } from '../ops/log/logger.ts'
+import type { FaktoryNews } from '../faktory/context.ts'
 import type { PortWish, Surplus } from '../net/open-port.ts'
-import type { OpenStore } from '../redis-server/open-store.ts'
-import type { Answer } from '../ops/page.ts'
+import type { Voice } from '../ops/log/logger.ts'
 import type { Figure } from '../ops/metrics/figure.ts'
 import type { StoreScrape } from '../ops/metrics/metrics-pages.ts'
+import type { Answer } from '../ops/page.ts'
 import type { Readiness } from '../ops/web-server.ts'
+import type { OpenStore } from '../redis-server/open-store.ts'
+import type { DoorTls } from '../server/doors.ts'
 
 /** Where a process writes its log. */
 export type LogTarget =

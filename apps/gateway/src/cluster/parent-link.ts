@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { FaktoryNews, Neighbours } from '../faktory/neighbours.ts'
 import { oneLine } from '../errors.ts'
+import type { FaktoryNews, Neighbours } from '../faktory/context.ts'
 import type { HandedConnection, Orders, Task, ToChild, ToParent } from './messages.ts'
 
 /** What a process hears of its parent. */

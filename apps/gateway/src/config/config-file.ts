@@ -3,11 +3,11 @@ import type { Throttle } from '@crossgear/core-scheduler'
 import { parse, TomlError } from 'smol-toml'
 import { oneLine, StartError, systemCode } from '../errors.ts'
 import type { CronEntry } from '../ops/cron/cron-entry.ts'
-import { readThrottles } from './throttles.ts'
-import { closest } from './closest.ts'
 import { readCronEntries } from './cron-entries.ts'
-import { keyOf, optionNames, type OptionName } from './options.ts'
+import { keyOf, type OptionName, optionNames } from './options.ts'
 import { isTable, readRoutes, type Route } from './routes.ts'
+import { readThrottles } from './throttles.ts'
+import { closest } from './unknown-variables.ts'
 
 export interface FileSettings {
   readonly values: ReadonlyMap<OptionName, unknown>

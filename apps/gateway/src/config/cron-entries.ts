@@ -1,5 +1,5 @@
-import { CronEntryError, readCronEntry, type CronEntry } from '../ops/cron/cron-entry.ts'
 import { StartError } from '../errors.ts'
+import { type CronEntry, CronEntryError, readCronEntry } from '../ops/cron/cron-entry.ts'
 
 /** Reads the tables `[[cron]]` of the file: `schedule`, `[cron.job]`, and perhaps `name`, `timezone`. */
 export function readCronEntries(entries: unknown, file: string): readonly CronEntry[] {

@@ -1,5 +1,4 @@
-import { row } from './option-row.ts'
-import { wholeNumber } from './value-kinds.ts'
+import { row, wholeNumber } from './value-kinds.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import type { Throttle } from '@crossgear/core-scheduler'
 import * as v from 'valibot'
-import type { CronEntry } from '../ops/cron/cron-entry.ts'
 import { oneLine, StartError } from '../errors.ts'
-import { readConfigFile, type FileSettings } from './config-file.ts'
+import type { CronEntry } from '../ops/cron/cron-entry.ts'
+import { type FileSettings, readConfigFile } from './config-file.ts'
 import {
   flagOf,
   keyOf,
+  type OptionName,
   optionNames,
   optionRow,
-  variablesOf,
-  type OptionName,
   type OptionValue,
+  variablesOf,
 } from './options.ts'
 import type { Route } from './routes.ts'
 import { refuseUnknownVariables } from './unknown-variables.ts'

@@ -2,16 +2,18 @@ import { availableParallelism, hostname } from 'node:os'
 import { readHostNames } from '../net/foreign-requests.ts'
 import { readNetworks } from '../net/networks.ts'
 import { maskStoreUrl, parseStoreUrl } from '../redis-server/store-address.ts'
-import { maxReplicas, readDurability } from './durability-level.ts'
 import { limitOptions } from './limit-options.ts'
-import { row, type OptionRow } from './option-row.ts'
 import { tlsOptions } from './tls-options.ts'
 import {
   checkedText,
   countOrAuto,
+  maxReplicas,
   oneOf,
   optional,
+  type OptionRow,
   portOr,
+  readDurability,
+  row,
   secret,
   text,
   versionOf,

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { StartError } from '../errors.ts'
-import { closest } from './closest.ts'
+import { closest } from './unknown-variables.ts'
 
 /** How a payload is translated between a workload and the arguments of a Faktory job. */
 export type PayloadRule = 'auto' | 'string' | 'json' | 'base64'

@@ -2,8 +2,8 @@ import type { Throttle } from '@crossgear/core-scheduler'
 import { isQueueName } from '@crossgear/fwp-codec'
 import * as v from 'valibot'
 import { StartError } from '../errors.ts'
-import { closest } from './closest.ts'
 import { isTable } from './routes.ts'
+import { closest } from './unknown-variables.ts'
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100_000))
 

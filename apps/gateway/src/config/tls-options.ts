@@ -1,5 +1,4 @@
-import { row } from './option-row.ts'
-import { optional, text, yesNo } from './value-kinds.ts'
+import { optional, row, text, yesNo } from './value-kinds.ts'
 
 const pemFile = optional(text('the path of a PEM file'))
 

@@ -1,5 +1,4 @@
 import { StartError } from '../errors.ts'
-import { closest } from './closest.ts'
 import { optionNames, variablesOf } from './options.ts'
 
 const PREFIX = 'CROSSGEAR_'
@@ -31,4 +30,38 @@ export function refuseUnknownVariables(env: Readonly<Record<string, string | und
       advice === undefined ? 'see crossgear --help' : `did you mean ${PREFIX}${advice}?`
     throw new StartError(`${name} is no setting: ${remedy}`, 2)
   }
+}
+
+/** More typing errors than this are another word. */
+const MAX_DISTANCE = 3
+
+/** The candidate that a misspelt word most likely meant, if any is near enough. */
+export function closest(word: string, candidates: readonly string[]): string | undefined {
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '')
+  const ranked = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(plain(word), plain(candidate)) }))
+    .sort((a, b) => a.distance - b.distance)
+  const best = ranked[0]
+  const bound = Math.min(MAX_DISTANCE, Math.floor(word.length / 3))
+  return best && best.distance <= bound ? best.candidate : undefined
+}
+
+/** Letters changed, added, removed, or swapped with their neighbour. */
+function editDistance(a: string, b: string): number {
+  let beforePrevious: number[] = []
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column++) {
+      const changed = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1)
+      const removed = (previous[column] ?? 0) + 1
+      const added = (current[column - 1] ?? 0) + 1
+      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      const swapped = isSwap ? (beforePrevious[column - 2] ?? 0) + 1 : Infinity
+      current.push(Math.min(changed, removed, added, swapped))
+    }
+    beforePrevious = previous
+    previous = current
+  }
+  return previous[b.length] ?? 0
 }

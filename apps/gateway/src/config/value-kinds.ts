@@ -1,3 +1,4 @@
+import type { Durability } from '@crossgear/redis-store'
 import * as v from 'valibot'
 
 /** How the text of a flag or a variable, or a value of the file, becomes a setting. */
@@ -96,4 +97,36 @@ export function checkedText(
 /** An option that may be left unset. */
 export function optional<T>(kind: ValueKind<T>): ValueKind<T | undefined> {
   return kind
+}
+
+/** How many replicas may be asked for. */
+export const maxReplicas = 100
+
+/** Reads `store`, `fsync` or `replicas:n`; undefined for anything else. */
+export function readDurability(text: string): Durability | undefined {
+  if (text === 'store' || text === 'fsync') return { level: text }
+  const replicas = Number(/^replicas:(\d{1,3})$/.exec(text)?.[1] ?? 0)
+  return replicas >= 1 && replicas <= maxReplicas ? { level: 'replicas', replicas } : undefined
+}
+
+/** One setting. Its flag, its variables and its key in the file follow from its name in the table. */
+export interface OptionRow<T> {
+  readonly group: 'Doors' | 'Store' | 'Jobs' | 'Processes' | 'Limits' | 'Output'
+  /** Stands for the value in `--help`. */
+  readonly argument: string
+  readonly help: string
+  readonly value: ValueKind<T>
+  readonly fallback: NoInfer<T>
+  /** Shown in `--help` in the place of a fallback that is computed or unset. */
+  readonly shownFallback?: string
+  /** Key in the TOML file, where it is not the name in snake case; null: not in the file. */
+  readonly key?: string | null
+  /** Variables read besides CROSSGEAR_<NAME>, which wins over them. */
+  readonly alsoEnv?: readonly string[]
+  /** A value that begins with `/` names a file that holds the value. */
+  readonly readsFile?: true
+}
+
+export function row<T>(definition: OptionRow<T>): OptionRow<T> {
+  return definition
 }

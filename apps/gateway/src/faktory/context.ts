@@ -1,13 +1,10 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import type { Surplus } from '../net/open-port.ts'
-import type { Greeter } from './greeting.ts'
+import type { Greeter, WrongPasswords } from './handshake.ts'
 import type { Info } from './info.ts'
-import type { Subscriptions } from './subscriptions.ts'
-import type { Neighbours } from './neighbours.ts'
-import type { OpenLanes } from './open-lanes.ts'
+import type { OpenLanes, Subscriptions } from './lanes.ts'
 import type { PayloadRuleOf } from './translate.ts'
-import type { GoingAway, Workers } from './workers.ts'
-import type { WrongPasswords } from './wrong-passwords.ts'
+import type { GoingAway, Workers, WorkerState } from './workers.ts'
 
 /** Why a connection was turned away. */
 export type Rejection =
@@ -40,4 +37,31 @@ export interface FaktoryContext {
   readonly rejected: (reason: Rejection, address?: string) => void
   /** A worker that is going away has jobs. */
   readonly goingAway: (worker: GoingAway) => void
+}
+
+/**
+ * What the Faktory doors of processes that share a port tell each other: the connections of one worker,
+ * or of one address, may be anywhere among them.
+ */
+export type FaktoryNews =
+  | { readonly kind: 'wrong-password'; readonly address: string }
+  /** A worker lives, and may have gone on to another state. */
+  | {
+      readonly kind: 'beat'
+      readonly wid: string
+      readonly rssKb?: number
+      readonly state?: WorkerState
+    }
+
+/** The way to the others. */
+export interface Neighbours {
+  tell(news: FaktoryNews): void
+  /** Names who hears what the others tell. */
+  onNews(listener: (news: FaktoryNews) => void): void
+}
+
+/** A door that has its port alone. */
+export const noNeighbours: Neighbours = {
+  tell: () => undefined,
+  onNews: () => undefined,
 }

@@ -1,21 +1,26 @@
 import type { Clock, PayloadRule, Scheduler } from '@crossgear/core-scheduler'
 import { error } from '@crossgear/fwp-codec'
+import { isLoopback } from '../net/addresses.ts'
 import type { Door } from '../net/door.ts'
 import type { ListenAddress } from '../net/listen.ts'
-import { isLoopback } from '../net/addresses.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
-import { Peer, type DropReason, type PeerLimits } from '../net/peer.ts'
+import { type DropReason, Peer, type PeerLimits } from '../net/peer.ts'
 import type { TlsOptions } from '../net/tls.ts'
 import type { Census } from '../ops/metrics/census.ts'
-import type { DoorState, FaktoryContext, Rejection } from './context.ts'
-import { Greeter } from './greeting.ts'
+import {
+  type DoorState,
+  type FaktoryContext,
+  type FaktoryNews,
+  type Neighbours,
+  noNeighbours,
+  type Rejection,
+} from './context.ts'
+import { handlers } from './handlers/index.ts'
+import { Greeter, WrongPasswords } from './handshake.ts'
 import { Info } from './info.ts'
-import { Subscriptions } from './subscriptions.ts'
-import { noNeighbours, type FaktoryNews, type Neighbours } from './neighbours.ts'
-import { OpenLanes } from './open-lanes.ts'
+import { OpenLanes, Subscriptions } from './lanes.ts'
 import { Session } from './session.ts'
-import { Workers, type GoingAway } from './workers.ts'
-import { WrongPasswords } from './wrong-passwords.ts'
+import { type GoingAway, Workers } from './workers.ts'
 
 /** How the door behaves. Defaults at the end of each line. */
 export interface FaktoryDoorOptions {
@@ -137,7 +142,7 @@ export class FaktoryDoor implements Door {
       ...(options.connected && { opened: options.connected }),
       ...(options.closed && { closed: options.closed }),
       connected: (socket) => {
-        const handlerOf = (peer: Peer): Session => new Session(peer, context)
+        const handlerOf = (peer: Peer): Session => new Session(peer, context, handlers)
         const { peerLimits, dropped, heldBack } = options
         new Peer(socket, handlerOf, peerLimits, dropped, heldBack)
       },

@@ -1,16 +1,16 @@
 import type {
-  FetchRequest,
   Delivery,
+  FetchRequest,
   IdleWorker,
-  Subscription,
   StoreError,
+  Subscription,
   WorkerIdentity,
 } from '@crossgear/core-scheduler'
 import { bulk, error, NULL_BULK } from '@crossgear/fwp-codec'
 import type { Place } from '../net/places.ts'
+import { storeErrorText } from './answers.ts'
 import { jidOf } from './jids.ts'
 import type { Session } from './session.ts'
-import { storeErrorText } from './store-error-text.ts'
 import { jobText } from './translate.ts'
 
 /** Claims in a row for jobs that came while the one before was under way. */

@@ -1,19 +1,19 @@
 import {
   error,
   FwpError,
+  type Hello,
   LineDecoder,
   OK,
   parseCommand,
   parseHello,
-  type Hello,
+  type Verb,
 } from '@crossgear/fwp-codec'
+import { FewAtOnce } from '../net/few-at-once.ts'
 import type { Peer, PeerHandler } from '../net/peer.ts'
 import type { Place } from '../net/places.ts'
-import { FewAtOnce } from '../net/few-at-once.ts'
 import type { FaktoryContext } from './context.ts'
 import type { Fetch } from './fetch.ts'
-import type { Greeting } from './greeting.ts'
-import { handlers } from './handlers/index.ts'
+import type { Greeting } from './handshake.ts'
 import type { Worker, WorkerConnection } from './workers.ts'
 
 /** The longest line of a client that has not said who it is. */
@@ -24,6 +24,15 @@ const askedAtOnce = 1
 const functionLabel = 'fn:'
 const tooManyTries = 'too many wrong passwords from this address, try again in a minute'
 
+/**
+ * Carries out one verb: reads the argument, calls the scheduler, answers. Throws an FwpError where the
+ * argument is wrong; its text is then the answer.
+ */
+export type Handler = (session: Session, argument: Buffer) => void
+
+/** A handler for every verb of the protocol. */
+export type Handlers = Readonly<Record<Verb, Handler>>
+
 /** One connection: greeting, HELLO, then commands, each answered in its turn. */
 export class Session implements PeerHandler, WorkerConnection {
   readonly context: FaktoryContext
@@ -32,6 +41,7 @@ export class Session implements PeerHandler, WorkerConnection {
   /** Takes turns in what is asked of the store in several steps. */
   readonly asking = new FewAtOnce(askedAtOnce)
   readonly #peer: Peer
+  readonly #handlers: Handlers
   readonly #decoder = new LineDecoder({ maxLineBytes: maxHelloBytes })
   readonly #greeting: Greeting
   readonly #stopWaiting: () => void
@@ -39,8 +49,9 @@ export class Session implements PeerHandler, WorkerConnection {
   #functions: ReadonlySet<string> | undefined
   #hasLeft = false
 
-  constructor(peer: Peer, context: FaktoryContext) {
+  constructor(peer: Peer, context: FaktoryContext, handlers: Handlers) {
     this.#peer = peer
+    this.#handlers = handlers
     this.context = context
     this.#greeting = context.greeter.greeting()
     if (context.wrongPasswords.isSpent(peer.address)) {
@@ -133,7 +144,7 @@ export class Session implements PeerHandler, WorkerConnection {
       return
     }
     try {
-      handlers[command.verb](this, command.argument)
+      this.#handlers[command.verb](this, command.argument)
     } catch (problem) {
       if (!(problem instanceof FwpError)) throw problem
       this.send(error(problem.message))

@@ -10,12 +10,12 @@ import {
 import {
   decodeString,
   formatRfc3339,
+  type FwpJob,
   renderJob,
   writeEnvelope,
-  type FwpJob,
 } from '@crossgear/fwp-codec'
+import { termsOf } from './custom-options.ts'
 import { jidOf } from './jids.ts'
-import { termsOf } from './terms.ts'
 import { trackedForSeconds, wantsTracking } from './tracking.ts'
 
 /** How a function's payload is translated, where a route says so. */

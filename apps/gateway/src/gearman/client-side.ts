@@ -1,6 +1,16 @@
-import type { NewJob } from '@crossgear/core-scheduler'
+import {
+  isFinal,
+  type JobEvent,
+  type JobRef,
+  type NewJob,
+  type Submission,
+  type Submitted,
+  type Waiter,
+} from '@crossgear/core-scheduler'
+import { encodeResponse } from '@crossgear/gearman-codec'
+import type { Place } from '../net/places.ts'
 import type { Session } from './session.ts'
-import { SubmittedJob } from './submitted-job.ts'
+import { untilNul } from './translate.ts'
 
 /** What a connection is as a client: the jobs it waits for. */
 export class ClientSide {
@@ -31,5 +41,83 @@ export class ClientSide {
   leave(): void {
     for (const job of this.#awaited) this.#session.scheduler.abandon(job, [job.ref])
     this.#awaited.clear()
+  }
+}
+
+/** Stands in for a job that the store has: its payload need not be kept here as well. */
+const spent: NewJob = { input: new Uint8Array(0), door: 'gearman', level: 5, foreground: false }
+
+/** A job that a client handed in, from its SUBMIT_JOB to the last that the client hears of it. */
+export class SubmittedJob implements Submission, Waiter {
+  job: NewJob
+  readonly waiter?: Waiter
+  readonly #session: Session
+  readonly #lane: string
+  /** Of the last that it was told, which what comes next must not overtake. */
+  #place: Place
+  #id = 0
+  #handle = ''
+
+  constructor(session: Session, lane: string, job: NewJob, place: Place) {
+    this.#session = session
+    this.#lane = lane
+    this.job = job
+    this.#place = place
+    if (job.foreground) this.waiter = this
+  }
+
+  get gone(): boolean {
+    return this.#session.gone
+  }
+
+  get ref(): JobRef {
+    return { lane: this.#lane, id: this.#id }
+  }
+
+  submitted(result: Submitted, laneNumber: number): void {
+    this.job = spent
+    if (!('id' in result)) {
+      this.#place.fill(this.#session.refusal('QUEUE_FULL'))
+      return
+    }
+    this.#id = result.id
+    this.#handle = this.#session.context.handles.format(laneNumber, result.id)
+    if (this.waiter && !this.gone) this.#session.client.await(this)
+    this.#place.fill(encodeResponse('JOB_CREATED', this.#handle))
+  }
+
+  refused(): void {
+    this.job = spent
+    this.#place.fill(this.#session.refusal('QUEUE_FAILED'))
+  }
+
+  onEvent(_ref: JobRef, event: JobEvent): void {
+    if (isFinal(event)) this.#session.client.forget(this)
+    const { peer } = this.#session
+    const packet = this.#packetOf(event)
+    if (this.#place.hasLeft) peer.sendNow(packet)
+    else this.#place = peer.send(packet) ?? this.#place
+  }
+
+  #packetOf(event: JobEvent): Buffer {
+    const handle = this.#handle
+    switch (event.kind) {
+      case 'data':
+        return encodeResponse('WORK_DATA', handle, event.data)
+      case 'warning':
+        return encodeResponse('WORK_WARNING', handle, event.data)
+      case 'status': {
+        const { dividend, divisor } = event
+        return encodeResponse('WORK_STATUS', handle, untilNul(dividend), untilNul(divisor))
+      }
+      case 'complete':
+        return encodeResponse('WORK_COMPLETE', handle, event.output)
+      case 'exception':
+        return this.#session.client.exceptions
+          ? encodeResponse('WORK_EXCEPTION', handle, event.message)
+          : encodeResponse('WORK_FAIL', handle)
+      case 'fail':
+        return encodeResponse('WORK_FAIL', handle)
+    }
   }
 }

@@ -1,12 +1,12 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
 import type { FewAtOnce } from '../net/few-at-once.ts'
 import type { SocketOptions } from '../net/listener.ts'
+import type { AdminAccess } from '../net/networks.ts'
 import type { DropReason, PeerLimits } from '../net/peer.ts'
 import type { TlsOptions } from '../net/tls.ts'
-import type { AdminAccess } from './admin-access.ts'
 import type { Handles } from './handles.ts'
-import type { RejectReason } from './rejections.ts'
-import type { Session } from './session.ts'
+import type { RejectReason } from './replies.ts'
+import type { Handlers, Session } from './session.ts'
 
 /** What the door needs. Defaults at the end of each line. */
 export interface GearmanDoorOptions {
@@ -56,6 +56,7 @@ export interface GearmanDoorOptions {
 
 /** What all sessions of the door share. */
 export interface DoorContext {
+  readonly handlers: Handlers
   readonly options: GearmanDoorOptions
   readonly handles: Handles
   readonly adminAccess: AdminAccess

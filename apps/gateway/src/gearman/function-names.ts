@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { maxFunctionBytes, type LaneNames } from '@crossgear/core-scheduler'
+import { type LaneNames, maxFunctionBytes } from '@crossgear/core-scheduler'
 import type { ErrorKey } from './replies.ts'
 
 /** A function as a peer named it, and the lane of its jobs. */

@@ -1,12 +1,13 @@
 import type { Socket } from 'node:net'
 import type { Door } from '../net/door.ts'
-import type { ListenAddress } from '../net/listen.ts'
 import { FewAtOnce } from '../net/few-at-once.ts'
+import type { ListenAddress } from '../net/listen.ts'
 import { Listener } from '../net/listener.ts'
+import { AdminAccess } from '../net/networks.ts'
 import { Peer } from '../net/peer.ts'
-import { AdminAccess } from './admin-access.ts'
+import { type Census, HandCounts } from '../ops/metrics/census.ts'
 import type { DoorContext, GearmanDoorOptions } from './door-options.ts'
-import { HandCounts, type Census } from '../ops/metrics/census.ts'
+import { handlers } from './handlers/index.ts'
 import { Handles } from './handles.ts'
 import { Session } from './session.ts'
 
@@ -26,6 +27,7 @@ export class GearmanDoor implements Door {
     const { host, port, maxConnections, sockets, tls, rejected, connected, closed } = options
     this.#context = {
       options,
+      handlers,
       handles: new Handles(options.handlePrefix, options.scheduler.registry),
       adminAccess: new AdminAccess(options.adminFrom),
       sessions: this.#sessions,

@@ -1,11 +1,16 @@
 import type {
-  FetchRequest,
+  Assignment,
   Delivery,
-  Subscription,
+  FetchRequest,
   Lease,
+  Leased,
+  Reporting,
+  Settled,
+  Settlement,
+  Subscription,
   WorkerIdentity,
 } from '@crossgear/core-scheduler'
-import { encodeResponse, NO_JOB } from '@crossgear/gearman-codec'
+import { encodeResponse, type ErrorPacketKey, NO_JOB } from '@crossgear/gearman-codec'
 import type { Place } from '../net/places.ts'
 import type { Session } from './session.ts'
 import { shownUnique, untilNul } from './translate.ts'
@@ -87,5 +92,102 @@ export class GrabbedJob implements FetchRequest {
   #answer(bytes: Uint8Array): void {
     if (this.#isAtHand) this.#place.fillAtHand(bytes)
     else this.#place.fill(bytes)
+  }
+}
+
+/** A job in a worker's hands. */
+export class HeldJob implements Leased {
+  readonly handle: string
+  readonly assignment: Assignment
+  /** The ability under which it was taken. */
+  readonly fn: string
+  /** How long the worker may have it, milliseconds; absent: while it is connected. */
+  readonly leaseMs: number | undefined
+  readonly #outstayed: (held: HeldJob) => void
+
+  constructor(
+    handle: string,
+    assignment: Assignment,
+    { fn, leaseMs }: { readonly fn: string; readonly leaseMs?: number },
+    outstayed: (held: HeldJob) => void,
+  ) {
+    this.handle = handle
+    this.assignment = assignment
+    this.fn = fn
+    this.leaseMs = leaseMs
+    this.#outstayed = outstayed
+  }
+
+  leaseEnded(): void {
+    this.#outstayed(this)
+  }
+}
+
+/**
+ * The reply to a result: none, unless the job was no longer its worker's. Only a job without a lease
+ * is rarely lost while its worker lives: a job that is at hand for the worker does not wait for this.
+ */
+function placeOf(session: Session, held: HeldJob): Place {
+  return session.peer.reserveSilent(held.leaseMs === undefined)
+}
+
+/** The reply to the result of a job. */
+export class ResultReply implements Settlement {
+  readonly #session: Session
+  readonly #held: HeldJob
+  readonly #place: Place
+  readonly #fault: ErrorPacketKey
+
+  constructor(session: Session, held: HeldJob, fault: ErrorPacketKey) {
+    this.#session = session
+    this.#held = held
+    this.#place = placeOf(session, held)
+    this.#fault = fault
+  }
+
+  /** A worker is promised nothing about disks and replicas: its next job does not wait for them. */
+  stored(result: Settled): void {
+    this.settled(result)
+  }
+
+  settled(result: Settled): void {
+    if (this.#place.bytes) return
+    const isLost = result === 'unknown' && !this.#place.wasPassed
+    this.#place.fill(isLost ? this.#session.refusal(this.#fault) : undefined)
+  }
+
+  /** The result is not stored: the job stays the worker's, which may send it again. */
+  refused(): void {
+    const { worker, gone, scheduler } = this.#session
+    if (this.#place.wasPassed || gone) {
+      scheduler.release(this.#held.assignment, gone)
+      this.#place.fill()
+      return
+    }
+    worker.keep(this.#held)
+    this.#place.fill(this.#session.refusal('QUEUE_FAILED'))
+  }
+}
+
+/** The reply to data, a warning or progress: none, unless the job was not its worker's. */
+export class ReportReply implements Reporting {
+  readonly #session: Session
+  readonly #place: Place
+  readonly #fault: ErrorPacketKey
+
+  constructor(session: Session, held: HeldJob, fault: ErrorPacketKey) {
+    this.#session = session
+    this.#place = placeOf(session, held)
+    this.#fault = fault
+  }
+
+  reported(known: boolean): void {
+    this.#place.fill(
+      known || this.#place.wasPassed ? undefined : this.#session.refusal(this.#fault),
+    )
+  }
+
+  refused(): void {
+    this.#place.fill(this.#place.wasPassed ? undefined : this.#session.refusal('QUEUE_FAILED'))
   }
 }

@@ -1,4 +1,10 @@
-import { encodeError, encodeResponse, type ErrorPacketKey } from '@crossgear/gearman-codec'
+import {
+  type CodecErrorCode,
+  encodeError,
+  encodeResponse,
+  type ErrorPacketKey,
+} from '@crossgear/gearman-codec'
+import type { Surplus } from '../net/open-port.ts'
 
 /** ERROR packets for what gearmand takes and the store cannot keep. */
 const ownErrors = {
@@ -23,3 +29,23 @@ export const ownTexts = {
   notAllowed: 'ERR NOT_ALLOWED This+command+is+not+taken+from+your+address\r\n',
   storeFailed: 'ERR STORE_UNAVAILABLE The+store+does+not+answer\r\n',
 } as const
+
+/** What the decoder throws; the other codes are mistakes of a program that uses the codec. */
+type DecodeFault = Extract<
+  CodecErrorCode,
+  'BAD_MAGIC' | 'UNKNOWN_COMMAND' | 'MALFORMED_ARGUMENTS' | 'PACKET_TOO_LARGE' | 'LINE_TOO_LONG'
+>
+
+/** Why something was turned away, as the metrics name it. */
+export type RejectReason =
+  | Surplus
+  | 'tls_handshake'
+  | 'not_allowed'
+  | 'store'
+  | Lowercase<Exclude<ErrorKey, 'QUEUE_FAILED'>>
+  | Lowercase<DecodeFault>
+
+/** The reason behind an ERROR packet: that the store does not answer has one name at every door. */
+export function reasonOf(key: ErrorKey): RejectReason {
+  return key === 'QUEUE_FAILED' ? 'store' : (key.toLowerCase() as RejectReason)
+}

@@ -1,19 +1,33 @@
-import { Decoder, encodeResponse, GearmanCodecError } from '@crossgear/gearman-codec'
-import type { Argument, Packet, ResponseName } from '@crossgear/gearman-codec'
 import type { Scheduler, WorkerIdentity } from '@crossgear/core-scheduler'
-import type { Peer, PeerHandler } from '../net/peer.ts'
+import {
+  type Argument,
+  Decoder,
+  encodeResponse,
+  GearmanCodecError,
+  type Packet,
+  type PacketName,
+  type ResponseName,
+} from '@crossgear/gearman-codec'
 import { FewAtOnce } from '../net/few-at-once.ts'
+import type { Peer, PeerHandler } from '../net/peer.ts'
 import { ClientSide } from './client-side.ts'
 import type { DoorContext } from './door-options.ts'
-import { FunctionNames, type FunctionName } from './function-names.ts'
-import { takeLine } from './handlers/admin.ts'
-import { handlers } from './handlers/index.ts'
-import { reasonOf, type RejectReason } from './rejections.ts'
-import { errorReply, type ErrorKey } from './replies.ts'
+import { type FunctionName, FunctionNames } from './function-names.ts'
+import { type ErrorKey, errorReply, reasonOf, type RejectReason } from './replies.ts'
 import { WorkerSide } from './worker-side.ts'
 
 /** Rare packets of one connection that ask the store at a time. */
 const askedAtOnce = 4
+
+/** Carries out one packet. The arguments are as many as the packet type has. */
+export type PacketHandler = (session: Session, args: readonly Buffer[]) => void
+
+/** The port's handlers, as its sessions know them. */
+export interface Handlers {
+  readonly packets: Readonly<Record<PacketName, PacketHandler>>
+  /** Carries out a line of the text protocol. */
+  readonly takeLine: (session: Session, line: string) => void
+}
 
 /** One connection: a client, a worker, an administrator, or all of them. */
 export class Session implements PeerHandler {
@@ -111,7 +125,7 @@ export class Session implements PeerHandler {
     try {
       let message = this.#decoder.next()
       while (message !== undefined) {
-        if (message.name === 'TEXT') takeLine(this, message.line)
+        if (message.name === 'TEXT') this.context.handlers.takeLine(this, message.line)
         else this.#takePacket(message)
         message = this.#decoder.next()
       }
@@ -132,7 +146,7 @@ export class Session implements PeerHandler {
   }
 
   #takePacket({ magic, name, args }: Packet): void {
-    if (magic === 'REQ') handlers[name](this, args)
+    if (magic === 'REQ') this.context.handlers.packets[name](this, args)
     else this.sendError('WRONG_MAGIC')
   }
 }

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { FailureReport } from '@crossgear/core-scheduler'
-import { bandLevel } from '@crossgear/core-scheduler'
+import { bandLevel, type FailureReport } from '@crossgear/core-scheduler'
 
 /** Levels of the three priorities: HIGH, the one without a name, LOW. */
 export const levels = bandLevel
@@ -76,4 +75,11 @@ export const plainFailure: FailureReport = { message: '', errtype: 'WORK_FAIL' }
 /** WORK_EXCEPTION: the bytes go to the clients as they came. */
 export function exceptionReport(data: Buffer): FailureReport {
   return { message: data.toString(), bytes: data, errtype: 'WORK_EXCEPTION', isException: true }
+}
+
+const absent = Buffer.alloc(0)
+
+/** One argument of a packet. */
+export function argument(args: readonly Buffer[], at: number): Buffer {
+  return args[at] ?? absent
 }

@@ -1,9 +1,8 @@
 import type { Ability, Assignment, IdleWorker, Subscription } from '@crossgear/core-scheduler'
 import { NOOP } from '@crossgear/gearman-codec'
-import type { HandCounts } from '../ops/metrics/census.ts'
-import { GrabbedJob, type AssignForm } from './grabbed-job.ts'
-import { HeldJob } from './held-job.ts'
 import type { Place } from '../net/places.ts'
+import type { HandCounts } from '../ops/metrics/census.ts'
+import { type AssignForm, GrabbedJob, HeldJob } from './grabbed-job.ts'
 import type { Session } from './session.ts'
 
 /** Functions that one connection can name, where the operator says nothing else. */

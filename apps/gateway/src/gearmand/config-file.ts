@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { findOption, parseWords, usageError, type Given } from './parse-words.ts'
+import { findOption, type Given, parseWords, usageError } from './parse-words.ts'
 
 const usualPath = '/etc/gearmand.conf'
 const keyAndValue = /^([a-z][a-z0-9-]*)\s*=\s*(.*)$/

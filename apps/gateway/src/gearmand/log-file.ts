@@ -2,6 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import pino, { type Logger } from 'pino'
 import type { Config } from '../config/load-config.ts'
 import { oneLine, systemCode } from '../errors.ts'
+import { usageError } from './parse-words.ts'
 
 const STDERR = 2
 const usualPath = '/var/log/gearmand.log'
@@ -96,4 +97,27 @@ function timeText(date: Date): string {
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-')
   const time = [two(date.getHours()), two(date.getMinutes()), two(date.getSeconds())].join(':')
   return `${day} ${time}.${String(date.getMilliseconds()).padStart(3, '0')}000`
+}
+
+const levels = {
+  FATAL: 'fatal',
+  ALERT: 'fatal',
+  CRITICAL: 'fatal',
+  ERROR: 'error',
+  WARNING: 'warn',
+  NOTICE: 'warn',
+  INFO: 'info',
+  DEBUG: 'debug',
+} as const satisfies Record<string, Config['logLevel']>
+
+export type Verbosity = keyof typeof levels
+
+/** gearmand's word, which counts only as it is spelt there. */
+export function readVerbosity(word = 'ERROR'): Verbosity {
+  if (Object.hasOwn(levels, word)) return word as Verbosity
+  throw usageError('Invalid value for --verbose supplied')
+}
+
+export function logLevelOf(verbosity: Verbosity): Config['logLevel'] {
+  return levels[verbosity]
 }

@@ -1,4 +1,61 @@
-import { queueOptions } from './queue-options.ts'
+import { Help } from 'commander'
+import { formatItem, helpWidth } from '../cli/program.ts'
+
+/** Where a reader finds how jobs of gearmand's queues come into the store. */
+export const movingGuide = 'docs/moving-from-gearmand.md'
+
+/** Queue types of gearmand's builds; it compares them without case. */
+const queueTypes: ReadonlySet<string> = new Set([
+  'builtin',
+  'libdrizzle',
+  'libmemcached',
+  'libsqlite3',
+  'libtokyocabinet',
+  'mysql',
+  'postgres',
+  'redis',
+])
+
+export function isQueueType(type: string): boolean {
+  return queueTypes.has(type.toLowerCase())
+}
+
+const withValue = [
+  'libdrizzle-db',
+  'libdrizzle-host',
+  'libdrizzle-password',
+  'libdrizzle-port',
+  'libdrizzle-table',
+  'libdrizzle-uds',
+  'libdrizzle-user',
+  'libmemcached-prefix',
+  'libmemcached-servers',
+  'libpq-conninfo',
+  'libpq-table',
+  'libsqlite3-db',
+  'libsqlite3-table',
+  'libtokyocabinet-file',
+  'mysql-db',
+  'mysql-host',
+  'mysql-password',
+  'mysql-table',
+  'mysql-user',
+  'redis-password',
+  'redis-port',
+  'redis-prefix',
+  'redis-server',
+]
+
+const withNumber = ['mysql-port']
+
+const alone = ['libdrizzle-mysql', 'libtokyocabinet-optimize', 'store-queue-on-shutdown']
+
+/** What says where gearmand's queues are. */
+export const queueOptions: readonly GearmandOption[] = [
+  ...withValue.map((name) => ({ name, value: true as const })),
+  ...withNumber.map((name) => ({ name, value: true as const, number: true as const })),
+  ...alone.map((name) => ({ name })),
+].map((option) => ({ ...option, effect: 'queue', help: 'No effect: jobs are in the store.' }))
 
 /** Why an option of gearmand changes nothing here. */
 export type Effect =
@@ -88,3 +145,28 @@ export const gearmandOptions: readonly GearmandOption[] = [
   some('ssl-key', 'Key (PEM) of --ssl.', text),
   ...queueOptions,
 ]
+
+const WIDTH = 32
+
+/** What `--help` prints. */
+export function helpText(): string {
+  const help = new Help()
+  help.helpWidth = helpWidth()
+  const lines = gearmandOptions.map((option) => formatItem(left(option), WIDTH, option.help, help))
+  return [
+    'Usage: crossgear gearmand [options]',
+    '',
+    "Runs the gateway with gearmand's own options: the Gearman port, and the HTTP",
+    'port with -r http. CROSSGEAR_REDIS_URL or CROSSGEAR_DATA_DIR says where jobs are',
+    'kept: see crossgear --help.',
+    '',
+    'Allowed options:',
+    ...lines,
+    '',
+  ].join('\n')
+}
+
+function left({ name, short, value }: GearmandOption): string {
+  const names = short === undefined ? `--${name}` : `-${short} [ --${name} ]`
+  return value ? `${names} arg` : names
+}

@@ -1,5 +1,5 @@
 import { StartError } from '../errors.ts'
-import { gearmandOptions, type GearmandOption } from './option-table.ts'
+import { type GearmandOption, gearmandOptions } from './option-table.ts'
 
 /** What was given, by the long name; an option without a value has the empty text. */
 export type Given = ReadonlyMap<string, string>

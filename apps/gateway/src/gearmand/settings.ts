@@ -1,11 +1,11 @@
-import { loadConfig, type Config, type ConfigSources } from '../config/load-config.ts'
+import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts'
 import type { OptionName } from '../config/options.ts'
-import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { StartError } from '../errors.ts'
+import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { chooseDataDir } from './data-dir.ts'
-import { findOption, usageError, type Given } from './parse-words.ts'
-import { isQueueType, movingGuide } from './queue-options.ts'
-import { readVerbosity, type Verbosity } from './verbosity.ts'
+import { readVerbosity, type Verbosity } from './log-file.ts'
+import { isQueueType, movingGuide } from './option-table.ts'
+import { findOption, type Given, usageError } from './parse-words.ts'
 
 /** What gearmand's options amount to here. */
 export interface Settings {

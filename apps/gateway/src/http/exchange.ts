@@ -1,18 +1,17 @@
 import type { ServerResponse } from 'node:http'
-import { isFinal } from '@crossgear/core-scheduler'
-import type {
-  JobEvent,
-  JobRef,
-  NewJob,
-  Scheduler,
-  Submission,
-  Submitted,
-  Waiter,
+import {
+  isFinal,
+  type JobEvent,
+  type JobRef,
+  type NewJob,
+  type Scheduler,
+  type Submission,
+  type Submitted,
+  type Waiter,
 } from '@crossgear/core-scheduler'
 import type { Handles } from '../gearman/handles.ts'
-import type { Purse } from './byte-budget.ts'
-import { refuse, type Refusal } from './refusals.ts'
-import { endIfStalled, type Stall } from './stall.ts'
+import type { Purse } from './read-body.ts'
+import { endIfStalled, type Refusal, refuse, type Stall } from './refusals.ts'
 
 export interface ExchangeParts extends Stall {
   readonly scheduler: Scheduler

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import type { Purse } from './byte-budget.ts'
 import type { Refusal } from './refusals.ts'
 
 /** Whether the request says of itself that it is too large. */
@@ -33,4 +32,37 @@ export function readBody(
   const end = (): void => give(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
   request.on('data', hear)
   request.on('end', end)
+}
+
+/** Bytes that may be held at a time, over all requests of the door. */
+export class ByteBudget {
+  readonly #max: number
+  #taken = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  /** A purse of one request; what it took comes back when it is emptied. */
+  open(): Purse {
+    let own = 0
+    return {
+      take: (bytes) => {
+        if (this.#taken + bytes > this.#max) return false
+        this.#taken += bytes
+        own += bytes
+        return true
+      },
+      empty: () => {
+        this.#taken -= own
+        own = 0
+      },
+    }
+  }
+}
+
+export interface Purse {
+  /** False, and nothing taken, where the budget does not reach. */
+  take(bytes: number): boolean
+  empty(): void
 }

@@ -1,5 +1,4 @@
-import type { ServerResponse } from 'node:http'
-import { endIfStalled, type Stall } from './stall.ts'
+import { type IncomingMessage, ServerResponse } from 'node:http'
 
 /** What a request is answered that makes no job, or whose job has no outcome to show. */
 export const refusals = {
@@ -38,4 +37,39 @@ export function refuse(response: ServerResponse, refusal: Refusal, stall: Stall)
   })
   endIfStalled(response, stall)
   response.end(body)
+}
+
+/** Node calls it with the first line of an answer: no part of its public interface. */
+interface HeadWriter {
+  readonly _storeHeader: (this: ServerResponse, firstLine: string, headers: unknown) => void
+}
+
+const storeHeader = (ServerResponse.prototype as unknown as HeadWriter)._storeHeader
+
+/** Answers a request of HTTP/1.0 with HTTP/1.0, as gearmand does; Node says 1.1 to all. */
+export class VersionedResponse<
+  Request extends IncomingMessage = IncomingMessage,
+> extends ServerResponse<Request> {
+  _storeHeader(firstLine: string, headers: unknown): void {
+    const isOld = this.req.httpVersion === '1.0'
+    const line = isOld ? firstLine.replace(/^HTTP\/1\.1/, 'HTTP/1.0') : firstLine
+    storeHeader.call(this, line, headers)
+  }
+}
+
+/** What becomes of a client that takes nothing of its answer. */
+export interface Stall {
+  /** After so long it is dropped, ms. */
+  readonly stallMs: number
+  readonly stalled: () => void
+}
+
+/** Ends the connection where its client takes nothing of this answer, which is about to be sent. */
+export function endIfStalled(response: ServerResponse, { stallMs, stalled }: Stall): void {
+  response.setTimeout(stallMs, () => {
+    stalled()
+    response.destroy()
+  })
+  // The time is the connection's: before Node goes on to the next request, which may wait for long.
+  response.prependOnceListener('finish', () => response.socket?.setTimeout(0))
 }

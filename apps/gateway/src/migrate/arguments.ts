@@ -1,15 +1,15 @@
-import { Command, CommanderError, Option } from 'commander'
 import {
   defaultBatch,
+  type DoubtRule,
   doubtRules,
   MigrationError,
   mostBatch,
+  type RecordState,
   recordStates,
   serverForms,
   sourceForms,
-  type DoubtRule,
-  type RecordState,
 } from '@crossgear/migration'
+import { Command, CommanderError, Option } from 'commander'
 
 export type Act = 'plan' | 'run' | 'verify' | 'rollback' | 'export'
 

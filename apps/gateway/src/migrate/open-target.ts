@@ -2,14 +2,14 @@ import { LaneNames } from '@crossgear/core-scheduler'
 import {
   Journal,
   JournaledTarget,
+  type Ledger,
   MigrationError,
+  type ServerTarget,
   serverTargetOf,
   StoreTarget,
-  type Ledger,
-  type ServerTarget,
   type Target,
 } from '@crossgear/migration'
-import { loadConfig, type ConfigSources } from '../config/load-config.ts'
+import { type ConfigSources, loadConfig } from '../config/load-config.ts'
 import { StartError } from '../errors.ts'
 import type { Act, MigrateArguments } from './arguments.ts'
 import { laneNamesOf, openTargetStore } from './target-store.ts'

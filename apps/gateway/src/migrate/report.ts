@@ -1,6 +1,6 @@
+import type { Plan, RollbackCounts, RunCounts, Verification } from '@crossgear/migration'
 import cliProgress from 'cli-progress'
 import type { Output } from './run-migrate.ts'
-import type { Plan, RollbackCounts, RunCounts, Verification } from '@crossgear/migration'
 
 /** Lines of progress are not written more often, milliseconds. */
 const lineEveryMs = 2_000

@@ -2,28 +2,28 @@ import { fileURLToPath } from 'node:url'
 import {
   defaultName,
   exitCodes,
+  type Ledger,
   makePlan,
   MigrationError,
   NdjsonTarget,
   openSource,
+  type Reject,
   rollback,
   run,
-  Selection,
-  serverTargetOf,
-  verifyCopy,
-  verifyMoved,
-  type Ledger,
-  type Reject,
   type RunOptions,
   type RunResult,
+  Selection,
+  serverTargetOf,
   type Source,
+  verifyCopy,
+  verifyMoved,
 } from '@crossgear/migration'
 import type { ConfigSources } from '../config/load-config.ts'
-import { readArguments, type Act, type MigrateArguments } from './arguments.ts'
-import { RejectFile } from './reject-file.ts'
-import { Report } from './report.ts'
+import { type Act, type MigrateArguments, readArguments } from './arguments.ts'
 import { boundHeap } from './heap-bound.ts'
 import { openTarget, refuseServer } from './open-target.ts'
+import { RejectFile } from './reject-file.ts'
+import { Report } from './report.ts'
 import { openTargetStore, type TargetStore } from './target-store.ts'
 
 export interface MigrateSurroundings {

@@ -1,6 +1,6 @@
-import { Command, CommanderError } from 'commander'
 import { MigrationError } from '@crossgear/migration'
-import { placeOf, type Place } from './place.ts'
+import { Command, CommanderError } from 'commander'
+import { type Place, placeOf } from './place.ts'
 
 /** The checked command line. */
 export interface MirrorArguments {

@@ -1,5 +1,5 @@
-import type { MirrorCounts } from './counts.ts'
 import { Comparison, type JobResult, type Side } from './comparison.ts'
+import type { MirrorCounts } from './counts.ts'
 import type { TappedPacket } from './packet-tap.ts'
 
 /** Two results that differ. */

@@ -1,4 +1,4 @@
-import { packetTypes, splitArguments, type PacketName } from '@crossgear/gearman-codec'
+import { type PacketName, packetTypes, splitArguments } from '@crossgear/gearman-codec'
 
 const headBytes = 12
 const lineFeed = 0x0a

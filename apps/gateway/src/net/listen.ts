@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { ListenOptions, Server } from 'node:net'
-import { anyHost, bindAddresses } from './addresses.ts'
 import { oneLine, StartError, systemCode } from '../errors.ts'
+import { anyHost, bindAddresses } from './addresses.ts'
 
 export interface ListenAddress {
   readonly host: string

@@ -1,8 +1,8 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { createServer, type Server, type Socket } from 'node:net'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { AddressCounts, countedAddress } from './addresses.ts'
 import type { ListenAddress } from './listen.ts'
-import { AddressCounts, countedAddress } from './address-counts.ts'
-import { openHere, type OpenedPort, type OpenPort, type Surplus } from './open-port.ts'
+import { type OpenedPort, openHere, type OpenPort, type Surplus } from './open-port.ts'
 import { createTlsServer, type TlsOptions } from './tls.ts'
 
 /** How connections of a port are taken. Defaults at the end of each line. */

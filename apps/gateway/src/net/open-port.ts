@@ -1,5 +1,5 @@
 import type { Server, Socket } from 'node:net'
-import { listenOnAll, type ListenAddress } from './listen.ts'
+import { type ListenAddress, listenOnAll } from './listen.ts'
 
 /** The limit that a connection exceeds: its port's, or its address's. */
 export type Surplus = 'connections' | 'address_connections'

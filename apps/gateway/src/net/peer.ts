@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Arrivals, Holder } from './arrivals.ts'
-import { PlaceQueue, type Place } from './places.ts'
+import { type Place, PlaceQueue } from './places.ts'
 
 /** Bounds of one connection. Defaults at the end of each line. */
 export interface PeerLimits {

@@ -1,9 +1,9 @@
-import type { Orphan, Observer, StoreError } from '@crossgear/core-scheduler'
+import type { Observer, Orphan, StoreError } from '@crossgear/core-scheduler'
+import { oneLine } from '../errors.ts'
+import { systemClock } from '../net/clock.ts'
 import type { Logger } from './log/logger.ts'
 import { Troubles } from './log/troubles.ts'
-import { systemClock } from '../net/clock.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import { oneLine } from '../errors.ts'
 
 /** What the log says of a leftover of a native program that was put right. */
 const mended: Readonly<Record<Orphan, string>> = {

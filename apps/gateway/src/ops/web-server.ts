@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { flagOf } from '../config/options.ts'
-import { listenOn, type ListenAddress } from '../net/listen.ts'
 import { oneLine } from '../errors.ts'
-import { Episodes } from './log/episodes.ts'
-import type { Logger } from './log/logger.ts'
 import { systemClock } from '../net/clock.ts'
 import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
-import { type Answer, json, type Page } from './page.ts'
+import { type ListenAddress, listenOn } from '../net/listen.ts'
+import { Episodes } from './log/episodes.ts'
+import type { Logger } from './log/logger.ts'
 import { type FigureSources, MetricsPages } from './metrics/metrics-pages.ts'
+import { type Answer, json, type Page } from './page.ts'
 
 /** Whether the gateway can take jobs, and if not, why. */
 export type Readiness =

@@ -1,5 +1,5 @@
 import { locateServer, ProbeError, StoreProbe } from '@crossgear/redis-store'
-import { readDurability } from '../config/durability-level.ts'
+import { readDurability } from '../config/value-kinds.ts'
 import { oneLine, StartError } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import { nameServer } from './given-store.ts'

@@ -4,9 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { type ServerAddress, StoreProbe } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
 import { StartError, systemCode } from '../errors.ts'
+import { LOOPBACK } from '../net/addresses.ts'
 import { nameServer } from './given-store.ts'
 import type { RunningStore } from './keep-running.ts'
-import { chooseStorePort, LOOPBACK } from './private-server.ts'
+import { chooseStorePort } from './private-server.ts'
 
 /** Plain JavaScript, so that it runs the same from the sources and from the build. */
 const SCRIPT = fileURLToPath(new URL('../../bin/embedded-store.js', import.meta.url))

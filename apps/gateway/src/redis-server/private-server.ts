@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Config } from '../config/load-config.ts'
 import { StartError, systemCode } from '../errors.ts'
+import { LOOPBACK } from '../net/addresses.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import type { StoreFolder } from './store-folder.ts'
 
@@ -134,7 +135,6 @@ async function majorVersion(path: string): Promise<number | undefined> {
   }
 }
 
-export const LOOPBACK = '127.0.0.1'
 const USUAL_PORT = 6379
 
 /** The loopback port of a new store: the one wished for, or for `auto` 6379 or any that is free. */

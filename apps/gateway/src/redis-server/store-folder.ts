@@ -15,7 +15,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { ServerAddress } from '@crossgear/redis-store'
 import * as v from 'valibot'
 import { oneLine, StartError, systemCode } from '../errors.ts'
-import { LOOPBACK } from './private-server.ts'
+import { LOOPBACK } from '../net/addresses.ts'
 
 /** The longest path that Linux (108 bytes with the NUL) gives a unix socket; macOS takes 103. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { WrongPasswords } from '../../src/faktory/wrong-passwords.ts'
+import { WrongPasswords } from '../../src/faktory/handshake.ts'
 import { DoorClock } from './support/door-clock.ts'
 
 it.each([

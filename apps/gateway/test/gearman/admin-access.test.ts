@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AdminAccess } from '../../src/gearman/admin-access.ts'
+import { AdminAccess } from '../../src/net/networks.ts'
 
 test.each(['127.0.0.1', '127.8.9.10', '::1', '::ffff:127.0.0.1'])(
   'this machine may change things: %s',

@@ -1,20 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import type { BatchCallback, BatchState, CallbackState, NewBatch } from '@crossgear/core-scheduler'
 import {
+  type Batch,
   bulk,
   error,
   formatRfc3339,
+  type FwpJob,
   OK,
   parseBatch,
-  type Batch,
-  type FwpJob,
 } from '@crossgear/fwp-codec'
-import { answerLater } from '../answer-later.ts'
+import { answerLater, noSuchBatch } from '../answers.ts'
 import type { FaktoryContext } from '../context.ts'
-import { laneFor } from '../lane-for.ts'
-import { noSuchBatch } from '../refusals.ts'
+import { laneFor } from '../lanes.ts'
+import type { Handler } from '../session.ts'
 import { plainJobOf } from '../translate.ts'
-import type { Handler } from './handler.ts'
 
 /**
  * `BATCH NEW {"description", "parent_bid", "success", "complete"}`, `BATCH OPEN bid`: a bulk string,

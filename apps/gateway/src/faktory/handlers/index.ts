@@ -1,22 +1,80 @@
-import type { Verb } from '@crossgear/fwp-codec'
-import { ack } from './ack.ts'
+import { bulk, error, OK, parseBeat } from '@crossgear/fwp-codec'
+import { answerLater } from '../answers.ts'
+import { Fetch } from '../fetch.ts'
+import type { Handler, Handlers } from '../session.ts'
+import { workerStates } from '../workers.ts'
 import { batch } from './batch.ts'
-import { beat } from './beat.ts'
-import { end } from './end.ts'
-import { fail } from './fail.ts'
-import { fetch } from './fetch.ts'
-import { flush } from './flush.ts'
-import type { Handler } from './handler.ts'
-import { hello } from './hello.ts'
-import { info } from './info.ts'
 import { mutate } from './mutate.ts'
-import { push } from './push.ts'
-import { pushb } from './pushb.ts'
+import { ack, fail } from './outcomes.ts'
+import { push, pushb } from './push.ts'
 import { queue } from './queue.ts'
 import { track } from './track.ts'
 
+/**
+ * `BEAT {"wid", "rss_kb", "current_state"}`: `+OK` while the worker is to run, else a bulk string,
+ * `{"state":"quiet"}` or `{"state":"terminate"}`. The client must have said HELLO with a wid.
+ */
+const beat: Handler = (session, argument) => {
+  const { wid, rssKb, currentState } = parseBeat(argument)
+  if (session.worker.wid === undefined) {
+    session.send(error('BEAT is for workers: HELLO named no wid'))
+    return
+  }
+  const { workers, neighbours, scheduler } = session.context
+  const state = workerStates.find((known) => known === currentState)
+  const news = { wid, ...(rssKb !== undefined && { rssKb }), ...(state && { state }) }
+  const worker = workers.beat(news)
+  if (!worker) {
+    session.send(error(`unknown worker ${wid}`))
+    return
+  }
+  neighbours.tell({ kind: 'beat', ...news })
+  void scheduler.queues.notify(wid, 'alive')
+  scheduler.holders.alive(worker.holder)
+  session.send(worker.state === 'running' ? OK : bulk(JSON.stringify({ state: worker.state })))
+}
+
+/** `END`: `+OK` after the replies to what was asked before, then the connection ends. */
+const end: Handler = (session) => {
+  session.send(OK)
+  session.end()
+}
+
+/**
+ * `FETCH [queue ...]`: a bulk string, the job; the null bulk string where none comes in time. The
+ * queues are looked at strictly in this order; without one it is `default`.
+ */
+const fetch: Handler = (session, argument) => {
+  const { queues, subscription } = session.context.subscriptions.of(argument, session.functions)
+  session.worker.count(queues)
+  new Fetch(session, subscription).start()
+}
+
+/** `FLUSH`: `+OK` when all jobs of the broker are gone. Only from where the operator allows it. */
+const flush: Handler = (session) => {
+  const { scheduler, mayFlush } = session.context
+  if (!mayFlush(session.address)) {
+    session.send(error('FLUSH is not allowed from this address'))
+    return
+  }
+  answerLater(session, async () => {
+    await scheduler.queues.flush()
+    return OK
+  })
+}
+
+/** `HELLO` again: a client says who it is once. */
+const hello: Handler = (session) => {
+  session.send(error('unknown command HELLO'))
+}
+
+/** `INFO`: a bulk string, the JSON of the server's figures. */
+const info: Handler = (session) => {
+  answerLater(session, async () => bulk(await session.context.info.json()))
+}
+
 /** Every verb of the protocol. */
-export const handlers: Readonly<Record<Verb, Handler>> = {
+export const handlers: Handlers = {
   HELLO: hello,
   END: end,
   PUSH: push,

@@ -1,11 +1,11 @@
 import type { JobRef, SetExit, SetFilter } from '@crossgear/core-scheduler'
-import { OK, parseMutate, type Mutate, type MutateOperation } from '@crossgear/fwp-codec'
-import { answerLater } from '../answer-later.ts'
+import { type Mutate, type MutateOperation, OK, parseMutate } from '@crossgear/fwp-codec'
+import { answerLater } from '../answers.ts'
 import type { FaktoryContext } from '../context.ts'
-import { findRef } from '../find-job.ts'
 import { matchesGlob } from '../glob.ts'
+import { findRef } from '../jids.ts'
+import type { Handler } from '../session.ts'
 import { jobText } from '../translate.ts'
-import type { Handler } from './handler.ts'
 
 /** Jobs that are looked up at once. */
 const lookedUpAtOnce = 100

@@ -1,7 +1,7 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
 import { bulk, isQueueName, OK, parseQueueCommand, type QueueCommand } from '@crossgear/fwp-codec'
-import { answerLater } from '../answer-later.ts'
-import type { Handler } from './handler.ts'
+import { answerLater } from '../answers.ts'
+import type { Handler } from '../session.ts'
 
 /**
  * `QUEUE PAUSE|RESUME|REMOVE queue ...|*`: `+OK`; REMOVE ends a pause, too. `QUEUE LATENCY queue ...`: a

@@ -1,10 +1,9 @@
 import type { Assignment, JobState, Report, Scheduler } from '@crossgear/core-scheduler'
 import { bulk, error, OK, parseTrack, type Track } from '@crossgear/fwp-codec'
-import { answerLater } from '../answer-later.ts'
-import { findFinished, findJob } from '../find-job.ts'
-import type { Session } from '../session.ts'
+import { answerLater } from '../answers.ts'
+import { findFinished, findJob } from '../jids.ts'
+import type { Handler, Session } from '../session.ts'
 import { isTracked, trackOf, trackText, untracked } from '../tracking.ts'
-import type { Handler } from './handler.ts'
 
 /** How long a reservation may be extended at once, milliseconds: as long as a job may ask for. */
 const longestReserveMs = 86_400_000

@@ -1,9 +1,15 @@
 import type { JobState, Level, NewJob } from '@crossgear/core-scheduler'
 import { encodeResponse, MAX_UNIQUE_BYTES } from '@crossgear/gearman-codec'
 import { nextMatch, readSchedule } from '../next-match.ts'
-import type { Session } from '../session.ts'
-import { coalescingKey, denominatorDigits, dueAt, levels, progressFigure } from '../translate.ts'
-import { argument, type PacketHandler } from './packet-handler.ts'
+import type { PacketHandler, Session } from '../session.ts'
+import {
+  argument,
+  coalescingKey,
+  denominatorDigits,
+  dueAt,
+  levels,
+  progressFigure,
+} from '../translate.ts'
 
 /** What the packet says of a job besides its function, unique id and data. */
 interface Particulars {

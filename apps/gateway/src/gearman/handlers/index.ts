@@ -1,13 +1,34 @@
-import type { PacketName } from '@crossgear/gearman-codec'
+import { MAX_CLIENT_ID_BYTES } from '@crossgear/gearman-codec'
+import type { Handlers, PacketHandler } from '../session.ts'
+import { argument } from '../translate.ts'
+import { takeLine } from './admin.ts'
 import * as client from './client.ts'
-import * as common from './common.ts'
-import type { PacketHandler } from './packet-handler.ts'
 import * as worker from './worker.ts'
 
-const { notExpected } = common
+/** `ECHO_REQ` data -> `ECHO_RES` data. */
+const echo: PacketHandler = (session, args) => session.send('ECHO_RES', argument(args, 0))
 
-/** What is done for each packet. */
-export const handlers: Readonly<Record<PacketName, PacketHandler>> = {
+/** `SET_CLIENT_ID` id. */
+const setClientId: PacketHandler = (session, args) => {
+  session.clientId = argument(args, 0).toString('utf8', 0, MAX_CLIENT_ID_BYTES)
+}
+
+/** `OPTION_REQ` option, in any case -> `OPTION_RES` option, as it was spelt. */
+const option: PacketHandler = (session, args) => {
+  const name = argument(args, 0)
+  if (name.toString('latin1').toLowerCase() !== 'exceptions') {
+    session.sendError('UNKNOWN_OPTION')
+    return
+  }
+  session.client.exceptions = true
+  session.send('OPTION_RES', name)
+}
+
+/** Any packet that is not for a server. */
+const notExpected: PacketHandler = (session) => session.sendError('COMMAND_NOT_EXPECTED')
+
+/** The handler of each packet. */
+const packets: Handlers['packets'] = {
   SUBMIT_JOB: client.submitJob,
   SUBMIT_JOB_BG: client.submitJobBg,
   SUBMIT_JOB_HIGH: client.submitJobHigh,
@@ -36,9 +57,9 @@ export const handlers: Readonly<Record<PacketName, PacketHandler>> = {
   WORK_WARNING: worker.workWarning,
   WORK_STATUS: worker.workStatus,
 
-  ECHO_REQ: common.echo,
-  SET_CLIENT_ID: common.setClientId,
-  OPTION_REQ: common.option,
+  ECHO_REQ: echo,
+  SET_CLIENT_ID: setClientId,
+  OPTION_REQ: option,
 
   UNUSED: notExpected,
   ALL_YOURS: notExpected,
@@ -54,3 +75,5 @@ export const handlers: Readonly<Record<PacketName, PacketHandler>> = {
   STATUS_RES: notExpected,
   STATUS_RES_UNIQUE: notExpected,
 }
+
+export const handlers: Handlers = { packets, takeLine }

@@ -1,10 +1,14 @@
 import type { ErrorPacketKey } from '@crossgear/gearman-codec'
-import { assignPlain, assignWithReducer, assignWithUnique } from '../grabbed-job.ts'
-import type { AssignForm } from '../grabbed-job.ts'
-import type { Session } from '../session.ts'
-import { exceptionReport, leaseOf, plainFailure } from '../translate.ts'
-import { ReportReply, ResultReply } from '../work-replies.ts'
-import { argument, type PacketHandler } from './packet-handler.ts'
+import {
+  type AssignForm,
+  assignPlain,
+  assignWithReducer,
+  assignWithUnique,
+  ReportReply,
+  ResultReply,
+} from '../grabbed-job.ts'
+import type { PacketHandler, Session } from '../session.ts'
+import { argument, exceptionReport, leaseOf, plainFailure } from '../translate.ts'
 
 /** `CAN_DO` function. */
 export const canDo: PacketHandler = (session, args) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { FwpError, parseCustom, parseJobText, type FwpJob } from '@crossgear/fwp-codec'
-import { closest } from '../../config/closest.ts'
-import { checkJobtype } from '../../faktory/lane-for.ts'
+import { FwpError, type FwpJob, parseCustom, parseJobText } from '@crossgear/fwp-codec'
+import { closest } from '../../config/unknown-variables.ts'
+import { checkJobtype } from '../../faktory/lanes.ts'
 import { Schedule } from './schedule.ts'
 
 /** Why an entry cannot be used: the name of the field, and what is wrong with it. */

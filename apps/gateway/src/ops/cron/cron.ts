@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock, NewJob, Scheduler } from '@crossgear/core-scheduler'
-import { laneFor } from '../../faktory/lane-for.ts'
+import { laneFor } from '../../faktory/lanes.ts'
 import { newJobOf, type PayloadRuleOf } from '../../faktory/translate.ts'
-import { readCronEntry, CronEntryError, type CronEntry } from './cron-entry.ts'
+import { type CronEntry, CronEntryError, readCronEntry } from './cron-entry.ts'
 
 /** How often entries that another node added are looked for, milliseconds. */
 const reloadEveryMs = 5_000

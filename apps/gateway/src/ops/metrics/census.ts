@@ -1,4 +1,4 @@
-import { counter, gauge, type Figure, type FigureValue } from './figure.ts'
+import { counter, type Figure, type FigureValue, gauge } from './figure.ts'
 import type { BoundedLabels } from './labels.ts'
 
 /** Workers of one function or queue by what they do. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { counter, gauge, only, type Figure } from './figure.ts'
+import { counter, type Figure, gauge, only } from './figure.ts'
 import type { BoundedLabels } from './labels.ts'
 
 /** The part of INFO that is the same at every node. */

@@ -1,6 +1,6 @@
-import { gauge, only, type Figure } from './figure.ts'
+import { type Figure, gauge, only } from './figure.ts'
 import type { BoundedLabels } from './labels.ts'
-import { queuedIn, type LaneFigures, type StoreSnapshot } from './store-snapshot.ts'
+import { type LaneFigures, queuedIn, type StoreSnapshot } from './store-snapshot.ts'
 
 interface Parts {
   /** Absent while the store does not answer. */

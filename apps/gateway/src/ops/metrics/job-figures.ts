@@ -1,8 +1,13 @@
-import { maxLanes } from '@crossgear/core-scheduler'
-import type { Door, EndedRun, LaneNames, Lease } from '@crossgear/core-scheduler'
-import { counter, histogram, type Figure, type FigureValue } from './figure.ts'
+import {
+  type Door,
+  type EndedRun,
+  type LaneNames,
+  maxLanes,
+  type Lease,
+} from '@crossgear/core-scheduler'
+import { counter, type Figure, type FigureValue, histogram } from './figure.ts'
 import type { BoundedLabels } from './labels.ts'
-import { latencyBuckets, Latencies } from './latencies.ts'
+import { Latencies, latencyBuckets } from './latencies.ts'
 
 const doors: readonly Door[] = ['gearman', 'faktory', 'http', 'native']
 const placeOf: Readonly<Record<Door, number>> = { gearman: 0, faktory: 1, http: 2, native: 3 }

@@ -2,7 +2,7 @@ import type { Answer } from '../page.ts'
 import { Cached } from './cached.ts'
 import { faktoryServerFigures } from './faktory-figures.ts'
 import type { Figure } from './figure.ts'
-import { contentTypes, formatFor, render, type Format } from './render.ts'
+import { contentTypes, type Format, formatFor, render } from './render.ts'
 
 /** The figures of the whole store, for each of the pages that have some. */
 export interface StoreScrape {

@@ -1,9 +1,8 @@
 import { LaneNames } from '@crossgear/core-scheduler'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
-import type { Figure } from './figure.ts'
-import { counter, only } from './figure.ts'
-import { BoundedLabels } from './labels.ts'
+import { counter, type Figure, only } from './figure.ts'
 import { JobFigures } from './job-figures.ts'
+import { BoundedLabels } from './labels.ts'
 
 /** What one door reports of its connections. */
 export interface DoorMetrics {

@@ -1,6 +1,6 @@
-import { counter, gauge, only, type Figure, type FigureValue } from './figure.ts'
+import { counter, type Figure, type FigureValue, gauge, only } from './figure.ts'
 import type { BoundedLabels } from './labels.ts'
-import { queuedIn, type LaneFigures, type StoreSnapshot } from './store-snapshot.ts'
+import { type LaneFigures, queuedIn, type StoreSnapshot } from './store-snapshot.ts'
 
 const ofStore = 'of the whole store, the same at every node'
 

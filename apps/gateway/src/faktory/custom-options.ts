@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { NewJob } from '@crossgear/core-scheduler'
-import { parseCustom, type CustomTerms, type FwpJob } from '@crossgear/fwp-codec'
+import { type CustomTerms, type FwpJob, parseCustom } from '@crossgear/fwp-codec'
 
 const quote = 0x22
 const backslash = 0x5c

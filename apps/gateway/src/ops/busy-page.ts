@@ -1,14 +1,7 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import * as v from 'valibot'
-import {
-  type Answer,
-  BodyError,
-  json,
-  type PageRequest,
-  readJson,
-  refuseChange,
-} from '../ops/page.ts'
-import type { Worker, Workers } from './workers.ts'
+import type { Worker, Workers } from '../faktory/workers.ts'
+import { type Answer, BodyError, json, type PageRequest, readJson, refuseChange } from './page.ts'
 
 /** What an operator may tell workers, as Faktory's own page `/busy` calls it. */
 const orderSchema = v.strictObject({

@@ -1,10 +1,11 @@
 import type { Assignment, Settled, Settlement, StoreError } from '@crossgear/core-scheduler'
-import { error, OK } from '@crossgear/fwp-codec'
-import type { Place } from '../net/places.ts'
-import { findJob } from './find-job.ts'
-import type { HeldJob } from './held-jobs.ts'
-import type { Session } from './session.ts'
-import { asStoreError, storeErrorText } from './store-error-text.ts'
+import { error, type Fail, OK, parseAck, parseFail, scanObject } from '@crossgear/fwp-codec'
+import type { Place } from '../../net/places.ts'
+import { asStoreError, storeErrorText } from '../answers.ts'
+import type { HeldJob } from '../held-jobs.ts'
+import { findJob } from '../jids.ts'
+import type { Handler, Session } from '../session.ts'
+import { outputOfResult } from '../translate.ts'
 
 /**
  * What a worker says of a job that it names by jid: settled on the reservation that this node handed
@@ -74,4 +75,59 @@ export abstract class JidOutcome implements Settlement {
       this.refused(asStoreError(problem))
     }
   }
+}
+
+/** `ACK {"jid", "result"}`: `+OK`, for a job that nobody holds as well. */
+export const ack: Handler = (session, argument) => {
+  const { jid, result } = parseAck(argument)
+  new Acknowledgement(session, jid, outputOfResult(result)).start()
+}
+
+class Acknowledgement extends JidOutcome {
+  readonly #output: Buffer
+
+  constructor(session: Session, jid: string, output: Buffer) {
+    super(session, jid)
+    this.#output = output
+  }
+
+  protected override unknown(): Buffer {
+    return OK
+  }
+
+  protected override tell(assignment: Assignment): void {
+    this.session.context.scheduler.complete(assignment, this.#output, this)
+  }
+}
+
+/** `FAIL {"jid", "errtype", "message", "backtrace"}`: `+OK`, or `-ERR Job not found <jid>`. */
+export const fail: Handler = (session, argument) => {
+  new Failure(session, parseFail(argument)).start()
+}
+
+class Failure extends JidOutcome {
+  readonly #fail: Fail
+
+  constructor(session: Session, report: Fail) {
+    super(session, report.jid)
+    this.#fail = report
+  }
+
+  protected override unknown(jid: string): Buffer {
+    return error(`Job not found ${jid}`)
+  }
+
+  protected override tell(assignment: Assignment): void {
+    const { message, errtype, backtrace } = this.#fail
+    const lines = linesWanted(assignment.job.envelope)
+    const report = { message, errtype, backtrace: backtrace.slice(0, lines) }
+    this.session.context.scheduler.fail(assignment, report, this)
+  }
+}
+
+/** The lines of a backtrace that the job's producer asked to be kept; undefined: what there is. */
+function linesWanted(envelope: string | undefined): number | undefined {
+  if (envelope === undefined) return undefined
+  const lines = Number(scanObject(envelope).get('backtrace'))
+  return lines > 0 ? lines : undefined
 }

@@ -1,0 +1,67 @@
+import {
+  type NewJob,
+  StoreError,
+  type StoreErrorCode,
+  type Submitted,
+} from '@crossgear/core-scheduler'
+import { error, NULL_BULK } from '@crossgear/fwp-codec'
+import type { Session } from './session.ts'
+
+/** Answers a command that takes several steps, in its turn. For what is asked seldom. */
+export function answerLater(session: Session, step: () => Promise<Buffer>): void {
+  const place = session.reserve()
+  const ask = async (): Promise<Buffer> => (session.hasLeft ? NULL_BULK : step())
+  session.asking.run(ask).then(
+    (reply) => place.fill(reply),
+    (problem: unknown) => place.fill(error(storeErrorText(asStoreError(problem)))),
+  )
+}
+
+const texts: Readonly<Record<StoreErrorCode, (message: string) => string>> = {
+  UNREACHABLE: () => 'the job store cannot be reached, try again later',
+  TIMEOUT: () => 'the job store does not answer, try again later',
+  REFUSED: (message) => `the job store refused: ${message}`,
+  UNCONFIRMED: (message) => `the job is not safe (${message}): it may be run all the same`,
+  TOO_MANY_LANES: (message) => `too many job types: ${message}`,
+}
+
+/** What a client reads after `-ERR ` when the store did not do its part. */
+export function storeErrorText(error: StoreError): string {
+  return texts[error.code](error.message)
+}
+
+/** What an asynchronous step threw, as the error of the store that it is. */
+export function asStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new StoreError('REFUSED', message, { cause: error })
+}
+
+/** Why a pushed job was not taken: the first word of the error, and its text. */
+export interface Refusal {
+  readonly kind: 'ERR' | 'NOTUNIQUE'
+  readonly text: string
+}
+
+type Refused = Exclude<Submitted['kind'], 'created' | 'joined'>
+
+const refusals: Readonly<Record<Refused, (job: NewJob) => Refusal>> = {
+  full: () => ({ kind: 'ERR', text: 'the queue of this job type is full' }),
+  locked: () => ({ kind: 'NOTUNIQUE', text: 'Job not unique' }),
+  ticked: () => ({ kind: 'ERR', text: 'the tick has its job' }),
+  unbatched: ({ batch = '' }) => ({ kind: 'ERR', text: noSuchBatch(batch) }),
+}
+
+/** Undefined for a job that was taken. */
+export function refusalOf(result: Submitted, job: NewJob): Refusal | undefined {
+  return 'id' in result ? undefined : refusals[result.kind](job)
+}
+
+/** How PUSHB names a refusal. */
+export function shown({ kind, text }: Refusal): string {
+  return kind === 'ERR' ? text : `${kind} ${text}`
+}
+
+export function noSuchBatch(bid: string): string {
+  return `No such batch ${bid}`
+}

@@ -1,0 +1,112 @@
+import { execFileSync, fork } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { oneLine, systemCode } from '../errors.ts'
+import { usageError } from './parse-words.ts'
+
+/** Marks the process that is the server. */
+const MARK = 'XG_DETACHED'
+
+interface Report {
+  /** Why it does not start; absent: it answers. */
+  readonly failure?: string
+}
+
+export function isDetached(): boolean {
+  return process.env[MARK] !== undefined && process.send !== undefined
+}
+
+/**
+ * Starts this program again in a session of its own, without a terminal, and returns when it
+ * answers.
+ *
+ * @throws StartError (code 1) with what the server said if it does not start.
+ */
+export async function detach(env: NodeJS.ProcessEnv): Promise<void> {
+  const [, program = '', ...words] = process.argv
+  const child = fork(program, words, {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    env: { ...env, [MARK]: '1' },
+  })
+  const { failure } = await new Promise<Report>((resolve) => {
+    child.once('message', (report) => resolve(report as Report))
+    child.once('error', (error) => resolve({ failure: error.message }))
+    child.once('exit', (code, signal) => {
+      resolve({ failure: `the server ended at its start (${signal ?? `exit code ${code ?? 0}`})` })
+    })
+  })
+  if (failure !== undefined) throw usageError(failure)
+  child.disconnect()
+  child.unref()
+}
+
+/** Tells the process that started this one how it went. */
+export async function report(what: Report): Promise<void> {
+  if (!isDetached()) return
+  await new Promise((resolve) => process.send?.(what, resolve))
+  process.disconnect()
+}
+
+const usualPath = '/var/gearmand.pid'
+
+/**
+ * Writes the process id and returns what takes the file away again, if it is still this process's.
+ * Without a path the usual file is written where that is allowed.
+ *
+ * @throws StartError (code 1)
+ */
+export function writePidFile(path: string | undefined, pid = process.pid): () => void {
+  const file = path ?? usualPath
+  try {
+    writeFileSync(file, `${pid}\n`)
+  } catch (error) {
+    if (path === undefined) return () => undefined
+    const reason = systemCode(error) || oneLine(error)
+    throw usageError(`Could not open pid file for writing: ${file} (${reason})`)
+  }
+  return () => {
+    try {
+      if (Number(readFileSync(file, 'utf8')) === pid) rmSync(file)
+    } catch {
+      // Somebody else took it away.
+    }
+  }
+}
+
+/** It asks whatever directory of users the machine has; /etc/passwd is but one. */
+const ID_PROGRAM = '/usr/bin/id'
+
+/** Node has it; its types do not say so. */
+interface Grouped {
+  readonly initgroups?: (user: string, gid: number) => void
+}
+
+/**
+ * Goes on as another user, with the groups of that user; from then on files and ports are opened
+ * with its rights, as by gearmand.
+ *
+ * @throws StartError (code 1)
+ */
+export function switchUser(user: string): void {
+  if (process.getuid?.() !== 0 && process.geteuid?.() !== 0) {
+    throw usageError('Must be root to switch users.')
+  }
+  const [uid, gid] = [idOf(user, '-u'), idOf(user, '-g')]
+  try {
+    const { initgroups } = process as Grouped
+    initgroups?.(user, gid)
+    process.setgid?.(gid)
+    process.setuid?.(uid)
+  } catch (error) {
+    throw usageError(`Could not switch to user : ${user} (${String(error)})`)
+  }
+}
+
+function idOf(user: string, kind: '-u' | '-g'): number {
+  try {
+    const text = execFileSync(ID_PROGRAM, [kind, '--', user], { encoding: 'utf8', stdio: 'pipe' })
+    return Number(text)
+  } catch {
+    throw usageError(`Could not find user : ${user}`)
+  }
+}
