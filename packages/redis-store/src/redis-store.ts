@@ -208,8 +208,8 @@ export class RedisStore extends SingleSteps implements Store {
     return this.#jobs.findUniques(uniques, lanes)
   }
 
-  counts(lanes: readonly string[]): Promise<readonly LaneCounts[]> {
-    return this.#lanes.counts(lanes)
+  counts(lanes: readonly string[], withOldest = false): Promise<readonly LaneCounts[]> {
+    return this.#lanes.counts(lanes, withOldest)
   }
 
   discover(): Promise<readonly string[]> {

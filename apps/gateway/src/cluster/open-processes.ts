@@ -30,7 +30,7 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
     ...{ count: config.processes, log, shutdown, fail, aliveEveryMs },
     storeAnswers: () => storeAnswers(store.address),
     changed: () => doorkeeper.look(),
-    departed: (process) => void figures.departed(process),
+    departed: (process) => figures.departed(process),
   })
   closers.push({ what: 'processes', close: () => processes.close() })
   const store = await openStore(config, log, ways.searchPath, opening.signal)

@@ -1,7 +1,9 @@
-import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { aggregate } from '../ops/metrics/aggregate.ts'
 import { faktoryFigures } from '../ops/metrics/faktory-figures.ts'
 import type { Figure } from '../ops/metrics/figure.ts'
 import { gearmanFigures } from '../ops/metrics/gearman-figures.ts'
+import { promFigures } from '../ops/metrics/prom-figures.ts'
 import { BoundedLabels } from '../ops/metrics/labels.ts'
 import type { FigureSources, StoreScrape } from '../ops/metrics/metrics-pages.ts'
 import type { GatewayProcess } from './gateway-process.ts'
@@ -44,12 +46,12 @@ export class SharedFigures implements FigureSources {
   }
 
   /** What was known of the process lasts. */
-  async departed(process: GatewayProcess): Promise<void> {
+  departed(process: GatewayProcess): void {
     this.#restarts.inc()
     const last = this.#last.get(process) ?? []
     this.#last.delete(process)
     const lasting = last.filter(({ type }) => LASTING.has(type))
-    this.#departed = await sum([this.#departed, lasting])
+    this.#departed = aggregate([this.#departed, lasting])
   }
 
   /** A process that does not answer is shown as it was. */
@@ -65,7 +67,7 @@ export class SharedFigures implements FigureSources {
         }
       }),
     )
-    return await sum([await this.#ownFigures(), this.#departed, ...all])
+    return aggregate([await this.#ownFigures(), this.#departed, ...all])
   }
 
   /** One of the processes asks the store for all. */
@@ -87,14 +89,9 @@ export class SharedFigures implements FigureSources {
   }
 
   async #ownFigures(): Promise<Figures> {
-    const figures = (await this.#own.getMetricsAsJSON()) as unknown as Figures
+    const figures = await promFigures(this.#own)
     return figures
       .filter(({ name }) => OWN.test(name))
       .map((figure) => (figure.name === STARTED ? { ...figure, aggregator: 'first' } : figure))
   }
-}
-
-async function sum(parts: readonly Figures[]): Promise<Figures> {
-  const total = AggregatorRegistry.aggregate(parts.map((part) => [...part]))
-  return (await total.getMetricsAsJSON()) as unknown as Figures
 }

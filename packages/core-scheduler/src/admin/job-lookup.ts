@@ -42,12 +42,11 @@ export class JobLookup {
     return this.#uniques.find(unique)
   }
 
-  /** Since when the next job of each lane has been queued, milliseconds since 1970 on the store's clock. */
-  oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]> {
-    return this.#store.queues.oldest(lanes)
-  }
-
-  counts(lanes: Iterable<string> = this.#registry.all()): Promise<readonly LaneCounts[]> {
-    return this.#store.counts([...lanes])
+  /** What stands in lanes, all of them where none are named; `withOldest`: and since when. */
+  counts(
+    lanes: Iterable<string> = this.#registry.all(),
+    withOldest = false,
+  ): Promise<readonly LaneCounts[]> {
+    return this.#store.counts([...lanes], withOldest)
   }
 }

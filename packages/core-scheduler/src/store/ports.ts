@@ -106,6 +106,8 @@ export interface LaneCounts {
   readonly forgotten: number
   /** Its queue was removed, and no job has come since. */
   readonly isRemoved: boolean
+  /** Since when the next job has been queued, milliseconds since 1970; absent where none is, or nobody asked. */
+  readonly oldestMs?: number
 }
 
 /** How many workers behind one node a lane has. */
@@ -199,7 +201,8 @@ export interface Store extends StepStore {
     uniques: readonly Uint8Array[],
     lanes: readonly string[],
   ): Promise<readonly (readonly JobRef[])[]>
-  counts(lanes: readonly string[]): Promise<readonly LaneCounts[]>
+  /** With {@link LaneCounts.oldestMs} where it is asked for. */
+  counts(lanes: readonly string[], withOldest?: boolean): Promise<readonly LaneCounts[]>
   /**
    * Looks a little further, at each call, for lanes that a native client made; names those that it met which
    * have jobs queued or scheduled, known lanes among them. However large the store, one call is short.

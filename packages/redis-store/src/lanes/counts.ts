@@ -1,7 +1,12 @@
 import type { LaneCounts } from '@crossgear/core-scheduler'
 
+/** The reply of the counts script for a lane: numbers, and in the end a time as text. */
+export type CountsReply = readonly (number | Buffer)[]
+
 /** What the counts script returns, by name. */
-export function countsOf(lane: string, figures: readonly number[]): LaneCounts {
+export function countsOf(lane: string, reply: CountsReply): LaneCounts {
+  const figures = reply.filter((figure) => typeof figure === 'number')
+  const since = reply.at(-1)?.toString() ?? ''
   const [high = 0, normal = 0, low = 0, running = 0, scheduled = 0, dead = 0] = figures
   const [workers = 0, submitted = 0, completed = 0, failed = 0, retried = 0, retrying = 0] =
     figures.slice(6)
@@ -25,5 +30,6 @@ export function countsOf(lane: string, figures: readonly number[]): LaneCounts {
     requeued,
     forgotten,
     isRemoved: removed === 1,
+    ...(reply.length > figures.length && since !== '' && { oldestMs: Number(since) }),
   }
 }

@@ -6,7 +6,7 @@ import {
   type WorkerCount,
 } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
-import { countsOf } from './counts.ts'
+import { countsOf, type CountsReply } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
 import type { Place } from '@crossgear/gearmonkey-redis'
 import type { StoreLink } from '../connection/store-link.ts'
@@ -101,10 +101,11 @@ export class RedisLanes {
     return over
   }
 
-  async counts(lanes: readonly string[]): Promise<readonly LaneCounts[]> {
+  async counts(lanes: readonly string[], withOldest: boolean): Promise<readonly LaneCounts[]> {
     const { run, keys, perLanes } = this.#link
     return perLanes(lanes, async (some, first) => {
-      const reply = (await run('counts', [keys.busy(first)], some)) as (readonly number[])[]
+      const words = [withOldest ? '1' : '', ...some]
+      const reply = (await run('counts', [keys.busy(first)], words)) as CountsReply[]
       return some.map((lane, at) => countsOf(lane, reply[at] ?? []))
     })
   }

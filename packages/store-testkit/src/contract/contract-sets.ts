@@ -107,6 +107,10 @@ export function setContract(open: OpenWorld): void {
       await submitOne(store, 'mail')
       const { enqueuedAtMs } = await seen(store, 'mail', 1)
       expect(await store.queues.oldest(['mail', 'empty'])).toEqual([enqueuedAtMs, undefined])
+      const since = async (withOldest?: boolean): Promise<unknown> =>
+        (await store.counts(['mail', 'empty'], withOldest)).map(({ oldestMs }) => oldestMs)
+      expect(await since(true)).toEqual([enqueuedAtMs, undefined])
+      expect(await since()).toEqual([undefined, undefined])
     })
 
     test('a removed lane says so until a job comes, by whatever way', async () => {

@@ -215,8 +215,14 @@ export class MemoryNode extends SingleSteps implements Store {
     )
   }
 
-  counts(lanes: readonly string[]): Promise<readonly LaneCounts[]> {
-    return this.#step((world) => lanes.map((lane) => world.lane(lane).counts()))
+  async counts(lanes: readonly string[], withOldest = false): Promise<readonly LaneCounts[]> {
+    const since = withOldest ? await this.queues.oldest(lanes) : []
+    return this.#step((world) =>
+      lanes.map((lane, at) => {
+        const oldestMs = since[at]
+        return { ...world.lane(lane).counts(), ...(oldestMs !== undefined && { oldestMs }) }
+      }),
+    )
   }
 
   discover(): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-import { counter, type Figure, type FigureValue, gauge } from './figure.ts'
+import { counter, gauge, labelText, type Figure, type Value } from './figure.ts'
 import type { BoundedLabels } from './labels.ts'
 
 /** Workers of one function or queue by what they do. */
@@ -43,8 +43,8 @@ interface Labels {
 
 /** The figures of those who are connected to this node. */
 export function censusFigures(doors: readonly DoorCensus[], labels: Labels): readonly Figure[] {
-  const ofDoors = (value: (census: Census) => number): readonly FigureValue[] =>
-    doors.map(({ door, census }) => ({ labels: { door }, value: value(census) }))
+  const ofDoors = (value: (census: Census) => number): readonly Value[] =>
+    doors.map(({ door, census }) => [labelText({ door }), value(census)])
   return [
     gauge(
       'crossgear_clients',
@@ -82,14 +82,14 @@ function handValues(
   hands: ReadonlyMap<string, Hands>,
   labels: BoundedLabels,
   labelsOf: (label: string) => Readonly<Record<string, string>>,
-): readonly FigureValue[] {
+): readonly Value[] {
   const sums = new HandCounts()
   for (const [name, { idle, busy }] of hands) {
     sums.add(labels.of(name), 'idle', idle)
     sums.add(labels.of(name), 'busy', busy)
   }
   return [...sums.counts].flatMap(([label, { idle, busy }]) => [
-    { labels: { ...labelsOf(label), state: 'idle' }, value: idle },
-    { labels: { ...labelsOf(label), state: 'busy' }, value: busy },
+    [labelText({ ...labelsOf(label), state: 'idle' }), idle],
+    [labelText({ ...labelsOf(label), state: 'busy' }), busy],
   ])
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { counter, type Figure, gauge, only } from './figure.ts'
+import { counter, gauge, labelText, only, seriesName, type Figure } from './figure.ts'
 import type { BoundedLabels } from './labels.ts'
 
 /** The part of INFO that is the same at every node. */
@@ -39,13 +39,13 @@ export function faktoryFigures(info: string | undefined, labels: BoundedLabels):
     counter(
       'faktory_jobs_total',
       'Total amount of jobs',
-      Object.entries(statuses).map(([status, value]) => ({ labels: { status }, value })),
+      Object.entries(statuses).map(([status, value]) => [labelText({ status }), value]),
     ),
     gauge('faktory_queues_total', 'Total amount of queues', only(faktory.total_queues)),
     gauge(
       'faktory_queue_jobs',
       'Jobs in a queue',
-      [...sizes].map(([queue, value]) => ({ labels: { queue }, value })),
+      [...sizes].map(([queue, value]) => [labelText({ queue }), value]),
     ),
     ...Object.entries(faktory.tasks).flatMap(([task, fields]) =>
       Object.entries(fields).map(([field, value]) => {
@@ -61,9 +61,9 @@ const upHelp = 'Whether the server can be asked for its figures'
 
 /** What a node adds, from its own figures. */
 export function faktoryServerFigures(node: readonly Figure[]): readonly Figure[] {
-  const valueOf = (name: string): number => {
-    const values = node.find((figure) => figure.name === name)?.values ?? []
-    return values.find(({ labels }) => (labels['door'] ?? 'faktory') === 'faktory')?.value ?? 0
+  const valueOf = (name: string, labels = ''): number => {
+    const figure = node.find((one) => one.name === name)
+    return figure?.values[figure.series.indexOf(seriesName(name, labels))] ?? 0
   }
   return [
     counter(
@@ -74,7 +74,7 @@ export function faktoryServerFigures(node: readonly Figure[]): readonly Figure[]
     gauge(
       'faktory_server_connections',
       'Clients that are connected',
-      only(valueOf('crossgear_connections')),
+      only(valueOf('crossgear_connections', labelText({ door: 'faktory' }))),
     ),
   ]
 }

@@ -1,40 +1,65 @@
-/** One figure of a metric. `metricName` where it is a part of a histogram. */
-export interface FigureValue {
-  readonly metricName?: string
-  readonly labels: Readonly<Record<string, string | number>>
-  readonly value: number
-}
+/** How figures of several processes become one. */
+export type Aggregator = 'sum' | 'min' | 'max' | 'average' | 'first' | 'omit'
 
-/** A metric with its values: what prom-client passes between processes, and what is made here beside it. */
+/**
+ * A metric with its values. A series is a name with its labels as a scraper reads them: text that is made once, where
+ * thousands are shown again and again.
+ */
 export interface Figure {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
-  /** How figures of several processes become one. */
-  readonly aggregator: 'sum' | 'min' | 'max' | 'average' | 'first' | 'omit'
-  readonly values: readonly FigureValue[]
+  readonly aggregator: Aggregator
+  readonly series: readonly string[]
+  /** In the order of the series. */
+  readonly values: readonly number[]
 }
 
-type FigureOptions = Partial<Pick<Figure, 'aggregator'>>
+export type Labels = Readonly<Record<string, string | number>>
+/** Labels as a scraper reads them, and a value. */
+export type Value = readonly [labels: string, value: number]
 
-export function gauge(
+const special = /[\\\n"]/
+
+/** Labels as a scraper reads them: `door="gearman"`. */
+export function labelText(labels: Labels): string {
+  let text = ''
+  for (const label in labels) {
+    const value = String(labels[label])
+    const shown = special.test(value)
+      ? value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"')
+      : value
+    text += `${text === '' ? '' : ','}${label}="${shown}"`
+  }
+  return text
+}
+
+export function seriesName(name: string, labels: string): string {
+  return labels === '' ? name : `${name}{${labels}}`
+}
+
+export function gauge(name: string, help: string, values: readonly Value[]): Figure {
+  return figure('gauge', name, help, values)
+}
+
+export function counter(name: string, help: string, values: readonly Value[]): Figure {
+  return figure('counter', name, help, values)
+}
+
+/** The value of a figure without labels. */
+export function only(value: number): readonly Value[] {
+  return [['', value]]
+}
+
+function figure(
+  type: Figure['type'],
   name: string,
   help: string,
-  values: readonly FigureValue[],
-  { aggregator = 'sum' }: FigureOptions = {},
+  values: readonly Value[],
 ): Figure {
-  return { name, help, type: 'gauge', aggregator, values }
-}
-
-export function counter(name: string, help: string, values: readonly FigureValue[]): Figure {
-  return { name, help, type: 'counter', aggregator: 'sum', values }
-}
-
-export function histogram(name: string, help: string, values: readonly FigureValue[]): Figure {
-  return { name, help, type: 'histogram', aggregator: 'sum', values }
-}
-
-/** A figure without labels. */
-export function only(value: number): readonly FigureValue[] {
-  return [{ labels: {}, value }]
+  return {
+    ...{ name, help, type, aggregator: 'sum' },
+    series: values.map(([labels]) => seriesName(name, labels)),
+    values: values.map(([, value]) => value),
+  }
 }

@@ -1,7 +1,7 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
 import { type Census, censusFigures } from './census.ts'
 import { faktoryFigures } from './faktory-figures.ts'
-import { counter, type Figure, gauge, only } from './figure.ts'
+import { counter, gauge, labelText, only, type Figure } from './figure.ts'
 import { gearmanFigures } from './gearman-figures.ts'
 import { BoundedLabels } from './labels.ts'
 import type { FigureSources, StoreScrape } from './metrics-pages.ts'
@@ -55,7 +55,7 @@ export class GatewayFigures implements FigureSources {
         only(faktory?.commands ?? 0),
       ),
       gauge('crossgear_build_info', 'Always 1: version, node and kind of store', [
-        { labels: { version, node, store }, value: 1 },
+        [labelText({ version, node, store }), 1],
       ]),
     ]
   }

@@ -1,6 +1,7 @@
-import { type Figure, gauge, only } from './figure.ts'
+import type { LaneCounts } from '@crossgear/core-scheduler'
+import { gauge, labelText, only, type Figure } from './figure.ts'
 import type { BoundedLabels } from './labels.ts'
-import { type LaneFigures, queuedIn, type StoreSnapshot } from './store-snapshot.ts'
+import { queuedIn, type StoreSnapshot } from './store-snapshot.ts'
 
 interface Parts {
   /** Absent while the store does not answer. */
@@ -13,19 +14,22 @@ interface Parts {
 /** The figures of bakins/gearman-exporter: what the text command `status` says, jobs that are due later as waiting. */
 export function gearmanFigures({ snapshot, labels, version }: Parts): readonly Figure[] {
   const lanes = snapshot?.lanes ?? []
-  const byFunction = (name: string, help: string, of: (lane: LaneFigures) => number): Figure => {
+  const byFunction = (name: string, help: string, of: (lane: LaneCounts) => number): Figure => {
     const sums = new Map<string, number>()
     for (const lane of lanes) {
-      const label = labels.of(lane.lane)
-      sums.set(label, (sums.get(label) ?? 0) + of(lane))
+      const label = labels.of(lane.counts.lane)
+      sums.set(label, (sums.get(label) ?? 0) + of(lane.counts))
     }
-    const values = [...sums].map(([label, value]) => ({ labels: { function: label }, value }))
-    return gauge(name, help, values)
+    return gauge(
+      name,
+      help,
+      [...sums].map(([label, value]) => [labelText({ function: label }), value]),
+    )
   }
-  const waiting = (lane: LaneFigures): number => queuedIn(lane) + lane.scheduled
+  const waiting = (lane: LaneCounts): number => queuedIn(lane) + lane.scheduled
   return [
     gauge('gearman_up', 'is gearman up', only(snapshot ? 1 : 0)),
-    gauge('gearman_version_info', 'gearman version', [{ labels: { version }, value: 1 }]),
+    gauge('gearman_version_info', 'gearman version', [[labelText({ version }), 1]]),
     byFunction('gearman_jobs', 'number of jobs queued or running', (lane) => {
       return waiting(lane) + lane.running
     }),

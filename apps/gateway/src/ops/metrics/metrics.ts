@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import { counter, type Figure, only } from './figure.ts'
 import { JobFigures } from './job-figures.ts'
 import { BoundedLabels } from './labels.ts'
+import { promFigures } from './prom-figures.ts'
 
 /** What one door reports of its connections. */
 export interface DoorMetrics {
@@ -147,12 +148,11 @@ export class Metrics {
 
   /** The figures of this process, to be shown or added to those of others. */
   async figures(): Promise<readonly Figure[]> {
-    const own = (await this.#registry.getMetricsAsJSON()) as unknown as readonly Figure[]
     const folded = counter(
       'crossgear_functions_folded_total',
       'Functions that are counted as "other", for those that have a label of their own are as many as may be',
       only(this.labels.folded),
     )
-    return [...own, ...this.jobs.figures(), folded]
+    return [...(await promFigures(this.#registry)), ...this.jobs.figures(), folded]
   }
 }

@@ -1,4 +1,4 @@
-import type { Figure, FigureValue } from './figure.ts'
+import type { Figure } from './figure.ts'
 
 /** The two formats of a scrape. */
 export const contentTypes = {
@@ -14,41 +14,22 @@ export function formatFor(accept: string | undefined): Format {
 
 /** Figures as a scraper reads them. */
 export function render(figures: readonly Figure[], format: Format): string {
-  const lines: string[] = []
-  for (const figure of figures) {
-    const isCounter = format === 'openMetrics' && figure.type === 'counter'
-    const name = isCounter ? figure.name.replace(/_total$/, '') : figure.name
-    lines.push(`# HELP ${name} ${escaped(figure.help)}`, `# TYPE ${name} ${figure.type}`)
-    const valueName = isCounter ? `${name}_total` : name
-    for (const value of figure.values) lines.push(line(value, valueName))
-  }
-  if (format === 'openMetrics') lines.push('# EOF')
-  return `${lines.join('\n')}\n`
-}
-
-function line({ metricName, labels, value }: FigureValue, name: string): string {
   let text = ''
-  for (const label in labels) {
-    const of = labels[label] ?? ''
-    const shown = typeof of === 'string' ? quoted(of) : of
-    text += `${text === '' ? '' : ','}${label}="${shown}"`
+  for (const { name, help, type, series, values } of figures) {
+    // OpenMetrics calls a counter without the word that ends its series.
+    const family =
+      format === 'openMetrics' && type === 'counter' ? name.replace(/_total$/, '') : name
+    text += `# HELP ${family} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n`
+    text += `# TYPE ${family} ${type}\n`
+    for (let at = 0; at < series.length; at += 1) {
+      text += `${series[at] ?? ''} ${shown(values[at] ?? 0)}\n`
+    }
   }
-  const named = metricName ?? name
-  return text === '' ? `${named} ${number(value)}` : `${named}{${text}} ${number(value)}`
+  return format === 'openMetrics' ? `${text}# EOF\n` : text
 }
 
-function number(value: number): string {
+function shown(value: number): string {
   if (Number.isFinite(value)) return String(value)
   if (Number.isNaN(value)) return 'NaN'
   return value > 0 ? '+Inf' : '-Inf'
-}
-
-const special = /[\\\n"]/
-
-function quoted(text: string): string {
-  return special.test(text) ? escaped(text).replaceAll('"', '\\"') : text
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 }

@@ -1,11 +1,12 @@
 import type { LaneCounts, Scheduler } from '@crossgear/core-scheduler'
 
 /** What stands in one lane. */
-export interface LaneFigures extends LaneCounts {
+export interface LaneFigures {
+  readonly counts: LaneCounts
   readonly fn: string
   readonly queue: string
-  /** How long the next job has been queued, seconds; absent where none is. */
-  readonly oldestSeconds?: number
+  /** How long the next job has been queued, seconds; 0 where none is. */
+  readonly oldestSeconds: number
 }
 
 /** What the whole store holds: the same at every node. */
@@ -18,17 +19,14 @@ export interface StoreSnapshot {
 /** Looks at all lanes: a few commands for each in calls for some of them, whatever the number of jobs. */
 export async function takeSnapshot(scheduler: Scheduler): Promise<StoreSnapshot> {
   const { jobs, registry } = scheduler
-  const counts = await jobs.counts()
-  const waiting = counts.filter((lane) => queuedIn(lane) > 0).map(({ lane }) => lane)
-  const since = await jobs.oldest(waiting)
+  const lanes = await jobs.counts(registry.all(), true)
   const nowMs = scheduler.storeNowMs()
-  const sinceOf = new Map(waiting.map((lane, at) => [lane, since[at]]))
   return {
-    lanes: counts.map((lane) => {
-      const sinceMs = sinceOf.get(lane.lane)
-      const names = registry.names.parse(lane.lane)
-      if (sinceMs === undefined) return { ...lane, ...names }
-      return { ...lane, ...names, oldestSeconds: secondsBetween(sinceMs, nowMs) }
+    lanes: lanes.map((counts) => {
+      const { oldestMs } = counts
+      const { fn, queue } = registry.names.parse(counts.lane)
+      const oldestSeconds = oldestMs === undefined ? 0 : secondsBetween(oldestMs, nowMs)
+      return { counts, fn, queue, oldestSeconds }
     }),
     nodes: new Map([...scheduler.nodes].map(([node, ms]) => [node, secondsBetween(ms, nowMs)])),
   }

@@ -1,0 +1,83 @@
+import type { Door, EndedRun } from '@crossgear/core-scheduler'
+import { labelText, seriesName } from './figure.ts'
+import { Latencies } from './latencies.ts'
+
+const doors: readonly Door[] = ['gearman', 'faktory', 'http', 'native']
+const placeOf: Readonly<Record<Door, number>> = { gearman: 0, faktory: 1, http: 2, native: 3 }
+/** The door of a worker, by how it came to its job. */
+const doorOf: Readonly<Record<EndedRun['by'], Door>> = {
+  named: 'gearman',
+  consumer: 'faktory',
+  native: 'native',
+}
+
+/** What is counted, and its help text. */
+export const jobCounters = {
+  submitted: 'Jobs that this node stored',
+  coalesced: 'Submissions that joined a job with the same unique id',
+  completed: 'Runs that succeeded',
+  failed: 'Runs that ended in failure for good',
+  retried: 'Runs that ended with the job queued or due again',
+  lost: 'Runs whose worker vanished or ran out of time',
+  cancelled: 'Jobs that an operator ended one by one',
+} as const
+export type JobCounter = keyof typeof jobCounters
+export const counterNames = Object.keys(jobCounters) as readonly JobCounter[]
+
+/** The counters of jobs that came by one door, and their series. */
+class DoorCounters {
+  readonly counts: Record<JobCounter, number> = {
+    ...{ submitted: 0, coalesced: 0, completed: 0, failed: 0, retried: 0, lost: 0, cancelled: 0 },
+  }
+  readonly series: Readonly<Record<JobCounter, string>>
+
+  constructor(label: string, door: Door) {
+    const labels = labelText({ function: label, door })
+    const named = counterNames.map((name) => {
+      return [name, seriesName(`crossgear_jobs_${name}_total`, labels)] as const
+    })
+    this.series = Object.fromEntries(named) as Record<JobCounter, string>
+  }
+}
+
+/** What is counted of one function: a job costs a few additions, no labels are put together. */
+export class FunctionFigures {
+  readonly #label: string
+  /** By door. All of a door's are there as soon as one has counted. */
+  readonly #doors: (DoorCounters | undefined)[] = []
+  /** By the pair of doors: a job's door times 4, and its worker's. */
+  readonly #times: Readonly<Record<'wait' | 'run', (Latencies | undefined)[]>> = {
+    wait: [],
+    run: [],
+  }
+
+  constructor(label: string) {
+    this.#label = label
+  }
+
+  count(counter: JobCounter, door: Door): void {
+    const of = (this.#doors[placeOf[door]] ??= new DoorCounters(this.#label, door))
+    of.counts[counter] += 1
+  }
+
+  /** How long a job waited, or ran. */
+  time(what: 'wait' | 'run', doorIn: Door, by: EndedRun['by'], ms: number): void {
+    const doorOut = doorOf[by]
+    const pair = placeOf[doorIn] * doors.length + placeOf[doorOut]
+    const times = (this.#times[what][pair] ??= this.#latencies(what, doorIn, doorOut))
+    times.observe(ms / 1000)
+  }
+
+  get counters(): readonly DoorCounters[] {
+    return this.#doors.filter((door) => door !== undefined)
+  }
+
+  times(what: 'wait' | 'run'): readonly Latencies[] {
+    return this.#times[what].filter((times) => times !== undefined)
+  }
+
+  #latencies(what: 'wait' | 'run', doorIn: Door, doorOut: Door): Latencies {
+    const labels = labelText({ function: this.#label, door_in: doorIn, door_out: doorOut })
+    return new Latencies(`crossgear_job_${what}_seconds`, labels)
+  }
+}
