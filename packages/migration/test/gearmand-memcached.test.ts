@@ -1,10 +1,12 @@
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { tagOf } from '../src/identity.ts'
 import { openSource } from '../src/open-source.ts'
 import type { Reject } from '../src/record.ts'
 import { rollback } from '../src/rollback.ts'
 import { run } from '../src/run.ts'
 import { Selection } from '../src/selection.ts'
+import type { Page } from '../src/source.ts'
 import { verifyCopy } from '../src/verify.ts'
 import { Gearmand, lacksGearmand } from './support/gearmand.ts'
 import { assortedJobs } from './support/jobs.ts'
@@ -86,6 +88,50 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMemcached)(
       await source.close()
       expect((await move(false)).counts).toMatchObject({ created: 0, known: submitted.length })
     })
+
+    test('a move that was killed after the removal takes identical later jobs for others', async () => {
+      const killed = target.as('c')
+      killed.moved = () => Promise.reject(new Error('killed'))
+      const source = await open(true)
+      const parts = { source, target: killed, ledger: killed, selection: new Selection() }
+      const options = { name: 'c', isMove: true, batch: 37 }
+      await expect(run({ ...parts, options })).rejects.toThrow('killed')
+      await source.close()
+      const gearmand = await Gearmand.start(...queue())
+      await gearmand.submit(submitted)
+      await gearmand.stop()
+      // The jobs that had gone came once more; their unique ids join those that wait.
+      const { counts } = await move(true)
+      expect(counts).toMatchObject({ known: 0, joined: 37, removed: counts.read })
+      expect(await server.ask(`get ${await noteKey()}`)).toBe('END')
+    })
+
+    test('a move that was killed between its note and the removal knows its jobs again', async () => {
+      const source = await open(true)
+      const pages = source.pages(undefined, { jobs: 37, bytes: 1e6 })
+      const page = (await pages.next()).value as Page
+      const connection = await server.connect()
+      const [standing] = await connection.items([page.records[1]?.sourceKey ?? Buffer.alloc(0)])
+      await source.remove?.(page.records.slice(0, 1))
+      const key = Buffer.from(await noteKey())
+      const [note] = await connection.items([key])
+      // Built by hand: the note of two removals, of which one was made.
+      const line = `${page.records[1]?.importId.toString('hex')} ${standing?.cas ?? ''} ${String(standing?.key)}`
+      const both = `${String(note?.data)}\n${line}`
+      connection.send(`set ${String(key)} 0 0 ${both.length}\r\n${both}\r\n`)
+      expect(await connection.line()).toBe('STORED')
+      await pages.return(undefined)
+      expect(await source.lastRemoved?.()).toEqual([page.records[0]?.importId])
+      connection.close()
+      await source.close()
+    })
+
+    async function noteKey(): Promise<string> {
+      const source = await open()
+      const name = `crossgear:removed:${tagOf(source.identity).toString('hex')}`
+      await source.close()
+      return name
+    }
 
     test.each([
       ['a copy', false],

@@ -100,6 +100,22 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMariadb)(
       expect(rows('gearman_queue')).toBe(rows('written'))
     })
 
+    test('a move that was killed after the removal takes identical later jobs for others', async () => {
+      const killed = target.as('p')
+      killed.moved = () => Promise.reject(new Error('killed'))
+      const source = await openSource(address(), { isMove: true, functions: [] })
+      const parts = { source, target: killed, ledger: killed, selection: new Selection() }
+      const options = { name: 'p', isMove: true, batch: 37 }
+      await expect(run({ ...parts, options })).rejects.toThrow('killed')
+      await source.close()
+      // The same jobs again, while the others still wait.
+      server.sql('TRUNCATE gearman_queue; INSERT INTO gearman_queue SELECT * FROM written')
+      // The 37 that had been removed came once more; their unique ids join the jobs that wait.
+      expect(await move(true)).toMatchObject({ read: 200, known: 0, joined: 37, removed: 200 })
+      expect(server.sql('SELECT count(*) FROM gearman_queue')).toBe('0')
+      expect(server.sql("SHOW TABLES LIKE 'crossgear%'")).toBe('')
+    })
+
     test('a database that others have open is told', async () => {
       const gearmand = await Gearmand.start(...queue())
       const source = await openSource(address(), { isMove: false, functions: [] })

@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { reaching } from '../errors.ts'
 import { keptRejectBytes } from '../fit.ts'
+import { tagOf } from '../identity.ts'
 import type { JobRecord, Reject } from '../record.ts'
 import type { Page, PageBounds, Source } from '../source.ts'
 import { splitKey } from './gearmand-key.ts'
-import { isRecord, recordOfRow } from './gearmand-row.ts'
+import { recordOfRow } from './gearmand-row.ts'
+import { nameOf, pageOf, priorityOf } from './gearmand-table.ts'
 import { MemcachedConnection, type Item } from './memcached-connection.ts'
 
 const limits = [
@@ -43,6 +45,9 @@ export class GearmandMemcachedSource implements Source {
   readonly #connection: MemcachedConnection
   readonly #options: GearmandMemcachedOptions
   readonly #prefix: Buffer
+  readonly #noteKey: string
+  /** Of the last page, by key: the number of the write that its job came with. */
+  readonly #cas = new Map<string, string>()
 
   private constructor(
     connection: MemcachedConnection,
@@ -53,6 +58,7 @@ export class GearmandMemcachedSource implements Source {
     this.#options = options
     this.identity = options.identity
     this.#prefix = Buffer.from(options.prefix)
+    this.#noteKey = `crossgear:removed:${tagOf(options.identity).toString('hex')}`
     if (others > 0) {
       this.liveReason = `${others} other connections are open to this memcached, and jobs that run are still in it`
     }
@@ -107,21 +113,57 @@ export class GearmandMemcachedSource implements Source {
     if (listed < kept) yield { records: [], rejects: [notListed(kept - listed)], cursor: '' }
   }
 
-  remove(records: readonly JobRecord[]): Promise<void> {
+  /** The server knows no transactions: the note of what is about to go comes first, with what tells a job from a later one. */
+  async remove(records: readonly JobRecord[]): Promise<void> {
+    if (records.length === 0) return
     const keys = records.flatMap(({ sourceKey }) => sourceKey ?? [])
-    return this.#ask(
+    const notes = records.map(({ importId, sourceKey }) => {
+      const key = sourceKey?.toString('latin1') ?? ''
+      return `${importId.toString('hex')} ${this.#cas.get(key) ?? ''} ${key}`
+    })
+    await this.#ask([setOf(this.#noteKey, Buffer.from(notes.join('\n'), 'latin1'))], ['STORED'])
+    await this.#ask(
       keys.map((key) => Buffer.concat([Buffer.from('delete '), key, Buffer.from('\r\n')])),
       ['DELETED', 'NOT_FOUND'],
     )
+    this.#cas.clear()
+  }
+
+  /** Of the jobs that were about to go, those that have gone. */
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return reaching(this.identity, async () => {
+      const [note] = await this.#connection.items([Buffer.from(this.#noteKey)])
+      if (!note) return []
+      const noted = note.data
+        .toString('latin1')
+        .split('\n')
+        .map((line) => line.split(' '))
+      const standing = new Map<string, string>()
+      for (let first = 0; first < noted.length; first += keysAtOnce) {
+        const keys = noted
+          .slice(first, first + keysAtOnce)
+          .map(([, , key = '']) => Buffer.from(key, 'latin1'))
+        for (const { key, cas } of await this.#connection.items(keys)) {
+          standing.set(key.toString('latin1'), cas)
+        }
+      }
+      return noted.flatMap(([importId = '', cas, key = '']) =>
+        standing.get(key) === cas ? [] : [Buffer.from(importId, 'hex')],
+      )
+    })
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#ask([`delete ${this.#noteKey}\r\n`], ['DELETED', 'NOT_FOUND'])
   }
 
   restore(records: readonly JobRecord[]): Promise<void> {
-    const requests = records.map(({ fn, queue, unique, level, payload }) => {
-      const name = `${queue === undefined ? fn : `${fn}@${queue}`}-`
-      const priority = level >= 7 ? 0 : level >= 4 ? 1 : 2
+    const requests = records.map((record) => {
+      const { unique = Buffer.alloc(0), payload } = record
       return Buffer.concat([
-        ...[Buffer.from('add '), this.#prefix, Buffer.from(name), unique ?? Buffer.alloc(0)],
-        ...[Buffer.from(` ${priority} 0 ${payload.length}\r\n`), payload, Buffer.from('\r\n')],
+        ...[Buffer.from('add '), this.#prefix, Buffer.from(`${nameOf(record)}-`), unique],
+        Buffer.from(` ${priorityOf(record)} 0 ${payload.length}\r\n`),
+        ...[payload, Buffer.from('\r\n')],
       ])
     })
     return this.#ask(requests, ['STORED', 'NOT_STORED'])
@@ -157,7 +199,7 @@ export class GearmandMemcachedSource implements Source {
   }
 
   /** Requests with an answer of one line each. */
-  #ask(requests: readonly Buffer[], expected: readonly string[]): Promise<void> {
+  #ask(requests: readonly (Buffer | string)[], expected: readonly string[]): Promise<void> {
     return reaching(this.identity, async () => {
       for (let first = 0; first < requests.length; first += keysAtOnce) {
         const some = requests.slice(first, first + keysAtOnce)
@@ -177,12 +219,12 @@ export class GearmandMemcachedSource implements Source {
       items.push(...(await this.#connection.items(keys)))
     }
     const nowMs = Date.now()
-    const results = items.map((item) => this.#recordOf(item, nowMs))
-    return {
-      records: results.filter(isRecord),
-      rejects: results.filter((result): result is Reject => !isRecord(result)),
-      cursor: '',
-    }
+    this.#cas.clear()
+    for (const { key, cas } of items) this.#cas.set(key.toString('latin1'), cas)
+    return pageOf(
+      items.map((item) => this.#recordOf(item, nowMs)),
+      '',
+    )
   }
 
   #recordOf({ key, flags, data }: Item, nowMs: number): JobRecord | Reject {
@@ -216,6 +258,14 @@ function listedOf(line: string): Listed | undefined {
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
   return { key: Buffer.from(bytes, 'latin1'), bytes: Number(size) }
+}
+
+/** Kept as long as the server has room. */
+function setOf(key: string, data: Buffer): Buffer {
+  return Buffer.concat([
+    Buffer.from(`set ${key} 0 0 ${data.length}\r\n`),
+    ...[data, Buffer.from('\r\n')],
+  ])
 }
 
 function notListed(items: number): Reject {

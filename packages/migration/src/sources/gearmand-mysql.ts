@@ -1,8 +1,9 @@
 import type { Query, RowDataPacket } from 'mysql2'
 import { MigrationError, reaching } from '../errors.ts'
-import type { JobRecord, Reject } from '../record.ts'
+import type { JobRecord } from '../record.ts'
 import type { Page, PageBounds, Source } from '../source.ts'
-import { isRecord, recordOfRow } from './gearmand-row.ts'
+import { recordOfRow } from './gearmand-row.ts'
+import { columnsOf, pageOf, removedTable, rowOf } from './gearmand-table.ts'
 import { describeTable, sessionOf, type Session, type Table } from './mysql-table.ts'
 
 const limits = [
@@ -99,12 +100,23 @@ export class GearmandMysqlSource implements Source {
     }
   }
 
+  /** The note goes with the rows, in one transaction. */
   remove(records: readonly JobRecord[]): Promise<void> {
     const { name, fn, unique, columnOf } = this.#table
     const where = `function_name <=> ${columnOf.fn} AND unique_key <=> ${columnOf.unique}`
     const exactly = `${fn} <=> ? AND ${unique} <=> ?`
-    return reaching(this.identity, () =>
-      this.#session.together(async () => {
+    return reaching(this.identity, async () => {
+      if (records.length === 0) return
+      // A table that is made ends a transaction.
+      await this.#session.rows(
+        `CREATE TABLE IF NOT EXISTS ${removedTable} (import_id BINARY(16)) ENGINE = InnoDB`,
+      )
+      await this.#session.together(async () => {
+        await this.#session.rows(`DELETE FROM ${removedTable}`)
+        await this.#session.rows(
+          `INSERT INTO ${removedTable} VALUES ${records.map(() => '(?)').join()}`,
+          records.map(({ importId }) => importId),
+        )
         for (const { sourceKey } of records) {
           const names = sourceKey ? namesOf(sourceKey) : []
           await this.#session.rows(`DELETE FROM ${name} WHERE ${where} AND ${exactly} LIMIT 1`, [
@@ -112,27 +124,34 @@ export class GearmandMysqlSource implements Source {
             ...names,
           ])
         }
-      }),
-    )
+      })
+    })
+  }
+
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return reaching(this.identity, async () => {
+      const known = await this.#session.rows(`SHOW TABLES LIKE '${removedTable}'`)
+      if (known.length === 0) return []
+      const rows = await this.#session.rows(`SELECT import_id AS id FROM ${removedTable}`)
+      return rows.map((row) => row['id'] as Buffer)
+    })
+  }
+
+  forgetRemoved(): Promise<void> {
+    return reaching(this.identity, async () => {
+      await this.#session.rows(`DROP TABLE IF EXISTS ${removedTable}`)
+    })
   }
 
   restore(records: readonly JobRecord[]): Promise<void> {
     const { name, hasTime, columnOf } = this.#table
-    const columns = ['function_name', 'unique_key', 'priority', 'data']
-    const marks = [columnOf.fn, columnOf.unique, '?', '?']
-    if (hasTime) {
-      columns.push('when_to_run')
-      marks.push('?')
-    }
-    const insert = `INSERT INTO ${name} (${columns.join()}) VALUES (${marks.join()})`
+    const marks = [columnOf.unique, columnOf.fn, '?', '?', ...(hasTime ? ['?'] : [])]
+    const insert = `INSERT INTO ${name} (${columnsOf(hasTime).join()}) VALUES (${marks.join()})`
     return reaching(this.identity, () =>
       this.#session.together(async () => {
-        for (const { fn, queue, unique, level, payload, dueAtMs = 0 } of records) {
-          const full = Buffer.from(queue === undefined ? fn : `${fn}@${queue}`)
-          const priority = level >= 7 ? 0 : level >= 4 ? 1 : 2
-          const values = [full, unique ?? Buffer.alloc(0), priority, payload]
-          if (hasTime) values.push(Math.ceil(dueAtMs / 1000))
-          await this.#session.rows(`${insert} ON DUPLICATE KEY UPDATE priority = priority`, values)
+        for (const record of records) {
+          const statement = `${insert} ON DUPLICATE KEY UPDATE priority = priority`
+          await this.#session.rows(statement, rowOf(record, hasTime))
         }
       }),
     )
@@ -181,11 +200,7 @@ export class GearmandMysqlSource implements Source {
     )
     const last = rows.at(-1)
     const cursor = [last?.fn, last?.uniq].map((bytes) => bytes?.toString('hex') ?? '')
-    return {
-      records: results.filter(isRecord),
-      rejects: results.filter((result): result is Reject => !isRecord(result)),
-      cursor: JSON.stringify(cursor),
-    }
+    return pageOf(results, JSON.stringify(cursor))
   }
 }
 

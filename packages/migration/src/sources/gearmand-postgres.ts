@@ -1,8 +1,9 @@
 import type { Client } from 'pg'
-import { MigrationError, reaching } from '../errors.ts'
-import type { JobRecord, Reject } from '../record.ts'
+import { reaching } from '../errors.ts'
+import type { JobRecord } from '../record.ts'
 import type { Page, PageBounds, Source } from '../source.ts'
-import { isRecord, recordOfRow } from './gearmand-row.ts'
+import { recordOfRow } from './gearmand-row.ts'
+import { columnsOf, hasRunTimes, pageOf, removedTable, rowOf } from './gearmand-table.ts'
 
 const limits = [
   'This table keeps no order, and foreground jobs are never in it.',
@@ -23,9 +24,6 @@ interface DataRow {
   readonly data: Buffer | null
   readonly time: number | null
 }
-
-/** Import ids of the last removal; dropped when a move is done. */
-const removedTable = 'crossgear_removed'
 
 /** Keyset: what stands before the next row. */
 type Cursor = readonly [fn: string, unique: string]
@@ -64,7 +62,7 @@ export class GearmandPostgresSource implements Source {
       client.on('error', () => undefined)
       await client.connect()
       try {
-        const hasTime = (await columnsOf(client, table, identity)).has('when_to_run')
+        const hasTime = hasRunTimes(await namesOf(client, table), table, identity)
         const { rows } = await client.query<{ n: string }>(
           `SELECT count(*) AS n FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid()`,
@@ -94,8 +92,7 @@ export class GearmandPostgresSource implements Source {
       const end = await reaching(this.identity, () => this.#endOf(first, bounds))
       if (!end) return
       last = end
-      const page = await reaching(this.identity, () => this.#read(first, end))
-      yield { ...page, cursor: JSON.stringify(end) }
+      yield await reaching(this.identity, () => this.#read(first, end))
     }
   }
 
@@ -133,19 +130,13 @@ export class GearmandPostgresSource implements Source {
 
   restore(records: readonly JobRecord[]): Promise<void> {
     return reaching(this.identity, async () => {
-      const columns = ['unique_key', 'function_name', 'priority', 'data']
-      if (this.#hasTime) columns.push('when_to_run')
+      const columns = columnsOf(this.#hasTime)
       const marks = columns.map((_name, at) => `$${at + 1}`)
       const sql = `INSERT INTO ${this.#table} (${columns.join()}) VALUES (${marks.join()}) ON CONFLICT DO NOTHING`
       await this.#inOneStep(async () => {
-        for (const { fn, queue, unique, level, payload, dueAtMs = 0 } of records) {
-          const name = queue === undefined ? fn : `${fn}@${queue}`
-          const priority = level >= 7 ? 0 : level >= 4 ? 1 : 2
-          const values = [unique?.toString() ?? '', name, priority, payload]
-          await this.#client.query(
-            sql,
-            this.#hasTime ? [...values, Math.ceil(dueAtMs / 1000)] : values,
-          )
+        for (const record of records) {
+          const [unique, name, ...others] = rowOf(record, this.#hasTime)
+          await this.#client.query(sql, [unique.toString(), name.toString(), ...others])
         }
       })
     })
@@ -184,7 +175,7 @@ export class GearmandPostgresSource implements Source {
     return last && [last.fn, last.uniq]
   }
 
-  async #read(after: Cursor | undefined, end: Cursor): Promise<Pick<Page, 'records' | 'rejects'>> {
+  async #read(after: Cursor | undefined, end: Cursor): Promise<Page> {
     const time = this.#hasTime ? 'when_to_run' : 'NULL'
     const { rows } = await this.#client.query<DataRow>(
       `SELECT ctid::text AS ctid, convert_to(function_name, getdatabaseencoding()) AS fn,
@@ -208,30 +199,15 @@ export class GearmandPostgresSource implements Source {
         nowMs,
       ),
     )
-    return {
-      records: results.filter(isRecord),
-      rejects: results.filter((result): result is Reject => !isRecord(result)),
-    }
+    return pageOf(results, JSON.stringify(end))
   }
 }
 
-async function columnsOf(
-  client: Client,
-  table: string,
-  identity: string,
-): Promise<ReadonlySet<string>> {
+async function namesOf(client: Client, table: string): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT attname AS name FROM pg_attribute
       WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
     [client.escapeIdentifier(table)],
   )
-  const names = new Set(rows.map(({ name }) => name))
-  if (names.size === 0)
-    throw new MigrationError('UNREACHABLE', `${identity} has no table ${table}.`)
-  const missing = ['unique_key', 'function_name', 'priority', 'data'].filter(
-    (name) => !names.has(name),
-  )
-  if (missing.length === 0) return names
-  const what = `table ${table} of ${identity} has no column ${missing.join(', ')}`
-  throw new MigrationError('UNREACHABLE', `${what}: it is not gearmand's.`)
+  return new Set(rows.map(({ name }) => name))
 }

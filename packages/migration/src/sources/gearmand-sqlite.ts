@@ -6,6 +6,7 @@ import type { JobRecord, Reject } from '../record.ts'
 import type { Page, PageBounds, Source } from '../source.ts'
 import { usersOf } from './file-users.ts'
 import { isRecord, recordOfRow } from './gearmand-row.ts'
+import { columnsOf, hasRunTimes, removedTable, rowOf } from './gearmand-table.ts'
 
 const limits = [
   'Jobs without a unique id replaced each other in this table: gearmand kept the last one.',
@@ -22,9 +23,6 @@ interface Opened {
   /** Other processes that have the file open. */
   readonly users: readonly number[]
 }
-
-/** Import ids of the last removal; dropped when a move is done. */
-const removedTable = 'crossgear_removed'
 
 /** The table of `gearmand -q libsqlite3`, in the order in which jobs came. */
 export class GearmandSqliteSource implements Source {
@@ -43,7 +41,7 @@ export class GearmandSqliteSource implements Source {
     this.#db = db
     this.#table = `"${table.replaceAll('"', '""')}"`
     this.identity = `gearmand+sqlite:${path}?table=${table}`
-    this.#hasTime = this.#columns(path, table).has('when_to_run')
+    this.#hasTime = hasRunTimes(this.#columns(table), table, path)
     const time = this.#hasTime ? 'when_to_run' : 'NULL'
     this.#rows = db.prepare(
       `SELECT rowid AS id, CAST(function_name AS BLOB) AS fn, CAST(unique_key AS BLOB) AS uniq,
@@ -118,22 +116,13 @@ export class GearmandSqliteSource implements Source {
   }
 
   restore(records: readonly JobRecord[]): Promise<void> {
-    const columns = ['unique_key', 'function_name', 'priority', 'data']
     // Names are bytes here, and text in the table.
-    const marks = ['CAST(? AS TEXT)', 'CAST(? AS TEXT)', '?', '?']
-    if (this.#hasTime) {
-      columns.push('when_to_run')
-      marks.push('?')
-    }
-    const sql = `INSERT OR IGNORE INTO ${this.#table} (${columns.join()}) VALUES (${marks.join()})`
-    const valuesOf = ({ fn, queue, unique, level, payload, dueAtMs = 0 }: JobRecord): JSValue[] => {
-      const name = queue === undefined ? fn : `${fn}@${queue}`
-      const priority = level >= 7 ? 0 : level >= 4 ? 1 : 2
-      const row: JSValue[] = [unique ?? '', Buffer.from(name), priority, payload]
-      if (this.#hasTime) row.push(Math.ceil(dueAtMs / 1000))
-      return row
-    }
-    return this.#change(() => this.#runAll(sql, records, valuesOf))
+    const marks = ['CAST(? AS TEXT)', 'CAST(? AS TEXT)', '?', '?', ...(this.#hasTime ? ['?'] : [])]
+    const columns = columnsOf(this.#hasTime).join()
+    const sql = `INSERT OR IGNORE INTO ${this.#table} (${columns}) VALUES (${marks.join()})`
+    return this.#change(() =>
+      this.#runAll(sql, records, (record) => [...rowOf(record, this.#hasTime)]),
+    )
   }
 
   close(): Promise<void> {
@@ -142,18 +131,9 @@ export class GearmandSqliteSource implements Source {
     return Promise.resolve()
   }
 
-  #columns(path: string, table: string): ReadonlySet<SQLiteValue> {
+  #columns(table: string): ReadonlySet<string> {
     const rows = this.#db.all('SELECT name FROM pragma_table_info(?)', [table]) as Row[]
-    const names = new Set(rows.map((row) => row['name'] ?? null))
-    const missing = ['unique_key', 'function_name', 'priority', 'data'].filter(
-      (name) => !names.has(name),
-    )
-    if (rows.length === 0) throw new MigrationError('UNREACHABLE', `${path} has no table ${table}.`)
-    if (missing.length > 0) {
-      const what = `table ${table} of ${path} has no column ${missing.join(', ')}`
-      throw new MigrationError('UNREACHABLE', `${what}: it is not gearmand's.`)
-    }
-    return names
+    return new Set(rows.map((row) => String(row['name'])))
   }
 
   /** Rows behind the last one, by `rowid`: each new row has a higher one. They are taken one by one, until it is enough. */

@@ -5,6 +5,8 @@ export interface Item {
   readonly key: Buffer
   readonly flags: number
   readonly data: Buffer
+  /** Changes with each write. */
+  readonly cas: string
 }
 
 const connectWithinMs = 10_000
@@ -78,13 +80,14 @@ export class MemcachedConnection {
   /** Items of keys; those that are there. */
   async items(keys: readonly Buffer[]): Promise<readonly Item[]> {
     const words = keys.flatMap((key) => [Buffer.from(' '), key])
-    this.send(Buffer.concat([Buffer.from('get'), ...words, Buffer.from('\r\n')]))
+    this.send(Buffer.concat([Buffer.from('gets'), ...words, Buffer.from('\r\n')]))
     const found: Item[] = []
     for await (const line of this.lines()) {
-      const [, key = '', flags, length] = /^VALUE (\S+) (\d+) (\d+)/.exec(line) ?? []
+      const [, key = '', flags, length, cas = ''] =
+        /^VALUE (\S+) (\d+) (\d+) (\d+)/.exec(line) ?? []
       const data = await this.#bytes(Number(length))
       await this.line()
-      found.push({ key: Buffer.from(key, 'latin1'), flags: Number(flags), data })
+      found.push({ key: Buffer.from(key, 'latin1'), flags: Number(flags), data, cas })
     }
     return found
   }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection, RowDataPacket } from 'mysql2'
-import { MigrationError } from '../errors.ts'
+import { hasRunTimes } from './gearmand-table.ts'
 
 export interface MysqlAddress {
   readonly host: string
@@ -104,15 +104,7 @@ export async function describeTable(
   const columns = new Map(
     found.map((row) => [String(row['name']), row['charset'] as string | null]),
   )
-  const missing = ['unique_key', 'function_name', 'priority', 'data'].filter(
-    (name) => !columns.has(name),
-  )
-  if (columns.size === 0)
-    throw new MigrationError('UNREACHABLE', `${identity} has no table ${table}.`)
-  if (missing.length > 0) {
-    const what = `table ${table} of ${identity} has no column ${missing.join(', ')}`
-    throw new MigrationError('UNREACHABLE', `${what}: it is not gearmand's.`)
-  }
+  const hasTime = hasRunTimes(new Set(columns.keys()), table, identity)
   const [kind] = await session.rows(
     `SELECT engine AS engine FROM information_schema.tables
       WHERE table_schema = DATABASE() AND table_name = ?`,
@@ -125,7 +117,6 @@ export async function describeTable(
     const own = columns.get(column)
     return own ? `CONVERT(CONVERT(? USING ${charset}) USING ${own})` : '?'
   }
-  const hasTime = columns.has('when_to_run')
   return {
     name: `\`${table.replaceAll('`', '``')}\``,
     engine: String(kind?.['engine']),
