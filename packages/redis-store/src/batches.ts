@@ -8,21 +8,21 @@ import type {
 import { addFields } from './jobs/job-hash.ts'
 import { KeyScan } from './lanes/key-scan.ts'
 import type { ScriptArgument } from './scripts/scripts.ts'
-import type { StoreLink } from './connection/store-link.ts'
+import type { RedisContext } from './connection/redis-context.ts'
 
 /** Keys that one step of a clean-up looks at. */
 const keysPerScan = 1_000
 
 /** The steps of the store port about batches. */
 export class RedisBatches implements BatchStore {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
 
-  constructor(link: StoreLink) {
-    this.#link = link
+  constructor(context: RedisContext) {
+    this.#context = context
   }
 
   async create({ bid, parent = '', description, complete, success }: NewBatch): Promise<boolean> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     const callbacks = [complete, success].flatMap((callback) => {
       const words = callback ? this.#words(callback) : []
       return [words.length, ...words]
@@ -41,7 +41,7 @@ export class RedisBatches implements BatchStore {
   }
 
   async state(bid: string): Promise<BatchState | undefined> {
-    const { redis, keys, call } = this.#link
+    const { redis, keys, call } = this.#context
     const fields = await call(() => redis.hgetall(keys.batch(bid)))
     if (fields['created'] === undefined) return undefined
     const count = (name: string): number => Number(fields[name] ?? 0)
@@ -59,8 +59,8 @@ export class RedisBatches implements BatchStore {
   }
 
   async clear(): Promise<void> {
-    const { redis, keys, call } = this.#link
-    const scan = new KeyScan(this.#link, keys.batch('*'), keysPerScan)
+    const { redis, keys, call } = this.#context
+    const scan = new KeyScan(this.#context, keys.batch('*'), keysPerScan)
     do {
       const found = await scan.next()
       if (found.length > 0) await call(() => redis.unlink(...found))
@@ -68,12 +68,12 @@ export class RedisBatches implements BatchStore {
   }
 
   async #setCommitted(bid: string, committed: '0' | '1'): Promise<boolean> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     return (await run('batch-commit', [keys.batch(bid)], [bid, committed])) === 1
   }
 
   #words({ lane, job }: BatchCallback): ScriptArgument[] {
-    const words: ScriptArgument[] = [lane, this.#link.queueOf(lane), job.level, job.jid]
+    const words: ScriptArgument[] = [lane, this.#context.queueOf(lane), job.level, job.jid]
     addFields(words, job)
     return words
   }

@@ -1,31 +1,31 @@
 import type { CronStore } from '@crossgear/core-scheduler'
-import type { StoreLink } from './connection/store-link.ts'
+import type { RedisContext } from './connection/redis-context.ts'
 
 /** The steps of the store port about cron entries. */
 export class RedisCron implements CronStore {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
 
-  constructor(link: StoreLink) {
-    this.#link = link
+  constructor(context: RedisContext) {
+    this.#context = context
   }
 
   async entries(): Promise<ReadonlyMap<string, string>> {
-    const { redis, keys, call } = this.#link
+    const { redis, keys, call } = this.#context
     return new Map(Object.entries(await call(() => redis.hgetall(keys.cron))))
   }
 
   async save(name: string, text: string): Promise<void> {
-    const { redis, keys, call } = this.#link
+    const { redis, keys, call } = this.#context
     await call(() => redis.hset(keys.cron, name, text))
   }
 
   async remove(name: string): Promise<boolean> {
-    const { redis, keys, call } = this.#link
+    const { redis, keys, call } = this.#context
     return (await call(() => redis.hdel(keys.cron, name))) === 1
   }
 
   async lastTick(lane: string, entry: string): Promise<number | undefined> {
-    const { redis, keys, call } = this.#link
+    const { redis, keys, call } = this.#context
     const ms = await call(() => redis.hget(keys.ticks(lane), entry))
     return ms === null ? undefined : Number(ms)
   }

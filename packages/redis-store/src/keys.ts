@@ -22,7 +22,7 @@ export class StoreKeys extends Keys {
     this.cron = `${broker}:cron`
     this.paused = `${broker}:paused`
     this.lanes = `${broker}:lanes`
-    this.caretaker = `${broker}:caretaker`
+    this.leader = `${broker}:caretaker`
     this.nodes = `${broker}:nodes`
     this.due = `${broker}:due`
     this.callbacks = `${broker}:callbacks`
@@ -71,7 +71,7 @@ export class StoreKeys extends Keys {
     return this.close === '' ? 'xg:jids' : this.of('xg:jids', String(slot))
   }
 
-  /** All that {@link jids} names. */
+  /** All that {@context jids} names. */
   allJids(): string[] {
     return Array.from({ length: this.close === '' ? 1 : jidSlots }, (_none, slot) =>
       this.jids(slot),
@@ -84,12 +84,12 @@ export class StoreKeys extends Keys {
   }
 
   /** What native programs may have left behind, by the time of the first look, milliseconds. */
-  suspects(lane: string): string {
+  repairCandidates(lane: string): string {
     return this.of('xg:suspects', lane)
   }
 
   /** Ids of the jobs that hold locks, each under its lock's key, for as long as it is held. */
-  once(lane: string): string {
+  uniqueLock(lane: string): string {
     return this.of('xg:once', lane)
   }
 
@@ -99,7 +99,7 @@ export class StoreKeys extends Keys {
   }
 
   /** In a cluster: ends of jobs of which their batches are still to be told. */
-  ties(lane: string): string {
+  batchOutbox(lane: string): string {
     return this.of('xg:ties', lane)
   }
 
@@ -176,7 +176,7 @@ export class StoreKeys extends Keys {
   /** Lane to number. */
   readonly lanes: string
   /** The node that looks after what native programs left. */
-  readonly caretaker: string
+  readonly leader: string
   /** Node to its last heartbeat, milliseconds. */
   readonly nodes: string
   /** Lane to the time at which its next scheduled job is due, milliseconds. */

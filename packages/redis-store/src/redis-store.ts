@@ -42,7 +42,7 @@ import { RedisNativeStore } from './native/native-store.ts'
 import { RedisNodes } from './nodes/node-steps.ts'
 import { RedisQueues } from './lanes/queues.ts'
 import type { StoreAddress } from '@crossgear/gearmonkey-redis/address'
-import { StoreLink } from './connection/store-link.ts'
+import { RedisContext } from './connection/redis-context.ts'
 
 /** Bounds of what dead jobs may keep. Defaults at the end of each line. */
 export interface RedisStoreOptions {
@@ -60,7 +60,7 @@ export interface RedisStoreOptions {
   readonly throttles?: ReadonlyMap<string, Throttle>
   /** A server that does not answer within this time counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
-  /** What it takes to {@link RedisStore.confirm}; not on a cluster. `store`. */
+  /** What it takes to {@context RedisStore.confirm}; not on a cluster. `store`. */
   readonly durability?: Durability
 }
 
@@ -82,7 +82,7 @@ export class RedisStore extends SingleSteps implements Store {
   readonly imports: RedisImports
   /** Asks the server whether what it answered is safe. Absent where `durability` is `store`. */
   readonly confirm?: () => Promise<void>
-  readonly #link: StoreLink
+  readonly #context: RedisContext
   readonly #eventRedis: Redis
   readonly #events: Events
   readonly #reads: JobReads
@@ -103,38 +103,38 @@ export class RedisStore extends SingleSteps implements Store {
     super()
     const bounds = { ...defaults, ...options }
     const { names = new LaneNames() } = options
-    const link = new StoreLink(address, names, bounds.graceMs, options.answerWithinMs)
+    const context = new RedisContext(address, names, bounds.graceMs, options.answerWithinMs)
     const clock = new ClockOffset()
-    this.#link = link
-    this.#eventRedis = eventConnection(address, link.node, options.answerWithinMs)
-    this.#events = new Events(this.#eventRedis, link.keys, link.node)
-    this.#reads = new JobReads(link)
-    this.#jids = new JidIndex(link)
-    this.#jobs = new RedisJobs(link, clock, bounds, {
+    this.#context = context
+    this.#eventRedis = eventConnection(address, context.node, options.answerWithinMs)
+    this.#events = new Events(this.#eventRedis, context.keys, context.node)
+    this.#reads = new JobReads(context)
+    this.#jids = new JidIndex(context)
+    this.#jobs = new RedisJobs(context, clock, bounds, {
       knowsAll: () => this.#nodes.isAlone,
       has: (lane) => this.#events.isListening(lane),
     })
-    this.#lanes = new RedisLanes(link)
-    this.#nodes = new RedisNodes(link, clock, bounds)
-    this.#administration = new RedisAdministration(link)
-    this.queues = new RedisQueues({ ...bounds, link })
-    this.native = new RedisNativeStore(link, bounds)
-    this.cron = new RedisCron(link)
-    this.holders = new RedisHolders(link)
-    this.batches = new RedisBatches(link)
-    this.imports = new RedisImports(link, bounds)
-    if (link.isCluster) {
-      this.#cluster = new ClusterSteps(link, this.#jobs, clock, options.throttles ?? new Map())
+    this.#lanes = new RedisLanes(context)
+    this.#nodes = new RedisNodes(context, clock, bounds)
+    this.#administration = new RedisAdministration(context)
+    this.queues = new RedisQueues({ ...bounds, context })
+    this.native = new RedisNativeStore(context, bounds)
+    this.cron = new RedisCron(context)
+    this.holders = new RedisHolders(context)
+    this.batches = new RedisBatches(context)
+    this.imports = new RedisImports(context, bounds)
+    if (context.isCluster) {
+      this.#cluster = new ClusterSteps(context, this.#jobs, clock, options.throttles ?? new Map())
     }
     const question = questionOf(options.durability ?? { level: 'store' })
     if (question) {
       // There each server would have to be asked for what it wrote, also while slots move.
-      if (link.isCluster) throw new StoreError('REFUSED', 'a cluster confirms nothing')
-      const confirmations = new Confirmations(link.redis, question)
+      if (context.isCluster) throw new StoreError('REFUSED', 'a cluster confirms nothing')
+      const confirmations = new Confirmations(context.redis, question)
       this.confirm = () => confirmations.confirm()
     }
     this.#steps = this.#cluster ?? this.#jobs
-    for (const redis of [link.redis, this.#eventRedis]) {
+    for (const redis of [context.redis, this.#eventRedis]) {
       redis.on('error', (error: Error) => {
         this.#isDown(error.message)
         if (!tellsNothing(error)) this.#lastWords = error.message
@@ -145,15 +145,15 @@ export class RedisStore extends SingleSteps implements Store {
   }
 
   get node(): string {
-    return this.#link.node
+    return this.#context.node
   }
 
-  /** Connects. Throws a {@link StoreError} where the server cannot be reached. */
+  /** Connects. Throws a {@context StoreError} where the server cannot be reached. */
   async open(): Promise<void> {
     try {
-      await Promise.all([connect(this.#link.redis), this.#eventRedis.connect()])
+      await Promise.all([connect(this.#context.redis), this.#eventRedis.connect()])
       await this.#events.start()
-      await this.#link.load()
+      await this.#context.load()
       await this.#jids.adopt()
     } catch (error) {
       throw storeErrorOf(error)
@@ -174,7 +174,7 @@ export class RedisStore extends SingleSteps implements Store {
   }
 
   get isSharded(): boolean {
-    return this.#link.isCluster
+    return this.#context.isCluster
   }
 
   step(step: Step): Promise<StepAnswer> {
@@ -221,7 +221,7 @@ export class RedisStore extends SingleSteps implements Store {
   }
 
   async setLimits(lane: string, limits: LaneLimits): Promise<void> {
-    await this.#link.call(() => this.#administration.setLimits(lane, limits))
+    await this.#context.call(() => this.#administration.setLimits(lane, limits))
   }
 
   cancel(lane: string, id: number): Promise<boolean> {
@@ -241,7 +241,7 @@ export class RedisStore extends SingleSteps implements Store {
   }
 
   async unregisterLane(lane: string): Promise<void> {
-    await this.#link.call(() => this.#administration.unregisterLane(lane))
+    await this.#context.call(() => this.#administration.unregisterLane(lane))
   }
 
   giveBackLanes(lanes: readonly string[], idleForMs: number): Promise<readonly string[]> {
@@ -281,7 +281,7 @@ export class RedisStore extends SingleSteps implements Store {
   async expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]> {
     const found = await this.#jobs.expired(lanes, max)
     // Reservations that nobody has heard of go back as well. A look that fails is made again.
-    await this.#link.ifThere(() => this.#jobs.settleUnheard())
+    await this.#context.ignoreUnavailable(() => this.#jobs.settleLost())
     return found
   }
 
@@ -309,11 +309,11 @@ export class RedisStore extends SingleSteps implements Store {
 
   async leave(lanes: readonly string[]): Promise<void> {
     await this.#nodes.leave(lanes)
-    await this.native.lead(0)
+    await this.native.holdLeadership(0)
   }
 
   async watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
-    await this.#link.call(() => this.#events.watch(lanes))
+    await this.#context.call(() => this.#events.watch(lanes))
   }
 
   delivered(): Promise<void> {
@@ -322,7 +322,7 @@ export class RedisStore extends SingleSteps implements Store {
 
   async check(): Promise<void> {
     try {
-      await checkHealth(this.#link, this.#eventRedis)
+      await checkHealth(this.#context, this.#eventRedis)
     } catch (error) {
       if (this.#up) throw error
       throw new StoreError('UNREACHABLE', await whyAway(this.#eventRedis, this.#lastWords), {
@@ -333,7 +333,7 @@ export class RedisStore extends SingleSteps implements Store {
 
   close(): Promise<void> {
     this.#listener = undefined
-    this.#link.redis.disconnect()
+    this.#context.redis.disconnect()
     this.#eventRedis.disconnect()
     return Promise.resolve()
   }
@@ -346,7 +346,7 @@ export class RedisStore extends SingleSteps implements Store {
   }
 
   #mayBeUp(): void {
-    const ready = this.#link.redis.status === 'ready' && this.#eventRedis.status === 'ready'
+    const ready = this.#context.redis.status === 'ready' && this.#eventRedis.status === 'ready'
     if (this.#up || !ready) return
     this.#up = true
     this.#listener?.up()

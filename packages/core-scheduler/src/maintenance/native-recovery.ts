@@ -4,15 +4,15 @@ import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Clock, Observer, Store } from '../store/ports.ts'
 import { lossFailure } from '../model/retry.ts'
 
-/** The right to look after leftovers goes to another node when its owner is silent so long, milliseconds. */
+/** The right to look after orphans goes to another node when its owner is silent so long, milliseconds. */
 const leadForMs = 3_500
 /** Steps through indexes of unfinished jobs in one beat, each about 2 ms of the store's time. */
 const sweepsPerBeat = 5
 /** Looks through pieces of all jobs in one beat. */
 const surveysPerBeat = 2
-/** Leftovers of a lane that one beat puts right. */
+/** Orphans of a lane that one beat puts right. */
 const repairsPerBeat = 50
-/** Lanes with leftovers that one beat looks at; the rest have the next ones. */
+/** Lanes with orphans that one beat looks at; the rest have the next ones. */
 const lanesPerBeat = 256
 
 const mends = { report: 'nothing', strays: 'strays', on: 'all' } as const
@@ -23,7 +23,7 @@ const heardPerCall = 256
 export interface RepairPolicy {
   /** `report` only tells of it; `strays` takes no job from a worker that may be slow. */
   readonly mode: 'report' | 'strays' | 'on'
-  /** A leftover is what has not changed for so long, milliseconds. */
+  /** An orphan is what has not changed for so long, milliseconds. */
   readonly leaseMs: number
 }
 
@@ -100,7 +100,7 @@ export class NativeRecovery {
   async beat(): Promise<void> {
     const { store, registry, repair } = this.#parts
     const had = this.#leads
-    this.#leads = await store.native.lead(leadForMs)
+    this.#leads = await store.native.holdLeadership(leadForMs)
     if (!this.#leads || !had) this.#forgetLaps()
     const lanes = [...registry.all()]
     this.#worked = new Set(await store.native.workedLanes(lanes, this.#leads && this.#mendsCounts))
@@ -180,7 +180,7 @@ export class NativeRecovery {
 
   /**
    * Only what was suspected before the last whole look began: a busy native worker must have been met
-   * before its count is taken for a leftover.
+   * before its count is taken for an orphan.
    */
   async #repair(lanes: readonly string[], { mode, leaseMs }: RepairPolicy): Promise<void> {
     if (this.#wholeLapSinceMs === undefined) return

@@ -6,7 +6,7 @@ import type { JobRef } from '../model/job.ts'
  */
 export type Orphan = 'busy' | 'stray' | 'count'
 
-/** One leftover that was put right, or would have been. */
+/** One orphan that was put right, or would have been. */
 export interface Repair {
   readonly kind: Orphan
   readonly lane: string
@@ -44,15 +44,15 @@ export interface SurveyPage {
 /** The part of the store that is about what native programs do past all nodes. */
 export interface NativeStore {
   /**
-   * Takes or renews the right to look after native leftovers for so long; false while another node has
+   * Takes or renews the right to look after native orphans for so long; false while another node has
    * it. 0 gives it back.
    */
-  lead(forMs: number): Promise<boolean>
+  holdLeadership(forMs: number): Promise<boolean>
   /**
-   * Those of the lanes that native workers are counted for; with `suspect` since when nobody took the
+   * Those of the lanes that native workers are counted for; with `remember` since when nobody took the
    * next job of each is remembered.
    */
-  workedLanes(lanes: readonly string[], suspect: boolean): Promise<readonly string[]>
+  workedLanes(lanes: readonly string[], remember: boolean): Promise<readonly string[]>
   /** Those of the jobs that a native worker finished and nobody settled. */
   unsettled(lane: string, ids: readonly number[]): Promise<readonly number[]>
   /**
@@ -71,10 +71,10 @@ export interface NativeStore {
     from?: string,
   ): Promise<{ readonly refs: readonly JobRef[]; readonly next: string | undefined }>
   /**
-   * Looks through a further piece of all jobs, for what is unsettled; with `suspect` also for leftovers,
+   * Looks through a further piece of all jobs, for what is unsettled; with `remember` also for orphans,
    * which are remembered with the time of the first look. However large the store, a call is short.
    */
-  survey(suspect: boolean): Promise<SurveyPage>
-  /** Puts right, or tells of, the remembered leftovers of these lanes. */
+  survey(remember: boolean): Promise<SurveyPage>
+  /** Puts right, or tells of, the remembered orphans of these lanes. */
   repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]>
 }

@@ -4,7 +4,7 @@
 --#include keys
 --#include batches
 local lane, callback = ARGV[3], ARGV[4]
-local mark = onceKey(lane) .. ':callback ' .. callback
+local mark = uniqueLockKey(lane) .. ':callback ' .. callback
 if not redis.call('SET', mark, 1, 'NX', 'EX', batchSeconds) then return 0 end
 storeCallback(lane, callback, ARGV, 5)
 return 1

@@ -18,5 +18,5 @@ return {
   level and integer(level) or '',
   dueMs and integer(dueMs) or '',
   openness(lane, now) or '',
-  redis.call('EXISTS', tiesKey(lane)) == 1 and '1' or '',
+  redis.call('EXISTS', batchOutboxKey(lane)) == 1 and '1' or '',
 }

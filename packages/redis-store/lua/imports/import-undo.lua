@@ -9,7 +9,7 @@
 --#include jobs
 --#include imports
 local lane, what, heldUntil, results = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
-needQueues(lane)
+assertQueueTypes(lane)
 
 -- Removes the id from its queue, or from the dead set. Returns where it stood, as `held` says it, nil for nowhere.
 local function take(id, status, level)

@@ -16,7 +16,7 @@ local given = unpackedArguments(3)
 local lane, queue, tag, keptSeconds, renewed, mostDead, isSole, count = unpack(given, 1, 8)
 local perJob = 11
 local now, toRetry, toDead = nowMs(), 1, 2
-needQueues(lane)
+assertQueueTypes(lane)
 
 -- Where the server knows all who listen, nobody has to be told what nobody hears.
 local function isHeard()

@@ -5,7 +5,7 @@
 --#include levels
 --#include aside
 --#include jobs
---#include leftovers
+--#include orphans
 local lane, node, most, ids = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
 
 local function finish(id, isQueued)

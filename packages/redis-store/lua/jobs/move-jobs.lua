@@ -9,7 +9,7 @@
 local lane, node, queue, set, to = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local deadMost, deadSeconds = tonumber(ARGV[8]), tonumber(ARGV[9])
 local now, moved, back = nowMs(), {}, {}
-needQueues(lane)
+assertQueueTypes(lane)
 
 local function take(id)
   if set == 'dead' then return redis.call('ZREM', deadKey(lane), id) == 1 end

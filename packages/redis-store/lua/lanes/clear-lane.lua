@@ -5,7 +5,7 @@
 --#include keys
 --#include jobs
 --#include aside
---#include leftovers
+--#include orphans
 local lane, node, most = ARGV[3], ARGV[4], tonumber(ARGV[5])
 if countedWorkers(lane) > 0 or redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
 local ids = {}

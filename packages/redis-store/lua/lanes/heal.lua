@@ -25,7 +25,7 @@ local function healLane(lane, queue)
   local places = redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low'),
     queueKey(lane, 'scheduled'), deadKey(lane))
   if places > 0 then
-    needQueues(lane)
+    assertQueueTypes(lane)
     local following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2]
     if following and not isCluster then redis.call('ZADD', dueKey, 'LT', math.ceil(tonumber(following) * 1000), lane) end
     forgetDead(lane)

@@ -8,7 +8,7 @@ local keptForMs = 90 * 24 * 3600 * 1000
 
 local function isUsed(lane, fields)
   local places = redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low'),
-    queueKey(lane, 'scheduled'), busyKey(lane), deadKey(lane), uniqueKey(lane), jidKey(lane), tiesKey(lane))
+    queueKey(lane, 'scheduled'), busyKey(lane), deadKey(lane), uniqueKey(lane), jidKey(lane), batchOutboxKey(lane))
   if places > 0 or fields.aside or fields.open == '0' or countedWorkers(lane) > 0 then return true end
   for name, value in pairs(fields) do
     if string.find(name, '^[nc]:') or (string.find(name, '^max:') and value ~= '0') then return true end

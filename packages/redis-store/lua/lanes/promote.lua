@@ -11,7 +11,7 @@ local most, now, results, due = tonumber(ARGV[3]), nowMs(), {}, {}
 -- Takes what is due out of a lane's set. The first in it are those that are due.
 local function takeDue(lane)
   local scheduled = queueKey(lane, 'scheduled')
-  needQueues(lane)
+  assertQueueTypes(lane)
   local found = redis.call('ZRANGEBYSCORE', scheduled, '-inf', now / 1000, 'WITHSCORES', 'LIMIT', 0, most)
   local count = #found / 2
   if count == 0 then return end

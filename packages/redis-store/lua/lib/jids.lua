@@ -4,7 +4,7 @@
 local function noteJid(lane, id, jid)
   if isCluster then
     redis.call('HSET', jidKey(lane), jid, id)
-    redis.call('SADD', tiesKey(lane), 'jid add ' .. id .. ' ' .. jid)
+    redis.call('SADD', batchOutboxKey(lane), 'jid add ' .. id .. ' ' .. jid)
   else
     redis.call('HSET', jidsKey(), jid, id .. ' ' .. lane)
   end
@@ -25,7 +25,7 @@ end
 local function forgetJid(lane, id, jid, keep)
   if isCluster then
     if redis.call('HGET', jidKey(lane), jid) == id then redis.call('HDEL', jidKey(lane), jid) end
-    redis.call('SADD', tiesKey(lane), 'jid ' .. keep .. ' ' .. id .. ' ' .. jid)
+    redis.call('SADD', batchOutboxKey(lane), 'jid ' .. keep .. ' ' .. id .. ' ' .. jid)
     return
   end
   local ref = id .. ' ' .. lane

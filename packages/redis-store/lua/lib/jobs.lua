@@ -1,5 +1,5 @@
 -- What follows from the end of jobs. Needs keys.lua.
---#include ties
+--#include dependencies
 --#include jids
 local nativeRetention, lockSeconds, relaySeconds = 90000, 10, 60
 
@@ -51,11 +51,11 @@ end
 
 -- Ends a job. `job` = { id, door, unique, jid, waiting, keep }. A native client's job is kept as its
 -- protocol says and its lock is released; another is kept as long as it asks for, or as clients on
--- other nodes need to read the outcome. `job.isAnnounced`: its worker publishes `finish`. `job.how`: see untie; a job
--- that was not done was dropped. `job.ties`: see untie. `ends`, if given, takes what can be done for many at once.
+-- other nodes need to read the outcome. `job.isAnnounced`: its worker publishes `finish`. `job.how`: see releaseDependencies; a job
+-- that was not done was dropped. `job.dependencies`: see releaseDependencies. `ends`, if given, takes what can be done for many at once.
 local function finishJob(lane, job, node, status, output, ends)
   local key, id = jobKey(lane, job.id), job.id
-  if job.door == 'faktory' then untie(lane, id, status == 'success' and 'success' or job.how or 'dropped', job.ties) end
+  if job.door == 'faktory' then releaseDependencies(lane, id, status == 'success' and 'success' or job.how or 'dropped', job.dependencies) end
   local elsewhere = relay(lane, id, job.waiting, node, 'finish', '')
   local keep = job.door and tonumber(job.keep or 0) or nativeRetention
   if elsewhere and keep < relaySeconds then keep = relaySeconds end

@@ -25,13 +25,13 @@ local function retriesKey(lane) return laneKey('xg:retries', lane) end
 local function bridgedKey(lane) return laneKey('xg:bridged', lane) end
 local function uniqueKey(lane) return laneKey('xg:unique', lane) end
 local function jidKey(lane) return laneKey('xg:jid', lane) end
-local function suspectsKey(lane) return laneKey('xg:suspects', lane) end
+local function repairCandidatesKey(lane) return laneKey('xg:suspects', lane) end
 local function lineKey(lane) return laneKey('xg:line', lane) end
-local function onceKey(lane) return laneKey('xg:once', lane) end
+local function uniqueLockKey(lane) return laneKey('xg:once', lane) end
 local function ticksKey(lane) return laneKey('xg:ticks', lane) end
 local function levelKey(lane, level) return laneKey('xg:level', lane) .. ':' .. level end
 local function metaKey(lane) return laneKey('xg:lane', lane) end
-local function tiesKey(lane) return laneKey('xg:ties', lane) end
+local function batchOutboxKey(lane) return laneKey('xg:ties', lane) end
 local function joinedKey(lane, note) return laneKey('xg:joined', lane) .. ':' .. note end
 local function readyKey(queue) return 'xg:ready:' .. open .. queue .. close end
 local function slotsKey(queue) return 'xg:slots:' .. open .. queue .. close end
@@ -61,7 +61,7 @@ end
 
 -- Raises an error where another program has put something else in the place of a queue: for steps that would meet it
 -- half way.
-local function needQueues(lane)
+local function assertQueueTypes(lane)
   for _, band in ipairs({ 'high', 'normal', 'low' }) do redis.call('LLEN', queueKey(lane, band)) end
   redis.call('ZCARD', queueKey(lane, 'scheduled'))
 end

@@ -1,5 +1,5 @@
 -- What native programs do to jobs past all nodes. Needs keys.lua.
-local mostSuspects = 10000
+local mostCandidates = 10000
 local forgetAfterSeconds = 14 * 24 * 3600
 
 -- Whether a native worker finished a job of another door, and nobody settled it.
@@ -23,18 +23,18 @@ local function mendTime(lane, id)
 end
 
 -- Remembers what may have been left behind, with the time of the first look, as long as there is room.
-local function suspect(lane, member, now)
-  local key = suspectsKey(lane)
-  if redis.call('ZCARD', key) < mostSuspects then redis.call('ZADD', key, 'NX', now, member) end
+local function addCandidate(lane, member, now)
+  local key = repairCandidatesKey(lane)
+  if redis.call('ZCARD', key) < mostCandidates then redis.call('ZADD', key, 'NX', now, member) end
   redis.call('EXPIRE', key, forgetAfterSeconds)
 end
 
--- The members of the set of suspects. A job that shows a sign of life, or was queued again, becomes another member.
-local function busySuspect(id, dividend, divisor)
+-- The members of the set of candidates. A job that shows a sign of life, or was queued again, becomes another member.
+local function busyCandidate(id, dividend, divisor)
   return 'b' .. id .. ' ' .. (dividend or '') .. '/' .. (divisor or '')
 end
 
-local function straySuspect(id, enqueued) return 'i' .. id .. ' ' .. (enqueued or '') end
+local function strayCandidate(id, enqueued) return 'i' .. id .. ' ' .. (enqueued or '') end
 
 -- Workers counted for a lane that are behind no node; below 0 if more left than came.
 local function nativeWorkers(lane)

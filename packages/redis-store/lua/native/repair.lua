@@ -17,7 +17,7 @@ local now, found, back = nowMs(), {}, {}
 -- Entries of queues that one call may look through, some 3 ms of the server's time, and one look from where the next
 -- job is: what was put back there stands there.
 local entries, entriesPerLook = 300000, 100000
-if not pcall(needQueues, lane) then return found end
+if not pcall(assertQueueTypes, lane) then return found end
 
 local function bury(job)
   --#include dead
@@ -56,19 +56,19 @@ local function freeKey(id)
   if unique and redis.call('HGET', uniqueKey(lane), unique) == id then redis.call('HDEL', uniqueKey(lane), unique) end
 end
 
--- Per kind of suspect: whether it is still what it was, and what puts it right.
+-- Per kind of candidate: whether it is still what it was, and what puts it right.
 local rules = {
   b = {
     holds = function(id, member)
       local v = jobFields(lane, id, 'status', 'token', 'status:dividend', 'status:divisor')
-      return v[1] == 'busy' and not v[2] and busySuspect(id, v[3], v[4]) == member
+      return v[1] == 'busy' and not v[2] and busyCandidate(id, v[3], v[4]) == member
     end,
     mend = function(id) if mendsAll then putBack(id, true) else freeKey(id) end end,
   },
   i = {
     holds = function(id, member)
       local v = jobFields(lane, id, 'status', 'token', 'level', 'enqueued')
-      return v[1] == 'idle' and not v[2] and straySuspect(id, v[4]) == member and not isQueued(id, v[3], v[4])
+      return v[1] == 'idle' and not v[2] and strayCandidate(id, v[4]) == member and not isQueued(id, v[3], v[4])
     end,
     mend = function(id) putBack(id, false) end,
   },

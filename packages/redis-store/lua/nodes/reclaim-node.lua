@@ -50,7 +50,7 @@ local function bury(job)
 end
 
 local function putBack(id, waiting)
-  needQueues(lane)
+  assertQueueTypes(lane)
   local key = jobKey(lane, id)
   redis.call('ZREM', KEYS[1], id)
   if endsWithWorker(lane, id, waiting, isDeath, mostLosses) then

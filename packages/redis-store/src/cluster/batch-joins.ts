@@ -1,4 +1,4 @@
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 
 /** A submission is on its way for a shorter time, or its node does not live any more, milliseconds. */
 const overdueMs = 15_000
@@ -20,16 +20,16 @@ export interface Join {
  * lane, which from then on takes nothing more under that note.
  */
 export class BatchJoins {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
   #joins = 0
 
-  constructor(link: StoreLink) {
-    this.#link = link
+  constructor(context: RedisContext) {
+    this.#context = context
   }
 
   /** Undefined where the batch is not known or over. */
   async join(bid: string, lane: string, jobs: number): Promise<Join | undefined> {
-    const { run, keys, node } = this.#link
+    const { run, keys, node } = this.#context
     this.#joins += 1
     const join = { note: `${node}-${this.#joins}`, bid, lane, jobs }
     const isKnown = await run('batch-join', [keys.batch(bid)], [bid, jobs, memberOf(join)])
@@ -38,7 +38,7 @@ export class BatchJoins {
 
   /** So many of the jobs were not stored. */
   async settle(join: Join, left: number): Promise<void> {
-    const { run, keys, redis, call } = this.#link
+    const { run, keys, redis, call } = this.#context
     const { bid, lane, note } = join
     await run('batch-settle', [keys.batch(bid)], [bid, left, memberOf(join)])
     if (left < join.jobs) await call(() => redis.del(keys.joined(lane, note)))
@@ -46,11 +46,11 @@ export class BatchJoins {
 
   /** Settles what nodes that died have left. */
   async settleOverdue(): Promise<void> {
-    const { run, keys, ifThere } = this.#link
+    const { run, keys, ignoreUnavailable } = this.#context
     const members = await run('batch-overdue', [keys.joins], [overdueMs, overdueAtOnce])
     for (const member of members as Buffer[]) {
       const join = joinOf(String(member))
-      await ifThere(async () => {
+      await ignoreUnavailable(async () => {
         const stored = await run('joined', [keys.joined(join.lane, join.note)], [])
         await this.settle(join, join.jobs - Number(stored))
       })

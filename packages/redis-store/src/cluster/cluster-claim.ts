@@ -5,8 +5,8 @@ import {
   type Lease,
 } from '@crossgear/core-scheduler'
 import type { RedisJobs } from '../step/job-steps.ts'
-import type { StoreLink } from '../connection/store-link.ts'
-import type { Aftermath, Head } from './aftermath.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
+import type { HintUpdater, Head } from './hint-updater.ts'
 import type { ClusterThrottles } from './cluster-throttles.ts'
 
 /** Lanes of a queue whose heads are looked at together. */
@@ -17,9 +17,9 @@ const lanesLookedAt = 8
 const lanesWithoutIndex = 256
 
 export interface ClusterClaimParts {
-  readonly link: StoreLink
+  readonly context: RedisContext
   readonly jobs: RedisJobs
-  readonly aftermath: Aftermath
+  readonly hints: HintUpdater
   readonly throttles: ClusterThrottles
 }
 
@@ -56,9 +56,9 @@ export class ClusterClaim {
   constructor(parts: ClusterClaimParts, request: ClaimRequest) {
     this.#parts = parts
     this.#request = request
-    const { throttles, link } = parts
+    const { throttles, context } = parts
     const lanes = request.groups.flatMap((group) => group.lanes)
-    const isLimited = lanes.some((lane) => throttles.limit(link.names.parse(lane).queue))
+    const isLimited = lanes.some((lane) => throttles.limit(context.names.parse(lane).queue))
     this.#most = request.max + (isLimited ? 0 : (request.ahead ?? 0))
   }
 
@@ -70,7 +70,7 @@ export class ClusterClaim {
   }
 
   /** Undefined where the server that it needs is away. */
-  async #ifThere<Found>(look: () => Promise<Found>): Promise<Found | undefined> {
+  async #ignoreUnavailable<Found>(look: () => Promise<Found>): Promise<Found | undefined> {
     try {
       return await look()
     } catch (error) {
@@ -82,7 +82,7 @@ export class ClusterClaim {
 
   async #headOf(lane: string): Promise<Standing | undefined> {
     if (this.#away.has(lane)) return undefined
-    const head = await this.#ifThere(() => this.#parts.aftermath.headOf(lane))
+    const head = await this.#ignoreUnavailable(() => this.#parts.hints.headOf(lane))
     if (!head) this.#away.add(lane)
     return head && { ...head, lane }
   }
@@ -145,11 +145,11 @@ export class ClusterClaim {
 
   /** Returns how many were taken. */
   async #take(lane: string, max: number, { leaseMs }: LaneGroup): Promise<number> {
-    const { jobs, throttles, link } = this.#parts
+    const { jobs, throttles, context } = this.#parts
     const { by, access, worker } = this.#request
-    const { queue } = link.names.parse(lane)
+    const { queue } = context.names.parse(lane)
     if (this.#full.has(queue) || this.#away.has(lane)) return 0
-    const answer = await this.#ifThere(async () => ({
+    const answer = await this.#ignoreUnavailable(async () => ({
       leave: await throttles.take(queue, max, worker),
     }))
     if (!answer) {
@@ -168,13 +168,13 @@ export class ClusterClaim {
       ...(access && { access }),
       ...(leaseMs !== undefined && { leaseMs }),
     }
-    const taken = await this.#ifThere(() => jobs.claimFrom(lane, wish))
+    const taken = await this.#ignoreUnavailable(() => jobs.claimFrom(lane, wish))
     if (!taken) {
       this.#away.add(lane)
       return 0
     }
     this.#taken.push(...taken)
-    await this.#ifThere(async () => leave?.settle(taken))
+    await this.#ignoreUnavailable(async () => leave?.settle(taken))
     // A job that was not wanted any more may have been the last of its batch.
     await this.#headOf(lane)
     return taken.length
@@ -194,13 +194,13 @@ export class ClusterClaim {
 
   /** The index holds each lane at the rank of its head or earlier; a hint that is wrong is corrected. */
   async #takeByHint(queue: string, group: LaneGroup): Promise<void> {
-    const { link } = this.#parts
-    const key = link.keys.ready(queue)
+    const { context } = this.#parts
+    const key = context.keys.ready(queue)
     let skipped = 0
     while (this.#wanted > 0 && !this.#full.has(queue)) {
       const [from, to] = [String(skipped), String(skipped + hintsPerPage - 1)]
-      const page = await this.#ifThere(() =>
-        link.call(() => link.redis.zrange(key, from, to, 'WITHSCORES')),
+      const page = await this.#ignoreUnavailable(() =>
+        context.call(() => context.redis.zrange(key, from, to, 'WITHSCORES')),
       )
       if (!page) {
         await this.#takeInOrder({ ...group, lanes: group.lanes.slice(0, lanesWithoutIndex) })
@@ -230,8 +230,8 @@ export class ClusterClaim {
     const head = await this.#headOf(lane)
     const real = head?.openness === undefined ? undefined : head.rank
     if (!head || (real !== undefined && real <= rank)) return head
-    const { aftermath } = this.#parts
-    const corrected = await this.#ifThere(() => aftermath.correct(queue, lane, real))
+    const { hints } = this.#parts
+    const corrected = await this.#ignoreUnavailable(() => hints.correct(queue, lane, real))
     return corrected ? { ...corrected, lane } : head
   }
 

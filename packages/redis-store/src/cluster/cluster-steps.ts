@@ -20,42 +20,42 @@ import type { ClockOffset } from '../connection/clock-offset.ts'
 import { storeErrorOf } from '../connection/errors.ts'
 import { JidIndex } from '../jobs/jid-index.ts'
 import type { RedisJobs, StepWays } from '../step/job-steps.ts'
-import type { StoreLink } from '../connection/store-link.ts'
-import { Aftermath } from './aftermath.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
+import { HintUpdater } from './hint-updater.ts'
 import { BatchJoins, type Join } from './batch-joins.ts'
 import { ClusterClaim } from './cluster-claim.ts'
 import { ClusterThrottles } from './cluster-throttles.ts'
-import { ClusterTies } from './cluster-ties.ts'
+import { BatchOutbox } from './batch-outbox.ts'
 
 /**
  * The steps that touch more than a lane, on a cluster: the lane's part is one atomic step as
  * everywhere, what is in other slots comes before or after it.
  */
 export class ClusterSteps implements StepStore {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
   readonly #jobs: RedisJobs
-  readonly #ties: ClusterTies
+  readonly #outbox: BatchOutbox
   readonly #joins: BatchJoins
-  readonly #aftermath: Aftermath
+  readonly #hints: HintUpdater
   readonly #throttles: ClusterThrottles
   readonly #clock: ClockOffset
   /** Later than all times of arrival so far, microseconds. */
   #nextUs = 0
 
   constructor(
-    link: StoreLink,
+    context: RedisContext,
     jobs: RedisJobs,
     clock: ClockOffset,
     throttles: ReadonlyMap<string, Throttle>,
   ) {
-    this.#link = link
+    this.#context = context
     this.#jobs = jobs
     this.#clock = clock
-    this.#ties = new ClusterTies(link, new JidIndex(link))
-    this.#joins = new BatchJoins(link)
-    this.#aftermath = new Aftermath(link, this.#ties)
-    this.#throttles = new ClusterThrottles(link, throttles)
-    link.afterwards((name, args) => this.#aftermath.after(name, args))
+    this.#outbox = new BatchOutbox(context, new JidIndex(context))
+    this.#joins = new BatchJoins(context)
+    this.#hints = new HintUpdater(context, this.#outbox)
+    this.#throttles = new ClusterThrottles(context, throttles)
+    context.afterwards((name, args) => this.#hints.after(name, args))
   }
 
   /** A lane's part is one atomic step. What is asked of one server is done in the order of the parts. */
@@ -105,10 +105,10 @@ export class ClusterSteps implements StepStore {
             { notes, atUs },
           )
         : { results: [], isPublished: true, isOpen: true }
-    if (taken.length > 0) await this.#aftermath.follow(lane, false)
+    if (taken.length > 0) await this.#hints.follow(lane, false)
     const { results: each } = stored
     const left = countByBatch(taken.filter((_job, at) => each[at]?.kind !== 'created'))
-    await this.#link.ifThere(async () => {
+    await this.#context.ignoreUnavailable(async () => {
       for (const [bid, join] of joined) await this.#joins.settle(join, left.get(bid) ?? 0)
     })
     const values = each.values()
@@ -120,9 +120,9 @@ export class ClusterSteps implements StepStore {
 
   #claim(request: ClaimRequest): Promise<readonly Lease[]> {
     const parts = {
-      link: this.#link,
+      context: this.#context,
       jobs: this.#jobs,
-      aftermath: this.#aftermath,
+      hints: this.#hints,
       throttles: this.#throttles,
     }
     return new ClusterClaim(parts, request).run()
@@ -133,17 +133,17 @@ export class ClusterSteps implements StepStore {
     const answer = await this.#jobs.step({ ...noStep, outcomes: [lane] })
     const settled = soleAnswer(answer.outcomes)
     const putsBack = outcomes.some(({ kind }) => kind === 'release' || kind === 'return')
-    await this.#aftermath.follow(lane.lane, putsBack)
+    await this.#hints.follow(lane.lane, putsBack)
     const ended = outcomes.filter((_outcome, at) => settled[at] !== 'unknown')
-    const { queue } = this.#link.names.parse(lane.lane)
-    await this.#link.ifThere(() => this.#throttles.free(queue, ended))
+    const { queue } = this.#context.names.parse(lane.lane)
+    await this.#context.ignoreUnavailable(() => this.#throttles.free(queue, ended))
     return settled
   }
 
   /** Does what a node that died may have left undone. */
   async heal(): Promise<void> {
     await this.#joins.settleOverdue()
-    await this.#ties.pushCallbacks()
+    await this.#outbox.pushCallbacks()
   }
 
   async #store(arrivals: LaneArrivals, ways: StepWays): Promise<LaneSubmitted> {

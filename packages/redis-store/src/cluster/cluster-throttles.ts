@@ -1,5 +1,5 @@
 import type { Throttle } from '@crossgear/core-scheduler'
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 import { limitArguments } from '../step/throttle-arguments.ts'
 
 /** Leave to hand out some jobs of a queue. */
@@ -18,12 +18,12 @@ interface Job {
 
 /** Limits of queues in a cluster: asked for before a claim, which is a step in another slot. */
 export class ClusterThrottles {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
   readonly #throttles: ReadonlyMap<string, Throttle>
   #leaves = 0
 
-  constructor(link: StoreLink, throttles: ReadonlyMap<string, Throttle>) {
-    this.#link = link
+  constructor(context: RedisContext, throttles: ReadonlyMap<string, Throttle>) {
+    this.#context = context
     this.#throttles = throttles
   }
 
@@ -35,7 +35,7 @@ export class ClusterThrottles {
   async take(queue: string, wanted: number, worker?: string): Promise<Leave | undefined> {
     const throttle = this.#throttles.get(queue)
     if (!throttle) return undefined
-    const { run, keys, node } = this.#link
+    const { run, keys, node } = this.#context
     this.#leaves += 1
     const name = `${node}-${this.#leaves}-`
     const key = keys.slots(queue)
@@ -62,14 +62,14 @@ export class ClusterThrottles {
   /** Jobs have ended, or went back. */
   async free(queue: string, jobs: readonly Job[]): Promise<void> {
     if (jobs.length === 0 || !limitsSlots(this.#throttles.get(queue))) return
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     const ended = jobs.flatMap(({ lane, id }) => [lane, id])
     await run('throttle-free', [keys.slots(queue)], [queue, ...ended])
   }
 
   /** A slot whose job is reserved no more was left by a step that knows no throttles. */
   async #prune(queue: string): Promise<boolean> {
-    const { call, redis, keys } = this.#link
+    const { call, redis, keys } = this.#context
     const slots = await call(() => redis.zrange(keys.slots(queue), '0', '-1'))
     const left = await Promise.all(
       slots.map(async (slot) => {

@@ -32,7 +32,7 @@ export function storeErrorOf(error: unknown): StoreError {
 }
 
 /** Whether the server may have done what was asked all the same. */
-export function isUnheard(error: unknown): boolean {
+export function isUnanswered(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT')
 }
 

@@ -1,21 +1,21 @@
 import { StoreError } from '@crossgear/core-scheduler'
 import type { Cluster, Redis } from 'ioredis'
-import type { StoreLink } from './store-link.ts'
+import type { RedisContext } from './redis-context.ts'
 
 /** Does nothing, but is refused wherever a script that writes is: by a replica, a full server, a full disk. */
 const emptyWrite = '#!lua\nreturn 1'
 
 /** Throws what keeps the store from taking jobs. */
-export async function checkHealth(link: StoreLink, events: Redis): Promise<void> {
-  const masters = link.masters()
-  await link.call(() =>
+export async function checkHealth(context: RedisContext, events: Redis): Promise<void> {
+  const masters = context.masters()
+  await context.call(() =>
     Promise.all([
       events.ping(),
       ...masters.map((server) => server.eval(emptyWrite, 0)),
-      ...(link.isCluster ? masters.map(serveAllSlots) : []),
+      ...(context.isCluster ? masters.map(serveAllSlots) : []),
     ]),
   )
-  if ('slots' in link.redis) areAllOwners(masters, link.redis.slots)
+  if ('slots' in context.redis) areAllOwners(masters, context.redis.slots)
 }
 
 /** The other servers of a cluster need a while to see that one is gone. */

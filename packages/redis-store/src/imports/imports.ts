@@ -1,6 +1,6 @@
 import type { Door, Job, NewJob } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 import { jobOf } from '../jobs/job-hash.ts'
 import { unpack } from '../scripts/packed.ts'
 import type { ScriptArgument } from '../scripts/scripts.ts'
@@ -29,7 +29,7 @@ export interface ImportedJob {
   readonly job: Omit<NewJob, 'door' | 'foreground' | 'lock' | 'batch' | 'tick'>
   /** Faktory's `failure`, JSON text. */
   readonly failure?: string
-  /** Place in the order of arrival, over all lanes: microseconds of {@link RedisImports.nowUs} and more. */
+  /** Place in the order of arrival, over all lanes: microseconds of {@context RedisImports.nowUs} and more. */
   readonly arrivedUs: number
   /** Of a dead job: when it is forgotten, milliseconds since 1970. */
   readonly forgetAtMs?: number
@@ -69,20 +69,20 @@ const undoResults: readonly UndoResult[] = ['begun', 'done', 'changed']
 
 /** Jobs that come from other systems, each stored once, and how far a migration is. */
 export class RedisImports {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
   readonly #deadPerLane: number
   readonly #renewals = new NoteRenewals()
   /** True where the server had no replicas at the last look, on which others may listen. False in a cluster. */
   #isSole = false
 
-  constructor(link: StoreLink, bounds: { readonly deadPerLane: number }) {
-    this.#link = link
+  constructor(context: RedisContext, bounds: { readonly deadPerLane: number }) {
+    this.#context = context
     this.#deadPerLane = bounds.deadPerLane
   }
 
   /** The store's clock, microseconds since 1970. To be asked now and then: the server may have got replicas. */
   async nowUs(): Promise<number> {
-    const { call, redis, isCluster } = this.#link
+    const { call, redis, isCluster } = this.#context
     const [time, info] = await Promise.all([
       call(() => redis.time()),
       isCluster ? '' : call(() => redis.info('replication')),
@@ -106,7 +106,7 @@ export class RedisImports {
 
   /** Notes that the source has these jobs no more. */
   async moved(lane: string, importIds: readonly Buffer[]): Promise<void> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     for (const some of chunks(importIds, jobsPerStep)) {
       await run('import-moved', [keys.uid(lane)], [lane, ...some])
     }
@@ -114,8 +114,8 @@ export class RedisImports {
 
   /** The notes of these imports. */
   async notes(lane: string, importIds: readonly Buffer[]): Promise<(ImportNote | undefined)[]> {
-    const { keys } = this.#link
-    const values = await this.#link.pipeline((pipeline) => {
+    const { keys } = this.#context
+    const values = await this.#context.pipeline((pipeline) => {
       for (const id of importIds) pipeline.hgetBuffer(keys.imported(lane, id[0] ?? 0), id)
     })
     return importIds.map((id, at) => {
@@ -126,7 +126,7 @@ export class RedisImports {
 
   /** All that is noted of a lane under one tag, in no order. */
   async *notesOf(lane: string, tag: Buffer): AsyncGenerator<readonly ImportNote[]> {
-    const { call, redis, keys } = this.#link
+    const { call, redis, keys } = this.#context
     for (let bucket = 0; bucket < bucketsPerLane; bucket += 1) {
       const key = keys.imported(lane, bucket)
       const found: ImportNote[] = []
@@ -145,8 +145,8 @@ export class RedisImports {
 
   /** Jobs as they stand now, in bounded reads. */
   async standing(lane: string, ids: readonly number[]): Promise<(StandingJob | undefined)[]> {
-    const { keys } = this.#link
-    const sizes = await this.#link.pipeline((pipeline) => {
+    const { keys } = this.#context
+    const sizes = await this.#context.pipeline((pipeline) => {
       for (const id of ids) pipeline.hstrlen(keys.job(lane, id), 'input')
     })
     const found: (StandingJob | undefined)[] = []
@@ -167,7 +167,7 @@ export class RedisImports {
     requests: readonly UndoRequest[],
     holdUntilMs?: number,
   ): Promise<readonly UndoResult[]> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     const what = holdUntilMs === undefined ? 'drop' : 'hold'
     const args: ScriptArgument[] = [lane, what, holdUntilMs ?? 0]
     for (const { note, failure } of requests) args.push(note.importId, note.value, failure ?? '')
@@ -177,23 +177,23 @@ export class RedisImports {
 
   /** How far a migration is: the fields that were saved, none for one that is not known. */
   progress(name: string): Promise<Record<string, string>> {
-    const { call, redis, keys } = this.#link
+    const { call, redis, keys } = this.#context
     return call(() => redis.hgetall(keys.migration(name)))
   }
 
   /** Saves fields of a migration; it is forgotten 30 days after the last time. */
   async saveProgress(name: string, fields: Readonly<Record<string, string>>): Promise<void> {
-    const { keys } = this.#link
+    const { keys } = this.#context
     const key = keys.migration(name)
-    await this.#link.pipeline((pipeline) => {
+    await this.#context.pipeline((pipeline) => {
       pipeline.hset(key, fields)
       pipeline.expire(key, importKeptSeconds)
     })
   }
 
   async #step(lane: string, tag: Buffer, jobs: readonly ImportedJob[]): Promise<ImportResult[]> {
-    const { run, keys } = this.#link
-    const queue = this.#link.queueOf(lane)
+    const { run, keys } = this.#context
+    const queue = this.#context.queueOf(lane)
     const renewed = this.#renewals.take(
       lane,
       jobs.map(({ importId }) => importId[0] ?? 0),
@@ -210,8 +210,8 @@ export class RedisImports {
   }
 
   async #read(lane: string, ids: readonly number[]): Promise<(StandingJob | undefined)[]> {
-    const { keys } = this.#link
-    const replies = await this.#link.pipeline((pipeline) => {
+    const { keys } = this.#context
+    const replies = await this.#context.pipeline((pipeline) => {
       for (const id of ids) {
         pipeline.hgetallBuffer(keys.job(lane, id))
         pipeline.zscore(keys.queue(lane, 'scheduled'), id)
@@ -241,8 +241,8 @@ export class RedisImports {
 
   /** When dead jobs are forgotten, by id, milliseconds since 1970. */
   async #forgetTimes(lane: string, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
-    const key = this.#link.keys.dead(lane)
-    const scores = await this.#link.pipeline((pipeline) => {
+    const key = this.#context.keys.dead(lane)
+    const scores = await this.#context.pipeline((pipeline) => {
       for (const id of ids) pipeline.zscore(key, id)
     })
     return new Map(

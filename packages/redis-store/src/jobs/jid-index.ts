@@ -1,7 +1,7 @@
 import type { JobRef } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import { jidSlots } from '../keys.ts'
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Entries that one step looks at, about 2 ms of the server's time. */
 const entriesPerStep = 1_000
@@ -20,20 +20,20 @@ const noteForm = /^jid (add|\d+) (\d+) (.*)$/s
  * it is in slots of its own, and follows what lanes have noted.
  */
 export class JidIndex {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
 
-  constructor(link: StoreLink) {
-    this.#link = link
+  constructor(context: RedisContext) {
+    this.#context = context
   }
 
   async find(jid: string): Promise<JobRef | undefined> {
-    const { call, redis, keys } = this.#link
+    const { call, redis, keys } = this.#context
     return refOf(await call(() => redis.hget(keys.jids(slotOf(jid)), jid)))
   }
 
   /** A finished job that is kept. */
   async findEnded(jid: string): Promise<JobRef | undefined> {
-    const { call, redis, keys } = this.#link
+    const { call, redis, keys } = this.#context
     return refOf(await call(() => redis.get(keys.ended(jid))))
   }
 
@@ -47,7 +47,7 @@ export class JidIndex {
     parsed.sort((one, other) => one.id - other.id)
     const added = parsed.filter(({ word }) => word === 'add')
     const ended = parsed.filter(({ word }) => word !== 'add')
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     for (const { word, jid, ref } of ended) {
       if (word !== '0') await run('ended-jid', [keys.ended(jid)], [ref, word])
     }
@@ -59,7 +59,7 @@ export class JidIndex {
 
   /** In a cluster: a piece of a lane's own jids, which the index may have lost, or not had yet. */
   async heal(lane: string, cursor: string): Promise<string> {
-    const { call, redis, keys } = this.#link
+    const { call, redis, keys } = this.#context
     const [next, pairs] = await call(() =>
       redis.hscan(keys.jid(lane), cursor, 'COUNT', entriesPerStep),
     )
@@ -77,7 +77,7 @@ export class JidIndex {
     from = '0 0',
   ): Promise<{ readonly refs: readonly JobRef[]; readonly next: string | undefined }> {
     const [slot = 0, cursor = 0] = from.split(' ').map(Number)
-    const { run, keys, isCluster } = this.#link
+    const { run, keys, isCluster } = this.#context
     if (isCluster) {
       const next = await this.#sweepSlot(slot, String(cursor))
       if (next !== '0') return { refs: [], next: `${slot} ${next}` }
@@ -91,7 +91,7 @@ export class JidIndex {
 
   /** Takes over what a former version kept lane by lane, in pieces that let everything else pass. */
   async adopt(): Promise<void> {
-    const { call, redis, keys, isCluster, eachLane } = this.#link
+    const { call, redis, keys, isCluster, eachLane } = this.#context
     if (isCluster && (await call(() => redis.exists(keys.indexed))) === 1) return
     const lanes = await call(() => redis.hkeys(keys.lanes))
     for (const some of chunks(lanes, lanesPerLook)) {
@@ -102,7 +102,7 @@ export class JidIndex {
   }
 
   async #adopt(lane: string): Promise<void> {
-    const { run, keys, isCluster } = this.#link
+    const { run, keys, isCluster } = this.#context
     let cursor = '0'
     do {
       if (isCluster) cursor = await this.heal(lane, cursor)
@@ -115,7 +115,7 @@ export class JidIndex {
   }
 
   async #sweepSlot(slot: number, cursor: string): Promise<string> {
-    const { call, redis, keys } = this.#link
+    const { call, redis, keys } = this.#context
     const [next, pairs] = await call(() =>
       redis.hscan(keys.jids(slot), cursor, 'COUNT', entriesPerStep),
     )
@@ -130,12 +130,12 @@ export class JidIndex {
     )
     const gone = entries.filter((_entry, at) => there[at] === 0)
     const words = gone.flatMap(({ jid, ref }): Entry => ['drop', jid, ref])
-    if (words.length > 0) await this.#link.run('index-jids', [keys.jids(slot)], words)
+    if (words.length > 0) await this.#context.run('index-jids', [keys.jids(slot)], words)
     return next
   }
 
   async #change(entries: readonly Entry[]): Promise<void> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     const bySlot = new Map<number, string[]>()
     for (const [change, jid, ref] of entries) {
       const slot = slotOf(jid)

@@ -1,23 +1,23 @@
 import type { Job, JobState, LookExtra } from '@crossgear/core-scheduler'
 import { jobOf, longFields, lookedAtFields, stateOf } from './job-hash.ts'
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Payloads that are read at once, bytes; a longer one is read alone. */
 const bytesPerAnswer = 4 * 1024 * 1024
 
 /** Reads jobs: whole ones in pieces of a bounded size, and what most looks need without the payload. */
 export class JobReads {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
 
-  constructor(link: StoreLink) {
-    this.#link = link
+  constructor(context: RedisContext) {
+    this.#context = context
   }
 
   async read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
-    const { keys } = this.#link
+    const { keys } = this.#context
     const jobs: (Job | undefined)[] = []
     for (const some of await this.#inPieces(lane, ids)) {
-      const replies = await this.#link.pipeline((pipeline) => {
+      const replies = await this.#context.pipeline((pipeline) => {
         for (const id of some) pipeline.hgetallBuffer(keys.job(lane, id))
       })
       for (const [at, id] of some.entries()) jobs.push(jobOf(lane, id, flat(replies[at])))
@@ -60,8 +60,8 @@ export class JobReads {
     ids: readonly number[],
     names: readonly string[],
   ): Promise<(readonly (Buffer | null)[])[]> {
-    const { keys } = this.#link
-    const replies = await this.#link.pipeline((pipeline) => {
+    const { keys } = this.#context
+    const replies = await this.#context.pipeline((pipeline) => {
       for (const id of ids) pipeline.hmgetBuffer(keys.job(lane, id), ...names)
     })
     return replies as (Buffer | null)[][]
@@ -70,8 +70,8 @@ export class JobReads {
   /** Jobs whose payloads are as long together as one answer may be, or one job. */
   async #inPieces(lane: string, ids: readonly number[]): Promise<readonly (readonly number[])[]> {
     if (ids.length < 2) return [ids]
-    const { keys } = this.#link
-    const lengths = (await this.#link.pipeline((pipeline) => {
+    const { keys } = this.#context
+    const lengths = (await this.#context.pipeline((pipeline) => {
       for (const id of ids) {
         for (const name of longFields) pipeline.hstrlen(keys.job(lane, id), name)
       }

@@ -1,5 +1,5 @@
 import type { JobSummary, LaneLimits } from '@crossgear/core-scheduler'
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Where the jobs of a list stand; the dead are not among them. */
 const listedPlaces = ['high', 'normal', 'low', 'scheduled', 'busy'] as const
@@ -14,14 +14,14 @@ type ListedReply = readonly [
 
 /** The steps of the store port that an operator asks for. */
 export class RedisAdministration {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
 
-  constructor(link: StoreLink) {
-    this.#link = link
+  constructor(context: RedisContext) {
+    this.#context = context
   }
 
   async setLimits(lane: string, limits: LaneLimits): Promise<void> {
-    const { redis, keys } = this.#link
+    const { redis, keys } = this.#context
     const transaction = redis.multi()
     for (const [band, most] of Object.entries(limits)) {
       if (most > 0) transaction.hset(keys.meta(lane), `max:${band}`, most)
@@ -31,7 +31,7 @@ export class RedisAdministration {
   }
 
   async cancel(lane: string, id: number): Promise<boolean> {
-    const { run, keys, node } = this.#link
+    const { run, keys, node } = this.#context
     return (await run('cancel', [keys.busy(lane)], [lane, node, id])) === 1
   }
 
@@ -40,7 +40,7 @@ export class RedisAdministration {
     from: number,
     count: number,
   ): Promise<{ readonly jobs: readonly JobSummary[]; readonly more: boolean }> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     const replies = await Promise.all(
       listedPlaces.map((place) => run('list-jobs', [keys.busy(lane)], [lane, place, from, count])),
     )
@@ -52,13 +52,13 @@ export class RedisAdministration {
   }
 
   async clearLane(lane: string, max: number): Promise<readonly number[] | 'busy'> {
-    const { run, keys, node } = this.#link
+    const { run, keys, node } = this.#context
     const ids = (await run('clear-lane', [keys.busy(lane)], [lane, node, max])) as Buffer[] | number
     return typeof ids === 'number' ? 'busy' : ids.map((id) => Number(id.toString()))
   }
 
   async unregisterLane(lane: string): Promise<void> {
-    const { redis, keys } = this.#link
+    const { redis, keys } = this.#context
     await redis.multi().hdel(keys.lanes, lane).publish(keys.events, `unlane\0${lane}\0`).exec()
   }
 }

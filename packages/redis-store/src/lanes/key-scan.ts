@@ -1,15 +1,15 @@
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Goes through all keys of a pattern, a little at each call, again and again. */
 export class KeyScan {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
   readonly #pattern: string
   readonly #keysPerLook: number
   #cursor = '0'
   #server = 0
 
-  constructor(link: StoreLink, pattern: string, keysPerLook: number) {
-    this.#link = link
+  constructor(context: RedisContext, pattern: string, keysPerLook: number) {
+    this.#context = context
     this.#pattern = pattern
     this.#keysPerLook = keysPerLook
   }
@@ -20,13 +20,13 @@ export class KeyScan {
   }
 
   async next(): Promise<readonly string[]> {
-    const servers = this.#link.masters()
+    const servers = this.#context.masters()
     const server = servers[this.#server]
     if (!server) {
       this.#server = 0
       return []
     }
-    const [cursor, found] = await this.#link.call(() =>
+    const [cursor, found] = await this.#context.call(() =>
       server.scan(this.#cursor, 'MATCH', this.#pattern, 'COUNT', this.#keysPerLook),
     )
     this.#cursor = cursor

@@ -9,7 +9,7 @@ import { chunks } from '../chunks.ts'
 import { countsOf, type CountsReply } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
 import type { Place } from '@crossgear/gearmonkey-redis'
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Lanes with due jobs that one promotion takes on; the rest have the next one. */
 const dueLanesPerLook = 1_000
@@ -37,20 +37,20 @@ interface Promotion {
 
 /** The steps of the store port about lanes: which there are, what stands in them, what is due. */
 export class RedisLanes {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
   readonly #scan: KeyScan
 
-  constructor(link: StoreLink) {
-    this.#link = link
-    this.#scan = new KeyScan(link, link.keys.uid('*'), keysPerLook)
+  constructor(context: RedisContext) {
+    this.#context = context
+    this.#scan = new KeyScan(context, context.keys.uid('*'), keysPerLook)
   }
 
   async register(lane: string): Promise<number> {
-    const { run, keys, isCluster, graceMs } = this.#link
+    const { run, keys, isCluster, graceMs } = this.#context
     if (isCluster && isNoTag(lane)) {
       throw new StoreError('REFUSED', 'a cluster takes no function name that begins with a brace')
     }
-    const { fn } = this.#link.names.parse(lane)
+    const { fn } = this.#context.names.parse(lane)
     if (isCluster) await this.#inherit(lane, fn)
     const home = isCluster || fn === lane ? '' : fn
     const number = await run('register-lane', [keys.lanes], [lane, maxLanes, home, graceMs])
@@ -60,7 +60,7 @@ export class RedisLanes {
 
   /** Where a lane and its function's home lane are in different slots: before anybody knows of the lane. */
   async #inherit(lane: string, home: string): Promise<void> {
-    const { run, keys, graceMs } = this.#link
+    const { run, keys, graceMs } = this.#context
     // A lane that comes back keeps what is known of it.
     const own = ['0', '']
     const reply =
@@ -71,7 +71,7 @@ export class RedisLanes {
   }
 
   async all(): Promise<ReadonlyMap<string, number>> {
-    const { call, redis, keys } = this.#link
+    const { call, redis, keys } = this.#context
     const found = new Map<string, number>()
     let cursor = '0'
     do {
@@ -87,7 +87,7 @@ export class RedisLanes {
 
   /** Forgets the lanes in which nothing has been for this long. */
   async giveBack(lanes: readonly string[], idleForMs: number): Promise<readonly string[]> {
-    const { run, keys, perLanes, pipeline } = this.#link
+    const { run, keys, perLanes, pipeline } = this.#context
     const over = await perLanes(lanes, async (some, first) => {
       const reply = await run('idle-lanes', [keys.meta(first)], [idleForMs, ...some])
       return (reply as Buffer[]).map(String)
@@ -102,7 +102,7 @@ export class RedisLanes {
   }
 
   async counts(lanes: readonly string[], withOldest: boolean): Promise<readonly LaneCounts[]> {
-    const { run, keys, perLanes } = this.#link
+    const { run, keys, perLanes } = this.#context
     return perLanes(lanes, async (some, first) => {
       const words = [withOldest ? '1' : '', ...some]
       const reply = (await run('counts', [keys.busy(first)], words)) as CountsReply[]
@@ -113,15 +113,15 @@ export class RedisLanes {
   async discover(): Promise<readonly string[]> {
     const found: string[] = []
     // As much of a cluster as has as many servers.
-    for (let looks = this.#link.masters().length; looks > 0; looks -= 1) {
+    for (let looks = this.#context.masters().length; looks > 0; looks -= 1) {
       found.push(...(await this.#scan.next()))
     }
-    return this.#withJobs(found.map((key) => this.#link.keys.laneOf(key)))
+    return this.#withJobs(found.map((key) => this.#context.keys.laneOf(key)))
   }
 
   /** In a store that others share most such keys may be theirs. */
   async #withJobs(lanes: readonly string[]): Promise<string[]> {
-    const { keys, eachLane, isCluster } = this.#link
+    const { keys, eachLane, isCluster } = this.#context
     const named = lanes.filter((lane) => lane !== '' && !(isCluster && isNoTag(lane)))
     const queues = await eachLane(named, (commands, lane) =>
       commands.exists(places.map((place) => keys.queue(lane, place))),
@@ -130,12 +130,12 @@ export class RedisLanes {
   }
 
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
-    const { run, keys, perLanesThere } = this.#link
+    const { run, keys, perLanesThere } = this.#context
     return perLanesThere(lanes, async (some, first) => {
       const reply = await run(
         'non-empty',
         [keys.queue(first, 'normal')],
-        this.#link.withQueues(some),
+        this.#context.withQueues(some),
       )
       return (reply as Buffer[]).map(String)
     })
@@ -143,12 +143,16 @@ export class RedisLanes {
 
   /** Opens or closes a lane to consumers for good. */
   async setOpen(lane: string, isOpen: boolean): Promise<void> {
-    const { run, keys } = this.#link
-    await run('open-lane', [keys.meta(lane)], [lane, this.#link.queueOf(lane), isOpen ? '1' : '0'])
+    const { run, keys } = this.#context
+    await run(
+      'open-lane',
+      [keys.meta(lane)],
+      [lane, this.#context.queueOf(lane), isOpen ? '1' : '0'],
+    )
   }
 
   openness(lanes: readonly string[]): Promise<readonly LaneOpenness[]> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     return Promise.all(
       lanes.map(async (lane) => {
         const reply = (await run('openness', [keys.meta(lane)], [lane])) as [Buffer, Buffer, number]
@@ -164,18 +168,18 @@ export class RedisLanes {
   }
 
   async noteBridged(lane: string): Promise<boolean> {
-    const { call, redis, keys } = this.#link
+    const { call, redis, keys } = this.#context
     return (await call(() => redis.hsetnx(keys.meta(lane), 'bridged', '1'))) === 1
   }
 
   async setWorkers(
     counts: ReadonlyMap<string, WorkerCount>,
   ): Promise<ReadonlyMap<string, StoreError>> {
-    const { run, keys, node, graceMs, perLanes } = this.#link
+    const { run, keys, node, graceMs, perLanes } = this.#context
     const reply = await perLanes([...counts.keys()], async (some, first) => {
       const args = some.flatMap((lane) => {
         const { named = 0, consumers = 0, elsewhere } = counts.get(lane) ?? {}
-        return [lane, named, consumers, elsewhere ? '1' : '', this.#link.queueOf(lane)]
+        return [lane, named, consumers, elsewhere ? '1' : '', this.#context.queueOf(lane)]
       })
       return (await run('set-workers', [keys.count(first)], [node, graceMs, ...args])) as Buffer[]
     })
@@ -189,7 +193,7 @@ export class RedisLanes {
 
   /** A flood of due jobs keeps no other lane waiting: all have their turn before it has the next. */
   async promote(): Promise<readonly { lane: string; jobs: number }[]> {
-    const { run, keys, isCluster } = this.#link
+    const { run, keys, isCluster } = this.#context
     const promoted = new Map<string, number>()
     const atOnce = isCluster ? 1 : promotedAtOnce
     let due = ((await run('due-lanes', [keys.due], [dueLanesPerLook])) as Buffer[]).map(String)
@@ -199,7 +203,7 @@ export class RedisLanes {
       for (const some of chunks(due, atOnce)) {
         const promote = (): Promise<void> => this.#promote(some, { promoted, left, more })
         // In a cluster others are not kept waiting by a lane whose server is away.
-        if (isCluster) await this.#link.ifThere(promote)
+        if (isCluster) await this.#context.ignoreUnavailable(promote)
         else await promote()
       }
       due = [...left, ...more]
@@ -208,18 +212,18 @@ export class RedisLanes {
   }
 
   async heal(lanes: readonly string[]): Promise<readonly string[]> {
-    const { run, keys, graceMs, perLanesThere } = this.#link
+    const { run, keys, graceMs, perLanesThere } = this.#context
     return perLanesThere(lanes, async (some, first) => {
-      const args = [graceMs, ...this.#link.withQueues(some)]
+      const args = [graceMs, ...this.#context.withQueues(some)]
       return ((await run('heal', [keys.queue(first, 'scheduled')], args)) as Buffer[]).map(String)
     })
   }
 
   /** Moves some of what is due in these lanes, and notes which had no turn and which have more. */
   async #promote(lanes: readonly string[], { promoted, left, more }: Promotion): Promise<void> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     const key = keys.queue(lanes[0] ?? '', 'scheduled')
-    const args = [promotedPerCall, ...this.#link.withQueues(lanes)]
+    const args = [promotedPerCall, ...this.#context.withQueues(lanes)]
     const reply = (await run('promote', [key], args)) as readonly [number, Buffer, number][]
     for (const [at, lane] of lanes.entries()) {
       const [jobs = 0, , rest] = reply[at] ?? []

@@ -8,7 +8,7 @@ import type {
   SetExit,
 } from '@crossgear/core-scheduler'
 import { JidIndex } from '../jobs/jid-index.ts'
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Counters that the steps keep in a lane's hash. */
 const totals = [
@@ -17,7 +17,7 @@ const totals = [
 ]
 
 interface Parts {
-  readonly link: StoreLink
+  readonly context: RedisContext
   readonly deadPerLane: number
   readonly deadSeconds: number
 }
@@ -29,22 +29,22 @@ export class RedisQueues implements QueueStore {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#jids = new JidIndex(parts.link)
+    this.#jids = new JidIndex(parts.context)
   }
 
   async tellOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
-    const { redis, keys, call } = this.#parts.link
+    const { redis, keys, call } = this.#parts.context
     const words = typeof news === 'string' ? news : `settled\0${news.settled}`
     await call(() => redis.publish(keys.events, `worker\0${wid}\0${words}`))
   }
 
   pausedQueues(): Promise<readonly string[]> {
-    const { redis, keys, call } = this.#parts.link
+    const { redis, keys, call } = this.#parts.context
     return call(() => redis.smembers(keys.paused))
   }
 
   async setPaused(queues: readonly string[], paused: boolean): Promise<void> {
-    const { redis, keys, call } = this.#parts.link
+    const { redis, keys, call } = this.#parts.context
     const transaction = redis.multi()
     if (paused) transaction.sadd(keys.paused, ...queues)
     else transaction.srem(keys.paused, ...queues)
@@ -53,7 +53,7 @@ export class RedisQueues implements QueueStore {
   }
 
   async oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]> {
-    const { run, keys, perLanes } = this.#parts.link
+    const { run, keys, perLanes } = this.#parts.context
     const reply = await perLanes(
       lanes,
       async (some, first) => (await run('oldest', [keys.queue(first, 'normal')], some)) as Buffer[],
@@ -67,7 +67,7 @@ export class RedisQueues implements QueueStore {
     from: number,
     count: number,
   ): Promise<{ readonly ids: readonly number[]; readonly seen: number }> {
-    const { run, keys } = this.#parts.link
+    const { run, keys } = this.#parts.context
     const reply = await run('set-ids', [keys.busy(lane)], [lane, set, from, count])
     const [seen, ...ids] = reply as [number, ...Buffer[]]
     return { seen, ids: numbersOf(ids) }
@@ -80,11 +80,11 @@ export class RedisQueues implements QueueStore {
     to: SetExit,
   ): Promise<readonly number[]> {
     const { deadPerLane, deadSeconds } = this.#parts
-    const { run, keys, node } = this.#parts.link
+    const { run, keys, node } = this.#parts.context
     const args = [
       lane,
       node,
-      this.#parts.link.queueOf(lane),
+      this.#parts.context.queueOf(lane),
       set,
       to,
       deadPerLane,
@@ -99,18 +99,18 @@ export class RedisQueues implements QueueStore {
     places: readonly JobPlace[],
     max: number,
   ): Promise<readonly number[]> {
-    const { run, keys, node } = this.#parts.link
+    const { run, keys, node } = this.#parts.context
     const args = [lane, node, max, ...places]
     return numbersOf((await run('end-jobs', [keys.busy(lane)], args)) as Buffer[])
   }
 
   async markRemoved(lane: string): Promise<void> {
-    const { run, keys } = this.#parts.link
+    const { run, keys } = this.#parts.context
     await run('remove-lane', [keys.meta(lane)], [lane])
   }
 
   async resetTotals(lane: string): Promise<void> {
-    const { redis, keys, call } = this.#parts.link
+    const { redis, keys, call } = this.#parts.context
     await call(() => redis.hdel(keys.meta(lane), ...totals))
   }
 
@@ -119,7 +119,7 @@ export class RedisQueues implements QueueStore {
   }
 
   async note({ lane, id }: JobRef, token: string | undefined, note: JobNote): Promise<boolean> {
-    const { run, keys } = this.#parts.link
+    const { run, keys } = this.#parts.context
     const { text, percent = '' } = note
     const reserveUntilMs = token === undefined ? '' : (note.reserveUntilMs ?? '')
     const words = [text ?? '', text === undefined ? '' : '1', reserveUntilMs, percent]

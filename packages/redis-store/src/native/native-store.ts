@@ -9,8 +9,8 @@ import { chunks } from '../chunks.ts'
 import { JidIndex } from '../jobs/jid-index.ts'
 import { KeyScan } from '../lanes/key-scan.ts'
 import type { Place } from '@crossgear/gearmonkey-redis'
-import type { StoreLink } from '../connection/store-link.ts'
-import { StrayHunt } from './stray-hunt.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
+import { OrphanScanner } from './orphan-scanner.ts'
 
 /** Keys that one look goes through, under a millisecond of the server's time. */
 const keysPerLook = 1_000
@@ -18,7 +18,7 @@ const keysPerLook = 1_000
 const entriesPerSweep = 1_000
 const lanesPerCall = 1_000
 
-const leftoverOf: Readonly<Record<string, Omit<Repair, 'lane' | 'id'>>> = {
+const orphanOf: Readonly<Record<string, Omit<Repair, 'lane' | 'id'>>> = {
   b: { kind: 'busy' },
   k: { kind: 'busy', left: true },
   i: { kind: 'stray' },
@@ -35,40 +35,40 @@ export interface DeadBounds {
 
 /** The steps of the store port about what native programs do past all nodes. */
 export class RedisNativeStore implements NativeStore {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
   readonly #dead: DeadBounds
   readonly #jids: JidIndex
-  readonly #hunt: StrayHunt
+  readonly #orphans: OrphanScanner
   readonly #scan: KeyScan
 
-  constructor(link: StoreLink, dead: DeadBounds) {
-    this.#link = link
+  constructor(context: RedisContext, dead: DeadBounds) {
+    this.#context = context
     this.#dead = dead
-    this.#jids = new JidIndex(link)
-    this.#scan = new KeyScan(link, link.keys.job('*', '*'), keysPerLook)
-    this.#hunt = new StrayHunt({
+    this.#jids = new JidIndex(context)
+    this.#scan = new KeyScan(context, context.keys.job('*', '*'), keysPerLook)
+    this.#orphans = new OrphanScanner({
       page: (lane, place, from, count) => this.#page(lane, place, from, count),
-      suspect: async (lane, ids) => {
-        await link.run('suspect', [link.keys.suspects(lane)], [lane, ...ids])
+      remember: async (lane, ids) => {
+        await context.run('add-candidates', [context.keys.repairCandidates(lane)], [lane, ...ids])
       },
     })
   }
 
-  async lead(forMs: number): Promise<boolean> {
-    const { run, keys, node } = this.#link
-    return (await run('lead', [keys.caretaker], [node, forMs])) === 1
+  async holdLeadership(forMs: number): Promise<boolean> {
+    const { run, keys, node } = this.#context
+    return (await run('leader', [keys.leader], [node, forMs])) === 1
   }
 
-  async workedLanes(lanes: readonly string[], suspect: boolean): Promise<readonly string[]> {
-    const { run, keys, perLanesThere } = this.#link
+  async workedLanes(lanes: readonly string[], remember: boolean): Promise<readonly string[]> {
+    const { run, keys, perLanesThere } = this.#context
     return perLanesThere(lanes, async (some, first) => {
-      const args = [suspect ? '1' : '', ...some]
+      const args = [remember ? '1' : '', ...some]
       return ((await run('worked-lanes', [keys.count(first)], args)) as Buffer[]).map(String)
     })
   }
 
   async unsettled(lane: string, ids: readonly number[]): Promise<readonly number[]> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     return numbersOf((await run('unsettled', [keys.busy(lane)], [lane, ...ids])) as Buffer[])
   }
 
@@ -76,12 +76,12 @@ export class RedisNativeStore implements NativeStore {
     lane: string,
     from = 'unique 0',
   ): Promise<{ readonly ids: readonly number[]; readonly next: string | undefined }> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     const [index = '', cursor = '0'] = from.split(' ')
     const key = index === 'unique' ? keys.unique(lane) : keys.jid(lane)
     const reply = (await run('sweep', [key], [lane, cursor, entriesPerSweep])) as Buffer[]
     const [next = '0', ...ids] = numbersAsText(reply)
-    if (index === 'jid' && this.#link.isCluster) await this.#jids.heal(lane, cursor)
+    if (index === 'jid' && this.#context.isCluster) await this.#jids.heal(lane, cursor)
     const following = index === 'unique' ? 'jid 0' : undefined
     return { ids: ids.map(Number), next: next === '0' ? following : `${index} ${next}` }
   }
@@ -92,12 +92,12 @@ export class RedisNativeStore implements NativeStore {
     return this.#jids.sweep(from)
   }
 
-  async survey(suspect: boolean): Promise<SurveyPage> {
-    if (this.#hunt.isOn) {
-      const isOver = await this.#hunt.goOn()
+  async survey(remember: boolean): Promise<SurveyPage> {
+    if (this.#orphans.isOn) {
+      const isOver = await this.#orphans.goOn()
       return { unsettled: [], suspicious: [], lapEnded: isOver && this.#scan.isAtStart }
     }
-    const { keys } = this.#link
+    const { keys } = this.#context
     const found = await this.#scan.next()
     const byLane = new Map<string, number[]>()
     for (const key of found) {
@@ -111,18 +111,18 @@ export class RedisNativeStore implements NativeStore {
     const suspicious: string[] = []
     for (const [lane, ids] of byLane) {
       for (const some of chunks(ids, jobsPerCall)) {
-        const found = await this.#lookOver(lane, some, suspect)
+        const found = await this.#scanJobs(lane, some, remember)
         unsettled.push(...found.unsettled)
         if (found.isSuspicious) suspicious.push(lane)
       }
     }
     const lapEnded = this.#scan.isAtStart
-    if (lapEnded || this.#hunt.isFull) this.#hunt.begin()
-    return { unsettled, suspicious, lapEnded: lapEnded && !this.#hunt.isOn }
+    if (lapEnded || this.#orphans.isFull) this.#orphans.begin()
+    return { unsettled, suspicious, lapEnded: lapEnded && !this.#orphans.isOn }
   }
 
   async repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]> {
-    const { run, keys, node } = this.#link
+    const { run, keys, node } = this.#context
     const { leaseMs, mends, max, maxLosses, failure } = request
     const { deadPerLane, deadSeconds } = this.#dead
     const repairs: Repair[] = []
@@ -132,7 +132,7 @@ export class RedisNativeStore implements NativeStore {
           const args = [
             lane,
             node,
-            this.#link.queueOf(lane),
+            this.#context.queueOf(lane),
             leaseMs,
             mends,
             max,
@@ -141,7 +141,7 @@ export class RedisNativeStore implements NativeStore {
             deadPerLane,
             deadSeconds,
           ]
-          return run('repair', [keys.suspects(lane)], args)
+          return run('repair', [keys.repairCandidates(lane)], args)
         }),
       )
       for (const [at, lane] of some.entries()) repairs.push(...repairsOf(lane, replies[at]))
@@ -149,27 +149,27 @@ export class RedisNativeStore implements NativeStore {
     return repairs
   }
 
-  async #lookOver(
+  async #scanJobs(
     lane: string,
     ids: readonly number[],
-    suspect: boolean,
+    remember: boolean,
   ): Promise<{ readonly unsettled: readonly JobRef[]; readonly isSuspicious: boolean }> {
-    const { run, keys } = this.#link
-    const args = [lane, suspect ? '1' : '', ...ids]
-    const reply = (await run('look-over', [keys.suspects(lane)], args)) as [
+    const { run, keys } = this.#context
+    const args = [lane, remember ? '1' : '', ...ids]
+    const reply = (await run('scan-jobs', [keys.repairCandidates(lane)], args)) as [
       number,
       number,
       ...Buffer[],
     ]
     const [isSuspicious, count, ...rest] = reply
     const found = numbersOf(rest)
-    this.#hunt.add(lane, found.slice(count))
+    this.#orphans.add(lane, found.slice(count))
     const unsettled = found.slice(0, count).map((id) => ({ lane, id }))
     return { unsettled, isSuspicious: isSuspicious === 1 }
   }
 
   async #page(lane: string, place: Place, from: number, count: number): Promise<readonly number[]> {
-    const { redis, keys, call } = this.#link
+    const { redis, keys, call } = this.#context
     const key = keys.queue(lane, place)
     return (await call(() => redis.lrange(key, from, from + count - 1))).map(Number)
   }
@@ -179,8 +179,8 @@ function repairsOf(lane: string, reply: unknown): Repair[] {
   const words = numbersAsText(reply as Buffer[])
   const repairs: Repair[] = []
   for (let at = 0; at + 1 < words.length; at += 2) {
-    const leftover = leftoverOf[words[at] ?? '']
-    if (leftover) repairs.push({ ...leftover, lane, id: Number(words[at + 1]) })
+    const orphan = orphanOf[words[at] ?? '']
+    if (orphan) repairs.push({ ...orphan, lane, id: Number(words[at + 1]) })
   }
   return repairs
 }

@@ -1,33 +1,33 @@
 import type { HeldRef, HolderStore, QuietHolder } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 
 /** The steps of the store port about holders of leases. */
 export class RedisHolders implements HolderStore {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
 
-  constructor(link: StoreLink) {
-    this.#link = link
+  constructor(context: RedisContext) {
+    this.#context = context
   }
 
   async hold(holder: string, leases: readonly HeldRef[]): Promise<void> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     const words = leases.flatMap(({ lane, id, token }) => [token, `${id} ${lane}`])
     await run('hold', [keys.holders], [holder, ...words])
   }
 
   async drop(holder: string, tokens: readonly string[]): Promise<void> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     await run('drop-held', [keys.holders], [holder, ...tokens])
   }
 
   async alive(holders: readonly string[]): Promise<void> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     await run('holders-alive', [keys.holders], holders)
   }
 
   async quiet(forMs: number, max: number): Promise<readonly QuietHolder[]> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     const reply = (await run('quiet-holders', [keys.holders], [forMs, max])) as Buffer[]
     const [now = '', ...found] = reply.map(String)
     return [...chunks(found, 2)].map(([holder = '', seen]) => {
@@ -37,7 +37,7 @@ export class RedisHolders implements HolderStore {
   }
 
   async held(holder: string): Promise<readonly HeldRef[]> {
-    const { redis, keys, call } = this.#link
+    const { redis, keys, call } = this.#context
     const leases = await call(() => redis.hgetall(keys.held(holder)))
     return Object.entries(leases).map(([token, ref]) => {
       const space = ref.indexOf(' ')

@@ -2,7 +2,7 @@ import type { HeartbeatReply } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { ClockOffset } from '../connection/clock-offset.ts'
 import type { DeadBounds } from '../native/native-store.ts'
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Lanes that are walked through at once. */
 const lanesAtOnce = 500
@@ -18,14 +18,14 @@ interface Departure {
 
 /** The steps of the store port by which nodes come, live and go. */
 export class RedisNodes {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
   readonly #clock: ClockOffset
   readonly #dead: DeadBounds
 
   #isAlone = false
 
-  constructor(link: StoreLink, clock: ClockOffset, dead: DeadBounds) {
-    this.#link = link
+  constructor(context: RedisContext, clock: ClockOffset, dead: DeadBounds) {
+    this.#context = context
     this.#clock = clock
     this.#dead = dead
   }
@@ -36,7 +36,7 @@ export class RedisNodes {
   }
 
   async beat(): Promise<HeartbeatReply> {
-    const { run, keys, node } = this.#link
+    const { run, keys, node } = this.#context
     const [reply] = await Promise.all([run('beat', [keys.nodes], [node]), this.#lookForReplicas()])
     const [now, isNew, ...others] = reply as [Buffer, number, ...Buffer[]]
     const nowMs = Number(now.toString())
@@ -50,7 +50,7 @@ export class RedisNodes {
 
   /** A user that may not ask is one that does not know. */
   async #lookForReplicas(): Promise<void> {
-    const { redis, isCluster } = this.#link
+    const { redis, isCluster } = this.#context
     if (isCluster) return
     const info = await redis.info('replication').catch(() => '')
     this.#isAlone = /^role:master\r?$/m.test(info) && /^connected_slaves:0\r?$/m.test(info)
@@ -66,17 +66,22 @@ export class RedisNodes {
   }
 
   async leave(lanes: readonly string[]): Promise<void> {
-    await this.#forget(lanes, { node: this.#link.node, isDeath: false, maxLosses: 0, failure: '' })
+    await this.#forget(lanes, {
+      node: this.#context.node,
+      isDeath: false,
+      maxLosses: 0,
+      failure: '',
+    })
   }
 
   async waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void> {
-    const { run, keys, node } = this.#link
+    const { run, keys, node } = this.#context
     await run('wait-again', [keys.busy(lane)], [lane, node, ...[...clients].flat()])
   }
 
   /** Returns the lanes that got jobs back. */
   async #forget(lanes: readonly string[], departure: Departure): Promise<readonly string[]> {
-    const { keys, redis, call, isCluster } = this.#link
+    const { keys, redis, call, isCluster } = this.#context
     const stirred: string[] = []
     const failures: unknown[] = []
     for (const some of chunks(lanes, lanesAtOnce)) {
@@ -94,10 +99,10 @@ export class RedisNodes {
 
   /** Walks through a lane in pieces; returns how many jobs went back. */
   async #forgetIn(lane: string, { node, isDeath, maxLosses, failure }: Departure): Promise<number> {
-    const { run, keys, graceMs } = this.#link
+    const { run, keys, graceMs } = this.#context
     const { deadPerLane, deadSeconds } = this.#dead
     const losses = [maxLosses, graceMs, failure, deadPerLane, deadSeconds]
-    const terms = [lane, node, this.#link.queueOf(lane), isDeath ? '1' : '', ...losses]
+    const terms = [lane, node, this.#context.queueOf(lane), isDeath ? '1' : '', ...losses]
     let putBack = 0
     for (let place = 1, cursor = '0'; place > 0;) {
       const reply = await run('reclaim-node', [keys.busy(lane)], [...terms, place, cursor])

@@ -15,7 +15,7 @@ import {
 } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { ClockOffset } from '../connection/clock-offset.ts'
-import { isFull, isUnheard } from '../connection/errors.ts'
+import { isFull, isUnanswered } from '../connection/errors.ts'
 import { reservationsOf, type ReservedReply } from '../jobs/job-hash.ts'
 import { JobReads } from '../jobs/job-reads.ts'
 import { KeptJobs } from './kept-jobs.ts'
@@ -28,7 +28,7 @@ import {
   addSubmissions,
   type ClusterArrival,
 } from './step-arguments.ts'
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 import {
   outcomesOf,
   refusalOf,
@@ -37,7 +37,7 @@ import {
   type StepReply,
 } from './step-reply.ts'
 import { laneSubmittedOf } from './submit-arguments.ts'
-import { UnheardClaims } from './unheard-claims.ts'
+import { LostClaims } from './lost-claims.ts'
 
 /** Lanes of a group of which a step says whether this node listens to them. */
 const mostLanesNamed = 16
@@ -68,16 +68,21 @@ export interface StepWays extends ClusterArrival {
 
 /** The steps of the store port that jobs and their outcomes go through. */
 export class RedisJobs {
-  readonly #link: StoreLink
+  readonly #link: RedisContext
   readonly #clock: ClockOffset
   readonly #options: JobStepOptions
   readonly #reads: JobReads
   readonly #listeners: Listeners
-  readonly #unheard = new UnheardClaims()
+  readonly #lostClaims = new LostClaims()
   readonly #kept = new KeptJobs()
   #token = 0
 
-  constructor(link: StoreLink, clock: ClockOffset, options: JobStepOptions, listeners: Listeners) {
+  constructor(
+    link: RedisContext,
+    clock: ClockOffset,
+    options: JobStepOptions,
+    listeners: Listeners,
+  ) {
     this.#link = link
     this.#reads = new JobReads(link)
     this.#clock = clock
@@ -95,9 +100,9 @@ export class RedisJobs {
       if (reply === 'full') return await this.#withoutSubmissions(step, ways)
       return await this.#answer(step, claims, reply)
     } catch (error) {
-      if (claims.length > 0 && isUnheard(error)) {
+      if (claims.length > 0 && isUnanswered(error)) {
         const lanes = claims.flatMap(({ groups }) => groups.flatMap(({ lanes: some }) => some))
-        this.#unheard.add(lanes, firstToken, this.#token - firstToken)
+        this.#lostClaims.add(lanes, firstToken, this.#token - firstToken)
       }
       throw error
     }
@@ -322,8 +327,8 @@ export class RedisJobs {
   }
 
   /** Looks for reservations of claims whose answer was lost: no worker has heard of them. */
-  async settleUnheard(): Promise<void> {
-    await this.#unheard.settle((lane, first, end) => this.#putBack(lane, first, end))
+  async settleLost(): Promise<void> {
+    await this.#lostClaims.settle((lane, first, end) => this.#putBack(lane, first, end))
   }
 
   /** What no worker has heard of goes back to the front. */
@@ -336,7 +341,11 @@ export class RedisJobs {
   /** The reservations of this node whose tokens are of such numbers. */
   async #given(lane: string, first: number, end: number): Promise<HeldRef[]> {
     const { run, keys, node } = this.#link
-    const found = (await run('given', [keys.busy(lane)], [lane, node, first, end])) as Buffer[]
+    const found = (await run(
+      'leases-by-token',
+      [keys.busy(lane)],
+      [lane, node, first, end],
+    )) as Buffer[]
     return [...chunks(found, 2)].map(([id, token]) => ({
       lane,
       id: Number(String(id)),

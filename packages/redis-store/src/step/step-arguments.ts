@@ -8,7 +8,7 @@ import type {
   Throttle,
 } from '@crossgear/core-scheduler'
 import type { ScriptArgument } from '../scripts/scripts.ts'
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 import { addArrivals } from './submit-arguments.ts'
 import { throttleArguments } from './throttle-arguments.ts'
 
@@ -38,7 +38,7 @@ export function addReports(args: ScriptArgument[], reports: readonly Report[]): 
 export function addOutcomes(
   args: ScriptArgument[],
   lanes: readonly LaneOutcomes[],
-  link: StoreLink,
+  link: RedisContext,
 ): void {
   args.push(lanes.length)
   for (const { lane, outcomes } of lanes) {
@@ -69,7 +69,7 @@ function addOutcome(args: ScriptArgument[], outcome: Outcome): void {
 export function addSubmissions(
   args: ScriptArgument[],
   arrivals: readonly LaneArrivals[],
-  link: StoreLink,
+  link: RedisContext,
   { notes, atUs }: ClusterArrival,
 ): void {
   args.push(atUs ?? '', arrivals.length)

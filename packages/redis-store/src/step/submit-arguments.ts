@@ -1,13 +1,13 @@
 import type { LaneArrivals, LaneSubmitted, Submitted } from '@crossgear/core-scheduler'
 import { addFields } from '../jobs/job-hash.ts'
 import type { ScriptArgument } from '../scripts/scripts.ts'
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Puts the jobs of one lane behind other arguments of the step script, as its head says. */
 export function addArrivals(
   args: ScriptArgument[],
   { lane, jobs, places }: LaneArrivals,
-  link: StoreLink,
+  link: RedisContext,
   notes: ReadonlyMap<string, string> | undefined,
 ): void {
   const { node } = link

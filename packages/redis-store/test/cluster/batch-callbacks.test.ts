@@ -6,7 +6,7 @@ import type { SteppedStore } from '@crossgear/store-testkit'
 import { ClockOffset } from '../../src/connection/clock-offset.ts'
 import { connect } from '../../src/connection/connection.ts'
 import { RedisJobs } from '../../src/step/job-steps.ts'
-import { StoreLink } from '../../src/connection/store-link.ts'
+import { RedisContext } from '../../src/connection/redis-context.ts'
 import { RedisWorld } from '../support/redis-world.ts'
 
 const bid = 'b1'
@@ -24,7 +24,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
   let cluster: RedisCluster
   let world: RedisWorld
   let store: SteppedStore
-  let dying: StoreLink
+  let dying: RedisContext
 
   beforeAll(async () => {
     cluster = await RedisCluster.start()
@@ -39,7 +39,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
       await store.registerLane(lane)
       await store.openLane(lane)
     }
-    dying = new StoreLink(address, new LaneNames(), 0)
+    dying = new RedisContext(address, new LaneNames(), 0)
     await connect(dying.redis)
   })
   afterEach(async () => {

@@ -6,7 +6,7 @@ import type { SteppedStore } from '@crossgear/store-testkit'
 import { ClockOffset } from '../../src/connection/clock-offset.ts'
 import { BatchJoins, type Join } from '../../src/cluster/batch-joins.ts'
 import { RedisJobs } from '../../src/step/job-steps.ts'
-import { StoreLink } from '../../src/connection/store-link.ts'
+import { RedisContext } from '../../src/connection/redis-context.ts'
 import { connect } from '../../src/connection/connection.ts'
 import { RedisWorld } from '../support/redis-world.ts'
 
@@ -23,14 +23,14 @@ const nobody = { knowsAll: () => false, has: () => false }
 
 /** A node that does the steps of a submission one by one, and dies when the test says. */
 class DyingNode {
-  readonly #link: StoreLink
+  readonly #context: RedisContext
   readonly #joins: BatchJoins
   readonly #jobs: RedisJobs
 
-  constructor(link: StoreLink) {
-    this.#link = link
-    this.#joins = new BatchJoins(link)
-    this.#jobs = new RedisJobs(link, new ClockOffset(), bounds, nobody)
+  constructor(context: RedisContext) {
+    this.#context = context
+    this.#joins = new BatchJoins(context)
+    this.#jobs = new RedisJobs(context, new ClockOffset(), bounds, nobody)
   }
 
   async joins(jobs: number): Promise<Join> {
@@ -48,7 +48,7 @@ class DyingNode {
   }
 
   dies(): void {
-    this.#link.redis.disconnect()
+    this.#context.redis.disconnect()
   }
 }
 
@@ -70,9 +70,9 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node
     await store.registerLane('mail')
     await store.openLane('mail')
     await store.batches.create({ bid, description: '' })
-    const link = new StoreLink(address, new LaneNames(), 0)
-    await connect(link.redis)
-    dying = new DyingNode(link)
+    const context = new RedisContext(address, new LaneNames(), 0)
+    await connect(context.redis)
+    dying = new DyingNode(context)
   })
   afterEach(async () => {
     dying.dies()

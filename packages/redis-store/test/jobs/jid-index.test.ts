@@ -142,7 +142,7 @@ describe.skipIf(lacksRedis)('in a cluster the index of jids', () => {
     // As if the lane's own step had been the last that the node did.
     for (const [at, jid] of ['gone-0001', 'kept-0001'].entries()) {
       for (const key of keys.allJids()) await world.redis.hset(key, jid, `${at + 1} mail`)
-      await world.redis.sadd(keys.ties('mail'), `jid ${at === 0 ? 0 : 60} ${at + 1} ${jid}`)
+      await world.redis.sadd(keys.batchOutbox('mail'), `jid ${at === 0 ? 0 : 60} ${at + 1} ${jid}`)
     }
     await world.redis.del(keys.ended('kept-0001'))
     await store.heal(['mail'])

@@ -165,10 +165,10 @@ export async function listening(
 }
 
 /** Looks through all jobs once for what native programs left. Gives the ids of unsettled ones. */
-export async function lookAtAll(store: SteppedStore, suspect = true): Promise<number[]> {
+export async function lookAtAll(store: SteppedStore, remember = true): Promise<number[]> {
   const found: number[] = []
   for (let ended = false; !ended;) {
-    const page = await store.native.survey(suspect)
+    const page = await store.native.survey(remember)
     found.push(...idsOf(page.unsettled))
     ended = page.lapEnded
   }

@@ -189,12 +189,12 @@ export function nativeContract(open: OpenWorld): void {
     test('one node at a time looks after what native programs left, the next when it is silent', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
-      expect(await a.native.lead(minute)).toBe(true)
-      expect(await b.native.lead(minute)).toBe(false)
-      expect(await a.native.lead(minute)).toBe(true)
+      expect(await a.native.holdLeadership(minute)).toBe(true)
+      expect(await b.native.holdLeadership(minute)).toBe(false)
+      expect(await a.native.holdLeadership(minute)).toBe(true)
       await a.leave([])
-      expect(await b.native.lead(minute)).toBe(true)
-      expect(await a.native.lead(minute)).toBe(false)
+      expect(await b.native.holdLeadership(minute)).toBe(true)
+      expect(await a.native.holdLeadership(minute)).toBe(false)
     })
   })
 

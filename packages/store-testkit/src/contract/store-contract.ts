@@ -4,7 +4,7 @@ import { aheadContract } from './contract-ahead.ts'
 import { byLevelContract } from './contract-by-level.ts'
 import { deadContract } from './contract-dead.ts'
 import { leftKeyContract } from './contract-left-keys.ts'
-import { leftoverContract } from './contract-leftovers.ts'
+import { orphanContract } from './contract-orphans.ts'
 import { holderContract } from './contract-holders.ts'
 import { lineContract } from './contract-lines.ts'
 import { nativeContract } from './contract-native.ts'
@@ -19,7 +19,7 @@ import { reclaimContract } from './contract-reclaim.ts'
 import { setContract } from './contract-sets.ts'
 import { sharingContract } from './contract-sharing.ts'
 import { throttleContract } from './contract-throttles.ts'
-import { tiesContract } from './contract-ties.ts'
+import { dependenciesContract } from './contract-dependencies.ts'
 import type { StoreWorld, WorldOptions } from './store-world.ts'
 
 /**
@@ -59,13 +59,13 @@ export function storeContract(
     deadContract(open)
     administrationContract(open)
     setContract(open)
-    tiesContract(open)
+    dependenciesContract(open)
     batchContract(open)
     cronContract(open)
     holderContract(open)
     throttleContract(open)
     nativeContract(open)
-    leftoverContract(open)
+    orphanContract(open)
     leftKeyContract(open)
   })
 }

@@ -86,13 +86,13 @@ export function clearLane(
     const job = lane.job(id, world.nowMs())
     if (job) endJob(world, node, lane, job, 'error', Buffer.alloc(0))
   }
-  if (ids.length < max) ids.push(...clearLeftovers(world, node, lane))
+  if (ids.length < max) ids.push(...clearOrphans(world, node, lane))
   if (ids.length < max) lane.limits = {}
   return ids
 }
 
 /** Ends what native workers took of a lane whose places are all empty. */
-export function clearLeftovers(world: MemoryWorld, node: string, lane: MemoryLane): number[] {
+export function clearOrphans(world: MemoryWorld, node: string, lane: MemoryLane): number[] {
   const ids = lane.indexed()
   for (const id of ids) {
     const job = lane.job(id, world.nowMs())

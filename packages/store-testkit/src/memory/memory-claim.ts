@@ -9,7 +9,7 @@ import {
 import { endJob } from './memory-finish.ts'
 import { jobOf, type MemoryJob, type MemoryLane } from './memory-lane.ts'
 import { hasRoom, isThrottled, noteStart } from './memory-throttles.ts'
-import { unlock } from './memory-ties.ts'
+import { unlock } from './memory-dependencies.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 const defaultReserveForSeconds = 1800

@@ -2,7 +2,7 @@ import { isAutomatic, type Outcome, type Settled, type Status } from '@crossgear
 import type { MemoryJob, MemoryLane } from './memory-lane.ts'
 import { nativeRetentionSeconds } from './memory-native.ts'
 import { tellOfRoom } from './memory-throttles.ts'
-import { untie, type RunEnd } from './memory-ties.ts'
+import { releaseDependencies, type RunEnd } from './memory-dependencies.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 /** A finished job stays at least so long for clients of other nodes to read, seconds. */
@@ -40,7 +40,7 @@ export function finishJob(
       job.output = Buffer.from(outcome.message)
       job.failure = outcome.failure
       job.expiresAtMs = undefined
-      untie(world, lane, job, 'retried')
+      releaseDependencies(world, lane, job, 'retried')
       if (isAutomatic(outcome.token) && job.door !== 'faktory') lane.bridged.add(job.id)
       interrupt(job)
       lane.scheduled.set(job.id, world.nowMs() + outcome.delayMs)
@@ -119,7 +119,7 @@ export function endJob(
 ): void {
   const isNative = job.door === 'native'
   lane.forgetIndexes(job)
-  untie(world, lane, job, how)
+  releaseDependencies(world, lane, job, how)
   const elsewhere = tellWaiting(world, node, lane, job)
   const wished = isNative ? nativeRetentionSeconds : (job.terms?.retentionSeconds ?? 0)
   const keepSeconds = elsewhere ? Math.max(wished, relaySeconds) : wished
@@ -138,7 +138,7 @@ export function endJob(
 
 /** Keeps a job that is given up. */
 export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job: MemoryJob): void {
-  untie(world, lane, job, 'failed')
+  releaseDependencies(world, lane, job, 'failed')
   job.status = 'error'
   job.settled = true
   job.token = undefined

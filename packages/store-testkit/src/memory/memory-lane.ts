@@ -74,7 +74,7 @@ export class MemoryLane {
   readonly unique = new Map<string, number>()
   readonly jids = new Map<string, number>()
   /** Who holds each lock, and until when. */
-  readonly once = new Map<string, { readonly id: number; readonly untilMs: number }>()
+  readonly uniqueLocks = new Map<string, { readonly id: number; readonly untilMs: number }>()
   /** The last tick of each cron entry, milliseconds. */
   readonly ticks = new Map<string, number>()
   readonly locks = new Map<number, number>()
@@ -91,7 +91,7 @@ export class MemoryLane {
   clearedTo = 0
   nativeWorkers = 0
   /** What native programs may have left, and since when it has been so, the store's milliseconds. */
-  readonly suspects = new Map<string, number>()
+  readonly repairCandidates = new Map<string, number>()
   /** The last id that there was when the lane was looked at, and the store's milliseconds of that. */
   seen: { readonly upTo: number; readonly atMs: number } = { upTo: 0, atMs: 0 }
   line: { readonly sign: string; readonly sinceMs: number } | undefined

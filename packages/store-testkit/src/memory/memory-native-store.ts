@@ -23,19 +23,19 @@ export class MemoryNativeStore implements NativeStore {
     this.#step = step
   }
 
-  lead(forMs: number): Promise<boolean> {
+  holdLeadership(forMs: number): Promise<boolean> {
     return this.#step((world) => {
-      const { caretaker } = world
-      const isFree = !caretaker || caretaker.untilMs <= world.nowMs()
-      if (!isFree && caretaker.node !== this.#node) return false
-      world.caretaker = { node: this.#node, untilMs: world.nowMs() + forMs }
+      const { leader } = world
+      const isFree = !leader || leader.untilMs <= world.nowMs()
+      if (!isFree && leader.node !== this.#node) return false
+      world.leader = { node: this.#node, untilMs: world.nowMs() + forMs }
       return forMs > 0
     })
   }
 
-  workedLanes(lanes: readonly string[], suspect: boolean): Promise<readonly string[]> {
+  workedLanes(lanes: readonly string[], remember: boolean): Promise<readonly string[]> {
     return this.#step((world) => {
-      for (const name of suspect ? lanes : []) watchLine(world, world.lane(name))
+      for (const name of remember ? lanes : []) watchLine(world, world.lane(name))
       return lanes.filter((name) => world.lane(name).nativeWorkers > 0)
     })
   }
@@ -60,7 +60,7 @@ export class MemoryNativeStore implements NativeStore {
     return this.#step(() => ({ refs: [], next: undefined }))
   }
 
-  survey(suspect: boolean): Promise<SurveyPage> {
+  survey(remember: boolean): Promise<SurveyPage> {
     return this.#step((world) => {
       const unsettled: JobRef[] = []
       const suspicious: string[] = []
@@ -69,7 +69,7 @@ export class MemoryNativeStore implements NativeStore {
           if (isUnsettledIn(world, lane, id)) unsettled.push({ lane: lane.lane, id })
           else mendTime(world, lane, id)
         }
-        if (suspect && suspectIn(world, lane)) suspicious.push(lane.lane)
+        if (remember && addCandidates(world, lane)) suspicious.push(lane.lane)
       }
       return { unsettled, suspicious, lapEnded: true }
     })
@@ -117,7 +117,7 @@ function signOf(lane: MemoryLane, job: MemoryJob): string | undefined {
 }
 
 /** Remembers what looks left behind, and ends what was cleared away; true where there is any. */
-function suspectIn(world: MemoryWorld, lane: MemoryLane): boolean {
+function addCandidates(world: MemoryWorld, lane: MemoryLane): boolean {
   let isSuspicious = false
   for (const job of [...lane.all()]) {
     const sign = signOf(lane, job)
@@ -127,7 +127,7 @@ function suspectIn(world: MemoryWorld, lane: MemoryLane): boolean {
       continue
     }
     isSuspicious = true
-    if (!lane.suspects.has(sign)) lane.suspects.set(sign, world.nowMs())
+    if (!lane.repairCandidates.has(sign)) lane.repairCandidates.set(sign, world.nowMs())
   }
   return isSuspicious
 }
@@ -139,18 +139,18 @@ function repairJobs(
   { leaseMs, mends, max, maxLosses, failure }: RepairRequest,
 ): Repair[] {
   const repairs: Repair[] = []
-  for (const [sign, sinceMs] of [...lane.suspects]) {
+  for (const [sign, sinceMs] of [...lane.repairCandidates]) {
     if (sinceMs > world.nowMs() - leaseMs || repairs.length >= max) continue
     const [kind, id] = sign.split(' ')
     const job = lane.job(Number(id), world.nowMs())
-    lane.suspects.delete(sign)
+    lane.repairCandidates.delete(sign)
     if (!job || signOf(lane, job) !== sign) continue
     const isBusy = kind === 'busy'
     const isLeft = isBusy && mends === 'strays'
     const told = { kind: isBusy ? 'busy' : 'stray', lane: lane.lane, id: job.id } as const
     repairs.push(isLeft ? { ...told, left: true } : told)
     if (isLeft) lane.forgetUnique(job)
-    if (isLeft || mends === 'nothing') lane.suspects.set(sign, world.nowMs())
+    if (isLeft || mends === 'nothing') lane.repairCandidates.set(sign, world.nowMs())
     else putRight(world, node, lane, job, isBusy, { maxLosses, failure })
   }
   return repairs
@@ -198,7 +198,7 @@ function repairCounts(
   if (mends === 'strays' || !line || lineSign(lane) !== line.sign) return []
   const isSure = line.sign === '0' && !dry
   if (!isSure && line.sinceMs > world.nowMs() - leaseMs) return []
-  const isBusy = [...lane.suspects.keys()].some((sign) => sign.startsWith('busy'))
+  const isBusy = [...lane.repairCandidates.keys()].some((sign) => sign.startsWith('busy'))
   if (isBusy && line.sign !== '0') return []
   lane.line = dry ? { ...line, sinceMs: world.nowMs() } : undefined
   if (!dry) {

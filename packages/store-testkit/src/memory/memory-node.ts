@@ -394,7 +394,7 @@ export class MemoryNode extends SingleSteps implements Store {
       const departure = { node: this.node, isDeath: false, maxLosses: 0 }
       for (const lane of lanes) forgetNodeIn(world, world.lane(lane), departure, this.#graceMs)
     })
-    await this.native.lead(0)
+    await this.native.holdLeadership(0)
   }
 
   watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {

@@ -1,4 +1,4 @@
-import { clearLeftovers } from './memory-administration.ts'
+import { clearOrphans } from './memory-administration.ts'
 import {
   bands,
   type ConsumerNews,
@@ -108,7 +108,7 @@ export class MemoryQueues implements QueueStore {
         if (job) endJob(world, this.#node, lane, job, 'error', Buffer.alloc(0))
       }
       if (places.includes('busy') && ended.length < max) {
-        ended.push(...clearLeftovers(world, this.#node, lane))
+        ended.push(...clearOrphans(world, this.#node, lane))
       }
       return ended
     })

@@ -29,7 +29,7 @@ export function storeJob(
   if (job.unique) lane.unique.set(uniqueKey(job.unique), id)
   if (job.lock) {
     const fromMs = isAhead ? dueMs : world.nowMs()
-    lane.once.set(job.lock.key, { id, untilMs: fromMs + job.lock.forMs })
+    lane.uniqueLocks.set(job.lock.key, { id, untilMs: fromMs + job.lock.forMs })
   }
   if (job.jid !== undefined) lane.jids.set(job.jid, id)
   if (isAhead) lane.scheduled.set(id, dueMs)

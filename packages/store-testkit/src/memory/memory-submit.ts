@@ -2,7 +2,7 @@ import type { NewJob, Submitted } from '@crossgear/core-scheduler'
 import { joinBatch } from './memory-batches.ts'
 import { uniqueKey, type MemoryLane } from './memory-lane.ts'
 import { storeJob } from './memory-store-job.ts'
-import { isLocked } from './memory-ties.ts'
+import { isLocked } from './memory-dependencies.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 /** Stores one job for a node, or joins one. */

@@ -37,8 +37,8 @@ export class MemoryWorld implements StoreWorld {
   readonly numbers = new Map<string, number>()
   /** Node to its last heartbeat. */
   readonly beats = new Map<string, number>()
-  /** Who looks after native leftovers, the store's milliseconds. */
-  caretaker: { readonly node: string; readonly untilMs: number } | undefined
+  /** Who looks after native orphans, the store's milliseconds. */
+  leader: { readonly node: string; readonly untilMs: number } | undefined
   /** When jobs of queues with a rate were handed out, the latest first. */
   readonly starts = new Map<string, number[]>()
   /** Cron entries by name, as text. */

@@ -149,8 +149,8 @@ describe('jobs that nobody waits for', () => {
     await cluster.world.native.count('mail', 1)
     a.submit('mail', { unique: bytes('same') })
     await cluster.pass(1_100)
-    cluster.world.caretaker = undefined
-    await b.store.native.lead(5_000)
+    cluster.world.leader = undefined
+    await b.store.native.holdLeadership(5_000)
     await cluster.pass(1_100)
     const id = (await cluster.world.native.take('mail')) ?? 0
     await cluster.world.native.finish('mail', id, 'success', bytes('native'))

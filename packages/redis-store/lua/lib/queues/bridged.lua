@@ -4,7 +4,7 @@
 local function takeBackBridged(lane, now, most)
   local ids, jobs = redis.call('ZRANGE', bridgedKey(lane), 0, most - 1), {}
   if #ids == 0 then return end
-  needQueues(lane)
+  assertQueueTypes(lane)
   for _, id in ipairs(ids) do
     forgetRetry(lane, id)
     if redis.call('ZREM', queueKey(lane, 'scheduled'), id) == 1 then

@@ -1,7 +1,7 @@
 -- Ends a job for good and keeps it for an operator. `job` as finishJob takes it. Needs jobs.lua.
 local function buryJob(lane, job, node, now, most, seconds)
   local key, dead = jobKey(lane, job.id), deadKey(lane)
-  if job.door == 'faktory' then untie(lane, job.id, 'failed', job.ties) end
+  if job.door == 'faktory' then releaseDependencies(lane, job.id, 'failed', job.dependencies) end
   redis.call('HSET', key, 'status', 'error', 'settled', 1)
   redis.call('HDEL', key, 'token')
   redis.call('PERSIST', key)

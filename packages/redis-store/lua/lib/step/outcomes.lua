@@ -16,7 +16,7 @@ end
 local function retry(lane, job, message, delayMs, failure)
   local due = now + delayMs
   local key = jobKey(lane, job.id)
-  if job.door == 'faktory' then untie(lane, job.id, 'retried', job.ties) end
+  if job.door == 'faktory' then releaseDependencies(lane, job.id, 'retried', job.dependencies) end
   redis.call('HSET', key, 'status', 'idle', 'output', message, 'failure', failure)
   redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
   redis.call('PERSIST', key)
@@ -104,14 +104,14 @@ local ending = {
 
 -- The fields that the end of a job needs. A consumer's is mostly a Faktory job, which may be tied to something.
 local function readEnding(lane, id, token)
-  local v, ties
+  local v, dependencies
   if string.sub(token, 1, 1) == 'n' then
     v = redis.call('HMGET', jobKey(lane, id), 'token', 'door', 'unique', 'jid', 'wait', 'keep')
   else
     v = redis.call('HMGET', jobKey(lane, id), 'token', 'door', 'unique', 'jid', 'wait', 'keep', 'once', 'bid', 'callback', 'ran')
-    ties = { v[7], v[8], v[9], v[10] }
+    dependencies = { v[7], v[8], v[9], v[10] }
   end
-  return { id = id, token = v[1], door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6], ties = ties }
+  return { id = id, token = v[1], door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6], dependencies = dependencies }
 end
 
 local function needsQueues(at, count)
@@ -123,7 +123,7 @@ end
 
 -- The outcomes of one lane, `count` of them from `at` on.
 local function endLane(lane, queue, count, at)
-  if needsQueues(at, count) then needQueues(lane) end
+  if needsQueues(at, count) then assertQueueTypes(lane) end
   local throttled, freed = queue ~= '' and redis.call('EXISTS', slotsKey(queue)) == 1, 0
   local ended, seen, results = {}, {}, {}
   local tally = { completed = 0, failed = 0, retried = 0, back = {}, front = {}, ends = endsOf(not isHeard(lane)) }

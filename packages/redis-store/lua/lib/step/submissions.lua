@@ -87,7 +87,7 @@ local function submitLane(lane, queue, count, at, arrivedUs)
       result = -joined
     elseif tick ~= '' and tonumber(redis.call('HGET', ticksKey(lane), tick) or 0) >= tickMs then
       result = 'ticked'
-    elseif lock ~= '' and redis.call('EXISTS', onceKey(lane) .. ':' .. lock) == 1 then
+    elseif lock ~= '' and redis.call('EXISTS', uniqueLockKey(lane) .. ':' .. lock) == 1 then
       result = 'locked'
     elseif isFull(level) then
       result = 0
@@ -102,7 +102,7 @@ local function submitLane(lane, queue, count, at, arrivedUs)
       if tick ~= '' then redis.call('HSET', ticksKey(lane), tick, integer(tickMs)) end
       if lock ~= '' then
         local ahead = due == '' and 0 or math.max(0, due - now)
-        redis.call('SET', onceKey(lane) .. ':' .. lock, id, 'PX', integer(lockMs + ahead))
+        redis.call('SET', uniqueLockKey(lane) .. ':' .. lock, id, 'PX', integer(lockMs + ahead))
       end
       if jid ~= '' then noteJid(lane, id, jid) end
       if isTold then redis.call('PUBLISH', channelOf(lane), 'create:' .. id) end

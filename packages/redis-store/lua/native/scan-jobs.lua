@@ -1,6 +1,6 @@
 -- Looks at jobs of one lane for what native programs left, and gives each the end of its time, or none, that it is
 -- to have. Ends what is left of jobs that were cleared away.
--- KEYS: xg:suspects:{lane}. ARGV: open, close, lane, 1 to remember suspects, ids.
+-- KEYS: xg:suspects:{lane}. ARGV: open, close, lane, 1 to remember candidates, ids.
 -- Returns { 1 if anything here may have been left, number of unsettled ids, those ids ..., idle ids that no queue's
 -- next job stands before ... }.
 --#include keys
@@ -8,9 +8,9 @@
 --#include order
 --#include jobs
 --#include native
-local lane, suspects, now = ARGV[3], ARGV[4] == '1', nowMs()
+local lane, remembers, now = ARGV[3], ARGV[4] == '1', nowMs()
 local unsettled, idle, isSuspicious = {}, {}, 0
-local cleared = suspects and tonumber(redis.call('HGET', metaKey(lane), 'cleared') or 0) or 0
+local cleared = remembers and tonumber(redis.call('HGET', metaKey(lane), 'cleared') or 0) or 0
 
 local function endCleared(id)
   local v = jobFields(lane, id, 'door', 'unique', 'jid', 'wait', 'keep')
@@ -18,14 +18,14 @@ local function endCleared(id)
   finishJob(lane, job, '', 'error', '')
 end
 
-local function lookForLeftover(id)
+local function lookForOrphan(id)
   local v = jobFields(lane, id, 'status', 'token', 'status:dividend', 'status:divisor', 'level', 'enqueued')
   if v[2] or (v[1] ~= 'busy' and v[1] ~= 'idle') then return end
   if tonumber(id) <= cleared then
     endCleared(id)
   elseif v[1] == 'busy' then
     isSuspicious = 1
-    suspect(lane, busySuspect(id, v[3], v[4]), now)
+    addCandidate(lane, busyCandidate(id, v[3], v[4]), now)
   elseif not seemsQueued(lane, id, v[5], v[6]) and not redis.call('ZSCORE', queueKey(lane, 'scheduled'), id) then
     isSuspicious = 1
     idle[#idle + 1] = id
@@ -39,7 +39,7 @@ for at = 5, #ARGV do
   else
     mendTime(lane, id)
   end
-  if suspects then lookForLeftover(id) end
+  if remembers then lookForOrphan(id) end
 end
 local answer = { isSuspicious, #unsettled }
 for _, id in ipairs(unsettled) do answer[#answer + 1] = id end

@@ -3,7 +3,7 @@
 
 -- Gives back the lock of a job, unless it ran out and another job holds it now.
 local function unlock(lane, id, lock)
-  local key = onceKey(lane) .. ':' .. lock
+  local key = uniqueLockKey(lane) .. ':' .. lock
   if redis.call('GET', key) == id then redis.call('DEL', key) end
 end
 
@@ -15,18 +15,18 @@ local function tellBatches(key, bid, ranBefore, callback, isDone, isOver)
 end
 
 -- What the end of a run, or of a job, means to what the job is tied to. `how`: success; expired, nobody
--- wanted it any more; retried, it failed and will be tried again; failed, for good; dropped, by an operator. `ties`:
+-- wanted it any more; retried, it failed and will be tried again; failed, for good; dropped, by an operator. `dependencies`:
 -- the fields `once`, `bid`, `callback` and `ran` of the job, where they were read already.
-local function untie(lane, id, how, ties)
+local function releaseDependencies(lane, id, how, dependencies)
   local key = jobKey(lane, id)
-  local job = ties or redis.call('HMGET', key, 'once', 'bid', 'callback', 'ran')
+  local job = dependencies or redis.call('HMGET', key, 'once', 'bid', 'callback', 'ran')
   if job[1] and how ~= 'failed' and how ~= 'retried' then unlock(lane, id, job[1]) end
   local isDone, isOver = how == 'success' or how == 'expired', how ~= 'retried'
   if isCluster then
     -- A batch is in another slot: a node tells it, and takes the entry away when it has.
     local word = isDone and 'done' or 'failed'
-    if job[2] then redis.call('SADD', tiesKey(lane), 'job ' .. word .. ' ' .. id .. ' ' .. job[2]) end
-    if job[3] and isOver then redis.call('SADD', tiesKey(lane), 'callback ' .. word .. ' ' .. id .. ' ' .. job[3]) end
+    if job[2] then redis.call('SADD', batchOutboxKey(lane), 'job ' .. word .. ' ' .. id .. ' ' .. job[2]) end
+    if job[3] and isOver then redis.call('SADD', batchOutboxKey(lane), 'callback ' .. word .. ' ' .. id .. ' ' .. job[3]) end
     return
   end
   if job[2] or job[3] then tellBatches(key, job[2], job[4], job[3], isDone, isOver) end

@@ -1,6 +1,6 @@
 import type { ScriptArgument, ScriptName } from '../scripts/scripts.ts'
-import type { StoreLink } from '../connection/store-link.ts'
-import type { ClusterTies } from './cluster-ties.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
+import type { BatchOutbox } from './batch-outbox.ts'
 
 /** How a lane stands. */
 export interface Head {
@@ -46,43 +46,43 @@ const placeOfLane: Readonly<Partial<Record<ScriptName, number>>> = {
  * Brings the indexes of a cluster in line with a lane, which is in another slot. They are hints: a node
  * that dies in between leaves them to the next look at the lane, which every node takes now and then.
  */
-export class Aftermath {
-  readonly #link: StoreLink
-  readonly #ties: ClusterTies
+export class HintUpdater {
+  readonly #context: RedisContext
+  readonly #outbox: BatchOutbox
 
-  constructor(link: StoreLink, ties: ClusterTies) {
-    this.#link = link
-    this.#ties = ties
+  constructor(context: RedisContext, ties: BatchOutbox) {
+    this.#context = context
+    this.#outbox = ties
   }
 
   /** The step itself is done: where the server of an index is away, its answer stands all the same. */
   async after(name: ScriptName, args: readonly ScriptArgument[]): Promise<void> {
-    await this.#link.ifThere(() => this.#follow(name, args))
+    await this.#context.ignoreUnavailable(() => this.#follow(name, args))
   }
 
   /** After a step of a lane; `putsBack`: unheard, so that idle workers have to be told. */
   async follow(lane: string, putsBack: boolean): Promise<void> {
-    await this.#link.ifThere(async () => {
+    await this.#context.ignoreUnavailable(async () => {
       await this.look(lane, putsBack)
     })
   }
 
   async #follow(name: ScriptName, args: readonly ScriptArgument[]): Promise<void> {
-    if (name === 'batch-commit') await this.#ties.pushCallbacks()
+    if (name === 'batch-commit') await this.#outbox.pushCallbacks()
     const tells = stirring[name]
     if (tells === undefined) return
     const lane = String(args[placeOfLane[name] ?? 0])
     if (name === 'promote')
-      await this.#link.call(() => this.#link.redis.zrem(this.#link.keys.due, lane))
+      await this.#context.call(() => this.#context.redis.zrem(this.#context.keys.due, lane))
     await this.look(lane, tells)
   }
 
   /** How a lane stands. Batches are told what they do not know of it. */
   async headOf(lane: string): Promise<Head> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     const reply = (await run('head', [keys.busy(lane)], [lane])) as Buffer[]
     const [rank = '', level = '', due = '', openness = '', ties = ''] = reply.map(String)
-    if (ties !== '') await this.#ties.settle(lane)
+    if (ties !== '') await this.#outbox.settle(lane)
     const number = (text: string): number | undefined => (text === '' ? undefined : Number(text))
     const head = { rank: number(rank), level: number(level), dueMs: number(due) }
     return { ...head, openness: openness || undefined }
@@ -90,7 +90,7 @@ export class Aftermath {
 
   /** Looks how a lane stands; what the indexes say of it is never later than what it says itself. */
   async look(lane: string, tells = false): Promise<Head> {
-    const { call, redis, keys, names } = this.#link
+    const { call, redis, keys, names } = this.#context
     const head = await this.headOf(lane)
     const { rank, dueMs, openness } = head
     const ready = keys.ready(names.parse(lane).queue)
@@ -111,7 +111,7 @@ export class Aftermath {
    * before, whose own hint this has undone.
    */
   async correct(queue: string, lane: string, rank: number | undefined): Promise<Head> {
-    const { call, redis, keys } = this.#link
+    const { call, redis, keys } = this.#context
     if (rank === undefined) await call(() => redis.zrem(keys.ready(queue), lane))
     else await this.#hint(keys.ready(queue), lane, rank, false)
     return this.look(lane)
@@ -120,6 +120,6 @@ export class Aftermath {
   /** Whether the index was changed. An earlier score stays, unless told otherwise. */
   async #hint(index: string, lane: string, score: number, keepsEarlier = true): Promise<boolean> {
     const flag = keepsEarlier ? '1' : ''
-    return (await this.#link.run('hint', [index], [lane, score, flag])) === 1
+    return (await this.#context.run('hint', [index], [lane, score, flag])) === 1
   }
 }

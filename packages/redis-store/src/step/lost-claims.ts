@@ -5,7 +5,7 @@
 const looks = 5
 
 /** A claim whose answer was lost: the tokens that it may have given out, and in which lanes. */
-interface UnheardClaim {
+interface LostClaim {
   readonly lanes: Set<string>
   readonly first: number
   /** The number after the last. */
@@ -17,8 +17,8 @@ interface UnheardClaim {
  * Claims without an answer. The store may have reserved jobs for them that no worker will ever get,
  * and whose reservations would stand as long as this node lives.
  */
-export class UnheardClaims {
-  #claims: UnheardClaim[] = []
+export class LostClaims {
+  #claims: LostClaim[] = []
 
   /** Claims in a row, as while the store is away, become one. */
   add(lanes: Iterable<string>, first: number, count: number): void {

@@ -4,6 +4,6 @@
 --#include native
 local lane, now = ARGV[3], nowMs()
 for at = 4, #ARGV do
-  suspect(lane, straySuspect(ARGV[at], jobFields(lane, ARGV[at], 'enqueued')[1]), now)
+  addCandidate(lane, strayCandidate(ARGV[at], jobFields(lane, ARGV[at], 'enqueued')[1]), now)
 end
 return 1

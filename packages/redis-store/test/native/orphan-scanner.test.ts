@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Place } from '@crossgear/gearmonkey-redis'
-import { StrayHunt } from '../../src/native/stray-hunt.ts'
+import { OrphanScanner } from '../../src/native/orphan-scanner.ts'
 
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_none, at) => from + at)
@@ -8,16 +8,16 @@ const range = (from: number, to: number): number[] =>
 /** A hunt through queues that may change between two looks. */
 class World {
   readonly queues: Record<string, number[]> = {}
-  readonly suspects: string[] = []
+  readonly candidates: string[] = []
   longestPage = 0
-  readonly hunt = new StrayHunt({
+  readonly hunt = new OrphanScanner({
     page: (lane: string, place: Place, from: number, count: number) => {
       const page = (this.queues[`${lane} ${place}`] ?? []).slice(from, from + count)
       this.longestPage = Math.max(this.longestPage, page.length)
       return Promise.resolve(page)
     },
-    suspect: (lane, ids) => {
-      this.suspects.push(...ids.map((id) => `${lane}:${id}`))
+    remember: (lane, ids) => {
+      this.candidates.push(...ids.map((id) => `${lane}:${id}`))
       return Promise.resolve()
     },
   })
@@ -40,7 +40,7 @@ test('what stands in no queue is found among long queues of several lanes, in sh
   world.hunt.add('mail', [...range(119_000, 120_010), 500_001])
   world.hunt.add('sms', [7, 8])
   expect(await world.run()).toBeGreaterThan(2)
-  expect(world.suspects).toEqual(['mail:500001', 'sms:8'])
+  expect(world.candidates).toEqual(['mail:500001', 'sms:8'])
   expect(world.longestPage).toBe(5_000)
   expect(world.hunt.isOn).toBe(false)
 })
@@ -54,7 +54,7 @@ test('a queue that grows and shrinks meanwhile hides nobody', async () => {
     queue.unshift(...range(200_000, 203_000))
     queue.splice(queue.length - 2_000)
   })
-  expect(world.suspects).toEqual([])
+  expect(world.candidates).toEqual([])
 })
 
 test('a hunt is due when many are kept in mind, and they are forgotten after it', async () => {
@@ -64,5 +64,5 @@ test('a hunt is due when many are kept in mind, and they are forgotten after it'
   world.queues['mail normal'] = range(0, 20_000)
   await world.run()
   expect(world.hunt.isFull).toBe(false)
-  expect(world.suspects).toEqual([])
+  expect(world.candidates).toEqual([])
 })

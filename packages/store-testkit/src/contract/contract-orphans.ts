@@ -23,7 +23,7 @@ const lease = {
 const minute = 60_000
 
 /** What native programs leave behind when they die. */
-export function leftoverContract(open: OpenWorld): void {
+export function orphanContract(open: OpenWorld): void {
   describe('leftovers of native programs', () => {
     test('a busy job whose worker went silent goes back, once, and not before its time', async () => {
       const world = await open()

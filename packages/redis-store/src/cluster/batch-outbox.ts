@@ -1,5 +1,5 @@
 import type { JidIndex } from '../jobs/jid-index.ts'
-import type { StoreLink } from '../connection/store-link.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Entries told to batches in one step. */
 const entriesPerStep = 1_000
@@ -12,19 +12,19 @@ const entryForm = /^(job|callback) (done|failed) (\d+) (.*)$/s
  * notes which of its jobs have ended, in the same step, and a node tells the batch and then forgets the
  * note. Told twice it is the same, so that any node may do it after one that died in between.
  */
-export class ClusterTies {
-  readonly #link: StoreLink
+export class BatchOutbox {
+  readonly #context: RedisContext
   readonly #jids: JidIndex
 
-  constructor(link: StoreLink, jids: JidIndex) {
-    this.#link = link
+  constructor(context: RedisContext, jids: JidIndex) {
+    this.#context = context
     this.#jids = jids
   }
 
   /** Tells the batches which jobs of a lane have ended, and the index of jids which have come and ended. */
   async settle(lane: string): Promise<void> {
-    const { call, redis, run, keys, ifThere } = this.#link
-    const noted = await call(() => redis.srandmember(keys.ties(lane), entriesPerStep))
+    const { call, redis, run, keys, ignoreUnavailable } = this.#context
+    const noted = await call(() => redis.srandmember(keys.batchOutbox(lane), entriesPerStep))
     const ofJids = noted.filter((entry) => entry.startsWith('jid '))
     const byBatch = new Map<string, string[]>()
     const done = noted.filter((entry) => !entry.startsWith('jid '))
@@ -36,20 +36,20 @@ export class ClusterTies {
       byBatch.set(bid, [...(byBatch.get(bid) ?? []), ...words])
     }
     // Batches do not wait for a slot of the index whose server is away.
-    await ifThere(async () => {
+    await ignoreUnavailable(async () => {
       await this.#jids.follow(lane, ofJids)
       done.push(...ofJids)
     })
     for (const [bid, words] of byBatch) {
-      await run('batch-told', [keys.batch(bid)], [bid, lane, ...words])
+      await run('batch-announce', [keys.batch(bid)], [bid, lane, ...words])
     }
-    if (done.length > 0) await call(() => redis.srem(keys.ties(lane), ...done))
+    if (done.length > 0) await call(() => redis.srem(keys.batchOutbox(lane), ...done))
     if (byBatch.size > 0) await this.pushCallbacks()
   }
 
   /** Pushes the callbacks of batches that have come so far. */
   async pushCallbacks(): Promise<void> {
-    const { call, redis, run, keys } = this.#link
+    const { call, redis, run, keys } = this.#context
     for (const callback of await call(() => redis.lrange(keys.callbacks, 0, -1))) {
       const [bid, what] = partsOf(callback)
       const list = `${keys.batch(bid)}:${what}`

@@ -19,7 +19,7 @@ const lanesPerCall = 64
 type AfterScript = (name: ScriptName, args: readonly ScriptArgument[]) => Promise<void>
 
 /** The way to the store that all its parts share: names, keys, scripts, errors. */
-export class StoreLink {
+export class RedisContext {
   readonly node = randomBytes(5).toString('hex')
   readonly redis: Connection
   readonly keys: StoreKeys
@@ -67,7 +67,7 @@ export class StoreLink {
     })
   }
 
-  /** Sends something, and turns what goes wrong into a {@link StoreError}. */
+  /** Sends something, and turns what goes wrong into a {@context StoreError}. */
   readonly call = async <Reply>(send: () => Promise<Reply>): Promise<Reply> => {
     try {
       return await send()
@@ -77,7 +77,7 @@ export class StoreLink {
   }
 
   /** Does what something else makes up for later, where the server that it needs is away. */
-  readonly ifThere = async (act: () => Promise<void>): Promise<void> => {
+  readonly ignoreUnavailable = async (act: () => Promise<void>): Promise<void> => {
     try {
       await act()
     } catch (error) {

@@ -16,14 +16,14 @@ interface Parts {
     from: number,
     count: number,
   ) => Promise<readonly number[]>
-  readonly suspect: (lane: string, ids: readonly number[]) => Promise<void>
+  readonly remember: (lane: string, ids: readonly number[]) => Promise<void>
 }
 
 /**
  * Finds the idle jobs that stand in no queue: reads the queues of their lanes in pieces and takes away
  * whom it meets. A queue moves on meanwhile, and so what is left is a suspicion, not a fact.
  */
-export class StrayHunt {
+export class OrphanScanner {
   readonly #parts: Parts
   #candidates = new Map<string, Set<number>>()
   #count = 0
@@ -73,7 +73,7 @@ export class StrayHunt {
   async #lookFor(lane: string, ids: Set<number>): Promise<void> {
     const place = places[this.#place]
     if (place === undefined || ids.size === 0) {
-      if (ids.size > 0) await this.#parts.suspect(lane, [...ids].slice(0, entriesPerPage))
+      if (ids.size > 0) await this.#parts.remember(lane, [...ids].slice(0, entriesPerPage))
       this.#candidates.delete(lane)
       if (this.#candidates.size === 0) this.#count = 0
       this.#place = 0

@@ -9,7 +9,12 @@ import type { MemoryWorld } from './memory-world.ts'
 export type RunEnd = 'success' | 'expired' | 'retried' | 'failed' | 'dropped'
 
 /** What the end of a run, or of a job, means to what the job is tied to. */
-export function untie(world: MemoryWorld, lane: MemoryLane, job: MemoryJob, how: RunEnd): void {
+export function releaseDependencies(
+  world: MemoryWorld,
+  lane: MemoryLane,
+  job: MemoryJob,
+  how: RunEnd,
+): void {
   if (job.door !== 'faktory') return
   const { lock, batch } = job.terms ?? {}
   if (lock && how !== 'failed' && how !== 'retried') unlock(lane, job)
@@ -25,10 +30,10 @@ export function untie(world: MemoryWorld, lane: MemoryLane, job: MemoryJob, how:
 /** Gives back the lock of a job, unless it ran out and another job holds it now. */
 export function unlock(lane: MemoryLane, { id, terms }: MemoryJob): void {
   const key = terms?.lock?.key
-  if (key !== undefined && lane.once.get(key)?.id === id) lane.once.delete(key)
+  if (key !== undefined && lane.uniqueLocks.get(key)?.id === id) lane.uniqueLocks.delete(key)
 }
 
 /** Whether another job holds the lock that a new one asks for. */
 export function isLocked(world: MemoryWorld, lane: MemoryLane, key: string): boolean {
-  return (lane.once.get(key)?.untilMs ?? 0) > world.nowMs()
+  return (lane.uniqueLocks.get(key)?.untilMs ?? 0) > world.nowMs()
 }

@@ -23,7 +23,7 @@ const kindOf = async (store: SteppedStore, lock: JobLock): Promise<string | unde
   (await store.submit('mail', [aJob({ door: 'faktory', lock })]))[0]?.kind
 
 /** When jobs are not run any more, and what keeps their doubles out. */
-export function tiesContract(open: OpenWorld): void {
+export function dependenciesContract(open: OpenWorld): void {
   describe('stale jobs', () => {
     test.each(['named', 'consumer'] as const)(
       'are dropped when a %s would get them',
