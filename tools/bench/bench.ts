@@ -4,9 +4,9 @@ import type { Driver, LoadGenerator } from './load-generator.ts'
 import { cpuSeconds, sumOver } from './processes.ts'
 import type { Gateway, Server } from './servers.ts'
 
-const SETTLE_WINDOW_MS = 250
-const SETTLED_SECONDS = 0.03
-const SETTLE_DEADLINE_MS = 60_000
+const settleWindowMs = 250
+const settledSeconds = 0.03
+const settleDeadlineMs = 60_000
 
 /** How much is done for each figure. */
 export interface Scale {
@@ -114,10 +114,10 @@ export async function inTurn<T>(
 /** Resolves when the server has next to nothing left to do, so that it takes no time from another. */
 export async function settled(server: Server): Promise<void> {
   const used = (): number => sumOver(server.pids, cpuSeconds)
-  const deadline = performance.now() + SETTLE_DEADLINE_MS
+  const deadline = performance.now() + settleDeadlineMs
   for (let before = used(); performance.now() < deadline; before = used()) {
-    await delay(SETTLE_WINDOW_MS)
-    if (used() - before <= SETTLED_SECONDS) return
+    await delay(settleWindowMs)
+    if (used() - before <= settledSeconds) return
   }
   throw new Error(`${server.name} does not come to rest`)
 }

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import { fullScale, quickScale, type Scale } from './bench.ts'
 
-const MAX_ROUNDS = 1000
-const MAX_PROCESSES = 64
+const maxRounds = 1000
+const maxProcesses = 64
 
 /** What `npm run bench -- ...` was asked for. */
 export interface Request {
@@ -35,8 +35,8 @@ export function parseCommandLine(words: readonly string[], known: readonly strin
   return {
     help: values.help === true,
     quick,
-    scale: { ...scale, rounds: wholeOf('rounds', values.rounds, MAX_ROUNDS) ?? scale.rounds },
-    processes: wholeOf('processes', values.processes, MAX_PROCESSES) ?? 1,
+    scale: { ...scale, rounds: wholeOf('rounds', values.rounds, maxRounds) ?? scale.rounds },
+    processes: wholeOf('processes', values.processes, maxProcesses) ?? 1,
     rows: known.filter((name) => wanted.includes(name)),
     json: values.json,
     page: values.page,

@@ -21,7 +21,7 @@ export interface SelfTime {
   readonly share: number
 }
 
-const IDLE = new Set(['(idle)', '(program)', '(root)'])
+const idle = new Set(['(idle)', '(program)', '(root)'])
 
 /** Where the time went, without what each function called; the most first. */
 export function selfTimes(profile: CpuProfile): readonly SelfTime[] {
@@ -29,7 +29,7 @@ export function selfTimes(profile: CpuProfile): readonly SelfTime[] {
   const times = new Map<string, { name: string; place: string; microseconds: number }>()
   for (const [index, id] of profile.samples.entries()) {
     const frame = frames.get(id)
-    if (frame === undefined || IDLE.has(frame.functionName)) continue
+    if (frame === undefined || idle.has(frame.functionName)) continue
     const place = placeOf(frame.url, frame.lineNumber)
     const name = frame.functionName === '' ? '(anonymous)' : frame.functionName
     const entry = times.get(`${name} ${place}`) ?? { name, place, microseconds: 0 }

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 import type { Cells } from './histogram.ts'
 import type { Server } from './servers.ts'
 
-const SOURCES = fileURLToPath(new URL('./load/', import.meta.url))
-const COMPILER = 'cc'
+const sourceFiles = fileURLToPath(new URL('./load/', import.meta.url))
+const compiler = 'cc'
 
 /** What kind of load a phase is: see `load/main.c`. */
 export type Mode = 'foreground' | 'submit' | 'drain' | 'both' | 'push' | 'work' | 'cycle' | 'bridge'
@@ -66,10 +66,10 @@ export class LoadGenerator {
   static compile(): LoadGenerator {
     const generator = new LoadGenerator(mkdtempSync(join(tmpdir(), 'crossgear-load-')))
     process.once('exit', () => generator.remove())
-    const sources = readdirSync(SOURCES).filter((name) => name.endsWith('.c'))
+    const sources = readdirSync(sourceFiles).filter((name) => name.endsWith('.c'))
     const words = ['-O2', '-pthread', '-o', generator.#program, ...sources]
-    const { status, stderr } = spawnSync(COMPILER, words, { cwd: SOURCES, encoding: 'utf8' })
-    if (status !== 0) throw new Error(`${COMPILER} cannot compile the load generator: ${stderr}`)
+    const { status, stderr } = spawnSync(compiler, words, { cwd: sourceFiles, encoding: 'utf8' })
+    if (status !== 0) throw new Error(`${compiler} cannot compile the load generator: ${stderr}`)
     return generator
   }
 

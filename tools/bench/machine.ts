@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 
-const GIB = 1024 ** 3
+const gib = 1024 ** 3
 
 /** Where and when figures were taken; without it they cannot be compared with others. */
 export interface Machine {
@@ -34,7 +34,7 @@ export function describeMachine(): Machine {
   return {
     processor: processors[0]?.model ?? 'unknown',
     cores: processors.length,
-    memoryGib: Math.round(totalmem() / GIB),
+    memoryGib: Math.round(totalmem() / gib),
     date: new Date().toISOString(),
     loadAverage: loadavg()[0] ?? 0,
     versions: {

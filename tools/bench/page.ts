@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { UsageError } from './command-line.ts'
 
-const BEGIN = '<!-- results: written by npm run bench -- --page -->'
-const END = '<!-- end of results -->'
+const beginMark = '<!-- results: written by npm run bench -- --page -->'
+const endMark = '<!-- end of results -->'
 
 /** The text of a page that has room for results. Throws a UsageError where there is none. */
 export function readPage(path: string): string {
@@ -20,8 +20,9 @@ export function readPage(path: string): string {
 
 /** The page with new results between its two marks; what stands around them stays. */
 export function replaceResults(page: string, results: string): string {
-  const begin = page.indexOf(BEGIN)
-  const end = page.indexOf(END)
-  if (begin < 0 || end < begin) throw new Error(`the page lacks the marks ${BEGIN} and ${END}`)
-  return `${page.slice(0, begin + BEGIN.length)}\n\n${results}\n\n${page.slice(end)}`
+  const begin = page.indexOf(beginMark)
+  const end = page.indexOf(endMark)
+  if (begin < 0 || end < begin)
+    throw new Error(`the page lacks the marks ${beginMark} and ${endMark}`)
+  return `${page.slice(0, begin + beginMark.length)}\n\n${results}\n\n${page.slice(end)}`
 }

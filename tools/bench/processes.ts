@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 
 /** Clock ticks of /proc in a second; Linux has had 100 on every platform for decades. */
-const TICKS_PER_SECOND = 100
-const BYTES_PER_KIB = 1024
+const ticksPerSecond = 100
+const bytesPerKib = 1024
 /** How much of what a process last said is shown when it ends unasked. */
-const TAIL_LENGTH = 8000
+const tailLength = 8000
 
 /** A program that the benchmark started and ends. */
 export interface Running {
@@ -38,7 +38,7 @@ function lookThrough<Found>(
   let tail = ''
   return new Promise((resolve, reject) => {
     const onOutput = (chunk: Buffer): void => {
-      tail = (tail + chunk.toString()).slice(-TAIL_LENGTH)
+      tail = (tail + chunk.toString()).slice(-tailLength)
       for (const line of tail.split('\n')) {
         const found = look(line)
         if (found !== undefined) resolve(found)
@@ -64,13 +64,13 @@ async function endProcess(
 export function cpuSeconds(pid: number): number {
   // The name in parentheses may hold blanks; utime and stime are the 12th and 13th field after it.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 
 /** Resident memory of a process in bytes. */
 export function residentBytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * BYTES_PER_KIB
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * bytesPerKib
 }
 
 /** A figure over several processes. */

@@ -7,8 +7,8 @@ import { formatSelfTimes, selfTimes, type CpuProfile } from './cpu-profile.ts'
 import { LoadGenerator, type Mode, type Phase } from './load-generator.ts'
 import { startGateway } from './servers.ts'
 
-const DEFAULT_JOBS = 200_000
-const SHOWN = 40
+const defaultJobs = 200_000
+const shown = 40
 
 const loads: Readonly<Record<string, { mode: Mode; phase: Omit<Phase, 'jobs'> }>> = {
   foreground: { mode: 'foreground', phase: {} },
@@ -19,7 +19,7 @@ const loads: Readonly<Record<string, { mode: Mode; phase: Omit<Phase, 'jobs'> }>
   bridge: { mode: 'bridge', phase: { workers: 10 } },
 }
 
-const [name = 'foreground', jobsWord = String(DEFAULT_JOBS)] = process.argv.slice(2)
+const [name = 'foreground', jobsWord = String(defaultJobs)] = process.argv.slice(2)
 const load = loads[name]
 const jobs = Number(jobsWord)
 if (load === undefined || !Number.isInteger(jobs) || jobs < 1) {
@@ -39,5 +39,5 @@ const file = join(folder, readdirSync(folder)[0] ?? '')
 const profile = JSON.parse(readFileSync(file, 'utf8')) as CpuProfile
 const rate = Math.round(jobs / seconds).toLocaleString('en-US')
 process.stdout.write(`${name}: ${rate} jobs/s under the profiler; self time without idling:\n\n`)
-process.stdout.write(`${formatSelfTimes(selfTimes(profile), SHOWN)}\n\n`)
+process.stdout.write(`${formatSelfTimes(selfTimes(profile), shown)}\n\n`)
 process.stdout.write(`For DevTools (Performance, Load profile): ${file}\n`)

@@ -9,9 +9,9 @@ import { Redis } from 'ioredis'
 import { freePort } from '../testing/free-port.ts'
 import { childrenOf, startProgram, type Running } from './processes.ts'
 
-const GATEWAY = fileURLToPath(new URL('../../apps/gateway/dist/main.js', import.meta.url))
-const POLL_MS = 2
-const START_DEADLINE_MS = 20_000
+const gateway = fileURLToPath(new URL('../../apps/gateway/dist/main.js', import.meta.url))
+const pollMs = 2
+const startDeadlineMs = 20_000
 
 /** What the load is driven at. */
 export interface Server {
@@ -95,7 +95,7 @@ export function startGatewayAt(
   const doors = ['--gearman-port', String(gearman), '--faktory-port', '0', '--web-port', 'off']
   const store = ['--redis-url', `unix://${redisPath}`, '--log-format', 'json']
   const words = [...doors, ...store, '--processes', String(processes)]
-  return startProgram(process.execPath, [...nodeWords, GATEWAY, 'serve', ...words])
+  return startProgram(process.execPath, [...nodeWords, gateway, 'serve', ...words])
 }
 
 /** The built gateway, with a Redis of its own. */
@@ -143,11 +143,11 @@ export async function startGearmand(queue: 'memory' | 'redis' = 'memory'): Promi
 
 /** Resolves when a Gearman server on the port has answered; the time is when that was (ms, monotonic). */
 export async function serving(port: number): Promise<number> {
-  const deadline = performance.now() + START_DEADLINE_MS
+  const deadline = performance.now() + startDeadlineMs
   while (performance.now() < deadline) {
     const answer = await adminCommand(port, 'version').catch(() => undefined)
     if (answer !== undefined) return performance.now()
-    await delay(POLL_MS)
+    await delay(pollMs)
   }
   throw new Error(`nobody serves on port ${port}`)
 }

@@ -1,7 +1,7 @@
 import type { Judged } from './figures.ts'
 import { spreadOf, type Spread } from './statistics.ts'
 
-const HEADINGS = ['figure', 'gateway', 'held against', 'ratio (min to max)', 'target', ''] as const
+const headings = ['figure', 'gateway', 'held against', 'ratio (min to max)', 'target', ''] as const
 
 /** Three digits that count: 41,200, 0.482, 13.1. */
 export function formatNumber(value: number): string {
@@ -34,12 +34,12 @@ function medianOf(samples: readonly number[]): number {
 
 /** A Markdown table whose columns line up, so that it reads in a terminal too. */
 export function formatTable(figures: readonly Judged[]): string {
-  const rows = [HEADINGS, ...figures.map(cellsOf)]
-  const widths = HEADINGS.map((_, column) =>
+  const rows = [headings, ...figures.map(cellsOf)]
+  const widths = headings.map((_, column) =>
     Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)),
   )
   const line = (cells: readonly string[]): string =>
     `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`
   const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`
-  return [line(HEADINGS), rule, ...rows.slice(1).map(line)].join('\n')
+  return [line(headings), rule, ...rows.slice(1).map(line)].join('\n')
 }

@@ -7,13 +7,13 @@ import { createServer } from 'node:net'
  * server that is started again on its port finds it free, whoever connected meanwhile. A cluster's
  * bus port, 10,000 above, is a valid port too.
  */
-const LOWEST = 10_000
-const END = 32_768
+const lowest = 10_000
+const end = 32_768
 
 /** A loopback port that nobody listens on now. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(LOWEST, END)
+    const port = randomInt(lowest, end)
     const server = createServer().listen(port, '127.0.0.1')
     const free = await once(server, 'listening').then(
       () => true,

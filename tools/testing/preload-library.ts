@@ -9,10 +9,7 @@ export const lacksCompiler: boolean =
 const flags = ['-shared', '-fPIC', '-O1', '-Wall', '-Wextra', '-pthread']
 
 /** Builds, in a folder, a library for a server to preload. Returns its path. */
-export function buildPreloadLibrary(
-  name: 'forgetful-disk' | 'stepping-clock',
-  folder: string,
-): string {
+export function buildPreloadLibrary(name: 'lossy-disk' | 'stepping-clock', folder: string): string {
   const library = join(folder, `${name}.so`)
   const source = fileURLToPath(new URL(`${name}.c`, import.meta.url))
   execFileSync('cc', [...flags, '-o', library, source])

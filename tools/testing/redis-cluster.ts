@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis'
 import { freePort } from './free-port.ts'
 import { RedisServer } from './redis-server.ts'
-import { until } from './until.ts'
+import { waitFor } from './wait-for.ts'
 
 export interface ClusterShape {
   /** 3. */
@@ -95,7 +95,7 @@ export class RedisCluster {
     const perMaster = this.replicas.length / this.masters.length
     for (const [at, replica] of this.replicas.entries()) {
       const master = ids[Math.floor(at / perMaster)] ?? ''
-      await until('a replica knows its master', async () =>
+      await waitFor('a replica knows its master', async () =>
         (await replica.ask('CLUSTER', 'NODES')).includes(master),
       )
       await replica.ask('CLUSTER', 'REPLICATE', master)
@@ -121,7 +121,7 @@ async function busPort(server: RedisServer): Promise<string> {
 
 /** Servers in a cluster take no writes in their first 2 seconds. */
 async function isWell(server: RedisServer, servers: number): Promise<void> {
-  await until('the cluster is well', async () => {
+  await waitFor('the cluster is well', async () => {
     const nodes = (await server.ask('CLUSTER', 'NODES')).trim().split('\n')
     const joined = nodes.filter(
       (line) => /\bconnected\b/.test(line) && !/handshake|fail/.test(line),

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { Redis, type RedisOptions } from 'ioredis'
 import { freePort } from './free-port.ts'
 import { RedisServer } from './redis-server.ts'
-import { until } from './until.ts'
+import { waitFor } from './wait-for.ts'
 
 export interface SentinelShape {
   /** 1. */
@@ -39,7 +39,7 @@ export class RedisSentinel {
     const follow = ['--replicaof', '127.0.0.1', String(master.port)]
     const others = Array.from({ length: replicas }, () => RedisServer.start(...common, ...follow))
     const servers = [master, ...(await Promise.all(others))]
-    await until(
+    await waitFor(
       'the replicas follow',
       async () => (await master.ask('INFO', 'replication')).split('online').length > replicas,
     )
@@ -76,7 +76,7 @@ export class RedisSentinel {
   async settled(): Promise<void> {
     await Promise.all(
       this.#sentinels.map((sentinel) =>
-        until('the Sentinels know all', async () => {
+        waitFor('the Sentinels know all', async () => {
           const words = (await sentinel.ask('SENTINEL', 'MASTER', masterName)) as string[]
           const figure = (name: string): number => Number(words[words.indexOf(name) + 1])
           return (
@@ -104,9 +104,9 @@ export class RedisSentinel {
 
   /** The next master after this one, which the Sentinels find when it is gone. */
   async successorOf(before: RedisServer): Promise<RedisServer> {
-    await until('there is another master', async () => (await this.master()) !== before)
+    await waitFor('there is another master', async () => (await this.master()) !== before)
     const after = await this.master()
-    await until('it knows that it is the master', async () =>
+    await waitFor('it knows that it is the master', async () =>
       (await after.ask('ROLE')).startsWith('master'),
     )
     return after

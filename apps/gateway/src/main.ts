@@ -4,7 +4,7 @@ import { runGearmand } from './gearmand/run.ts'
 import { serve } from './server/serve.ts'
 import { oneLine, StartError } from './errors.ts'
 
-const INTERNAL_ERROR = 1
+const internalError = 1
 
 async function main(): Promise<number> {
   const version = readVersion()
@@ -24,7 +24,7 @@ async function main(): Promise<number> {
     const advice = 'run with --log-level debug to see where it came from.'
     const line = known ? error.message : `Internal error (${oneLine(error)}): ${advice}`
     process.stderr.write(`${line}\n`)
-    return known ? error.exitCode : INTERNAL_ERROR
+    return known ? error.exitCode : internalError
   }
 }
 

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { doorHooks } from '../src/ops/door-hooks.ts'
 import { observeWith } from '../src/ops/observe.ts'
 import { Listener } from '../src/net/listener.ts'
-import { Peer } from '../src/net/peer.ts'
+import { Connection } from '../src/net/connection.ts'
 import { Metrics } from '../src/ops/metrics/metrics.ts'
 import { recordingLog } from './support/recording-log.ts'
 
@@ -22,7 +22,7 @@ it('a connection that is ended for a fault of the gateway is told of in the log'
   const listener = new Listener({
     ...{ host: '127.0.0.1', port: 0, portFlag: '--port', maxConnections: 10 },
     connected: (socket) => {
-      new Peer(socket, () => handler, {}, dropped)
+      new Connection(socket, () => handler, {}, dropped)
     },
   })
   onTestFinished(() => listener.close())

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StoreAddress } from '@crossgear/redis-store'
-import { buildForgetfulDisk, lacksCompiler } from '@crossgear/tools/forgetful-disk'
+import { buildLossyDisk, lacksCompiler } from '@crossgear/tools/lossy-disk'
 import { lacksValkey, RedisServer, type ServerShape } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { listenOn } from '../src/net/listen.ts'
@@ -78,7 +78,7 @@ describe.skipIf(lacksValkey || lacksCompiler)(
 
     beforeAll(() => {
       folder = mkdtempSync(join(tmpdir(), 'xg-disk-'))
-      shape = { program: 'valkey-server', preload: buildForgetfulDisk(folder) }
+      shape = { program: 'valkey-server', preload: buildLossyDisk(folder) }
     })
     afterAll(() => rmSync(folder, { recursive: true, force: true }))
     afterEach(async () => {

@@ -4,7 +4,7 @@ import { flagOf, optionNames, optionRow } from '../src/config/options.ts'
 import type { Rejection } from '../src/faktory/context.ts'
 import type { RejectReason } from '../src/gearman/replies.ts'
 import type { HttpRejection } from '../src/http/http-door.ts'
-import type { DropReason } from '../src/net/peer.ts'
+import type { DropReason } from '../src/net/connection.ts'
 
 const page = readFileSync(new URL('../../../docs/limits.md', import.meta.url), 'utf8')
 

@@ -17,7 +17,7 @@ export type Batch =
     }
   | { readonly subcommand: 'OPEN' | 'COMMIT' | 'STATUS'; readonly bid: string }
 
-const FAILURE = { code: 'INVALID_BATCH', text: 'invalid BATCH NEW', echoes: true } as const
+const failure = { code: 'INVALID_BATCH', text: 'invalid BATCH NEW', echoes: true } as const
 
 /**
  * The argument of BATCH; the sub-command's case does not count. A callback without a jid gets one of
@@ -41,7 +41,7 @@ function isReference(word: string): word is 'OPEN' | 'COMMIT' | 'STATUS' {
 function parseNew(argument: Buffer, newJid: () => string): Batch {
   const { description, parentBid, success, complete } = readArgument(
     argument,
-    FAILURE,
+    failure,
     (fields) => {
       const parent = readString('parent_bid', fields.get('parent_bid')) ?? ''
       if (parent !== '' && !isBid(parent)) throw refused('parent_bid is wrong')

@@ -3,7 +3,7 @@ import { decodeString, scanObject } from './json-scan.ts'
 import { parseRfc3339 } from './timestamp.ts'
 
 /** What a job's `custom` asks of the server. Of anything else in it the server takes no notice. */
-export interface CustomTerms {
+export interface CustomOptions {
   /** `expires_at` in Unix milliseconds. */
   readonly expiresAtMs?: number
   /** `expires_in` in milliseconds. */
@@ -15,13 +15,13 @@ export interface CustomTerms {
   readonly bid?: string
 }
 
-type Draft = { -readonly [Key in keyof CustomTerms]: CustomTerms[Key] }
+type Draft = { -readonly [Key in keyof CustomOptions]: CustomOptions[Key] }
 
 /** Ten years. */
-const MAX_MS = 315_576_000_000
-const MAX_BID_BYTES = 64
-const MAX_DURATION_CHARACTERS = 100
-const UNIT_MS: Readonly<Record<string, number>> = {
+const maxMs = 315_576_000_000
+const maxBidBytes = 64
+const maxDurationCharacters = 100
+const unitMs: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
   m: 60_000,
@@ -62,7 +62,7 @@ const readers: Readonly<Record<string, (terms: Draft, raw: string) => boolean>> 
 }
 
 /** Reads the raw text of `custom`. Throws `INVALID_CUSTOM` for a value that cannot be used. */
-export function parseCustom(custom: string): CustomTerms {
+export function parseCustom(custom: string): CustomOptions {
   const terms: Draft = {}
   const fields = scanObject(custom)
   for (const [name, read] of Object.entries(readers)) {
@@ -83,21 +83,21 @@ export function parseCustom(custom: string): CustomTerms {
  * undefined for any other text, for a longer one than 100 characters and for more than ten years.
  */
 export function parseDuration(text: string): number | undefined {
-  if (text.length > MAX_DURATION_CHARACTERS) return undefined
+  if (text.length > maxDurationCharacters) return undefined
   const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : sumOfParts(text)
-  return ms !== undefined && ms <= MAX_MS ? Math.round(ms) : undefined
+  return ms !== undefined && ms <= maxMs ? Math.round(ms) : undefined
 }
 
 /** Whether a name can be a batch's. */
 export function isBid(name: string): boolean {
-  return name.length <= MAX_BID_BYTES && /^[\w.-]+$/.test(name)
+  return name.length <= maxBidBytes && /^[\w.-]+$/.test(name)
 }
 
 function sumOfParts(text: string): number | undefined {
   if (!/^(\d{1,12}(\.\d+)?(ms|[smhd]))+$/.test(text)) return undefined
   let ms = 0
   for (const [, count, , unit = ''] of text.matchAll(/(\d+(\.\d+)?)(ms|[smhd])/g)) {
-    ms += Number(count) * (UNIT_MS[unit] ?? 0)
+    ms += Number(count) * (unitMs[unit] ?? 0)
   }
   return ms
 }

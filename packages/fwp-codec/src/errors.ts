@@ -2,7 +2,7 @@
  * Every error of this package: its code, and when it is thrown. The message of an
  * `FwpError` is the text that follows `-ERR ` on the wire.
  */
-export const FWP_ERRORS = {
+export const fwpErrors = {
   LINE_TOO_LONG: 'a line is longer than the decoder allows; the decoder stays failed',
   INVALID_HELLO: 'the first line is no HELLO, or its JSON or a field of it is wrong',
   INVALID_JSON: 'a job is no strict JSON object, or a known field has the wrong type',
@@ -30,7 +30,7 @@ export const FWP_ERRORS = {
 } as const
 
 /** One of the codes of `FWP_ERRORS`. */
-export type FwpErrorCode = keyof typeof FWP_ERRORS
+export type FwpErrorCode = keyof typeof fwpErrors
 
 /** What every function of this package throws for bad input. */
 export class FwpError extends Error {

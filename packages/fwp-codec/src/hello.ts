@@ -26,12 +26,12 @@ export interface Hello {
   readonly fields: ReadonlyMap<string, string>
 }
 
-const PREFIX = Buffer.from('HELLO {')
-const MAX_VERSION = 255
-const MAX_TEXT_BYTES = 255
-const MAX_LABELS = 255
+const prefix = Buffer.from('HELLO {')
+const maxVersion = 255
+const maxTextBytes = 255
+const maxLabels = 255
 /** A wid stands in what gateways tell each other. */
-const FORBIDDEN_IN_WID = /[\0-\x1f\x7f]/
+const forbiddenInWid = /[\0-\x1f\x7f]/
 
 /** The greeting, `+HI {"v":2}`, with `i` and `s` where a password is wanted. */
 export function formatHi(challenge?: PasswordChallenge): Buffer {
@@ -45,11 +45,11 @@ export function formatHi(challenge?: PasswordChallenge): Buffer {
  * line, for bad JSON and for a field of the wrong type or over its bound.
  */
 export function parseHello(line: Buffer): Hello {
-  if (!line.subarray(0, PREFIX.length).equals(PREFIX)) {
+  if (!line.subarray(0, prefix.length).equals(prefix)) {
     throw new FwpError('INVALID_HELLO', 'the first command must be HELLO {...}')
   }
   try {
-    return readHello(scanObject(decodeText(line.subarray(PREFIX.length - 1))))
+    return readHello(scanObject(decodeText(line.subarray(prefix.length - 1))))
   } catch (error) {
     if (!(error instanceof FwpError)) throw error
     throw new FwpError('INVALID_HELLO', `invalid HELLO: ${error.message}`, { cause: error })
@@ -59,12 +59,12 @@ export function parseHello(line: Buffer): Hello {
 function readHello(fields: ReadonlyMap<string, string>): Hello {
   const v = readInteger('v', fields.get('v'))
   const pid = readInteger('pid', fields.get('pid'))
-  const labels = readStrings('labels', fields.get('labels'), MAX_LABELS + 1) ?? []
-  if (v !== undefined && (v < 0 || v > MAX_VERSION)) throw wrong('v')
-  if (labels.length > MAX_LABELS) throw wrong('labels')
+  const labels = readStrings('labels', fields.get('labels'), maxLabels + 1) ?? []
+  if (v !== undefined && (v < 0 || v > maxVersion)) throw wrong('v')
+  if (labels.length > maxLabels) throw wrong('labels')
   for (const label of labels) bounded('labels', label)
   const named = text(fields, 'wid')
-  if (FORBIDDEN_IN_WID.test(named.wid ?? '')) {
+  if (forbiddenInWid.test(named.wid ?? '')) {
     throw new FwpError('INVALID_HELLO', 'wid must not contain control characters')
   }
   return {
@@ -89,7 +89,7 @@ function text<Name extends 'wid' | 'hostname' | 'pwdhash' | 'username'>(
 }
 
 function bounded(name: string, value: string): void {
-  if (exceedsBytes(value, MAX_TEXT_BYTES)) throw wrong(name)
+  if (exceedsBytes(value, maxTextBytes)) throw wrong(name)
 }
 
 function wrong(name: string): FwpError {

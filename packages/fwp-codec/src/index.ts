@@ -1,13 +1,13 @@
 export { parseAck, type Ack } from './verb-arguments.ts'
 export { parseBatch, type Batch } from './batch.ts'
 export { parseBeat, type Beat } from './verb-arguments.ts'
-export { isBid, parseCustom, parseDuration, type CustomTerms } from './custom.ts'
-export { FWP_ERRORS, FwpError, type FwpErrorCode } from './errors.ts'
+export { isBid, parseCustom, parseDuration, type CustomOptions } from './custom.ts'
+export { fwpErrors, FwpError, type FwpErrorCode } from './errors.ts'
 export { parseFail, type Fail } from './verb-arguments.ts'
 export { parseFetch } from './verb-arguments.ts'
 export { formatHi, parseHello, type Hello, type PasswordChallenge } from './hello.ts'
 export {
-  DEFAULT_MAX_JOBS,
+  defaultMaxJobs,
   isQueueName,
   parseJob,
   parseJobs,
@@ -19,14 +19,14 @@ export {
 export { renderJob, writeEnvelope } from './job-text.ts'
 export {
   decodeString,
-  MAX_JSON_DEPTH,
-  MAX_JSON_FIELDS,
+  maxJsonDepth,
+  maxJsonFields,
   scanArray,
   scanFields,
   scanObject,
   type RawField,
 } from './json-scan.ts'
-export { DEFAULT_MAX_LINE_BYTES, LineDecoder } from './line-decoder.ts'
+export { defaultMaxLineBytes, LineDecoder } from './line-decoder.ts'
 export {
   parseMutate,
   type Mutate,
@@ -36,7 +36,7 @@ export {
 } from './mutate.ts'
 export { hashPassword, isSameHash, verifyPassword } from './password.ts'
 export { parseQueueCommand, type QueueCommand } from './verb-arguments.ts'
-export { bulk, error, NULL_BULK, OK, simple } from './reply.ts'
+export { bulk, error, nullBulk, okReply, simple } from './reply.ts'
 export { formatRfc3339, parseRfc3339 } from './timestamp.ts'
 export { parseTrack, type Track } from './verb-arguments.ts'
 export { parseCommand, type Command, type Verb } from './verbs.ts'

@@ -2,7 +2,7 @@ import type { FwpJob } from './job.ts'
 import { scanFields } from './json-scan.ts'
 
 /** The order in which a server prints the fields it knows. */
-const PRINTED_FIRST = [
+const printedFirst = [
   'retry',
   'failure',
   'custom',
@@ -17,7 +17,7 @@ const PRINTED_FIRST = [
   'backtrace',
 ] as const
 
-const IS_PRINTED_FIRST: ReadonlySet<string> = new Set(PRINTED_FIRST)
+const isPrintedFirst: ReadonlySet<string> = new Set(printedFirst)
 
 /** The job without its `args`: every field as written, in order. For `renderJob` to read. */
 export function writeEnvelope(job: FwpJob): string {
@@ -43,16 +43,16 @@ export function renderJob(
 ): string {
   const fields = scanFields(envelope)
   let text = ''
-  for (const name of PRINTED_FIRST) {
+  for (const name of printedFirst) {
     const raw = name === 'args' ? args : (overrides.get(name) ?? fields.get(name)?.value)
     const shown = name === 'queue' ? namedQueue(raw) : raw
     if (shown !== undefined) text += `,"${name}":${shown}`
   }
   for (const { key, rawKey, value } of fields.values()) {
-    if (!IS_PRINTED_FIRST.has(key)) text += `,${rawKey}:${overrides.get(key) ?? value}`
+    if (!isPrintedFirst.has(key)) text += `,${rawKey}:${overrides.get(key) ?? value}`
   }
   for (const [name, raw] of overrides) {
-    if (!IS_PRINTED_FIRST.has(name) && !fields.has(name)) text += `,${JSON.stringify(name)}:${raw}`
+    if (!isPrintedFirst.has(name) && !fields.has(name)) text += `,${JSON.stringify(name)}:${raw}`
   }
   return `{${text.slice(1)}}`
 }

@@ -50,12 +50,12 @@ export type ParsedJob =
     }
 
 /** The most jobs in one PUSHB unless told otherwise. */
-export const DEFAULT_MAX_JOBS = 100_000
+export const defaultMaxJobs = 100_000
 
-const MIN_JID_BYTES = 8
-const MAX_NAME_BYTES = 255
-const MAX_RESERVE_FOR_SECONDS = 86_400
-const DEFAULT_PRIORITY = 5
+const minJidBytes = 8
+const maxNameBytes = 255
+const maxReserveForSeconds = 86_400
+const defaultPriority = 5
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
@@ -86,7 +86,7 @@ export function parseJobs(
   argument: Buffer,
   options: { readonly maxJobs?: number } = {},
 ): ParsedJob[] {
-  const maxJobs = options.maxJobs ?? DEFAULT_MAX_JOBS
+  const maxJobs = options.maxJobs ?? defaultMaxJobs
   // Each may nest as deep as one that is pushed alone.
   const texts = scanArray(decodeText(argument), maxJobs + 1, true)
   if (texts.length > maxJobs) {
@@ -97,7 +97,7 @@ export function parseJobs(
 
 /** Whether a name is a queue's: 1 to 255 bytes of `[a-zA-Z0-9._-]`. */
 export function isQueueName(name: string): boolean {
-  return name.length <= MAX_NAME_BYTES && /^[a-zA-Z0-9._-]+$/.test(name)
+  return name.length <= maxNameBytes && /^[a-zA-Z0-9._-]+$/.test(name)
 }
 
 function parseEach(text: string): ParsedJob {
@@ -115,7 +115,7 @@ function parseEach(text: string): ParsedJob {
 /** The jid of a job that may yet be refused, as far as it can be told. */
 function readableJid(fields: ReadonlyMap<string, RawField>): string {
   const raw = fields.get('jid')?.value ?? ''
-  return raw.startsWith('"') ? cutBytes(decodeString(raw), MAX_NAME_BYTES) : ''
+  return raw.startsWith('"') ? cutBytes(decodeString(raw), maxNameBytes) : ''
 }
 
 function readFields(fields: ReadonlyMap<string, RawField>, text: string): Draft {
@@ -193,7 +193,7 @@ function checkJob(draft: Draft): FwpJob {
   if (args === undefined) {
     throw new FwpError('MISSING_ARGS', 'jobs must have an args parameter')
   }
-  if (reserveForSeconds !== undefined && reserveForSeconds > MAX_RESERVE_FOR_SECONDS) {
+  if (reserveForSeconds !== undefined && reserveForSeconds > maxReserveForSeconds) {
     throw new FwpError('INVALID_RESERVE_FOR', 'jobs cannot be reserved for more than one day')
   }
   const atMs = at === undefined ? undefined : checkAt(at)
@@ -211,8 +211,8 @@ function checkJob(draft: Draft): FwpJob {
 }
 
 function checkJid(jid = ''): string {
-  const isShort = jid.length < MIN_JID_BYTES && Buffer.byteLength(jid) < MIN_JID_BYTES
-  if (isShort || exceedsBytes(jid, MAX_NAME_BYTES)) {
+  const isShort = jid.length < minJidBytes && Buffer.byteLength(jid) < minJidBytes
+  if (isShort || exceedsBytes(jid, maxNameBytes)) {
     throw new FwpError('INVALID_JID', 'jobs must have a reasonable jid parameter')
   }
   return jid
@@ -222,8 +222,8 @@ function checkJobtype(jobtype = ''): string {
   if (jobtype === '') {
     throw new FwpError('INVALID_JOBTYPE', 'jobs must have a jobtype parameter')
   }
-  if (exceedsBytes(jobtype, MAX_NAME_BYTES)) {
-    throw new FwpError('INVALID_JOBTYPE', `jobtype must be at most ${MAX_NAME_BYTES} bytes`)
+  if (exceedsBytes(jobtype, maxNameBytes)) {
+    throw new FwpError('INVALID_JOBTYPE', `jobtype must be at most ${maxNameBytes} bytes`)
   }
   return jobtype
 }
@@ -231,17 +231,17 @@ function checkJobtype(jobtype = ''): string {
 function checkAt(at: string): number {
   const ms = parseRfc3339(at)
   if (ms !== undefined) return ms
-  const shown = JSON.stringify(cutBytes(at, MAX_NAME_BYTES))
+  const shown = JSON.stringify(cutBytes(at, maxNameBytes))
   const text = `invalid timestamp for 'at': ${shown}: must be RFC 3339 with a time zone`
   throw new FwpError('INVALID_AT', text)
 }
 
 function checkQueue(queue: string): string {
   if (isQueueName(queue)) return queue
-  const shown = JSON.stringify(cutBytes(queue, MAX_NAME_BYTES))
+  const shown = JSON.stringify(cutBytes(queue, maxNameBytes))
   const rule =
-    queue.length > MAX_NAME_BYTES
-      ? `must be at most ${MAX_NAME_BYTES} bytes`
+    queue.length > maxNameBytes
+      ? `must be at most ${maxNameBytes} bytes`
       : 'must match \\A[a-zA-Z0-9._-]+\\z'
   throw new FwpError('INVALID_QUEUE', `cannot get ${shown} queue: queue names ${rule}`)
 }
@@ -249,7 +249,7 @@ function checkQueue(queue: string): string {
 /** A number that is no priority counts as none: servers that know no priorities take it, too. */
 function priorityOf(raw: string | undefined): FwpPriority {
   const value = Number(raw)
-  return isPriority(value) ? value : DEFAULT_PRIORITY
+  return isPriority(value) ? value : defaultPriority
 }
 
 function isPriority(value: number): value is FwpPriority {

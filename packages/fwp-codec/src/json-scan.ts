@@ -1,10 +1,10 @@
 import { FwpError } from './errors.ts'
 
 /** How deep arrays and objects may nest, the outermost counted. */
-export const MAX_JSON_DEPTH = 512
+export const maxJsonDepth = 512
 
 /** How many members an object may have that is taken apart; objects inside it have no bound. */
-export const MAX_JSON_FIELDS = 10_000
+export const maxJsonFields = 10_000
 
 /** One member of a JSON object, as it was written. */
 export interface RawField {
@@ -16,19 +16,19 @@ export interface RawField {
   readonly value: string
 }
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const COLON = 0x3a
-const MINUS = 0x2d
-const PLUS = 0x2b
-const DOT = 0x2e
-const ZERO = 0x30
-const NINE = 0x39
-const OPEN_ARRAY = 0x5b
-const CLOSE_ARRAY = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const minus = 0x2d
+const plus = 0x2b
+const dot = 0x2e
+const zero = 0x30
+const nine = 0x39
+const openArray = 0x5b
+const closeArray = 0x5d
+const openObject = 0x7b
+const closeObject = 0x7d
 
 /**
  * The members of the one JSON object in `text`, in their order, by unescaped name. Strict
@@ -38,9 +38,9 @@ const CLOSE_OBJECT = 0x7d
 export function scanFields(text: string): Map<string, RawField> {
   const fields = new Map<string, RawField>()
   let at = skipSpace(text, 0)
-  if (text.charCodeAt(at) !== OPEN_OBJECT) throw notA('object', text, at)
+  if (text.charCodeAt(at) !== openObject) throw notA('object', text, at)
   at = skipSpace(text, at + 1)
-  if (text.charCodeAt(at) === CLOSE_OBJECT) {
+  if (text.charCodeAt(at) === closeObject) {
     expectEnd(text, at + 1)
     return fields
   }
@@ -50,14 +50,14 @@ export function scanFields(text: string): Map<string, RawField> {
     const key = decodeString(rawKey)
     const valueAt = afterColon(text, keyEnd)
     const valueEnd = scanValue(text, valueAt, 1)
-    if (fields.size >= MAX_JSON_FIELDS) {
+    if (fields.size >= maxJsonFields) {
       throw new FwpError('INVALID_JSON', 'invalid JSON: too many fields')
     }
     fields.set(key, { key, rawKey, value: text.slice(valueAt, valueEnd) })
     at = skipSpace(text, valueEnd)
     const code = text.charCodeAt(at)
-    if (code === CLOSE_OBJECT) break
-    if (code !== COMMA) throw unexpected(text, at)
+    if (code === closeObject) break
+    if (code !== comma) throw unexpected(text, at)
     at = skipSpace(text, at + 1)
   }
   expectEnd(text, at + 1)
@@ -84,9 +84,9 @@ export function scanObject(text: string): Map<string, string> {
 export function scanArray(text: string, maxElements = Infinity, uncounted = false): string[] {
   const elements: string[] = []
   let at = skipSpace(text, 0)
-  if (text.charCodeAt(at) !== OPEN_ARRAY) throw notA('array', text, at)
+  if (text.charCodeAt(at) !== openArray) throw notA('array', text, at)
   at = skipSpace(text, at + 1)
-  if (text.charCodeAt(at) === CLOSE_ARRAY) {
+  if (text.charCodeAt(at) === closeArray) {
     expectEnd(text, at + 1)
     return elements
   }
@@ -95,8 +95,8 @@ export function scanArray(text: string, maxElements = Infinity, uncounted = fals
     if (elements.length < maxElements) elements.push(text.slice(at, end))
     at = skipSpace(text, end)
     const code = text.charCodeAt(at)
-    if (code === CLOSE_ARRAY) break
-    if (code !== COMMA) throw unexpected(text, at)
+    if (code === closeArray) break
+    if (code !== comma) throw unexpected(text, at)
     at = skipSpace(text, at + 1)
   }
   expectEnd(text, at + 1)
@@ -116,12 +116,12 @@ export function decodeString(raw: string): string {
 function scanValue(text: string, at: number, depth: number): number {
   const code = text.charCodeAt(at)
   switch (code) {
-    case QUOTE:
+    case quote:
       return scanString(text, at)
-    case OPEN_ARRAY:
-      return scanNested(text, at, depth + 1, CLOSE_ARRAY)
-    case OPEN_OBJECT:
-      return scanNested(text, at, depth + 1, CLOSE_OBJECT)
+    case openArray:
+      return scanNested(text, at, depth + 1, closeArray)
+    case openObject:
+      return scanNested(text, at, depth + 1, closeObject)
     case 0x74:
       return scanWord(text, at, 'true')
     case 0x66:
@@ -134,26 +134,26 @@ function scanValue(text: string, at: number, depth: number): number {
 }
 
 function scanNested(text: string, from: number, depth: number, close: number): number {
-  if (depth > MAX_JSON_DEPTH) throw new FwpError('INVALID_JSON', 'invalid JSON: nested too deep')
+  if (depth > maxJsonDepth) throw new FwpError('INVALID_JSON', 'invalid JSON: nested too deep')
   let at = skipSpace(text, from + 1)
   if (text.charCodeAt(at) === close) return at + 1
   for (;;) {
-    if (close === CLOSE_OBJECT) at = afterColon(text, scanString(text, at))
+    if (close === closeObject) at = afterColon(text, scanString(text, at))
     at = skipSpace(text, scanValue(text, at, depth))
     const code = text.charCodeAt(at)
     if (code === close) return at + 1
-    if (code !== COMMA) throw unexpected(text, at)
+    if (code !== comma) throw unexpected(text, at)
     at = skipSpace(text, at + 1)
   }
 }
 
 function scanString(text: string, from: number): number {
-  if (text.charCodeAt(from) !== QUOTE) throw unexpected(text, from)
+  if (text.charCodeAt(from) !== quote) throw unexpected(text, from)
   let at = from + 1
   for (;;) {
     const code = text.charCodeAt(at)
-    if (code === QUOTE) return at + 1
-    if (code === BACKSLASH) at = scanEscape(text, at + 1)
+    if (code === quote) return at + 1
+    if (code === backslash) at = scanEscape(text, at + 1)
     // Behind the end the code is NaN, which is not >= either.
     else if (code >= 0x20) at++
     else throw unexpected(text, at)
@@ -169,7 +169,7 @@ function scanEscape(text: string, at: number): number {
   for (let digit = at + 1; digit <= at + 4; digit++) {
     const code = text.charCodeAt(digit)
     const lower = code | 0x20
-    const isHex = (code >= ZERO && code <= NINE) || (lower >= 0x61 && lower <= 0x66)
+    const isHex = (code >= zero && code <= nine) || (lower >= 0x61 && lower <= 0x66)
     if (!isHex) throw unexpected(text, digit)
   }
   return at + 5
@@ -177,14 +177,14 @@ function scanEscape(text: string, at: number): number {
 
 function scanNumber(text: string, from: number): number {
   let at = from
-  if (text.charCodeAt(at) === MINUS) at++
+  if (text.charCodeAt(at) === minus) at++
   // No digit may follow a leading zero; the caller then meets it where it wants a comma.
-  at = text.charCodeAt(at) === ZERO ? at + 1 : scanDigits(text, at)
-  if (text.charCodeAt(at) === DOT) at = scanDigits(text, at + 1)
+  at = text.charCodeAt(at) === zero ? at + 1 : scanDigits(text, at)
+  if (text.charCodeAt(at) === dot) at = scanDigits(text, at + 1)
   if ((text.charCodeAt(at) | 0x20) === 0x65) {
     at++
     const sign = text.charCodeAt(at)
-    if (sign === PLUS || sign === MINUS) at++
+    if (sign === plus || sign === minus) at++
     at = scanDigits(text, at)
   }
   return at
@@ -194,7 +194,7 @@ function scanDigits(text: string, from: number): number {
   let at = from
   for (;;) {
     const code = text.charCodeAt(at)
-    if (!(code >= ZERO && code <= NINE)) break
+    if (!(code >= zero && code <= nine)) break
     at++
   }
   if (at === from) throw unexpected(text, at)
@@ -208,7 +208,7 @@ function scanWord(text: string, at: number, word: string): number {
 
 function afterColon(text: string, from: number): number {
   const at = skipSpace(text, from)
-  if (text.charCodeAt(at) !== COLON) throw unexpected(text, at)
+  if (text.charCodeAt(at) !== colon) throw unexpected(text, at)
   return skipSpace(text, at + 1)
 }
 

@@ -1,11 +1,11 @@
 import { FwpError } from './errors.ts'
 
-const LF = 0x0a
-const CR = 0x0d
-const NOTHING = Buffer.alloc(0)
+const lf = 0x0a
+const cr = 0x0d
+const nothing = Buffer.alloc(0)
 
 /** The longest line a decoder takes unless told otherwise: 64 MiB, its end not counted. */
-export const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024
+export const defaultMaxLineBytes = 64 * 1024 * 1024
 
 /**
  * Cuts a stream of bytes into lines that end with CRLF or LF. Push a chunk, then call `next`
@@ -17,17 +17,17 @@ export class LineDecoder {
   /** The longest line, in bytes, its end not counted. May be raised once a peer is trusted. */
   maxLineBytes: number
 
-  #chunk: Buffer = NOTHING
+  #chunk: Buffer = nothing
   #offset = 0
   #queue: Buffer[] = []
   #head = 0
-  #partial: Buffer = NOTHING
+  #partial: Buffer = nothing
   #partialBytes = 0
   #failure: FwpError | undefined
 
   /** Default for `maxLineBytes`: 64 MiB. */
   constructor(options: { readonly maxLineBytes?: number } = {}) {
-    this.maxLineBytes = options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES
+    this.maxLineBytes = options.maxLineBytes ?? defaultMaxLineBytes
   }
 
   /** Bytes of memory that hold the line that has half arrived. */
@@ -50,7 +50,7 @@ export class LineDecoder {
     while (this.#advance()) {
       const chunk = this.#chunk
       const from = this.#offset
-      const end = chunk.indexOf(LF, from)
+      const end = chunk.indexOf(lf, from)
       if (end === -1) {
         this.#keep(chunk, from, chunk.length)
         this.#offset = chunk.length
@@ -70,7 +70,7 @@ export class LineDecoder {
     const next = this.#queue[this.#head]
     this.#offset = 0
     if (next === undefined) {
-      this.#chunk = NOTHING
+      this.#chunk = nothing
       return false
     }
     this.#chunk = next
@@ -83,7 +83,7 @@ export class LineDecoder {
   }
 
   #line(bytes: Buffer, from: number, end: number): Buffer {
-    const lineEnd = end > from && bytes[end - 1] === CR ? end - 1 : end
+    const lineEnd = end > from && bytes[end - 1] === cr ? end - 1 : end
     if (lineEnd - from > this.maxLineBytes) throw this.#fail()
     return bytes.subarray(from, lineEnd)
   }
@@ -91,7 +91,7 @@ export class LineDecoder {
   #joinedLine(chunk: Buffer, from: number, end: number): Buffer {
     this.#keep(chunk, from, end)
     const line = this.#line(this.#partial, 0, this.#partialBytes)
-    this.#partial = NOTHING
+    this.#partial = nothing
     this.#partialBytes = 0
     return line
   }
@@ -108,15 +108,15 @@ export class LineDecoder {
     }
     chunk.copy(this.#partial, this.#partialBytes, from, end)
     this.#partialBytes = needed
-    if (needed === longest && this.#partial[needed - 1] !== CR) throw this.#fail()
+    if (needed === longest && this.#partial[needed - 1] !== cr) throw this.#fail()
   }
 
   #fail(): FwpError {
     const limit = this.maxLineBytes
     this.#failure = new FwpError('LINE_TOO_LONG', `line too long: at most ${limit} bytes`)
-    this.#chunk = NOTHING
+    this.#chunk = nothing
     this.#queue = []
-    this.#partial = NOTHING
+    this.#partial = nothing
     return this.#failure
   }
 }

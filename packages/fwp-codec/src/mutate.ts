@@ -24,17 +24,17 @@ export type MutateFilter =
       readonly jobtype?: string
     }
 
-const FAILURE = { code: 'INVALID_MUTATE', text: 'invalid format', echoes: false } as const
-const MAX_JIDS = 100_000
-const OPERATIONS: ReadonlySet<string> = new Set(['clear', 'kill', 'discard', 'requeue'])
-const TARGETS: ReadonlySet<string> = new Set(['scheduled', 'retries', 'dead'])
+const failure = { code: 'INVALID_MUTATE', text: 'invalid format', echoes: false } as const
+const maxJids = 100_000
+const operations: ReadonlySet<string> = new Set(['clear', 'kill', 'discard', 'requeue'])
+const targets: ReadonlySet<string> = new Set(['scheduled', 'retries', 'dead'])
 
 /**
  * The argument of MUTATE. `clear` has no filter. Throws `INVALID_MUTATE`, then
  * `UNKNOWN_MUTATE_OPERATION`, then `UNKNOWN_MUTATE_TARGET`.
  */
 export function parseMutate(argument: Buffer): Mutate {
-  return readArgument(argument, FAILURE, (fields) => {
+  return readArgument(argument, failure, (fields) => {
     const operation = readString('cmd', fields.get('cmd')) ?? ''
     const target = readString('target', fields.get('target')) ?? ''
     const filter = readFilter(readObject('filter', fields.get('filter')))
@@ -51,10 +51,10 @@ export function parseMutate(argument: Buffer): Mutate {
 function readFilter(raw: string | undefined): MutateFilter {
   if (raw === undefined) return { kind: 'all' }
   const fields = scanObject(raw)
-  const jids = readStrings('jids', fields.get('jids'), MAX_JIDS + 1) ?? []
+  const jids = readStrings('jids', fields.get('jids'), maxJids + 1) ?? []
   const glob = readString('regexp', fields.get('regexp')) ?? ''
   const jobtype = readString('jobtype', fields.get('jobtype')) ?? ''
-  if (jids.length > MAX_JIDS) throw refused('too many jids')
+  if (jids.length > maxJids) throw refused('too many jids')
   if (jids.length > 0) return { kind: 'jids', jids }
   if (glob === '' && jobtype === '') return { kind: 'all' }
   return {
@@ -65,9 +65,9 @@ function readFilter(raw: string | undefined): MutateFilter {
 }
 
 function isOperation(text: string): text is MutateOperation {
-  return OPERATIONS.has(text)
+  return operations.has(text)
 }
 
 function isTarget(text: string): text is MutateTarget {
-  return TARGETS.has(text)
+  return targets.has(text)
 }

@@ -1,8 +1,8 @@
 /** `+OK`. Shared: never write into it. */
-export const OK: Buffer = Buffer.from('+OK\r\n')
+export const okReply: Buffer = Buffer.from('+OK\r\n')
 
 /** The bulk string that is null: no job. Shared: never write into it. */
-export const NULL_BULK: Buffer = Buffer.from('$-1\r\n')
+export const nullBulk: Buffer = Buffer.from('$-1\r\n')
 
 /** A simple string, `+text`. Line ends in the text become spaces. */
 export function simple(text: string): Buffer {
@@ -16,7 +16,7 @@ export function error(text: string, kind = 'ERR'): Buffer {
 
 /** A bulk string, `$<bytes>`, the body, CRLF; `NULL_BULK` for null. */
 export function bulk(body: string | Buffer | null): Buffer {
-  if (body === null) return NULL_BULK
+  if (body === null) return nullBulk
   const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   const head = `$${bytes}\r\n`
   const reply = Buffer.allocUnsafe(head.length + bytes + 2)

@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { FwpError } from './errors.ts'
 
 /** The most bytes of a peer's input that an error text repeats. */
-const MAX_ECHO_BYTES = 1024
+const maxEchoBytes = 1024
 
 /** A line longer than this is worth a copy, lest a kept jid keep the whole line alive. */
-const LONG_TEXT = 1024
+const longText = 1024
 
 /** The text of a JSON argument. Throws `INVALID_JSON` where the bytes are no UTF-8. */
 export function decodeText(bytes: Buffer): string {
@@ -26,7 +26,7 @@ export function cutBytes(text: string, maxBytes: number): string {
 
 /** What an error text repeats of a peer's argument. */
 export function echo(bytes: Buffer): string {
-  return cutBytes(bytes.toString('utf8', 0, MAX_ECHO_BYTES), MAX_ECHO_BYTES)
+  return cutBytes(bytes.toString('utf8', 0, maxEchoBytes), maxEchoBytes)
 }
 
 /** Whether a text has more than `maxBytes` bytes in UTF-8; counts only where it may. */
@@ -37,5 +37,5 @@ export function exceedsBytes(text: string, maxBytes: number): boolean {
 
 /** A short text cut from a long one, as a string of its own. */
 export function detach(text: string, from: string): string {
-  return from.length <= LONG_TEXT ? text : Buffer.from(text, 'utf8').toString('utf8')
+  return from.length <= longText ? text : Buffer.from(text, 'utf8').toString('utf8')
 }

@@ -1,11 +1,11 @@
-const MS_PER_DAY = 86_400_000
-const US_PER_SECOND = 1_000_000
+const msPerDay = 86_400_000
+const usPerSecond = 1_000_000
 /** 0000-01-01T00:00:00Z and the first moment after year 9999, in Unix milliseconds. */
-const FIRST_MS = -62_167_219_200_000
-const END_MS = 253_402_300_800_000
+const firstMs = -62_167_219_200_000
+const endMs = 253_402_300_800_000
 
-const DASH = 0x2d
-const COLON = 0x3a
+const dash = 0x2d
+const colon = 0x3a
 
 /**
  * An RFC 3339 timestamp (`2026-01-02T03:04:05.123456789+02:00`) as Unix milliseconds; what is
@@ -19,8 +19,8 @@ export function parseRfc3339(text: string): number | undefined {
   const hour = digits(text, 11, 2)
   const minute = digits(text, 14, 2)
   const second = digits(text, 17, 2)
-  const isDate = text.charCodeAt(4) === DASH && text.charCodeAt(7) === DASH && text[10] === 'T'
-  const isTime = text.charCodeAt(13) === COLON && text.charCodeAt(16) === COLON
+  const isDate = text.charCodeAt(4) === dash && text.charCodeAt(7) === dash && text[10] === 'T'
+  const isTime = text.charCodeAt(13) === colon && text.charCodeAt(16) === colon
   if (!isDate || !isTime || year < 0 || month < 1 || month > 12 || day < 1) return undefined
   if (day > daysInMonth(year, month)) return undefined
   if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) {
@@ -38,7 +38,7 @@ export function parseRfc3339(text: string): number | undefined {
   const offsetMinutes = parseZone(text, at)
   if (offsetMinutes === undefined) return undefined
   const seconds = (hour * 60 + minute - offsetMinutes) * 60 + second
-  return daysSinceEpoch(year, month, day) * MS_PER_DAY + seconds * 1000 + ms
+  return daysSinceEpoch(year, month, day) * msPerDay + seconds * 1000 + ms
 }
 
 /**
@@ -47,10 +47,10 @@ export function parseRfc3339(text: string): number | undefined {
  * years 0 to 9999.
  */
 export function formatRfc3339(ms: number): string {
-  if (!(ms >= FIRST_MS && ms < END_MS)) throw new RangeError(`no timestamp: ${ms}`)
+  if (!(ms >= firstMs && ms < endMs)) throw new RangeError(`no timestamp: ${ms}`)
   let seconds = Math.floor(ms / 1000)
   let micros = Math.round((ms - seconds * 1000) * 1000)
-  if (micros === US_PER_SECOND) {
+  if (micros === usPerSecond) {
     seconds++
     micros = 0
   }
@@ -72,7 +72,7 @@ function parseZone(text: string, at: number): number | undefined {
   if ((sign !== '+' && sign !== '-') || text.length !== at + 6) return undefined
   const hours = digits(text, at + 1, 2)
   const minutes = digits(text, at + 4, 2)
-  if (text.charCodeAt(at + 3) !== COLON) return undefined
+  if (text.charCodeAt(at + 3) !== colon) return undefined
   if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return undefined
   return (sign === '-' ? -1 : 1) * (hours * 60 + minutes)
 }

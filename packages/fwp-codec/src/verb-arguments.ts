@@ -88,9 +88,9 @@ export interface Fail {
   readonly backtrace: readonly string[]
 }
 
-const MAX_ERRTYPE_BYTES = 100
-const MAX_MESSAGE_BYTES = 1000
-const MAX_BACKTRACE_LINES = 50
+const maxErrtypeBytes = 100
+const maxMessageBytes = 1000
+const maxBacktraceLines = 50
 
 /** The argument of FAIL. Throws `INVALID_FAIL`, or `MISSING_JID` where that alone is wrong. */
 export function parseFail(argument: Buffer): Fail {
@@ -98,19 +98,19 @@ export function parseFail(argument: Buffer): Fail {
     const jid = readString('jid', fields.get('jid')) ?? ''
     const errtype = readString('errtype', fields.get('errtype')) ?? ''
     const message = readString('message', fields.get('message')) ?? ''
-    const backtrace = readStrings('backtrace', fields.get('backtrace'), MAX_BACKTRACE_LINES) ?? []
+    const backtrace = readStrings('backtrace', fields.get('backtrace'), maxBacktraceLines) ?? []
     if (jid === '') throw new FwpError('MISSING_JID', 'missing JID')
     return {
       jid,
-      errtype: cutBytes(errtype.trim(), MAX_ERRTYPE_BYTES) || 'unknown',
-      message: cutBytes(message.trim(), MAX_MESSAGE_BYTES) || 'unknown',
+      errtype: cutBytes(errtype.trim(), maxErrtypeBytes) || 'unknown',
+      message: cutBytes(message.trim(), maxMessageBytes) || 'unknown',
       backtrace,
     }
   })
 }
 
 /** The most queue names that one command may carry. */
-const MAX_QUEUES = 1000
+const maxQueues = 1000
 
 /** The words of `text` from `from` on, without repeats. Throws `TOO_MANY_QUEUES`. */
 export function readQueueNames(text: string, from = 0): string[] {
@@ -120,8 +120,8 @@ export function readQueueNames(text: string, from = 0): string[] {
     const space = text.indexOf(' ', at)
     const end = space === -1 ? text.length : space
     if (end > at) {
-      if (++words > MAX_QUEUES) {
-        throw new FwpError('TOO_MANY_QUEUES', `too many queues: at most ${MAX_QUEUES}`)
+      if (++words > maxQueues) {
+        throw new FwpError('TOO_MANY_QUEUES', `too many queues: at most ${maxQueues}`)
       }
       names.add(text.slice(at, end))
     }
@@ -149,7 +149,7 @@ export type QueueCommand =
     }
   | { readonly subcommand: 'LATENCY'; readonly names: readonly string[] }
 
-const MAX_WORD_BYTES = 64
+const maxWordBytes = 64
 
 /**
  * The argument of QUEUE; the sub-command's case does not count. Throws `UNKNOWN_QUEUE_COMMAND`,
@@ -159,7 +159,7 @@ export function parseQueueCommand(argument: Buffer): QueueCommand {
   const text = argument.toString('utf8')
   const space = text.indexOf(' ')
   const word = space === -1 ? text : text.slice(0, space)
-  const subcommand = cutBytes(word, MAX_WORD_BYTES).toUpperCase()
+  const subcommand = cutBytes(word, maxWordBytes).toUpperCase()
   switch (subcommand) {
     case 'PAUSE':
     case 'RESUME':
@@ -175,7 +175,7 @@ export function parseQueueCommand(argument: Buffer): QueueCommand {
       return { subcommand, names }
     }
     default: {
-      const shown = cutBytes(word, MAX_WORD_BYTES)
+      const shown = cutBytes(word, maxWordBytes)
       throw new FwpError('UNKNOWN_QUEUE_COMMAND', `no such QUEUE subcommand: ${shown}`)
     }
   }
@@ -201,7 +201,7 @@ export type Track =
       readonly reserveUntilMs?: number
     }
 
-const MAX_DESC_BYTES = 1_000
+const maxDescBytes = 1_000
 /** The argument of TRACK; the sub-command's case does not count. Throws `INVALID_TRACK`. */
 export function parseTrack(argument: Buffer): Track {
   const subcommand = argument.toString('latin1', 0, 4).toUpperCase()
@@ -226,7 +226,7 @@ function parseSet(argument: Buffer): Track {
       subcommand: 'SET',
       jid,
       ...(percent === undefined ? {} : { percent }),
-      ...(desc === undefined ? {} : { desc: cutBytes(desc, MAX_DESC_BYTES) }),
+      ...(desc === undefined ? {} : { desc: cutBytes(desc, maxDescBytes) }),
       ...(reserveUntilMs === undefined ? {} : { reserveUntilMs }),
     }
   })

@@ -1,5 +1,5 @@
 /** The verbs, as they stand on the wire: case counts. */
-const VERBS = [
+const verbs = [
   'HELLO',
   'END',
   'PUSH',
@@ -17,26 +17,26 @@ const VERBS = [
 ] as const
 
 /** A verb of the protocol. */
-export type Verb = (typeof VERBS)[number]
+export type Verb = (typeof verbs)[number]
 
 /** A line, cut at its first space. */
 export type Command =
   | { readonly verb: Verb; /** A view of the line. */ readonly argument: Buffer }
   | { readonly verb: 'UNKNOWN'; /** At most 64 bytes of it. */ readonly word: string }
 
-const SPACE = 0x20
-const MAX_WORD_BYTES = 64
-const LONGEST_VERB = Math.max(...VERBS.map((verb) => verb.length))
-const NO_ARGUMENT = Buffer.alloc(0)
-const BY_WORD: ReadonlyMap<string, Verb> = new Map(VERBS.map((verb) => [verb, verb]))
+const space = 0x20
+const maxWordBytes = 64
+const longestVerb = Math.max(...verbs.map((verb) => verb.length))
+const noArgument = Buffer.alloc(0)
+const byWord: ReadonlyMap<string, Verb> = new Map(verbs.map((verb) => [verb, verb]))
 
 /** Cuts a line into verb and argument: `VERB[ argument]`. Never throws. */
 export function parseCommand(line: Buffer): Command {
   const end = wordEnd(line)
-  if (end <= LONGEST_VERB) {
-    const verb = BY_WORD.get(line.toString('latin1', 0, end))
+  if (end <= longestVerb) {
+    const verb = byWord.get(line.toString('latin1', 0, end))
     if (verb !== undefined) {
-      return { verb, argument: end < line.length ? line.subarray(end + 1) : NO_ARGUMENT }
+      return { verb, argument: end < line.length ? line.subarray(end + 1) : noArgument }
     }
   }
   return { verb: 'UNKNOWN', word: line.toString('utf8', 0, end) }
@@ -44,7 +44,7 @@ export function parseCommand(line: Buffer): Command {
 
 /** Where the first word ends, looking no further than the longest word that is repeated. */
 function wordEnd(line: Buffer): number {
-  const last = Math.min(line.length, MAX_WORD_BYTES)
-  for (let at = 0; at < last; at++) if (line[at] === SPACE) return at
+  const last = Math.min(line.length, maxWordBytes)
+  for (let at = 0; at < last; at++) if (line[at] === space) return at
   return last
 }

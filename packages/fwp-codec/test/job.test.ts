@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_MAX_JOBS, FwpError, MAX_JSON_DEPTH, parseJob, parseJobs } from '../src/index.ts'
+import { defaultMaxJobs, FwpError, maxJsonDepth, parseJob, parseJobs } from '../src/index.ts'
 
 const MINIMAL = '"jid":"12345678","jobtype":"mail","args":[]'
 
@@ -175,7 +175,7 @@ describe('parseJob', () => {
   test('arguments may nest as deep in a PUSHB as in a PUSH', () => {
     const job = (depth: number): string =>
       `{"jid":"12345678","jobtype":"a","args":${'['.repeat(depth)}${']'.repeat(depth)}}`
-    const most = MAX_JSON_DEPTH - 1
+    const most = maxJsonDepth - 1
     expect(parseJob(Buffer.from(job(most))).args).toHaveLength(2 * most)
     expect(parseJobs(Buffer.from(`[${job(most)}]`))).toMatchObject([{ state: 'parsed' }])
     expect(messageOf(job(most + 1))).toBe('invalid JSON: nested too deep')
@@ -232,7 +232,7 @@ describe('parseJobs', () => {
     expect(() => parseJobs(argument, { maxJobs: 2 })).toThrow(
       'too many jobs in one PUSHB: at most 2',
     )
-    expect(DEFAULT_MAX_JOBS).toBe(100_000)
+    expect(defaultMaxJobs).toBe(100_000)
   })
 
   test('a job with more fields than allowed is refused alone', () => {

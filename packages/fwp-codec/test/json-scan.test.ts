@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   decodeString,
-  MAX_JSON_DEPTH,
-  MAX_JSON_FIELDS,
+  maxJsonDepth,
+  maxJsonFields,
   scanArray,
   scanFields,
   scanObject,
@@ -83,8 +83,8 @@ describe('scanObject', () => {
 
   test('nesting is bounded, and deep input costs no stack', () => {
     const nested = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`
-    expect(accepts(scanObject, nested(MAX_JSON_DEPTH - 1))).toBe(true)
-    expect(() => scanObject(nested(MAX_JSON_DEPTH))).toThrow('invalid JSON: nested too deep')
+    expect(accepts(scanObject, nested(maxJsonDepth - 1))).toBe(true)
+    expect(() => scanObject(nested(maxJsonDepth))).toThrow('invalid JSON: nested too deep')
     expect(() => scanObject(`{"a":${'['.repeat(1_000_000)}`)).toThrow('nested too deep')
     expect(() => scanObject('{"a":'.repeat(1_000_000))).toThrow('nested too deep')
   })
@@ -92,8 +92,8 @@ describe('scanObject', () => {
   test('the number of members is bounded', () => {
     const wide = (count: number) =>
       `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join(',')}}`
-    expect(scanObject(wide(MAX_JSON_FIELDS)).size).toBe(MAX_JSON_FIELDS)
-    expect(() => scanObject(wide(MAX_JSON_FIELDS + 1))).toThrow('invalid JSON: too many fields')
+    expect(scanObject(wide(maxJsonFields)).size).toBe(maxJsonFields)
+    expect(() => scanObject(wide(maxJsonFields + 1))).toThrow('invalid JSON: too many fields')
   })
 
   test('what is printed as JSON is found again, value by value', () => {

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bulk, error, NULL_BULK, OK, simple } from '../src/index.ts'
+import { bulk, error, nullBulk, okReply, simple } from '../src/index.ts'
 
 describe('replies', () => {
   test.each([
-    [OK, '+OK\r\n'],
-    [NULL_BULK, '$-1\r\n'],
+    [okReply, '+OK\r\n'],
+    [nullBulk, '$-1\r\n'],
     [simple('PONG'), '+PONG\r\n'],
     [error('Job not found x'), '-ERR Job not found x\r\n'],
     [bulk(''), '$0\r\n\r\n'],
@@ -17,7 +17,7 @@ describe('replies', () => {
   })
 
   test('null is the prebuilt null bulk string', () => {
-    expect(bulk(null)).toBe(NULL_BULK)
+    expect(bulk(null)).toBe(nullBulk)
   })
 
   test('no text can break out of its line', () => {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 
 /** Bytes reserved at a time: what a peer can make us hold beyond what it has sent. */
-const SEGMENT_BYTES = 64 * 1024
+const segmentBytes = 64 * 1024
 
 const nothing = Buffer.alloc(0)
 
@@ -28,7 +28,7 @@ export class BodyAssembler {
 
   /** Bytes of memory that it holds. */
   get keptBytes(): number {
-    return this.#full.length * SEGMENT_BYTES + this.#segment.length
+    return this.#full.length * segmentBytes + this.#segment.length
   }
 
   /** Takes what it needs of `source` from `start` on; returns how many bytes it took. */
@@ -53,7 +53,7 @@ export class BodyAssembler {
 
   #reserve(): void {
     if (this.#used > 0) this.#full.push(this.#segment)
-    this.#segment = Buffer.allocUnsafe(Math.min(this.#missing, SEGMENT_BYTES))
+    this.#segment = Buffer.allocUnsafe(Math.min(this.#missing, segmentBytes))
     this.#used = 0
   }
 }

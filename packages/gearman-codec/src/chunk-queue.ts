@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer'
 
 /** Consumed entries that may stand at the front before they are cut off. */
-const SLACK = 1024
+const slack = 1024
 
 /** Chunks that were pushed faster than they were read: first in, first out, in constant time. */
 export class ChunkQueue {
@@ -17,7 +17,7 @@ export class ChunkQueue {
     if (chunk === undefined) return undefined
     this.#front++
     if (this.#front === this.#chunks.length) this.clear()
-    else if (this.#front >= SLACK && this.#front * 2 >= this.#chunks.length) {
+    else if (this.#front >= slack && this.#front * 2 >= this.#chunks.length) {
       this.#chunks = this.#chunks.slice(this.#front)
       this.#front = 0
     }

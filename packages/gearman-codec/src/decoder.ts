@@ -2,9 +2,9 @@ import { Buffer } from 'node:buffer'
 import { BodyAssembler } from './body-assembler.ts'
 import { ChunkQueue } from './chunk-queue.ts'
 import { type CodecErrorCode, GearmanCodecError } from './errors.ts'
-import { DEFAULT_MAX_LINE_BYTES, DEFAULT_MAX_PACKET_BYTES, HEADER_BYTES } from './limits.ts'
-import { MAGIC_REQ, MAGIC_RES } from './magic.ts'
-import { type KnownPacketType, type Magic, MAX_PACKET_CODE, typesByCode } from './packet-types.ts'
+import { defaultMaxLineBytes, defaultMaxPacketBytes, packetHeaderBytes } from './limits.ts'
+import { magicReq, magicRes } from './magic.ts'
+import { type KnownPacketType, type Magic, maxPacketCode, typesByCode } from './packet-types.ts'
 import type { Packet, TextLine } from './packet.ts'
 import { splitArguments } from './split-arguments.ts'
 
@@ -16,8 +16,8 @@ export interface DecoderOptions {
   readonly maxLineBytes?: number
 }
 
-const LF = 0x0a
-const CR = 0x0d
+const lf = 0x0a
+const cr = 0x0d
 const nothing = Buffer.alloc(0)
 
 /** A packet whose header is known and whose data part is on its way. */
@@ -49,8 +49,8 @@ export class Decoder {
 
   /** @throws GearmanCodecError INVALID_OPTION for a limit that is no positive whole number. */
   constructor(options: DecoderOptions = {}) {
-    this.#maxPacketBytes = positive(options.maxPacketBytes ?? DEFAULT_MAX_PACKET_BYTES)
-    this.#maxLineBytes = positive(options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES)
+    this.#maxPacketBytes = positive(options.maxPacketBytes ?? defaultMaxPacketBytes)
+    this.#maxLineBytes = positive(options.maxLineBytes ?? defaultMaxLineBytes)
   }
 
   /** Bytes of memory that hold the message that has half arrived. */
@@ -99,11 +99,11 @@ export class Decoder {
 
   #startPacket(): Packet | undefined {
     const at = this.#offset
-    if (this.#chunk.length - at < HEADER_BYTES) {
-      if (this.#header.length === 0) this.#header = Buffer.allocUnsafe(HEADER_BYTES)
+    if (this.#chunk.length - at < packetHeaderBytes) {
+      if (this.#header.length === 0) this.#header = Buffer.allocUnsafe(packetHeaderBytes)
       return this.#continueHeader()
     }
-    this.#offset = at + HEADER_BYTES
+    this.#offset = at + packetHeaderBytes
     return this.#openPacket(this.#chunk, at)
   }
 
@@ -111,7 +111,7 @@ export class Decoder {
     const copied = this.#chunk.copy(this.#header, this.#headerBytes, this.#offset)
     this.#headerBytes += copied
     this.#offset += copied
-    if (this.#headerBytes < HEADER_BYTES) return undefined
+    if (this.#headerBytes < packetHeaderBytes) return undefined
     this.#headerBytes = 0
     return this.#openPacket(this.#header, 0)
   }
@@ -119,17 +119,17 @@ export class Decoder {
   /** Judges a header before a byte of its data is kept; the data starts at the current offset. */
   #openPacket(header: Buffer, at: number): Packet | undefined {
     const word = header.readUInt32BE(at)
-    if (word !== MAGIC_REQ && word !== MAGIC_RES) {
+    if (word !== magicReq && word !== magicRes) {
       return this.#fail('BAD_MAGIC', `magic is 0x${word.toString(16).padStart(8, '0')}`)
     }
     const code = header.readUInt32BE(at + 4)
-    const type = code <= MAX_PACKET_CODE ? typesByCode[code] : undefined
+    const type = code <= maxPacketCode ? typesByCode[code] : undefined
     if (type === undefined) return this.#fail('UNKNOWN_COMMAND', `packet type is ${code}`)
     const bytes = header.readUInt32BE(at + 8)
     if (bytes > this.#maxPacketBytes) {
       return this.#fail('PACKET_TOO_LARGE', `${type.name} of ${bytes} bytes`)
     }
-    const magic = word === MAGIC_REQ ? 'REQ' : 'RES'
+    const magic = word === magicReq ? 'REQ' : 'RES'
     const start = this.#offset
     if (this.#chunk.length - start >= bytes) {
       this.#offset = start + bytes
@@ -167,7 +167,7 @@ export class Decoder {
   #readLine(): TextLine | undefined {
     const chunk = this.#chunk
     const start = this.#offset
-    const lineFeed = chunk.indexOf(LF, start)
+    const lineFeed = chunk.indexOf(lf, start)
     const end = lineFeed < 0 ? chunk.length : lineFeed + 1
     const bytes = this.#lineBytes + end - start
     // An unfinished line has at least its line feed to come.
@@ -200,7 +200,7 @@ export class Decoder {
 /** The line `bytes[start, end)`, of which the last byte is a line feed. */
 function textLine(bytes: Buffer, start: number, end: number): TextLine {
   let stop = end - 1
-  if (stop > start && bytes[stop - 1] === CR) stop--
+  if (stop > start && bytes[stop - 1] === cr) stop--
   return { name: 'TEXT', line: bytes.toString('utf8', start, stop) }
 }
 

@@ -35,7 +35,7 @@ export function encodeResponse(name: ResponseName, ...args: readonly Argument[])
 }
 
 /** NOOP from the server: wake up. One shared buffer; do not write to it. */
-export const NOOP: Buffer = encodeResponse('NOOP')
+export const noop: Buffer = encodeResponse('NOOP')
 
 /** NO_JOB from the server. One shared buffer; do not write to it. */
-export const NO_JOB: Buffer = encodeResponse('NO_JOB')
+export const noJob: Buffer = encodeResponse('NO_JOB')

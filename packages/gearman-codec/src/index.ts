@@ -2,7 +2,7 @@ export { type AdminCommand, type MaxQueueSizes, parseAdminLine } from './admin-c
 export type { PlainCommand } from './admin-commands.ts'
 export * from './admin-replies.ts'
 export { Decoder, type DecoderOptions } from './decoder.ts'
-export { encode, encodeRequest, encodeResponse, NO_JOB, NOOP } from './encoder.ts'
+export { encode, encodeRequest, encodeResponse, noJob, noop } from './encoder.ts'
 export {
   encodeError,
   type ErrorPacket,
@@ -13,7 +13,7 @@ export { type CodecErrorCode, codecErrorCodes, GearmanCodecError } from './error
 export * from './limits.ts'
 export {
   type Magic,
-  MAX_PACKET_CODE,
+  maxPacketCode,
   type PacketName,
   type PacketType,
   packetTypes,

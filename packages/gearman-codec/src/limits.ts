@@ -1,23 +1,23 @@
 /** Bytes of the header that starts each binary packet: magic, type and length, four bytes each. */
-export const HEADER_BYTES = 12
+export const packetHeaderBytes = 12
 
 /** Longest job handle in bytes, its NUL terminator counted: 63 bytes can be seen. */
-export const MAX_HANDLE_BYTES = 64
+export const maxHandleBytes = 64
 
 /** Longest unique id, and longest reducer, in bytes without a terminator. */
-export const MAX_UNIQUE_BYTES = 64
+export const maxUniqueBytes = 64
 
 /** Longest function name in bytes that client libraries send. */
-export const MAX_FUNCTION_BYTES = 511
+export const maxFunctionBytes = 511
 
 /** Bytes of a SET_CLIENT_ID that are kept; the rest is cut off. */
-export const MAX_CLIENT_ID_BYTES = 127
+export const maxClientIdBytes = 127
 
 /** Largest data part that a length field can state, in bytes. */
-export const MAX_LENGTH_FIELD = 0xffff_ffff
+export const maxLengthField = 0xffff_ffff
 
 /** Default of `DecoderOptions.maxPacketBytes`: 64 MiB. */
-export const DEFAULT_MAX_PACKET_BYTES = 64 * 1024 * 1024
+export const defaultMaxPacketBytes = 64 * 1024 * 1024
 
 /** Default of `DecoderOptions.maxLineBytes`: 8 KiB, the line end counted. */
-export const DEFAULT_MAX_LINE_BYTES = 8192
+export const defaultMaxLineBytes = 8192

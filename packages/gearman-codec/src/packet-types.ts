@@ -188,7 +188,7 @@ export interface KnownPacketType extends PacketType {
 }
 
 /** Highest packet type number. */
-export const MAX_PACKET_CODE: number = packetTypes.length
+export const maxPacketCode: number = packetTypes.length
 
 /** Packet types at the index of their code; index 0 is empty. */
 export const typesByCode: readonly (KnownPacketType | undefined)[] = [undefined, ...packetTypes]

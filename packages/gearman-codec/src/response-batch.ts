@@ -3,13 +3,13 @@ import { packetType, type ResponseName } from './packet-types.ts'
 import { type Argument, measurePacket, writePacket } from './write-packet.ts'
 
 /** First block of a batch; small, since most batches are. */
-const FIRST_BLOCK_BYTES = 1024
+const firstBlockBytes = 1024
 
 /** Blocks double up to this size. */
-const LAST_BLOCK_BYTES = 64 * 1024
+const lastBlockBytes = 64 * 1024
 
 /** Packets from this size on get a buffer of their own. */
-const LARGE_PACKET_BYTES = 16 * 1024
+const largePacketBytes = 16 * 1024
 
 /**
  * Gathers the replies that are ready together into few buffers. One batch per session; between two
@@ -19,7 +19,7 @@ export class ResponseBatch {
   #done: Buffer[] = []
   #block: Buffer | undefined
   #used = 0
-  #blockBytes = FIRST_BLOCK_BYTES
+  #blockBytes = firstBlockBytes
   #bytes = 0
 
   /** Bytes that wait to be taken. */
@@ -50,7 +50,7 @@ export class ResponseBatch {
     this.#seal()
     const taken = this.#done
     this.#done = []
-    this.#blockBytes = FIRST_BLOCK_BYTES
+    this.#blockBytes = firstBlockBytes
     this.#bytes = 0
     return taken
   }
@@ -58,9 +58,9 @@ export class ResponseBatch {
   #room(bytes: number): Buffer {
     if (this.#block !== undefined && this.#block.length - this.#used >= bytes) return this.#block
     this.#seal()
-    const large = bytes >= LARGE_PACKET_BYTES
+    const large = bytes >= largePacketBytes
     this.#block = Buffer.allocUnsafe(large ? bytes : Math.max(bytes, this.#blockBytes))
-    if (!large) this.#blockBytes = Math.min(this.#blockBytes * 4, LAST_BLOCK_BYTES)
+    if (!large) this.#blockBytes = Math.min(this.#blockBytes * 4, lastBlockBytes)
     return this.#block
   }
 

@@ -1,14 +1,14 @@
 import { Buffer } from 'node:buffer'
 import { GearmanCodecError } from './errors.ts'
-import { HEADER_BYTES, MAX_LENGTH_FIELD } from './limits.ts'
-import { MAGIC_REQ, MAGIC_RES } from './magic.ts'
+import { packetHeaderBytes, maxLengthField } from './limits.ts'
+import { magicReq, magicRes } from './magic.ts'
 import type { KnownPacketType, Magic } from './packet-types.ts'
 
 /** Bytes as they are, or text that goes out as UTF-8. */
 export type Argument = Uint8Array | string
 
 /** Up to this many characters a loop beats the call into native code. */
-const SHORT_TEXT = 48
+const shortText = 48
 
 /**
  * Checks the arguments against the packet type.
@@ -36,10 +36,10 @@ export function measurePacket(type: KnownPacketType, args: readonly Argument[]):
     }
     bytes += typeof arg === 'string' ? Buffer.byteLength(arg) : arg.length
   }
-  if (bytes > MAX_LENGTH_FIELD) {
+  if (bytes > maxLengthField) {
     throw new GearmanCodecError('PACKET_TOO_LARGE', `${type.name} of ${bytes} bytes`)
   }
-  return HEADER_BYTES + bytes
+  return packetHeaderBytes + bytes
 }
 
 /** Writes a measured packet of `bytes` bytes to `out` from `start` on. */
@@ -51,10 +51,10 @@ export function writePacket(
   args: readonly Argument[],
   bytes: number,
 ): void {
-  out.writeUInt32BE(magic === 'REQ' ? MAGIC_REQ : MAGIC_RES, start)
+  out.writeUInt32BE(magic === 'REQ' ? magicReq : magicRes, start)
   out.writeUInt32BE(type.code, start + 4)
-  out.writeUInt32BE(bytes - HEADER_BYTES, start + 8)
-  let at = start + HEADER_BYTES
+  out.writeUInt32BE(bytes - packetHeaderBytes, start + 8)
+  let at = start + packetHeaderBytes
   for (let index = 0; index < args.length; index++) {
     if (index > 0) out[at++] = 0
     const arg = args[index] ?? ''
@@ -73,7 +73,7 @@ function hasNul(arg: Argument): boolean {
 
 function writeText(out: Buffer, at: number, text: string): number {
   const length = text.length
-  if (length > SHORT_TEXT) return out.write(text, at)
+  if (length > shortText) return out.write(text, at)
   for (let index = 0; index < length; index++) {
     const unit = text.charCodeAt(index)
     if (unit > 0x7f) return out.write(text, at)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Decoder, DEFAULT_MAX_LINE_BYTES, GearmanCodecError } from '../src/index.ts'
+import { Decoder, defaultMaxLineBytes, GearmanCodecError } from '../src/index.ts'
 import { cut, decode, drain, failure, plain, raw } from './helpers.ts'
 
 /** A header alone. */
@@ -22,7 +22,7 @@ const bad: readonly [string, Buffer][] = [
   ['PACKET_TOO_LARGE', header(16, 0xffff_ffff)],
   ['PACKET_TOO_LARGE', header(9, 0xffff_ffff)],
   ['MALFORMED_ARGUMENTS', raw('\0REQ', 7, 'f')],
-  ['LINE_TOO_LONG', Buffer.alloc(DEFAULT_MAX_LINE_BYTES, 'x')],
+  ['LINE_TOO_LONG', Buffer.alloc(defaultMaxLineBytes, 'x')],
 ]
 
 describe('bad input', () => {
@@ -121,7 +121,7 @@ describe('limits', () => {
       }
     })
     expect(error.code).toBe('LINE_TOO_LONG')
-    expect(accepted).toBe(DEFAULT_MAX_LINE_BYTES - 1)
+    expect(accepted).toBe(defaultMaxLineBytes - 1)
   })
 
   it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('cannot be %d', (limit) => {

@@ -7,7 +7,7 @@ import {
   encodeResponse,
   type ErrorPacketKey,
   errorPackets,
-  NOOP,
+  noop,
   packetTypes,
   ResponseBatch,
 } from '../src/index.ts'
@@ -63,8 +63,8 @@ describe('a batch of responses', () => {
           single.push(encodeResponse('ECHO_RES', data))
         }
         for (const { args } of packets) add(args[0] ?? '')
-        batch.addBytes(NOOP)
-        single.push(NOOP)
+        batch.addBytes(noop)
+        single.push(noop)
         add(Buffer.alloc(size, 'x'))
         add('end')
         const all = Buffer.concat(single)
@@ -97,7 +97,7 @@ describe('a batch of responses', () => {
     const batch = new ResponseBatch()
     batch.add('NOOP')
     expect(failure(() => batch.add('JOB_CREATED', 'a\0b')).code).toBe('NUL_IN_ARGUMENT')
-    expect(batch.take()).toEqual([NOOP])
+    expect(batch.take()).toEqual([noop])
   })
 })
 

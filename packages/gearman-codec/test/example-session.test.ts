@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { encode, type Magic, NO_JOB, NOOP, type PacketName } from '../src/index.ts'
+import { encode, type Magic, noJob, noop, type PacketName } from '../src/index.ts'
 import { decode, hex, plain } from './helpers.ts'
 
 /** A worker that reverses text, a client that has one job for it: each packet, in order, with its bytes. */
@@ -50,7 +50,7 @@ describe('the example session', () => {
   })
 
   it('has the prebuilt NOOP and NO_JOB in it', () => {
-    expect(NOOP).toEqual(hex('00524553 00000006 00000000'))
-    expect(NO_JOB).toEqual(hex('00524553 0000000a 00000000'))
+    expect(noop).toEqual(hex('00524553 00000006 00000000'))
+    expect(noJob).toEqual(hex('00524553 0000000a 00000000'))
   })
 })

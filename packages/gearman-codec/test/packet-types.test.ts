@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_PACKET_CODE, packetTypes } from '../src/index.ts'
+import { maxPacketCode, packetTypes } from '../src/index.ts'
 
 const names = (magic: 'REQ' | 'RES') =>
   packetTypes.filter((type) => (type.magics as readonly string[]).includes(magic))
 
 describe('packet types', () => {
   it('are numbered from 1 to 42 without a gap', () => {
-    expect(MAX_PACKET_CODE).toBe(42)
+    expect(maxPacketCode).toBe(42)
     expect(packetTypes.map((type) => type.code)).toEqual(
       Array.from({ length: 42 }, (_, i) => i + 1),
     )

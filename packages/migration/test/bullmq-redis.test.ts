@@ -1,5 +1,5 @@
 import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
-import { until } from '@crossgear/tools/until'
+import { waitFor } from '@crossgear/tools/wait-for'
 import { FlowProducer, Queue, UnrecoverableError, Worker } from 'bullmq'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openSource } from '../src/open-source.ts'
@@ -44,7 +44,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
     await broken.add('once', { why: 'final' })
     await broken.add('again', ['x'], { attempts: 4, backoff: { type: 'fixed', delay: hour } })
     const failing = new Worker('broken', ({ name }) => fail(name), { connection: connection() })
-    await until('both have failed', async () => {
+    await waitFor('both have failed', async () => {
       const { failed, delayed } = await broken.getJobCounts('failed', 'delayed')
       return failed === 1 && delayed === 1
     })
@@ -216,7 +216,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
       expect((await broken!.getDelayed())[0]).toMatchObject({ name: 'again', attemptsMade: 1 })
       workers.push(running('mail'), running('bulk'))
       await bulk!.resume()
-      await until('the workers have run them', async () => ran.length === 29)
+      await waitFor('the workers have run them', async () => ran.length === 29)
       expect(ran).toEqual(expect.arrayContaining([1, 2, 3, { at: 19, text: 'ü' }]))
     } finally {
       await Promise.all([...workers, mail!, bulk!, broken!].map((open) => open.close()))

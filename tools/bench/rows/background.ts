@@ -3,14 +3,14 @@ import { atLeast, type Figure, type Target } from '../figures.ts'
 import type { Driver } from '../load-generator.ts'
 import { startGearmand, type Server } from '../servers.ts'
 
-const STEPS = [
+const steps = [
   { key: 'submit', words: 'background: submit' },
   { key: 'drain', words: 'background: drain' },
   { key: 'then', words: 'background: submit, then drain' },
   { key: 'both', words: 'background: both together' },
 ] as const
 
-type Rates = Readonly<Record<(typeof STEPS)[number]['key'], number>>
+type Rates = Readonly<Record<(typeof steps)[number]['key'], number>>
 
 /** Jobs a second of each step, 100 bytes each. */
 async function rates(driver: Driver, jobs: number): Promise<Rates> {
@@ -37,7 +37,7 @@ async function compare(
     )
     const [theirs = [], ours = []] = turns
     const name = servers[0]!.name
-    return STEPS.map(({ key, words }) => ({
+    return steps.map(({ key, words }) => ({
       name: name === 'gearmand' ? words : `${words}, held against ${name}`,
       unit: 'jobs/s' as const,
       ours: ours.map((turn) => turn[key]),

@@ -2,21 +2,21 @@ import { inTurn, withServers, type RowGroup } from '../bench.ts'
 import { atLeast, type Figure } from '../figures.ts'
 import { startGearmand } from '../servers.ts'
 
-const CONNECTIONS = 10
-const STEPS = [
+const connectionCount = 10
+const steps = [
   { mode: 'push', words: 'PUSH', target: atLeast(1) },
   { mode: 'work', words: 'FETCH and ACK', target: atLeast(0.4) },
   { mode: 'cycle', words: 'PUSH, FETCH and ACK in turn', target: atLeast(0.5) },
 ] as const
 
-type Rates = Readonly<Record<(typeof STEPS)[number]['mode'], number>>
+type Rates = Readonly<Record<(typeof steps)[number]['mode'], number>>
 
 /** Faktory's verbs, one under way on each connection, against what gearmand does as foreground jobs. */
 export const faktory: RowGroup = {
   name: 'faktory',
   async measure(bench) {
     const jobs = bench.scale.jobs / 2
-    const connections = { clients: CONNECTIONS, workers: CONNECTIONS }
+    const connections = { clients: connectionCount, workers: connectionCount }
     const [theirs = [], ours = []] = await withServers(
       [startGearmand, bench.startGateway],
       (servers) =>
@@ -41,8 +41,8 @@ export const faktory: RowGroup = {
           },
         ),
     )
-    return STEPS.map(({ mode, words, target }): Figure => ({
-      name: `Faktory ${words}, ${CONNECTIONS} connections`,
+    return steps.map(({ mode, words, target }): Figure => ({
+      name: `Faktory ${words}, ${connectionCount} connections`,
       unit: 'jobs/s',
       ours: ours.map((turn) => turn[mode]),
       against: { name: 'gearmand foreground', samples: theirs.map((turn) => turn[mode]) },
@@ -60,7 +60,7 @@ export const bridge: RowGroup = {
       inTurn(bench, servers, { jobsPerTurn: 2 * jobs }, async (driver) => {
         const gearman = await driver.run('foreground', { jobs })
         // A function of its own: consumers get only what no Gearman worker has asked for by name.
-        const words = { jobs, workers: CONNECTIONS, function: 'bridged' }
+        const words = { jobs, workers: connectionCount, function: 'bridged' }
         const bridged = await driver.run('bridge', words)
         return { gearman: jobs / gearman.seconds, bridged: jobs / bridged.seconds }
       }),
@@ -68,7 +68,7 @@ export const bridge: RowGroup = {
     const [rounds = []] = turns
     return [
       {
-        name: `Gearman client to Faktory worker, ${CONNECTIONS} connections`,
+        name: `Gearman client to Faktory worker, ${connectionCount} connections`,
         unit: 'jobs/s',
         ours: rounds.map((turn) => turn.bridged),
         against: { name: 'Gearman worker', samples: rounds.map((turn) => turn.gearman) },

@@ -2,7 +2,7 @@ import { cpuPerJob, inTurn, withServers, type Bench, type RowGroup } from '../be
 import { atLeast, type Figure } from '../figures.ts'
 import { startGearmand } from '../servers.ts'
 
-const SIZES = [
+const sizes = [
   { size: 100, words: '100 B', target: atLeast(1) },
   { size: 10_240, words: '10 KB', target: undefined },
 ] as const
@@ -12,7 +12,7 @@ export const foreground: RowGroup = {
   name: 'foreground',
   async measure(bench) {
     const figures: Figure[] = []
-    for (const { size, words, target } of SIZES) {
+    for (const { size, words, target } of sizes) {
       figures.push(...(await measureSize(bench, size, words, target)))
     }
     return figures

@@ -2,7 +2,7 @@ import { inTurn, settled, withServers, type RowGroup } from '../bench.ts'
 import { atMost } from '../figures.ts'
 import { percentilesOf } from './latency.ts'
 
-const TARGET = atMost(1.2)
+const targetMs = atMost(1.2)
 
 /** Latency where thousands of workers sleep on the function, against a gateway where none does. */
 export const idleWorkers: RowGroup = {
@@ -25,7 +25,7 @@ export const idleWorkers: RowGroup = {
         unit: 'us',
         ours: percentilesOf(crowded, 50),
         against: { name: 'without', samples: percentilesOf(without, 50) },
-        target: TARGET,
+        target: targetMs,
       },
     ]
   },

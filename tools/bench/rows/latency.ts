@@ -4,16 +4,16 @@ import { mergeHistograms, percentile } from '../histogram.ts'
 import type { Measured } from '../load-generator.ts'
 import { startGearmand } from '../servers.ts'
 
-const NANOSECONDS_PER_US = 1000
+const nanosecondsPerUs = 1000
 
-const PERCENTILES: readonly { percent: number; words: string; target?: Target }[] = [
+const percentiles: readonly { percent: number; words: string; target?: Target }[] = [
   { percent: 50, words: 'p50', target: atMost(2) },
   { percent: 99, words: 'p99', target: atMost(2.5) },
 ]
 
 /** A percentile of each turn, in microseconds. */
 export function percentilesOf(turns: readonly Measured[], percent: number): number[] {
-  return turns.map(({ latency }) => percentile(latency, percent) / NANOSECONDS_PER_US)
+  return turns.map(({ latency }) => percentile(latency, percent) / nanosecondsPerUs)
 }
 
 /** One job under way at each of 4 clients: from the write of the submission to the result. */
@@ -28,7 +28,7 @@ export const latency: RowGroup = {
           driver.run('foreground', { jobs, window: 1 }),
         ),
     )
-    const figures: Figure[] = PERCENTILES.map(({ percent, words, target }) => ({
+    const figures: Figure[] = percentiles.map(({ percent, words, target }) => ({
       name: `latency at window 1: ${words}`,
       unit: 'us',
       ours: percentilesOf(ours, percent),
@@ -43,7 +43,7 @@ export const latency: RowGroup = {
 function rare(ours: readonly Measured[], theirs: readonly Measured[]): Figure {
   const [mine, other] = [ours, theirs].map((turns) => {
     const latencies = mergeHistograms(turns.map((turn) => turn.latency))
-    return percentile(latencies, 99.9) / NANOSECONDS_PER_US
+    return percentile(latencies, 99.9) / nanosecondsPerUs
   })
   return {
     name: 'latency at window 1: p99.9 of all rounds',

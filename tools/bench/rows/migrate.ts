@@ -7,8 +7,8 @@ import { fillFaktory, fillTable, migrate } from '../migrations.ts'
 import { cpuSeconds } from '../processes.ts'
 import { startRedis, type BenchRedis } from '../servers.ts'
 
-const RATE = atLeast(20_000)
-const MEMORY = atMost(200)
+const rate = atLeast(20_000)
+const memory = atMost(200)
 
 /** Jobs of other systems into a local store by `crossgear migrate run`, the start of the program included. */
 export const migration: RowGroup = {
@@ -49,13 +49,13 @@ async function measureRun(
   await target.client.flushall()
   const what = `migrate ${jobs.toLocaleString('en-US')} jobs from ${name}`
   return [
-    { name: what, unit: 'jobs/s', ours: [jobs / ended.seconds], target: RATE },
+    { name: what, unit: 'jobs/s', ours: [jobs / ended.seconds], target: rate },
     {
       name: `${what}: processor time of the tool`,
       unit: 'us/job',
       ours: [perJob(ended.cpuSeconds)],
     },
     { name: `${what}: processor time of Redis`, unit: 'us/job', ours: [perJob(storeSeconds)] },
-    { name: `${what}: memory of the tool`, unit: 'MB', ours: [ended.peakMb], target: MEMORY },
+    { name: `${what}: memory of the tool`, unit: 'MB', ours: [ended.peakMb], target: memory },
   ]
 }

@@ -5,28 +5,28 @@ import type { RowGroup } from '../bench.ts'
 import type { Figure } from '../figures.ts'
 import { startRedis } from '../servers.ts'
 
-const PEER = fileURLToPath(new URL('../native/peer.mjs', import.meta.url))
-const SIZES = [
+const peer = fileURLToPath(new URL('../native/peer.mjs', import.meta.url))
+const sizes = [
   { size: 100, words: '100 B' },
   { size: 10_240, words: '10 KB' },
 ] as const
-const STEPS = [
+const steps = [
   { key: 'submit', words: 'submit, 100 at once' },
   { key: 'drain', words: 'drain, 16 at once' },
   { key: 'blocking', words: 'submit and wait, 16 at once' },
 ] as const
 
-type Rates = Readonly<Record<(typeof STEPS)[number]['key'], number>>
+type Rates = Readonly<Record<(typeof steps)[number]['key'], number>>
 
 /** The GearMonkey client and worker library on Redis, no gateway between them. */
 export const native: RowGroup = {
   name: 'native',
   async measure({ scale }) {
     const figures: Figure[] = []
-    for (const { size, words } of SIZES) {
+    for (const { size, words } of sizes) {
       const rounds = await measureSize(size, scale.jobs / 10, scale.rounds)
       figures.push(
-        ...STEPS.map((step): Figure => ({
+        ...steps.map((step): Figure => ({
           name: `native GearMonkey, ${words}: ${step.words}`,
           unit: 'jobs/s',
           ours: rounds.map((rates) => rates[step.key]),
@@ -42,7 +42,7 @@ async function measureSize(size: number, jobs: number, rounds: number): Promise<
   const results: Rates[] = []
   try {
     for (let round = 0; round < rounds; round++) {
-      const words = [PEER, redis.path, String(jobs), String(size)]
+      const words = [peer, redis.path, String(jobs), String(size)]
       const { stdout } = await promisify(execFile)(process.execPath, words)
       results.push(JSON.parse(stdout) as Rates)
       await redis.client.flushall()

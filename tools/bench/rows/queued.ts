@@ -4,10 +4,10 @@ import type { Driver } from '../load-generator.ts'
 import { residentBytes, sumOver } from '../processes.ts'
 import type { Gateway } from '../servers.ts'
 
-const MEGABYTE = 1e6
-const OWN_PACE = atLeast(0.9)
-const GATEWAY_MEMORY = atMost(150)
-const BYTES_PER_JOB = atMost(400)
+const megabyte = 1e6
+const ownPace = atLeast(0.9)
+const gatewayMemory = atMost(150)
+const bytesPerJob = atMost(400)
 
 interface Held {
   readonly gatewayMegabytes: number
@@ -24,7 +24,7 @@ async function fill(
   await driver.run('submit', { jobs, unique })
   await settled(gateway)
   return {
-    gatewayMegabytes: sumOver(gateway.ownPids, residentBytes) / MEGABYTE,
+    gatewayMegabytes: sumOver(gateway.ownPids, residentBytes) / megabyte,
     redisBytesPerJob: ((await usedMemory(gateway)) - before) / jobs,
   }
 }
@@ -39,7 +39,7 @@ function memoryFigures(held: Held, what: string, target?: Figure['target']): rea
       name: `gateway while ${what} wait`,
       unit: 'MB',
       ours: [held.gatewayMegabytes],
-      target: GATEWAY_MEMORY,
+      target: gatewayMemory,
     },
     {
       name: `Redis for each of ${what}`,
@@ -60,11 +60,7 @@ export const memory: RowGroup = {
       await driver.stop()
       return result
     })
-    return memoryFigures(
-      held,
-      `${scale.queued.toLocaleString('en-US')} jobs of 100 B`,
-      BYTES_PER_JOB,
-    )
+    return memoryFigures(held, `${scale.queued.toLocaleString('en-US')} jobs of 100 B`, bytesPerJob)
   },
 }
 
@@ -104,7 +100,7 @@ async function behindQueue(bench: Bench, gateways: readonly Gateway[]): Promise<
     unit: 'jobs/s',
     ours: full.map((turn) => turn[step]),
     against: { name: 'empty queue', samples: empty.map((turn) => turn[step]) },
-    target: OWN_PACE,
+    target: ownPace,
   }))
   return [...rates, ...(held === undefined ? [] : memoryFigures(held, what))]
 }

@@ -5,8 +5,8 @@ import { cpuSeconds, sumOver } from '../processes.ts'
 import { serving, startGatewayAt, startRedis } from '../servers.ts'
 import { freePort } from '../../testing/free-port.ts'
 
-const RESTING_WORKERS = 1000
-const MS_PER_SECOND = 1000
+const restingWorkers = 1000
+const msPerSecond = 1000
 
 /** What a gateway costs that has nothing to do. */
 export const rest: RowGroup = {
@@ -14,7 +14,7 @@ export const rest: RowGroup = {
   async measure({ generator, scale, startGateway }) {
     const shares = await withServers([startGateway], async ([gateway]) => {
       const driver = generator.drive(gateway!, 1)
-      const samples = await driver.withIdleWorkers(RESTING_WORKERS, async () => {
+      const samples = await driver.withIdleWorkers(restingWorkers, async () => {
         await settled(gateway!)
         const measured: number[] = []
         for (let round = 0; round < scale.rounds; round++) {
@@ -25,7 +25,7 @@ export const rest: RowGroup = {
       await driver.stop()
       return samples
     })
-    const name = `processor time of the gateway at rest, ${RESTING_WORKERS.toLocaleString('en-US')} idle workers`
+    const name = `processor time of the gateway at rest, ${restingWorkers.toLocaleString('en-US')} idle workers`
     return [{ name, unit: '%', ours: shares, target: below(2) }]
   },
 }
@@ -33,8 +33,8 @@ export const rest: RowGroup = {
 /** Processor time in percent of one core. */
 async function shareOfCore(pids: readonly number[], seconds: number): Promise<number> {
   const before = { cpu: sumOver(pids, cpuSeconds), at: performance.now() }
-  await delay(seconds * MS_PER_SECOND)
-  const elapsed = (performance.now() - before.at) / MS_PER_SECOND
+  await delay(seconds * msPerSecond)
+  const elapsed = (performance.now() - before.at) / msPerSecond
   return ((sumOver(pids, cpuSeconds) - before.cpu) / elapsed) * 100
 }
 
@@ -49,7 +49,7 @@ export const start: RowGroup = {
         const port = await freePort()
         const before = performance.now()
         const running = startGatewayAt(redis.path, { gearman: port, processes })
-        samples.push(((await serving(port)) - before) / MS_PER_SECOND)
+        samples.push(((await serving(port)) - before) / msPerSecond)
         await running.stop()
       }
     } finally {

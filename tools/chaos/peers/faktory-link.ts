@@ -8,7 +8,7 @@ export interface FaktoryReply {
   readonly body?: string | null
 }
 
-const CRLF = '\r\n'
+const crlf = '\r\n'
 
 class ReplyCutter implements Cutter<FaktoryReply> {
   #bytes: Buffer = Buffer.alloc(0)
@@ -18,7 +18,7 @@ class ReplyCutter implements Cutter<FaktoryReply> {
   }
 
   next(): FaktoryReply | undefined {
-    const end = this.#bytes.indexOf(CRLF)
+    const end = this.#bytes.indexOf(crlf)
     if (end < 0) return undefined
     const line = this.#bytes.toString('utf8', 0, end)
     const bytes = line.startsWith('$') ? Number(line.slice(1)) : -1
@@ -51,7 +51,7 @@ export async function openFaktory(port: number, hello: object = {}): Promise<Fak
 }
 
 export function commandLine(verb: string, argument: object | string): string {
-  return `${verb} ${typeof argument === 'string' ? argument : JSON.stringify(argument)}${CRLF}`
+  return `${verb} ${typeof argument === 'string' ? argument : JSON.stringify(argument)}${crlf}`
 }
 
 export function askFaktory(

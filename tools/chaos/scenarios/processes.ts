@@ -1,4 +1,4 @@
-import { until } from '@crossgear/tools/until'
+import { waitFor } from '@crossgear/tools/wait-for'
 import { nowMs } from '../log/clock.ts'
 import type { Stage } from '../stage.ts'
 import type { Scenario } from './scenario.ts'
@@ -16,7 +16,7 @@ async function killProcess(stage: Stage): Promise<void> {
     process.kill(victim, 'SIGKILL')
     await stage.recovered(gateway, fromMs)
     const isBack = async () => !gateway.processes().includes(victim)
-    await until('a process takes the place of the one that was killed', isBack)
+    await waitFor('a process takes the place of the one that was killed', isBack)
   })
 }
 

@@ -1,5 +1,5 @@
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
-import { until } from '@crossgear/tools/until'
+import { waitFor } from '@crossgear/tools/wait-for'
 import { StoreKeys } from '@crossgear/redis-store'
 import { probeLane } from './probe.ts'
 import { durableWords, type StoreWorld } from './redis.ts'
@@ -21,12 +21,12 @@ export async function openClusterWorld(): Promise<StoreWorld> {
       const before = await cluster.masterOf(new StoreKeys(true).busy(probeLane))
       const heir = cluster.replicas[cluster.masters.indexOf(before)]!
       await before.kill()
-      await until('the replica is the master', async () =>
+      await waitFor('the replica is the master', async () =>
         (await heir.ask('ROLE')).startsWith('master'),
       )
       return async () => {
         await before.start()
-        await until('the old master is a replica', async () =>
+        await waitFor('the old master is a replica', async () =>
           (await before.ask('ROLE')).startsWith('slave'),
         )
       }

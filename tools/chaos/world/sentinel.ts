@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
-import { until } from '@crossgear/tools/until'
+import { waitFor } from '@crossgear/tools/wait-for'
 import { durableWords, type StoreWorld } from './redis.ts'
 
 /** Until whoever was connected to the old master has given it up, milliseconds. */
@@ -26,7 +26,7 @@ export async function openSentinelWorld(): Promise<StoreWorld> {
       return async () => {
         await delay(givenUpAfterMs)
         before.thaw()
-        await until('the old master is a replica', async () =>
+        await waitFor('the old master is a replica', async () =>
           (await before.ask('ROLE')).startsWith('slave'),
         )
       }

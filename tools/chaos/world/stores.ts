@@ -1,4 +1,4 @@
-import { buildForgetfulDisk } from '@crossgear/tools/forgetful-disk'
+import { buildLossyDisk } from '@crossgear/tools/lossy-disk'
 import { buildSteppingClock } from '@crossgear/tools/stepping-clock'
 import type { ServerShape } from '@crossgear/tools/redis-server'
 import type { Scenario } from '../scenarios/scenario.ts'
@@ -20,7 +20,7 @@ export async function openStoreWorld(scenario: Scenario, folder: string): Promis
   const { fsync = 'always', redisWords, server: program, forgets, clockSteps } = scenario
   const shape: ServerShape = {
     ...(program && { program }),
-    ...(forgets && { preload: buildForgetfulDisk(folder) }),
+    ...(forgets && { preload: buildLossyDisk(folder) }),
     ...(clockSteps && { preload: buildSteppingClock(folder) }),
   }
   const server = await RedisNode.start(folder, fsync, redisWords, shape)

@@ -1,20 +1,20 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
-const HEADER_BYTES = 12
-const CAN_DO = 1
-const PRE_SLEEP = 4
-const NOOP = 6
-const SUBMIT_JOB = 7
-const JOB_CREATED = 8
-const GRAB_JOB = 9
-const NO_JOB = 10
-const JOB_ASSIGN = 11
-const WORK_COMPLETE = 13
-const ECHO_REQ = 16
-const ECHO_RES = 17
-const SUBMIT_JOB_BG = 18
-const NUL = Buffer.alloc(1)
+const headerBytes = 12
+const canDo = 1
+const preSleep = 4
+const noop = 6
+const submitJob = 7
+const jobCreated = 8
+const grabJob = 9
+const noJob = 10
+const jobAssign = 11
+const workComplete = 13
+const echoReq = 16
+const echoRes = 17
+const submitJobBg = 18
+const nul = Buffer.alloc(1)
 
 /** What a server does wrong. */
 export interface Fault {
@@ -62,29 +62,29 @@ export class FaultyServer {
     socket.on('error', () => undefined)
     socket.on('data', (chunk: Buffer) => {
       held = Buffer.concat([held, chunk])
-      while (held.length >= HEADER_BYTES) {
-        const end = HEADER_BYTES + held.readUInt32BE(8)
+      while (held.length >= headerBytes) {
+        const end = headerBytes + held.readUInt32BE(8)
         if (held.length < end) return
-        this.#answer(socket, held.readUInt32BE(4), held.subarray(HEADER_BYTES, end))
+        this.#answer(socket, held.readUInt32BE(4), held.subarray(headerBytes, end))
         held = held.subarray(end)
       }
     })
   }
 
   #answer(socket: Socket, type: number, body: Buffer): void {
-    if (type === CAN_DO) return
-    if (type === PRE_SLEEP) this.#sleep(socket)
-    else if (type === ECHO_REQ) socket.write(packet(ECHO_RES, body))
-    else if (type === SUBMIT_JOB || type === SUBMIT_JOB_BG) this.#submit(socket, body)
-    else if (type === GRAB_JOB) this.#assign(socket)
-    else if (type === WORK_COMPLETE) this.#complete(body)
+    if (type === canDo) return
+    if (type === preSleep) this.#sleep(socket)
+    else if (type === echoReq) socket.write(packet(echoRes, body))
+    else if (type === submitJob || type === submitJobBg) this.#submit(socket, body)
+    else if (type === grabJob) this.#assign(socket)
+    else if (type === workComplete) this.#complete(body)
   }
 
   #submit(socket: Socket, body: Buffer): void {
     const handle = `H:faulty:${this.#payloads.length}`
     this.#payloads.push(body.subarray(body.indexOf(0, body.indexOf(0) + 1) + 1))
     this.#clients.set(handle, socket)
-    socket.write(packet(JOB_CREATED, Buffer.from(handle)))
+    socket.write(packet(jobCreated, Buffer.from(handle)))
     this.#wake()
   }
 
@@ -94,7 +94,7 @@ export class FaultyServer {
   }
 
   #wake(): void {
-    for (const sleeper of this.#sleepers) sleeper.write(packet(NOOP))
+    for (const sleeper of this.#sleepers) sleeper.write(packet(noop))
     this.#sleepers.clear()
   }
 
@@ -102,13 +102,13 @@ export class FaultyServer {
     const place = this.#assigned
     const payload = this.#payloads[place]
     if (payload === undefined) {
-      socket.write(packet(NO_JOB))
+      socket.write(packet(noJob))
       return
     }
     this.#assigned++
     const shown = this.#fault.assigned?.(payload, place, this.#payloads) ?? payload
     const handle = Buffer.from(`H:faulty:${place}`)
-    socket.write(packet(JOB_ASSIGN, handle, NUL, Buffer.from('bench'), NUL, shown))
+    socket.write(packet(jobAssign, handle, nul, Buffer.from('bench'), nul, shown))
   }
 
   #complete(body: Buffer): void {
@@ -117,7 +117,7 @@ export class FaultyServer {
     const result = body.subarray(body.indexOf(0) + 1)
     const shown = this.#fault.result?.(result, place) ?? result
     const times = this.#fault.heard?.(place) ?? 1
-    const told = packet(WORK_COMPLETE, Buffer.from(handle), NUL, shown)
+    const told = packet(workComplete, Buffer.from(handle), nul, shown)
     for (let i = 0; i < times; i++) this.#clients.get(handle)?.write(told)
   }
 }

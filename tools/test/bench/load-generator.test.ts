@@ -5,13 +5,13 @@ import { FaultyServer, type Fault } from './faulty-server.ts'
 
 /** In CI nothing is skipped: the compiler must be there. */
 const lacksCompiler = spawnSync('cc', ['--version']).status !== 0 && process.env['CI'] !== 'true'
-const JOBS = 50
+const jobCount = 50
 
 async function drive(generator: LoadGenerator, fault: Fault = {}): Promise<Driver> {
   const server = new FaultyServer(fault)
   const port = await server.listen()
   const target = { name: 'server', port, faktoryPort: 0, pids: [], stop: async () => undefined }
-  const driver = generator.drive(target, 10 * JOBS)
+  const driver = generator.drive(target, 10 * jobCount)
   onTestFinished(async () => {
     await driver.stop()
     server.close()
@@ -34,21 +34,21 @@ describe.skipIf(lacksCompiler)('the load generator, where there is a C compiler 
 
   test('a server that does each job once is measured, phase after phase', async () => {
     const driver = await drive(generator)
-    const { latency, seconds } = await driver.run('foreground', { jobs: JOBS, idle: 3 })
+    const { latency, seconds } = await driver.run('foreground', { jobs: jobCount, idle: 3 })
     expect(seconds).toBeGreaterThan(0)
-    expect(latency.reduce((sum, [, count]) => sum + count, 0)).toBe(JOBS)
-    await driver.run('submit', { jobs: 2 * JOBS, unique: true })
-    await driver.run('drain', { jobs: JOBS, unique: true })
-    await driver.run('drain', { jobs: JOBS, unique: true })
-    await driver.run('both', { jobs: JOBS, window: 1 })
+    expect(latency.reduce((sum, [, count]) => sum + count, 0)).toBe(jobCount)
+    await driver.run('submit', { jobs: 2 * jobCount, unique: true })
+    await driver.run('drain', { jobs: jobCount, unique: true })
+    await driver.run('drain', { jobs: jobCount, unique: true })
+    await driver.run('both', { jobs: jobCount, window: 1 })
   })
 
   test('a job that is given out in the place of another is seen', async () => {
     const driver = await drive(generator, {
       assigned: (payload, place, all) => (place === 3 ? all[2]! : payload),
     })
-    await driver.run('submit', { jobs: JOBS })
-    await expect(driver.run('drain', { jobs: JOBS })).rejects.toThrow(
+    await driver.run('submit', { jobs: jobCount })
+    await expect(driver.run('drain', { jobs: jobCount })).rejects.toThrow(
       'exactly once (drain): 1 missing, 0 unheard, 1 twice, 0 wrong',
     )
   })
@@ -57,15 +57,15 @@ describe.skipIf(lacksCompiler)('the load generator, where there is a C compiler 
     const driver = await drive(generator, {
       assigned: (payload, place) => (place === 3 ? lastByteChanged(payload) : payload),
     })
-    await driver.run('submit', { jobs: JOBS })
-    await expect(driver.run('drain', { jobs: JOBS })).rejects.toThrow(
+    await driver.run('submit', { jobs: jobCount })
+    await expect(driver.run('drain', { jobs: jobCount })).rejects.toThrow(
       '1 missing, 0 unheard, 0 twice, 1 wrong',
     )
   })
 
   test('a result that a client hears of twice is seen', async () => {
     const driver = await drive(generator, { heard: (place) => (place === 3 ? 2 : 1) })
-    await expect(driver.run('foreground', { jobs: JOBS })).rejects.toThrow('1 twice')
+    await expect(driver.run('foreground', { jobs: jobCount })).rejects.toThrow('1 twice')
   })
 
   test.each<[string, Fault]>([
@@ -76,7 +76,7 @@ describe.skipIf(lacksCompiler)('the load generator, where there is a C compiler 
     ],
   ])('a result that %s ends the run', async (_, fault) => {
     const driver = await drive(generator, fault)
-    const run = driver.run('foreground', { jobs: JOBS, stall_s: 1 })
+    const run = driver.run('foreground', { jobs: jobCount, stall_s: 1 })
     await expect(run).rejects.toThrow('broke off')
   })
 })

@@ -35,12 +35,12 @@ test('the columns of the table line up', () => {
   expect(lines[3]).toContain('0.5 s')
 })
 
-const BEGIN = '<!-- results: written by npm run bench -- --page -->'
-const END = '<!-- end of results -->'
+const begin = '<!-- results: written by npm run bench -- --page -->'
+const end = '<!-- end of results -->'
 
 test('new results take the place of the old ones and of nothing else', () => {
-  const page = `# Title\n\n${BEGIN}\n\nold\n\n${END}\n\nafter\n`
-  expect(replaceResults(page, 'new')).toBe(`# Title\n\n${BEGIN}\n\nnew\n\n${END}\n\nafter\n`)
+  const page = `# Title\n\n${begin}\n\nold\n\n${end}\n\nafter\n`
+  expect(replaceResults(page, 'new')).toBe(`# Title\n\n${begin}\n\nnew\n\n${end}\n\nafter\n`)
 })
 
 test('a page that is not there, or has no marks, is told before anything is measured', () => {

@@ -14,7 +14,7 @@ export interface CommandLine {
   readonly print: (line: string) => void
 }
 
-const HELP_AFTER = `
+const helpAfter = `
 Every option can also be given in the environment (--gearman-port is
 CROSSGEAR_GEARMAN_PORT) and in the file (gearman_port = 4730). The command line
 wins over the environment, and that over the file. A function's own settings are
@@ -84,13 +84,13 @@ function createProgram(version: string, { serve, functions }: Actions): Command 
     .usage('[serve] [options]')
     .exitOverride()
     .configureOutput({ outputError: () => undefined })
-    .addHelpText('after', HELP_AFTER)
+    .addHelpText('after', helpAfter)
   const serveCommand = program
     .command('serve', { isDefault: true })
     .description('run the gateway (the default command)')
     .usage('[options]')
     .allowExcessArguments(false)
-    .addHelpText('after', HELP_AFTER)
+    .addHelpText('after', helpAfter)
     .action(serve)
   for (const name of optionNames) serveCommand.addOption(commanderOption(name))
   const functionsCommand = program
@@ -149,17 +149,17 @@ function explain(error: CommanderError, words: readonly string[]): string {
 }
 
 /** Columns that a description needs to stand beside its option; with fewer it stands below. */
-const MIN_BESIDE = 40
-const INDENT = '      '
+const minBeside = 40
+const indent = '      '
 /** Longer lines are hard to read, however wide the terminal is. */
-const MAX_WIDTH = 120
-const DEFAULT_WIDTH = 80
+const maxWidth = 120
+const defaultWidth = 80
 
 /** Columns of help: those of the terminal, else 80. */
 export function helpWidth(): number {
   const { columns } = process.stdout
   // A terminal that does not know its width says 0.
-  return Math.min(columns > 0 ? columns : DEFAULT_WIDTH, MAX_WIDTH)
+  return Math.min(columns > 0 ? columns : defaultWidth, maxWidth)
 }
 
 /** One option and its description, wrapped at the width of the help. */
@@ -169,10 +169,10 @@ export function formatItem(
   description: string,
   help: Help,
 ): string {
-  const width = help.helpWidth ?? DEFAULT_WIDTH
-  if (width - termWidth - 4 >= MIN_BESIDE) {
+  const width = help.helpWidth ?? defaultWidth
+  if (width - termWidth - 4 >= minBeside) {
     return Help.prototype.formatItem.call(help, term, termWidth, description, help)
   }
-  const lines = help.boxWrap(description, width - INDENT.length).split('\n')
-  return [`  ${term}`, ...lines.map((line) => INDENT + line)].join('\n')
+  const lines = help.boxWrap(description, width - indent.length).split('\n')
+  return [`  ${term}`, ...lines.map((line) => indent + line)].join('\n')
 }

@@ -16,8 +16,8 @@ import type {
 } from './messages.ts'
 
 /** From the sources as from the build. */
-const PROGRAM = fileURLToPath(new URL(`../process${extname(import.meta.url)}`, import.meta.url))
-const ANSWERS_WITHIN_MS = 4000
+const program = fileURLToPath(new URL(`../process${extname(import.meta.url)}`, import.meta.url))
+const answersWithinMs = 4000
 
 /** What a process tells its parent of its own accord. */
 export interface ProcessEvents {
@@ -58,7 +58,7 @@ export class GatewayProcess {
   constructor(number: number, events: ProcessEvents) {
     this.number = number
     this.#events = events
-    this.#child = fork(PROGRAM, [], { serialization: 'advanced' })
+    this.#child = fork(program, [], { serialization: 'advanced' })
     this.exited = new Promise((resolve) => {
       this.#child.once('error', (error) => resolve(error.message))
       this.#child.once('exit', (code, signal) => {
@@ -141,7 +141,7 @@ export class GatewayProcess {
   ): Promise<Awaited<ReturnType<Orders[Name]>>> {
     this.#lastOrder += 1
     const id = this.#lastOrder
-    const limitMs = withinMs ?? ANSWERS_WITHIN_MS
+    const limitMs = withinMs ?? answersWithinMs
     return new Promise((resolve, reject) => {
       const fail = (how: string): void => {
         this.#pending.delete(id)

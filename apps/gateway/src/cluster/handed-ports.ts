@@ -1,6 +1,6 @@
 import { Server as HttpServer } from 'node:http'
 import type { Server, Socket } from 'node:net'
-import type { OpenPort, PortWish, Surplus } from '../net/open-port.ts'
+import type { OpenPort, PortRequest, Surplus } from '../net/open-port.ts'
 import type { HandedConnection, ToParent } from './messages.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { HandedConnection, ToParent } from './messages.ts'
  */
 export class HandedPorts {
   /** In the order in which the doors asked: the same in every process of a gateway. */
-  readonly wishes: PortWish[] = []
+  readonly portRequests: PortRequest[] = []
   readonly #servers: Server[] = []
   readonly #surplus = new WeakMap<Socket, Surplus>()
   readonly #tell: (message: ToParent) => void
@@ -18,15 +18,15 @@ export class HandedPorts {
     this.#tell = tell
   }
 
-  readonly open: OpenPort = (create, wish) => {
-    const port = this.wishes.push(wish) - 1
+  readonly open: OpenPort = (create, portRequest) => {
+    const port = this.portRequests.push(portRequest) - 1
     const server = create()
     this.#servers.push(server)
     // From then on an HTTP server looks for requests that take too long.
     server.emit('listening')
     let isShut = false
     return Promise.resolve({
-      address: { host: wish.host, port: wish.port },
+      address: { host: portRequest.host, port: portRequest.port },
       stop: () => {
         if (!isShut) this.#tell({ what: 'shut', port })
         isShut = true
@@ -37,7 +37,7 @@ export class HandedPorts {
 
   /** No more connections, whatever the doors still take. */
   shutAll(): void {
-    for (const port of this.wishes.keys()) this.#tell({ what: 'shut', port })
+    for (const port of this.portRequests.keys()) this.#tell({ what: 'shut', port })
   }
 
   /** A connection came, or died on the way. One that is surplus is not counted by the parent. */

@@ -1,7 +1,7 @@
 import type { Config } from '../config/load-config.ts'
 import type { FailureCode } from '../errors.ts'
 import type { FaktoryNews } from '../faktory/context.ts'
-import type { PortWish, Surplus } from '../net/open-port.ts'
+import type { PortRequest, Surplus } from '../net/open-port.ts'
 import type { Voice } from '../ops/log/logger.ts'
 import type { Figure } from '../ops/metrics/figure.ts'
 import type { StoreScrape } from '../ops/metrics/metrics-pages.ts'
@@ -87,7 +87,7 @@ export type ToChild =
 /** The doors of a process, by name, and the ports that they wish for, in the same order. */
 export interface Prepared {
   readonly names: readonly string[]
-  readonly wishes: readonly PortWish[]
+  readonly portRequests: readonly PortRequest[]
 }
 
 export type ToParent =

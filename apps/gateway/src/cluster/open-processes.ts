@@ -4,7 +4,7 @@ import { storeAnswers } from '../redis-server/given-store.ts'
 import { openStore } from '../redis-server/open-store.ts'
 import { type Opening, openWeb } from '../server/open.ts'
 import type { Closers, RunningGateway } from '../server/shutdown.ts'
-import { Doorkeeper } from './doorkeeper.ts'
+import { ConnectionDispatcher } from './connection-dispatcher.ts'
 import type { Task } from './messages.ts'
 import { plainConfig } from './plain-config.ts'
 import { Processes } from './processes.ts'
@@ -12,15 +12,15 @@ import { SharedFigures } from './shared-figures.ts'
 import { sharedPages } from './shared-pages.ts'
 
 /** How often a process says that it lives, ms. */
-const ALIVE_EVERY_MS = 5000
+const usualAliveEveryMs = 5000
 
 /** Opens a gateway whose work is done by several processes, while this one looks after them. */
 export async function openProcesses(opening: Opening, closers: Closers): Promise<RunningGateway> {
   const { config, log, ways, tls, version, voice, shutdown, fail } = opening
-  const { aliveEveryMs = ALIVE_EVERY_MS } = ways
+  const { aliveEveryMs = usualAliveEveryMs } = ways
   const all = () => processes.all
   const figures = new SharedFigures(all, gearmandVersions[config.gearmandVersion].number)
-  const doorkeeper = new Doorkeeper({
+  const dispatcher = new ConnectionDispatcher({
     maxConnections: config.maxConnections,
     maxPerAddress: config.maxConnectionsPerAddress,
     processes: all,
@@ -29,7 +29,7 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
   const processes = new Processes({
     ...{ count: config.processes, log, shutdown, fail, aliveEveryMs },
     storeAnswers: () => storeAnswers(store.address),
-    changed: () => doorkeeper.look(),
+    changed: () => dispatcher.look(),
     departed: (process) => figures.departed(process),
   })
   closers.push({ what: 'processes', close: () => processes.close() })
@@ -44,9 +44,9 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
     log: ways.logTarget ?? { kind: 'stdout', level: config.logLevel, voice },
     ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
   }
-  const { names, wishes } = await processes.start((number) => ({ ...task, number }))
-  closers.push({ what: 'doors', close: () => doorkeeper.close() })
-  const addresses = await doorkeeper.open(wishes)
+  const { names, portRequests } = await processes.start((number) => ({ ...task, number }))
+  closers.push({ what: 'doors', close: () => dispatcher.close() })
+  const addresses = await dispatcher.open(portRequests)
   const check = () => processes.check()
   const web = await openWeb(config, { figures, check, log, pages: sharedPages(all) }, closers)
   processes.keep()
@@ -58,13 +58,13 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
     doors: [...doors, ...web],
     stopAccepting: () => {
       processes.leave()
-      doorkeeper.stopping()
+      dispatcher.stopping()
       void processes.tellAll('stopAccepting')
     },
     unfinished: () => processes.unfinished(),
     drain: () => {
       processes.leave()
-      doorkeeper.stopping()
+      dispatcher.stopping()
       void processes.tellAll('drain')
     },
     idle: () => processes.tellAll('idle'),

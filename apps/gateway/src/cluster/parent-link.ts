@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { oneLine } from '../errors.ts'
-import type { FaktoryNews, Neighbours } from '../faktory/context.ts'
+import type { FaktoryNews, PeerProcesses } from '../faktory/context.ts'
 import type { HandedConnection, Orders, Task, ToChild, ToParent } from './messages.ts'
 
 /** What a process hears of its parent. */
@@ -12,7 +12,7 @@ export interface ParentEvents {
 }
 
 /** A process's side of the channel to its parent. */
-export class ParentLink implements Neighbours {
+export class ParentLink implements PeerProcesses {
   #orders: Orders | undefined
   #hearNews: (news: FaktoryNews) => void = () => undefined
 

@@ -2,14 +2,14 @@ import type { Config } from '../config/load-config.ts'
 import type { PlainConfig } from './messages.ts'
 
 /** For what belongs to a packet beside its data. */
-const SPARE_BYTES = 1024 * 1024
+const spareBytes = 1024 * 1024
 
 /** What each process is told: bounds over all of them are shared out. */
 export function plainConfig(config: Config): PlainConfig {
   const { processes, maxBufferedBytes, maxPacketBytes } = config
   const share = Math.ceil(maxBufferedBytes / processes)
   // A packet of the largest size has room in any of them.
-  const least = Math.min(maxBufferedBytes, maxPacketBytes + SPARE_BYTES)
+  const least = Math.min(maxBufferedBytes, maxPacketBytes + spareBytes)
   return {
     ...config,
     maxBufferedBytes: Math.max(share, least),

@@ -4,16 +4,16 @@ import type { Logger } from '../ops/log/logger.ts'
 import type { Readiness } from '../ops/web-server.ts'
 import { GatewayProcess, type ProcessEvents } from './gateway-process.ts'
 import type { Prepared, Task } from './messages.ts'
-import { SignsOfLife } from './signs-of-life.ts'
+import { Watchdog } from './watchdog.ts'
 
 /** A process is started again at once, but no sooner than so long after its last start. */
-const AGAIN_AFTER_MS = 1000
+const againAfterMs = 1000
 /** Starts of a process that fail in a row, the store being well, before the gateway gives up. */
-const MOST_FAILED_STARTS = 5
+const mostFailedStarts = 5
 /** Sooner than the web port gives up. */
-const READY_WITHIN_MS = 1500
+const readyWithinMs = 1500
 /** How long processes may take to close their connections. */
-const CLOSE_WITHIN_MS = 10_000
+const closeWithinMs = 10_000
 
 export interface ProcessesParts {
   readonly count: number
@@ -37,7 +37,7 @@ export class Processes {
   readonly #stopping = new AbortController()
   /** By number, from 0. */
   readonly #all: GatewayProcess[]
-  readonly #signsOfLife: SignsOfLife
+  readonly #watchdog: Watchdog
   #taskOf: ((number: number) => Task) | undefined
 
   /** They start, and wait for what they are to do. */
@@ -45,7 +45,7 @@ export class Processes {
     this.#parts = parts
     this.#all = Array.from({ length: parts.count }, (_, at) => this.#fork(at + 1))
     const { log, aliveEveryMs: everyMs } = parts
-    this.#signsOfLife = new SignsOfLife({ log, everyMs, processes: () => this.#all })
+    this.#watchdog = new Watchdog({ log, everyMs, processes: () => this.#all })
   }
 
   get all(): readonly GatewayProcess[] {
@@ -61,7 +61,7 @@ export class Processes {
     this.#taskOf = taskOf
     for (const process of this.#all) process.start(taskOf(process.number))
     const [prepared] = await Promise.all(this.#all.map((process) => process.prepared))
-    return prepared ?? { names: [], wishes: [] }
+    return prepared ?? { names: [], portRequests: [] }
   }
 
   /** From now on a process that ends is started again. */
@@ -81,7 +81,7 @@ export class Processes {
       return { ready: false, reason: `process ${missing.number} is being started again` }
     }
     const answers = await Promise.all(
-      this.#all.map((process) => process.ask(READY_WITHIN_MS, 'readiness')),
+      this.#all.map((process) => process.ask(readyWithinMs, 'readiness')),
     )
     return answers.find(({ ready }) => !ready) ?? { ready: true }
   }
@@ -104,14 +104,14 @@ export class Processes {
     this.leave()
     for (const process of this.#all) process.close()
     const timer = new AbortController()
-    const tooLate = delay(CLOSE_WITHIN_MS, undefined, { signal: timer.signal }).then(
+    const tooLate = delay(closeWithinMs, undefined, { signal: timer.signal }).then(
       () => this.kill(),
       () => undefined,
     )
     await Promise.all(this.#all.map(({ exited }) => exited))
     timer.abort()
     await tooLate
-    this.#signsOfLife.stop()
+    this.#watchdog.stop()
   }
 
   kill(): void {
@@ -152,8 +152,8 @@ export class Processes {
   async #again(ended: GatewayProcess): Promise<GatewayProcess | undefined> {
     const { signal } = this.#stopping
     let { startedAt } = ended
-    for (let failures = 0; failures < MOST_FAILED_STARTS;) {
-      const waitMs = Math.max(startedAt + AGAIN_AFTER_MS - performance.now(), 0)
+    for (let failures = 0; failures < mostFailedStarts;) {
+      const waitMs = Math.max(startedAt + againAfterMs - performance.now(), 0)
       await delay(waitMs, undefined, { signal }).catch(() => undefined)
       if (this.#isStopping() || !this.#taskOf) return undefined
       const process = this.#fork(ended.number)
@@ -171,7 +171,7 @@ export class Processes {
         if (await this.#storeTakesJobs()) failures += 1
       }
     }
-    const reason = `process ${ended.number} did not start, ${MOST_FAILED_STARTS} times in a row`
+    const reason = `process ${ended.number} did not start, ${mostFailedStarts} times in a row`
     this.#parts.log.fatal(`The gateway ends: ${reason}.`)
     this.#parts.fail(reason)
     return undefined

@@ -12,12 +12,12 @@ import { ParentLink } from './parent-link.ts'
 import { bodyOf } from './shared-pages.ts'
 
 /** These reach all processes of a terminal or a service: the parent alone says what is to be done. */
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const
-const TOLD = 'told'
+const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const
+const told = 'told'
 
 /** Does the work of one of several processes, until its parent says that it is to end or dies. */
 export async function runProcess(): Promise<number> {
-  for (const signal of SIGNALS) process.on(signal, () => undefined)
+  for (const signal of signals) process.on(signal, () => undefined)
   let start: (task: Task) => void = () => undefined
   let end: (why: string) => void = () => undefined
   const started = new Promise<Task>((resolve) => (start = resolve))
@@ -26,7 +26,7 @@ export async function runProcess(): Promise<number> {
   const link = new ParentLink({
     start: (task) => start(task),
     connection: (connection, socket) => ports.take(connection, socket),
-    end: (isOrphan) => end(isOrphan ? 'its parent process has died' : TOLD),
+    end: (isOrphan) => end(isOrphan ? 'its parent process has died' : told),
   })
   const task = await Promise.race([started, ended])
   if (typeof task === 'string') return 0
@@ -40,9 +40,9 @@ export async function runProcess(): Promise<number> {
     const composition = await open(task, { log, link, ports, closers })
     link.obeyWith(orders(composition, reopen))
     const names = composition.doors.map(({ name }) => name)
-    link.send({ what: 'prepared', names, wishes: ports.wishes })
+    link.send({ what: 'prepared', names, portRequests: ports.portRequests })
     const why = await ended
-    if (why === TOLD) return 0
+    if (why === told) return 0
     ports.shutAll()
     await drain(endable(composition), task.config.drainSeconds, why, log)
     return 1
@@ -72,7 +72,7 @@ async function open(task: Task, { log, link, ports, closers }: OpeningProcess) {
     store: { ...store, close: () => Promise.resolve() },
     shutdown: (graceful) => link.send({ what: 'shutdown', graceful }),
     ...(verbosity !== undefined && { verbosity }),
-    shared: { pid, openPort: ports.open, neighbours: link },
+    shared: { pid, openPort: ports.open, peerProcesses: link },
   })
   closers.push({ what: 'scheduler', close: () => composition.close() })
   await openDoors(composition, closers)

@@ -11,11 +11,11 @@ import type { GatewayProcess } from './gateway-process.ts'
 type Figures = readonly Figure[]
 
 /** The parent's own figures that are of interest: the rest tells of an event loop that does little. */
-const OWN = /^(process_|crossgear_)/
+const ownName = /^(process_|crossgear_)/
 /** Kept when a process has ended, so that no sum ever goes down. */
-const LASTING: ReadonlySet<string> = new Set(['counter', 'histogram'])
+const lastingTypes: ReadonlySet<string> = new Set(['counter', 'histogram'])
 /** Not to be added up: the gateway started when the parent did. */
-const STARTED = 'process_start_time_seconds'
+const started = 'process_start_time_seconds'
 
 /** The figures of all processes as those of one gateway. */
 export class SharedFigures implements FigureSources {
@@ -50,7 +50,7 @@ export class SharedFigures implements FigureSources {
     this.#restarts.inc()
     const last = this.#last.get(process) ?? []
     this.#last.delete(process)
-    const lasting = last.filter(({ type }) => LASTING.has(type))
+    const lasting = last.filter(({ type }) => lastingTypes.has(type))
     this.#departed = aggregate([this.#departed, lasting])
   }
 
@@ -91,7 +91,7 @@ export class SharedFigures implements FigureSources {
   async #ownFigures(): Promise<Figures> {
     const figures = await promFigures(this.#own)
     return figures
-      .filter(({ name }) => OWN.test(name))
-      .map((figure) => (figure.name === STARTED ? { ...figure, aggregator: 'first' } : figure))
+      .filter(({ name }) => ownName.test(name))
+      .map((figure) => (figure.name === started ? { ...figure, aggregator: 'first' } : figure))
   }
 }

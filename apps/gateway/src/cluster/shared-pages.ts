@@ -2,7 +2,7 @@ import { type Answer, json, maxBodyBytes, type Page, type PageRequest } from '..
 import type { GatewayProcess } from './gateway-process.ts'
 import type { PlainRequest } from './messages.ts'
 
-const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+const reads: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /** Pages of the web port as the parent answers them: with the help of the processes. */
 export function sharedPages(
@@ -17,7 +17,7 @@ export function sharedPages(
     '/cron': async (request) => askOne('/cron', await plain(request)),
     '/busy': async (request) => {
       const sent = await plain(request)
-      if (!READS.has(sent.method ?? 'GET')) return await askOne('/busy', sent)
+      if (!reads.has(sent.method ?? 'GET')) return await askOne('/busy', sent)
       const serving = processes().filter(({ serves }) => serves)
       const answers = await Promise.all(
         serving.map((process) => process.ask(undefined, 'page', '/busy', sent)),

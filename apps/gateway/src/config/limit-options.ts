@@ -1,6 +1,6 @@
 import { row, wholeNumber } from './value-kinds.ts'
 
-const MIB = 1024 * 1024
+const mib = 1024 * 1024
 
 /** Bounds of what comes from outside; `docs/limits.md` lists them all. */
 export const limitOptions = {
@@ -36,8 +36,8 @@ export const limitOptions = {
     group: 'Limits',
     argument: 'bytes',
     help: 'longest Gearman packet and longest Faktory line',
-    value: wholeNumber(1024, 1024 * MIB),
-    fallback: 64 * MIB,
+    value: wholeNumber(1024, 1024 * mib),
+    fallback: 64 * mib,
   }),
   metricsFunctions: row({
     group: 'Limits',
@@ -57,15 +57,15 @@ export const limitOptions = {
     group: 'Limits',
     argument: 'bytes',
     help: 'packets that have half arrived and requests under way, over all connections of a door',
-    value: wholeNumber(MIB, 64 * 1024 * MIB),
-    fallback: 512 * MIB,
+    value: wholeNumber(mib, 64 * 1024 * mib),
+    fallback: 512 * mib,
   }),
   maxUnsentBytes: row({
     group: 'Limits',
     argument: 'bytes',
     help: 'what waits for a peer that does not read, before the connection is closed',
-    value: wholeNumber(65_536, 64 * 1024 * MIB),
-    fallback: 128 * MIB,
+    value: wholeNumber(65_536, 64 * 1024 * mib),
+    fallback: 128 * mib,
   }),
   stallSeconds: row({
     group: 'Limits',

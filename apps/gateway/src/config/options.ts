@@ -23,15 +23,15 @@ import {
 
 /** Each has connections of its own to the store. */
 const maxProcesses = 64
-const YEAR_SECONDS = 365 * 24 * 3600
-const WEEK_SECONDS = 7 * 24 * 3600
+const yearSeconds = 365 * 24 * 3600
+const weekSeconds = 7 * 24 * 3600
 
 /**
  * A handle is `<prefix>:<lane number>:<id>`, at most 63 bytes. 38 for the prefix leave 6 digits of
  * base 36 (two thousand million lanes) and ids up to 2^53.
  */
-const MAX_PREFIX_BYTES = 38
-const hostPrefix = `H:${hostname()}`.replaceAll(/[^!-~]/g, '-').slice(0, MAX_PREFIX_BYTES)
+const maxPrefixBytes = 38
+const hostPrefix = `H:${hostname()}`.replaceAll(/[^!-~]/g, '-').slice(0, maxPrefixBytes)
 
 /** Every setting of the gateway, in the order of `--help`. */
 export const options = {
@@ -103,8 +103,8 @@ export const options = {
     argument: 'text',
     help: 'what the handles of Gearman jobs begin with',
     value: text(
-      `1 to ${MAX_PREFIX_BYTES} printable ASCII characters without blanks`,
-      new RegExp(`^[!-~]{1,${MAX_PREFIX_BYTES}}$`),
+      `1 to ${maxPrefixBytes} printable ASCII characters without blanks`,
+      new RegExp(`^[!-~]{1,${maxPrefixBytes}}$`),
     ),
     fallback: hostPrefix,
     shownFallback: 'H:<host name>',
@@ -221,7 +221,7 @@ export const options = {
     group: 'Jobs',
     argument: 'seconds',
     help: 'how long a gateway that was told to stop still takes outcomes of running jobs',
-    value: wholeNumber(0, YEAR_SECONDS),
+    value: wholeNumber(0, yearSeconds),
     fallback: 10,
   }),
   bridgeFaktory: row({
@@ -260,7 +260,7 @@ export const options = {
     group: 'Jobs',
     argument: 'seconds',
     help: 'how long nothing may change before it counts as left behind; longer than any native job runs without telling its progress',
-    value: wholeNumber(1, WEEK_SECONDS),
+    value: wholeNumber(1, weekSeconds),
     fallback: 3600,
   }),
 

@@ -1,7 +1,7 @@
 import { StartError } from '../errors.ts'
 import { optionNames, variablesOf } from './options.ts'
 
-const PREFIX = 'CROSSGEAR_'
+const prefix = 'CROSSGEAR_'
 
 /**
  * Kubernetes sets these in every pod beside a service whose name begins with `crossgear`:
@@ -19,21 +19,21 @@ const serviceUrl = /^(tcp|udp|sctp):\/\//
 export function refuseUnknownVariables(env: Readonly<Record<string, string | undefined>>): void {
   const known = optionNames.flatMap((name) => variablesOf(name))
   for (const [name, value] of Object.entries(env)) {
-    if (!name.startsWith(PREFIX) || !value || known.includes(name)) continue
+    if (!name.startsWith(prefix) || !value || known.includes(name)) continue
     if (ofServices.test(name) || serviceUrl.test(value)) continue
-    const own = known.filter((variable) => variable.startsWith(PREFIX))
+    const own = known.filter((variable) => variable.startsWith(prefix))
     const advice = closest(
-      name.slice(PREFIX.length),
-      own.map((variable) => variable.slice(PREFIX.length)),
+      name.slice(prefix.length),
+      own.map((variable) => variable.slice(prefix.length)),
     )
     const remedy =
-      advice === undefined ? 'see crossgear --help' : `did you mean ${PREFIX}${advice}?`
+      advice === undefined ? 'see crossgear --help' : `did you mean ${prefix}${advice}?`
     throw new StartError(`${name} is no setting: ${remedy}`, 2)
   }
 }
 
 /** More typing errors than this are another word. */
-const MAX_DISTANCE = 3
+const maxDistance = 3
 
 /** The candidate that a misspelt word most likely meant, if any is near enough. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
@@ -42,7 +42,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
     .map((candidate) => ({ candidate, distance: editDistance(plain(word), plain(candidate)) }))
     .sort((a, b) => a.distance - b.distance)
   const best = ranked[0]
-  const bound = Math.min(MAX_DISTANCE, Math.floor(word.length / 3))
+  const bound = Math.min(maxDistance, Math.floor(word.length / 3))
   return best && best.distance <= bound ? best.candidate : undefined
 }
 

@@ -10,7 +10,7 @@ export interface ValueKind<T> {
   readonly show?: (value: string) => string
 }
 
-const MAX_PORT = 65_535
+const maxPort = 65_535
 
 function integer(min: number, max: number) {
   const inRange = v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max))
@@ -43,8 +43,8 @@ export function countOrAuto(max: number, auto: number): ValueKind<number> {
 
 export function portOr<Word extends string>(word: Word): ValueKind<number | Word> {
   return {
-    expected: `a port from 0 to ${MAX_PORT} (0 takes a free one), or ${word}`,
-    schema: v.union([integer(0, MAX_PORT), v.literal(word)]),
+    expected: `a port from 0 to ${maxPort} (0 takes a free one), or ${word}`,
+    schema: v.union([integer(0, maxPort), v.literal(word)]),
   }
 }
 

@@ -4,16 +4,16 @@ import {
   type StoreErrorCode,
   type Submitted,
 } from '@crossgear/core-scheduler'
-import { error, NULL_BULK } from '@crossgear/fwp-codec'
+import { error, nullBulk } from '@crossgear/fwp-codec'
 import type { Session } from './session.ts'
 
 /** Answers a command that takes several steps, in its turn. For what is asked seldom. */
 export function answerLater(session: Session, step: () => Promise<Buffer>): void {
-  const place = session.reserve()
-  const ask = async (): Promise<Buffer> => (session.hasLeft ? NULL_BULK : step())
+  const slot = session.reserve()
+  const ask = async (): Promise<Buffer> => (session.hasLeft ? nullBulk : step())
   session.asking.run(ask).then(
-    (reply) => place.fill(reply),
-    (problem: unknown) => place.fill(error(storeErrorText(asStoreError(problem)))),
+    (reply) => slot.fill(reply),
+    (problem: unknown) => slot.fill(error(storeErrorText(asStoreError(problem)))),
   )
 }
 

@@ -1,6 +1,6 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import type { Surplus } from '../net/open-port.ts'
-import type { Greeter, WrongPasswords } from './handshake.ts'
+import type { Handshake, WrongPasswords } from './handshake.ts'
 import type { Info } from './info.ts'
 import type { OpenLanes, Subscriptions } from './lanes.ts'
 import type { PayloadRuleOf } from './translate.ts'
@@ -21,10 +21,10 @@ export interface DoorState {
 export interface FaktoryContext {
   readonly scheduler: Scheduler
   readonly clock: Clock
-  readonly greeter: Greeter
+  readonly handshake: Handshake
   readonly wrongPasswords: WrongPasswords
   readonly workers: Workers
-  readonly neighbours: Neighbours
+  readonly peerProcesses: PeerProcesses
   readonly subscriptions: Subscriptions
   readonly lanes: OpenLanes
   readonly info: Info
@@ -54,14 +54,14 @@ export type FaktoryNews =
     }
 
 /** The way to the others. */
-export interface Neighbours {
+export interface PeerProcesses {
   tell(news: FaktoryNews): void
   /** Names who hears what the others tell. */
   onNews(listener: (news: FaktoryNews) => void): void
 }
 
 /** A door that has its port alone. */
-export const noNeighbours: Neighbours = {
+export const noPeerProcesses: PeerProcesses = {
   tell: () => undefined,
   onNews: () => undefined,
 }

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { NewJob } from '@crossgear/core-scheduler'
-import { type CustomTerms, type FwpJob, parseCustom } from '@crossgear/fwp-codec'
+import { type CustomOptions, type FwpJob, parseCustom } from '@crossgear/fwp-codec'
 
 const quote = 0x22
 const backslash = 0x5c
 const space = 0x20
 
-type Terms = Pick<NewJob, 'staleAtMs' | 'lock' | 'batch'>
+type JobOptions = Pick<NewJob, 'staleAtMs' | 'lock' | 'batch'>
 
 /**
  * What a pushed job's `custom` asks of the store. `expires_in` and `unique_for` count from when the
  * job is due. Throws an FwpError for a value that cannot be used.
  */
-export function termsOf(job: FwpJob, nowMs: number): Terms {
+export function jobOptionsOf(job: FwpJob, nowMs: number): JobOptions {
   if (job.custom === undefined) return {}
   const terms = parseCustom(job.custom)
   const staleAtMs = staleAt(terms, Math.max(job.atMs ?? 0, nowMs))
@@ -26,7 +26,7 @@ export function termsOf(job: FwpJob, nowMs: number): Terms {
   }
 }
 
-function staleAt({ expiresAtMs, expiresInMs }: CustomTerms, dueMs: number): number | undefined {
+function staleAt({ expiresAtMs, expiresInMs }: CustomOptions, dueMs: number): number | undefined {
   const relativeMs = expiresInMs === undefined ? undefined : dueMs + expiresInMs
   if (expiresAtMs === undefined || relativeMs === undefined) return expiresAtMs ?? relativeMs
   return Math.min(expiresAtMs, relativeMs)

@@ -4,19 +4,19 @@ import { isLoopback } from '../net/addresses.ts'
 import type { Door } from '../net/door.ts'
 import type { ListenAddress } from '../net/listen.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
-import { type DropReason, Peer, type PeerLimits } from '../net/peer.ts'
+import { type DropReason, Connection, type ConnectionLimits } from '../net/connection.ts'
 import type { TlsOptions } from '../net/tls.ts'
 import type { Census } from '../ops/metrics/census.ts'
 import {
   type DoorState,
   type FaktoryContext,
   type FaktoryNews,
-  type Neighbours,
-  noNeighbours,
+  type PeerProcesses,
+  noPeerProcesses,
   type Rejection,
 } from './context.ts'
 import { handlers } from './handlers/index.ts'
-import { Greeter, WrongPasswords } from './handshake.ts'
+import { Handshake, WrongPasswords } from './handshake.ts'
 import { Info } from './info.ts'
 import { OpenLanes, Subscriptions } from './lanes.ts'
 import { Session } from './session.ts'
@@ -43,8 +43,8 @@ export interface FaktoryDoorOptions {
   readonly sockets?: SocketOptions
   /** The longest line of a client that has said HELLO. 64 MiB. */
   readonly maxLineBytes?: number
-  /** Bounds of a connection's buffers; see PeerLimits. */
-  readonly peerLimits?: PeerLimits
+  /** Bounds of a connection's buffers; see ConnectionLimits. */
+  readonly connectionLimits?: ConnectionLimits
   /** How a function's payload is translated. `auto` for all. */
   readonly payloadRuleOf?: (fn: string) => PayloadRule
   /** How long a client may wait with HELLO, milliseconds. 2000. */
@@ -58,7 +58,7 @@ export interface FaktoryDoorOptions {
   /** Which addresses may FLUSH. This machine's own. */
   readonly mayFlush?: (address: string) => boolean
   /** Doors of other processes that share the port. None. */
-  readonly neighbours?: Neighbours
+  readonly peerProcesses?: PeerProcesses
   /** A worker that is going away has jobs. */
   readonly goingAway?: (worker: GoingAway) => void
   /** A connection was turned away. */
@@ -100,8 +100,8 @@ export class FaktoryDoor implements Door {
       goingAway,
     })
     this.#wrongPasswords = new WrongPasswords(options.passwordTries ?? 10, clock)
-    const neighbours = options.neighbours ?? noNeighbours
-    neighbours.onNews((news) => this.#hear(news))
+    const peerProcesses = options.peerProcesses ?? noPeerProcesses
+    peerProcesses.onNews((news) => this.#hear(news))
     this.#info = new Info({
       scheduler,
       version: options.version,
@@ -117,10 +117,10 @@ export class FaktoryDoor implements Door {
       clock,
       rejected,
       goingAway,
-      greeter: new Greeter(options.password, clock),
+      handshake: new Handshake(options.password, clock),
       wrongPasswords: this.#wrongPasswords,
       workers: this.workers,
-      neighbours,
+      peerProcesses,
       subscriptions: new Subscriptions(scheduler),
       lanes: this.#lanes,
       info: this.#info,
@@ -142,9 +142,10 @@ export class FaktoryDoor implements Door {
       ...(options.connected && { opened: options.connected }),
       ...(options.closed && { closed: options.closed }),
       connected: (socket) => {
-        const handlerOf = (peer: Peer): Session => new Session(peer, context, handlers)
-        const { peerLimits, dropped, heldBack } = options
-        new Peer(socket, handlerOf, peerLimits, dropped, heldBack)
+        const handlerOf = (connection: Connection): Session =>
+          new Session(connection, context, handlers)
+        const { connectionLimits, dropped, heldBack } = options
+        new Connection(socket, handlerOf, connectionLimits, dropped, heldBack)
       },
       refuse: (socket, surplus) => {
         rejected(surplus, socket.remoteAddress)

@@ -6,8 +6,8 @@ import type {
   Subscription,
   WorkerIdentity,
 } from '@crossgear/core-scheduler'
-import { bulk, error, NULL_BULK } from '@crossgear/fwp-codec'
-import type { Place } from '../net/places.ts'
+import { bulk, error, nullBulk } from '@crossgear/fwp-codec'
+import type { ReplySlot } from '../net/reply-slots.ts'
 import { storeErrorText } from './answers.ts'
 import { jidOf } from './jids.ts'
 import type { Session } from './session.ts'
@@ -23,7 +23,7 @@ const maxClaimsInARow = 4
 export class Fetch implements FetchRequest, IdleWorker {
   readonly subscription: Subscription
   readonly #session: Session
-  readonly #place: Place
+  readonly #slot: ReplySlot
   #arrivals = 0
   #claims = 0
   #isClaiming = false
@@ -33,7 +33,7 @@ export class Fetch implements FetchRequest, IdleWorker {
   constructor(session: Session, subscription: Subscription) {
     this.subscription = subscription
     this.#session = session
-    this.#place = session.reserve()
+    this.#slot = session.reserve()
     session.fetches.add(this)
   }
 
@@ -70,7 +70,7 @@ export class Fetch implements FetchRequest, IdleWorker {
   onEmpty(): void {
     this.#isClaiming = false
     if (this.#isDue) {
-      this.#answer(NULL_BULK)
+      this.#answer(nullBulk)
       return
     }
     this.#armTimer()
@@ -119,12 +119,12 @@ export class Fetch implements FetchRequest, IdleWorker {
     this.#isDue = true
     if (this.#isClaiming) return
     this.#session.context.scheduler.removeIdle(this)
-    this.#answer(NULL_BULK)
+    this.#answer(nullBulk)
   }
 
   #answer(reply: Buffer): void {
     this.#stopTimer?.()
     this.#session.fetches.delete(this)
-    this.#place.fill(reply)
+    this.#slot.fill(reply)
   }
 }

@@ -27,7 +27,7 @@ const openGreeting: Greeting = { hi: formatHi(), admits: () => true }
  * Greets connections. With a password there is one challenge for all connections of ten seconds, hashed
  * once, so that nobody can keep the gateway busy with hashing by connecting.
  */
-export class Greeter {
+export class Handshake {
   readonly #password: string | undefined
   readonly #clock: Clock
   #current: Greeting = openGreeting

@@ -3,14 +3,14 @@ import {
   FwpError,
   type Hello,
   LineDecoder,
-  OK,
+  okReply,
   parseCommand,
   parseHello,
   type Verb,
 } from '@crossgear/fwp-codec'
-import { FewAtOnce } from '../net/few-at-once.ts'
-import type { Peer, PeerHandler } from '../net/peer.ts'
-import type { Place } from '../net/places.ts'
+import { Limiter } from '../net/limiter.ts'
+import type { Connection, ConnectionHandler } from '../net/connection.ts'
+import type { ReplySlot } from '../net/reply-slots.ts'
 import type { FaktoryContext } from './context.ts'
 import type { Fetch } from './fetch.ts'
 import type { Greeting } from './handshake.ts'
@@ -34,13 +34,13 @@ export type Handler = (session: Session, argument: Buffer) => void
 export type Handlers = Readonly<Record<Verb, Handler>>
 
 /** One connection: greeting, HELLO, then commands, each answered in its turn. */
-export class Session implements PeerHandler, WorkerConnection {
+export class Session implements ConnectionHandler, WorkerConnection {
   readonly context: FaktoryContext
   /** FETCH commands that are not answered. */
   readonly fetches = new Set<Fetch>()
   /** Takes turns in what is asked of the store in several steps. */
-  readonly asking = new FewAtOnce(askedAtOnce)
-  readonly #peer: Peer
+  readonly asking = new Limiter(askedAtOnce)
+  readonly #connection: Connection
   readonly #handlers: Handlers
   readonly #decoder = new LineDecoder({ maxLineBytes: maxHelloBytes })
   readonly #greeting: Greeting
@@ -49,20 +49,20 @@ export class Session implements PeerHandler, WorkerConnection {
   #functions: ReadonlySet<string> | undefined
   #hasLeft = false
 
-  constructor(peer: Peer, context: FaktoryContext, handlers: Handlers) {
-    this.#peer = peer
+  constructor(connection: Connection, context: FaktoryContext, handlers: Handlers) {
+    this.#connection = connection
     this.#handlers = handlers
     this.context = context
-    this.#greeting = context.greeter.greeting()
-    if (context.wrongPasswords.isSpent(peer.address)) {
+    this.#greeting = context.handshake.greeting()
+    if (context.wrongPasswords.isSpent(connection.address)) {
       this.#stopWaiting = () => undefined
       this.#turnAway('password_tries', tooManyTries)
       return
     }
-    peer.send(this.#greeting.hi)
+    connection.send(this.#greeting.hi)
     this.#stopWaiting = context.clock.after(context.helloWithinMs, () => {
       context.rejected('silence')
-      peer.destroy()
+      connection.destroy()
     })
   }
 
@@ -73,7 +73,7 @@ export class Session implements PeerHandler, WorkerConnection {
 
   /** Where the client is. */
   get address(): string {
-    return this.#peer.address
+    return this.#connection.address
   }
 
   /** Who holds what this connection fetches. Only for sessions that have said HELLO. */
@@ -98,13 +98,13 @@ export class Session implements PeerHandler, WorkerConnection {
       for (let line = this.#decoder.next(); line !== undefined; line = this.#decoder.next()) {
         if (this.#worker) this.#command(line)
         else this.#hello(line)
-        if (this.#peer.gone) return
+        if (this.#connection.gone) return
       }
     } catch (problem) {
       if (!(problem instanceof FwpError)) throw problem
       this.#turnAway('line', problem.message)
     } finally {
-      this.#peer.keeps(this.#decoder.keptBytes)
+      this.#connection.keeps(this.#decoder.keptBytes)
     }
   }
 
@@ -116,15 +116,15 @@ export class Session implements PeerHandler, WorkerConnection {
   }
 
   send(bytes: Uint8Array): void {
-    this.#peer.send(bytes)
+    this.#connection.send(bytes)
   }
 
-  reserve(): Place {
-    return this.#peer.reserve()
+  reserve(): ReplySlot {
+    return this.#connection.reserve()
   }
 
   end(): void {
-    this.#peer.end()
+    this.#connection.end()
   }
 
   quieted(): void {
@@ -133,7 +133,7 @@ export class Session implements PeerHandler, WorkerConnection {
 
   drop(): void {
     this.context.rejected('dead')
-    this.#peer.destroy()
+    this.#connection.destroy()
   }
 
   #command(line: Buffer): void {
@@ -162,7 +162,7 @@ export class Session implements PeerHandler, WorkerConnection {
       this.#turnAway('hello', problem.message)
       return
     }
-    const { wrongPasswords, neighbours } = this.context
+    const { wrongPasswords, peerProcesses } = this.context
     // Connections that were greeted before count, too.
     if (wrongPasswords.isSpent(this.address)) {
       this.#turnAway('password_tries', tooManyTries)
@@ -170,14 +170,14 @@ export class Session implements PeerHandler, WorkerConnection {
     }
     if (!this.#greeting.admits(hello)) {
       wrongPasswords.add(this.address)
-      neighbours.tell({ kind: 'wrong-password', address: this.address })
+      peerProcesses.tell({ kind: 'wrong-password', address: this.address })
       this.#turnAway('password', 'Invalid password')
       return
     }
     this.#decoder.maxLineBytes = this.context.maxLineBytes
     this.#functions = functionsOf(hello)
     this.#worker = this.context.workers.join(hello, this)
-    this.send(OK)
+    this.send(okReply)
   }
 
   #turnAway(reason: 'hello' | 'password' | 'password_tries' | 'line', text: string): void {

@@ -14,7 +14,7 @@ import {
   renderJob,
   writeEnvelope,
 } from '@crossgear/fwp-codec'
-import { termsOf } from './custom-options.ts'
+import { jobOptionsOf } from './custom-options.ts'
 import { jidOf } from './jids.ts'
 import { trackedForSeconds, wantsTracking } from './tracking.ts'
 
@@ -33,7 +33,7 @@ export function newJobOf(job: FwpJob, nowMs: number, rule: PayloadRule): NewJob 
   return {
     ...plainJobOf(job, nowMs, rule),
     ...(job.atMs !== undefined && { dueAtMs: job.atMs }),
-    ...termsOf(job, nowMs),
+    ...jobOptionsOf(job, nowMs),
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type Waiter,
 } from '@crossgear/core-scheduler'
 import { encodeResponse } from '@crossgear/gearman-codec'
-import type { Place } from '../net/places.ts'
+import type { ReplySlot } from '../net/reply-slots.ts'
 import type { Session } from './session.ts'
 import { untilNul } from './translate.ts'
 
@@ -25,8 +25,8 @@ export class ClientSide {
   }
 
   submit(lane: string, job: NewJob): void {
-    const place = this.#session.peer.reserve()
-    this.#session.scheduler.submit(lane, new SubmittedJob(this.#session, lane, job, place))
+    const slot = this.#session.connection.reserve()
+    this.#session.scheduler.submit(lane, new SubmittedJob(this.#session, lane, job, slot))
   }
 
   await(job: SubmittedJob): void {
@@ -54,15 +54,15 @@ export class SubmittedJob implements Submission, Waiter {
   readonly #session: Session
   readonly #lane: string
   /** Of the last that it was told, which what comes next must not overtake. */
-  #place: Place
+  #slot: ReplySlot
   #id = 0
   #handle = ''
 
-  constructor(session: Session, lane: string, job: NewJob, place: Place) {
+  constructor(session: Session, lane: string, job: NewJob, slot: ReplySlot) {
     this.#session = session
     this.#lane = lane
     this.job = job
-    this.#place = place
+    this.#slot = slot
     if (job.foreground) this.waiter = this
   }
 
@@ -77,26 +77,26 @@ export class SubmittedJob implements Submission, Waiter {
   submitted(result: Submitted, laneNumber: number): void {
     this.job = spent
     if (!('id' in result)) {
-      this.#place.fill(this.#session.refusal('QUEUE_FULL'))
+      this.#slot.fill(this.#session.refusal('QUEUE_FULL'))
       return
     }
     this.#id = result.id
     this.#handle = this.#session.context.handles.format(laneNumber, result.id)
     if (this.waiter && !this.gone) this.#session.client.await(this)
-    this.#place.fill(encodeResponse('JOB_CREATED', this.#handle))
+    this.#slot.fill(encodeResponse('JOB_CREATED', this.#handle))
   }
 
   refused(): void {
     this.job = spent
-    this.#place.fill(this.#session.refusal('QUEUE_FAILED'))
+    this.#slot.fill(this.#session.refusal('QUEUE_FAILED'))
   }
 
   onEvent(_ref: JobRef, event: JobEvent): void {
     if (isFinal(event)) this.#session.client.forget(this)
-    const { peer } = this.#session
+    const { connection } = this.#session
     const packet = this.#packetOf(event)
-    if (this.#place.hasLeft) peer.sendNow(packet)
-    else this.#place = peer.send(packet) ?? this.#place
+    if (this.#slot.hasLeft) connection.sendNow(packet)
+    else this.#slot = connection.send(packet) ?? this.#slot
   }
 
   #packetOf(event: JobEvent): Buffer {

@@ -1,8 +1,8 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
-import type { FewAtOnce } from '../net/few-at-once.ts'
+import type { Limiter } from '../net/limiter.ts'
 import type { SocketOptions } from '../net/listener.ts'
 import type { AdminAccess } from '../net/networks.ts'
-import type { DropReason, PeerLimits } from '../net/peer.ts'
+import type { DropReason, ConnectionLimits } from '../net/connection.ts'
 import type { TlsOptions } from '../net/tls.ts'
 import type { Handles } from './handles.ts'
 import type { RejectReason } from './replies.ts'
@@ -27,7 +27,7 @@ export interface GearmanDoorOptions {
   /** Functions that one worker can name: each claim looks through all of them. 1000. */
   readonly maxFunctions?: number
   /** Bounds of what waits for one connection. */
-  readonly peerLimits?: PeerLimits
+  readonly connectionLimits?: ConnectionLimits
   /** First part of the handles given out, such as `H:host`; cut at 38 bytes. */
   readonly handlePrefix: string
   /** What the text command `version` answers. */
@@ -48,7 +48,7 @@ export interface GearmanDoorOptions {
   readonly rejected?: (reason: RejectReason, address?: string) => void
   /** The gateway ended a connection that did not read, or whose handling failed. */
   readonly dropped?: (reason: DropReason, error?: unknown) => void
-  /** Nothing more is read from a connection for now: see {@link PeerLimits}. */
+  /** Nothing more is read from a connection for now: see {@link ConnectionLimits}. */
   readonly heldBack?: () => void
   readonly connected?: () => void
   readonly closed?: () => void
@@ -62,5 +62,5 @@ export interface DoorContext {
   readonly adminAccess: AdminAccess
   readonly sessions: ReadonlySet<Session>
   /** Takes turns in lists of the whole store, over all connections. */
-  readonly listing: FewAtOnce
+  readonly listing: Limiter
 }

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import type { Door } from '../net/door.ts'
-import { FewAtOnce } from '../net/few-at-once.ts'
+import { Limiter } from '../net/limiter.ts'
 import type { ListenAddress } from '../net/listen.ts'
 import { Listener } from '../net/listener.ts'
 import { AdminAccess } from '../net/networks.ts'
-import { Peer } from '../net/peer.ts'
+import { Connection } from '../net/connection.ts'
 import { type Census, HandCounts } from '../ops/metrics/census.ts'
 import type { DoorContext, GearmanDoorOptions } from './door-options.ts'
 import { handlers } from './handlers/index.ts'
@@ -31,7 +31,7 @@ export class GearmanDoor implements Door {
       handles: new Handles(options.handlePrefix, options.scheduler.registry),
       adminAccess: new AdminAccess(options.adminFrom),
       sessions: this.#sessions,
-      listing: new FewAtOnce(listsAtOnce),
+      listing: new Limiter(listsAtOnce),
     }
     this.#listener = new Listener({
       host,
@@ -79,14 +79,16 @@ export class GearmanDoor implements Door {
   }
 
   #connected(socket: Socket): void {
-    const { peerLimits, dropped, heldBack } = this.#context.options
+    const { connectionLimits, dropped, heldBack } = this.#context.options
     this.#lastNumber += 1
     const number = this.#lastNumber
-    const handlerOf = (peer: Peer): Session => {
-      const session = new Session(peer, number, this.#context, () => this.#sessions.delete(session))
+    const handlerOf = (connection: Connection): Session => {
+      const session = new Session(connection, number, this.#context, () =>
+        this.#sessions.delete(session),
+      )
       this.#sessions.add(session)
       return session
     }
-    new Peer(socket, handlerOf, peerLimits, dropped, heldBack)
+    new Connection(socket, handlerOf, connectionLimits, dropped, heldBack)
   }
 }

@@ -10,8 +10,8 @@ import type {
   Subscription,
   WorkerIdentity,
 } from '@crossgear/core-scheduler'
-import { encodeResponse, type ErrorPacketKey, NO_JOB } from '@crossgear/gearman-codec'
-import type { Place } from '../net/places.ts'
+import { encodeResponse, type ErrorPacketKey, noJob } from '@crossgear/gearman-codec'
+import type { ReplySlot } from '../net/reply-slots.ts'
 import type { Session } from './session.ts'
 import { shownUnique, untilNul } from './translate.ts'
 
@@ -40,14 +40,14 @@ export class GrabbedJob implements FetchRequest {
   readonly isPipelined: boolean
   readonly #session: Session
   readonly #form: AssignForm
-  readonly #place: Place
+  readonly #slot: ReplySlot
   /** The scheduler answers before {@link ask} returns: it has not asked the store. */
   #isAtHand = false
 
-  constructor(session: Session, form: AssignForm, place: Place, isPipelined: boolean) {
+  constructor(session: Session, form: AssignForm, slot: ReplySlot, isPipelined: boolean) {
     this.#session = session
     this.#form = form
-    this.#place = place
+    this.#slot = slot
     this.isPipelined = isPipelined
     this.subscription = session.worker.subscription
   }
@@ -81,7 +81,7 @@ export class GrabbedJob implements FetchRequest {
   }
 
   onEmpty(): void {
-    this.#answer(NO_JOB)
+    this.#answer(noJob)
   }
 
   /** No job as far as the worker is concerned: it sleeps, and is woken when the store is back. */
@@ -90,8 +90,8 @@ export class GrabbedJob implements FetchRequest {
   }
 
   #answer(bytes: Uint8Array): void {
-    if (this.#isAtHand) this.#place.fillAtHand(bytes)
-    else this.#place.fill(bytes)
+    if (this.#isAtHand) this.#slot.fillAtHand(bytes)
+    else this.#slot.fill(bytes)
   }
 }
 
@@ -127,21 +127,21 @@ export class HeldJob implements Leased {
  * The reply to a result: none, unless the job was no longer its worker's. Only a job without a lease
  * is rarely lost while its worker lives: a job that is at hand for the worker does not wait for this.
  */
-function placeOf(session: Session, held: HeldJob): Place {
-  return session.peer.reserveSilent(held.leaseMs === undefined)
+function slotOf(session: Session, held: HeldJob): ReplySlot {
+  return session.connection.reserveSilent(held.leaseMs === undefined)
 }
 
 /** The reply to the result of a job. */
 export class ResultReply implements Settlement {
   readonly #session: Session
   readonly #held: HeldJob
-  readonly #place: Place
+  readonly #slot: ReplySlot
   readonly #fault: ErrorPacketKey
 
   constructor(session: Session, held: HeldJob, fault: ErrorPacketKey) {
     this.#session = session
     this.#held = held
-    this.#place = placeOf(session, held)
+    this.#slot = slotOf(session, held)
     this.#fault = fault
   }
 
@@ -151,43 +151,41 @@ export class ResultReply implements Settlement {
   }
 
   settled(result: Settled): void {
-    if (this.#place.bytes) return
-    const isLost = result === 'unknown' && !this.#place.wasPassed
-    this.#place.fill(isLost ? this.#session.refusal(this.#fault) : undefined)
+    if (this.#slot.bytes) return
+    const isLost = result === 'unknown' && !this.#slot.wasPassed
+    this.#slot.fill(isLost ? this.#session.refusal(this.#fault) : undefined)
   }
 
   /** The result is not stored: the job stays the worker's, which may send it again. */
   refused(): void {
     const { worker, gone, scheduler } = this.#session
-    if (this.#place.wasPassed || gone) {
+    if (this.#slot.wasPassed || gone) {
       scheduler.release(this.#held.assignment, gone)
-      this.#place.fill()
+      this.#slot.fill()
       return
     }
     worker.keep(this.#held)
-    this.#place.fill(this.#session.refusal('QUEUE_FAILED'))
+    this.#slot.fill(this.#session.refusal('QUEUE_FAILED'))
   }
 }
 
 /** The reply to data, a warning or progress: none, unless the job was not its worker's. */
 export class ReportReply implements Reporting {
   readonly #session: Session
-  readonly #place: Place
+  readonly #slot: ReplySlot
   readonly #fault: ErrorPacketKey
 
   constructor(session: Session, held: HeldJob, fault: ErrorPacketKey) {
     this.#session = session
-    this.#place = placeOf(session, held)
+    this.#slot = slotOf(session, held)
     this.#fault = fault
   }
 
   reported(known: boolean): void {
-    this.#place.fill(
-      known || this.#place.wasPassed ? undefined : this.#session.refusal(this.#fault),
-    )
+    this.#slot.fill(known || this.#slot.wasPassed ? undefined : this.#session.refusal(this.#fault))
   }
 
   refused(): void {
-    this.#place.fill(this.#place.wasPassed ? undefined : this.#session.refusal('QUEUE_FAILED'))
+    this.#slot.fill(this.#slot.wasPassed ? undefined : this.#session.refusal('QUEUE_FAILED'))
   }
 }

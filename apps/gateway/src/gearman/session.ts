@@ -8,8 +8,8 @@ import {
   type PacketName,
   type ResponseName,
 } from '@crossgear/gearman-codec'
-import { FewAtOnce } from '../net/few-at-once.ts'
-import type { Peer, PeerHandler } from '../net/peer.ts'
+import { Limiter } from '../net/limiter.ts'
+import type { Connection, ConnectionHandler } from '../net/connection.ts'
 import { ClientSide } from './client-side.ts'
 import type { DoorContext } from './door-options.ts'
 import { type FunctionName, FunctionNames } from './function-names.ts'
@@ -30,8 +30,8 @@ export interface Handlers {
 }
 
 /** One connection: a client, a worker, an administrator, or all of them. */
-export class Session implements PeerHandler {
-  readonly peer: Peer
+export class Session implements ConnectionHandler {
+  readonly connection: Connection
   /** Tells connections apart in the reply to `workers`. */
   readonly number: number
   /** Which worker it is for limits by worker. */
@@ -44,13 +44,13 @@ export class Session implements PeerHandler {
   readonly #decoder: Decoder
   readonly #names: FunctionNames
   readonly #ended: () => void
-  readonly #asking = new FewAtOnce(askedAtOnce)
-  readonly #lines = new FewAtOnce(1)
+  readonly #asking = new Limiter(askedAtOnce)
+  readonly #lines = new Limiter(1)
   #gone = false
 
-  constructor(peer: Peer, number: number, context: DoorContext, ended: () => void) {
+  constructor(connection: Connection, number: number, context: DoorContext, ended: () => void) {
     const { maxPacketBytes, maxLineBytes, exceptionsForAll = false } = context.options
-    this.peer = peer
+    this.connection = connection
     this.number = number
     this.asWorker = { name: `g${number}`, isShared: false }
     this.context = context
@@ -75,11 +75,11 @@ export class Session implements PeerHandler {
 
   /** Sends a packet behind the replies that are still owed. */
   send(name: ResponseName, ...args: readonly Argument[]): void {
-    this.peer.send(encodeResponse(name, ...args))
+    this.connection.send(encodeResponse(name, ...args))
   }
 
   sendError(key: ErrorKey): void {
-    this.peer.send(this.refusal(key))
+    this.connection.send(this.refusal(key))
   }
 
   /** An ERROR packet that is about to be sent, and so is counted. */
@@ -103,12 +103,12 @@ export class Session implements PeerHandler {
     this.#answer(this.#lines, make, ifStoreFails)
   }
 
-  #answer(turns: FewAtOnce, make: () => Promise<Buffer>, ifStoreFails: () => Buffer): void {
-    const place = this.peer.reserve()
+  #answer(turns: Limiter, make: () => Promise<Buffer>, ifStoreFails: () => Buffer): void {
+    const slot = this.connection.reserve()
     const ask = async (): Promise<Buffer | undefined> => (this.#gone ? undefined : make())
     turns.run(ask).then(
-      (bytes) => place.fill(bytes),
-      () => place.fill(ifStoreFails()),
+      (bytes) => slot.fill(bytes),
+      () => slot.fill(ifStoreFails()),
     )
   }
 
@@ -132,9 +132,9 @@ export class Session implements PeerHandler {
     } catch (error) {
       if (!(error instanceof GearmanCodecError)) throw error
       this.rejected(error.code.toLowerCase() as RejectReason)
-      this.peer.end()
+      this.connection.end()
     }
-    this.peer.keeps(this.#decoder.keptBytes)
+    this.connection.keeps(this.#decoder.keptBytes)
     this.worker.turnOver()
   }
 

@@ -1,6 +1,6 @@
 import type { Ability, Assignment, IdleWorker, Subscription } from '@crossgear/core-scheduler'
-import { NOOP } from '@crossgear/gearman-codec'
-import type { Place } from '../net/places.ts'
+import { noop } from '@crossgear/gearman-codec'
+import type { ReplySlot } from '../net/reply-slots.ts'
 import type { HandCounts } from '../ops/metrics/census.ts'
 import { type AssignForm, GrabbedJob, HeldJob } from './grabbed-job.ts'
 import type { Session } from './session.ts'
@@ -25,7 +25,7 @@ export class WorkerSide implements IdleWorker {
   /** The job that it last ended with an exception. */
   #lastException: string | undefined
   /** Its requests for jobs among what is being read. */
-  #grabs: { readonly form: AssignForm; readonly place: Place }[] = []
+  #grabs: { readonly form: AssignForm; readonly slot: ReplySlot }[] = []
   /** It has ended a job with what is being read. */
   #hasEnded = false
   #asleep = false
@@ -71,7 +71,7 @@ export class WorkerSide implements IdleWorker {
 
   grab(form: AssignForm): void {
     this.#removeIdle()
-    this.#grabs.push({ form, place: this.#session.peer.reserve() })
+    this.#grabs.push({ form, slot: this.#session.connection.reserve() })
   }
 
   sleep(): void {
@@ -85,8 +85,8 @@ export class WorkerSide implements IdleWorker {
    */
   turnOver(): void {
     const { scheduler } = this.#session
-    for (const { form, place } of this.#grabs.splice(0)) {
-      new GrabbedJob(this.#session, form, place, this.#hasEnded).ask()
+    for (const { form, slot } of this.#grabs.splice(0)) {
+      new GrabbedJob(this.#session, form, slot, this.#hasEnded).ask()
     }
     this.#hasEnded = false
     if (!this.#asleep || this.#sleptAs === this.subscription) return
@@ -97,7 +97,7 @@ export class WorkerSide implements IdleWorker {
   /** NOOP, once: to be woken again it has to say that it sleeps again. */
   wake(): void {
     this.#asleep = false
-    this.#session.peer.sendAtHand(NOOP)
+    this.#session.connection.sendAtHand(noop)
   }
 
   /** The ability under which a job of a lane was taken; none where it was given up since. */

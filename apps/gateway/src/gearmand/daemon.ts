@@ -4,7 +4,7 @@ import { oneLine, systemCode } from '../errors.ts'
 import { usageError } from './parse-words.ts'
 
 /** Marks the process that is the server. */
-const MARK = 'XG_DETACHED'
+const mark = 'XG_DETACHED'
 
 interface Report {
   /** Why it does not start; absent: it answers. */
@@ -12,7 +12,7 @@ interface Report {
 }
 
 export function isDetached(): boolean {
-  return process.env[MARK] !== undefined && process.send !== undefined
+  return process.env[mark] !== undefined && process.send !== undefined
 }
 
 /**
@@ -26,7 +26,7 @@ export async function detach(env: NodeJS.ProcessEnv): Promise<void> {
   const child = fork(program, words, {
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    env: { ...env, [MARK]: '1' },
+    env: { ...env, [mark]: '1' },
   })
   const { failure } = await new Promise<Report>((resolve) => {
     child.once('message', (report) => resolve(report as Report))
@@ -74,7 +74,7 @@ export function writePidFile(path: string | undefined, pid = process.pid): () =>
 }
 
 /** It asks whatever directory of users the machine has; /etc/passwd is but one. */
-const ID_PROGRAM = '/usr/bin/id'
+const idProgram = '/usr/bin/id'
 
 /** Node has it; its types do not say so. */
 interface Grouped {
@@ -104,7 +104,7 @@ export function switchUser(user: string): void {
 
 function idOf(user: string, kind: '-u' | '-g'): number {
   try {
-    const text = execFileSync(ID_PROGRAM, [kind, '--', user], { encoding: 'utf8', stdio: 'pipe' })
+    const text = execFileSync(idProgram, [kind, '--', user], { encoding: 'utf8', stdio: 'pipe' })
     return Number(text)
   } catch {
     throw usageError(`Could not find user : ${user}`)

@@ -4,7 +4,7 @@ import type { Config } from '../config/load-config.ts'
 import { oneLine, systemCode } from '../errors.ts'
 import { usageError } from './parse-words.ts'
 
-const STDERR = 2
+const stderr = 2
 const usualPath = '/var/log/gearmand.log'
 
 /** The words of gearmand's log for pino's levels. */
@@ -35,7 +35,7 @@ export class LogFile {
   constructor(where = usualPath, thread = 'main') {
     this.#path = where
     this.#thread = thread
-    if (where === 'stderr') this.#fd = STDERR
+    if (where === 'stderr') this.#fd = stderr
     else if (where !== 'none') this.#open()
   }
 
@@ -52,7 +52,7 @@ export class LogFile {
   /** After the file was moved away. */
   reopen(): void {
     if (this.#fd === undefined || this.#path === 'stderr') return
-    if (this.#fd !== STDERR) closeSync(this.#fd)
+    if (this.#fd !== stderr) closeSync(this.#fd)
     this.#open()
     this.notice('SIGHUP, reopening log file')
   }
@@ -65,7 +65,7 @@ export class LogFile {
       process.stderr.write(
         `gearmand: Could not open log file "${this.#path}", from "${process.cwd()}", switching to stderr. (${reason})\n`,
       )
-      this.#fd = STDERR
+      this.#fd = stderr
     }
   }
 

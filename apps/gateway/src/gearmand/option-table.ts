@@ -146,13 +146,13 @@ export const gearmandOptions: readonly GearmandOption[] = [
   ...queueOptions,
 ]
 
-const WIDTH = 32
+const width = 32
 
 /** What `--help` prints. */
 export function helpText(): string {
   const help = new Help()
   help.helpWidth = helpWidth()
-  const lines = gearmandOptions.map((option) => formatItem(left(option), WIDTH, option.help, help))
+  const lines = gearmandOptions.map((option) => formatItem(left(option), width, option.help, help))
   return [
     'Usage: crossgear gearmand [options]',
     '',

@@ -9,10 +9,10 @@ import { type Given, parseWords } from './parse-words.ts'
 import { type Settings, settle } from './settings.ts'
 
 /** Where programs are looked for if the environment says nothing. */
-const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+const searchedFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** What gearmand ends with whenever it does not run. */
-const FAILED = 1
+const failed = 1
 
 export interface GearmandCommand {
   readonly version: string
@@ -42,7 +42,7 @@ export async function runGearmand(
     const line = error instanceof StartError ? error.message : `Internal error: ${oneLine(error)}`
     process.stderr.write(`gearmand: ${line}\n`)
     await report({ failure: line })
-    return FAILED
+    return failed
   }
 }
 
@@ -84,7 +84,7 @@ async function serveLogged(
       onReopen: (reopen) => process.on('SIGHUP', reopen),
       verbosity,
       signals: { SIGTERM: 'stop', SIGINT: 'stop', SIGUSR1: 'graceful' },
-      searchPath: env['PATH'] || SEARCH_PATH,
+      searchPath: env['PATH'] || searchedFolders,
       ready: ({ doors, store }) => {
         log.info(`Starting up with pid ${process.pid}, verbose is set to ${verbosity}`)
         log.info(`Jobs are kept in ${store.describe}.`)

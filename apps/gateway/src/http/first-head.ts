@@ -1,11 +1,11 @@
 import type { Server, Socket } from 'node:net'
 
 /** As Node's parser has it; a longer head is its to refuse. */
-const MAX_HEAD_BYTES = 16 * 1024
-const CR = 13
-const LF = 10
-const TAB = 9
-const FIRST_PRINTABLE = 32
+const maxHeadBytes = 16 * 1024
+const cr = 13
+const lf = 10
+const tab = 9
+const firstPrintable = 32
 
 export interface FirstHeadEvents {
   /** How long a client may take for its first head, ms. */
@@ -45,7 +45,7 @@ export function withFirstHeads<HttpServer extends Server>(
     const hear = (chunk: Buffer): void => {
       bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
       const headEnd = endOfHead(bytes)
-      if (headEnd === undefined && bytes.length <= MAX_HEAD_BYTES) return
+      if (headEnd === undefined && bytes.length <= maxHeadBytes) return
       stop()
       socket.pause()
       const plain = withLineEnds(bytes, headEnd ?? 0)
@@ -67,12 +67,12 @@ function endOfHead(bytes: Buffer): number | undefined {
   let hasLine = false
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0
-    if (byte === LF) {
+    if (byte === lf) {
       // Empty lines before the first are no end.
       if (isEmpty && hasLine) return at + 1
       isEmpty = true
-    } else if (byte !== CR) {
-      if (byte < FIRST_PRINTABLE && byte !== TAB) return 0
+    } else if (byte !== cr) {
+      if (byte < firstPrintable && byte !== tab) return 0
       isEmpty = false
       hasLine = true
     }

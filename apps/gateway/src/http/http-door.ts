@@ -13,7 +13,7 @@ import type { Census } from '../ops/metrics/census.ts'
 import { type Breach, endBroken } from './broken-requests.ts'
 import { Exchange, type ExchangeParts } from './exchange.ts'
 import { withFirstHeads } from './first-head.ts'
-import { OwedAnswers } from './owed-answers.ts'
+import { PendingResponses } from './pending-responses.ts'
 import { announcesTooMuch, ByteBudget, type Purse, readBody } from './read-body.ts'
 import { readHead, type RequestHead } from './read-head.ts'
 import { type Refusal, refuse, VersionedResponse } from './refusals.ts'
@@ -54,8 +54,8 @@ export interface HttpDoorOptions {
 /** Why a connection or a request was turned away. */
 export type HttpRejection = Lowercase<Refusal> | Breach | Surplus | 'pipeline' | 'slow'
 
-const MIB = 1024 * 1024
-const NO_WORKLOAD = Buffer.alloc(0)
+const mib = 1024 * 1024
+const noWorkload = Buffer.alloc(0)
 /** How long the last answers may take to leave, milliseconds. */
 const lastAnswersMs = 500
 
@@ -69,7 +69,7 @@ export class HttpDoor implements Door {
   readonly #parts: ExchangeParts
   readonly #listener: Listener
   readonly #exchanges = new Set<Exchange>()
-  readonly #owed = new OwedAnswers()
+  readonly #pending = new PendingResponses()
   /** Connections of one request: where a peer ends lines in LF, others may see another end of it. */
   readonly #single = new WeakSet<Socket>()
   #draining = false
@@ -77,8 +77,8 @@ export class HttpDoor implements Door {
   constructor(options: HttpDoorOptions) {
     const { scheduler, host, port, maxConnections, sockets, connected, closed } = options
     this.#options = options
-    this.#maxBytes = options.maxBodyBytes ?? 64 * MIB
-    this.#budget = new ByteBudget(options.maxBufferedBytes ?? 512 * MIB)
+    this.#maxBytes = options.maxBodyBytes ?? 64 * mib
+    this.#budget = new ByteBudget(options.maxBufferedBytes ?? 512 * mib)
     this.#names = new FunctionNames(scheduler.registry.names)
     this.#parts = {
       scheduler,
@@ -126,7 +126,7 @@ export class HttpDoor implements Door {
   async close(): Promise<void> {
     this.drain()
     for (const exchange of this.#exchanges) exchange.refuse('STOPPING')
-    const left = this.#owed
+    const left = this.#pending
       .all()
       .map((response) => new Promise((resolve) => response.once('close', resolve)))
     const timer = new AbortController()
@@ -164,7 +164,9 @@ export class HttpDoor implements Door {
 
   #broken(error: Error, socket: Socket): void {
     // A request that is whole is owed an answer of its own, or has it.
-    const isOwed = this.#owed.of(socket).some(({ req, headersSent }) => req.complete || headersSent)
+    const isOwed = this.#pending
+      .of(socket)
+      .some(({ req, headersSent }) => req.complete || headersSent)
     const breach = endBroken(error, socket, isOwed)
     if (breach) this.#options.rejected?.(breach)
   }
@@ -173,8 +175,8 @@ export class HttpDoor implements Door {
     response.setHeader('Server', `Gearman/${this.#options.version}`)
     if (this.#draining || this.#single.has(request.socket)) response.shouldKeepAlive = false
     if (request.socket.destroyed) return
-    if (this.#single.has(request.socket) && this.#owed.of(request.socket).length > 0) return
-    if (!this.#owed.add(request, response)) {
+    if (this.#single.has(request.socket) && this.#pending.of(request.socket).length > 0) return
+    if (!this.#pending.add(request, response)) {
       this.#options.rejected?.('pipeline')
       request.socket.destroy()
       return
@@ -199,7 +201,7 @@ export class HttpDoor implements Door {
 
   #submit(head: RequestHead, body: Buffer, response: ServerResponse, purse: Purse): void {
     const { name, unique, background, level } = head
-    const input = head.hasWorkload ? body : NO_WORKLOAD
+    const input = head.hasWorkload ? body : noWorkload
     const key = coalescingKey(unique, input)
     const job: NewJob = {
       input,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { bandLevel, type Level } from '@crossgear/core-scheduler'
-import { MAX_UNIQUE_BYTES } from '@crossgear/gearman-codec'
+import { maxUniqueBytes } from '@crossgear/gearman-codec'
 import type { FunctionName, FunctionNames } from '../gearman/function-names.ts'
 import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
 import type { Refusal } from './refusals.ts'
@@ -47,7 +47,7 @@ export function readHead(
   const name = names.read(bytes)
   if (typeof name === 'string') return 'BAD_NAME'
   const unique = Buffer.from(header(request, 'x-gearman-unique') || byPayload, 'latin1')
-  if (unique.length > MAX_UNIQUE_BYTES) return 'UNIQUE_TOO_LARGE'
+  if (unique.length > maxUniqueBytes) return 'UNIQUE_TOO_LARGE'
   return {
     name,
     unique,

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP, isIPv6 } from 'node:net'
 
-export const LOOPBACK = '127.0.0.1'
+export const loopback = '127.0.0.1'
 
 /** Stands for every address of the machine, of both families. */
 export const anyHost = '*'
@@ -34,7 +34,7 @@ export function isLoopback(address: string): boolean {
 }
 
 /** One machine commands the addresses of such a network: it counts as one. */
-const IPV6_NETWORK_GROUPS = 4
+const ipv6NetworkGroups = 4
 
 /** The name under which a peer is counted: its IPv4 address, or its IPv6 network of 64 bits. */
 export function countedAddress(address: string): string {
@@ -46,7 +46,7 @@ export function countedAddress(address: string): string {
   // `::` stands for zeros.
   const zeros = tail === undefined ? 0 : 8 - groups.length - tail.split(':').length
   return [...groups, ...Array<string>(Math.max(zeros, 0)).fill('0'), ...(tail ?? '').split(':')]
-    .slice(0, IPV6_NETWORK_GROUPS)
+    .slice(0, ipv6NetworkGroups)
     .join(':')
 }
 

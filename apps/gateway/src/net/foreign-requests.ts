@@ -6,8 +6,8 @@ import { anyHost } from './addresses.ts'
 export const anyName = '*'
 
 /** Pages of the gateway's own origin, and what no page caused. */
-const OWN_SITE: ReadonlySet<string> = new Set(['same-origin', 'none'])
-const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
+const ownSite: ReadonlySet<string> = new Set(['same-origin', 'none'])
+const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 
 /** A list with commas; undefined where one of them is no name. */
 export function readHostNames(list: string): readonly string[] | undefined {
@@ -43,7 +43,7 @@ export function namesUs(host: string | undefined, names: readonly string[]): boo
 /** True where a web page of another origin caused the request. */
 export function isCrossSite(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site']
-  if (typeof site === 'string' && !OWN_SITE.has(site)) return true
+  if (typeof site === 'string' && !ownSite.has(site)) return true
   const { origin, host } = headers
   return origin !== undefined && !isOriginOf(origin, host ?? '')
 }
@@ -52,9 +52,7 @@ function isOriginOf(origin: string, host: string): boolean {
   try {
     const { protocol, host: shown, port, hostname } = new URL(origin)
     const name = host.toLowerCase()
-    return (
-      name === shown || (port === '' && name === `${hostname}:${DEFAULT_PORTS[protocol] ?? ''}`)
-    )
+    return name === shown || (port === '' && name === `${hostname}:${defaultPorts[protocol] ?? ''}`)
   } catch {
     return false // `null`, of a page without an origin
   }

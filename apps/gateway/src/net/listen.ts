@@ -62,7 +62,7 @@ export async function listenOnAll(
         servers.push(server)
         port = boundPort(server) ?? port
       } catch (error) {
-        if (!ABSENT.has(systemCode(error))) throw error
+        if (!absentCodes.has(systemCode(error))) throw error
         absent = error
       }
     }
@@ -75,7 +75,7 @@ export async function listenOnAll(
 }
 
 /** What a machine without an address, or without its family, says. */
-const ABSENT: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+const absentCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 async function bind(server: Server, options: ListenOptions): Promise<void> {
   server.listen(options)

@@ -5,7 +5,7 @@ import { type ListenAddress, listenOnAll } from './listen.ts'
 export type Surplus = 'connections' | 'address_connections'
 
 /** Where a door wants to listen. */
-export interface PortWish extends ListenAddress {
+export interface PortRequest extends ListenAddress {
   /** The option that chooses the port, for the line that says that it is in use. */
   readonly flag: string
   /** Connections that wait to be accepted. */
@@ -26,7 +26,7 @@ export interface OpenedPort {
  *
  * @throws StartError that says what to do.
  */
-export type OpenPort = (create: () => Server, wish: PortWish) => Promise<OpenedPort>
+export type OpenPort = (create: () => Server, portRequest: PortRequest) => Promise<OpenedPort>
 
 /** This process listens. */
 export const openHere: OpenPort = async (create, { host, port, flag, backlog }) => {

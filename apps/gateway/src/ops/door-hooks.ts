@@ -1,7 +1,7 @@
 import type { Observer } from '@crossgear/core-scheduler'
 import { flagOf } from '../config/options.ts'
 import { systemClock } from '../net/clock.ts'
-import type { DropReason } from '../net/peer.ts'
+import type { DropReason } from '../net/connection.ts'
 import { Episodes } from './log/episodes.ts'
 import type { Logger } from './log/logger.ts'
 import type { DoorMetrics } from './metrics/metrics.ts'

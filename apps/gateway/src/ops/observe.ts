@@ -2,7 +2,7 @@ import type { Observer, Orphan, StoreError } from '@crossgear/core-scheduler'
 import { oneLine } from '../errors.ts'
 import { systemClock } from '../net/clock.ts'
 import type { Logger } from './log/logger.ts'
-import { Troubles } from './log/troubles.ts'
+import { LogDeduper } from './log/log-deduper.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
 /** What the log says of a leftover of a native program that was put right. */
@@ -22,7 +22,7 @@ const found: Readonly<Record<Orphan, string>> = {
 export function observeWith(metrics: Metrics, log: Logger): Observer {
   const { jobs } = metrics
   let saidOf: StoreError | undefined
-  const troubles = new Troubles(() => systemClock.nowMs())
+  const deduper = new LogDeduper(() => systemClock.nowMs())
   return {
     submitted: (lane, door, how) => jobs.submitted(lane, door, how),
     assigned: (job) => jobs.assigned(job),
@@ -30,7 +30,7 @@ export function observeWith(metrics: Metrics, log: Logger): Observer {
     cancelled: (lane, door) => jobs.cancelled(lane, door),
     store: (up, reason) => {
       metrics.storeUp(up)
-      troubles.forget()
+      deduper.forget()
       if (up) log.info('The store answers again.')
       else log.warn(`The store cannot be reached (${reason ?? 'no reason'}): trying again.`)
     },
@@ -64,7 +64,7 @@ export function observeWith(metrics: Metrics, log: Logger): Observer {
     },
     error: (task, error) => {
       const text = oneLine(error)
-      if (!troubles.isNews(task, text)) return
+      if (!deduper.isNews(task, text)) return
       log.warn(`${task}: ${text}`)
       log.debug({ err: error }, 'Where it came from.')
     },

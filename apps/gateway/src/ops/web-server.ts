@@ -30,9 +30,9 @@ export interface WebServer {
   close(): Promise<void>
 }
 
-const CHECK_TIMEOUT_MS = 2000
-const METHODS = ['GET', 'HEAD']
-const NAME_IT = `allow the name with ${flagOf('allowedHosts')}`
+const checkTimeoutMs = 2000
+const methods = ['GET', 'HEAD']
+const nameIt = `allow the name with ${flagOf('allowedHosts')}`
 
 /** The port for monitoring: `/metrics` and the pages below it, `/healthz` (the process is alive), `/readyz` (it can take jobs). */
 export function createWebServer(parts: WebParts): WebServer {
@@ -72,9 +72,9 @@ export function createWebServer(parts: WebParts): WebServer {
     if (!page) {
       const known = [...Object.keys(pages), ...Object.keys(own)]
       write(response, json(404, { error: 'no such page', pages: known }))
-    } else if (!METHODS.includes(request.method ?? '')) {
-      response.setHeader('Allow', METHODS.join(', '))
-      write(response, json(405, { error: `use ${METHODS.join(' or ')}` }))
+    } else if (!methods.includes(request.method ?? '')) {
+      response.setHeader('Allow', methods.join(', '))
+      write(response, json(405, { error: `use ${methods.join(' or ')}` }))
     } else {
       answer(path, () => page(request), response)
     }
@@ -109,11 +109,11 @@ function foreignRefusal({ names = [], log }: WebParts) {
   return ({ method = 'GET', headers }: IncomingMessage): Answer | undefined => {
     if (!namesUs(headers.host, names)) {
       if (episodes.begins('host')) {
-        log.warn({ host: headers.host }, `The web port was asked by another name: ${NAME_IT}.`)
+        log.warn({ host: headers.host }, `The web port was asked by another name: ${nameIt}.`)
       }
-      return json(421, { error: `the header Host names another server: ${NAME_IT}` })
+      return json(421, { error: `the header Host names another server: ${nameIt}` })
     }
-    if (METHODS.includes(method) || !isCrossSite(headers)) return undefined
+    if (methods.includes(method) || !isCrossSite(headers)) return undefined
     return json(403, { error: 'a web page of another origin may change nothing here' })
   }
 }
@@ -130,8 +130,8 @@ function write(response: ServerResponse, { status, type, body }: Answer): void {
 async function checkInTime(check: () => Promise<Readiness>): Promise<Readiness> {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<Readiness>((resolve) => {
-    const reason = `the store gave no answer within ${CHECK_TIMEOUT_MS} ms`
-    timer = setTimeout(resolve, CHECK_TIMEOUT_MS, { ready: false, reason })
+    const reason = `the store gave no answer within ${checkTimeoutMs} ms`
+    timer = setTimeout(resolve, checkTimeoutMs, { ready: false, reason })
   })
   try {
     return await Promise.race([check(), tooLate])

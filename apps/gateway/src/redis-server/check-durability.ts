@@ -5,7 +5,7 @@ import type { Logger } from '../ops/log/logger.ts'
 import { nameServer } from './given-store.ts'
 import type { OpenStore } from './open-store.ts'
 
-const TIMEOUT_MS = 5000
+const timeoutMs = 5000
 
 /**
  * Makes sure that the store can confirm what `--durability` asks for.
@@ -34,7 +34,7 @@ export async function checkDurability(
   }
   let connection: StoreProbe | undefined
   try {
-    connection = await StoreProbe.open(await locateServer(store.address, TIMEOUT_MS), TIMEOUT_MS)
+    connection = await StoreProbe.open(await locateServer(store.address, timeoutMs), timeoutMs)
     if (durability.level === 'fsync') await checkFsync(connection, flag, log)
     else await checkReplicas(connection, flag, durability.replicas, log)
   } catch (error) {

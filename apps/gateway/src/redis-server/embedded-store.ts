@@ -4,20 +4,20 @@ import { fileURLToPath } from 'node:url'
 import { type ServerAddress, StoreProbe } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
 import { StartError, systemCode } from '../errors.ts'
-import { LOOPBACK } from '../net/addresses.ts'
+import { loopback } from '../net/addresses.ts'
 import { nameServer } from './given-store.ts'
 import type { RunningStore } from './keep-running.ts'
 import { chooseStorePort } from './private-server.ts'
 
 /** Plain JavaScript, so that it runs the same from the sources and from the build. */
-const SCRIPT = fileURLToPath(new URL('../../bin/embedded-store.js', import.meta.url))
-const PORT_TAKEN = 3
-const PORT_ATTEMPTS = 3
-const LOOK_AGAIN_MS = 20
-const ANSWERS_WITHIN_MS = 20_000
-const TIMEOUT_MS = 3000
+const script = fileURLToPath(new URL('../../bin/embedded-store.js', import.meta.url))
+const portTakenCode = 3
+const portAttempts = 3
+const lookAgainMs = 20
+const answersWithinMs = 20_000
+const timeoutMs = 3000
 /** What the engine said last is kept for the error line, up to this length. */
-const LAST_WORDS = 2000
+const maxLastWords = 2000
 
 interface EmbeddedProcess {
   readonly child: ChildProcess
@@ -32,7 +32,7 @@ export async function startEmbedded(
 ): Promise<RunningStore> {
   for (let attempt = 1; ; attempt++) {
     const port = await chooseStorePort(wish)
-    const address: ServerAddress = { host: LOOPBACK, port, tls: false, password, db: 0 }
+    const address: ServerAddress = { host: loopback, port, tls: false, password, db: 0 }
     const store = forkStore(port, password)
     const server = await firstAnswer(address, store)
     if (server !== undefined) {
@@ -47,8 +47,8 @@ export async function startEmbedded(
         },
       }
     }
-    const portTaken = store.child.exitCode === PORT_TAKEN
-    if (!portTaken || wish !== 'auto' || attempt === PORT_ATTEMPTS) {
+    const portTaken = store.child.exitCode === portTakenCode
+    if (!portTaken || wish !== 'auto' || attempt === portAttempts) {
       const reason = store.lastWords() || (await store.exited)
       throw new StartError(`The embedded store did not start (${reason}): give a --redis-url.`, 1)
     }
@@ -57,7 +57,7 @@ export async function startEmbedded(
 
 /** The password goes by the channel between the two: other users can read a process's words. */
 function forkStore(port: number, password: string): EmbeddedProcess {
-  const child = fork(SCRIPT, [String(port)], {
+  const child = fork(script, [String(port)], {
     detached: true,
     execArgv: ['--no-warnings'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -66,7 +66,7 @@ function forkStore(port: number, password: string): EmbeddedProcess {
   child.send({ password }, () => undefined)
   let words = ''
   const hear = (chunk: Buffer) => {
-    words = (words + chunk.toString()).slice(-LAST_WORDS)
+    words = (words + chunk.toString()).slice(-maxLastWords)
   }
   child.stdout?.on('data', hear)
   child.stderr?.on('data', hear)
@@ -86,21 +86,21 @@ async function firstAnswer(
   address: ServerAddress,
   { child }: EmbeddedProcess,
 ): Promise<string | undefined> {
-  for (let waitedMs = 0; waitedMs < ANSWERS_WITHIN_MS; waitedMs += LOOK_AGAIN_MS) {
+  for (let waitedMs = 0; waitedMs < answersWithinMs; waitedMs += lookAgainMs) {
     if (child.exitCode !== null || child.signalCode !== null) return undefined
     try {
       return await prepare(address)
     } catch (error) {
       if (systemCode(error) !== 'ECONNREFUSED') throw error
     }
-    await delay(LOOK_AGAIN_MS)
+    await delay(lookAgainMs)
   }
   child.kill('SIGKILL')
   throw new StartError('The embedded store does not answer: give a --redis-url.', 1)
 }
 
 async function prepare(address: ServerAddress): Promise<string> {
-  const connection = await StoreProbe.open(address, TIMEOUT_MS)
+  const connection = await StoreProbe.open(address, timeoutMs)
   try {
     await connection.command('CONFIG', 'SET', 'hash-max-listpack-value', '1024')
     await connection.command('CONFIG', 'SET', 'hash-max-listpack-entries', '128')

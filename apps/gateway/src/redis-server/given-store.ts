@@ -4,7 +4,7 @@ import { oneLine, StartError, systemCode } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import { printStoreAddress } from './store-address.ts'
 
-const TIMEOUT_MS = 5000
+const timeoutMs = 5000
 
 /**
  * Makes sure that a Redis answers at the address and takes the login. Returns what the server calls
@@ -17,7 +17,7 @@ export async function checkGivenStore(
 ): Promise<string> {
   let connection: StoreProbe | undefined
   try {
-    connection = await StoreProbe.open(await locateServer(address, TIMEOUT_MS), TIMEOUT_MS)
+    connection = await StoreProbe.open(await locateServer(address, timeoutMs), timeoutMs)
     await waitUntilLoaded(connection, log, signal)
     if ('nodes' in address) await checkCluster(connection)
     await checkVersion(connection)
@@ -31,14 +31,14 @@ export async function checkGivenStore(
 }
 
 /** Redis 6 lacks commands that the gateway's scripts use. Every Valkey says 7 at least. */
-const OLDEST_MAJOR = 7
+const oldestMajor = 7
 
 class UnfitStore extends Error {}
 
 async function checkVersion(connection: StoreProbe): Promise<void> {
   const version = (await readInfo(connection, 'server')).get('redis_version')
-  if (version === undefined || Number.parseInt(version, 10) >= OLDEST_MAJOR) return
-  throw new UnfitStore(`is Redis ${version}: Redis ${OLDEST_MAJOR} or Valkey is needed`)
+  if (version === undefined || Number.parseInt(version, 10) >= oldestMajor) return
+  throw new UnfitStore(`is Redis ${version}: Redis ${oldestMajor} or Valkey is needed`)
 }
 
 /** A full server that evicts would drop jobs instead of refusing them. */
@@ -75,7 +75,7 @@ function explain(error: unknown, url: string): string {
   return `The store at ${url} cannot be reached (${reason}): start it or correct --redis-url.`
 }
 
-const LOOK_AGAIN_MS = 50
+const lookAgainMs = 50
 
 /** Waits while the server reads its data from disk (which it does before it takes commands), unless aborted. */
 export async function waitUntilLoaded(
@@ -92,7 +92,7 @@ export async function waitUntilLoaded(
       if (!(ProbeError.is(error, 'REPLY') && error.word === 'LOADING')) throw error
       if (!said) log.info('The store is reading its data; the doors open when it has.')
       said = true
-      await delay(LOOK_AGAIN_MS, undefined, { ...(signal && { signal }) })
+      await delay(lookAgainMs, undefined, { ...(signal && { signal }) })
     }
   }
 }
@@ -126,13 +126,13 @@ export async function nameServer(connection: StoreProbe): Promise<string> {
   return `Redis ${info.get('redis_version') ?? '(version unknown)'}`
 }
 
-const REACHABLE_WITHIN_MS = 2000
+const reachableWithinMs = 2000
 
 /** Whether some server of the store answers now. */
 export async function storeAnswers(address: StoreAddress): Promise<boolean> {
   try {
-    const server = await locateServer(address, REACHABLE_WITHIN_MS)
-    const connection = await StoreProbe.open(server, REACHABLE_WITHIN_MS)
+    const server = await locateServer(address, reachableWithinMs)
+    const connection = await StoreProbe.open(server, reachableWithinMs)
     try {
       await connection.command('PING')
       return true

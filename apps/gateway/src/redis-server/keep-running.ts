@@ -17,10 +17,10 @@ export interface RunningStore {
   stop(): Promise<void>
 }
 
-const FIRST_DELAY_MS = 100
-const LONGEST_DELAY_MS = 5000
+const shortestDelayMs = 100
+const longestDelayMs = 5000
 /** A store that ran this long is taken to be well: the next failure waits from the start again. */
-const WELL_AFTER_MS = 30_000
+const wellAfterMs = 30_000
 
 /** Starts a store again whenever it ends, at the same address, until it is told to stop. */
 export class KeptStore {
@@ -58,13 +58,13 @@ export class KeptStore {
       })
     })
     let store: RunningStore | undefined = first
-    let delayMs = FIRST_DELAY_MS
+    let delayMs = shortestDelayMs
     while (store) {
       const startedAt = performance.now()
       const reason = await Promise.race([store.ended, told])
       if (signal.aborted) return
       this.#running = undefined
-      if (performance.now() - startedAt >= WELL_AFTER_MS) delayMs = FIRST_DELAY_MS
+      if (performance.now() - startedAt >= wellAfterMs) delayMs = shortestDelayMs
       this.#log.error(`The store ended (${String(reason)}); starting it again.`)
       store = await this.#restart(delayMs)
       delayMs = nextDelay(delayMs)
@@ -89,5 +89,5 @@ export class KeptStore {
 }
 
 function nextDelay(delayMs: number): number {
-  return Math.min(delayMs * 2, LONGEST_DELAY_MS)
+  return Math.min(delayMs * 2, longestDelayMs)
 }

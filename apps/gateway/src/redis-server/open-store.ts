@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type StoreAddress, StoreProbe } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
 import { oneLine, StartError } from '../errors.ts'
-import { LOOPBACK } from '../net/addresses.ts'
+import { loopback } from '../net/addresses.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import { startEmbedded } from './embedded-store.ts'
 import { checkGivenStore, waitUntilLoaded } from './given-store.ts'
@@ -113,14 +113,14 @@ async function openEmbedded(config: StoreConfig, log: Logger): Promise<OpenStore
   }
 }
 
-const LOADING_TIMEOUT_MS = 5000
+const loadingTimeoutMs = 5000
 
 async function finishLoading(
   store: RunningStore,
   log: Logger,
   signal?: AbortSignal,
 ): Promise<void> {
-  const connection = await StoreProbe.open(store.address, LOADING_TIMEOUT_MS)
+  const connection = await StoreProbe.open(store.address, loadingTimeoutMs)
   try {
     await waitUntilLoaded(connection, log, signal)
   } finally {
@@ -129,5 +129,5 @@ async function finishLoading(
 }
 
 function loopbackUrl(port: number, password: string): string {
-  return `redis://default:${password}@${LOOPBACK}:${port}`
+  return `redis://default:${password}@${loopback}:${port}`
 }

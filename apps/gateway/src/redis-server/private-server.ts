@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Config } from '../config/load-config.ts'
 import { StartError, systemCode } from '../errors.ts'
-import { LOOPBACK } from '../net/addresses.ts'
+import { loopback } from '../net/addresses.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import type { StoreFolder } from './store-folder.ts'
 
@@ -20,7 +20,7 @@ export interface ServerProcess {
 }
 
 /** Stands for the standard input in the place of a configuration file. */
-const FROM_STDIN = '-'
+const fromStdin = '-'
 
 /**
  * The settings of the private store: what was accepted is on disk within a second, and a job's hash
@@ -30,7 +30,7 @@ function serverSettings(folder: StoreFolder, port: number): Readonly<Record<stri
   const socket =
     folder.socketPath === undefined ? {} : { unixsocket: folder.socketPath, unixsocketperm: '700' }
   return {
-    bind: LOOPBACK,
+    bind: loopback,
     port: String(port),
     'protected-mode': 'yes',
     ...socket,
@@ -61,7 +61,7 @@ export async function spawnServer(
   ])
   const log = await open(folder.logPath, 'a', 0o600)
   try {
-    const child = spawn(program, [FROM_STDIN, ...words], {
+    const child = spawn(program, [fromStdin, ...words], {
       cwd: folder.path,
       detached: true,
       stdio: ['pipe', log.fd, log.fd],
@@ -88,10 +88,10 @@ export interface StoreProgram {
   readonly path: string
 }
 
-const PROGRAMS = ['redis-server', 'valkey-server']
+const programs = ['redis-server', 'valkey-server']
 /** Redis 6 lacks commands that the gateway's scripts use. Every Valkey is newer. */
-const OLDEST_MAJOR = 7
-const VERSION_TIMEOUT_MS = 5000
+const oldestMajor = 7
+const versionTimeoutMs = 5000
 
 /** The first program on PATH that can be the private store. */
 export async function findStoreProgram(
@@ -99,14 +99,14 @@ export async function findStoreProgram(
   log: Logger,
 ): Promise<StoreProgram | undefined> {
   const folders = (pathVariable ?? '').split(delimiter).filter((folder) => folder !== '')
-  for (const name of PROGRAMS) {
+  for (const name of programs) {
     for (const folder of folders) {
       const path = join(folder, name)
       if (!(await isExecutable(path))) continue
       const major = await majorVersion(path)
-      if (major === undefined || major >= OLDEST_MAJOR) return { path }
+      if (major === undefined || major >= oldestMajor) return { path }
       log.warn(
-        `${path} is version ${major} and not used: Redis ${OLDEST_MAJOR} or Valkey is needed.`,
+        `${path} is version ${major} and not used: Redis ${oldestMajor} or Valkey is needed.`,
       )
     }
   }
@@ -126,7 +126,7 @@ async function isExecutable(path: string): Promise<boolean> {
 async function majorVersion(path: string): Promise<number | undefined> {
   try {
     const { stdout } = await promisify(execFile)(path, ['--version'], {
-      timeout: VERSION_TIMEOUT_MS,
+      timeout: versionTimeoutMs,
     })
     const major = /\bv=(\d+)\./.exec(stdout)?.[1]
     return major === undefined ? undefined : Number(major)
@@ -135,16 +135,16 @@ async function majorVersion(path: string): Promise<number | undefined> {
   }
 }
 
-const USUAL_PORT = 6379
+const usualPort = 6379
 
 /** The loopback port of a new store: the one wished for, or for `auto` 6379 or any that is free. */
 export async function chooseStorePort(wish: Config['storePort']): Promise<number> {
-  if (wish === 'auto') return (await tryPort(USUAL_PORT)) ?? (await freePort())
+  if (wish === 'auto') return (await tryPort(usualPort)) ?? (await freePort())
   if (wish === 0) return await freePort()
   const port = await tryPort(wish)
   if (port !== undefined) return port
   throw new StartError(
-    `Port ${wish} on ${LOOPBACK} is in use: stop the other program or choose another with --store-port.`,
+    `Port ${wish} on ${loopback} is in use: stop the other program or choose another with --store-port.`,
     1,
   )
 }
@@ -159,7 +159,7 @@ async function freePort(): Promise<number> {
 async function tryPort(port: number): Promise<number | undefined> {
   const server = createServer()
   try {
-    server.listen({ host: LOOPBACK, port, exclusive: true })
+    server.listen({ host: loopback, port, exclusive: true })
     await once(server, 'listening')
   } catch (error) {
     if (['EADDRINUSE', 'EACCES'].includes(systemCode(error))) return undefined

@@ -14,13 +14,13 @@ import {
 import type { StoreFolder, StoreRecord } from './store-folder.ts'
 import { StoreKeeper } from './store-keeper.ts'
 
-const LOOK_AGAIN_MS = 20
+const lookAgainMs = 20
 /** From the start of the process to its first answer. */
-const ANSWERS_WITHIN_MS = 20_000
+const answersWithinMs = 20_000
 /** A process of the recorded number that does not listen by then is another program. */
-const LISTENS_WITHIN_MS = 2000
+const listensWithinMs = 2000
 /** Somebody may take the port between the look and the start. */
-const PORT_ATTEMPTS = 3
+const portAttempts = 3
 
 export interface PrivateStoreSettings {
   readonly program: StoreProgram
@@ -67,7 +67,7 @@ export async function attachOrStart(
 }
 
 async function attach(folder: StoreFolder, record: StoreRecord): Promise<Held | undefined> {
-  for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
+  for (let waitedMs = 0; ; waitedMs += lookAgainMs) {
     try {
       const keeper = await StoreKeeper.connect(folder, record.port)
       return keeper && { keeper, port: record.port }
@@ -90,9 +90,9 @@ async function attach(folder: StoreFolder, record: StoreRecord): Promise<Held | 
         )
       }
       const mayComeUp = ['ECONNREFUSED', 'ENOENT'].includes(systemCode(error))
-      if (!mayComeUp || !isAlive(record.pid) || waitedMs >= LISTENS_WITHIN_MS) return undefined
+      if (!mayComeUp || !isAlive(record.pid) || waitedMs >= listensWithinMs) return undefined
     }
-    await delay(LOOK_AGAIN_MS)
+    await delay(lookAgainMs)
   }
 }
 
@@ -112,7 +112,7 @@ async function start({ program, folder, port: wish }: PrivateStoreSettings): Pro
     await folder.removeRecord()
     const lastWords = await folder.lastWords()
     const portTaken = /Address already in use|Failed listening on port/.test(lastWords)
-    if (!portTaken || wish !== 'auto' || attempt === PORT_ATTEMPTS) {
+    if (!portTaken || wish !== 'auto' || attempt === portAttempts) {
       throw new StartError(
         `${program.path} did not start (${lastWords || (await server.exited)}): see ${folder.logPath}, or give a --redis-url.`,
         1,
@@ -127,7 +127,7 @@ async function firstAnswer(
   port: number,
   server: ServerProcess,
 ): Promise<StoreKeeper | undefined> {
-  for (let waitedMs = 0; waitedMs < ANSWERS_WITHIN_MS; waitedMs += LOOK_AGAIN_MS) {
+  for (let waitedMs = 0; waitedMs < answersWithinMs; waitedMs += lookAgainMs) {
     if (server.hasExited()) return undefined
     try {
       const keeper = await StoreKeeper.connect(folder, port)
@@ -135,7 +135,7 @@ async function firstAnswer(
     } catch (error) {
       if (ProbeError.is(error, 'TIMEOUT')) break
     }
-    await delay(LOOK_AGAIN_MS)
+    await delay(lookAgainMs)
   }
   throw new StartError(
     `The store that was started (process ${server.pid}) does not answer: see ${folder.logPath}.`,
@@ -163,10 +163,10 @@ async function endOrLeave(folder: StoreFolder, held: Held, log: Logger): Promise
   keeper.connection.end()
 }
 
-const LOCK_RETRY_MS = 25
-const GIVE_UP_MS = 60_000
+const lockRetryMs = 25
+const giveUpMs = 60_000
 /** A holder writes its pid at once after it made the file, or never. */
-const UNWRITTEN_MS = 2000
+const unwrittenMs = 2000
 
 /** How a holder is waited for. */
 interface LockWait {
@@ -185,16 +185,16 @@ export async function withLock<T>(
   work: () => Promise<T>,
   { signal, waits = () => undefined }: LockWait = {},
 ): Promise<T> {
-  for (let waitedMs = 0; !(await take(path)); waitedMs += LOCK_RETRY_MS) {
+  for (let waitedMs = 0; !(await take(path)); waitedMs += lockRetryMs) {
     if (await removeStale(path)) continue
     if (waitedMs === 0) waits()
-    if (waitedMs >= GIVE_UP_MS) {
+    if (waitedMs >= giveUpMs) {
       throw new StartError(
         `Another gateway holds ${path}: wait until it has started or stopped; if there is none, remove the file.`,
         1,
       )
     }
-    await delay(LOCK_RETRY_MS, undefined, { ...(signal && { signal }) })
+    await delay(lockRetryMs, undefined, { ...(signal && { signal }) })
   }
   try {
     return await work()
@@ -218,7 +218,7 @@ async function take(path: string): Promise<boolean> {
 async function removeStale(path: string): Promise<boolean> {
   const before = await look(path)
   if (!before) return true // released meanwhile
-  if (before.pid === undefined ? before.ageMs < UNWRITTEN_MS : isAlive(before.pid)) return false
+  if (before.pid === undefined ? before.ageMs < unwrittenMs : isAlive(before.pid)) return false
   const after = await look(path)
   if (after?.inode !== before.inode) return true // taken over by another
   await rm(path, { force: true })

@@ -15,15 +15,15 @@ import { dirname, join, resolve } from 'node:path'
 import type { ServerAddress } from '@crossgear/redis-store'
 import * as v from 'valibot'
 import { oneLine, StartError, systemCode } from '../errors.ts'
-import { LOOPBACK } from '../net/addresses.ts'
+import { loopback } from '../net/addresses.ts'
 
 /** The longest path that Linux (108 bytes with the NUL) gives a unix socket; macOS takes 103. */
-const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
+const maxSocketPathBytes = process.platform === 'linux' ? 107 : 103
 
 /** The jobs are for nobody else to read. */
-const FOLDER_MODE = 0o700
+const folderMode = 0o700
 
-const RECORD_NAME = 'store.json'
+const recordName = 'store.json'
 const recordSchema = v.object({
   port: v.number(),
   pid: v.number(),
@@ -49,16 +49,16 @@ export class StoreFolder {
     this.password = password
     this.lockPath = join(path, 'store.lock')
     this.logPath = join(path, 'store.log')
-    this.#recordPath = join(path, RECORD_NAME)
+    this.#recordPath = join(path, recordName)
     const socketPath = join(path, 'store.sock')
-    const fits = Buffer.byteLength(socketPath) <= MAX_SOCKET_PATH_BYTES
+    const fits = Buffer.byteLength(socketPath) <= maxSocketPathBytes
     this.socketPath = fits ? socketPath : undefined
   }
 
   static async open(dataDir: string): Promise<StoreFolder> {
     const path = resolve(dataDir)
     try {
-      await makeFolder(path, FOLDER_MODE)
+      await makeFolder(path, folderMode)
       await access(path, constants.W_OK | constants.X_OK)
       const real = await realpath(path)
       return new StoreFolder(real, await storePassword(real))
@@ -75,7 +75,7 @@ export class StoreFolder {
   /** The folder if a gateway has its store there. */
   static async find(dataDir: string): Promise<StoreFolder | undefined> {
     try {
-      await access(join(resolve(dataDir), RECORD_NAME))
+      await access(join(resolve(dataDir), recordName))
       return await StoreFolder.open(dataDir)
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return undefined
@@ -86,7 +86,7 @@ export class StoreFolder {
   address(port: number): ServerAddress {
     const { socketPath: path, password } = this
     if (path !== undefined) return { path, password, db: 0 }
-    return { host: LOOPBACK, port, tls: false, password, db: 0 }
+    return { host: loopback, port, tls: false, password, db: 0 }
   }
 
   async readRecord(): Promise<StoreRecord | undefined> {
@@ -124,12 +124,12 @@ export class StoreFolder {
   }
 }
 
-const FILE_NAME = 'store.password'
+const fileName = 'store.password'
 /** For the user of the gateway alone. */
-const FILE_MODE = 0o600
-const RANDOM_BYTES = 24
+const fileMode = 0o600
+const passwordBytes = 24
 /** Needs no quotes in a configuration and no escapes in a URL. */
-const FIT = /^[\w.~-]{8,512}$/
+const fit = /^[\w.~-]{8,512}$/
 
 /**
  * The password of the store of a folder: what its file holds, or a random one, which is written there
@@ -138,10 +138,10 @@ const FIT = /^[\w.~-]{8,512}$/
  * @throws StartError (code 1)
  */
 export async function storePassword(folder: string): Promise<string> {
-  const path = join(folder, FILE_NAME)
+  const path = join(folder, fileName)
   try {
     const password = (await read(path)) ?? (await create(path))
-    if (FIT.test(password)) return password
+    if (fit.test(password)) return password
   } catch (error) {
     throw new StartError(
       `The password file ${path} cannot be used (${systemCode(error) || oneLine(error)}): correct or remove it.`,
@@ -158,7 +158,7 @@ export async function storePassword(folder: string): Promise<string> {
 async function read(path: string): Promise<string | undefined> {
   try {
     const text = await readFile(path, 'utf8')
-    await chmod(path, FILE_MODE)
+    await chmod(path, fileMode)
     return text.trimEnd()
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined
@@ -169,8 +169,8 @@ async function read(path: string): Promise<string | undefined> {
 /** Two gateways that start at once end up with one password: the link is made by the first alone. */
 async function create(path: string): Promise<string> {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
-  await writeFile(draft, `${randomBytes(RANDOM_BYTES).toString('hex')}\n`, {
-    mode: FILE_MODE,
+  await writeFile(draft, `${randomBytes(passwordBytes).toString('hex')}\n`, {
+    mode: fileMode,
     flag: 'wx',
   })
   try {

@@ -3,13 +3,13 @@ import { nameServer } from './given-store.ts'
 import type { StoreFolder } from './store-folder.ts'
 
 /** Every gateway that uses a private store holds one connection of this name: the store knows its users. */
-const KEEPER_NAME = 'crossgear-keeper'
-const TIMEOUT_MS = 3000
+const keeperName = 'crossgear-keeper'
+const timeoutMs = 3000
 /** An append-only file may have to be written to a slow disk first. */
-const SHUTDOWN_MS = 15_000
+const shutdownMs = 15_000
 
 /** The answer of a server without a password to a login. */
-const NO_PASSWORD = /without any password/
+const noPassword = /without any password/
 
 /** A gateway's hold on the private store of a folder. */
 export class StoreKeeper {
@@ -30,7 +30,7 @@ export class StoreKeeper {
         connection.end()
         return undefined
       }
-      await connection.command('CLIENT', 'SETNAME', KEEPER_NAME)
+      await connection.command('CLIENT', 'SETNAME', keeperName)
       return new StoreKeeper(connection, await nameServer(connection))
     } catch (error) {
       connection.end()
@@ -41,7 +41,7 @@ export class StoreKeeper {
   /** Whether another gateway holds the store too. */
   async isShared(): Promise<boolean> {
     const list = await this.connection.command('CLIENT', 'LIST', 'TYPE', 'normal')
-    return String(list).split(` name=${KEEPER_NAME} `).length - 1 > 1
+    return String(list).split(` name=${keeperName} `).length - 1 > 1
   }
 
   /** Lets go of the store, once the server has noticed. */
@@ -53,7 +53,7 @@ export class StoreKeeper {
   /** Ends the server; what it accepted is on disk then. False if it is still there. */
   async shutDown(): Promise<boolean> {
     try {
-      await this.connection.send(['SHUTDOWN', 'NOSAVE'], SHUTDOWN_MS)
+      await this.connection.send(['SHUTDOWN', 'NOSAVE'], shutdownMs)
       return false
     } catch (error) {
       // No answer comes but the end of the connection, and that only once all is written.
@@ -66,12 +66,12 @@ export class StoreKeeper {
 async function connectTo(folder: StoreFolder, port: number): Promise<StoreProbe> {
   const address = folder.address(port)
   try {
-    return await StoreProbe.open(address, TIMEOUT_MS)
+    return await StoreProbe.open(address, timeoutMs)
   } catch (error) {
-    if (!ProbeError.is(error, 'REPLY') || !NO_PASSWORD.test(error.message)) throw error
+    if (!ProbeError.is(error, 'REPLY') || !noPassword.test(error.message)) throw error
   }
   const { password, ...open } = address
-  const connection = await StoreProbe.open(open, TIMEOUT_MS)
+  const connection = await StoreProbe.open(open, timeoutMs)
   try {
     if (await servesFolder(connection, folder.path)) {
       await connection.command('CONFIG', 'SET', 'requirepass', password ?? '')

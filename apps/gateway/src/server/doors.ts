@@ -1,13 +1,13 @@
 import { Scheduler } from '@crossgear/core-scheduler'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
-import type { Neighbours } from '../faktory/context.ts'
+import type { PeerProcesses } from '../faktory/context.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
 import type { GoingAway } from '../faktory/workers.ts'
 import { GearmanDoor } from '../gearman/gearman-door.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { HttpDoor } from '../http/http-door.ts'
-import { Arrivals } from '../net/arrivals.ts'
+import { InputBudget } from '../net/input-budget.ts'
 import { systemClock } from '../net/clock.ts'
 import type { Door } from '../net/door.ts'
 import { ownNames } from '../net/foreign-requests.ts'
@@ -84,7 +84,7 @@ export interface SharedParts {
   /** The answer to the Gearman text command `getpid`: the process that is sent signals. */
   readonly pid: number
   readonly openPort: OpenPort
-  readonly neighbours: Neighbours
+  readonly peerProcesses: PeerProcesses
 }
 
 /** Builds the doors that are on, in the order in which they open. */
@@ -103,10 +103,10 @@ export function doorsOf(
     ...(shared && { open: shared.openPort }),
   }
   const common = { scheduler, host, maxConnections, sockets }
-  const peerLimits = () => ({
+  const connectionLimits = () => ({
     dropBytes: config.maxUnsentBytes,
     stallMs: config.stallSeconds * 1000,
-    arrivals: new Arrivals(config.maxBufferedBytes),
+    inputBudget: new InputBudget(config.maxBufferedBytes),
   })
   const adminFrom = config.adminFrom === undefined ? [] : (readNetworks(config.adminFrom) ?? [])
   const admins = new AdminAccess(adminFrom)
@@ -115,7 +115,7 @@ export function doorsOf(
     const options = {
       ...{ ...common, port: config.gearmanPort, handlePrefix, maxPacketBytes },
       version: gearmand.number,
-      peerLimits: peerLimits(),
+      connectionLimits: connectionLimits(),
       exceptionsForAll: config.exceptions,
       roundRobin: config.roundRobin || gearmand.alwaysInTurn,
       maxFunctions: config.maxFunctions,
@@ -131,14 +131,14 @@ export function doorsOf(
   if (config.faktoryPort !== 'off') {
     const options = {
       ...{ ...common, version, port: config.faktoryPort, maxLineBytes: maxPacketBytes },
-      peerLimits: peerLimits(),
+      connectionLimits: connectionLimits(),
       clock: systemClock,
       helloWithinMs: config.handshakeSeconds * 1000,
       payloadRuleOf: (fn: string) => config.routes.get(fn)?.payload ?? 'auto',
       passwordTries: config.faktoryPasswordTries,
       mayFlush: (address: string) => admins.allows(address),
       goingAway: warnOfGoingAway(log, () => systemClock.nowMs()),
-      ...(shared && { neighbours: shared.neighbours }),
+      ...(shared && { peerProcesses: shared.peerProcesses }),
       ...(config.faktoryPassword !== undefined && { password: config.faktoryPassword }),
       ...(tls.faktory && { tls: tls.faktory }),
       ...hooks('faktory'),

@@ -17,11 +17,11 @@ import {
 } from './shutdown.ts'
 
 /** A shell's code for a program that was interrupted. */
-const INTERRUPTED = 130
+const interruptedCode = 130
 /** How long an impatient stop waits for the store to end, and any stop for a start to be given up. */
-const STORE_END_MS = 2000
+const storeEndMs = 2000
 /** How often a graceful end looks for jobs that are left. */
-const LOOK_AGAIN_MS = 100
+const lookAgainMs = 100
 
 /**
  * Runs the gateway until it is told to stop, and returns the exit code:
@@ -60,7 +60,7 @@ export async function serve(
       if ('reason' in gateway) {
         log.info(`Stopping (${gateway.reason}) before the start is complete.`)
         abort.abort()
-        await Promise.race([starting.catch(() => undefined), delay(STORE_END_MS)])
+        await Promise.race([starting.catch(() => undefined), delay(storeEndMs)])
         return gateway.exitCode
       }
       opened = gateway
@@ -84,8 +84,8 @@ export async function serve(
   const interrupted = signals.second.then(async () => {
     running.catch(() => undefined)
     opened?.abandon?.()
-    await Promise.race([closers[0]?.close(), delay(STORE_END_MS)])
-    return INTERRUPTED
+    await Promise.race([closers[0]?.close(), delay(storeEndMs)])
+    return interruptedCode
   })
   return await Promise.race([running, interrupted])
 }
@@ -110,6 +110,6 @@ async function lastJob(gateway: RunningGateway, signal: AbortSignal): Promise<vo
   for (let none = 0; none < 2 && !signal.aborted;) {
     const left = await gateway.unfinished().catch(() => 1)
     none = left === 0 ? none + 1 : 0
-    await delay(LOOK_AGAIN_MS)
+    await delay(lookAgainMs)
   }
 }

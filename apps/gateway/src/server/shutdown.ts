@@ -86,13 +86,13 @@ export interface StopReason {
 /** What each signal asks for. */
 export type SignalTable = Readonly<Partial<Record<NodeJS.Signals, 'stop' | 'graceful'>>>
 
-const SIGNALS: SignalTable = { SIGTERM: 'stop', SIGINT: 'stop', SIGHUP: 'stop' }
+const usualSignals: SignalTable = { SIGTERM: 'stop', SIGINT: 'stop', SIGHUP: 'stop' }
 
 /**
  * Ctrl-C reaches `npm start` and the gateway alike, and npm passes it on: it arrives twice. What comes
  * this soon after the first signal is that, and no impatient person.
  */
-const ECHO_MS = 300
+const echoMs = 300
 
 /** The wishes from outside that end the gateway. */
 export class StopSignals {
@@ -106,7 +106,7 @@ export class StopSignals {
   #stopNow: () => void = () => undefined
   #firstAt: number | undefined
 
-  constructor(log: Logger, signals: SignalTable = SIGNALS) {
+  constructor(log: Logger, signals: SignalTable = usualSignals) {
     this.first = new Promise((resolve) => (this.#stop = resolve))
     this.graceful = new Promise((resolve) => (this.#stopGracefully = resolve))
     this.second = new Promise((resolve) => (this.#stopNow = resolve))
@@ -123,7 +123,7 @@ export class StopSignals {
       return
     }
     const now = performance.now()
-    if (this.#firstAt !== undefined && now - this.#firstAt > ECHO_MS) this.#stopNow()
+    if (this.#firstAt !== undefined && now - this.#firstAt > echoMs) this.#stopNow()
     this.#firstAt ??= now
     this.#stop({ reason, exitCode: 0, graceful })
   }
@@ -134,11 +134,11 @@ export class StopSignals {
   }
 }
 
-const FAULTS = ['uncaughtException', 'unhandledRejection'] as const
+const faults = ['uncaughtException', 'unhandledRejection'] as const
 
 /** Tells of the errors that nobody caught, with the reason why this process is to end. */
 export function hearFaults(log: Logger, ended: (reason: string) => void): void {
-  for (const fault of FAULTS) {
+  for (const fault of faults) {
     process.on(fault, (error: unknown) => {
       log.fatal(`An internal error ends the gateway: ${oneLine(error)}`)
       log.debug({ err: error }, 'Where it came from.')

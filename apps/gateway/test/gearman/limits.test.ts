@@ -47,7 +47,7 @@ describe.skipIf(!hasRedisServer)('needs redis-server: what is turned away', () =
   test('a peer that does not read is read no more until it does, and that is counted', async () => {
     let heldBack = 0
     const gateway = await open({
-      peerLimits: { holdBackBytes: 100_000 },
+      connectionLimits: { holdBackBytes: 100_000 },
       heldBack: () => (heldBack += 1),
     })
     const peer = await gateway.peer()
@@ -64,7 +64,7 @@ describe.skipIf(!hasRedisServer)('needs redis-server: what is turned away', () =
   test('a peer that takes nothing for too long is dropped, and that is counted', async () => {
     const dropped: string[] = []
     const gateway = await open({
-      peerLimits: { holdBackBytes: 100_000, stallMs: 20 },
+      connectionLimits: { holdBackBytes: 100_000, stallMs: 20 },
       dropped: (reason) => void dropped.push(reason),
     })
     const peer = await gateway.peer()

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { until } from '@crossgear/tools/until'
+import { waitFor } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { runMigrate } from '../../src/migrate/run-migrate.ts'
 import { startGateway } from '../support/gateway-process.ts'
@@ -60,7 +60,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     const { child, exited } = start(...words)
     let isOver = false
     void exited.then(() => (isOver = true))
-    await until('it has stored enough', async () => isOver || (await stored()) >= count)
+    await waitFor('it has stored enough', async () => isOver || (await stored()) >= count)
     child.kill('SIGKILL')
     const { code } = await exited
     return code === null
@@ -94,7 +94,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
   test('SIGINT ends it cleanly and says how to go on, and the same command does', async () => {
     const words = ['run', '--from', `file://${file}`, '--to', target.url, '--batch', '20']
     const first = start(...words, '--rate', '400')
-    await until('it has begun', async () => (await stored()) > 0)
+    await waitFor('it has begun', async () => (await stored()) > 0)
     first.child.kill('SIGINT')
     const stopped = await first.exited
     expect(stopped.code).toBe(4)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Client, Worker } from 'faktory-worker'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { until } from '@crossgear/tools/until'
+import { waitFor } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { runMigrate } from '../../src/migrate/run-migrate.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
@@ -141,7 +141,7 @@ describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that
       const gearmand = spawn('gearmand', words, { stdio: 'ignore' })
       const exited = once(gearmand, 'exit')
       try {
-        await until('gearmand answers', () =>
+        await waitFor('gearmand answers', () =>
           GearmanPeer.connect(port).then(
             (peer) => peer.leave().then(() => true),
             () => false,
@@ -157,7 +157,7 @@ describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that
         const sides = ['--from', `gearman://127.0.0.1:${port}`, '--to', target.url]
         const moved = await migrate('run', ...sides, '--move')
         expect([moved.code, moved.stderr]).toEqual([0, ''])
-        await until('all jobs are done', () => Promise.resolve(done.length >= 100))
+        await waitFor('all jobs are done', () => Promise.resolve(done.length >= 100))
         expect(new Set(done).size).toBe(100)
         for (const worker of workers) await worker.leave()
         // 3. Back again, with the two sides exchanged.
@@ -173,7 +173,7 @@ describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that
         expect([returned.code, returned.stdout]).toEqual([0, expect.stringContaining('50 removed')])
         const again: string[] = []
         const worker = await work(port, again)
-        await until('all that went back is done', () => Promise.resolve(again.length >= 50))
+        await waitFor('all that went back is done', () => Promise.resolve(again.length >= 50))
         expect(new Set(again).size).toBe(50)
         await worker.leave()
         expect(done.length).toBe(100)

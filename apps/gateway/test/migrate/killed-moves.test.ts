@@ -1,5 +1,5 @@
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { until } from '@crossgear/tools/until'
+import { waitFor } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway } from '../support/gateway-process.ts'
 
@@ -58,7 +58,7 @@ describe.skipIf(lacksRedis)('needs redis-server: moves that are killed', () => {
     const { child, exited } = startGateway(['migrate', 'run', ...words])
     let isOver = false
     void exited.then(() => (isOver = true))
-    await until('it has stored enough', async () => isOver || (await stored()) >= count)
+    await waitFor('it has stored enough', async () => isOver || (await stored()) >= count)
     child.kill('SIGKILL')
     const { code } = await exited
     return code === null

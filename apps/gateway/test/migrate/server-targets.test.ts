@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Worker } from 'faktory-worker'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { until } from '@crossgear/tools/until'
+import { waitFor } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { runMigrate } from '../../src/migrate/run-migrate.ts'
 import { startGateway } from '../support/gateway-process.ts'
@@ -55,7 +55,7 @@ describe('crossgear migrate into another server', () => {
       port = await freePort()
       const words = ['--port', String(port), '--listen', '127.0.0.1', '--log-file', 'none']
       gearmand = spawn('gearmand', words, { stdio: 'ignore' })
-      await until('gearmand answers', () => ask('version').then(Boolean, () => false))
+      await waitFor('gearmand answers', () => ask('version').then(Boolean, () => false))
     })
     afterAll(async () => {
       const exited = once(gearmand, 'exit')
@@ -88,7 +88,7 @@ describe('crossgear migrate into another server', () => {
         const { child, exited } = startGateway(['migrate', ...words])
         let isOver = false
         void exited.then(() => (isOver = true))
-        await until('it has sent enough', async () => isOver || (await queued()) >= enough)
+        await waitFor('it has sent enough', async () => isOver || (await queued()) >= enough)
         child.kill('SIGKILL')
         if ((await exited).code === null) killed += 1
       }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { until } from '@crossgear/tools/until'
+import { waitFor } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { MirrorCounts } from '../../src/mirror/counts.ts'
 import { runMirror } from '../../src/mirror/run-mirror.ts'
@@ -42,7 +42,7 @@ async function startWorker(port: number, fn: string, act: Act = upper) {
 async function startGearmand(port: number) {
   const words = ['--port', String(port), '--listen', '127.0.0.1', '--log-file', 'none']
   const child = spawn('gearmand', words, { stdio: 'ignore' })
-  await until('gearmand answers', () =>
+  await waitFor('gearmand answers', () =>
     GearmanPeer.connect(port).then(
       (peer) => peer.leave().then(() => true),
       () => false,
@@ -69,7 +69,7 @@ async function startMirror(from: number, to: number, ...words: readonly string[]
       stderr: { write: (text) => (said.stderr += text) },
     },
   )
-  await until('the mirror listens', () => Promise.resolve(said.stdout.includes('"ready"')))
+  await waitFor('the mirror listens', () => Promise.resolve(said.stdout.includes('"ready"')))
   const events = () =>
     said.stdout
       .trim()
@@ -172,10 +172,10 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       const { counts } = await mirror.end()
       expect(counts).toMatchObject({ seen: 200, copied: 20, background: 20, equal: 0 })
       const copies = await work(crossgear, 'some')
-      await until('all copies are done', () => Promise.resolve(copies.got.length === 20))
+      await waitFor('all copies are done', () => Promise.resolve(copies.got.length === 20))
       expect(copies.got).toEqual(Array.from({ length: 20 }, (_none, at) => `job ${10 * at + 9}`))
       const originals = await work(old, 'some')
-      await until('all jobs are done', () => Promise.resolve(originals.got.length === 200))
+      await waitFor('all jobs are done', () => Promise.resolve(originals.got.length === 200))
     })
 
     test('bytes pass unchanged: long payloads, text commands, and what is no Gearman', async () => {
@@ -218,10 +218,10 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       await work(crossgear, 'away')
       const mirror = await startMirror(crossgear, port, '--functions', 'away')
       await stop()
-      await until('it is missed', () => Promise.resolve(mirror.said.stderr.includes('is away')))
+      await waitFor('it is missed', () => Promise.resolve(mirror.said.stderr.includes('is away')))
       expect(await stockClient(mirror.port, 'away', 'one')).toBe('part ONE')
       const stopAgain = await startGearmand(port)
-      await until('it is back', () => Promise.resolve(mirror.said.stderr.includes('is back')))
+      await waitFor('it is back', () => Promise.resolve(mirror.said.stderr.includes('is back')))
       await work(port, 'away')
       expect(await stockClient(mirror.port, 'away', 'two')).toBe('part TWO')
       const { counts } = await mirror.end()
@@ -251,7 +251,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       const client = await GearmanPeer.connect(port)
       await client.submit('SUBMIT_JOB', 'last', '', 'late')
       mirror.child.kill('SIGINT')
-      await until('it takes no more clients', () =>
+      await waitFor('it takes no more clients', () =>
         GearmanPeer.connect(port).then(
           (peer) => peer.leave().then(() => false),
           () => true,

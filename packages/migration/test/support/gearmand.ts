@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { freePort } from '@crossgear/tools/free-port'
-import { until } from '@crossgear/tools/until'
+import { waitFor } from '@crossgear/tools/wait-for'
 import { GearmanConnection } from '../../src/sources/gearman-connection.ts'
 
 const program = '/usr/sbin/gearmand'
@@ -45,7 +45,7 @@ export class Gearmand {
     let said = ''
     child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
     const gearmand = new Gearmand(port, child)
-    await until('gearmand answers', async () => {
+    await waitFor('gearmand answers', async () => {
       if (child.exitCode !== null) throw new Error(`gearmand ended: ${said}`)
       return gearmand.connect().then(
         (connection) => connection.end().then(() => true),

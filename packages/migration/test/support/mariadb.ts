@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@crossgear/tools/free-port'
-import { until } from '@crossgear/tools/until'
+import { waitFor } from '@crossgear/tools/wait-for'
 
 const program = '/usr/sbin/mariadbd'
 
@@ -40,7 +40,7 @@ export class Mariadb {
     const where = ['--bind-address=127.0.0.1', `--pid-file=${join(folder, 'pid')}`]
     const child = spawn(program, [...words, ...where, ...lax], { stdio: 'ignore' })
     const server = new Mariadb(port, folder, child)
-    await until('MariaDB answers', () =>
+    await waitFor('MariaDB answers', () =>
       Promise.resolve(server.#client('', 'SELECT 1').status === 0),
     )
     for (const host of ['127.0.0.1', 'localhost']) {

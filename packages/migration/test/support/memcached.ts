@@ -1,7 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { freePort } from '@crossgear/tools/free-port'
-import { until } from '@crossgear/tools/until'
+import { waitFor } from '@crossgear/tools/wait-for'
 import { MemcachedConnection } from '../../src/sources/memcached-connection.ts'
 
 const program = '/usr/bin/memcached'
@@ -27,7 +27,7 @@ export class Memcached {
     const port = await freePort()
     const words = ['-l', '127.0.0.1', '-p', String(port), '-m', '256', '-I', '8m', ...asUser]
     const server = new Memcached(port, spawn(program, words, { stdio: 'ignore' }))
-    await until('memcached answers', () =>
+    await waitFor('memcached answers', () =>
       server.connect().then(
         (connection) => {
           connection.close()

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@crossgear/tools/free-port'
-import { until } from '@crossgear/tools/until'
+import { waitFor } from '@crossgear/tools/wait-for'
 
 const root = '/usr/lib/postgresql'
 const versions = existsSync(root) ? readdirSync(root).sort() : []
@@ -70,7 +70,7 @@ export class Postgres {
     ]
     const child = spawn(join(programs, 'postgres'), words, { ...as, stdio: 'ignore' })
     const server = new Postgres(port, folder, child)
-    await until('PostgreSQL answers', () =>
+    await waitFor('PostgreSQL answers', () =>
       Promise.resolve(
         spawnSync(join(programs, 'pg_isready'), [
           '-h',

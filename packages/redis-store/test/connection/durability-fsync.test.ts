@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewJob } from '@crossgear/core-scheduler'
-import { buildForgetfulDisk, lacksCompiler } from '@crossgear/tools/forgetful-disk'
+import { buildLossyDisk, lacksCompiler } from '@crossgear/tools/lossy-disk'
 import { lacksValkey, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { RedisStore } from '../../src/index.ts'
@@ -82,7 +82,7 @@ describe.skipIf(lacksValkey || lacksCompiler)(
 
     beforeAll(() => {
       folder = mkdtempSync(join(tmpdir(), 'xg-disk-'))
-      preload = buildForgetfulDisk(folder)
+      preload = buildLossyDisk(folder)
     })
     afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

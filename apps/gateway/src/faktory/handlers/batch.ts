@@ -6,7 +6,7 @@ import {
   error,
   formatRfc3339,
   type FwpJob,
-  OK,
+  okReply,
   parseBatch,
 } from '@crossgear/fwp-codec'
 import { answerLater, noSuchBatch } from '../answers.ts'
@@ -43,7 +43,7 @@ const answers: Readonly<Record<'OPEN' | 'COMMIT' | 'STATUS', Answer>> = {
   },
 
   async COMMIT(bid, { scheduler }) {
-    return (await scheduler.batches.commit(bid)) ? OK : undefined
+    return (await scheduler.batches.commit(bid)) ? okReply : undefined
   },
 
   async STATUS(bid, { scheduler }) {

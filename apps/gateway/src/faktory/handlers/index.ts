@@ -1,4 +1,4 @@
-import { bulk, error, OK, parseBeat } from '@crossgear/fwp-codec'
+import { bulk, error, okReply, parseBeat } from '@crossgear/fwp-codec'
 import { answerLater } from '../answers.ts'
 import { Fetch } from '../fetch.ts'
 import type { Handler, Handlers } from '../session.ts'
@@ -20,7 +20,7 @@ const beat: Handler = (session, argument) => {
     session.send(error('BEAT is for workers: HELLO named no wid'))
     return
   }
-  const { workers, neighbours, scheduler } = session.context
+  const { workers, peerProcesses, scheduler } = session.context
   const state = workerStates.find((known) => known === currentState)
   const news = { wid, ...(rssKb !== undefined && { rssKb }), ...(state && { state }) }
   const worker = workers.beat(news)
@@ -28,15 +28,15 @@ const beat: Handler = (session, argument) => {
     session.send(error(`unknown worker ${wid}`))
     return
   }
-  neighbours.tell({ kind: 'beat', ...news })
+  peerProcesses.tell({ kind: 'beat', ...news })
   void scheduler.queues.notify(wid, 'alive')
   scheduler.holders.alive(worker.holder)
-  session.send(worker.state === 'running' ? OK : bulk(JSON.stringify({ state: worker.state })))
+  session.send(worker.state === 'running' ? okReply : bulk(JSON.stringify({ state: worker.state })))
 }
 
 /** `END`: `+OK` after the replies to what was asked before, then the connection ends. */
 const end: Handler = (session) => {
-  session.send(OK)
+  session.send(okReply)
   session.end()
 }
 
@@ -59,7 +59,7 @@ const flush: Handler = (session) => {
   }
   answerLater(session, async () => {
     await scheduler.queues.flush()
-    return OK
+    return okReply
   })
 }
 

@@ -1,5 +1,5 @@
 import type { JobRef, SetExit, SetFilter } from '@crossgear/core-scheduler'
-import { type Mutate, type MutateOperation, OK, parseMutate } from '@crossgear/fwp-codec'
+import { type Mutate, type MutateOperation, okReply, parseMutate } from '@crossgear/fwp-codec'
 import { answerLater } from '../answers.ts'
 import type { FaktoryContext } from '../context.ts'
 import { matchesGlob } from '../glob.ts'
@@ -25,7 +25,7 @@ export const mutate: Handler = (session, argument) => {
   const command = parseMutate(argument)
   answerLater(session, async () => {
     await run(command, session.context)
-    return OK
+    return okReply
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Assignment, Settled, Settlement, StoreError } from '@crossgear/core-scheduler'
-import { error, type Fail, OK, parseAck, parseFail, scanObject } from '@crossgear/fwp-codec'
-import type { Place } from '../../net/places.ts'
+import { error, type Fail, okReply, parseAck, parseFail, scanObject } from '@crossgear/fwp-codec'
+import type { ReplySlot } from '../../net/reply-slots.ts'
 import { asStoreError, storeErrorText } from '../answers.ts'
 import type { HeldJob } from '../held-jobs.ts'
 import { findJob } from '../jids.ts'
@@ -11,17 +11,17 @@ import { outputOfResult } from '../translate.ts'
  * What a worker says of a job that it names by jid: settled on the reservation that this node handed
  * to the worker, or else on the one that the store knows, whichever node gave it out.
  */
-export abstract class JidOutcome implements Settlement {
+export abstract class AckByJid implements Settlement {
   protected readonly session: Session
   readonly #jid: string
-  readonly #place: Place
+  readonly #slot: ReplySlot
   #held: HeldJob | undefined
   #lease: Assignment['job'] | undefined
 
   constructor(session: Session, jid: string) {
     this.session = session
     this.#jid = jid
-    this.#place = session.reserve()
+    this.#slot = session.reserve()
   }
 
   /** The reply for a job that nobody holds. */
@@ -38,18 +38,18 @@ export abstract class JidOutcome implements Settlement {
   settled(result: Settled): void {
     if (result === 'unknown') {
       if (this.#held) this.#held.fenced = true
-      this.#place.fill(this.unknown(this.#jid))
+      this.#slot.fill(this.unknown(this.#jid))
       return
     }
     const { worker, context } = this.session
     if (this.#held) worker.held.drop(this.#jid, this.#held)
     else this.#tellOthers()
     if (this.#lease) context.scheduler.holders.settled(worker.holder, this.#lease)
-    this.#place.fill(OK)
+    this.#slot.fill(okReply)
   }
 
   refused(problem: StoreError): void {
-    this.#place.fill(error(storeErrorText(problem)))
+    this.#slot.fill(error(storeErrorText(problem)))
   }
 
   #tell(assignment: Assignment): void {
@@ -70,7 +70,7 @@ export abstract class JidOutcome implements Settlement {
       const job = await findJob(this.#jid, scheduler, ['envelope'])
       const assignment = job && scheduler.lookupLease(job)
       if (assignment) this.#tell(assignment)
-      else this.#place.fill(this.unknown(this.#jid))
+      else this.#slot.fill(this.unknown(this.#jid))
     } catch (problem) {
       this.refused(asStoreError(problem))
     }
@@ -83,7 +83,7 @@ export const ack: Handler = (session, argument) => {
   new Acknowledgement(session, jid, outputOfResult(result)).start()
 }
 
-class Acknowledgement extends JidOutcome {
+class Acknowledgement extends AckByJid {
   readonly #output: Buffer
 
   constructor(session: Session, jid: string, output: Buffer) {
@@ -92,7 +92,7 @@ class Acknowledgement extends JidOutcome {
   }
 
   protected override unknown(): Buffer {
-    return OK
+    return okReply
   }
 
   protected override tell(assignment: Assignment): void {
@@ -105,7 +105,7 @@ export const fail: Handler = (session, argument) => {
   new Failure(session, parseFail(argument)).start()
 }
 
-class Failure extends JidOutcome {
+class Failure extends AckByJid {
   readonly #fail: Fail
 
   constructor(session: Session, report: Fail) {

@@ -1,6 +1,14 @@
 import type { NewJob, StoreError, Submission, Submitted } from '@crossgear/core-scheduler'
-import { bulk, error, FwpError, type FwpJob, OK, parseJob, parseJobs } from '@crossgear/fwp-codec'
-import type { Place } from '../../net/places.ts'
+import {
+  bulk,
+  error,
+  FwpError,
+  type FwpJob,
+  okReply,
+  parseJob,
+  parseJobs,
+} from '@crossgear/fwp-codec'
+import type { ReplySlot } from '../../net/reply-slots.ts'
 import { refusalOf, shown, storeErrorText } from '../answers.ts'
 import { laneFor } from '../lanes.ts'
 import type { Handler, Session } from '../session.ts'
@@ -20,20 +28,20 @@ class Push implements Submission {
   readonly job: NewJob
   /** A job that was handed in stays, whether or not its producer does. */
   readonly gone = false
-  readonly #place: Place
+  readonly #slot: ReplySlot
 
   constructor(session: Session, job: NewJob) {
     this.job = job
-    this.#place = session.reserve()
+    this.#slot = session.reserve()
   }
 
   submitted(result: Submitted): void {
     const refusal = refusalOf(result, this.job)
-    this.#place.fill(refusal ? error(refusal.text, refusal.kind) : OK)
+    this.#slot.fill(refusal ? error(refusal.text, refusal.kind) : okReply)
   }
 
   refused(problem: StoreError): void {
-    this.#place.fill(error(storeErrorText(problem)))
+    this.#slot.fill(error(storeErrorText(problem)))
   }
 }
 
@@ -51,13 +59,13 @@ export const pushb: Handler = (session, argument) => {
 /** The jobs of one PUSHB, until each is in the store or refused. */
 class BulkPush {
   readonly #session: Session
-  readonly #place: Place
+  readonly #slot: ReplySlot
   readonly #errors = new Map<string, string>()
   #left: number
 
   constructor(session: Session, jobs: number) {
     this.#session = session
-    this.#place = session.reserve()
+    this.#slot = session.reserve()
     // One more for the end of the list, so that an empty one is answered too.
     this.#left = jobs + 1
   }
@@ -78,7 +86,7 @@ class BulkPush {
     if (problem !== undefined) this.#errors.set(jid, problem)
     this.#left -= 1
     if (this.#left > 0) return
-    this.#place.fill(bulk(JSON.stringify(Object.fromEntries(this.#errors))))
+    this.#slot.fill(bulk(JSON.stringify(Object.fromEntries(this.#errors))))
   }
 }
 

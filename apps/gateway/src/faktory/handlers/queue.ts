@@ -1,5 +1,11 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
-import { bulk, isQueueName, OK, parseQueueCommand, type QueueCommand } from '@crossgear/fwp-codec'
+import {
+  bulk,
+  isQueueName,
+  okReply,
+  parseQueueCommand,
+  type QueueCommand,
+} from '@crossgear/fwp-codec'
 import { answerLater } from '../answers.ts'
 import type { Handler } from '../session.ts'
 
@@ -17,12 +23,12 @@ type Answer = (command: QueueCommand, scheduler: Scheduler) => Promise<Buffer>
 const answers: Readonly<Record<QueueCommand['subcommand'], Answer>> = {
   async PAUSE({ names }, { queues, registry }) {
     await queues.pause(names === '*' ? [...registry.queues()] : known(names, registry.queues()))
-    return OK
+    return okReply
   },
 
   async RESUME({ names }, { queues }) {
     await queues.resume(names === '*' ? [...queues.paused] : names.filter(isQueueName))
-    return OK
+    return okReply
   },
 
   async REMOVE(command, scheduler) {

@@ -1,5 +1,5 @@
 import type { Assignment, JobState, Report, Scheduler } from '@crossgear/core-scheduler'
-import { bulk, error, OK, parseTrack, type Track } from '@crossgear/fwp-codec'
+import { bulk, error, okReply, parseTrack, type Track } from '@crossgear/fwp-codec'
 import { answerLater } from '../answers.ts'
 import { findFinished, findJob } from '../jids.ts'
 import type { Handler, Session } from '../session.ts'
@@ -39,7 +39,7 @@ async function set(
   if (!assignment) {
     const noted = { ...note, ...(percent !== undefined && { percent }) }
     const isKnown = job !== undefined && (await scheduler.annotate(job, noted))
-    return isKnown ? OK : error(`Job not found ${jid}`)
+    return isKnown ? okReply : error(`Job not found ${jid}`)
   }
   if (percent !== undefined) await report(percent, assignment, scheduler)
   const nowMs = scheduler.storeNowMs()
@@ -49,7 +49,7 @@ async function set(
       reserveUntilMs: Math.min(Math.max(reserveUntilMs, nowMs), nowMs + longestReserveMs),
     }),
   })
-  return known ? OK : error(`Job not found ${jid}`)
+  return known ? okReply : error(`Job not found ${jid}`)
 }
 
 /** The reservation that this worker has, or else the job and a consumer's reservation that the store knows. */

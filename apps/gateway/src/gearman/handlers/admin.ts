@@ -68,9 +68,9 @@ async function listed<Row>(
 /** `number address id : functions`, a line for each connection to this node. */
 const workers: PlainHandler = ({ context }) =>
   formatWorkers(
-    Array.from(context.sessions, ({ number, peer, clientId, worker }) => {
+    Array.from(context.sessions, ({ number, connection, clientId, worker }) => {
       const { functions } = worker
-      return { fd: number, address: peer.address, id: clientId, functions }
+      return { fd: number, address: connection.address, id: clientId, functions }
     }),
   )
 
@@ -116,7 +116,8 @@ function changing<Command>(
   handler: (session: Session, command: Command) => string | Promise<string>,
 ): (session: Session, command: Command) => string | Promise<string> {
   return (session, command) => {
-    if (session.context.adminAccess.allows(session.peer.address)) return handler(session, command)
+    if (session.context.adminAccess.allows(session.connection.address))
+      return handler(session, command)
     session.rejected('not_allowed')
     return ownTexts.notAllowed
   }

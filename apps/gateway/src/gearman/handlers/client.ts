@@ -1,5 +1,5 @@
 import type { JobState, Level, NewJob } from '@crossgear/core-scheduler'
-import { encodeResponse, MAX_UNIQUE_BYTES } from '@crossgear/gearman-codec'
+import { encodeResponse, maxUniqueBytes } from '@crossgear/gearman-codec'
 import { nextMatch, readSchedule } from '../next-match.ts'
 import type { PacketHandler, Session } from '../session.ts'
 import {
@@ -27,7 +27,7 @@ function submit(
   const name = session.readFunction(fn)
   if (!name) return
   const { level, foreground, dueAtMs, reducer } = particulars
-  if (unique.length > MAX_UNIQUE_BYTES || (reducer?.length ?? 0) > MAX_UNIQUE_BYTES) {
+  if (unique.length > maxUniqueBytes || (reducer?.length ?? 0) > maxUniqueBytes) {
     session.sendError('UNIQUE_TOO_LARGE')
     return
   }
@@ -110,7 +110,7 @@ export const getStatusUnique: PacketHandler = (session, args) => {
 
 async function findUnique(session: Session, unique: Buffer): Promise<JobState | undefined> {
   // No job has one that is longer, and each function's jobs would be searched for it.
-  if (unique.length === 0 || unique.length > MAX_UNIQUE_BYTES) return undefined
+  if (unique.length === 0 || unique.length > maxUniqueBytes) return undefined
   for (const ref of await session.scheduler.jobs.findUnique(unique)) {
     const job = await session.scheduler.jobs.look(ref)
     if (job && isUnfinished(job)) return job

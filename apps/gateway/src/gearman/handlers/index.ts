@@ -1,4 +1,4 @@
-import { MAX_CLIENT_ID_BYTES } from '@crossgear/gearman-codec'
+import { maxClientIdBytes } from '@crossgear/gearman-codec'
 import type { Handlers, PacketHandler } from '../session.ts'
 import { argument } from '../translate.ts'
 import { takeLine } from './admin.ts'
@@ -10,7 +10,7 @@ const echo: PacketHandler = (session, args) => session.send('ECHO_RES', argument
 
 /** `SET_CLIENT_ID` id. */
 const setClientId: PacketHandler = (session, args) => {
-  session.clientId = argument(args, 0).toString('utf8', 0, MAX_CLIENT_ID_BYTES)
+  session.clientId = argument(args, 0).toString('utf8', 0, maxClientIdBytes)
 }
 
 /** `OPTION_REQ` option, in any case -> `OPTION_RES` option, as it was spelt. */

@@ -26,7 +26,7 @@ interface Row {
   readonly try?: string
 }
 
-const FAKTORY_LINES = [
+const faktoryLines = [
   'HELLO {"v":2}',
   'PUSH {"jid":"hello-0001","jobtype":"hello","args":["world"]}',
   'END',
@@ -48,7 +48,7 @@ const trials: Readonly<Record<string, Trial>> = {
     command: (host, port, hasPassword) =>
       hasPassword
         ? `FAKTORY_URL=tcp://:PASSWORD@${bracketed(host)}:${port} <any Faktory client>`
-        : `printf '${FAKTORY_LINES.join(String.raw`\n`)}\\n' | curl -s telnet://${bracketed(host)}:${port}`,
+        : `printf '${faktoryLines.join(String.raw`\n`)}\\n' | curl -s telnet://${bracketed(host)}:${port}`,
   },
   http: {
     title: 'HTTP',

@@ -1,5 +1,5 @@
 /** An episode is over when nothing of its kind has happened for so long, milliseconds. */
-const QUIET_MS = 60_000
+const quietMs = 60_000
 
 /** Tells where something begins that then happens many times: one line of the log for all of it. */
 export class Episodes {
@@ -16,6 +16,6 @@ export class Episodes {
     const nowMs = this.#nowMs()
     const lastMs = this.#lastMs.get(kind)
     this.#lastMs.set(kind, nowMs)
-    return lastMs === undefined || nowMs - lastMs >= QUIET_MS
+    return lastMs === undefined || nowMs - lastMs >= quietMs
   }
 }

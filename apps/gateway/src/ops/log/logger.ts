@@ -4,7 +4,7 @@ import type { Config } from '../../config/load-config.ts'
 
 export type { Logger } from 'pino'
 
-const STDOUT = 1
+const stdout = 1
 
 /** How the gateway speaks: text for a person, JSON lines for a program. */
 export type Voice = 'text' | 'json'
@@ -17,9 +17,9 @@ export function chooseVoice(format: Config['logFormat'], isTerminal: boolean): V
 /** The gateway's log, on stdout. It is written in place, so that the last line before an exit is kept. */
 export function createLogger(level: Config['logLevel'], voice: Voice): Logger {
   const settings = { level, base: null }
-  if (voice === 'json') return pino(settings, pino.destination({ dest: STDOUT, sync: true }))
+  if (voice === 'json') return pino(settings, pino.destination({ dest: stdout, sync: true }))
   const stream = pretty({
-    destination: STDOUT,
+    destination: stdout,
     sync: true,
     translateTime: 'SYS:HH:MM:ss',
     ignore: 'pid,hostname',

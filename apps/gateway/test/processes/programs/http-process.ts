@@ -24,4 +24,4 @@ const door = new HttpDoor({
   ...{ headMs: 600, requestMs: 1200, idleMs: 300, sockets: { open: ports.open } },
 })
 await door.listen()
-link.send({ what: 'prepared', names: ['http'], wishes: ports.wishes })
+link.send({ what: 'prepared', names: ['http'], portRequests: ports.portRequests })

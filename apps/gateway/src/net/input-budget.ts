@@ -9,7 +9,7 @@ export interface Holder {
  * that wait for the store. They share one bound over all connections, so that no number of peers can
  * fill the memory.
  */
-export class Arrivals {
+export class InputBudget {
   readonly #maxBytes: number
   /** In the order in which the packets began. */
   readonly #half = new Map<Holder, number>()

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
-import type { Arrivals, Holder } from './arrivals.ts'
-import { type Place, PlaceQueue } from './places.ts'
+import type { InputBudget, Holder } from './input-budget.ts'
+import { type ReplySlot, ReplyQueue } from './reply-slots.ts'
 
 /** Bounds of one connection. Defaults at the end of each line. */
-export interface PeerLimits {
+export interface ConnectionLimits {
   /** Bytes that wait for a peer that does not read, before nothing more is read from it. 1 MiB. */
   readonly holdBackBytes?: number
   /** Bytes that wait for it, before it is dropped. 256 MiB. */
@@ -15,11 +15,11 @@ export interface PeerLimits {
   /** Bytes of those requests, likewise; one larger request is taken alone. 16 MiB. */
   readonly unansweredBytes?: number
   /** The bound that it shares with the other connections of its door. None. */
-  readonly arrivals?: Arrivals
+  readonly inputBudget?: InputBudget
 }
 
 /** What a door does with a connection. */
-export interface PeerHandler {
+export interface ConnectionHandler {
   /** Bytes came. May throw: the connection is then ended after what was sent before. */
   data(chunk: Buffer): void
   /** The connection is gone; called once. */
@@ -34,23 +34,23 @@ const joinBytes = 64 * 1024
 /** How long a peer whose connection was ended may keep its half open, milliseconds. */
 const lingerMs = 5_000
 
-const MIB = 1024 * 1024
+const mib = 1024 * 1024
 
 /**
  * One connection: what is ready together leaves in one write, replies keep the order of the
  * requests, and no more is read from a peer than it reads itself.
  */
-export class Peer implements Holder {
+export class Connection implements Holder {
   readonly socket: Socket
-  readonly #handler: PeerHandler
-  readonly #limits: Required<Omit<PeerLimits, 'arrivals'>>
-  readonly #arrivals: Arrivals | undefined
+  readonly #handler: ConnectionHandler
+  readonly #limits: Required<Omit<ConnectionLimits, 'inputBudget'>>
+  readonly #inputBudget: InputBudget | undefined
   readonly #dropped: (reason: DropReason, error?: unknown) => void
   readonly #heldBack: () => void
   #ready: Uint8Array[] = []
   #readyBytes = 0
   #flushing = false
-  readonly #places = new PlaceQueue(() => this.#advance())
+  readonly #slots = new ReplyQueue(() => this.#advance())
   /** Bytes that came and belong to no place yet. */
   #arrivedBytes = 0
   #keptBytes = 0
@@ -63,20 +63,20 @@ export class Peer implements Holder {
 
   constructor(
     socket: Socket,
-    handlerOf: (peer: Peer) => PeerHandler,
-    limits: PeerLimits = {},
+    handlerOf: (connection: Connection) => ConnectionHandler,
+    limits: ConnectionLimits = {},
     dropped: (reason: DropReason, error?: unknown) => void = () => undefined,
     heldBack: () => void = () => undefined,
   ) {
     this.socket = socket
     this.#limits = {
-      holdBackBytes: limits.holdBackBytes ?? MIB,
-      dropBytes: limits.dropBytes ?? 256 * MIB,
+      holdBackBytes: limits.holdBackBytes ?? mib,
+      dropBytes: limits.dropBytes ?? 256 * mib,
       stallMs: limits.stallMs ?? 60_000,
       unanswered: limits.unanswered ?? 10_000,
-      unansweredBytes: limits.unansweredBytes ?? 16 * MIB,
+      unansweredBytes: limits.unansweredBytes ?? 16 * mib,
     }
-    this.#arrivals = limits.arrivals
+    this.#inputBudget = limits.inputBudget
     this.#dropped = dropped
     this.#heldBack = heldBack
     this.#handler = handlerOf(this)
@@ -96,21 +96,21 @@ export class Peer implements Holder {
   }
 
   /** Sends bytes behind all replies that have a place before them: returns theirs, if they wait. */
-  send(bytes: Uint8Array): Place | undefined {
+  send(bytes: Uint8Array): ReplySlot | undefined {
     if (this.#gone) return undefined
-    if (this.#places.isEmpty) {
+    if (this.#slots.isEmpty) {
       this.#write(bytes)
       return undefined
     }
-    const place = this.reserve()
-    place.fill(bytes)
-    if (this.#places.filledBytes > this.#limits.dropBytes) this.destroy('slow')
-    return place
+    const slot = this.reserve()
+    slot.fill(bytes)
+    if (this.#slots.filledBytes > this.#limits.dropBytes) this.destroy('slow')
+    return slot
   }
 
   /** The same for bytes that nothing had to be asked for: see {@link Place.fillAtHand}. */
   sendAtHand(bytes: Uint8Array): void {
-    if (this.#places.isEmpty) this.send(bytes)
+    if (this.#slots.isEmpty) this.send(bytes)
     else if (!this.#gone) this.reserve().fillAtHand(bytes)
   }
 
@@ -120,22 +120,22 @@ export class Peer implements Holder {
   }
 
   /** Keeps the place of a reply that the store has to be asked for. */
-  reserve(): Place {
-    return this.#places.add(this.#arrived())
+  reserve(): ReplySlot {
+    return this.#slots.add(this.#arrived())
   }
 
   /**
    * The same for a request that has no reply as a rule. `mayBePassed`: a reply that is at hand does not
    * wait for it.
    */
-  reserveSilent(mayBePassed: boolean): Place {
-    return this.#places.add(this.#arrived(), mayBePassed)
+  reserveSilent(mayBePassed: boolean): ReplySlot {
+    return this.#slots.add(this.#arrived(), mayBePassed)
   }
 
   /** Says how many bytes are kept of a message that has half arrived. */
   keeps(bytes: number): void {
     this.#keptBytes = bytes
-    if (!this.#gone) this.#arrivals?.keep(this, bytes)
+    if (!this.#gone) this.#inputBudget?.keep(this, bytes)
   }
 
   /** Its half packet is no longer kept, and so nothing that comes could be read. */
@@ -148,7 +148,7 @@ export class Peer implements Holder {
     if (this.gone) return
     this.#ending = true
     this.socket.pause()
-    if (this.#places.isEmpty) this.#flush()
+    if (this.#slots.isEmpty) this.#flush()
   }
 
   /** Ends the connection now. */
@@ -166,7 +166,7 @@ export class Peer implements Holder {
       this.#dropped('error', error)
       this.end()
     }
-    if (this.#places.isEmpty && this.#keptBytes === 0) this.#arrivedBytes = 0
+    if (this.#slots.isEmpty && this.#keptBytes === 0) this.#arrivedBytes = 0
     if (this.#exceeds(1)) this.#hold()
   }
 
@@ -174,20 +174,20 @@ export class Peer implements Holder {
   #arrived(): number {
     const cost = this.#arrivedBytes
     this.#arrivedBytes = 0
-    if (cost > 0) this.#arrivals?.wait(cost)
+    if (cost > 0) this.#inputBudget?.wait(cost)
     this.#waitingCost += cost
     return cost
   }
 
   #advance(): void {
     if (this.#gone) return
-    for (let bytes = this.#places.next(); bytes !== undefined; bytes = this.#places.next()) {
+    for (let bytes = this.#slots.next(); bytes !== undefined; bytes = this.#slots.next()) {
       this.#write(bytes)
     }
-    const { cost } = this.#places
-    if (cost < this.#waitingCost) this.#arrivals?.wait(cost - this.#waitingCost)
+    const { cost } = this.#slots
+    if (cost < this.#waitingCost) this.#inputBudget?.wait(cost - this.#waitingCost)
     this.#waitingCost = cost
-    if (this.#places.isEmpty && this.#ending) this.#flushSoon()
+    if (this.#slots.isEmpty && this.#ending) this.#flushSoon()
     this.#release()
   }
 
@@ -219,7 +219,7 @@ export class Peer implements Holder {
       for (const part of ready) socket.write(part)
       socket.uncork()
     }
-    if (this.#ending && this.#places.isEmpty) this.#finish()
+    if (this.#ending && this.#slots.isEmpty) this.#finish()
     else if (socket.writableLength > this.#limits.dropBytes) this.destroy('slow')
     else if (this.#exceeds(1)) this.#hold()
     else this.#release()
@@ -243,12 +243,12 @@ export class Peer implements Holder {
   /** Whether it is over such a share of one of the bounds that hold it back. */
   #exceeds(share: number): boolean {
     const { holdBackBytes, unanswered, unansweredBytes } = this.#limits
-    const places = this.#places
-    const unsentBytes = this.socket.writableLength + this.#readyBytes + places.filledBytes
+    const slots = this.#slots
+    const unsentBytes = this.socket.writableLength + this.#readyBytes + slots.filledBytes
     return (
       unsentBytes > holdBackBytes * share ||
-      places.size >= unanswered * share ||
-      places.cost > (this.#arrivals?.isFull ? 0 : unansweredBytes * share)
+      slots.size >= unanswered * share ||
+      slots.cost > (this.#inputBudget?.isFull ? 0 : unansweredBytes * share)
     )
   }
 
@@ -281,8 +281,8 @@ export class Peer implements Holder {
 
   #closed(): void {
     this.#gone = true
-    this.#arrivals?.keep(this, 0)
-    this.#arrivals?.wait(-this.#waitingCost)
+    this.#inputBudget?.keep(this, 0)
+    this.#inputBudget?.wait(-this.#waitingCost)
     clearTimeout(this.#stalled)
     this.#ready = []
     this.#handler.closed()

@@ -7,7 +7,7 @@ interface Told {
 }
 
 /** Which troubles of background tasks are worth a line: a task that fails ten times a second is not ten lines. */
-export class Troubles {
+export class LogDeduper {
   readonly #nowMs: () => number
   /** By task: words of the code. */
   readonly #told = new Map<string, Told>()

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Troubles } from '../src/ops/log/troubles.ts'
+import { LogDeduper } from '../src/ops/log/log-deduper.ts'
 
 describe('the trouble of a background task', () => {
   let nowMs: number
-  let troubles: Troubles
+  let troubles: LogDeduper
   beforeEach(() => {
     nowMs = 0
-    troubles = new Troubles(() => nowMs)
+    troubles = new LogDeduper(() => nowMs)
     expect(troubles.isNews('beat', 'gone')).toBe(true)
   })
 

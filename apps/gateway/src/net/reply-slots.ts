@@ -1,7 +1,7 @@
 const nothing = new Uint8Array(0)
 
 /** The place of a reply that is not known yet. Replies leave in the order of their places. */
-export class Place {
+export class ReplySlot {
   /** Bytes of the request. */
   readonly cost: number
   /** There is no reply as a rule, and one that is at hand does not wait to be sure of that. */
@@ -11,9 +11,9 @@ export class Place {
   /** Replies behind it have left: nothing can be said in it any more. */
   wasPassed = false
   bytes: Uint8Array | undefined
-  readonly #queue: PlaceQueue
+  readonly #queue: ReplyQueue
 
-  constructor(queue: PlaceQueue, cost: number, mayBePassed = false) {
+  constructor(queue: ReplyQueue, cost: number, mayBePassed = false) {
     this.#queue = queue
     this.cost = cost
     this.mayBePassed = mayBePassed
@@ -34,9 +34,9 @@ export class Place {
 }
 
 /** Places of replies in the order of their requests; those that are filled leave from the front. */
-export class PlaceQueue {
+export class ReplyQueue {
   readonly #ready: () => void
-  #places: Place[] = []
+  #slots: ReplySlot[] = []
   #front = 0
   /** Places that are not filled and that nothing may pass. */
   #owed = 0
@@ -52,12 +52,12 @@ export class PlaceQueue {
 
   /** No reply is owed. */
   get isEmpty(): boolean {
-    return this.#places.length === this.#front
+    return this.#slots.length === this.#front
   }
 
   /** Requests that are not done with. */
   get size(): number {
-    return this.#places.length - this.#front + this.#passed
+    return this.#slots.length - this.#front + this.#passed
   }
 
   /** Bytes of those requests. */
@@ -71,57 +71,57 @@ export class PlaceQueue {
   }
 
   /** Adds a place at the end. */
-  add(cost: number, mayBePassed = false): Place {
-    const place = new Place(this, cost, mayBePassed)
-    this.#places.push(place)
+  add(cost: number, mayBePassed = false): ReplySlot {
+    const slot = new ReplySlot(this, cost, mayBePassed)
+    this.#slots.push(slot)
     this.#cost += cost
     if (!mayBePassed) this.#owed += 1
-    return place
+    return slot
   }
 
   /** Lets a place pass those before it, if it may pass all of them that are not filled. */
-  letPass(place: Place): void {
+  letPass(slot: ReplySlot): void {
     if (this.#owed > 1) return
-    for (let at = this.#front; this.#places[at] !== place; at += 1) {
-      const before = this.#places[at]
+    for (let at = this.#front; this.#slots[at] !== slot; at += 1) {
+      const before = this.#slots[at]
       if (!before) return
       if (!before.bytes) before.wasPassed = true
     }
   }
 
-  filled(place: Place): void {
-    if (!place.mayBePassed) this.#owed -= 1
-    if (place.wasPassed) {
+  filled(slot: ReplySlot): void {
+    if (!slot.mayBePassed) this.#owed -= 1
+    if (slot.wasPassed) {
       this.#passed -= 1
-      this.#cost -= place.cost
+      this.#cost -= slot.cost
       this.#ready()
       return
     }
-    this.#filledBytes += place.bytes?.length ?? 0
-    const first = this.#places[this.#front]
-    if (first === place || first?.wasPassed) this.#ready()
+    this.#filledBytes += slot.bytes?.length ?? 0
+    const first = this.#slots[this.#front]
+    if (first === slot || first?.wasPassed) this.#ready()
   }
 
   /** The next reply that may leave. */
   next(): Uint8Array | undefined {
-    let place = this.#places[this.#front]
-    while (place?.wasPassed) {
+    let slot = this.#slots[this.#front]
+    while (slot?.wasPassed) {
       this.#front += 1
       this.#passed += 1
-      place = this.#places[this.#front]
+      slot = this.#slots[this.#front]
     }
-    if (!place?.bytes) return undefined
-    this.#cost -= place.cost
-    this.#filledBytes -= place.bytes.length
-    place.hasLeft = true
+    if (!slot?.bytes) return undefined
+    this.#cost -= slot.cost
+    this.#filledBytes -= slot.bytes.length
+    slot.hasLeft = true
     this.#front += 1
-    if (this.#front === this.#places.length) {
-      this.#places = []
+    if (this.#front === this.#slots.length) {
+      this.#slots = []
       this.#front = 0
     } else if (this.#front > 1024) {
-      this.#places.splice(0, this.#front)
+      this.#slots.splice(0, this.#front)
       this.#front = 0
     }
-    return place.bytes
+    return slot.bytes
   }
 }

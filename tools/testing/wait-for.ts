@@ -4,7 +4,7 @@ const lookAgainMs = 20
 const givesUpAfterMs = 30_000
 
 /** Resolves when `look` says so. */
-export async function until(what: string, look: () => Promise<boolean>): Promise<void> {
+export async function waitFor(what: string, look: () => Promise<boolean>): Promise<void> {
   for (let waitedMs = 0; waitedMs < givesUpAfterMs; waitedMs += lookAgainMs) {
     if (await look()) return
     await delay(lookAgainMs)

@@ -1,5 +1,5 @@
 /** Runs steps in the order in which they come, no more than so many at a time. */
-export class FewAtOnce {
+export class Limiter {
   readonly #max: number
   readonly #waiting: (() => void)[] = []
   #running = 0

@@ -1,13 +1,13 @@
 import { createServer, type Socket } from 'node:net'
 import { countedAddress } from '../net/addresses.ts'
 import type { ListenAddress } from '../net/listen.ts'
-import { type OpenedPort, openHere, type PortWish, type Surplus } from '../net/open-port.ts'
+import { type OpenedPort, openHere, type PortRequest, type Surplus } from '../net/open-port.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 
 /** Connections that are on their way to one process; more go to others, or wait until it has taken these. */
-const MOST_UNSENT = 8
+const mostUnsent = 8
 
-export interface DoorkeeperParts {
+export interface DispatcherParts {
   /** Connections of a port at once, over all processes. */
   readonly maxConnections: number
   /** Of one address; 0: any number. */
@@ -20,15 +20,15 @@ export interface DoorkeeperParts {
  * none can take one, connections wait: a process that stands still gets no more, and one that is started
  * again finds them.
  */
-export class Doorkeeper {
-  readonly #parts: DoorkeeperParts
+export class ConnectionDispatcher {
+  readonly #parts: DispatcherParts
   readonly #ports: OpenedPort[] = []
   /** By port. */
   readonly #waiting: Socket[][] = []
   #last = 0
   #isStopping = false
 
-  constructor(parts: DoorkeeperParts) {
+  constructor(parts: DispatcherParts) {
     this.#parts = parts
   }
 
@@ -37,8 +37,8 @@ export class Doorkeeper {
    *
    * @throws StartError that says what to do.
    */
-  async open(wishes: readonly PortWish[]): Promise<readonly ListenAddress[]> {
-    for (const [port, wish] of wishes.entries()) {
+  async open(portRequests: readonly PortRequest[]): Promise<readonly ListenAddress[]> {
+    for (const [port, portRequest] of portRequests.entries()) {
       // Paused: what a peer says first is for the process that gets it.
       const create = () =>
         createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
@@ -46,7 +46,7 @@ export class Doorkeeper {
           this.#arrived(port, socket)
         })
       this.#waiting.push([])
-      this.#ports.push(await openHere(create, wish))
+      this.#ports.push(await openHere(create, portRequest))
     }
     return this.#ports.map(({ address }) => address)
   }
@@ -117,7 +117,7 @@ export class Doorkeeper {
     let best: GatewayProcess | undefined
     for (let step = 1; step <= all.length; step += 1) {
       const process = all[(this.#last + step) % all.length]
-      if (!process?.takes(port) || process.unsent >= MOST_UNSENT) continue
+      if (!process?.takes(port) || process.unsent >= mostUnsent) continue
       if (best && best.connections(port) <= process.connections(port)) continue
       best = process
     }

@@ -2,9 +2,9 @@ import type { Logger } from '../ops/log/logger.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 
 /** Looks at a process that is silent, one in the time of each sign of life, before it is ended. */
-const MOST_SILENT_LOOKS = 6
+const mostSilentLooks = 6
 
-export interface SignsOfLifeParts {
+export interface WatchdogParts {
   readonly processes: () => readonly GatewayProcess[]
   readonly log: Logger
   /** How often a process says that it lives, ms. */
@@ -15,11 +15,11 @@ export interface SignsOfLifeParts {
  * Ends processes that stand still, as if they had died. What counts is how often this process has looked
  * meanwhile, not how much time went by: where the whole machine stood still, none of them is at fault.
  */
-export class SignsOfLife {
-  readonly #parts: SignsOfLifeParts
+export class Watchdog {
+  readonly #parts: WatchdogParts
   readonly #timer: NodeJS.Timeout
 
-  constructor(parts: SignsOfLifeParts) {
+  constructor(parts: WatchdogParts) {
     this.#parts = parts
     this.#timer = setInterval(() => this.#look(), parts.everyMs)
   }
@@ -31,8 +31,8 @@ export class SignsOfLife {
   #look(): void {
     const { processes, log, everyMs } = this.#parts
     for (const process of processes()) {
-      if (process.look() !== MOST_SILENT_LOOKS) continue
-      const seconds = (MOST_SILENT_LOOKS * everyMs) / 1000
+      if (process.look() !== mostSilentLooks) continue
+      const seconds = (mostSilentLooks * everyMs) / 1000
       log.error(`Process ${process.number} gave no sign of life for ${seconds} s: killing it.`)
       process.kill()
     }

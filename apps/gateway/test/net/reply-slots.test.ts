@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { PlaceQueue } from '../../src/net/places.ts'
+import { ReplyQueue } from '../../src/net/reply-slots.ts'
 
 describe('places of replies', () => {
   function aQueue() {
     const left: string[] = []
-    const queue = new PlaceQueue(() => {
+    const queue = new ReplyQueue(() => {
       for (let bytes = queue.next(); bytes; bytes = queue.next()) {
         if (bytes.length > 0) left.push(Buffer.from(bytes).toString())
       }
