@@ -5,6 +5,7 @@ export {
   type ServerAddress,
   type StoreAddress,
 } from '@crossgear/gearmonkey-redis/address'
+export type { CallObserver } from './connection/call-observer.ts'
 export { type Durability } from './connection/durability.ts'
 export type { ImportNote } from './imports/import-note.ts'
 export type { ImportedJob, ImportResult, RedisImports, StandingJob } from './imports/imports.ts'

@@ -71,7 +71,7 @@ export class StoreKeys extends Keys {
     return this.close === '' ? 'xg:jids' : this.of('xg:jids', String(slot))
   }
 
-  /** All that {@context jids} names. */
+  /** All that {@link jids} names. */
   allJids(): string[] {
     return Array.from({ length: this.close === '' ? 1 : jidSlots }, (_none, slot) =>
       this.jids(slot),

@@ -29,6 +29,7 @@ import { ClusterSteps } from './cluster/cluster-steps.ts'
 import { connect, eventConnection } from './connection/connection.ts'
 import { RedisCron } from './cron.ts'
 import { RedisHolders } from './nodes/holders.ts'
+import type { CallObserver } from './connection/call-observer.ts'
 import { Confirmations, questionOf, type Durability } from './connection/durability.ts'
 import { tellsNothing, storeErrorOf } from './connection/errors.ts'
 import { Events } from './connection/events.ts'
@@ -60,8 +61,10 @@ export interface RedisStoreOptions {
   readonly throttles?: ReadonlyMap<string, Throttle>
   /** A server that does not answer within this time counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
-  /** What it takes to {@context RedisStore.confirm}; not on a cluster. `store`. */
+  /** What it takes to {@link RedisStore.confirm}; not on a cluster. `store`. */
   readonly durability?: Durability
+  /** Hears of calls. Nobody. */
+  readonly observer?: CallObserver
 }
 
 const defaults = {
@@ -83,6 +86,7 @@ export class RedisStore extends SingleSteps implements Store {
   /** Asks the server whether what it answered is safe. Absent where `durability` is `store`. */
   readonly confirm?: () => Promise<void>
   readonly #context: RedisContext
+  readonly #observer: CallObserver | undefined
   readonly #eventRedis: Redis
   readonly #events: Events
   readonly #reads: JobReads
@@ -103,9 +107,10 @@ export class RedisStore extends SingleSteps implements Store {
     super()
     const bounds = { ...defaults, ...options }
     const { names = new LaneNames() } = options
-    const context = new RedisContext(address, names, bounds.graceMs, options.answerWithinMs)
+    const context = new RedisContext(address, names, bounds.graceMs, options)
     const clock = new ClockOffset()
     this.#context = context
+    this.#observer = options.observer
     this.#eventRedis = eventConnection(address, context.node, options.answerWithinMs)
     this.#events = new Events(this.#eventRedis, context.keys, context.node)
     this.#reads = new JobReads(context)
@@ -148,7 +153,7 @@ export class RedisStore extends SingleSteps implements Store {
     return this.#context.node
   }
 
-  /** Connects. Throws a {@context StoreError} where the server cannot be reached. */
+  /** Connects. Throws a {@link StoreError} where the server cannot be reached. */
   async open(): Promise<void> {
     try {
       await Promise.all([connect(this.#context.redis), this.#eventRedis.connect()])
@@ -178,6 +183,7 @@ export class RedisStore extends SingleSteps implements Store {
   }
 
   step(step: Step): Promise<StepAnswer> {
+    this.#observer?.sent(step)
     return this.#steps.step(step)
   }
 

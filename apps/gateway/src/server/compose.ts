@@ -61,6 +61,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     names,
     throttles: config.throttles,
     graceMs: config.bridgeGraceDays * dayMs,
+    observer: metrics.calls,
     ...(parts.answerWithinMs !== undefined && { answerWithinMs: parts.answerWithinMs }),
     ...(durability && { durability }),
   })

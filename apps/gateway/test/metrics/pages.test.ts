@@ -122,6 +122,18 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
     expect(bytes[door]).toBeGreaterThanOrEqual(1012)
   })
 
+  it('time the calls to the store, and say how many jobs go with one', async () => {
+    const gateway = await open()
+    const client = await gateway.peer()
+    for (const data of ['x', 'y']) await client.submit('SUBMIT_JOB_BG', 'mail', '', data)
+    const calls = await lines(gateway, 'crossgear_store_call_seconds_count')
+    expect(calls['step="step"']).toBeGreaterThan(0)
+    expect(calls['step="beat"']).toBeGreaterThan(0)
+    expect(await lines(gateway, 'crossgear_step_items_sum')).toMatchObject({
+      'part="submissions"': 2,
+    })
+  })
+
   it('of the node alone have nothing of the store, and say which gateway it is', async () => {
     const gateway = await open()
     const own = await lines(gateway, '\\w+', '/metrics/node')
@@ -216,6 +228,9 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
     const page = await lines(away, 'crossgear_(?:jobs|nodes)')
     expect(page).toEqual({})
     expect(await lines(away, 'crossgear_store_up')).toEqual({ '': 0 })
+    await (await away.peer()).ask('SUBMIT_JOB_BG', 'mail', '', 'x')
+    const errors = await lines(away, 'crossgear_store_errors_total')
+    expect(errors['kind="unreachable"']).toBeGreaterThan(0)
     expect(await lines(away, 'gearman_up', '/metrics/gearman')).toEqual({ '': 0 })
     expect(await lines(away, 'faktory_up', '/metrics/faktory')).toEqual({ '': 0 })
   })

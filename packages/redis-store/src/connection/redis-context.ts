@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { StoreError, type LaneNames } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import { commandConnection, type Connection } from './connection.ts'
+import type { CallObserver } from './call-observer.ts'
 import { storeErrorOf } from './errors.ts'
 import { StoreKeys } from '../keys.ts'
 import { Scripts, type ScriptArgument, type ScriptName } from '../scripts/scripts.ts'
@@ -18,6 +19,14 @@ const lanesPerCall = 64
 /** What a script did that concerns indexes in other slots; called only in a cluster. */
 type AfterScript = (name: ScriptName, args: readonly ScriptArgument[]) => Promise<void>
 
+/** Defaults at the end of each line. */
+interface LinkOptions {
+  /** A server that does not answer within this time counts as unreachable, milliseconds. 5000. */
+  readonly answerWithinMs?: number | undefined
+  /** Nobody. */
+  readonly observer?: CallObserver | undefined
+}
+
 /** The way to the store that all its parts share: names, keys, scripts, errors. */
 export class RedisContext {
   readonly node = randomBytes(5).toString('hex')
@@ -31,7 +40,15 @@ export class RedisContext {
   /** How long by-name workers close a lane to consumers, milliseconds. */
   readonly graceMs: number
 
-  constructor(address: StoreAddress, names: LaneNames, graceMs: number, answerWithinMs?: number) {
+  readonly #observer: CallObserver | undefined
+
+  constructor(
+    address: StoreAddress,
+    names: LaneNames,
+    graceMs: number,
+    { answerWithinMs, observer }: LinkOptions = {},
+  ) {
+    this.#observer = observer
     this.isCluster = isClusterAddress(address)
     this.redis = commandConnection(address, this.node, answerWithinMs)
     const database = databaseOf(address)
@@ -58,7 +75,7 @@ export class RedisContext {
     args: readonly ScriptArgument[],
   ): Promise<unknown> => {
     const { open, close } = this.keys
-    const reply = this.call(() => this.#scripts.run(name, keys, [open, close], args))
+    const reply = this.call(() => this.#timed(name, keys, [open, close], args))
     const after = this.#after
     if (!after) return reply
     return reply.then(async (answer) => {
@@ -67,12 +84,14 @@ export class RedisContext {
     })
   }
 
-  /** Sends something, and turns what goes wrong into a {@context StoreError}. */
+  /** Sends something, and turns what goes wrong into a {@link StoreError}. */
   readonly call = async <Reply>(send: () => Promise<Reply>): Promise<Reply> => {
     try {
       return await send()
     } catch (error) {
-      throw storeErrorOf(error)
+      const refusal = storeErrorOf(error)
+      this.#observer?.failed(refusal.code)
+      throw refusal
     }
   }
 
@@ -83,6 +102,14 @@ export class RedisContext {
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
     }
+  }
+
+  readonly #timed = (...call: Parameters<Scripts['run']>): Promise<unknown> => {
+    const reply = this.#scripts.run(...call)
+    const observer = this.#observer
+    if (!observer) return reply
+    const sentMs = performance.now()
+    return reply.finally(() => observer.called(call[0], performance.now() - sentMs))
   }
 
   /** Commands about one lane in one write. */

@@ -29,7 +29,7 @@ export interface ImportedJob {
   readonly job: Omit<NewJob, 'door' | 'foreground' | 'lock' | 'batch' | 'tick'>
   /** Faktory's `failure`, JSON text. */
   readonly failure?: string
-  /** Place in the order of arrival, over all lanes: microseconds of {@context RedisImports.nowUs} and more. */
+  /** Place in the order of arrival, over all lanes: microseconds of {@link RedisImports.nowUs} and more. */
   readonly arrivedUs: number
   /** Of a dead job: when it is forgotten, milliseconds since 1970. */
   readonly forgetAtMs?: number

@@ -1,7 +1,9 @@
 import type { Door, EndedRun } from '@crossgear/core-scheduler'
 import { labelText, seriesName } from './figure.ts'
-import { Latencies } from './latencies.ts'
+import { PlainHistogram } from './plain-histogram.ts'
 
+/** From a millisecond, which an idle worker takes, to an hour. */
+const latencyBounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 300, 3600]
 const doors: readonly Door[] = ['gearman', 'faktory', 'http', 'native']
 const placeOf: Readonly<Record<Door, number>> = { gearman: 0, faktory: 1, http: 2, native: 3 }
 /** The door of a worker, by how it came to its job. */
@@ -46,7 +48,7 @@ export class FunctionFigures {
   /** By door. All of a door's are there as soon as one has counted. */
   readonly #doors: (DoorCounters | undefined)[] = []
   /** By the pair of doors: a job's door times 4, and its worker's. */
-  readonly #times: Readonly<Record<'wait' | 'run', (Latencies | undefined)[]>> = {
+  readonly #times: Readonly<Record<'wait' | 'run', (PlainHistogram | undefined)[]>> = {
     wait: [],
     run: [],
   }
@@ -72,12 +74,12 @@ export class FunctionFigures {
     return this.#doors.filter((door) => door !== undefined)
   }
 
-  times(what: 'wait' | 'run'): readonly Latencies[] {
+  times(what: 'wait' | 'run'): readonly PlainHistogram[] {
     return this.#times[what].filter((times) => times !== undefined)
   }
 
-  #latencies(what: 'wait' | 'run', doorIn: Door, doorOut: Door): Latencies {
+  #latencies(what: 'wait' | 'run', doorIn: Door, doorOut: Door): PlainHistogram {
     const labels = labelText({ function: this.#label, door_in: doorIn, door_out: doorOut })
-    return new Latencies(`crossgear_job_${what}_seconds`, labels)
+    return new PlainHistogram(`crossgear_job_${what}_seconds`, labels, latencyBounds)
   }
 }

@@ -1,5 +1,6 @@
 import { LaneNames } from '@crossgear/core-scheduler'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { CallFigures } from './call-figures.ts'
 import { counter, type Figure, only } from './figure.ts'
 import { JobFigures } from './job-figures.ts'
 import { BoundedLabels } from './labels.ts'
@@ -29,6 +30,8 @@ const usualEnd = 'ended'
 
 /** What this process counts, on a registry of its own. */
 export class Metrics {
+  /** What is counted of calls to the store. */
+  readonly calls = new CallFigures()
   /** What is counted of jobs. */
   readonly jobs: JobFigures
   /** Which functions have labels, here and in the figures of the store. */
@@ -153,6 +156,11 @@ export class Metrics {
       'Functions that are counted as "other", for those that have a label of their own are as many as may be',
       only(this.labels.folded),
     )
-    return [...(await promFigures(this.#registry)), ...this.jobs.figures(), folded]
+    return [
+      ...(await promFigures(this.#registry)),
+      ...this.jobs.figures(),
+      ...this.calls.figures(),
+      folded,
+    ]
   }
 }

@@ -1,0 +1,68 @@
+import type { Step, StoreErrorCode } from '@crossgear/core-scheduler'
+import type { CallObserver } from '@crossgear/redis-store'
+import { counter, type Figure, labelText } from './figure.ts'
+import { histogram, PlainHistogram } from './plain-histogram.ts'
+
+/** From what an idle store on the same machine takes to when it counts as unreachable, seconds. */
+const callBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 5]
+const itemBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+const callSeconds = 'crossgear_store_call_seconds'
+const stepItems = 'crossgear_step_items'
+
+/** What a step carries, and how many of it. */
+const parts = {
+  reports: ({ reports }: Step) => reports.length,
+  outcomes: ({ outcomes }: Step) => outcomes.reduce((sum, of) => sum + of.outcomes.length, 0),
+  submissions: ({ submissions }: Step) => submissions.reduce((sum, of) => sum + of.jobs.length, 0),
+  claims: ({ claims }: Step) => claims.length,
+}
+type Part = keyof typeof parts
+const partNames = Object.keys(parts) as readonly Part[]
+
+/** What this node counts of its calls to the store. */
+export class CallFigures implements CallObserver {
+  /** By script. */
+  readonly #calls = new Map<string, PlainHistogram>()
+  readonly #errors = new Map<StoreErrorCode, number>()
+  readonly #items = new Map(
+    partNames.map((part) => [part, new PlainHistogram(stepItems, labelText({ part }), itemBounds)]),
+  )
+
+  called(script: string, ms: number): void {
+    const known = this.#calls.get(script)
+    const calls = known ?? new PlainHistogram(callSeconds, labelText({ step: script }), callBounds)
+    if (!known) this.#calls.set(script, calls)
+    calls.observe(ms / 1000)
+  }
+
+  failed(code: StoreErrorCode): void {
+    this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1)
+  }
+
+  sent(step: Step): void {
+    for (const part of partNames) {
+      const items = parts[part](step)
+      if (items > 0) this.#items.get(part)?.observe(items)
+    }
+  }
+
+  figures(): readonly Figure[] {
+    return [
+      histogram(
+        callSeconds,
+        'Time from sending a call to the store to its answer, by step (the name of its script)',
+        this.#calls.values(),
+      ),
+      counter(
+        'crossgear_store_errors_total',
+        'Calls that the store did not answer, or not as asked, by kind',
+        [...this.#errors].map(([code, n]) => [labelText({ kind: code.toLowerCase() }), n]),
+      ),
+      histogram(
+        stepItems,
+        'Items of a kind that went to the store with one step, by part (reports, outcomes, submissions, claims)',
+        this.#items.values(),
+      ),
+    ]
+  }
+}

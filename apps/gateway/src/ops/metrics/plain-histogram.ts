@@ -1,0 +1,51 @@
+import { type Figure, seriesName } from './figure.ts'
+
+/** A histogram as plain numbers: to count a value costs a few comparisons. */
+export class PlainHistogram {
+  readonly #bounds: readonly number[]
+  /** Values by bucket, not summed up; the last is for what is over all bounds. */
+  readonly #counts: number[]
+  readonly #series: readonly string[]
+  #sum = 0
+
+  /** `labels` as a scraper reads them. */
+  constructor(name: string, labels: string, bounds: readonly number[]) {
+    this.#bounds = bounds
+    this.#counts = Array.from({ length: bounds.length + 1 }, () => 0)
+    const before = labels === '' ? '' : `${labels},`
+    this.#series = [
+      ...[...bounds.map(String), '+Inf'].map((bound) =>
+        seriesName(`${name}_bucket`, `${before}le="${bound}"`),
+      ),
+      seriesName(`${name}_sum`, labels),
+      seriesName(`${name}_count`, labels),
+    ]
+  }
+
+  observe(value: number): void {
+    const bounds = this.#bounds
+    let at = 0
+    while (at < bounds.length && value > (bounds[at] ?? 0)) at += 1
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1
+    this.#sum += value
+  }
+
+  /** Adds its series and their values. */
+  addTo(series: string[], values: number[]): void {
+    for (const one of this.#series) series.push(one)
+    let total = 0
+    for (const count of this.#counts) {
+      total += count
+      values.push(total)
+    }
+    values.push(this.#sum, total)
+  }
+}
+
+/** Several histograms of one name. */
+export function histogram(name: string, help: string, all: Iterable<PlainHistogram>): Figure {
+  const series: string[] = []
+  const values: number[] = []
+  for (const one of all) one.addTo(series, values)
+  return { ...{ name, help, type: 'histogram', aggregator: 'sum' }, series, values }
+}
