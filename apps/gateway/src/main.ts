@@ -37,8 +37,8 @@ async function migrate(words: readonly string[]): Promise<number> {
 
 async function mirror(words: readonly string[]): Promise<number> {
   const { runMirror } = await import('./mirror/run-mirror.ts')
-  const { stdout, stderr } = process
-  return await runMirror(words, { stdout, stderr, signal: stopSignal() })
+  const { env, stdout, stderr } = process
+  return await runMirror(words, { env, stdout, stderr, signal: stopSignal() })
 }
 
 /** A signal ends what is under way in good order, a second one at once. */

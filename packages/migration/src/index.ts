@@ -1,3 +1,6 @@
+export { importIdOf } from './identity.ts'
+export { recordOfStanding } from './stored-job.ts'
+export { uniqueOfKey } from './unique-key.ts'
 export { exitCodes, lineOf, MigrationError, type MigrationErrorCode } from './errors.ts'
 export { defaultBatch, mostBatch, type RunOptions } from './options.ts'
 export { defaultName, openSource, sourceForms } from './open-source.ts'

@@ -191,6 +191,12 @@ export class RedisStore extends SingleSteps implements Store {
     return this.#jobs.abandon(lane, ids)
   }
 
+  /** Has jobs that have not ended yet kept for so long when they have: for one who compares what becomes of them. */
+  async keepOutcomes(lane: string, ids: readonly number[], seconds: number): Promise<void> {
+    const { run, keys } = this.#link
+    await run('keep-outcomes', [keys.uid(lane)], [lane, seconds, ...ids])
+  }
+
   read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
     return this.#reads.read(lane, ids)
   }

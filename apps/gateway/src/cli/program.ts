@@ -114,7 +114,7 @@ function createProgram(version: string, { serve, functions }: Actions): Command 
   program
     .command('mirror')
     .usage('[options]')
-    .description('submit copies of jobs to a second Gearman server: see crossgear mirror --help')
+    .description('submit copies of jobs to a second server: see crossgear mirror --help')
   // The default command's options are what a person looks for under `crossgear --help`.
   const help = new Help()
   const layout = { formatItem, helpWidth: helpWidth() }

@@ -19,7 +19,12 @@ const STDERR = 2
 
 /** Opens the store as a gateway with the same options would. Throws a MigrationError. */
 export async function openTargetStore(
-  { to, config: file, dataDir, durability }: MigrateArguments,
+  {
+    to,
+    config: file,
+    dataDir,
+    durability,
+  }: Pick<MigrateArguments, 'to' | 'config' | 'dataDir' | 'durability'>,
   env: ConfigSources['env'],
 ): Promise<TargetStore> {
   const flags = {

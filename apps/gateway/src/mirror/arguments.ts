@@ -1,11 +1,15 @@
-import { MigrationError } from '@crossgear/migration'
+import { MigrationError, serverTargetOf, type ServerTarget } from '@crossgear/migration'
 import { Command, CommanderError } from 'commander'
+import { maskStoreUrl, parseStoreUrl } from '../redis-server/store-address.ts'
 import { type Place, placeOf } from './place.ts'
 
 /** The checked command line. */
 export interface MirrorArguments {
-  readonly from: Place
-  readonly to: Place
+  /** A server that clients are passed on to, or the address of a store whose jobs are copied. */
+  readonly from: Place | { readonly store: string; readonly name: string }
+  /** A Faktory server takes copies of a store's jobs alone. */
+  readonly to: Place | ServerTarget
+  readonly config?: string
   readonly listen: Pick<Place, 'host' | 'port'>
   readonly functions?: ReadonlySet<string>
   readonly percent: number
@@ -18,6 +22,7 @@ export interface MirrorArguments {
 interface Given {
   readonly from?: string
   readonly to?: string
+  readonly config?: string
   readonly listen: Pick<Place, 'host' | 'port'>
   readonly functions?: string[]
   readonly percent: number
@@ -33,8 +38,10 @@ const mostSeconds = 86_400
 const mostPayloadBytes = 64 * 1024 * 1024
 
 const HELP_AFTER = `
-Clients come to --listen. Their bytes go to the server of --from and back, unchanged, and what a copy brings goes to
-nobody. Each side needs workers of its own: a copied job is done twice.
+--from a Crossgear store (any --redis-url of the gateway's): jobs that come to it by any door, or straight to Redis, are
+copied to --to, gearman://host:port or faktory://[:password@]host:port. No client is touched, and no door waits.
+--from gearman://host:port: clients come to --listen. Their bytes go to that server and back, unchanged, and copies go to
+the Gearman server of --to. What a copy brings goes to nobody. Each side needs workers of its own: a copied job is done twice.
 
 Exit codes: 0 all results that were compared are equal, 1 usage, 2 a side cannot be reached at the start,
 3 differences found. Ctrl-C or TERM ends it: no new clients, no more copies; it waits 10 s at most for results.
@@ -46,7 +53,7 @@ export function readArguments(
   out: { write(text: string): unknown },
 ): MirrorArguments | undefined {
   const program = new Command('crossgear mirror')
-    .description('Submits copies of Gearman jobs to a second server, and compares the results.')
+    .description('Submits copies of jobs to a second server, and compares the results.')
     .exitOverride()
     .allowExcessArguments(false)
     .configureOutput({
@@ -54,7 +61,14 @@ export function readArguments(
       writeOut: (text) => void out.write(text),
       writeErr: () => undefined,
     })
-    .option('--from <url>', `the server that does the clients' jobs (default: ${here})`)
+    .option(
+      '--from <url>',
+      `the server that does the clients' jobs, or a Crossgear store (default: ${here})`,
+    )
+    .option(
+      '--config <file>',
+      "with a store: the gateway's file, its routes say which queue is home",
+    )
     .option(
       '--to <url>',
       `the server that copies go to (default: ${here}); one of both must be given`,
@@ -106,19 +120,31 @@ function checked(given: Given): MirrorArguments {
   if (given.from === undefined && given.to === undefined) {
     throw new MigrationError('USAGE', 'mirror needs --from or --to: see crossgear mirror --help.')
   }
-  const from = placeOf('--from', given.from ?? here)
-  const to = placeOf('--to', given.to ?? here)
-  if (from.name === to.name) {
+  const from = fromOf(given.from ?? here)
+  const faktory = given.to?.startsWith('faktory:') === true ? serverTargetOf(given.to) : undefined
+  const to = faktory ?? placeOf('--to', given.to ?? here)
+  if ('name' in to && from.name === to.name) {
     throw new MigrationError('USAGE', `--from and --to are both ${to.name}.`)
+  }
+  if (faktory && !('store' in from)) {
+    const why = 'its producers hear no results to compare'
+    throw new MigrationError('USAGE', `--to a Faktory server needs a store as --from: ${why}.`)
   }
   return {
     ...{ from, to, listen: given.listen, percent: given.percent },
+    ...(given.config !== undefined && { config: given.config }),
     ...(given.functions && { functions: new Set(given.functions) }),
     mostOutstanding: given.outstanding,
     timeoutMs: given.timeoutSeconds * 1000,
     maxPayloadBytes: given.maxPayloadBytes,
     isJson: given.json === true,
   }
+}
+
+function fromOf(address: string): MirrorArguments['from'] {
+  return parseStoreUrl(address) === undefined
+    ? placeOf('--from', address)
+    : { store: address, name: maskStoreUrl(address) }
 }
 
 function listenOf(text: string): Pick<Place, 'host' | 'port'> {

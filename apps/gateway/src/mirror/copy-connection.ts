@@ -1,12 +1,12 @@
 import { connect, type Socket } from 'node:net'
-import { encodeRequest } from '@crossgear/gearman-codec'
+import { encodeRequest, type PacketName } from '@crossgear/gearman-codec'
 import type { Comparison } from './comparison.ts'
 import type { Comparisons } from './comparisons.ts'
 import type { MirrorCounts } from './counts.ts'
 import { Handles } from './handles.ts'
 import { PacketTap, type TappedPacket } from './packet-tap.ts'
 import type { Place } from './place.ts'
-import { answers, encodeCopy, workNames } from './submission.ts'
+import { answers, encodeCopy } from './submission.ts'
 
 const againAfterMs = 1_000
 /** More than that is not kept for a server that does not read. */
@@ -19,6 +19,8 @@ type Asked = 'option' | 'background' | Comparison
 export interface CopyOptions {
   readonly place: Place
   readonly keptBytes: number
+  /** Packets that make up a result. */
+  readonly resultNames: readonly PacketName[]
   readonly comparisons: Comparisons
   readonly counts: MirrorCounts
   /** Called with the error when the other side goes away, and without one when it is back. */
@@ -95,7 +97,7 @@ export class CopyConnection {
   #tap(): PacketTap {
     return new PacketTap({
       magic: 'RES',
-      names: new Set([...answers, ...workNames]),
+      names: new Set([...answers, ...this.#options.resultNames]),
       keptBytes: this.#options.keptBytes,
       onPacket: (packet) => this.#read(packet),
     })

@@ -6,6 +6,8 @@ export interface MirrorCounts {
   copied: number
   /** Not copied: too many copies were under way, or the other side did not keep up. */
   skipped: number
+  /** Not copied: the job was over, and gone, before it was read from the store. */
+  missed: number
   /** Not copied: longer than --max-payload-bytes. */
   tooLong: number
   /** Copies that the other side did not take. */
@@ -23,7 +25,7 @@ export interface MirrorCounts {
 
 export function noCounts(): MirrorCounts {
   return {
-    ...{ seen: 0, copied: 0, skipped: 0, tooLong: 0, refused: 0 },
+    ...{ seen: 0, copied: 0, skipped: 0, missed: 0, tooLong: 0, refused: 0 },
     ...{ background: 0, equal: 0, different: 0, unanswered: 0, unread: 0 },
   }
 }

@@ -8,7 +8,8 @@ import { CopyConnection } from './copy-connection.ts'
 import { type MirrorCounts, noCounts } from './counts.ts'
 import type { TappedPacket } from './packet-tap.ts'
 import type { Place } from './place.ts'
-import { functionOf, isBackground } from './submission.ts'
+import { Share } from './share.ts'
+import { functionOf, isBackground, workNames } from './submission.ts'
 
 const sweepEveryMs = 1_000
 /** Connections of clients. */
@@ -43,18 +44,19 @@ export class Mirror {
   readonly #clients = new Set<ClientConnection>()
   readonly #server: Server
   #sweeper: ReturnType<typeof setInterval> | undefined
-  /** Hundredths of a copy that the jobs so far have not used. */
-  #share = 0
+  readonly #share: Share
   #isCopying = true
 
   constructor(options: MirrorOptions) {
     this.#options = options
+    this.#share = new Share(options.percent)
     const { counts } = this
     const { mostOutstanding: most, timeoutMs, onDifference, onChange } = options
     this.#comparisons = new Comparisons({ most, timeoutMs, counts, onDifference })
     this.#copies = new CopyConnection({
       ...{ place: options.to, comparisons: this.#comparisons, counts, onChange },
       keptBytes: options.maxPayloadBytes,
+      resultNames: workNames,
     })
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket))
     this.#server.maxConnections = mostConnections
@@ -107,12 +109,10 @@ export class Mirror {
 
   #copy(packet: TappedPacket): Comparison | undefined {
     const fn = functionOf(packet)
-    const { functions, percent } = this.#options
+    const { functions } = this.#options
     if (!this.#isCopying || functions?.has(fn) === false) return undefined
     this.counts.seen += 1
-    this.#share += percent
-    if (this.#share < 100) return undefined
-    this.#share -= 100
+    if (!this.#share.take()) return undefined
     const isWaited = !isBackground(packet.name)
     const isLate = !this.#copies.isReady || (isWaited && this.#comparisons.isFull)
     if (isLate || packet.isCut) {

@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { exitCodes, MigrationError } from '@crossgear/migration'
-import { readArguments } from './arguments.ts'
+import type { ConfigSources } from '../config/load-config.ts'
+import { type MirrorArguments, readArguments } from './arguments.ts'
 import type { Difference } from './comparisons.ts'
 import type { MirrorCounts } from './counts.ts'
+import { openFromStore } from './from-store.ts'
 import { Mirror } from './mirror.ts'
 
 export interface MirrorSurroundings {
+  readonly env?: ConfigSources['env']
   /** Aborted when the user wants it to end. */
   readonly signal: AbortSignal
   readonly stdout: Output
@@ -21,29 +24,31 @@ const shownDifferences = 10
 const graceMs = 10_000
 const lookEveryMs = 20
 
+/** What runs until it is told to end. */
+interface Running {
+  readonly counts: MirrorCounts
+  /** Copies no more jobs; true when nothing is waited for any more. */
+  wind(): boolean
+  close(): void | Promise<void>
+}
+
 /** Runs `crossgear mirror ...` until it is told to end; the exit code. */
 export async function runMirror(
   words: readonly string[],
-  { signal, stdout, stderr }: MirrorSurroundings,
+  { signal, stdout, stderr, env = {} }: MirrorSurroundings,
 ): Promise<number> {
-  let mirror: Mirror | undefined
+  let mirror: Running | undefined
   try {
     const given = readArguments(words, stdout)
     if (!given) return exitCodes.done
     const report = new Report(given.isJson, stdout, stderr)
-    mirror = new Mirror({
-      ...given,
-      onDifference: (difference) => report.difference(difference),
-      onChange: (error) => report.change(given.to.name, error),
-    })
-    const port = await mirror.open()
-    report.ready(port, given.from.name, given.to.name)
+    mirror = await open(given, report, env)
     if (!signal.aborted) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
     }
     const endMs = Date.now() + graceMs
     while (!mirror.wind() && Date.now() < endMs) await delay(lookEveryMs)
-    mirror.close()
+    await mirror.close()
     report.summary(mirror.counts)
     return mirror.counts.different > 0 ? exitCodes.different : exitCodes.done
   } catch (error) {
@@ -51,8 +56,34 @@ export async function runMirror(
     stderr.write(`${error.message}\n`)
     return error.exitCode
   } finally {
-    mirror?.close()
+    await mirror?.close()
   }
+}
+
+async function open(
+  given: MirrorArguments,
+  report: Report,
+  env: NonNullable<MirrorSurroundings['env']>,
+): Promise<Running> {
+  const { from, to } = given
+  const options = {
+    ...given,
+    onDifference: (difference: Difference) => report.difference(difference),
+    onChange: (error?: Error) => report.change(nameOf(to), error),
+  }
+  if ('store' in from) {
+    const mirror = await openFromStore({ ...options, from }, env, (line) => report.trouble(line))
+    report.listening(from.name, nameOf(to))
+    return mirror
+  }
+  if (!('port' in to)) throw new TypeError('a server of clients copies to a place')
+  const mirror = new Mirror({ ...options, from, to })
+  report.ready(await mirror.open(), from.name, to.name)
+  return mirror
+}
+
+function nameOf(to: MirrorArguments['to']): string {
+  return 'port' in to ? to.name : to.identity
 }
 
 /** Tells a person or a program how the mirror goes. */
@@ -73,6 +104,15 @@ class Report {
       { event: 'ready', port, from, to },
       `Clients of port ${port} are served by ${from}; copies go to ${to}.`,
     )
+  }
+
+  listening(from: string, to: string): void {
+    this.#tell({ event: 'ready', from, to }, `Jobs that come to ${from} are copied to ${to}.`)
+  }
+
+  /** Something at the store that costs copies, and no job. */
+  trouble(line: string): void {
+    this.#stderr.write(`The store: ${line}.\n`)
   }
 
   difference(difference: Difference): void {
@@ -96,6 +136,7 @@ class Report {
     const parts = [
       `${counts.copied} copied`,
       `${counts.skipped} skipped`,
+      `${counts.missed} missed`,
       `${counts.tooLong} too long`,
       `${counts.refused} refused`,
       `${counts.background} in the background`,

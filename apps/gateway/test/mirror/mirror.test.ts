@@ -1,7 +1,5 @@
-import { execFile, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { promisify } from 'node:util'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
@@ -10,51 +8,7 @@ import type { MirrorCounts } from '../../src/mirror/counts.ts'
 import { runMirror } from '../../src/mirror/run-mirror.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGateway } from '../support/gateway-process.ts'
-
-const run = promisify(execFile)
-const lacksGearmand =
-  spawnSync('gearmand', ['--version']).status !== 0 && process.env['CI'] !== 'true'
-
-type Act = (payload: string) => readonly [name: 'WORK_COMPLETE' | 'WORK_EXCEPTION', data: string]
-const upper: Act = (payload) => ['WORK_COMPLETE', payload.toUpperCase()]
-
-/** A worker that answers each job until it is stopped; the payloads that it got. */
-async function startWorker(port: number, fn: string, act: Act = upper) {
-  const peer = await GearmanPeer.connect(port)
-  const got: string[] = []
-  peer.say('CAN_DO', fn).say('GRAB_JOB')
-  const loop = async (): Promise<void> => {
-    for (;;) {
-      const [name, handle = '', , payload = ''] = await peer.hear()
-      if (name === 'NO_JOB') peer.say('PRE_SLEEP')
-      else if (name === 'NOOP') peer.say('GRAB_JOB')
-      else if (name === 'JOB_ASSIGN') {
-        got.push(payload)
-        const [answer, data] = act(payload)
-        peer.say('WORK_DATA', handle, 'part ').say(answer, handle, data).say('GRAB_JOB')
-      }
-    }
-  }
-  void loop()
-  return { got, stop: () => peer.leave() }
-}
-
-async function startGearmand(port: number) {
-  const words = ['--port', String(port), '--listen', '127.0.0.1', '--log-file', 'none']
-  const child = spawn('gearmand', words, { stdio: 'ignore' })
-  await waitFor('gearmand answers', () =>
-    GearmanPeer.connect(port).then(
-      (peer) => peer.leave().then(() => true),
-      () => false,
-    ),
-  )
-  return async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const exited = once(child, 'exit')
-    child.kill('SIGKILL')
-    await exited
-  }
-}
+import { type Act, lacksGearmand, startGearmand, startWorker, stockClient } from './support.ts'
 
 /** A mirror in this process. */
 async function startMirror(from: number, to: number, ...words: readonly string[]) {
@@ -84,11 +38,6 @@ async function startMirror(from: number, to: number, ...words: readonly string[]
       return { code, counts: events().at(-1), events: events() }
     },
   }
-}
-
-const stockClient = async (port: number, fn: string, data: string): Promise<string> => {
-  const client = run('gearman', ['-h', '127.0.0.1', '-p', String(port), '-f', fn, data])
-  return (await client).stdout
 }
 
 describe.skipIf(lacksGearmand || lacksRedis)(

@@ -36,6 +36,7 @@ const names = [
   'import-undo',
   'index-jids',
   'joined',
+  'keep-outcomes',
   'leader',
   'list-jobs',
   'scan-jobs',

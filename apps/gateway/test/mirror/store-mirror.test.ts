@@ -1,0 +1,170 @@
+import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
+import { freePort } from '@crossgear/tools/free-port'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { waitFor } from '@crossgear/tools/wait-for'
+import Faktory from 'faktory-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { MirrorCounts } from '../../src/mirror/counts.ts'
+import { runMirror } from '../../src/mirror/run-mirror.ts'
+import { startGateway } from '../support/gateway-process.ts'
+import { type Act, lacksGearmand, startGearmand, startWorker, stockClient } from './support.ts'
+
+const lower: Act = (payload) => ['WORK_COMPLETE', payload.toLowerCase()]
+
+describe.skipIf(lacksGearmand || lacksRedis)(
+  'needs gearmand and redis-server: crossgear mirror of a store',
+  () => {
+    let redis: RedisServer
+    let gateway: ReturnType<typeof startGateway>
+    let ports: ReadonlyMap<string, number>
+    let old: number
+    let stopOld: () => Promise<void>
+
+    beforeAll(async () => {
+      redis = await RedisServer.start()
+      const doors = ['--gearman-port', '0', '--faktory-port', '0', '--http-port', '0']
+      gateway = startGateway([...doors, '--web-port', 'off', '--redis-url', redis.url])
+      ports = new Map((await gateway.ready).doors.map(({ name, port }) => [name, port]))
+      old = await freePort()
+      stopOld = await startGearmand(old)
+    })
+    afterAll(async () => {
+      gateway.child.kill('SIGTERM')
+      await gateway.exited
+      await redis.stop()
+      await stopOld()
+    })
+
+    const door = (name: string): number => ports.get(name) ?? 0
+
+    async function startMirror(to: string, ...words: readonly string[]) {
+      const stop = new AbortController()
+      let stdout = ''
+      let stderr = ''
+      const ended = runMirror(['--from', redis.url, '--to', to, '--json', ...words], {
+        signal: stop.signal,
+        stdout: { write: (text) => (stdout += text) },
+        stderr: { write: (text) => (stderr += text) },
+      })
+      await waitFor('the mirror listens', () => Promise.resolve(stdout.includes('"ready"')))
+      return {
+        said: () => stderr,
+        end: async () => {
+          stop.abort()
+          const code = await ended
+          const lines = stdout.trim().split('\n')
+          return { code, counts: JSON.parse(lines.at(-1) ?? '{}') as MirrorCounts, stdout }
+        },
+      }
+    }
+
+    async function faktory(port = door('faktory')) {
+      const client = new Faktory({ url: `tcp://127.0.0.1:${port}` })
+      await client.connect()
+      return client
+    }
+
+    async function post(fn: string, body: string): Promise<string> {
+      const url = `http://127.0.0.1:${door('http')}/${fn}`
+      return (await fetch(url, { method: 'POST', body })).text()
+    }
+
+    test('jobs of all doors and native ones are copied, and their results are equal', async () => {
+      const [original, copy, pushed] = await Promise.all([
+        startWorker(door('gearman'), 'up'),
+        startWorker(old, 'up'),
+        startWorker(old, 'push'),
+      ])
+      const native = new GearMonkeyClient(redis.url)
+      const mirror = await startMirror(`gearman://127.0.0.1:${old}`, '--functions', 'up,push')
+      expect(await stockClient(door('gearman'), 'up', 'gearman')).toBe('part GEARMAN')
+      expect(await post('up', 'http')).toContain('HTTP')
+      const id = await native.run('up', 'native', { blocking: true, timeoutSeconds: 20 })
+      expect((await native.get('up', id))?.output?.toString()).toBe('NATIVE')
+      await stockClient(door('gearman'), 'up', 'background', '-b')
+      const producer = await faktory()
+      await producer.push({ jobtype: 'push', args: ['faktory'], jid: 'jid-of-mirror' })
+      await waitFor('all copies are done', () =>
+        Promise.resolve(copy.got.length === 4 && pushed.got.length === 1),
+      )
+      const { code, counts } = await mirror.end()
+      expect(copy.got.sort()).toEqual(['background', 'gearman', 'http', 'native'])
+      expect(original.got.sort()).toEqual(copy.got)
+      expect(pushed.got).toEqual(['faktory'])
+      expect(counts).toMatchObject({ seen: 5, copied: 5, equal: 3, background: 2, different: 0 })
+      expect(counts).toMatchObject({ missed: 0, skipped: 0, refused: 0, unanswered: 0 })
+      expect(code).toBe(0)
+      producer.close()
+      await native.close()
+      await Promise.all([original.stop(), copy.stop(), pushed.stop()])
+    })
+
+    test('another result is told and counted, and the client has that of its own server', async () => {
+      const original = await startWorker(door('gearman'), 'odd')
+      const copy = await startWorker(old, 'odd', lower)
+      const mirror = await startMirror(`gearman://127.0.0.1:${old}`)
+      expect(await stockClient(door('gearman'), 'odd', 'Text')).toBe('part TEXT')
+      expect(await stockClient(door('gearman'), 'odd', '123')).toBe('part 123')
+      const { code, counts, stdout } = await mirror.end()
+      expect(counts).toMatchObject({ seen: 2, copied: 2, equal: 1, different: 1 })
+      expect(stdout).toContain('"event":"difference","function":"odd"')
+      expect(code).toBe(3)
+      await Promise.all([original.stop(), copy.stop()])
+    })
+
+    test('of each ten jobs --percent 30 copies three', async () => {
+      const original = await startWorker(door('gearman'), 'some')
+      const mirror = await startMirror(`gearman://127.0.0.1:${old}`, '--percent', '30')
+      for (let at = 0; at < 20; at += 1) await stockClient(door('gearman'), 'some', `${at}`, '-b')
+      await waitFor('the jobs are done', () => Promise.resolve(original.got.length === 20))
+      const { counts } = await mirror.end()
+      expect(counts).toMatchObject({ seen: 20, copied: 6, background: 6 })
+      await original.stop()
+    })
+
+    test('a server that is away costs copies, which are counted, and no job', async () => {
+      const port = await freePort()
+      const stop = await startGearmand(port)
+      const original = await startWorker(door('gearman'), 'away')
+      const mirror = await startMirror(`gearman://127.0.0.1:${port}`, '--functions', 'away')
+      await stop()
+      await waitFor('the mirror knows', () => Promise.resolve(mirror.said().includes('is away')))
+      expect(await stockClient(door('gearman'), 'away', 'x')).toBe('part X')
+      const stopAgain = await startGearmand(port)
+      await waitFor('the mirror knows', () => Promise.resolve(mirror.said().includes('is back')))
+      const copy = await startWorker(port, 'away')
+      expect(await stockClient(door('gearman'), 'away', 'y')).toBe('part Y')
+      const { counts } = await mirror.end()
+      expect(counts).toMatchObject({ seen: 2, skipped: 1, copied: 1, equal: 1 })
+      await Promise.all([original.stop(), copy.stop()])
+      await stopAgain()
+    })
+
+    test('a Faktory server gets copies of what comes by Gearman and Faktory', async () => {
+      // No Faktory server can be installed here: another gateway's door stands for it.
+      const other = await RedisServer.start()
+      const words = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
+      const target = startGateway([...words, '--redis-url', other.url])
+      const port = (await target.ready).doors[0]?.port ?? 0
+      const mirror = await startMirror(`faktory://127.0.0.1:${port}`, '--functions', 'fak')
+      await stockClient(door('gearman'), 'fak', 'by gearman', '-b')
+      const producer = await faktory()
+      await producer.push({ jobtype: 'fak', args: [1, 'two'], jid: 'jid-of-copy', queue: 'bulk' })
+      const consumer = new Faktory({ url: `tcp://127.0.0.1:${port}`, wid: 'w-mirror' })
+      await consumer.connect()
+      const got = [await consumer.fetch('default', 'bulk'), await consumer.fetch('default', 'bulk')]
+      expect(got).toEqual([
+        expect.objectContaining({ jobtype: 'fak', args: ['by gearman'] }),
+        expect.objectContaining({ jid: 'jid-of-copy', args: [1, 'two'], queue: 'bulk' }),
+      ])
+      const { code, counts } = await mirror.end()
+      expect(counts).toMatchObject({ seen: 2, copied: 2, background: 2, refused: 0 })
+      expect(code).toBe(0)
+      producer.close()
+      consumer.close()
+      target.child.kill('SIGTERM')
+      await target.exited
+      await other.stop()
+    })
+  },
+)

@@ -1,0 +1,64 @@
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+import { waitFor } from '@crossgear/tools/wait-for'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+
+const run = promisify(execFile)
+/** True where gearmand is not installed; in CI never. */
+export const lacksGearmand =
+  spawnSync('gearmand', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+
+export type Act = (
+  payload: string,
+) => readonly [name: 'WORK_COMPLETE' | 'WORK_EXCEPTION', data: string]
+const upper: Act = (payload) => ['WORK_COMPLETE', payload.toUpperCase()]
+
+/** A worker that answers each job until it is stopped; the payloads that it got. */
+export async function startWorker(port: number, fn: string, act: Act = upper) {
+  const peer = await GearmanPeer.connect(port)
+  const got: string[] = []
+  peer.say('CAN_DO', fn).say('GRAB_JOB')
+  const loop = async (): Promise<void> => {
+    for (;;) {
+      const [name, handle = '', , payload = ''] = await peer.hear()
+      if (name === 'NO_JOB') peer.say('PRE_SLEEP')
+      else if (name === 'NOOP') peer.say('GRAB_JOB')
+      else if (name === 'JOB_ASSIGN') {
+        got.push(payload)
+        const [answer, data] = act(payload)
+        peer.say('WORK_DATA', handle, 'part ').say(answer, handle, data).say('GRAB_JOB')
+      }
+    }
+  }
+  void loop()
+  return { got, stop: () => peer.leave() }
+}
+
+export async function startGearmand(port: number) {
+  const words = ['--port', String(port), '--listen', '127.0.0.1', '--log-file', 'none']
+  const child = spawn('gearmand', words, { stdio: 'ignore' })
+  await waitFor('gearmand answers', () =>
+    GearmanPeer.connect(port).then(
+      (peer) => peer.leave().then(() => true),
+      () => false,
+    ),
+  )
+  return async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exited
+  }
+}
+
+/** The `gearman` program of Debian: its output. */
+export const stockClient = async (
+  port: number,
+  fn: string,
+  data: string,
+  ...more: readonly string[]
+): Promise<string> => {
+  const client = run('gearman', ['-h', '127.0.0.1', '-p', String(port), ...more, '-f', fn, data])
+  return (await client).stdout
+}

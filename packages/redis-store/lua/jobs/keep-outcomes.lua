@@ -1,0 +1,12 @@
+-- Has the hashes of jobs that end kept for a while, for one who compares outcomes. A native client's is kept anyway.
+-- KEYS: uid:{lane}. ARGV: open, close, lane, seconds, ids.
+--#include keys
+local lane, seconds = ARGV[3], tonumber(ARGV[4])
+for at = 5, #ARGV do
+  local job = jobFields(lane, ARGV[at], 'door', 'status', 'keep')
+  local isOpen = job[2] == 'idle' or job[2] == 'busy'
+  if isOpen and job[1] and tonumber(job[3] or 0) < seconds then
+    redis.call('HSET', jobKey(lane, ARGV[at]), 'keep', seconds)
+  end
+end
+return 0
