@@ -193,7 +193,7 @@ export class RedisStore extends SingleSteps implements Store {
 
   /** Has jobs that have not ended yet kept for so long when they have: for one who compares what becomes of them. */
   async keepOutcomes(lane: string, ids: readonly number[], seconds: number): Promise<void> {
-    const { run, keys } = this.#link
+    const { run, keys } = this.#context
     await run('keep-outcomes', [keys.uid(lane)], [lane, seconds, ...ids])
   }
 
