@@ -1,10 +1,12 @@
 import { Administration } from './admin/administration.ts'
 import { Bridging } from './dispatch/bridging.ts'
 import { Claims } from './dispatch/claims.ts'
-import { OrphanLeases } from './maintenance/orphan-leases.ts'
+import { Heartbeat } from './maintenance/heartbeat.ts'
+import { NotificationHandler } from './notify/notification-handler.ts'
+import { SchedulerEmitter } from './scheduler-events.ts'
 import { ActiveLeases } from './dispatch/active-leases.ts'
 import type { Subscription } from './model/subscription.ts'
-import type { JobEvent, JobRef, JobState } from './model/job.ts'
+import type { JobState } from './model/job.ts'
 import { JobLookup } from './admin/job-lookup.ts'
 import { JobSets } from './admin/job-sets.ts'
 import { LaneRegistry } from './model/lane-registry.ts'
@@ -46,11 +48,10 @@ export function schedulerParts(
   const maxLosses = options.maxLosses ?? 0
   const common = { store, clock, observer, registry }
   const bridging = new Bridging(common)
-  const closings = new Set<(lane: string) => void>()
-  const notify = (ref: JobRef, event: JobEvent): void => waiters.notify(ref, event)
-  const wake = (lane: string, jobs: number): void => wakeups.wake(lane, jobs)
+  const events = new SchedulerEmitter()
   const tasks = new TaskTimes(clock)
-  const storeNowMs = (): number => upkeep.storeNowMs()
+  const heartbeat = new Heartbeat({ ...common, events })
+  const storeNowMs = (): number => heartbeat.storeNowMs()
 
   const steps = new Steps({
     store,
@@ -87,20 +88,19 @@ export function schedulerParts(
     },
   })
   const outcomes = new Outcomes({
-    ...{ ...common, activeLeases, wake, notify, waiters, steps },
+    ...{ ...common, activeLeases, waiters, steps },
+    wake: (lane, jobs) => wakeups.wake(lane, jobs),
+    notify: (ref, event) => waiters.notify(ref, event),
     added: steps.added,
   })
   const settleNative = (job: JobState): void =>
     outcomes.add(undefined, retryPolicy.ofNative(job), undefined, job.door)
-  const queues = new QueueControl({
-    store,
-    notify,
-    registry,
-    onError: (task, error) => observer.error(task, error),
-  })
+  const queues = new QueueControl({ ...common, waiters })
+  events.on('consumerNews', (wid, news) => queues.onNews(wid, news))
+  events.on('storeReset', () => queues.load())
 
   const isSubscribed = (subscription: Subscription): boolean => {
-    if (!upkeep.isUp || subscription.idleKeys.length > mostSubscribedFunctions) return false
+    if (!notifications.isUp || subscription.idleKeys.length > mostSubscribedFunctions) return false
     const isCovered = (lane: string): boolean => watch.covers(lane)
     return subscription.groups(registry).every(({ lanes }) => lanes.every(isCovered))
   }
@@ -118,13 +118,13 @@ export function schedulerParts(
     giveBack: ({ lane, id, token }) => outcomes.add(undefined, { lane, id, token, kind: 'return' }),
     unpaused: (groups) => queues.unpaused(groups),
     workerLimits,
-    roomAgain: (queue) => upkeep.wakeQueue(queue),
+    roomAgain: (queue) => void notifications.wakeQueue(queue),
   })
   const watch: ChannelSubscriptions = new ChannelSubscriptions(
     clock,
-    () => upkeep.wantedLanes(),
+    () => notifications.wantedLanes(),
     (lanes) => store.watch(lanes),
-    (fresh) => upkeep.catchUp(fresh),
+    (fresh) => void notifications.catchUp(fresh),
     (error) => observer.error('watch', error),
   )
   const counts: WorkerCounts = new WorkerCounts(store, registry, (task, error) =>
@@ -149,44 +149,32 @@ export function schedulerParts(
     settle: (outcome, settlement) => outcomes.add(undefined, outcome, settlement),
     onError: (error) => observer.error('holders', error),
   })
-  const upkeep: Maintenance = new Maintenance({
-    ...common,
-    recovery,
-    bridging,
-    maxLosses,
-    wake,
-    notify,
-    waiters,
-    watch,
-    counts,
-    submissions,
+  const notifications: NotificationHandler = new NotificationHandler({
+    ...{ ...common, events, waiters, wakeups, queues, counts, submissions, recovery, bridging },
     settleNative,
-    idle: wakeups.idle,
-    countArrival: (lane) => void wakeups.countArrival(lane),
-    laneClosed: (lane) => {
-      for (const listener of closings) listener(lane)
-    },
-    loadPauses: () => queues.load(),
-    consumerNews: (wid, news) => queues.onNews(wid, news),
-    tasks,
-    settle: (outcome, door) => outcomes.add(undefined, outcome, tasks, door),
     isSettling: (ref) => outcomes.isSettling(ref),
-    outcomeOf: (job, report) => retryPolicy.ofFailure(job, report),
-    returnOrphanLeases: async () => {
-      for (const { lane, id, token } of await orphanLeases.look([...registry.all()])) {
-        outcomes.add(undefined, { lane, id, token, kind: 'return' })
-      }
-    },
-    lookForDeadWorkers: () => holders.look(),
-    recount: () => activeLeases.prune(store, clock.nowMs()),
-    retryReleases: () => outcomes.retryReleases(),
   })
-  const orphanLeases = new OrphanLeases(store, (token) => activeLeases.has(token))
+  events.on('beat', (wasReset) => {
+    if (wasReset) counts.retell()
+    else counts.retry()
+    outcomes.retryReleases()
+    watch.touch()
+  })
+  const maintenance = new Maintenance({
+    ...{
+      ...common,
+      events,
+      heartbeat,
+      notifications,
+      activeLeases,
+      outcomes,
+      retryPolicy,
+      waiters,
+    },
+    ...{ wakeups, bridging, holders, recovery, tasks, maxLosses, subscriptions: watch },
+  })
   const admin = new Administration({
-    store,
-    notify,
-    registry,
-    observer,
+    ...{ ...common, waiters },
     register: (lane) => submissions.laneNumber(lane),
     settled: async () => {
       await Promise.all([submissions.registered(), counts.published()])
@@ -194,7 +182,7 @@ export function schedulerParts(
     },
   })
   const jobs = new JobLookup(store, registry)
-  const sets = new JobSets({ store, notify, registry })
+  const sets = new JobSets({ store, waiters, registry })
   return {
     ...{
       registry,
@@ -207,6 +195,18 @@ export function schedulerParts(
       claims,
       watch,
     },
-    ...{ counts, upkeep, admin, queues, jobs, sets, tasks, closings, holders },
+    ...{
+      counts,
+      heartbeat,
+      notifications,
+      maintenance,
+      events,
+      admin,
+      queues,
+      jobs,
+      sets,
+      tasks,
+      holders,
+    },
   }
 }

@@ -74,7 +74,10 @@ export class Scheduler {
 
   /** Learns the lanes and joins the nodes. Throws where the store cannot be reached. */
   async start(): Promise<void> {
-    await this.#parts.upkeep.start()
+    const { notifications, maintenance } = this.#parts
+    this.#store.listen(notifications)
+    await notifications.loadLanes()
+    await maintenance.start()
     await this.queues.load()
     await this.#openRouted()
     this.onStoreReset(() => this.#openRouted())
@@ -82,13 +85,12 @@ export class Scheduler {
 
   /** Is called when the store has forgotten what this node told it; what it returns ends that. */
   onStoreReset(reminder: () => Promise<void> | void): () => void {
-    return this.#parts.upkeep.onStoreReset(reminder)
+    return this.#parts.events.on('storeReset', reminder)
   }
 
   /** Is called when an operator closed a lane to consumers; what it returns ends that. */
   onLaneClosed(listener: (lane: string) => void): () => void {
-    this.#parts.closings.add(listener)
-    return () => this.#parts.closings.delete(listener)
+    return this.#parts.events.on('laneClosed', listener)
   }
 
   /** From now on no worker is given a job, or woken for one; outcomes of those handed out are taken. */
@@ -111,7 +113,9 @@ export class Scheduler {
   async stop(): Promise<void> {
     this.#parts.claims.stop()
     this.leases.close()
-    await this.#parts.upkeep.stop()
+    this.#parts.watch.stop()
+    this.#parts.maintenance.stop()
+    await this.#store.leave([...this.registry.all()])
   }
 
   /**
@@ -173,7 +177,7 @@ export class Scheduler {
     this.#parts.wakeups.idle.add(worker, again)
     // Behind the claims of this turn: what the worker has just been given does not wake it.
     if (look && !this.#parts.claims.isKnownEmpty(worker.subscription))
-      this.#clock.endOfTurn(() => this.#parts.upkeep.lookFor(worker))
+      this.#clock.endOfTurn(() => void this.#parts.notifications.lookFor(worker))
     this.#parts.watch.touch()
   }
 
@@ -258,12 +262,12 @@ export class Scheduler {
 
   /** The store's clock, milliseconds since 1970, as of the last heartbeat. */
   storeNowMs(): number {
-    return this.#parts.upkeep.storeNowMs()
+    return this.#parts.heartbeat.storeNowMs()
   }
 
   /** When each node said last that it lives, milliseconds since 1970 on the store's clock, as of the last heartbeat. */
   get nodes(): ReadonlyMap<string, number> {
-    return this.#parts.upkeep.nodes
+    return this.#parts.heartbeat.nodes
   }
 
   check(): Promise<void> {

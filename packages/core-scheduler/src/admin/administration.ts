@@ -1,4 +1,5 @@
-import type { JobEvent, JobRef } from '../model/job.ts'
+import type { Waiters } from '../results/waiters.ts'
+import type { JobRef } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { JobSummary, LaneCounts, LaneLimits, Observer, Store } from '../store/ports.ts'
 
@@ -11,7 +12,7 @@ interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
   readonly observer: Pick<Observer, 'cancelled'>
-  readonly notify: (ref: JobRef, event: JobEvent) => void
+  readonly waiters: Waiters
   readonly register: (lane: string) => Promise<unknown>
   /** Settles when all that this node was told is on its way to the store. */
   readonly settled: () => Promise<void>
@@ -41,13 +42,13 @@ export class Administration {
    * failed. Not while it has workers or running jobs.
    */
   async dropLane(lane: string): Promise<'dropped' | 'unknown' | 'busy'> {
-    const { store, registry, notify, settled } = this.#parts
+    const { store, registry, waiters, settled } = this.#parts
     await settled()
     if (registry.numberOf(lane) === undefined) return 'unknown'
     for (;;) {
       const ids = await store.clearLane(lane, clearedPerStep)
       if (ids === 'busy') return 'busy'
-      for (const id of ids) notify({ lane, id }, { kind: 'fail' })
+      for (const id of ids) waiters.notify({ lane, id }, { kind: 'fail' })
       if (ids.length < clearedPerStep) break
     }
     await store.unregisterLane(lane)
@@ -62,11 +63,11 @@ export class Administration {
 
   /** Ends a job that is queued or in the hands of a gateway's worker. False for any other. */
   async cancel(ref: JobRef): Promise<boolean> {
-    const { store, observer, notify } = this.#parts
+    const { store, observer, waiters } = this.#parts
     const [job] = await store.look(ref.lane, [ref.id])
     const cancelled = job !== undefined && (await store.cancel(ref.lane, ref.id))
     if (cancelled) {
-      notify(ref, { kind: 'fail' })
+      waiters.notify(ref, { kind: 'fail' })
       observer.cancelled(ref.lane, job.door)
     }
     return cancelled

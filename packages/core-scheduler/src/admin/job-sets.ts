@@ -1,4 +1,5 @@
-import type { Job, JobEvent, JobRef } from '../model/job.ts'
+import type { Waiters } from '../results/waiters.ts'
+import type { Job, JobRef } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Store } from '../store/ports.ts'
 import type { JobSet, SetExit } from '../store/queue-ports.ts'
@@ -16,7 +17,7 @@ export interface SetFilter {
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
-  readonly notify: (ref: JobRef, event: JobEvent) => void
+  readonly waiters: Waiters
 }
 
 /** What is done to scheduled, retried and dead jobs, over all lanes. */
@@ -77,9 +78,9 @@ export class JobSets {
 
   async #move(lane: string, set: JobSet, ids: readonly number[], to: SetExit): Promise<number> {
     if (set === to) return 0
-    const { store, notify } = this.#parts
+    const { store, waiters } = this.#parts
     const moved = await store.queues.moveJobs(lane, set, ids, to)
-    if (to !== 'queue') for (const id of moved) notify({ lane, id }, { kind: 'fail' })
+    if (to !== 'queue') for (const id of moved) waiters.notify({ lane, id }, { kind: 'fail' })
     return moved.length
   }
 }

@@ -1,6 +1,6 @@
-import type { JobEvent, JobRef } from '../model/job.ts'
+import type { Waiters } from '../results/waiters.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { LaneGroup, Store } from '../store/ports.ts'
+import type { LaneGroup, Observer, Store } from '../store/ports.ts'
 import type { ConsumerNews, ConsumerOrder, JobPlace } from '../store/queue-ports.ts'
 
 /** Jobs ended per step. */
@@ -14,8 +14,8 @@ export type ConsumerNewsListener = (wid: string, news: ConsumerNews) => void
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
-  readonly notify: (ref: JobRef, event: JobEvent) => void
-  readonly onError: (task: string, error: unknown) => void
+  readonly waiters: Waiters
+  readonly observer: Observer
 }
 
 /** What is done to Faktory queues as wholes, over all nodes. */
@@ -56,7 +56,7 @@ export class QueueControl {
     try {
       await this.#parts.store.queues.tellOfConsumer(wid, news)
     } catch (error) {
-      this.#parts.onError('tell of a worker', error)
+      this.#parts.observer.error('tell of a worker', error)
     }
   }
 
@@ -121,7 +121,7 @@ export class QueueControl {
   async #end(lane: string, places: readonly JobPlace[]): Promise<void> {
     for (;;) {
       const ids = await this.#parts.store.queues.endJobs(lane, places, endedPerStep)
-      for (const id of ids) this.#parts.notify({ lane, id }, { kind: 'fail' })
+      for (const id of ids) this.#parts.waiters.notify({ lane, id }, { kind: 'fail' })
       if (ids.length < endedPerStep) return
     }
   }

@@ -1,25 +1,41 @@
-import type { HeldRef } from '../model/job.ts'
+import type { ActiveLeases } from '../dispatch/active-leases.ts'
+import type { LaneRegistry } from '../model/lane-registry.ts'
+import type { Outcomes } from '../results/outcomes.ts'
 import type { Store } from '../store/ports.ts'
+import { BackgroundLoop, type LoopParts } from './background-loop.ts'
+
+/** How often leases are compared with the store's, milliseconds. */
+const compareEveryMs = 60_000
+
+interface Parts extends LoopParts {
+  readonly store: Pick<Store, 'held'>
+  readonly registry: LaneRegistry
+  readonly activeLeases: ActiveLeases
+  readonly outcomes: Outcomes
+}
 
 /**
- * Reservations that the store has as this node's, and nobody here knows. A store that lost its last
+ * Gives back leases that the store has as this node's, and nobody here knows. A store that lost its last
  * steps in a failover may have lost how a job ended: without this it would be held as long as the node lives.
  */
-export class OrphanLeases {
-  readonly #store: Store
-  readonly #isKnown: (token: string) => boolean
-  #suspects = new Set<string>()
+export class OrphanLeases extends BackgroundLoop {
+  readonly #parts: Parts
+  #unknownBefore = new Set<string>()
 
-  constructor(store: Store, isKnown: (token: string) => boolean) {
-    this.#store = store
-    this.#isKnown = isKnown
+  constructor(parts: Parts) {
+    super(parts, { name: 'orphan leases', everyMs: compareEveryMs, run: () => this.#compare() })
+    this.#parts = parts
   }
 
   /** Those that nobody knew at the last look either: an outcome or claim under way is done with long before. */
-  async look(lanes: readonly string[]): Promise<readonly HeldRef[]> {
-    const unknown = (await this.#store.held(lanes)).filter(({ token }) => !this.#isKnown(token))
-    const found = unknown.filter(({ token }) => this.#suspects.has(token))
-    this.#suspects = new Set(unknown.map(({ token }) => token))
-    return found
+  async #compare(): Promise<void> {
+    const { store, registry, activeLeases, outcomes } = this.#parts
+    const held = await store.held([...registry.all()])
+    const unknown = held.filter(({ token }) => !activeLeases.has(token))
+    const before = this.#unknownBefore
+    this.#unknownBefore = new Set(unknown.map(({ token }) => token))
+    for (const { lane, id, token } of unknown) {
+      if (before.has(token)) outcomes.add(undefined, { lane, id, token, kind: 'return' })
+    }
   }
 }

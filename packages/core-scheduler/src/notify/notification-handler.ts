@@ -1,7 +1,10 @@
 import type { Bridging } from '../dispatch/bridging.ts'
-import type { IdleWorker, IdleWorkers } from '../dispatch/idle-workers.ts'
+import type { IdleWorker } from '../dispatch/idle-workers.ts'
+import type { Wakeups } from '../dispatch/wakeups.ts'
+import type { QueueControl } from '../admin/queue-control.ts'
+import type { SchedulerEmitter } from '../scheduler-events.ts'
 import { idleKeysOf } from '../model/subscription.ts'
-import type { Door, JobEvent, JobRef, JobState, Outcome } from '../model/job.ts'
+import type { JobEvent, JobRef } from '../model/job.ts'
 import {
   JobPoller,
   ownAnswerMs,
@@ -16,10 +19,11 @@ import { NewLanes } from '../intake/new-lanes.ts'
 import type { Observer, StoreListener } from '../store/ports.ts'
 import { ProgressPoller } from '../results/progress-poller.ts'
 import type { ConsumerNews } from '../store/queue-ports.ts'
-import type { FailureReport } from '../model/retry.ts'
 import type { Submissions } from '../intake/submissions.ts'
 import type { WorkerCounts } from '../maintenance/worker-counts.ts'
 
+/** A client that waits so long may wait for a native worker, whose events are heard from then on. */
+export const watchWaitersAfterMs = 100
 /** Lanes that are asked one by one for a worker that falls asleep. */
 const fewLanes = 64
 /** Lanes with idle workers that one sweep looks at; of more all have their turn in eight sweeps. */
@@ -29,19 +33,13 @@ const sweepsPerRound = 8
 export interface NotificationParts extends JobPollerParts {
   readonly observer: Observer
   readonly registry: LaneRegistry
-  readonly idle: IdleWorkers
+  readonly wakeups: Wakeups
+  readonly events: SchedulerEmitter
+  readonly queues: QueueControl
   readonly counts: WorkerCounts
   readonly submissions: Submissions
-  readonly wake: (lane: string, jobs: number) => void
-  /** A job came, or will in a moment, though nobody sleeps here who could be woken. */
-  readonly countArrival: (lane: string) => void
-  readonly loadPauses: () => Promise<void>
-  readonly consumerNews: (wid: string, news: ConsumerNews) => void
   readonly recovery: NativeRecovery
   readonly bridging: Bridging
-  readonly laneClosed: (lane: string) => void
-  readonly settle: (outcome: Outcome, door: Door) => void
-  readonly outcomeOf: (job: JobState & { readonly token: string }, report: FailureReport) => Outcome
 }
 
 /** What other nodes and native programs do, as far as it concerns workers and clients of this node. */
@@ -62,6 +60,8 @@ export class NotificationHandler implements StoreListener {
     this.#toSweep = new LaneRounds(parts.registry, sweptAtOnce, sweepsPerRound)
     this.#lanePoller = new LanePoller({
       ...parts,
+      countArrival: (lane) => void parts.wakeups.countArrival(lane),
+      wake: (lane, jobs) => parts.wakeups.wake(lane, jobs),
       hasIdle: (lane) => this.#hasIdle(lane),
       guard: (run) => this.#guard('look', run),
     })
@@ -109,7 +109,7 @@ export class NotificationHandler implements StoreListener {
 
   relayed(ref: JobRef, event: JobEvent | 'finish'): void {
     this.#parts.submissions.settled(ref.lane, () => {
-      if (event !== 'finish') this.#parts.notify(ref, event)
+      if (event !== 'finish') this.#parts.waiters.notify(ref, event)
       else if (this.#parts.waiters.has(ref.lane, ref.id)) {
         void this.#lookAtJobs(ref.lane, [ref.id], { endWasSeen: true })
       }
@@ -117,7 +117,7 @@ export class NotificationHandler implements StoreListener {
   }
 
   woken(lane: string, jobs: number): void {
-    this.#parts.wake(lane, jobs)
+    this.#parts.wakeups.wake(lane, jobs)
   }
 
   laneAdded(lane: string, number: number): void {
@@ -141,7 +141,7 @@ export class NotificationHandler implements StoreListener {
     const outages = this.#outages
     await this.#guard('look after reconnecting', async () => {
       await this.loadLanes()
-      await this.#parts.loadPauses()
+      await this.#parts.queues.load()
       this.#parts.counts.retell()
       await this.#lookAtLanes('all')
       if (outages === this.#outages) this.#isUp = true
@@ -156,7 +156,7 @@ export class NotificationHandler implements StoreListener {
   }
 
   laneClosed(lane: string): void {
-    this.#parts.laneClosed(lane)
+    this.#parts.events.emit('laneClosed', lane)
   }
 
   laneDropped(lane: string): void {
@@ -165,12 +165,12 @@ export class NotificationHandler implements StoreListener {
   }
 
   consumerNews(wid: string, news: ConsumerNews): void {
-    this.#parts.consumerNews(wid, news)
+    this.#parts.events.emit('consumerNews', wid, news)
   }
 
   pausesChanged(): void {
     void this.#guard('look at paused queues', async () => {
-      await this.#parts.loadPauses()
+      await this.#parts.queues.load()
       await this.#wakeIdle([...this.#parts.registry.all()])
     })
   }
@@ -194,7 +194,7 @@ export class NotificationHandler implements StoreListener {
   async sweep(): Promise<void> {
     await this.#guard('sweep', async () => {
       const { waiters } = this.#parts
-      if (this.#parts.idle.size > 0) await this.#wakeIdle(this.#toSweep.next())
+      if (this.#parts.wakeups.idle.size > 0) await this.#wakeIdle(this.#toSweep.next())
       for (const lane of [...waiters.lanes()]) {
         await this.#lookAtOld(lane, 1_000, { goneIsLost: true })
       }
@@ -214,10 +214,28 @@ export class NotificationHandler implements StoreListener {
       // A consumer's own claim asks the index of its queues, whatever they hold, and need not ask again.
       const isAsked = by === 'consumer' && lanes.length > fewLanes
       if (!isAsked && (await this.#parts.store.nonEmpty(lanes)).length === 0) return
-      if (!this.#parts.idle.has(worker)) return
-      this.#parts.idle.remove(worker)
+      if (!this.#parts.wakeups.idle.has(worker)) return
+      this.#parts.wakeups.idle.remove(worker)
       worker.wake()
     })
+  }
+
+  /** The lanes whose events this node needs: where somebody idles, or waits for a native worker. */
+  wantedLanes(): Iterable<string> | 'all' {
+    const { wakeups, registry, waiters, clock, recovery } = this.#parts
+    const wanted = new Set<string>(recovery.watched)
+    for (const key of wakeups.idle.keys()) {
+      const name = key.slice(1)
+      if (key.startsWith('q')) return 'all'
+      wanted.add(name)
+      if (key.startsWith('f')) for (const lane of registry.ofFunction(name)) wanted.add(lane)
+    }
+    const beforeMs = clock.nowMs() - watchWaitersAfterMs
+    for (const lane of waiters.lanes()) {
+      const isOld = waiters.olderThan(lane, beforeMs, 1).length > 0
+      if (isOld || recovery.isWorked(lane)) wanted.add(lane)
+    }
+    return wanted
   }
 
   #lookAtJobs(lane: string, ids: readonly number[], reason?: LookReason): Promise<void> {
@@ -230,8 +248,8 @@ export class NotificationHandler implements StoreListener {
 
   /** Consumers name no functions: a lane that a native client made has to be found for them. */
   async #discover(): Promise<void> {
-    const { idle, registry, store, submissions } = this.#parts
-    if (!idle.hasConsumers()) return
+    const { wakeups, registry, store, submissions } = this.#parts
+    if (!wakeups.idle.hasConsumers()) return
     for (const lane of await store.discover()) {
       if (registry.numberOf(lane) === undefined) await submissions.laneNumber(lane)
     }
@@ -248,7 +266,8 @@ export class NotificationHandler implements StoreListener {
   }
 
   #hasIdle(lane: string): boolean {
-    const { idle, registry } = this.#parts
+    const { wakeups, registry } = this.#parts
+    const { idle } = wakeups
     const { byName, byQueue } = idleKeysOf(lane, registry)
     return idle.hasKey(byQueue) || byName.some((key) => idle.hasKey(key))
   }
@@ -261,10 +280,10 @@ export class NotificationHandler implements StoreListener {
   }
 
   async #wakeFor(lanes: readonly string[], jobs: (lane: string) => number): Promise<number> {
-    const { idle, store, wake } = this.#parts
-    if (idle.size === 0 || lanes.length === 0) return 0
+    const { wakeups, store } = this.#parts
+    if (wakeups.idle.size === 0 || lanes.length === 0) return 0
     const found = await store.nonEmpty(lanes)
-    for (const lane of found) wake(lane, jobs(lane))
+    for (const lane of found) wakeups.wake(lane, jobs(lane))
     return found.length
   }
 

@@ -1,4 +1,4 @@
-import type { JobEvent, JobRef, JobState } from '../model/job.ts'
+import type { JobRef, JobState } from '../model/job.ts'
 import { failureEvent } from './outcomes.ts'
 import type { Clock, Store } from '../store/ports.ts'
 import type { ProgressPoller } from './progress-poller.ts'
@@ -13,7 +13,6 @@ export interface JobPollerParts {
   readonly store: Store
   readonly clock: Clock
   readonly waiters: Waiters
-  readonly notify: (ref: JobRef, event: JobEvent) => void
   /** This node is about to tell by itself what became of a job. */
   readonly isSettling: (ref: JobRef) => boolean
   /** Settles what a native worker wrote in the job. */
@@ -65,7 +64,7 @@ export class JobPoller {
 
   /** A gateway passes on what its workers say; a native worker only writes it in the job. */
   #tellProgress(job: JobState, { afterSilence = false }: LookReason): void {
-    const { notify, waiters } = this.#parts
+    const { waiters } = this.#parts
     const { lane, id, dividend, divisor } = job
     const isNative = job.token === undefined
     if (
@@ -74,20 +73,20 @@ export class JobPoller {
       divisor &&
       waiters.isNews(job, dividend, divisor)
     ) {
-      notify(job, { kind: 'status', dividend, divisor })
+      waiters.notify(job, { kind: 'status', dividend, divisor })
     }
     if (!isNative) this.#progress.remove(lane, id)
     else if (job.status === 'busy') this.#progress.add(lane, id)
   }
 
   #tellEnd(job: JobState | JobRef): void {
-    const { clock, waiters, notify, settleNative } = this.#parts
+    const { clock, waiters, settleNative } = this.#parts
     if (!('status' in job)) {
       // Unless the answer to its own end is just arriving.
       clock.after(ownAnswerMs, () => waiters.giveUp(job))
     } else if (!job.settled) settleNative(job)
     else if (job.status === 'success') {
-      notify(job, { kind: 'complete', output: job.output ?? Buffer.alloc(0) })
-    } else notify(job, failureEvent(job.output ?? Buffer.alloc(0), job.isException))
+      waiters.notify(job, { kind: 'complete', output: job.output ?? Buffer.alloc(0) })
+    } else waiters.notify(job, failureEvent(job.output ?? Buffer.alloc(0), job.isException))
   }
 }

@@ -189,7 +189,7 @@ describe('over two nodes', () => {
     b.store.crash()
     await cluster.pass(5_000)
     expect((await c.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ normal: 1, running: 0 })
-    expect(c.observer.errors).toContain('upkeep')
+    expect(c.observer.errors).toContain('dead nodes')
   })
 
   test('a node that starts after all others died puts their jobs back', async () => {

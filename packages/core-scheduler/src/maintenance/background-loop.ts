@@ -1,0 +1,60 @@
+import type { Clock, Observer } from '../store/ports.ts'
+
+export interface LoopParts {
+  readonly clock: Clock
+  readonly observer: Observer
+}
+
+export interface LoopTask {
+  /** By which its errors are known. */
+  readonly name: string
+  readonly everyMs: number
+  readonly run: () => Promise<void>
+}
+
+/** Runs a task again and again, never twice at once. Errors are reported and do not end it. */
+export class BackgroundLoop {
+  readonly #parts: LoopParts
+  readonly #task: LoopTask
+  #cancel: (() => void) | undefined
+  #isStopped = true
+
+  constructor(parts: LoopParts, task: LoopTask) {
+    this.#parts = parts
+    this.#task = task
+  }
+
+  /** The first run comes when the time is over for the first time. */
+  start(): void {
+    this.#isStopped = false
+    this.#arm()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#cancel?.()
+  }
+
+  /** One run out of turn. */
+  run(): Promise<void> {
+    return this.#task.run()
+  }
+
+  #arm(): void {
+    if (this.#isStopped) return
+    const { clock, observer } = this.#parts
+    const { name, everyMs, run } = this.#task
+    this.#cancel = clock.after(everyMs, () => {
+      run()
+        .catch((error: unknown) => observer.error(name, error))
+        .finally(() => this.#arm())
+    })
+  }
+}
+
+/** One after the other, none kept from its turn by errors of another, of which the first is thrown in the end. */
+export async function inTurn(tasks: readonly (() => Promise<void>)[]): Promise<void> {
+  const errors: unknown[] = []
+  for (const task of tasks) await task().catch((error: unknown) => errors.push(error))
+  if (errors.length > 0) throw errors[0]
+}

@@ -1,0 +1,56 @@
+import type { Wakeups } from '../dispatch/wakeups.ts'
+import type { LaneRegistry } from '../model/lane-registry.ts'
+import { lossFailure } from '../model/retry.ts'
+import type { SchedulerEmitter } from '../scheduler-events.ts'
+import type { Store } from '../store/ports.ts'
+import { inTurn, type LoopParts } from './background-loop.ts'
+import type { Heartbeat } from './heartbeat.ts'
+
+interface Parts extends LoopParts {
+  readonly store: Pick<Store, 'reclaimNode'>
+  readonly registry: LaneRegistry
+  readonly wakeups: Wakeups
+  readonly heartbeat: Heartbeat
+  readonly events: SchedulerEmitter
+  readonly maxLosses: number
+}
+
+/** Puts back what dead nodes held. Beats go on meanwhile: others would take this node for dead. */
+export class DeadNodeReclaimer {
+  readonly #parts: Parts
+  #running: Promise<void> | undefined
+  #end: (() => void) | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    const { events } = this.#parts
+    this.#end = events.on('deadNodes', (nodes) => this.#reclaimAll(nodes))
+  }
+
+  stop(): void {
+    this.#end?.()
+  }
+
+  /** Resolves when what was begun is done. */
+  idle(): Promise<void> {
+    return this.#running ?? Promise.resolve()
+  }
+
+  /** Nodes that come while others are reclaimed are named again by the next beat. */
+  #reclaimAll(nodes: readonly string[]): void {
+    const { observer } = this.#parts
+    this.#running ??= inTurn(nodes.map((node) => () => this.#reclaim(node)))
+      .catch((error: unknown) => observer.error('dead nodes', error))
+      .finally(() => (this.#running = undefined))
+  }
+
+  async #reclaim(node: string): Promise<void> {
+    const { store, registry, wakeups, heartbeat, maxLosses } = this.#parts
+    const failure = lossFailure(heartbeat.storeNowMs())
+    const lanes = await store.reclaimNode(node, [...registry.all()], maxLosses, failure)
+    for (const lane of lanes) wakeups.wake(lane, 1)
+  }
+}

@@ -1,0 +1,45 @@
+import type { SchedulerEmitter } from '../scheduler-events.ts'
+import type { Store } from '../store/ports.ts'
+import { BackgroundLoop, type LoopParts } from './background-loop.ts'
+import { DeadNodes } from './dead-nodes.ts'
+
+/** How often a node says that it lives, milliseconds. */
+export const beatEveryMs = 1_000
+
+interface Parts extends LoopParts {
+  readonly store: Pick<Store, 'node' | 'beat'>
+  readonly events: SchedulerEmitter
+}
+
+/** Says that this node lives, and learns the store's time and which other nodes live. */
+export class Heartbeat extends BackgroundLoop {
+  readonly #parts: Parts
+  readonly #deadNodes = new DeadNodes()
+  #offsetMs = 0
+  #nodes: ReadonlyMap<string, number> = new Map()
+
+  constructor(parts: Parts) {
+    super(parts, { name: 'beat', everyMs: beatEveryMs, run: () => this.#beat() })
+    this.#parts = parts
+  }
+
+  /** The last heartbeat of each node, milliseconds since 1970 on the store's clock. */
+  get nodes(): ReadonlyMap<string, number> {
+    return this.#nodes
+  }
+
+  /** The store's clock as of the last beat, milliseconds since 1970. */
+  storeNowMs(): number {
+    return this.#parts.clock.nowMs() + this.#offsetMs
+  }
+
+  async #beat(): Promise<void> {
+    const { store, clock, events } = this.#parts
+    const { nowMs, heartbeats, wasReclaimed } = await store.beat()
+    this.#offsetMs = nowMs - clock.nowMs()
+    this.#nodes = new Map([[store.node, nowMs], ...heartbeats])
+    const dead = this.#deadNodes.look(heartbeats, clock.nowMs())
+    events.emit('beat', wasReclaimed)
+    if (dead.length > 0) events.emit('deadNodes', dead)
+  }
+}

@@ -1,0 +1,58 @@
+import type { LaneRegistry } from '../model/lane-registry.ts'
+import type { Waiters } from '../results/waiters.ts'
+import type { SchedulerEmitter } from '../scheduler-events.ts'
+import type { Store } from '../store/ports.ts'
+import { BackgroundLoop, type LoopParts } from './background-loop.ts'
+import { beatEveryMs } from './heartbeat.ts'
+
+/** Lanes whose numbers are asked for at a time. */
+const askedAtOnce = 500
+
+interface Parts extends LoopParts {
+  readonly store: Pick<Store, 'lanes' | 'registerLane' | 'waitAgain'>
+  readonly registry: LaneRegistry
+  readonly waiters: Waiters
+  readonly events: SchedulerEmitter
+}
+
+/** Tells a store that lost its data, or took this node for dead, what it has to know of it. */
+export class StoreReset extends BackgroundLoop {
+  readonly #parts: Parts
+  /** The store has forgotten what this node told it, and has not been told all of it again. */
+  #wasReset = false
+
+  constructor(parts: Parts) {
+    super(parts, { name: 'store reset', everyMs: beatEveryMs, run: () => this.#remind() })
+    this.#parts = parts
+    parts.events.on('beat', (wasReset) => void (this.#wasReset ||= wasReset))
+  }
+
+  async #remind(): Promise<void> {
+    if (!this.#wasReset) return
+    const { store, waiters, events } = this.#parts
+    // A beat meanwhile may say so again.
+    this.#wasReset = false
+    try {
+      await this.#relearnLanes()
+      for (const [lane, clients] of waiters.clients()) await store.waitAgain(lane, clients)
+      await events.emitInTurn('storeReset')
+    } catch (error) {
+      this.#wasReset = true
+      throw error
+    }
+  }
+
+  /** Lanes may get other numbers in a store that came back empty, the same for every node. */
+  async #relearnLanes(): Promise<void> {
+    const { store, registry } = this.#parts
+    const kept = await store.lanes()
+    const lost = [...registry.all()].filter((lane) => kept.get(lane) !== registry.numberOf(lane))
+    const numbers: number[] = []
+    for (let at = 0; at < lost.length; at += askedAtOnce) {
+      const some = lost.slice(at, at + askedAtOnce)
+      numbers.push(...(await Promise.all(some.map((lane) => store.registerLane(lane)))))
+    }
+    for (const lane of lost) registry.remove(lane)
+    for (const [at, lane] of lost.entries()) registry.add(lane, numbers[at] ?? 0)
+  }
+}

@@ -1,0 +1,48 @@
+import type { ConsumerNews } from './store/queue-ports.ts'
+
+/** What parts of a scheduler tell each other without knowing who listens. */
+export interface SchedulerEvents {
+  /** The store took a heartbeat. `wasReset`: it had forgotten this node. */
+  beat: [wasReset: boolean]
+  /** These nodes have died, said again until they are reclaimed. */
+  deadNodes: [nodes: readonly string[]]
+  /** The store has to be told again what this node told it. Listeners are waited for. */
+  storeReset: []
+  /** An operator closed a lane to consumers. */
+  laneClosed: [lane: string]
+  /** An operator has an order for a Faktory worker, or it lives. */
+  consumerNews: [wid: string, news: ConsumerNews]
+}
+
+type Listener<Words extends readonly unknown[]> = (...words: Words) => Promise<void> | void
+
+/** One emitter for all of them. */
+export class SchedulerEmitter {
+  readonly #listeners = new Map<keyof SchedulerEvents, Set<Listener<never>>>()
+
+  /** What it returns ends the listening. */
+  on<Event extends keyof SchedulerEvents>(
+    event: Event,
+    listener: Listener<SchedulerEvents[Event]>,
+  ): () => void {
+    const listeners = this.#listeners.get(event) ?? new Set()
+    this.#listeners.set(event, listeners.add(listener))
+    return () => listeners.delete(listener)
+  }
+
+  emit<Event extends keyof SchedulerEvents>(event: Event, ...words: SchedulerEvents[Event]): void {
+    for (const listener of this.#of(event)) void listener(...words)
+  }
+
+  /** Calls the listeners one after the other, each when the last one is done. Throws what one throws. */
+  async emitInTurn<Event extends keyof SchedulerEvents>(
+    event: Event,
+    ...words: SchedulerEvents[Event]
+  ): Promise<void> {
+    for (const listener of this.#of(event)) await listener(...words)
+  }
+
+  #of<Event extends keyof SchedulerEvents>(event: Event): Listener<SchedulerEvents[Event]>[] {
+    return [...(this.#listeners.get(event) ?? [])] as Listener<SchedulerEvents[Event]>[]
+  }
+}
