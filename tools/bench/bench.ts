@@ -40,7 +40,7 @@ export const quickScale: Scale = {
   restSeconds: 2,
 }
 
-/** What every row works with. */
+/** The environment of every row. */
 export interface Bench {
   readonly generator: LoadGenerator
   readonly scale: Scale
@@ -75,9 +75,9 @@ export interface Turns {
   readonly size?: number
   /** Jobs that `prepare` submits at a server. */
   readonly preparedJobs?: number
-  /** What is done at each server before the first turn. */
+  /** Setup at each server before the first turn. */
   readonly prepare?: (driver: Driver, server: Server) => Promise<void>
-  /** What is done at each server after the last turn. */
+  /** Teardown at each server after the last turn. */
   readonly finish?: (driver: Driver, server: Server) => Promise<void>
 }
 

@@ -4,7 +4,7 @@ import { fullScale, quickScale, type Scale } from './bench.ts'
 const maxRounds = 1000
 const maxProcesses = 64
 
-/** What `npm run bench -- ...` was asked for. */
+/** The options of `npm run bench -- ...`. */
 export interface Request {
   readonly help: boolean
   readonly scale: Scale

@@ -1,4 +1,4 @@
-/** What is read of a .cpuprofile, the format of Chrome's DevTools. Times are in microseconds. */
+/** The fields used of a .cpuprofile, the format of Chrome's DevTools. Times are in microseconds. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number

@@ -11,12 +11,12 @@ export interface Figure {
   readonly name: string
   readonly unit: 'jobs/s' | 'us' | 'us/job' | 'MB' | 'B' | '%' | 's'
   readonly ours: readonly number[]
-  /** What it is held against, round by round; absent: the figure stands for itself. */
+  /** The baseline, round by round; absent: the figure stands for itself. */
   readonly against?: { readonly name: string; readonly samples: readonly number[] }
   readonly target?: Target
 }
 
-/** What is printed of a figure and written as JSON. */
+/** A figure as printed, and as JSON. */
 export interface Judged extends Figure {
   readonly median: Spread
   readonly ratio: Spread | undefined

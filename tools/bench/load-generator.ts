@@ -11,7 +11,7 @@ import type { Server } from './servers.ts'
 const sourceFiles = fileURLToPath(new URL('./load/', import.meta.url))
 const compiler = 'cc'
 
-/** What kind of load a phase is: see `load/main.c`. */
+/** The kind of load of a phase: see `load/main.c`. */
 export type Mode = 'foreground' | 'submit' | 'drain' | 'both' | 'push' | 'work' | 'cycle' | 'bridge'
 
 /** Settings of a phase; what is left out is 4 clients, 4 workers, a window of 100, 100 bytes and 30 seconds. */
@@ -25,14 +25,14 @@ export interface Phase {
   readonly window?: number
   /** Bytes of a payload. */
   readonly size?: number
-  /** Whether each job has a unique id. */
+  /** True if each job has a unique id. */
   readonly unique?: boolean
   readonly function?: string
   /** Seconds in which nothing happens, after which the phase has failed. */
   readonly stall_s?: number
 }
 
-/** What the load generator measured. */
+/** Measurements of the load generator. */
 export interface Measured {
   readonly seconds: number
   /** Empty unless clients waited for results. */

@@ -25,7 +25,7 @@ const jobsPerPush = 1_000
 const pushers = 4
 /** From the last push to the first job falling due. */
 const restMs = 3_000
-/** What pushing may take, so that no job is due before all wait. */
+/** The time that pushing may take, so that no job is due before all wait. */
 const pushMs = 15_000 + jobs / 2
 /** A job that has not come so long after the last was due is missing. */
 const missingAfterMs = 60_000

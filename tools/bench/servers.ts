@@ -13,7 +13,7 @@ const gateway = fileURLToPath(new URL('../../apps/gateway/dist/main.js', import.
 const pollMs = 2
 const startDeadlineMs = 20_000
 
-/** What the load is driven at. */
+/** A server under load. */
 export interface Server {
   readonly name: string
   /** Port of the Gearman door. */
@@ -81,7 +81,7 @@ export interface Gateway extends Server {
 export interface GatewayWays {
   /** Port of the Gearman door. Any that is free. */
   readonly gearman?: number
-  /** What goes before the program. Nothing. */
+  /** Words before the program. None. */
   readonly nodeWords?: readonly string[]
   /** 1. */
   readonly processes?: number

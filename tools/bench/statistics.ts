@@ -17,7 +17,7 @@ export function spreadOf(figures: readonly number[]): Spread {
   }
 }
 
-/** What each round's own pair came to. Rounds are neighbours in time, so that a busy machine hits both. */
+/** The ratio of each round's own pair. Rounds are adjacent in time, so that a busy machine hits both. */
 export function ratiosOf(ours: readonly number[], theirs: readonly number[]): readonly number[] {
   return ours.map((figure, round) => figure / (theirs[round] ?? Number.NaN))
 }

@@ -57,7 +57,7 @@ function failed(scenario: Scenario, jobs: number, error: unknown): ScenarioResul
 
 type Run = (scenario: Scenario, jobs: number) => Promise<ScenarioResult>
 
-/** Those that mostly wait run side by side at the end, and each of the others by itself. */
+/** Scenarios that mostly wait run side by side at the end, each of the others by itself. */
 async function playAll(choice: Choice, run: Run): Promise<ScenarioResult[]> {
   if (choice.soakSeconds !== undefined) {
     const { scenario, jobs } = soak(choice.soakSeconds)
@@ -86,5 +86,5 @@ function detailsOf({ violations, remarks }: ScenarioResult): string[] {
 
 // Each process that the run starts looks out for the run's own end.
 process.setMaxListeners(0)
-// What a scenario that failed has left running ends with it.
+// Processes that a failed scenario left running end with it.
 process.exit(await main(process.argv.slice(2)))

@@ -33,7 +33,7 @@ export interface Choice {
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
 
-/** What the command line asks for, or what is wrong with it. */
+/** The options of the command line, or the fault in them. */
 export function parseWords(
   words: readonly string[],
   scenarios: readonly Scenario[],

@@ -27,7 +27,7 @@ export interface ScenarioResult {
   readonly verdict: Verdict | undefined
   /** Empty: all that is promised was kept. */
   readonly violations: readonly string[]
-  /** What is worth telling beside the table. */
+  /** Remarks beside the table. */
   readonly remarks: readonly string[]
 }
 
@@ -44,7 +44,7 @@ const noProgressMs = 30_000
 const stopWithinMs = 20_000
 /** Counts are told a moment after a worker leaves; what a repair has to put right takes two of its leases. */
 const clearedWithinMs = 15_000
-/** What the store has done is counted a moment later. */
+/** Counters follow the store a moment later. */
 const countedWithinMs = 2_000
 /** Service that is there again later than promised fails the run beyond so much, on an idle machine. */
 const recoverySlack = 3

@@ -37,7 +37,7 @@ export interface StageParts {
 
 /** The proxies of a scenario that has some. */
 export interface Links {
-  /** Those before a gateway's doors, by its name. */
+  /** Proxies before a gateway's doors, by its name. */
   readonly peers: ReadonlyMap<string, readonly Proxy[]>
   /** Between the gateways and the store. */
   readonly store: Proxy | undefined
@@ -56,9 +56,9 @@ export class Stage {
   /** The longest time without service after what should not last, seconds. */
   recoverySeconds: number | undefined
   readonly startSlowness: number
-  /** What went wrong on the way, one line each. */
+  /** Faults on the way, one line each. */
   readonly trouble: string[] = []
-  /** What is worth telling beside the table, one line each. */
+  /** Remarks beside the table, one line each. */
   readonly remarks: string[] = []
   /** Native workers that died and could not take themselves out of the counts. */
   nativeDeaths = 0
@@ -66,7 +66,7 @@ export class Stage {
   /** Jobs of the run's own, which a gateway may have taken. */
   probes = 0
   readonly jobs: number
-  /** What the clients submit together. */
+  /** Jobs of all clients together. */
   readonly ratePerSecond: number
   readonly #workers: PeerProcess[] = []
   readonly #workerGenerations = new Map<string, number>()
@@ -168,7 +168,7 @@ export class Stage {
     await this.store.stop()
   }
 
-  /** What the logs say so far. */
+  /** The logs so far. */
   history(): History {
     const logs = new Map(
       readdirSync(this.folder)

@@ -36,7 +36,7 @@ function packed(folder: string): readonly string[] {
   return Object.values(packs).flatMap(({ files }) => files.map(({ path }) => path))
 }
 
-/** What a program that installs the package, or the package itself, may name. */
+/** Names that a program that installs the package, or the package itself, may use. */
 function promised({ bin = {}, exports = {}, imports = {} }: Manifest): string[] {
   const named = [...Object.values(exports), ...Object.values(imports)].flatMap(
     ({ types, default: code }) => [types ?? code, code],

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What the connection waits for the answer of.
+// The request whose answer the connection waits for.
 enum { GREETING, HELLO, PUSH_SENT, FETCH_SENT, ACK_SENT };
 #define MAX_LINE 256
 

@@ -97,7 +97,7 @@ static void open_clients(loop *l, run *r) {
   }
 }
 
-// Whoever works has a thread of its own, whoever submits has this one.
+// Workers have a thread of their own, clients have this one.
 static void serve(run *r) {
   enum mode mode = r->set.mode;
   loop workers = {0}, clients = {0};

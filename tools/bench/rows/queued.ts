@@ -50,7 +50,7 @@ function memoryFigures(held: Held, what: string, target?: Figure['target']): rea
   ]
 }
 
-/** What waiting jobs cost in memory. */
+/** The memory of waiting jobs. */
 export const memory: RowGroup = {
   name: 'memory',
   async measure({ generator, scale, startGateway }) {

@@ -8,7 +8,7 @@ import { freePort } from '../../testing/free-port.ts'
 const restingWorkers = 1000
 const msPerSecond = 1000
 
-/** What a gateway costs that has nothing to do. */
+/** The cost of an idle gateway. */
 export const rest: RowGroup = {
   name: 'rest',
   async measure({ generator, scale, startGateway }) {

@@ -177,7 +177,7 @@ async function looks(gateway: Gateway): Promise<Figure[]> {
   return figures
 }
 
-/** What must not grow with jobs that wait, lanes that are there, or both. */
+/** Costs that must not grow with waiting jobs, with lanes, or with both. */
 export const scale: RowGroup = {
   name: 'scale',
   measure: ({ startGateway, scale: { queued } }) =>

@@ -17,7 +17,7 @@ export interface Evidence {
   readonly slots: Slots
   /** How much slower than an idle machine this one was. 1. */
   readonly slowness?: number
-  /** What the store's own check found. */
+  /** Findings of the store's own check. */
   readonly invariants: readonly string[]
   /** Figures that do not agree. */
   readonly figures: readonly string[]

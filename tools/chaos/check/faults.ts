@@ -1,7 +1,7 @@
 import type { Run } from '../log/histories.ts'
 
 /**
- * What was done to the system, from when to when, milliseconds of the common clock; the end of a
+ * A fault of the system, from when to when, milliseconds of the common clock; the end of a
  * fault is when the system served again. The subject is a worker's name, a gateway's name, or `store`.
  */
 export interface Fault {
@@ -24,13 +24,13 @@ export function mostTouched(faults: readonly Fault[], slots: Slots): number {
   return faults.reduce((sum, { subject, times = 1 }) => sum + perSlot * slots(subject) * times, 0)
 }
 
-/** What was reported so shortly before a fault may not have been stored, milliseconds. */
+/** Reports this shortly before a fault may not be stored, milliseconds. */
 const beforeMs = 1_000
-/** What was handed out before a fault, and is on its way to a busy worker, starts so late at most. */
+/** The latest start of a job that was handed out before a fault, milliseconds. */
 const afterMs = 1_500
 
 /**
- * Whether a fault may have cost a run its reservation, or kept its outcome from being stored. A dead
+ * True if a fault may have cost a run its lease, or kept its outcome from being stored. A dead
  * gateway costs its Gearman workers their jobs; a Faktory worker's reservation stands whoever dies.
  */
 export function touches(fault: Fault, run: Run, slowness = 1): boolean {
@@ -41,18 +41,18 @@ export function touches(fault: Fault, run: Run, slowness = 1): boolean {
   )
 }
 
-/** What a store took this long before its fault is told a moment later, milliseconds. */
+/** A store may acknowledge a moment after it stored, milliseconds. */
 const toldWithinMs = 1_000
 
 /** Which acknowledged jobs may be lost by what the settings do not promise. */
 export interface Unstored {
-  /** Those that were acknowledged in so many milliseconds before a fault of the store. */
+  /** Jobs acknowledged in so many milliseconds before a fault of the store. */
   readonly withinMs: number
-  /** Those of the client with this name alone. Of all. */
+  /** Jobs of the client with this name alone. Of all. */
   readonly of?: string
 }
 
-/** Whether a job, acknowledged when it was, may be gone. */
+/** True if a job, by the time of its acknowledgement, may be gone. */
 export function isUnstored(
   faults: readonly Fault[],
   [key, acknowledgedMs]: readonly [key: string, acknowledgedMs: number],

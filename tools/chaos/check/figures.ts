@@ -1,7 +1,7 @@
 import type { History, Run } from '../log/histories.ts'
 import { touches, type Fault } from './faults.ts'
 
-/** What the logs say that the gateways must have counted. */
+/** The counts that the gateways must show, by the logs. */
 export interface Counted {
   readonly history: History
   readonly faults: readonly Fault[]
@@ -22,13 +22,13 @@ const ownDoor: Door = 'gearman'
 type Range = readonly [least: number, most: number]
 type Expectation = (counted: Counted, door: Door) => Range
 
-/** What each counter must be for the jobs of a door. */
+/** The expected value of each counter for the jobs of a door. */
 const expectations: Readonly<Record<string, Expectation>> = {
   crossgear_jobs_submitted_total({ history, probes }, door) {
     // Native clients ask no gateway.
     if (door === 'native') return [0, 0]
     const acknowledged = [...history.acknowledged.keys()].filter((key) => isOf(door, key)).length
-    // What was submitted without an answer counts if it came through.
+    // A submission without an answer counts if it came through.
     const attempted = [...history.attempted].filter((key) => isOf(door, key)).length
     return [acknowledged, attempted + (door === ownDoor ? probes : 0)]
   },

@@ -1,4 +1,4 @@
-/** What a run showed. Lists hold one line per finding; bounds are kept where `violations` is 0. */
+/** The results of a run. Lists hold one line per finding; bounds are kept where `violations` is 0. */
 export interface Verdict {
   readonly acknowledged: number
   /** Jobs that were run to their end. */
@@ -36,7 +36,7 @@ const lists = [
   'figures',
 ] as const satisfies (keyof Verdict)[]
 
-/** What is wrong, one line each. */
+/** Violations, one line each. */
 export function violationsOf(verdict: Verdict): string[] {
   const { duplicates, duplicatesBound } = verdict
   const tooMany = duplicates > duplicatesBound ? [`duplicates: more than ${duplicatesBound}`] : []

@@ -1,5 +1,5 @@
 /**
- * What the processes of a run write down, one line each: `<ms> <word> <key> [more]`. A key is the
+ * Log records of the processes of a run, one line each: `<ms> <word> <key> [more]`. A key is the
  * name of one submission, and the payload of its job.
  *
  * Clients: `attempt` before it is sent, then `ack` (the server has it), `refused`, or nothing where the

@@ -69,7 +69,7 @@ export class ClientLoop {
     this.#submitter.close()
   }
 
-  /** What is attempted is in the log before it is sent. */
+  /** An attempt is in the log before it is sent. */
   #submit(many: number): void {
     const submissions = Array.from({ length: many }, () => this.#make())
     for (const { key } of submissions) this.#log.note('attempt', key)

@@ -8,7 +8,7 @@ export interface Submission {
   readonly delaySeconds: number
 }
 
-/** What became of a submission: the server has it, has refused it, or was not heard of again. */
+/** The outcome of a submission: stored, refused, or unknown. */
 export type Answer = 'accepted' | 'refused' | 'unknown'
 
 /** Hears of jobs whose clients wait for the result. */

@@ -8,7 +8,7 @@ interface CommonTask {
   /** The log of this process. */
   readonly log: string
   readonly ways: readonly Way[]
-  /** What native programs connect to. */
+  /** The store's address for native programs. */
   readonly store: StoreWay
   readonly lanes: readonly string[]
   readonly seed: number
@@ -41,12 +41,12 @@ export interface WorkerTask extends CommonTask {
 
 export type Task = ClientTask | WorkerTask
 
-/** What a peer is told: to end well. */
+/** Messages to a peer: to end well. */
 export interface Order {
   readonly stop: true
 }
 
-/** What a peer tells: how many jobs are acknowledged, and that all are. */
+/** Messages of a peer: how many jobs are acknowledged, and that all are. */
 export interface Progress {
   readonly acknowledged: number
   readonly done: boolean

@@ -11,7 +11,7 @@ import { killServer } from './servers.ts'
  * say too early that it has.
  */
 const diskEveryMs = 500
-/** What was written since then, and what is on its way. */
+/** Writes since then, and those on their way. */
 const forgottenMs = 1_000
 
 /** Has the disk written now and then, until it is told to stop. */

@@ -6,7 +6,7 @@ import type { Fsync } from '../world/redis.ts'
 /** One way in which things die, and what must hold all the same. Defaults at the end of each line. */
 export interface Scenario {
   readonly name: string
-  /** What happens, in a line. */
+  /** The events, in a line. */
   readonly about: string
   /** Part of `--quick`. No. */
   readonly quick?: boolean
@@ -18,7 +18,7 @@ export interface Scenario {
   readonly fsync?: Fsync
   /** The program of the single server. redis-server. */
   readonly server?: ServerProgram
-  /** What a server has not fsynced is lost at its kill, as if its machine had lost its power. No. */
+  /** A killed server loses what it has not fsynced, as in a power cut. No. */
   readonly forgets?: boolean
   /** The server's date jumps 20 s ahead at a SIGUSR2, and back at the next. No. */
   readonly clockSteps?: boolean
@@ -44,7 +44,7 @@ export interface Scenario {
   readonly mostLosses?: number
   /** Acknowledged jobs that a fault of the store may cost: the settings promise no more. None. */
   readonly unstored?: Unstored
-  /** What the machine lacks for it; it is not played then. Nothing. */
+  /** Missing programs, without which it is skipped. None. */
   readonly lacks?: string | undefined
   /** The faults. Called when jobs flow; ends when the last fault is over. */
   play(stage: Stage): Promise<void>

@@ -6,7 +6,7 @@ import { lastingThrough, type Scenario } from './scenario.ts'
 
 const flushEveryMs = 50
 const fullForMs = 4_000
-/** What an AOF that is flushed each second may lose, at the worst. */
+/** The worst loss of an AOF that is flushed each second. */
 const everysecLosesMs = 2_000
 
 function killed(fsync: Fsync): Scenario {

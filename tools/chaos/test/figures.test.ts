@@ -15,7 +15,7 @@ const story = (): Story =>
     .submitted('client-native-1')
     .ran('other', 'client-native-1', 10, 'gearman:node1')
 
-/** What the gateways count of it. */
+/** The counts of the gateways. */
 const right = {
   [`${submitted} gearman`]: 1,
   [`${submitted} faktory`]: 1,

@@ -73,7 +73,7 @@ export class Gateway implements Way {
     })
   }
 
-  /** What the log says last of each of its processes: the pids of those that serve. */
+  /** The pids of the processes that serve, by the log. */
   processes(): readonly number[] {
     return [...this.#processes.values()]
   }

@@ -5,7 +5,7 @@ const lookEveryMs = 2_000
 /** A process is measured once it has warmed up, and lived long enough for a leak to show, milliseconds. */
 const warmAfterMs = 60_000
 const leastLifeMs = 180_000
-/** What a process may grow beyond what it had when warm: garbage that is not collected yet. */
+/** The growth of a warm process that is allowed: garbage that is not collected yet. */
 const growthFactor = 1.5
 const growthBytes = 64 * 1024 * 1024
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
 /**
- * What a link does with the bytes of both directions: `pass` them, `delay` each by some time, hand them on
+ * The treatment of bytes in both directions: `pass` them, `delay` each by some time, hand them on
  * `slow`ly in small pieces, or take them and pass none on (`hole`), as a network does whose other half
  * is gone.
  */

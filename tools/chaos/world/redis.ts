@@ -83,7 +83,7 @@ export class RedisNode {
   }
 }
 
-/** What a scenario has as its store. */
+/** The store of a scenario. */
 export interface StoreWorld {
   /** The gateway's option and its value. */
   readonly gatewayUrl: string

@@ -5,7 +5,7 @@ import { durableWords, type StoreWorld } from './redis.ts'
 
 /** Until whoever was connected to the old master has given it up, milliseconds. */
 const givenUpAfterMs = 12_000
-/** What nobody replicates is not taken: a master that all have left must not acknowledge anything. */
+/** A master without replicas must not acknowledge anything. */
 const replicatedWords = ['--min-replicas-to-write', '1', '--min-replicas-max-lag', '5']
 
 /** A master, two replicas, of which one stays when the other is promoted, and three Sentinels. */

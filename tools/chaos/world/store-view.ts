@@ -16,7 +16,7 @@ export interface StoredJob {
   readonly expires: boolean
 }
 
-/** What the store holds. */
+/** The contents of the store. */
 export interface Snapshot {
   readonly jobs: readonly StoredJob[]
   /** Keys and fields that must be gone when all is done, one line each. */

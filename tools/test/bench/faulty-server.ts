@@ -16,7 +16,7 @@ const echoRes = 17
 const submitJobBg = 18
 const nul = Buffer.alloc(1)
 
-/** What a server does wrong. */
+/** The faults of a server. */
 export interface Fault {
   /** Another payload for the job that was the `place`-th to be submitted. */
   readonly assigned?: (payload: Buffer, place: number, all: readonly Buffer[]) => Buffer

@@ -19,7 +19,7 @@ import type {
 const program = fileURLToPath(new URL(`../process${extname(import.meta.url)}`, import.meta.url))
 const answersWithinMs = 4000
 
-/** What a process tells its parent of its own accord. */
+/** Messages of a process to its parent, unasked. */
 export interface ProcessEvents {
   readonly shutdown: (graceful: boolean) => void
   readonly news: (news: FaktoryNews, from: GatewayProcess) => void
@@ -36,7 +36,7 @@ interface Pending {
 export class GatewayProcess {
   readonly number: number
   readonly startedAt = performance.now()
-  /** What it takes connections for. Rejects with a StartError if it cannot start. */
+  /** The doors of the process. Rejects with a StartError if it cannot start. */
   readonly prepared: Promise<Prepared>
   /** Settles with how it ended. */
   readonly exited: Promise<string>

@@ -19,7 +19,7 @@ export type LogTarget =
 /** A configuration without functions, which cannot be sent. */
 export type PlainConfig = Omit<Config, 'cron'> & { readonly cron: readonly object[] }
 
-/** What a process is to be. */
+/** The task of a process. */
 export interface Task {
   /** From 1. */
   readonly number: number
@@ -44,11 +44,11 @@ export interface PlainRequest {
   readonly body: Uint8Array
 }
 
-/** What the parent asks of a process, by name. */
+/** Requests of the parent, by name. */
 export interface Orders {
-  /** What it counts. */
+  /** Its own counters. */
   readonly figures: () => Promise<readonly Figure[]>
-  /** What the store counts for all. */
+  /** Figures of the store, the same at every process. */
   readonly storeScrape: () => Promise<StoreScrape>
   readonly readiness: () => Promise<Readiness>
   readonly page: (path: string, request: PlainRequest) => Promise<Answer>

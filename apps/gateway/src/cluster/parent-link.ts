@@ -3,7 +3,7 @@ import { oneLine } from '../errors.ts'
 import type { FaktoryNews, PeerProcesses } from '../faktory/context.ts'
 import type { HandedConnection, Orders, Task, ToChild, ToParent } from './messages.ts'
 
-/** What a process hears of its parent. */
+/** Events of a process's parent. */
 export interface ParentEvents {
   readonly start: (task: Task) => void
   readonly connection: (connection: HandedConnection, socket: Socket | undefined) => void

@@ -4,7 +4,7 @@ import type { PlainConfig } from './messages.ts'
 /** For what belongs to a packet beside its data. */
 const spareBytes = 1024 * 1024
 
-/** What each process is told: bounds over all of them are shared out. */
+/** The configuration of each process: bounds over all of them are shared out. */
 export function plainConfig(config: Config): PlainConfig {
   const { processes, maxBufferedBytes, maxPacketBytes } = config
   const share = Math.ceil(maxBufferedBytes / processes)

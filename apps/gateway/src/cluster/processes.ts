@@ -19,7 +19,7 @@ export interface ProcessesParts {
   readonly count: number
   readonly log: Logger
   readonly shutdown: (graceful: boolean) => void
-  /** Whether a server of the store is there. */
+  /** True if a server of the store answers. */
   readonly storeAnswers: () => Promise<boolean>
   /** A process serves, or takes no more connections. */
   readonly changed: () => void
@@ -74,7 +74,7 @@ export class Processes {
     this.#stopping.abort()
   }
 
-  /** Whether all of them take jobs. */
+  /** Ready if all of them take jobs. */
   async check(): Promise<Readiness> {
     const missing = this.#all.find(({ serves }) => !serves)
     if (missing) {

@@ -80,7 +80,7 @@ async function open(task: Task, { log, link, ports, closers }: OpeningProcess) {
   return composition
 }
 
-/** What the parent may order. */
+/** The requests that the parent may make. */
 function orders(composition: Composition, reopen: () => void): Orders {
   const gateway = endable(composition)
   return {

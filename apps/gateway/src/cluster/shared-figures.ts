@@ -45,7 +45,7 @@ export class SharedFigures implements FigureSources {
     })
   }
 
-  /** What was known of the process lasts. */
+  /** Keeps the last figures of a process that has ended. */
   departed(process: GatewayProcess): void {
     this.#restarts.inc()
     const last = this.#last.get(process) ?? []

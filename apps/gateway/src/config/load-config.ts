@@ -26,10 +26,10 @@ export type Config = { readonly [Name in OptionName]: OptionValue<Name> } & {
 }
 
 export interface ConfigSources {
-  /** What the command line gave, as text. */
+  /** Values of the command line, as text. */
   readonly flags: Readonly<Partial<Record<OptionName, string>>>
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What a command puts in the place of the table's defaults. */
+  /** Defaults of a command that differ from the table's. */
   readonly defaults?: Readonly<Partial<Record<OptionName, string>>>
 }
 

@@ -5,7 +5,7 @@ import { closest } from './unknown-variables.ts'
 /** How a payload is translated between a workload and the arguments of a Faktory job. */
 export type PayloadRule = 'auto' | 'string' | 'json' | 'base64'
 
-/** What the configuration says of one function. */
+/** The configuration of one function. */
 export interface Route {
   /** The home queue: Faktory consumers of this queue get the function's jobs. */
   readonly queue?: string

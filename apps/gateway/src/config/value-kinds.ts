@@ -6,7 +6,7 @@ export interface ValueKind<T> {
   /** Ends the sentence "give ..." of the error line. */
   readonly expected: string
   readonly schema: v.GenericSchema<unknown, T>
-  /** What of a wrong value may be shown; a secret stays out of logs. */
+  /** The part of a wrong value that may be shown; secrets stay out of logs. */
   readonly show?: (value: string) => string
 }
 

@@ -25,12 +25,12 @@ const texts: Readonly<Record<StoreErrorCode, (message: string) => string>> = {
   TOO_MANY_LANES: (message) => `too many job types: ${message}`,
 }
 
-/** What a client reads after `-ERR ` when the store did not do its part. */
+/** The text after `-ERR ` for an error of the store. */
 export function storeErrorText(error: StoreError): string {
   return texts[error.code](error.message)
 }
 
-/** What an asynchronous step threw, as the error of the store that it is. */
+/** The error of an asynchronous step as a StoreError. */
 export function asStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   const message = error instanceof Error ? error.message : String(error)

@@ -17,7 +17,7 @@ export interface DoorState {
   draining: boolean
 }
 
-/** What the sessions of a door share. */
+/** State that the sessions of a door share. */
 export interface FaktoryContext {
   readonly scheduler: Scheduler
   readonly clock: Clock
@@ -40,7 +40,7 @@ export interface FaktoryContext {
 }
 
 /**
- * What the Faktory doors of processes that share a port tell each other: the connections of one worker,
+ * Messages between Faktory doors that share a port: the connections of one worker,
  * or of one address, may be anywhere among them.
  */
 export type FaktoryNews =

@@ -9,7 +9,7 @@ const space = 0x20
 type JobOptions = Pick<NewJob, 'staleAtMs' | 'lock' | 'batch'>
 
 /**
- * What a pushed job's `custom` asks of the store. `expires_in` and `unique_for` count from when the
+ * The options in a pushed job's `custom`. `expires_in` and `unique_for` count from when the
  * job is due. Throws an FwpError for a value that cannot be used.
  */
 export function jobOptionsOf(job: FwpJob, nowMs: number): JobOptions {

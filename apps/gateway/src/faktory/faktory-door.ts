@@ -155,7 +155,7 @@ export class FaktoryDoor implements Door {
     })
   }
 
-  /** What INFO says, JSON text. Throws a StoreError. */
+  /** The answer to INFO, JSON text. Throws a StoreError. */
   info(): Promise<string> {
     return this.#info.json()
   }

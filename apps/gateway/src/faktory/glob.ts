@@ -1,5 +1,5 @@
 /**
- * Whether a text matches a Redis glob: `*` any text, `?` any character, `[a-c]` and `[^a-c]` one of
+ * True if a text matches a Redis glob: `*` any text, `?` any character, `[a-c]` and `[^a-c]` one of
  * a set, `\` before a character that stands for itself. Takes at most text times pattern steps.
  */
 export function matchesGlob(text: string, glob: string): boolean {

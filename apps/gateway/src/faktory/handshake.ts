@@ -15,7 +15,7 @@ const mostIterations = 8_096
 /** How long one challenge serves all connections, milliseconds: hashing takes some 5 of them. */
 const challengeLifeMs = 10_000
 
-/** What one connection is greeted with, and by which its HELLO is judged. */
+/** The greeting of one connection, and the check of its HELLO. */
 export interface Greeting {
   readonly hi: Buffer
   admits(hello: Hello): boolean
@@ -92,7 +92,7 @@ export class WrongPasswords {
     this.#clock = clock
   }
 
-  /** Whether the address has had its tries for this minute. */
+  /** True if the address has used its tries of this minute. */
   isSpent(address: string): boolean {
     return this.#limit > 0 && (this.#current(countedAddress(address))?.wrong ?? 0) >= this.#limit
   }

@@ -13,7 +13,7 @@ export interface HeldJob {
 }
 
 /**
- * What a worker has in hand, by jid. A lost reservation stays known, so that a late word about it is
+ * The jobs that a worker holds, by jid. A lost lease stays known, so that a late word about it is
  * not taken for one about the job's next run.
  */
 export class HeldJobs {

@@ -4,7 +4,7 @@ import { faktoryVersion } from '../cli/version.ts'
 
 const bytesPerMb = 1024 * 1024
 
-/** What INFO tells that the scheduler does not know. */
+/** The parts of INFO that the scheduler does not know. */
 export interface InfoSources {
   readonly scheduler: Scheduler
   readonly version: string

@@ -7,7 +7,7 @@ import type {
   Scheduler,
 } from '@crossgear/core-scheduler'
 
-/** What a jid must have at least, by the protocol. */
+/** The shortest jid of the protocol, bytes. */
 const minJidBytes = 8
 const shownJid = /^xg-([0-9a-z]+)-(\d{1,15})$/
 

@@ -76,7 +76,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
     return this.#connection.address
   }
 
-  /** Who holds what this connection fetches. Only for sessions that have said HELLO. */
+  /** The worker that holds the fetched jobs. Only after HELLO. */
   get worker(): Worker {
     if (!this.#worker) throw new Error('no HELLO yet')
     return this.#worker
@@ -87,7 +87,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
     return this.#functions
   }
 
-  /** Whether FETCH may hand out jobs. */
+  /** True if FETCH may hand out jobs. */
   get mayFetch(): boolean {
     return this.worker.state === 'running' && !this.context.state.draining
   }

@@ -1,7 +1,7 @@
 import { argsOfInput, type JobState } from '@crossgear/core-scheduler'
 import { formatRfc3339, parseRfc3339, scanObject } from '@crossgear/fwp-codec'
 
-/** What TRACK GET tells of a job. */
+/** The answer to TRACK GET. */
 export interface Tracked {
   readonly jid: string
   /** Like `desc` absent for a job that is not tracked. */
@@ -49,7 +49,7 @@ export function trackText(tracked: Tracked, job: JobState): string {
   return `${text.slice(0, -1)},"result":${args.slice(1, -1)}${encoded}}`
 }
 
-/** Whether a producer's `custom` asks for the job to be tracked: `"track": 1` or `true`. */
+/** True if a producer's `custom` asks for tracking: `"track": 1` or `true`. */
 export function wantsTracking(custom: string | undefined): boolean {
   if (!custom?.includes('"track"')) return false
   const wish = scanObject(custom).get('track')
@@ -75,7 +75,7 @@ function stateOf(job: JobState, nowMs: number): TrackState {
   }
 }
 
-/** Whether a JSON object has a time that is still to come. */
+/** True if a JSON object has a time in the future. */
 function isAhead(json: string | undefined, field: string, nowMs: number): boolean {
   const raw = json === undefined ? undefined : scanObject(json).get(field)
   const ms = raw?.startsWith('"') ? parseRfc3339(raw.slice(1, -1)) : undefined

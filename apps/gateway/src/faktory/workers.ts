@@ -3,7 +3,7 @@ import type { Hello } from '@crossgear/fwp-codec'
 import { HandCounts } from '../ops/metrics/census.ts'
 import { HeldJobs } from './held-jobs.ts'
 
-/** What a worker may do, each state final against those before it. */
+/** States of a worker, each final against the ones before it. */
 export const workerStates = ['running', 'quiet', 'terminate'] as const
 export type WorkerState = (typeof workerStates)[number]
 
@@ -18,7 +18,7 @@ export interface GoingAway {
   readonly jobs: number
 }
 
-/** What a worker says with BEAT. */
+/** The fields of BEAT. */
 export interface Beat {
   readonly wid: string
   readonly rssKb?: number | undefined
@@ -33,14 +33,14 @@ export interface WorkerConnection {
   drop(): void
 }
 
-/** Who holds jobs: all connections with one wid, or one connection without. */
+/** A holder of jobs: all connections with one wid, or one connection without. */
 export class Worker {
   readonly wid: string | undefined
   /** Which worker it is for limits by worker. */
   readonly identity: WorkerIdentity
   /** By which the store knows what it holds. */
   readonly holder: string
-  /** What it said of itself when it came. */
+  /** Its HELLO. */
   readonly hello: Hello
   readonly held = new HeldJobs()
   readonly connections = new Set<WorkerConnection>()
@@ -130,7 +130,7 @@ export class Workers {
     return this.#byWid.values()
   }
 
-  /** Those that are connected and fetch, by queue and by the functions of what they hold. */
+  /** Connected workers that fetch, by queue and by the functions of their jobs. */
   census() {
     const { names } = this.#options.scheduler.registry
     const [byQueue, byFunction] = [new HandCounts(), new HandCounts()]

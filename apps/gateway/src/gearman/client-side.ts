@@ -12,9 +12,9 @@ import type { ReplySlot } from '../net/reply-slots.ts'
 import type { Session } from './session.ts'
 import { untilNul } from './translate.ts'
 
-/** What a connection is as a client: the jobs it waits for. */
+/** The client side of a connection: the jobs it waits for. */
 export class ClientSide {
-  /** Whether it hears WORK_EXCEPTION, or WORK_FAIL in its place. */
+  /** True for WORK_EXCEPTION, false for WORK_FAIL instead. */
   exceptions: boolean
   readonly #session: Session
   readonly #awaited = new Set<SubmittedJob>()

@@ -8,7 +8,7 @@ import type { Handles } from './handles.ts'
 import type { RejectReason } from './replies.ts'
 import type { Handlers, Session } from './session.ts'
 
-/** What the door needs. Defaults at the end of each line. */
+/** Options of the door. Defaults at the end of each line. */
 export interface GearmanDoorOptions {
   readonly scheduler: Scheduler
   readonly host: string
@@ -30,11 +30,11 @@ export interface GearmanDoorOptions {
   readonly connectionLimits?: ConnectionLimits
   /** First part of the handles given out, such as `H:host`; cut at 38 bytes. */
   readonly handlePrefix: string
-  /** What the text command `version` answers. */
+  /** The answer to the text command `version`. */
   readonly version: string
-  /** What the text command `verbose` answers. ERROR. */
+  /** The answer to the text command `verbose`. ERROR. */
   readonly verbosity?: string
-  /** What the text command `getpid` answers. This process. */
+  /** The answer to the text command `getpid`. This process. */
   readonly pid?: number
   /** Clients hear exceptions without asking for them. false. */
   readonly exceptionsForAll?: boolean
@@ -54,7 +54,7 @@ export interface GearmanDoorOptions {
   readonly closed?: () => void
 }
 
-/** What all sessions of the door share. */
+/** State that all sessions of the door share. */
 export interface DoorContext {
   readonly handlers: Handlers
   readonly options: GearmanDoorOptions

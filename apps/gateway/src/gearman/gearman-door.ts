@@ -56,7 +56,7 @@ export class GearmanDoor implements Door {
     this.#listener.stopAccepting()
   }
 
-  /** Those that are connected are served on. */
+  /** Connected clients and workers are still served. */
   drain(): void {
     this.stopAccepting()
   }

@@ -30,7 +30,7 @@ export const ownTexts = {
   storeFailed: 'ERR STORE_UNAVAILABLE The+store+does+not+answer\r\n',
 } as const
 
-/** What the decoder throws; the other codes are mistakes of a program that uses the codec. */
+/** Errors of the decoder; the other codes are mistakes of a program that uses the codec. */
 type DecodeFault = Extract<
   CodecErrorCode,
   'BAD_MAGIC' | 'UNKNOWN_COMMAND' | 'MALFORMED_ARGUMENTS' | 'PACKET_TOO_LARGE' | 'LINE_TOO_LONG'

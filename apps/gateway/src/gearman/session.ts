@@ -39,7 +39,7 @@ export class Session implements ConnectionHandler {
   readonly context: DoorContext
   readonly client: ClientSide
   readonly worker: WorkerSide
-  /** What SET_CLIENT_ID said. */
+  /** The value of SET_CLIENT_ID. */
   clientId = ''
   readonly #decoder: Decoder
   readonly #names: FunctionNames

@@ -10,7 +10,7 @@ const keyMark = Buffer.from([0])
 const randomKeyBytes = 16
 
 /**
- * What makes jobs of one function coalesce. An empty unique id never does; `-` stands for the
+ * The key by which jobs of a function coalesce. An empty unique id has none; `-` stands for the
  * payload, which an empty one does not; anything else for itself.
  */
 export function coalescingKey(unique: Buffer, data: Buffer): Buffer | undefined {

@@ -8,13 +8,13 @@ import type { Session } from './session.ts'
 /** Functions that one connection can name, where the operator says nothing else. */
 const defaultMaxFunctions = 1_000
 
-/** What follows from the abilities, made anew when they change. */
+/** Derived from the abilities, made anew when they change. */
 interface Derived {
   readonly subscription: Subscription
   readonly byLane: ReadonlyMap<string, Ability>
 }
 
-/** What a connection is as a worker: what it can do, what it holds, whether it sleeps. */
+/** The worker side of a connection: its abilities, its jobs, and whether it sleeps. */
 export class WorkerSide implements IdleWorker {
   readonly #session: Session
   /** By name, the one to try first at the end. */
@@ -35,7 +35,7 @@ export class WorkerSide implements IdleWorker {
     this.#session = session
   }
 
-  /** What it can do, the one to try first at the front. */
+  /** Its abilities, the one to try first at the front. */
   get functions(): readonly string[] {
     return [...this.#abilities.keys()].reverse()
   }

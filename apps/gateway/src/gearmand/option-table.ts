@@ -50,7 +50,7 @@ const withNumber = ['mysql-port']
 
 const alone = ['libdrizzle-mysql', 'libtokyocabinet-optimize', 'store-queue-on-shutdown']
 
-/** What says where gearmand's queues are. */
+/** Options that name gearmand's persistent queues. */
 export const queueOptions: readonly GearmandOption[] = [
   ...withValue.map((name) => ({ name, value: true as const })),
   ...withNumber.map((name) => ({ name, value: true as const, number: true as const })),
@@ -148,7 +148,7 @@ export const gearmandOptions: readonly GearmandOption[] = [
 
 const width = 32
 
-/** What `--help` prints. */
+/** The text of `--help`. */
 export function helpText(): string {
   const help = new Help()
   help.helpWidth = helpWidth()

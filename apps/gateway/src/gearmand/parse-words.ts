@@ -1,7 +1,7 @@
 import { StartError } from '../errors.ts'
 import { type GearmandOption, gearmandOptions } from './option-table.ts'
 
-/** What was given, by the long name; an option without a value has the empty text. */
+/** Given options by their long names; one without a value has the empty text. */
 export type Given = ReadonlyMap<string, string>
 
 const byName = new Map(gearmandOptions.map((option) => [option.name, option]))
@@ -21,7 +21,7 @@ function unknown(word: string): StartError {
 }
 
 export interface ParseRules {
-  /** What to do with a word that is neither an option nor its value. */
+  /** Called for a word that is neither an option nor its value. */
   readonly stray?: (word: string) => void
 }
 

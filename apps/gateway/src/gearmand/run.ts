@@ -11,7 +11,7 @@ import { type Settings, settle } from './settings.ts'
 /** Where programs are looked for if the environment says nothing. */
 const searchedFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** What gearmand ends with whenever it does not run. */
+/** The exit code of gearmand whenever it does not run. */
 const failed = 1
 
 export interface GearmandCommand {

@@ -7,11 +7,11 @@ import { readVerbosity, type Verbosity } from './log-file.ts'
 import { isQueueType, movingGuide } from './option-table.ts'
 import { findOption, type Given, usageError } from './parse-words.ts'
 
-/** What gearmand's options amount to here. */
+/** The settings that gearmand's options stand for. */
 export interface Settings {
   readonly config: Config
   readonly verbosity: Verbosity
-  /** What the options that were given do not do, a line each. */
+  /** Effects that given options do not have, a line each. */
   readonly notes: readonly string[]
 }
 

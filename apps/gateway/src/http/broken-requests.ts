@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { systemCode } from '../errors.ts'
 
-/** What a connection sent that is no request. */
+/** Faults of bytes that are no request. */
 export type Breach = 'malformed' | 'head_too_large' | 'too_slow'
 
 interface Answer {

@@ -18,7 +18,7 @@ import { announcesTooMuch, ByteBudget, type Purse, readBody } from './read-body.
 import { readHead, type RequestHead } from './read-head.ts'
 import { type Refusal, refuse, VersionedResponse } from './refusals.ts'
 
-/** What the door needs. Defaults at the end of each line. */
+/** Options of the door. Defaults at the end of each line. */
 export interface HttpDoorOptions {
   readonly scheduler: Scheduler
   readonly host: string
@@ -122,7 +122,7 @@ export class HttpDoor implements Door {
     return { ...this.#listener.traffic(), clients, byFunction: none, byQueue: none }
   }
 
-  /** Who still waits is told that the gateway stops. */
+  /** Answers waiting clients that the gateway stops. */
   async close(): Promise<void> {
     this.drain()
     for (const exchange of this.#exchanges) exchange.refuse('STOPPING')
@@ -216,10 +216,10 @@ export class HttpDoor implements Door {
     this.#parts.scheduler.submit(name.lane, exchange)
   }
 
-  /** What is left of the body is read to nowhere, so that the client sees the answer. */
+  /** Discards the rest of the body, so that the client sees the answer. */
   #refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
     this.#count(refusal)
-    // Whether a client that asked first now sends its body or its next request cannot be told.
+    // A client that asked first may now send its body or its next request.
     if (request.headers.expect !== undefined) response.shouldKeepAlive = false
     refuse(response, refusal, this.#parts)
     request.resume()

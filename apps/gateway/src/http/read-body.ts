@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Refusal } from './refusals.ts'
 
-/** Whether the request says of itself that it is too large. */
+/** True if the request's own length is too large. */
 export function announcesTooMuch(request: IncomingMessage, maxBytes: number): boolean {
   return Number(request.headers['content-length'] ?? 0) > maxBytes
 }

@@ -5,7 +5,7 @@ import type { FunctionName, FunctionNames } from '../gearman/function-names.ts'
 import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
 import type { Refusal } from './refusals.ts'
 
-/** What a request says of its job before the body. */
+/** The fields of a job in the head of a request. */
 export interface RequestHead {
   readonly name: FunctionName
   readonly unique: Buffer

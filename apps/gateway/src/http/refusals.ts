@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 
-/** What a request is answered that makes no job, or whose job has no outcome to show. */
+/** Answers to requests that make no job, or whose job has no outcome to show. */
 export const refusals = {
   NO_FUNCTION: { status: 404, text: 'Name a function: POST /function' },
   METHOD: { status: 405, text: 'Use GET, HEAD, PUT or POST' },
@@ -57,7 +57,7 @@ export class VersionedResponse<
   }
 }
 
-/** What becomes of a client that takes nothing of its answer. */
+/** The end of a client that does not read its answer. */
 export interface Stall {
   /** After so long it is dropped, ms. */
   readonly stallMs: number

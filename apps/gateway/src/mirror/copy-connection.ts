@@ -13,7 +13,7 @@ const againAfterMs = 1_000
 const mostUnsentBytes = 8 * 1024 * 1024
 const mostAsked = 10_000
 
-/** Whose turn it is to be answered: the option, a background job, or a job that is compared. */
+/** The next to be answered: the option, a background job, or a job that is compared. */
 type Asked = 'option' | 'background' | Comparison
 
 export interface CopyOptions {

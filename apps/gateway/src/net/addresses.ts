@@ -6,7 +6,7 @@ export const loopback = '127.0.0.1'
 /** Stands for every address of the machine, of both families. */
 export const anyHost = '*'
 
-/** What one server of a port binds to. */
+/** The address that one server of a port binds to. */
 export interface BindAddress {
   readonly host: string
   readonly ipv6Only: boolean
@@ -28,7 +28,7 @@ function bind(host: string, family: number): BindAddress {
   return { host, ipv6Only: family === 6 }
 }
 
-/** Whether an address is this machine's own and reachable from nowhere else. */
+/** True if an address is reachable from this machine alone. */
 export function isLoopback(address: string): boolean {
   return /^(::ffff:)?127\./i.test(address) || address === '::1'
 }

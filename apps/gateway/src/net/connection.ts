@@ -18,7 +18,7 @@ export interface ConnectionLimits {
   readonly inputBudget?: InputBudget
 }
 
-/** What a door does with a connection. */
+/** The door's side of a connection. */
 export interface ConnectionHandler {
   /** Bytes came. May throw: the connection is then ended after what was sent before. */
   data(chunk: Buffer): void
@@ -240,7 +240,7 @@ export class Connection implements Holder {
     socket.resume()
   }
 
-  /** Whether it is over such a share of one of the bounds that hold it back. */
+  /** True if it is over this share of a bound that holds it back. */
   #exceeds(share: number): boolean {
     const { holdBackBytes, unanswered, unansweredBytes } = this.#limits
     const slots = this.#slots

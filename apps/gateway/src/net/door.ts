@@ -11,7 +11,7 @@ export interface Door {
   stopAccepting(): void
   /** Hands out no more jobs and takes no more connections; outcomes of running jobs are still taken. */
   drain(): void
-  /** Who is connected now. */
+  /** The connected clients and workers. */
   census(): Census
   /** Closes the port and every connection. */
   close(): Promise<void>

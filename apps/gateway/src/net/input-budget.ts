@@ -1,4 +1,4 @@
-/** Whose bytes are counted. */
+/** A connection whose bytes are counted. */
 export interface Holder {
   /** Its bytes are not kept any longer. */
   evict(): void
@@ -20,7 +20,7 @@ export class InputBudget {
     this.#maxBytes = maxBytes
   }
 
-  /** Whether no more should be read than what is needed to finish what is under way. */
+  /** True if only packets under way should be read to their end. */
   get isFull(): boolean {
     return this.#halfBytes + this.#waitingBytes >= this.#maxBytes
   }

@@ -74,7 +74,7 @@ export async function listenOnAll(
   return { servers, address: { host, port } }
 }
 
-/** What a machine without an address, or without its family, says. */
+/** System errors for an address, or a family, that the machine lacks. */
 const absentCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 async function bind(server: Server, options: ListenOptions): Promise<void> {

@@ -119,7 +119,7 @@ export class Listener {
     })
   }
 
-  /** Whether the connection is taken. */
+  /** True if the connection is taken. */
   #accept(socket: Socket): boolean {
     const address = countedAddress(socket.remoteAddress ?? '')
     const surplus = this.#port?.surplusOf?.(socket) ?? this.#surplusOf(address)

@@ -23,7 +23,7 @@ export function readNetworks(list: string): readonly string[] | undefined {
   return texts.every((text) => readNetwork(text)) ? texts : undefined
 }
 
-/** Who may send commands that change something: this machine, and what the operator lists. */
+/** Addresses whose commands may change something: this machine, and those that the operator lists. */
 export class AdminAccess {
   readonly #allowed = new BlockList()
 

@@ -6,7 +6,7 @@ export class ReplySlot {
   readonly cost: number
   /** There is no reply as a rule, and one that is at hand does not wait to be sure of that. */
   readonly mayBePassed: boolean
-  /** Whether the reply has left, and so what follows from it may. */
+  /** True once the reply has left, and so what follows from it may. */
   hasLeft = false
   /** Replies behind it have left: nothing can be said in it any more. */
   wasPassed = false

@@ -22,7 +22,7 @@ export interface TlsFlags {
   readonly requireClientCert?: string
 }
 
-/** What a listening port needs for TLS: PEM texts that were checked. */
+/** TLS material of a listening port: checked PEM texts. */
 export interface TlsOptions {
   readonly cert: Buffer
   readonly key: Buffer

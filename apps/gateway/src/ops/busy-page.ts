@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { Worker, Workers } from '../faktory/workers.ts'
 import { type Answer, BodyError, json, type PageRequest, readJson, refuseChange } from './page.ts'
 
-/** What an operator may tell workers, as Faktory's own page `/busy` calls it. */
+/** Orders of an operator to workers, as Faktory's own page `/busy` names them. */
 const orderSchema = v.strictObject({
   wid: v.pipe(v.string(), v.regex(/^[^\0]{1,255}$/)),
   signal: v.picklist(['quiet', 'terminate']),

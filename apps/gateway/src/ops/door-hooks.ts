@@ -33,7 +33,7 @@ interface Ears {
   readonly nowMs?: () => number
 }
 
-/** What a door tells metrics and log of its connections. */
+/** Reports a door's connections to metrics and log. */
 export function doorHooks(
   door: string,
   { metrics, log, observer, nowMs = () => systemClock.nowMs() }: Ears,

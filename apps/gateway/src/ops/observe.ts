@@ -5,13 +5,13 @@ import type { Logger } from './log/logger.ts'
 import { LogDeduper } from './log/log-deduper.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
-/** What the log says of a leftover of a native program that was put right. */
+/** Log lines for repaired orphans of native programs. */
 const mended: Readonly<Record<Orphan, string>> = {
   busy: 'A native worker went silent: its job is queued again.',
   stray: 'A job stood in no queue: it is queued again.',
   count: 'Native workers were counted that nobody is: the count is put right.',
 }
-/** What it says where repairs are only reported. */
+/** Log lines where repairs are only reported. */
 const found: Readonly<Record<Orphan, string>> = {
   busy: 'A native worker went silent and its job is left busy.',
   stray: 'A job stands in no queue.',

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isLoopback } from '../net/addresses.ts'
 
-/** What the web port answers. */
+/** An answer of the web port. */
 export interface Answer {
   readonly status: number
   readonly type: string
@@ -12,12 +12,12 @@ export function json(status: number, body: object): Answer {
   return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(body)}\n` }
 }
 
-/** What a page may know of a request: node's own has all of it. */
+/** The part of a request that pages use: node's own has all of it. */
 export interface PageRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
   readonly headers: IncomingHttpHeaders
-  /** Who asks. */
+  /** The client. */
   readonly socket: { readonly remoteAddress?: string | undefined }
   /** The body. */
   [Symbol.asyncIterator](): AsyncIterator<unknown>

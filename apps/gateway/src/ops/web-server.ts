@@ -10,7 +10,7 @@ import type { Logger } from './log/logger.ts'
 import { type FigureSources, MetricsPages } from './metrics/metrics-pages.ts'
 import { type Answer, json, type Page } from './page.ts'
 
-/** Whether the gateway can take jobs, and if not, why. */
+/** Readiness to take jobs, with the reason if not. */
 export type Readiness =
   { readonly ready: true } | { readonly ready: false; readonly reason: string }
 

@@ -16,7 +16,7 @@ const portAttempts = 3
 const lookAgainMs = 20
 const answersWithinMs = 20_000
 const timeoutMs = 3000
-/** What the engine said last is kept for the error line, up to this length. */
+/** Bytes of the engine's last output that are kept for the error line. */
 const maxLastWords = 2000
 
 interface EmbeddedProcess {
@@ -81,7 +81,7 @@ function forkStore(port: number, password: string): EmbeddedProcess {
   return { child, exited, lastWords: () => words.trimEnd().split('\n').at(-1) ?? '' }
 }
 
-/** What the server calls itself; undefined if the process ended first. */
+/** The server's name and version; undefined if the process ended first. */
 async function firstAnswer(
   address: ServerAddress,
   { child }: EmbeddedProcess,

@@ -128,7 +128,7 @@ export async function nameServer(connection: StoreProbe): Promise<string> {
 
 const reachableWithinMs = 2000
 
-/** Whether some server of the store answers now. */
+/** True if some server of the store answers now. */
 export async function storeAnswers(address: StoreAddress): Promise<boolean> {
   try {
     const server = await locateServer(address, reachableWithinMs)

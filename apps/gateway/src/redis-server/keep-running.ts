@@ -5,7 +5,7 @@ import type { Logger } from '../ops/log/logger.ts'
 
 /** A store process that this gateway started or attached to. */
 export interface RunningStore {
-  /** What the gateway connects to. */
+  /** The address that the gateway connects to. */
   readonly address: ServerAddress
   /** Loopback port, for native GearMonkey programs. */
   readonly port: number

@@ -15,7 +15,7 @@ import { StoreFolder } from './store-folder.ts'
 
 /** The store that a gateway works on. */
 export interface OpenStore {
-  /** What the gateway connects to. It stays the same if the store is started again. */
+  /** The address that the gateway connects to. A restart of the store keeps it. */
   readonly address: StoreAddress
   readonly kind: 'redis-url' | 'private' | 'embedded'
   /** For a person: which server, and where its data is. */

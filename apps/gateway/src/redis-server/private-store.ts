@@ -243,7 +243,7 @@ async function look(path: string): Promise<Holder | undefined> {
   }
 }
 
-/** Whether a process of this number exists. */
+/** True if a process of this number exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -31,7 +31,7 @@ const recordSchema = v.object({
   passwordDigest: v.optional(v.string()),
 })
 
-/** What the gateway that started the store leaves for those that come after it. */
+/** The note of the gateway that started the store, for later ones. */
 export type StoreRecord = Readonly<v.InferOutput<typeof recordSchema>>
 
 /** The folder of the private store: its data, its password, its socket and the notes of the gateways that share it. */

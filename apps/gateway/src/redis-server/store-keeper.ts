@@ -38,7 +38,7 @@ export class StoreKeeper {
     }
   }
 
-  /** Whether another gateway holds the store too. */
+  /** True if another gateway holds the store too. */
   async isShared(): Promise<boolean> {
     const list = await this.connection.command('CLIENT', 'LIST', 'TYPE', 'normal')
     return String(list).split(` name=${keeperName} `).length - 1 > 1

@@ -31,7 +31,7 @@ export interface Parts extends DoorParts {
 
 /** The gateway's objects, as far as the life cycle handles them. */
 export interface Composition {
-  /** What the store knows this process by. */
+  /** The name of this process in the store. */
   readonly node: string
   /** In the order in which they open. A door that is off is not among them. */
   readonly doors: readonly Door[]
@@ -131,7 +131,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   }
 }
 
-/** What the routes say of one matter, by function. */
+/** One setting of the routes, by function. */
 function routed<Value>(
   { routes }: Config,
   pick: (route: Route) => Value | undefined,

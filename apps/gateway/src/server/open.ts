@@ -11,9 +11,9 @@ import { compose, type Composition } from './compose.ts'
 import type { DoorTls } from './doors.ts'
 import { type Closers, endable, type RunningGateway, type SignalTable } from './shutdown.ts'
 
-/** What a command may do in its own way. Defaults at the end of each line. */
+/** Differences of a command. Defaults at the end of each line. */
 export interface ServeWays {
-  /** What the configuration says. */
+  /** A log by the configuration. */
   readonly log?: Logger
   /** Where the log of processes goes, which is to be where `log` is. stdout. */
   readonly logTarget?: LogTarget
@@ -23,7 +23,7 @@ export interface ServeWays {
   readonly signals?: SignalTable
   /** Folders where a program for the private store is looked for. PATH. */
   readonly searchPath?: string
-  /** What the Gearman text command `verbose` answers. ERROR. */
+  /** The answer to the Gearman text command `verbose`. ERROR. */
   readonly verbosity?: string
   /** How often each of several processes says that it lives, ms. 5000. */
   readonly aliveEveryMs?: number
@@ -31,7 +31,7 @@ export interface ServeWays {
   readonly ready?: (announcement: Announcement) => void
 }
 
-/** What is known before anything is opened. */
+/** The state before anything is opened. */
 export interface Opening {
   readonly config: Config
   readonly version: string

@@ -5,10 +5,10 @@ import type { Logger } from '../ops/log/logger.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
 import type { Composition } from './compose.ts'
 
-/** What was opened, to be closed in the reverse order. */
+/** Opened parts, to be closed in the reverse order. */
 export type Closers = { readonly what: string; readonly close: () => Promise<void> | void }[]
 
-/** What of a gateway is brought to its end in steps. */
+/** The steps by which a gateway ends. */
 export interface Endable {
   /** Takes no more connections. */
   stopAccepting(): void
@@ -83,7 +83,7 @@ export interface StopReason {
   readonly graceful: boolean
 }
 
-/** What each signal asks for. */
+/** The request that each signal stands for. */
 export type SignalTable = Readonly<Partial<Record<NodeJS.Signals, 'stop' | 'graceful'>>>
 
 const usualSignals: SignalTable = { SIGTERM: 'stop', SIGINT: 'stop', SIGHUP: 'stop' }
@@ -99,7 +99,7 @@ export class StopSignals {
   readonly first: Promise<StopReason>
   /** The first wish for a graceful end. */
   readonly graceful: Promise<StopReason>
-  /** Whoever asks again does not want to wait. */
+  /** Settles when a stop is asked for again: without waiting. */
   readonly second: Promise<void>
   #stop: (reason: StopReason) => void = () => undefined
   #stopGracefully: (reason: StopReason) => void = () => undefined

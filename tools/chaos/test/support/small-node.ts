@@ -2,7 +2,7 @@ import { Scheduler, type Assignment, type Clock, type Store } from '@crossgear/c
 import { RecordingObserver } from '@crossgear/store-testkit'
 import { RedisStore } from '@crossgear/redis-store'
 
-/** What stands in for methods of a store. */
+/** Replacements for methods of a store. */
 export type Parts = (sound: Store) => Partial<Store>
 
 /** A store of which some methods are replaced. */

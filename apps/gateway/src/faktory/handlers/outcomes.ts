@@ -8,7 +8,7 @@ import type { Handler, Session } from '../session.ts'
 import { outputOfResult } from '../translate.ts'
 
 /**
- * What a worker says of a job that it names by jid: settled on the reservation that this node handed
+ * An outcome that names its job by jid: settled on the lease that this node handed
  * to the worker, or else on the one that the store knows, whichever node gave it out.
  */
 export abstract class AckByJid implements Settlement {

@@ -35,7 +35,7 @@ const answers: Readonly<Record<QueueCommand['subcommand'], Answer>> = {
     const { queues, registry } = scheduler
     const { names } = command
     for (const name of names === '*' ? [...registry.queues()] : names) await queues.remove(name)
-    // What is pushed there from now on is a new queue's.
+    // Jobs pushed from now on belong to a new queue.
     return answers.RESUME(command, scheduler)
   },
 

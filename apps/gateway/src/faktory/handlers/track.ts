@@ -70,7 +70,7 @@ async function find(jid: string, scheduler: Scheduler): Promise<JobState | undef
   return job ?? findFinished(jid, scheduler)
 }
 
-/** Those who wait for the job hear of it; a reservation that is lost shows when the note is kept. */
+/** Notifies waiters; a lost lease shows when the note is stored. */
 function report(percent: number, { job }: Assignment, scheduler: Scheduler): Promise<void> {
   const { lane, id, token } = job
   const dividend = Buffer.from(String(percent))

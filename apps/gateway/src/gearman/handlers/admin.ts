@@ -18,7 +18,7 @@ import { ownTexts } from '../replies.ts'
 import type { Session } from '../session.ts'
 import { shownUnique } from '../translate.ts'
 
-/** What is done for one text command; the reply is text, its line ends included. */
+/** Handles one text command; the reply is text with its line ends. */
 type TextHandler<Name extends AdminCommand['command']> = (
   session: Session,
   command: Extract<AdminCommand, { command: Name }>,

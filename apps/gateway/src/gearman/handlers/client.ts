@@ -11,7 +11,7 @@ import {
   progressFigure,
 } from '../translate.ts'
 
-/** What the packet says of a job besides its function, unique id and data. */
+/** The fields of a job that the packet's type sets. */
 interface Particulars {
   readonly level: Level
   readonly foreground: boolean

@@ -109,7 +109,7 @@ function trialOf({ name, host, port }: OpenDoor, hasPassword: boolean): string |
   return trials[name]?.command(reachable(host), port, hasPassword)
 }
 
-/** What the trials of the doors submitted. */
+/** Jobs that the self-test of the doors submitted. */
 function nativeTrial(url: string): string {
   return `redis-cli -u '${url}' HGETALL job:hello:1`
 }

@@ -16,7 +16,7 @@ export class LogDeduper {
     this.#nowMs = nowMs
   }
 
-  /** Whether this is news: another trouble of the task than the last, or one that has gone on for long. */
+  /** True for a new error of the task, or one that has gone on for long. */
   isNews(task: string, text: string): boolean {
     const nowMs = this.#nowMs()
     const last = this.#told.get(task)
@@ -25,7 +25,7 @@ export class LogDeduper {
     return true
   }
 
-  /** What failed works again: the next trouble is news. */
+  /** Forgets all errors: the next one is new. */
   forget(): void {
     this.#told.clear()
   }

@@ -16,7 +16,7 @@ export class Cached<Value> {
     if (this.#made && nowMs - this.#made.atMs < this.#forMs) return this.#made.value
     const value = this.#make()
     this.#made = { value, atMs: nowMs }
-    // What could not be made is tried again by the next who asks.
+    // A failed page is made again for the next request.
     value.catch(() => {
       if (this.#made?.value === value) this.#made = undefined
     })

@@ -7,7 +7,7 @@ export interface Hands {
   readonly busy: number
 }
 
-/** Who is connected to a door. */
+/** The clients and workers of a door. */
 export interface Census {
   /** Connections that are no workers. */
   readonly clients: number

@@ -59,7 +59,7 @@ export function faktoryFigures(info: string | undefined, labels: BoundedLabels):
 
 const upHelp = 'Whether the server can be asked for its figures'
 
-/** What a node adds, from its own figures. */
+/** Figures of this node. */
 export function faktoryServerFigures(node: readonly Figure[]): readonly Figure[] {
   const valueOf = (name: string, labels = ''): number => {
     const figure = node.find((one) => one.name === name)

@@ -13,7 +13,7 @@ const doorOf: Readonly<Record<EndedRun['by'], Door>> = {
   native: 'native',
 }
 
-/** What is counted, and its help text. */
+/** Counters, and their help texts. */
 export const jobCounters = {
   submitted: 'Jobs that this node stored',
   coalesced: 'Submissions that joined a job with the same unique id',
@@ -42,7 +42,7 @@ class DoorCounters {
   }
 }
 
-/** What is counted of one function: a job costs a few additions, no labels are put together. */
+/** Counters of one function: a job costs a few additions, no labels are built. */
 export class FunctionFigures {
   readonly #label: string
   /** By door. All of a door's are there as soon as one has counted. */

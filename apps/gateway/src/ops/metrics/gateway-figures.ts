@@ -16,7 +16,7 @@ interface Parts {
   readonly metrics: Metrics
   readonly scheduler: Scheduler
   readonly doors: readonly { readonly name: string; census(): Census }[]
-  /** What Faktory's INFO says, and commands so far; absent where the port is off. */
+  /** Figures of Faktory's INFO, and commands so far; absent where the port is off. */
   readonly faktory?: { info(): Promise<string>; readonly commands: number }
   readonly version: string
   /** The version of gearmand that the port speaks as. */

@@ -7,7 +7,7 @@ import { histogram } from './plain-histogram.ts'
 
 const doorPair = 'by function, the door of the job and that of its worker'
 
-/** What this node counts of jobs, by function and door. */
+/** Counters of jobs at this node, by function and door. */
 export class JobFigures {
   readonly #names: LaneNames
   readonly #labels: BoundedLabels

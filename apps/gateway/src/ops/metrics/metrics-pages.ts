@@ -13,7 +13,7 @@ export interface StoreScrape {
 
 /** Where the pages' figures come from. */
 export interface FigureSources {
-  /** What this gateway counts. */
+  /** Counters of this gateway. */
   node(): Promise<readonly Figure[]>
   /** Never rejects: without an answer of the store there are figures that say so. */
   store(): Promise<StoreScrape>

@@ -6,7 +6,7 @@ import { JobFigures } from './job-figures.ts'
 import { BoundedLabels } from './labels.ts'
 import { promFigures } from './prom-figures.ts'
 
-/** What one door reports of its connections. */
+/** Reports of one door about its connections. */
 export interface DoorMetrics {
   connectionOpened(): void
   /** `reason` says why the gateway ended it; else it came to its end. */
@@ -28,11 +28,11 @@ export interface MetricsOptions {
 /** The reason of a connection that either side ended in the usual way. */
 const usualEnd = 'ended'
 
-/** What this process counts, on a registry of its own. */
+/** Counters of this process, on a registry of its own. */
 export class Metrics {
   /** What is counted of calls to the store. */
   readonly calls = new CallFigures()
-  /** What is counted of jobs. */
+  /** Counters of jobs. */
   readonly jobs: JobFigures
   /** Which functions have labels, here and in the figures of the store. */
   readonly labels: BoundedLabels

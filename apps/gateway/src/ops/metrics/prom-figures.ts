@@ -1,7 +1,7 @@
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
 import { labelText, seriesName, type Aggregator, type Figure, type Labels } from './figure.ts'
 
-/** What prom-client has in its objects, for histograms as well. */
+/** The objects of prom-client, for histograms as well. */
 type PromMetric = MetricObjectWithValues<MetricValue<string>> & { readonly aggregator?: Aggregator }
 
 /** The figures of a registry of prom-client. */

@@ -1,6 +1,6 @@
 import type { LaneCounts, Scheduler } from '@crossgear/core-scheduler'
 
-/** What stands in one lane. */
+/** Jobs in one lane. */
 export interface LaneFigures {
   readonly counts: LaneCounts
   readonly fn: string
@@ -9,7 +9,7 @@ export interface LaneFigures {
   readonly oldestSeconds: number
 }
 
-/** What the whole store holds: the same at every node. */
+/** Figures of the whole store: the same at every node. */
 export interface StoreSnapshot {
   readonly lanes: readonly LaneFigures[]
   /** How long ago each node said that it lives, seconds. */
