@@ -21,7 +21,7 @@ async function main(): Promise<number> {
     })
   } catch (error) {
     const known = error instanceof StartError
-    const advice = 'run with --log-level debug to see where it came from.'
+    const advice = 'run with --log-level debug for details.'
     const line = known ? error.message : `Internal error (${oneLine(error)}): ${advice}`
     process.stderr.write(`${line}\n`)
     return known ? error.exitCode : internalError

@@ -31,9 +31,9 @@ it('a connection that is ended for a fault of the gateway is told of in the log'
   socket.write('x')
   await once(socket, 'close')
   expect(lines).toEqual([
-    'Turned away at the faktory port: error.',
+    'Rejected at the faktory port: error.',
     'A faktory connection: there is a mistake',
-    'Where it came from.',
+    'Error details.',
   ])
 })
 
@@ -52,7 +52,7 @@ it('a limit that begins to bite is told of once, until it has not for a minute',
   rejected('queue_full')
   rejected('bad_magic')
   expect(warnings()).toEqual([
-    'A limit of the gearman port is reached: it has as many connections as it may (--max-connections). The first came from 10.0.0.1.',
+    'A limit of the gearman port is reached: the most connections are open (--max-connections). The first came from 10.0.0.1.',
     'A limit of the gearman port is reached: the queue of a function is full (text command maxqueue).',
   ])
   atMs = 59_999

@@ -60,7 +60,7 @@ describe('a store that is asked whether its disk has what was written', () => {
 
   it('is warned of where its disk is not asked', async () => {
     const [line] = await check(await quickServer(policy('no')))
-    expect(line).toContain('the store does not ask its disk ("appendfsync no")')
+    expect(line).toContain('the store never syncs its disk ("appendfsync no")')
   })
 
   it('is taken where it takes no writes now', async () => {

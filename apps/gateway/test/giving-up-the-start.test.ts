@@ -29,7 +29,7 @@ describe('a start that cannot be completed', () => {
     async (signal) => {
       const { url } = await loadingStore()
       const gateway = startGateway([...WORDS, '--redis-url', url])
-      await gateway.said(/The store is reading its data/)
+      await gateway.said(/The store is loading its data/)
       gateway.child.kill(signal)
       const { code, stdout, stderr } = await gateway.exited
       expect([code, stderr]).toEqual([0, ''])

@@ -47,7 +47,7 @@ export async function runProcess(): Promise<number> {
     await drain(endable(composition), task.config.drainSeconds, why, log)
     return 1
   } catch (error) {
-    if (!(error instanceof StartError)) log.debug({ err: error }, 'Where it came from.')
+    if (!(error instanceof StartError)) log.debug({ err: error }, 'Error details.')
     const exitCode = error instanceof StartError ? error.exitCode : 1
     await link.sendLast({ what: 'failed', message: oneLine(error), exitCode })
     return exitCode

@@ -33,7 +33,7 @@ export class Watchdog {
     for (const process of processes()) {
       if (process.look() !== mostSilentLooks) continue
       const seconds = (mostSilentLooks * everyMs) / 1000
-      log.error(`Process ${process.number} gave no sign of life for ${seconds} s: killing it.`)
+      log.error(`Process ${process.number} sent no heartbeat for ${seconds} s: killing it.`)
       process.kill()
     }
   }

@@ -8,11 +8,11 @@ import type { DoorMetrics } from './metrics/metrics.ts'
 
 /** Bounds that all peers share, or that cost a connection, by the reason that the metrics count. */
 const limits: Readonly<Record<string, string>> = {
-  connections: `it has as many connections as it may (${flagOf('maxConnections')})`,
-  address_connections: `an address has as many connections as it may (${flagOf('maxConnectionsPerAddress')})`,
-  slow: `a peer did not take what waited for it, and was dropped (${flagOf('maxUnsentBytes')}, ${flagOf('stallSeconds')})`,
-  buffer: `packets that have half arrived take all the room (${flagOf('maxBufferedBytes')})`,
-  busy: `bodies under way take all the room (${flagOf('maxBufferedBytes')})`,
+  connections: `the most connections are open (${flagOf('maxConnections')})`,
+  address_connections: `an address has its most connections (${flagOf('maxConnectionsPerAddress')})`,
+  slow: `a client did not read its replies, and was dropped (${flagOf('maxUnsentBytes')}, ${flagOf('stallSeconds')})`,
+  buffer: `incomplete packets fill the input buffer (${flagOf('maxBufferedBytes')})`,
+  busy: `request bodies fill the buffer (${flagOf('maxBufferedBytes')})`,
   packet_too_large: `a packet is too large (${flagOf('maxPacketBytes')})`,
   line: `a line is too long (${flagOf('maxPacketBytes')})`,
   body_too_large: `a body is too large (${flagOf('maxPacketBytes')})`,
@@ -43,7 +43,7 @@ export function doorHooks(
   const endings: string[] = []
   const rejected = (reason: string, address?: string): void => {
     metrics.rejected(reason)
-    log.debug(`Turned away at the ${door} port: ${reason}.`)
+    log.debug(`Rejected at the ${door} port: ${reason}.`)
     const limit = limits[reason]
     if (limit === undefined || !episodes.begins(reason)) return
     const from = address === undefined ? '' : ` The first came from ${address}.`

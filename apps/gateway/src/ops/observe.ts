@@ -7,15 +7,15 @@ import type { Metrics } from './metrics/metrics.ts'
 
 /** Log lines for repaired orphans of native programs. */
 const mended: Readonly<Record<Orphan, string>> = {
-  busy: 'A native worker went silent: its job is queued again.',
-  stray: 'A job stood in no queue: it is queued again.',
-  count: 'Native workers were counted that nobody is: the count is put right.',
+  busy: 'Requeued the job of a silent native worker.',
+  stray: 'Requeued a job that was in no queue.',
+  count: 'Corrected a stale native worker count.',
 }
 /** Log lines where repairs are only reported. */
 const found: Readonly<Record<Orphan, string>> = {
-  busy: 'A native worker went silent and its job is left busy.',
-  stray: 'A job stands in no queue.',
-  count: 'Native workers are counted that nobody is.',
+  busy: 'Found the busy job of a silent native worker.',
+  stray: 'Found a job in no queue.',
+  count: 'Found a stale native worker count.',
 }
 
 /** Tells metrics and log what the scheduler does. */
@@ -43,13 +43,13 @@ export function observeWith(metrics: Metrics, log: Logger): Observer {
       // One question is asked for many calls, whose error is the same then.
       if (error === saidOf) return
       saidOf = error
-      log.warn(`The store has not confirmed what it took in: ${oneLine(error)}.`)
+      log.warn(`The store did not confirm a write: ${oneLine(error)}.`)
     },
     bridged: (lane) => {
       const advice = `crossgear functions open ${lane}, or close, settles it`
       log.warn(
         { function: lane },
-        `Faktory consumers are given jobs of ${lane}, for no worker asked for it by name lately: ${advice}.`,
+        `Faktory consumers now get jobs of ${lane}: no worker has asked for it by name lately: ${advice}.`,
       )
     },
     stranded: (lanes, fresh) => {
@@ -58,7 +58,7 @@ export function observeWith(metrics: Metrics, log: Logger): Observer {
         const advice = `crossgear functions open ${lane}, if they know it`
         log.warn(
           { function: lane },
-          `Jobs of ${lane} wait: no worker by name is there, and it is closed to the Faktory consumers of its queue: ${advice}.`,
+          `Jobs of ${lane} wait: it has no workers by name, and is closed to the Faktory consumers of its queue: ${advice}.`,
         )
       }
     },
@@ -66,7 +66,7 @@ export function observeWith(metrics: Metrics, log: Logger): Observer {
       const text = oneLine(error)
       if (!deduper.isNews(task, text)) return
       log.warn(`${task}: ${text}`)
-      log.debug({ err: error }, 'Where it came from.')
+      log.debug({ err: error }, 'Error details.')
     },
   }
 }

@@ -80,7 +80,7 @@ export async function checkFsync(connection: StoreProbe, flag: string, log: Logg
   if (policy === 'always') return
   if (policy === 'no') {
     log.warn(
-      `${flag}: the store does not ask its disk ("appendfsync no"). Jobs are refused until it is "everysec" or "always".`,
+      `${flag}: the store never syncs its disk ("appendfsync no"). Jobs are refused until it is "everysec" or "always".`,
     )
     return
   }

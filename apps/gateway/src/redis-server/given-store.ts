@@ -90,7 +90,7 @@ export async function waitUntilLoaded(
       return
     } catch (error) {
       if (!(ProbeError.is(error, 'REPLY') && error.word === 'LOADING')) throw error
-      if (!said) log.info('The store is reading its data; the doors open when it has.')
+      if (!said) log.info('The store is loading its data; the ports open after that.')
       said = true
       await delay(lookAgainMs, undefined, { ...(signal && { signal }) })
     }

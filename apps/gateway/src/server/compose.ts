@@ -125,7 +125,11 @@ export async function compose(parts: Parts): Promise<Composition> {
     idle: () => scheduler.whenIdle(),
     close: async () => {
       await cron.stop()
-      await scheduler.stop().catch((error: unknown) => log.warn(`Leaving: ${oneLine(error)}`))
+      await scheduler
+        .stop()
+        .catch((error: unknown) =>
+          log.warn(`The scheduler did not stop cleanly: ${oneLine(error)}`),
+        )
       await redisStore.close()
     },
   }

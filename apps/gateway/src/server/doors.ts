@@ -52,9 +52,9 @@ export function readDoorTls(config: Config): DoorTls {
 }
 
 const told: Readonly<Record<GoingAway['how'], string>> = {
-  quiet: 'A Faktory worker that is quiet has got a job all the same: its FETCH was under way.',
-  terminate: 'A Faktory worker that is to end has got a job all the same: its FETCH was under way.',
-  gone: 'A Faktory worker has left with jobs that it did not end: they stay reserved for it until reserve_for is over.',
+  quiet: 'A quiet Faktory worker got one more job: its FETCH was under way.',
+  terminate: 'A terminating Faktory worker got one more job: its FETCH was under way.',
+  gone: 'A Faktory worker left with unfinished jobs: they stay leased until reserve_for is over.',
 }
 
 /** Warns of workers that go away with jobs: once, for a deploy ends many of them. */

@@ -73,7 +73,7 @@ export async function serve(
       await drain(gateway, config.drainSeconds, reason, log)
       return exitCode
     } catch (error) {
-      if (!(error instanceof StartError)) log.debug({ err: error }, 'Where it came from.')
+      if (!(error instanceof StartError)) log.debug({ err: error }, 'Error details.')
       throw error
     } finally {
       await closeAll(closers, log)

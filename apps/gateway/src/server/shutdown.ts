@@ -70,7 +70,7 @@ export async function closeAll(closers: Closers, log: Logger): Promise<void> {
       await close()
     } catch (error) {
       log.error(`The ${what} did not close: ${oneLine(error)}`)
-      log.debug({ err: error }, 'Where it came from.')
+      log.debug({ err: error }, 'Error details.')
     }
   }
 }
@@ -141,7 +141,7 @@ export function hearFaults(log: Logger, ended: (reason: string) => void): void {
   for (const fault of faults) {
     process.on(fault, (error: unknown) => {
       log.fatal(`An internal error ends the gateway: ${oneLine(error)}`)
-      log.debug({ err: error }, 'Where it came from.')
+      log.debug({ err: error }, 'Error details.')
       ended('an internal error')
     })
   }

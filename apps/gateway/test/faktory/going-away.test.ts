@@ -32,7 +32,7 @@ describe.skipIf(!hasRedisServer)('a worker that goes away', { timeout: 30_000 },
       'quiet',
     ])
     expect(recorded.lines).toEqual([
-      'A Faktory worker that is quiet has got a job all the same: its FETCH was under way.',
+      'A quiet Faktory worker got one more job: its FETCH was under way.',
     ])
   })
 
@@ -42,7 +42,7 @@ describe.skipIf(!hasRedisServer)('a worker that goes away', { timeout: 30_000 },
     await worker.ask(pushLine('12345678'))
     await worker.ask('FETCH')
     worker.close()
-    expect(await recorded.said(/has left with jobs/)).toContain('until reserve_for is over')
+    expect(await recorded.said(/left with unfinished jobs/)).toContain('until reserve_for is over')
   })
 
   it('without one is not', async () => {

@@ -46,7 +46,7 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
     const { gateway, workers, ready, pids } = await startAtWork()
     standStill(pids[0]!)
     const lost = await Promise.race(workers.map((worker) => worker.ended().then(() => worker)))
-    await gateway.said(/Process \d gave no sign of life for 1\.8 s: killing it/)
+    await gateway.said(/Process \d sent no heartbeat for 1\.8 s: killing it/)
     await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, true]), patience)
     await getsJob(workers.find((worker) => worker !== lost)!)
     await gateway.parts(3)
