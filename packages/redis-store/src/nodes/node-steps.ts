@@ -82,19 +82,30 @@ export class RedisNodes {
   /** Returns the lanes that got jobs back. */
   async #forget(lanes: readonly string[], departure: Departure): Promise<readonly string[]> {
     const { keys, redis, call, isCluster } = this.#context
-    const stirred: string[] = []
+    const woken: string[] = []
     const failures: unknown[] = []
-    for (const some of chunks(lanes, lanesAtOnce)) {
+    const concerned = isCluster ? lanes : await this.#lanesOf(departure.node, lanes)
+    for (const some of chunks(concerned, lanesAtOnce)) {
       const replies = await Promise.allSettled(some.map((lane) => this.#forgetIn(lane, departure)))
       for (const [at, reply] of replies.entries()) {
         if (reply.status === 'rejected') failures.push(reply.reason)
-        else if (reply.value > 0) stirred.push(some[at] ?? '')
+        else if (reply.value > 0) woken.push(some[at] ?? '')
       }
     }
     // In a cluster lanes whose server is away are done when it is back: until then the node counts as dead.
     if (failures.length > 0 && (!isCluster || failures.length === lanes.length)) throw failures[0]
     if (failures.length === 0) await call(() => redis.zrem(keys.nodes, departure.node))
-    return stirred
+    return woken
+  }
+
+  /** The lanes that are to be walked through: nothing is in most. */
+  async #lanesOf(node: string, lanes: readonly string[]): Promise<readonly string[]> {
+    const { run, keys, perLanes } = this.#context
+    const found = await perLanes(lanes, async (some, first) => {
+      const reply = await run('lanes-of-node', [keys.busy(first)], [node, ...some])
+      return reply as readonly Buffer[]
+    })
+    return found.map(String)
   }
 
   /** Walks through a lane in pieces; returns how many jobs went back. */

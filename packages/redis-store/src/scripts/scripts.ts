@@ -37,6 +37,7 @@ const names = [
   'index-jids',
   'joined',
   'keep-outcomes',
+  'lanes-of-node',
   'leader',
   'list-jobs',
   'scan-jobs',

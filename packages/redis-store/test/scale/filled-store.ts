@@ -7,13 +7,6 @@ const perCall = 20_000
 
 /** The cost of a store's scripts. */
 export interface Cost {
-  /**
-   * What nine of ten scripts took less than, microseconds by the server's clock; 0 where that is less than can be
-   * told. On a busy machine the longest says how long the server had to wait for a processor.
-   */
-  readonly usualUs: number
-  /** The longest script, microseconds. */
-  readonly longestUs: number
   /** Scripts that were called. */
   readonly scripts: number
   /** Commands that they called. */
@@ -87,9 +80,6 @@ redis.call('SET', 'uid:' .. lane, from + last)`
   /** The cost of `run` for the server. */
   async cost(run: () => Promise<unknown>): Promise<Cost> {
     const { redis } = this
-    await redis.config('SET', 'slowlog-log-slower-than', '100')
-    await redis.config('SET', 'slowlog-max-len', '100000')
-    await redis.slowlog('RESET')
     await redis.config('RESETSTAT')
     const before = await this.#cpuMs()
     await run()
@@ -100,15 +90,10 @@ redis.call('SET', 'uid:' .. lane, from + last)`
     )) {
       calls.set(name, Number(count))
     }
-    const slow = (await redis.slowlog('GET', '-1')) as [number, number, number, string[]][]
-    const scripts = slow.filter(([, , , [name = '']]) => /^evalsha|^eval$|^fcall$/i.test(name))
     const of = (name: string): number => calls.get(name) ?? 0
     const all = [...calls.values()].reduce((sum, count) => sum + count, 0)
     const entries = of('evalsha') + of('eval')
-    const times = scripts.map(([, , us]) => us).sort((one, other) => other - one)
     return {
-      usualUs: times[Math.floor(entries / 10)] ?? 0,
-      longestUs: times[0] ?? 0,
       scripts: entries,
       commands: all - entries,
       calls: of,

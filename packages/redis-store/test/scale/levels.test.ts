@@ -9,9 +9,6 @@ function jobOf(level: Level): NewJob {
   return { input: Buffer.from('in'), door: 'faktory', foreground: false, level }
 }
 
-/** A thousandth of a second is promised; a noisy machine gets more. */
-const wideMarginUs = 20_000
-
 describe.skipIf(lacksRedis)('levels within a band', () => {
   let filled: FilledStore
   let store: SteppedStore
@@ -175,7 +172,6 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
         const cost = await filled.cost(async () => {
           for (let push = 0; push < 20; push += 1) await submit(level)
         })
-        expect(cost.usualUs).toBeLessThan(wideMarginUs)
         expect(cost.commands).toBeLessThan(20 * 40)
       }
     })
