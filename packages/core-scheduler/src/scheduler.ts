@@ -138,8 +138,10 @@ export class Scheduler {
   }
 
   complete(assignment: Assignment, output: Uint8Array, settlement?: Settlement): void {
-    const { lane, id, token } = assignment.job
-    this.#parts.outcomes.add(assignment, { lane, id, token, kind: 'complete', output }, settlement)
+    const { job } = assignment
+    const { lane, id, token } = job
+    const outcome = { lane, id, token, kind: 'complete', output, job } as const
+    this.#parts.outcomes.add(assignment, outcome, settlement)
   }
 
   /** A failure that the worker reports: final, due again or dead by the job's policy. */

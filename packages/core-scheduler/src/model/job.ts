@@ -120,6 +120,8 @@ export interface Job extends JobState {
 
 /** A job that a worker holds. */
 export interface LeasedJob extends JobState {
+  /** False where its end surely touches no lock and no batch. */
+  readonly isTied?: boolean
   readonly token: string
   /** A worker that named the function, or a Faktory consumer. */
   readonly heldBy: ClaimBy
@@ -170,6 +172,8 @@ export type Outcome = JobRef & { readonly token: string } & (
         readonly output: Uint8Array
         /** It is long, and clients of this node alone wait for it: not sent, unless the store says that it is wanted. */
         readonly withheld?: boolean
+        /** The job as its worker was given it: what does not change need not be read again. */
+        readonly job?: LeasedJob
       }
     /** Final failure. A background job is kept among the dead where `failure` says of what, a foreground one is not. */
     | {

@@ -83,7 +83,8 @@ local function nowUs()
 end
 
 -- Microseconds as `enqueued` has them: milliseconds with a fraction.
-local function stamp(us) return string.format('%.3f', us / 1000) end
+-- In parts that a C `int` holds: %d costs half of what %.3f does.
+local function stamp(us) return string.format('%d%06d.%03d', us / 1e9, us % 1e9 / 1e3, us % 1e3) end
 
 -- 1700000000000 and not 1.7e+12.
-local function integer(number) return string.format('%.0f', number) end
+local function integer(number) return string.format(number < 2147483648 and '%d' or '%.0f', number) end

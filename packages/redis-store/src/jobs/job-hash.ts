@@ -17,6 +17,11 @@ import type { ScriptArgument } from '../scripts/scripts.ts'
 /** Puts the fields of a job's hash beside the GearMonkey spec's, as pairs for HSET, behind other arguments. */
 export function addFields(args: ScriptArgument[], job: NewJob): void {
   args.push('input', job.input, 'door', job.door)
+  addFurtherFields(args, job)
+}
+
+/** The same without those that every job has. */
+export function addFurtherFields(args: ScriptArgument[], job: NewJob): void {
   if (job.level !== 5) args.push('level', String(job.level))
   if (job.unique) args.push('unique', job.unique)
   if (job.reducer) args.push('reducer', job.reducer)
@@ -133,8 +138,10 @@ function clientsOf(waiting: string): number {
   return waiting.split(',').reduce((sum, node) => sum + Number(node.split('=')[1] ?? 1), 0)
 }
 
-/** A claim's reply, flat per job: lane, id, token, and fields and values of its hash, or `enqueued` alone. */
-export type ReservedReply = readonly (Buffer | (Buffer | false)[])[]
+/** A job of a claim's reply: id, token, and fields and values of its hash, false in the place of those beside it. */
+type StoredReply = readonly [id: Buffer, token: Buffer, stored: (Buffer | false)[]]
+/** A claim's reply, flat: lane, and a job or, of jobs that are kept here, id, token and `enqueued` of each in one string. */
+export type ReservedReply = readonly (Buffer | StoredReply)[]
 
 /** A reservation of a job that should be kept here, and is not. */
 export interface Missing {
@@ -152,33 +159,51 @@ export function reservationsOf(
   kept: Pick<KeptJobs, 'get'>,
 ): (Lease | Missing)[] {
   const found: (Lease | Missing)[] = []
-  for (let at = 0; at + 3 < reply.length; at += 4) {
+  for (let at = 0; at + 1 < reply.length; at += 2) {
     const lane = String(reply[at])
-    const id = Number(String(reply[at + 1]))
-    const token = (reply[at + 2] as Buffer).toString('latin1')
-    const rest = reply[at + 3] as Buffer | (Buffer | false)[]
-    if (Buffer.isBuffer(rest)) {
-      const enqueued = rest.toString('latin1')
-      const job = kept.get(lane, id, enqueued)
-      found.push(
-        job
-          ? reservationOf({ lane, id, token }, job, Number(enqueued), nowMs)
-          : { missing: { lane, id, token } },
-      )
-      continue
-    }
-    for (let place = 0; place < rest.length; place += 1) {
-      if (rest[place] === false) rest[place] = (beside.next().value as Buffer | undefined) ?? empty
-    }
-    const job = draftOf(lane, id, rest as Buffer[])
-    if (!job) throw new Error(`job ${id} of ${lane} has no status`)
-    job.token = token
-    job.heldBy = holderOf(token)
-    if (job.enqueuedAtMs !== undefined) job.waitedMs = Math.max(0, nowMs - job.enqueuedAtMs)
-    found.push(job as Lease)
+    const jobs = reply[at + 1] as Buffer | StoredReply
+    if (Buffer.isBuffer(jobs)) addKept(found, lane, jobs.toString('latin1').split(' '), nowMs, kept)
+    else found.push(storedReservation(lane, jobs, beside, nowMs))
   }
   return found
 }
+
+/** `words`: id, token and `enqueued` of each job. */
+function addKept(
+  found: (Lease | Missing)[],
+  lane: string,
+  words: readonly string[],
+  nowMs: number,
+  kept: Pick<KeptJobs, 'get'>,
+): void {
+  for (let at = 0; at + 2 < words.length; at += 3) {
+    const [id, token = '', enqueued = ''] = [Number(words[at]), words[at + 1], words[at + 2]]
+    const job = kept.get(lane, id, enqueued)
+    const ref = { lane, id, token }
+    found.push(job ? reservationOf(ref, job, Number(enqueued), nowMs) : { missing: ref })
+  }
+}
+
+function storedReservation(
+  lane: string,
+  [id, token, fields]: StoredReply,
+  beside: Iterator<Buffer>,
+  nowMs: number,
+): Lease {
+  const pairs = fields.map((value) =>
+    value === false ? ((beside.next().value as Buffer | undefined) ?? empty) : value,
+  )
+  const job = draftOf(lane, Number(String(id)), pairs)
+  if (!job) throw new Error(`job ${String(id)} of ${lane} has no status`)
+  job.token = token.toString('latin1')
+  job.heldBy = holderOf(job.token)
+  job.isTied = pairs.some((name, at) => at % 2 === 0 && ties.has(name.toString('latin1')))
+  if (job.enqueuedAtMs !== undefined) job.waitedMs = Math.max(0, nowMs - job.enqueuedAtMs)
+  return job as Lease
+}
+
+/** Fields that tie a job to a lock or a batch. */
+const ties: ReadonlySet<string> = new Set(['once', 'bid', 'callback'])
 
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -207,6 +232,7 @@ function reservationOf(
     enqueuedAtMs,
     heldBy: holderOf(token),
     waitedMs: Math.max(0, nowMs - enqueuedAtMs),
+    isTied: job.lock !== undefined || job.batch !== undefined,
     ...(unique && unique.length > 0 && { unique: bufferOf(unique) }),
     ...(reducer && reducer.length > 0 && { reducer: bufferOf(reducer) }),
     ...(jid !== undefined && { jid }),

@@ -129,8 +129,8 @@ export class RedisJobs {
     addOutcomes(args, step.outcomes, this.#link)
     addSubmissions(args, step.submissions, this.#link, ways)
     this.#addListening(args, step)
-    const kept = step.claims.length > 0 ? this.#kept.firsts(this.#clock.nowMs()) : []
-    args.push(kept.length, ...kept.flat())
+    const kept = step.claims.length > 0 ? this.#kept.ranges(this.#clock.nowMs()) : []
+    args.push(kept.length, ...kept)
     args.push(step.claims.length)
     const limits = { names, throttles: ways.unlimited ? undefined : throttles }
     for (const claim of step.claims) this.#token += addClaim(args, claim, limits)
@@ -257,15 +257,13 @@ export class RedisJobs {
 
   /** Jobs that this node thought it had, and has not, are read. */
   async #reservations(reply: ReservedReply, beside: Iterator<Buffer>): Promise<Lease[]> {
-    const nowMs = this.#clock.nowMs()
-    const found = reservationsOf(reply, beside, nowMs, this.#kept)
+    const found = reservationsOf(reply, beside, this.#clock.nowMs(), this.#kept)
     if (!found.some((job) => 'missing' in job)) return found as Lease[]
     const reservations: Lease[] = []
     for (const job of found) {
       if (!('missing' in job)) reservations.push(job)
       else {
         const { lane, id, token } = job.missing
-        this.#kept.missed(lane, nowMs)
         const [read] = await this.#reads.read(lane, [id])
         if (read?.token === token) reservations.push({ ...read, token, heldBy: holderOf(token) })
       }

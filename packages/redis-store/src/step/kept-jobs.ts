@@ -6,8 +6,13 @@ const mostBytes = 64 * 1024 * 1024
 const bytesPerJob = 512
 /** A job that waits longer is read from the store, milliseconds. */
 const longestMs = 10_000
-/** Lanes that a step names. */
-const mostLanesNamed = 64
+/** Ranges of ids that a step names, of all lanes. Where others submit into the same lanes, each job may be a range. */
+const mostRangesNamed = 64
+/** Ranges of a lane that are known. Jobs in others are read from the store. */
+const mostRanges = 16
+
+/** Levels that a list of jobs is made for: no count is kept of those that have it. */
+const usualLevels: readonly number[] = [2, 5, 8]
 
 interface Kept {
   readonly job: NewJob
@@ -17,14 +22,24 @@ interface Kept {
   readonly sinceMs: number
 }
 
+/** Ids that follow each other, all of jobs that this node has submitted. */
+interface Range {
+  readonly first: number
+  last: number
+  hasForeground: boolean
+}
+
+interface Lane {
+  readonly jobs: Map<number, Kept>
+  ranges: Range[]
+}
+
 /**
  * Jobs that this node has submitted a moment ago: the store need not send back what the node has. Bounded by bytes
  * and time.
  */
 export class KeptJobs {
-  readonly #byLane = new Map<string, Map<number, Kept>>()
-  /** Lanes into which others submit as well, and until when nothing of them is kept. */
-  readonly #shared = new Map<string, number>()
+  readonly #lanes = new Map<string, Lane>()
   readonly #bounds: { readonly mostBytes: number; readonly longestMs: number }
   #bytes = 0
 
@@ -37,62 +52,54 @@ export class KeptJobs {
   }
 
   add(lane: string, id: number, job: NewJob, enqueued: string, nowMs: number): void {
-    if (this.#isShared(lane, nowMs)) return
+    if (!isKeepable(job)) return
     const size = job.input.length + (job.envelope?.length ?? 0) + bytesPerJob
-    let jobs = this.#byLane.get(lane)
-    if (!jobs) this.#byLane.set(lane, (jobs = new Map<number, Kept>()))
-    const before = jobs.get(id)
+    let kept = this.#lanes.get(lane)
+    if (!kept) this.#lanes.set(lane, (kept = { jobs: new Map<number, Kept>(), ranges: [] }))
+    const before = kept.jobs.get(id)
     if (before) this.#bytes -= before.bytes
     // Behind all others, as its id may be given again after a flush.
-    jobs.delete(id)
-    jobs.set(id, { job, enqueued, bytes: size, sinceMs: nowMs })
+    kept.jobs.delete(id)
+    kept.jobs.set(id, { job, enqueued, bytes: size, sinceMs: nowMs })
     this.#bytes += size
+    addToRanges(kept.ranges, id, job.foreground)
     if (this.#bytes > this.#bounds.mostBytes) this.#evict()
   }
 
   /** The job, if it is the one that the store means. */
   get(lane: string, id: number, enqueued: string): NewJob | undefined {
-    const kept = this.#byLane.get(lane)?.get(id)
+    const kept = this.#lanes.get(lane)?.jobs.get(id)
     return kept?.enqueued === enqueued ? kept.job : undefined
   }
 
   /** The job has ended, or become another. */
   drop(lane: string, id: number): void {
-    const kept = this.#byLane.get(lane)?.get(id)
+    const kept = this.#lanes.get(lane)?.jobs.get(id)
     if (kept) this.#remove(lane, id, kept)
   }
 
-  /** Others submit into the lane, too: what is asked for is mostly theirs. */
-  missed(lane: string, nowMs: number): void {
-    this.#shared.set(lane, nowMs + this.#bounds.longestMs)
-    for (const [id, kept] of this.#byLane.get(lane) ?? []) this.#remove(lane, id, kept)
-  }
-
-  /** Lanes of which jobs are kept, each with the id of the first; at most so many as a step can name. */
-  firsts(nowMs: number): readonly (readonly [lane: string, id: number])[] {
+  /**
+   * The ids of kept jobs, as lua/step.lua takes them: per lane its name, the number of ranges, and of each the first, the
+   * last, and 1 if a client waited for one of them. Some in them may be kept no longer.
+   */
+  ranges(nowMs: number): readonly (string | number)[] {
     this.#forgetOld(nowMs)
-    const firsts: [string, number][] = []
-    for (const [lane, jobs] of this.#byLane) {
-      for (const id of jobs.keys()) {
-        firsts.push([lane, id])
-        break
-      }
-      if (firsts.length >= mostLanesNamed) break
+    const named: (string | number)[] = []
+    let left = mostRangesNamed
+    for (const [lane, { ranges }] of this.#lanes) {
+      if (left === 0) break
+      const some = ranges.slice(0, left)
+      left -= some.length
+      named.push(lane, some.length)
+      for (const { first, last, hasForeground } of some)
+        named.push(first, last, hasForeground ? 1 : 0)
     }
-    return firsts
-  }
-
-  #isShared(lane: string, nowMs: number): boolean {
-    const untilMs = this.#shared.get(lane)
-    if (untilMs === undefined) return false
-    if (nowMs < untilMs) return true
-    this.#shared.delete(lane)
-    return false
+    return named
   }
 
   /** In a lane the first is the oldest. */
   #forgetOld(nowMs: number): void {
-    for (const [lane, jobs] of this.#byLane) {
+    for (const [lane, { jobs }] of this.#lanes) {
       for (const [id, kept] of jobs) {
         if (nowMs - kept.sinceMs < this.#bounds.longestMs) break
         this.#remove(lane, id, kept)
@@ -103,9 +110,9 @@ export class KeptJobs {
   /** Takes out the oldest of the lane that has waited longest, until there is room. */
   #evict(): void {
     while (this.#bytes > this.#bounds.mostBytes) {
-      const [first] = this.#byLane
+      const [first] = this.#lanes
       if (!first) return
-      const [lane, jobs] = first
+      const [lane, { jobs }] = first
       for (const [id, kept] of jobs) {
         this.#remove(lane, id, kept)
         if (this.#bytes <= this.#bounds.mostBytes) return
@@ -114,9 +121,35 @@ export class KeptJobs {
   }
 
   #remove(lane: string, id: number, { bytes }: Kept): void {
-    const jobs = this.#byLane.get(lane)
-    if (!jobs?.delete(id)) return
+    const kept = this.#lanes.get(lane)
+    if (!kept?.jobs.delete(id)) return
     this.#bytes -= bytes
-    if (jobs.size === 0) this.#byLane.delete(lane)
+    if (kept.jobs.size === 0) this.#lanes.delete(lane)
+    else dropEmpty(kept)
   }
+}
+
+/** False for a job whose level, times or lock the store has to look at. */
+export function isKeepable({ level, staleAtMs, lock, reserveForSeconds }: NewJob): boolean {
+  const hasTimes = staleAtMs !== undefined || reserveForSeconds !== undefined
+  return usualLevels.includes(level) && !hasTimes && !lock
+}
+
+/** After a flush ids begin again: none may be taken for one of a job before. */
+function addToRanges(ranges: Range[], id: number, foreground: boolean): void {
+  const last = ranges.at(-1)
+  if (last?.last === id - 1) {
+    last.last = id
+    last.hasForeground ||= foreground
+    return
+  }
+  if (last && id <= last.last) ranges.length = 0
+  ranges.push({ first: id, last: id, hasForeground: foreground })
+  if (ranges.length > mostRanges) ranges.shift()
+}
+
+/** Takes out ranges before the oldest job. */
+function dropEmpty({ jobs, ranges }: Lane): void {
+  const [oldest] = jobs.keys()
+  while (oldest !== undefined && ranges[0] && ranges[0].last < oldest) ranges.shift()
 }

@@ -3,6 +3,7 @@ import type {
   LaneArrivals,
   LaneNames,
   LaneOutcomes,
+  LeasedJob,
   Outcome,
   Report,
   Throttle,
@@ -51,19 +52,31 @@ function addOutcome(args: ScriptArgument[], outcome: Outcome): void {
   args.push(outcome.kind, String(outcome.id), outcome.token)
   switch (outcome.kind) {
     case 'complete':
-      if (outcome.withheld) return void args.push('', '1', '')
-      return void args.push(outcome.output, '', '')
+      args.push(outcome.withheld ? '' : outcome.output, outcome.withheld ? '1' : '')
+      return addEnd(args, outcome.job)
     case 'fail':
-      return void args.push(outcome.message, outcome.isException ? '1' : '', outcome.failure ?? '')
+      args.push(outcome.message, outcome.isException ? '1' : '', outcome.failure ?? '')
+      break
     case 'retry':
-      return void args.push(outcome.message, outcome.delayMs, outcome.failure)
+      args.push(outcome.message, outcome.delayMs, outcome.failure)
+      break
     case 'dead':
-      return void args.push(outcome.message, '', outcome.failure)
+      args.push(outcome.message, '', outcome.failure)
+      break
     case 'release':
-      return void args.push(outcome.lost ? '1' : '', outcome.maxLosses, outcome.failure ?? '')
+      args.push(outcome.lost ? '1' : '', outcome.maxLosses, outcome.failure ?? '')
+      break
     case 'return':
-      return void args.push('', '', '')
+      args.push('', '', '')
   }
+  args.push('', '')
+}
+
+/** What the end of a job touches, where it is known. */
+function addEnd(args: ScriptArgument[], job: LeasedJob | undefined): void {
+  const isKnown = job?.isTied === false && job.door !== 'native' && !job.retentionSeconds
+  if (isKnown) args.push('1', job.unique ?? '', job.jid ?? '')
+  else args.push('', '', '')
 }
 
 export function addSubmissions(

@@ -1,5 +1,12 @@
-import type { LaneArrivals, LaneSubmitted, Submitted } from '@crossgear/core-scheduler'
-import { addFields } from '../jobs/job-hash.ts'
+import {
+  defaultLevel,
+  type LaneArrivals,
+  type LaneSubmitted,
+  type NewJob,
+  type Submitted,
+} from '@crossgear/core-scheduler'
+import { addFurtherFields } from '../jobs/job-hash.ts'
+import { isKeepable } from './kept-jobs.ts'
 import type { ScriptArgument } from '../scripts/scripts.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
@@ -10,29 +17,52 @@ export function addArrivals(
   link: RedisContext,
   notes: ReadonlyMap<string, string> | undefined,
 ): void {
-  const { node } = link
-  const strings = args.push(lane, link.queueOf(lane), 0)
-  args.push(jobs.length)
+  const { isCluster } = link
+  const values = args.push(lane, link.queueOf(lane), 0)
+  args.push(jobs.every(isKeepable) ? 1 : 0, jobs.length)
   for (const [at, job] of jobs.entries()) {
-    args.push(
-      job.level,
-      job.dueAtMs ?? '',
-      job.unique ?? '',
-      job.foreground ? '1' : '',
-      job.jid ?? '',
-      job.lock?.key ?? '',
-      job.lock?.forMs ?? 0,
-      (link.isCluster ? notes?.get(job.batch ?? '') : job.batch) ?? '',
-      job.tick?.entry ?? '',
-      job.tick?.atMs ?? 0,
-      places[at] ?? 0,
-    )
+    args.push(job.level, places[at] ?? 0, job.foreground ? 1 : 0, job.door, job.input)
     const count = args.push(0)
-    addFields(args, job)
-    if (job.foreground) args.push('wait', node, 'fg', '1')
+    if (!isPlain(job))
+      addRest(args, job, (isCluster ? notes?.get(job.batch ?? '') : job.batch) ?? '')
     args[count - 1] = args.length - count
   }
-  args[strings - 1] = args.length - strings
+  args[values - 1] = args.length - values
+}
+
+/** What a job is beside its payload, door and place in line; `batch` as the script names it. */
+function addRest(args: ScriptArgument[], job: NewJob, batch: string): void {
+  args.push(
+    job.dueAtMs ?? '',
+    job.unique ?? '',
+    job.jid ?? '',
+    job.lock?.key ?? '',
+    job.lock?.forMs ?? 0,
+    batch,
+    job.tick?.entry ?? '',
+    job.tick?.atMs ?? 0,
+  )
+  addFurtherFields(args, job)
+}
+
+/** What most of Gearman's jobs have not. */
+const rest = [
+  'dueAtMs',
+  'unique',
+  'reducer',
+  'jid',
+  'envelope',
+  'retries',
+  'reserveForSeconds',
+  'retentionSeconds',
+  'staleAtMs',
+  'lock',
+  'batch',
+  'tick',
+] as const satisfies readonly (keyof NewJob)[]
+
+function isPlain(job: NewJob): boolean {
+  return job.level === defaultLevel && rest.every((name) => job[name] === undefined)
 }
 
 /** The script's answer for a lane. */

@@ -62,6 +62,73 @@ export function stepContract(open: OpenWorld): void {
       },
     )
 
+    test('hands out what it brings as others are given it', async () => {
+      const world = await open()
+      const [own, other] = [await world.node(), await world.node()]
+      const jobs = [
+        aJob({ input: bytes('plain') }),
+        aJob({ foreground: true, jid: 'a-jid' }),
+        aJob({ level: 8 }),
+        aJob({ unique: bytes('u') }),
+      ]
+      for (const job of jobs) {
+        const submissions = [arrivals('mail', job)]
+        const [first] = claimedBy(
+          await own.step({ ...noStep, submissions, claims: [claimOf('mail')] }),
+        )
+        if (!first) throw new Error('nothing taken')
+        await own.finish('mail', [{ ...pick(first), kind: 'return' }])
+        const second = await takeOne(other, 'mail')
+        const bare = { token: '', waitedMs: 0 }
+        expect({ ...first, ...bare }).toEqual({ ...second, ...bare })
+        await other.finish('mail', [completed(second)])
+      }
+    })
+
+    test('hands out jobs of two nodes in one lane, each as it was submitted', async () => {
+      const world = await open()
+      const [own, other] = [await world.node(), await world.node()]
+      const names = Array.from({ length: 40 }, (_none, at) => `job ${at}`)
+      for (const [at, name] of names.entries()) {
+        const foreground = at % 3 === 0
+        await submitOne(at % 2 === 0 ? own : other, 'mail', { input: bytes(name), foreground })
+      }
+      const taken = [...(await take(own, ['mail'], 20)), ...(await take(other, ['mail'], 20))]
+      expect(inputsOf(taken)).toEqual(names)
+    })
+
+    test('forgets the ids of a job that ends as it was handed out', async () => {
+      const store = await (await open()).node()
+      const unique = bytes('one of a kind')
+      await submitOne(store, 'mail', { unique, jid: 'a-jid' })
+      const job = await takeOne(store, 'mail')
+      await store.finish('mail', [{ ...pick(job), kind: 'complete', output: bytes('out'), job }])
+      expect(await store.findJid('a-jid')).toBeUndefined()
+      expect(await submitOne(store, 'mail', { unique, jid: 'a-jid' })).toBe(job.id + 1)
+    })
+
+    test('gives back the lock of a job that ends as it was handed out', async () => {
+      const store = await (await open()).node()
+      const lock = { key: 'only', forMs: 60_000, until: 'success' } as const
+      await submitOne(store, 'mail', { door: 'faktory', lock })
+      const job = await takeOne(store, 'mail')
+      await store.finish('mail', [{ ...pick(job), kind: 'complete', output: bytes(''), job }])
+      const answer = await store.step({
+        ...noStep,
+        submissions: [arrivals('mail', aJob({ door: 'faktory', lock }))],
+      })
+      expect(answer.submissions).toMatchObject([{ results: [{ kind: 'created' }] }])
+    })
+
+    test('ends a job that is kept for a while as it says, though it was handed out a moment ago', async () => {
+      const store = await (await open()).node()
+      const id = await submitOne(store, 'mail', { retentionSeconds: 60 })
+      const job = await takeOne(store, 'mail')
+      await store.finish('mail', [{ ...pick(job), kind: 'complete', output: bytes('out'), job }])
+      const [kept] = await store.look('mail', [id], ['output'])
+      expect([kept?.status, kept?.output?.toString()]).toEqual(['success', 'out'])
+    })
+
     test('hands out a job that was given back, and one that was tried, as it is now', async () => {
       const world = await open()
       const store = await world.node()

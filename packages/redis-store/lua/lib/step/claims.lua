@@ -1,8 +1,8 @@
 -- Reserves up to `max` jobs, group after group, or by level: the highest level of all groups first.
 -- Needs levels.lua, jobs.lua, throttle.lua, step.lua.
 
--- The number of the next token of this node, and the first id of each lane whose jobs the node still has.
-local sequence, kept = 0, {}
+-- The number of the next token of this node, and where the arguments say of a lane which jobs the node has.
+local sequence, keptAt = 0, {}
 
 -- The first letter of a token by what a lane is to consumers; see `by` in step.lua.
 local letters = { n = { named = 'n' }, l = { named = 'n' }, f = { named = 'c' }, o = { open = 'c' },
@@ -20,24 +20,40 @@ local function letterFor(claim, lane)
   return known
 end
 
--- The fields to read of a job that the node has submitted itself and still has: nil where it is not as it was, or
--- its time or lock is to be looked at.
-local function readShort(lane, id)
-  local v = jobFields(lane, id, 'enqueued', 'wait', 'fg', 'level', 'reserve_for', 'failure', 'stale', 'once_until')
-  if not v[1] or v[6] or v[7] or v[8] then return nil end
-  return { status = 'idle', enqueued = v[1], wait = v[2], fg = v[3], level = v[4], reserve_for = v[5] }
+-- What the node has of a job that it has submitted itself: 1 one for which a client waited, 0 another, nil none. Those
+-- it has have the usual level of their band, and neither a time of their own nor a lock.
+local function keptAs(lane, id)
+  local at = keptAt[lane]
+  if not at then return nil end
+  local number = tonumber(id)
+  for first = at + 1, at + 3 * given[at], 3 do
+    if number >= given[first] and number <= given[first + 1] then return given[first + 2] end
+  end
+end
+
+-- What may have changed since; nil where there is no such job. One that was to run again is no longer `enqueued` when
+-- it was.
+local function readKept(lane, id, foreground)
+  if foreground == 0 then
+    local enqueued = redis.pcall('HGET', jobKey(lane, id), 'enqueued')
+    return type(enqueued) == 'string' and { status = 'idle', enqueued = enqueued } or nil
+  end
+  local v = jobFields(lane, id, 'enqueued', 'wait')
+  if not v[1] then return nil end
+  return { status = 'idle', enqueued = v[1], wait = v[2], fg = v[2] or jobFields(lane, id, 'fg')[1] }
 end
 
 -- The fields of a job's hash; `stored`: flat as the server has them, absent where the node has the rest; nil where
 -- there is none.
 local function readJob(lane, id)
-  if kept[lane] and tonumber(id) >= kept[lane] then
-    local job = readShort(lane, id)
-    if job then return job end
-  end
+  local enqueued = fresh[lane] and fresh[lane][id]
+  if enqueued then return { status = 'idle', enqueued = enqueued } end
+  local foreground = keptAs(lane, id)
+  local job = foreground and readKept(lane, id, foreground)
+  if job then return job end
   local stored = redis.pcall('HGETALL', jobKey(lane, id))
   if stored.err or #stored == 0 then return nil end
-  local job = {}
+  job = {}
   for at = 1, #stored, 2 do job[stored[at]] = stored[at + 1] end
   job.stored = stored
   return job
@@ -52,16 +68,34 @@ local function expire(lane, id, fields)
   redis.call('HINCRBY', metaKey(lane), 'expired', 1)
 end
 
--- The deadline of a lease that has none: beyond all times. Each is before the last, for the server puts what is first in
--- a set there without looking at the others: 4 us less for each job.
+-- The deadline of a lease that has none: beyond all times. Those of each claim are before those of the last, for the
+-- server puts what is first in a set there without looking at the others: 4 us less for each job.
 local noDeadline = 9e15
 
--- The deadline of a job's lease.
+-- The deadline of a job's lease, as text.
 local function deadlineOf(claim, job, leaseMs)
-  if leaseMs then return now + leaseMs end
-  if claim.isNamed then return noDeadline - sequence end
+  if claim.isNamed and not leaseMs then
+    claim.noDeadline = claim.noDeadline or integer(noDeadline - sequence)
+    return claim.noDeadline
+  end
   local seconds = tonumber(job.reserve_for)
-  return now + (seconds and seconds * 1000 or defaultReserveMs)
+  return integer(now + (leaseMs or seconds and seconds * 1000 or defaultReserveMs))
+end
+
+-- Adds a job to the answer of a claim. Those in a row that the node has are one string.
+local function answer(claim, lane, id, token, job)
+  local jobs = claim.jobs
+  if job.stored then
+    setAside(job.stored, reply)
+    jobs[#jobs + 1], jobs[#jobs + 2], claim.row = lane, { id, token, job.stored }, nil
+    return
+  end
+  local row = claim.row
+  if not row or row.lane ~= lane then
+    row = { lane = lane }
+    jobs[#jobs + 1], jobs[#jobs + 2], claim.row = lane, row, row
+  end
+  row[#row + 1] = id .. ' ' .. token .. ' ' .. job.enqueued
 end
 
 -- Takes a popped job into a reservation, unless nobody waits for it or wants it any more.
@@ -85,9 +119,8 @@ local function reserve(claim, lane, band, id, leaseMs, job)
   -- A native client's job has the level of the band it was pushed to, and goes back there.
   if job.stored and not job.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
   if isHeard(lane) then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
-  if job.stored then setAside(job.stored, reply) end
-  local jobs, at, deadline = claim.jobs, 4 * claim.taken, deadlineOf(claim, job, leaseMs)
-  jobs[at + 1], jobs[at + 2], jobs[at + 3], jobs[at + 4] = lane, id, token, job.stored or job.enqueued
+  answer(claim, lane, id, token, job)
+  local deadline = deadlineOf(claim, job, leaseMs)
   claim.taken = claim.taken + 1
   local throttle = claim.byLane[lane]
   if throttle then
@@ -307,6 +340,10 @@ local function takeClaim(at)
   -- Jobs taken before something went wrong are handed out.
   local isSound, problem = pcall(takeAll, claim, groups)
   if not isSound and claim.taken == 0 then return type(problem) == 'table' and problem.err or problem, at end
+  for place = 2, #claim.jobs, 2 do
+    local job = claim.jobs[place]
+    if job.lane then claim.jobs[place] = table.concat(job, ' ') end
+  end
   for lane, added in pairs(claim.deadlines) do pushAll('ZADD', busyKey(lane), added) end
   local throttled = {}
   for queue, throttle in pairs(claim.byQueue) do

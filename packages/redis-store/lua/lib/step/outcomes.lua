@@ -114,8 +114,14 @@ local function readEnding(lane, id, token)
   return { id = id, token = v[1], door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6], dependencies = dependencies }
 end
 
+-- The same of a job of which the node knows the rest.
+local function readToken(lane, id, unique, jid)
+  local v = redis.call('HMGET', jobKey(lane, id), 'token', 'wait')
+  return { id = id, token = v[1], door = 'known', waiting = v[2], unique = unique ~= '' and unique, jid = jid ~= '' and jid }
+end
+
 local function needsQueues(at, count)
-  for kind = at, at + 6 * (count - 1), 6 do
+  for kind = at, at + 8 * (count - 1), 8 do
     if given[kind] == 'release' or given[kind] == 'return' or given[kind] == 'retry' then return true end
   end
   return false
@@ -128,9 +134,10 @@ local function endLane(lane, queue, count, at)
   local ended, seen, results = {}, {}, {}
   local tally = { completed = 0, failed = 0, retried = 0, back = {}, front = {}, ends = endsOf(not isHeard(lane)) }
   for index = 1, count do
-    local kind, id, token, a, b, c = unpack(given, at, at + 5)
-    at = at + 6
-    local job, result = readEnding(lane, id, token), 0
+    local kind, id, token, a, b, c, unique, jid = unpack(given, at, at + 7)
+    at = at + 8
+    local isKnown = kind == 'complete' and c == '1'
+    local job, result = isKnown and readToken(lane, id, unique, jid) or readEnding(lane, id, token), 0
     if not seen[id] and isHeldBy(lane, job, token) then
       result = ending[kind](lane, job, tally, a, b, c)
       if result ~= 4 then

@@ -6,6 +6,9 @@ local now, nowMicros = time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 10
 -- Long strings stand beside the packed reply.
 local reply = { '' }
 
+-- When jobs of this step were queued, by lane and id: those that the node has. Noted where there are claims.
+local fresh, hasClaims = {}, false
+
 -- Lanes whose channel the node itself listens on. Absent where what is published must be published for all: in a
 -- cluster and with replicas the server does not know all who listen.
 local ownLanes

@@ -45,66 +45,94 @@ local function hintSubmitted(lane, queue, level, arrivedUs, meta)
   return isOpen
 end
 
--- The jobs of one lane, `count` of them from `at` on. Returns a list: 1 where others may have heard of them, else 0; 1
--- where consumers may take them, else 0; then per job its id; minus the id of the job that it joined; 0 where the queue
--- is full; `locked` where another job holds its lock; `unbatched` where its batch is not known; `ticked` where the
--- tick or a later one has its job.
-local function submitLane(lane, queue, count, at, arrivedUs)
-  local meta = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'open', 'closed',
-    'consumers', 'aside')
-  local limited = meta[1] or meta[2] or meta[3]
-  local isTold, total = isHeard(lane), limited and standing(lane, meta[7]) or 0
-  local needed = {}
+-- Places of the values of a job that is more than a payload, from the first of them on.
+local places = {
+  due = 0, unique = 1, jid = 2, lock = 3, lockMs = 4, batch = 5, tick = 6, tickMs = 7, fields = 8,
+}
 
-  local function isFull(level)
-    if not limited then return false end
-    local limit = tonumber(meta[level >= 7 and 1 or level >= 4 and 2 or 3] or 0)
-    return limit > 0 and total >= limit
+-- Returns what there is in the place of a job whose values begin at `from`: minus the id of the job that it joined,
+-- `ticked` or `locked`; nil where it may come.
+local function foundInstead(lane, from, foreground)
+  local unique, tick, lock = given[from + places.unique], given[from + places.tick], given[from + places.lock]
+  local joined = unique ~= '' and join(lane, unique, foreground == 1) or nil
+  if joined then return -joined end
+  if tick ~= '' and tonumber(redis.call('HGET', ticksKey(lane), tick) or 0) >= given[from + places.tickMs] then return 'ticked' end
+  if lock ~= '' and redis.call('EXISTS', uniqueLockKey(lane) .. ':' .. lock) == 1 then return 'locked' end
+end
+
+-- Notes a stored job where it is looked for by its unique id, jid, tick or lock.
+local function noteIndexes(lane, id, from)
+  local due, unique, jid, lock = given[from + places.due], given[from + places.unique], given[from + places.jid], given[from + places.lock]
+  local tick = given[from + places.tick]
+  if unique ~= '' then redis.call('HSET', uniqueKey(lane), unique, id) end
+  if tick ~= '' then redis.call('HSET', ticksKey(lane), tick, integer(given[from + places.tickMs])) end
+  if lock ~= '' then
+    local ahead = due == '' and 0 or math.max(0, due - now)
+    redis.call('SET', uniqueLockKey(lane) .. ':' .. lock, id, 'PX', integer(given[from + places.lockMs] + ahead))
   end
+  if jid ~= '' then noteJid(lane, id, jid) end
+end
 
-  -- Before anything is stored: what another program has put in the place of a queue refuses the lane as a whole.
-  local first = at
+-- Raises an error where another program has put something in the place of a queue that one of the jobs goes to: before
+-- anything is stored, so that it refuses the lane as a whole.
+local function needPlaces(lane, count, at)
+  local needed = {}
   for _ = 1, count do
-    local isLater = given[first + 1] ~= '' and given[first + 1] > now
-    local place = isLater and 'scheduled' or bandOf(given[first])
+    local more = given[at + 5]
+    local due = more > 0 and given[at + 6 + places.due] or ''
+    local isLater = due ~= '' and due > now
+    local place = isLater and 'scheduled' or bandOf(given[at])
     if not needed[place] then
       needed[place] = true
       redis.call(isLater and 'ZCARD' or 'LLEN', queueKey(lane, place))
     end
-    first = first + 12 + given[first + 11]
+    at = at + 6 + more
   end
+end
+
+-- The jobs of one lane, `count` of them from `at` on; `isKept`: 1 where the node has them for a while. Returns a list: 1 where others may have heard of them, else 0; 1
+-- where consumers may take them, else 0; then per job its id; minus the id of the job that it joined; 0 where the queue
+-- is full; `locked` where another job holds its lock; `unbatched` where its batch is not known; `ticked` where the
+-- tick or a later one has its job.
+local function submitLane(lane, queue, isKept, count, at, arrivedUs)
+  local meta = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'open', 'closed',
+    'consumers', 'aside')
+  local limited = meta[1] or meta[2] or meta[3]
+  local isTold, total = isHeard(lane), limited and standing(lane, meta[7]) or 0
+
+  local function isFull(level)
+    local limit = tonumber(meta[level >= 7 and 1 or level >= 4 and 2 or 3] or 0)
+    return limit > 0 and total >= limit
+  end
+
+  needPlaces(lane, count, at)
   local last = redis.call('INCRBY', laneKey('uid', lane), count)
   local nextId, results, earliestDue = last - count, { isTold and 1 or 0, 0 }, nil
   local queued, best, bestUs = {}, nil, nil -- queued: ids by level
-  for index = 1, count do
-    local level, due, unique, foreground, jid, lock, lockMs, batch, tick, tickMs, place, fields =
-      unpack(given, at, at + 11)
-    local from = at + 12
-    at = from + fields
-    local joined = unique ~= '' and join(lane, unique, foreground == '1') or nil
-    local result
-    if joined then
-      result = -joined
-    elseif tick ~= '' and tonumber(redis.call('HGET', ticksKey(lane), tick) or 0) >= tickMs then
-      result = 'ticked'
-    elseif lock ~= '' and redis.call('EXISTS', uniqueLockKey(lane) .. ':' .. lock) == 1 then
-      result = 'locked'
-    elseif isFull(level) then
-      result = 0
-    elseif batch ~= '' and not joinsBatch(lane, batch) then
+  local noted = isKept == 1 and hasClaims and (fresh[lane] or {}) or nil
+  fresh[lane] = noted
+  for answer = 3, count + 2 do
+    local level, us, foreground, door, input, more = unpack(given, at, at + 5)
+    local from = at + 6
+    at, us = from + more, arrivedUs + us
+    local result = more > 0 and foundInstead(lane, from, foreground) or nil
+    if not result and limited and isFull(level) then result = 0 end
+    if not result and more > 0 and given[from + places.batch] ~= '' and not joinsBatch(lane, given[from + places.batch]) then
       result = 'unbatched'
-    else
+    end
+    if not result then
       nextId = nextId + 1
-      local id = integer(nextId)
-      redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', stamp(arrivedUs + place),
-        unpack(given, from, at - 1))
-      if unique ~= '' then redis.call('HSET', uniqueKey(lane), unique, id) end
-      if tick ~= '' then redis.call('HSET', ticksKey(lane), tick, integer(tickMs)) end
-      if lock ~= '' then
-        local ahead = due == '' and 0 or math.max(0, due - now)
-        redis.call('SET', uniqueLockKey(lane) .. ':' .. lock, id, 'PX', integer(lockMs + ahead))
+      local id, due = integer(nextId), more > 0 and given[from + places.due] or ''
+      local key, enqueued = jobKey(lane, id), stamp(us)
+      if noted then noted[id] = enqueued end
+      if foreground == 1 then
+        redis.call('HSET', key, 'status', 'idle', 'enqueued', enqueued, 'wait', node, 'fg', '1', 'door', door, 'input', input,
+          unpack(given, from + places.fields, at - 1))
+      else
+        redis.call('HSET', key, 'status', 'idle', 'enqueued', enqueued, 'door', door, 'input', input,
+          unpack(given, from + places.fields, at - 1))
       end
-      if jid ~= '' then noteJid(lane, id, jid) end
+      if more > 0 then noteIndexes(lane, id, from) end
       if isTold then redis.call('PUBLISH', channelOf(lane), 'create:' .. id) end
       if due ~= '' and due > now then
         redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
@@ -112,12 +140,12 @@ local function submitLane(lane, queue, count, at, arrivedUs)
       else
         local ids = queued[level]
         if ids then ids[#ids + 1] = id else queued[level] = { id } end
-        if not best or level > best then best, bestUs = level, arrivedUs + place end
+        if not best or level > best then best, bestUs = level, us end
       end
       total = total + 1
       result = nextId
     end
-    results[index + 2] = result
+    results[answer] = result
   end
 
   if best then enqueueLevels(lane, queued) end
