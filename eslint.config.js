@@ -1,4 +1,5 @@
 import nx from '@nx/eslint-plugin'
+import { createNodeResolver, importX } from 'eslint-plugin-import-x'
 import tseslint from 'typescript-eslint'
 
 /** Modules that do I/O: codecs and the scheduler must not reach for them. */
@@ -12,6 +13,11 @@ const ioModules = [
   'dgram',
   'child_process',
   'dns',
+  'os',
+  'perf_hooks',
+  'timers',
+  'timers/promises',
+  'worker_threads',
 ]
 const withoutIo = ioModules.flatMap((name) => [name, `node:${name}`])
 
@@ -79,7 +85,15 @@ export default tseslint.config(
     files: ['packages/{gearman-codec,fwp-codec,core-scheduler,store-testkit}/src/**/*.ts'],
     rules: {
       'no-restricted-imports': ['error', { paths: withoutIo }],
-      'no-restricted-globals': ['error', 'process', 'console', 'setTimeout', 'setInterval'],
+      'no-restricted-globals': [
+        'error',
+        'process',
+        'console',
+        'performance',
+        'setTimeout',
+        'setInterval',
+        'setImmediate',
+      ],
       'no-restricted-properties': ['error', { object: 'Date', property: 'now' }],
     },
   },
@@ -104,5 +118,15 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-member-access': 'off',
       '@typescript-eslint/require-await': 'off',
     },
+  },
+  {
+    // Circles of types may stand; a circle at run time is a part that cannot be loaded by itself.
+    files: ['{apps,packages}/*/src/**/*.ts', 'tools/**/*.ts'],
+    plugins: { 'import-x': importX },
+    settings: {
+      'import-x/resolver-next': [createNodeResolver({ extensions: ['.ts'] })],
+      'import-x/parsers': { '@typescript-eslint/parser': ['.ts'] },
+    },
+    rules: { 'import-x/no-cycle': 'error' },
   },
 )

@@ -26,6 +26,7 @@ export const processScenarios: readonly Scenario[] = [
     name: 'processes-killed',
     about: `one process of two of the only gateway is killed, ${kills.length} times, whichever`,
     quick: true,
+    waits: true,
     gateways: 1,
     gatewayWords: ['--processes', '2'],
     recoverWithinSeconds: 3,

@@ -35,6 +35,7 @@ export const workerScenarios: readonly Scenario[] = [
     name: 'workers-killed',
     about: 'workers of all doors are killed and replaced, 50 times',
     quick: true,
+    waits: true,
     settleWithinSeconds: 90,
     async play(stage) {
       const kills = Math.min(mostKills, Math.ceil(stage.jobs / jobsPerKill))
