@@ -1,3 +1,4 @@
+import type { Submission } from './model/requests.ts'
 import type { DeadWorkerRequeue } from './maintenance/lease-holders.ts'
 import type { RepairPolicy } from './maintenance/native-recovery.ts'
 import type { Throttle } from './store/ports.ts'
@@ -34,6 +35,8 @@ export interface SchedulerOptions {
   readonly deadWorkerRequeue?: DeadWorkerRequeue
   /** A Faktory worker of which nothing was heard for so long is dead, milliseconds. 60000. */
   readonly deadWorkerMs?: number
+  /** Puts something around each job that is handed in, to follow it. Nothing. */
+  readonly traced?: (lane: string, submission: Submission) => Submission
   /** In [0, 1), for retry delays. Math.random. */
   readonly random?: () => number
 }

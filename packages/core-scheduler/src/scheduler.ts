@@ -128,7 +128,9 @@ export class Scheduler {
       retries: this.#options.retries?.get(fn),
       retentionSeconds: this.#options.retentionSeconds?.get(fn),
     }
-    this.#parts.submissions.add(lane, submission, route, ready)
+    const { traced } = this.#options
+    const handedIn = traced ? traced(lane, submission) : submission
+    this.#parts.submissions.add(lane, handedIn, route, ready)
     if (submission.waiter) this.#parts.watch.touch()
   }
 

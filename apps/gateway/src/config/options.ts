@@ -288,6 +288,14 @@ export const options = {
     value: oneOf(['auto', 'text', 'json']),
     fallback: 'auto',
   }),
+  tracing: row({
+    group: 'Output',
+    argument: 'yes|no',
+    help: 'whether jobs are followed with OpenTelemetry, whose SDK NODE_OPTIONS loads (docs/tracing.md)',
+    value: yesNo(),
+    fallback: false,
+    shownFallback: 'no',
+  }),
   config: row({
     group: 'Output',
     argument: 'file',

@@ -12,6 +12,7 @@ import {
   formatRfc3339,
   type FwpJob,
   renderJob,
+  scanObject,
   writeEnvelope,
 } from '@crossgear/fwp-codec'
 import { jobOptionsOf } from './custom-options.ts'
@@ -74,7 +75,20 @@ export function jobText(job: Job, registry: LaneRegistry, ruleOf: PayloadRuleOf)
     }
     shown.set('priority', String(job.level))
   } else shown.set('retry', String(job.retries ?? defaultFaktoryRetries))
+  if (job.trace !== undefined) {
+    const custom = shown.get('custom') ?? scanObject(job.envelope ?? noEnvelope).get('custom')
+    shown.set('custom', withTrace(custom, job.trace))
+  }
   return renderJob(job.envelope ?? noEnvelope, shown, args)
+}
+
+/** `custom` with the trace of the job's creation, unless it has one of its producer's. */
+function withTrace(custom: string | undefined, trace: string): string {
+  const own = `"traceparent":${JSON.stringify(trace)}`
+  if (custom === undefined || custom === 'null') return `{${own}}`
+  if (!custom.startsWith('{') || scanObject(custom).has('traceparent')) return custom
+  const inner = custom.slice(1).trimStart()
+  return inner === '}' ? `{${own}}` : `{${own},${inner}`
 }
 
 /** The output that a worker's `result` stands for: a string's text, or any other JSON as it is. */

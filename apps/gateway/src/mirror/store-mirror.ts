@@ -199,7 +199,10 @@ export class StoreMirror {
     try {
       const [job] = await store.look(lane, [id], ['output'])
       if (job?.status === 'idle' || job?.status === 'busy') return
-      if (!job) return this.#comparisons.drop(comparison, 'unanswered')
+      if (!job) {
+        this.#comparisons.drop(comparison, 'unanswered')
+        return
+      }
       const name = job.status === 'success' ? 'WORK_COMPLETE' : 'WORK_FAIL'
       const args = [Buffer.alloc(0), Buffer.from(job.output ?? [])]
       this.#comparisons.read(comparison, 'original', { name, args, size: 0, isCut: false })

@@ -3,6 +3,7 @@ import { oneLine } from '../errors.ts'
 import { systemClock } from '../net/clock.ts'
 import type { Logger } from './log/logger.ts'
 import { LogDeduper } from './log/log-deduper.ts'
+import type { JobTracing } from './tracing/job-tracing.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
 /** Log lines for repaired orphans of native programs. */
@@ -19,14 +20,20 @@ const found: Readonly<Record<Orphan, string>> = {
 }
 
 /** Tells metrics and log what the scheduler does. */
-export function observeWith(metrics: Metrics, log: Logger): Observer {
+export function observeWith(metrics: Metrics, log: Logger, tracing?: JobTracing): Observer {
   const { jobs } = metrics
   let saidOf: StoreError | undefined
   const deduper = new LogDeduper(() => systemClock.nowMs())
   return {
     submitted: (lane, door, how) => jobs.submitted(lane, door, how),
-    assigned: (job) => jobs.assigned(job),
-    ended: (run) => jobs.ended(run),
+    assigned: (job) => {
+      jobs.assigned(job)
+      tracing?.assigned(job)
+    },
+    ended: (run) => {
+      jobs.ended(run)
+      tracing?.ended(run)
+    },
     cancelled: (lane, door) => jobs.cancelled(lane, door),
     store: (up, reason) => {
       metrics.storeUp(up)

@@ -1,6 +1,7 @@
 import { LaneNames, Scheduler, StoreError } from '@crossgear/core-scheduler'
 import { RedisStore } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
+import { flagOf } from '../config/options.ts'
 import { type Route, routedHomes } from '../config/routes.ts'
 import { readDurability } from '../config/value-kinds.ts'
 import { oneLine, StartError } from '../errors.ts'
@@ -16,6 +17,7 @@ import { GatewayFigures } from '../ops/metrics/gateway-figures.ts'
 import type { FigureSources } from '../ops/metrics/metrics-pages.ts'
 import { Metrics } from '../ops/metrics/metrics.ts'
 import { observeWith } from '../ops/observe.ts'
+import { JobTracing } from '../ops/tracing/job-tracing.ts'
 import type { Readiness, WebParts } from '../ops/web-server.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
 import { type DoorParts, doorsOf } from './doors.ts'
@@ -68,7 +70,11 @@ export async function compose(parts: Parts): Promise<Composition> {
   const { node } = redisStore
   // Where several write one log, it is told who does.
   const log = parts.shared ? parts.log.child({ node }) : parts.log
-  const observer = observeWith(metrics, log)
+  const tracing = config.tracing ? new JobTracing(names, parts.version) : undefined
+  if (tracing && !tracing.hasSdk) {
+    log.warn(`${flagOf('tracing')} is on, and no OpenTelemetry SDK is loaded: nothing is traced.`)
+  }
+  const observer = observeWith(metrics, log, tracing)
   const scheduler = new Scheduler(redisStore, systemClock, observer, {
     homes,
     bridge: config.bridgeFaktory,
@@ -79,6 +85,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     throttles: config.throttles,
     wakeups: config.workerWakeup,
     deadWorkerRequeue: config.faktoryDeadWorkerRequeue,
+    ...(tracing && { traced: (lane, submission) => tracing.submission(lane, submission) }),
     functionOrder: gearmandVersions[config.gearmandVersion].functionOrder,
     ...(config.repair !== 'off' && {
       repair: { mode: config.repair, leaseMs: config.repairLeaseSeconds * 1000 },

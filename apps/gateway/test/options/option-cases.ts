@@ -93,5 +93,9 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   handshakeSeconds: 'here',
   logLevel: 'here',
   logFormat: 'here',
+  tracing: {
+    file: 'tracing.test.ts',
+    title: 'come from a gateway whose SDK is loaded with NODE_OPTIONS, and one without says so',
+  },
   config: 'here',
 }

@@ -71,6 +71,8 @@ export interface NewJob {
   readonly batch?: string
   /** The tick of a cron entry that it stands for: one job for each, whoever submits it. */
   readonly tick?: CronTick
+  /** The W3C `traceparent` of its creation, where jobs are traced. */
+  readonly trace?: string
 }
 
 /** A job without its payload. What a look did not ask for, {@link LookExtra}, is absent. */
@@ -85,6 +87,8 @@ export interface JobState extends JobRef {
   readonly reducer?: Buffer
   readonly jid?: string
   readonly envelope?: string
+  /** The `traceparent` of its creation. */
+  readonly trace?: string
   /** Faktory's `failure`, JSON text. */
   readonly failure?: string
   readonly retries?: number

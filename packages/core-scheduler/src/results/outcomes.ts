@@ -171,7 +171,12 @@ export class Outcomes {
     const by = token === 'native' ? 'native' : holderOf(token)
     const hasRunHere = assignment && !assignment.adopted
     const runMs = hasRunHere ? clock.nowMs() - assignment.sinceMs : undefined
-    observer.ended({ lane, door, by, end, ...(runMs !== undefined && { runMs }) })
+    const trace = assignment?.job.trace
+    observer.ended({
+      ...{ lane, door, by, end, token },
+      ...(runMs !== undefined && { runMs }),
+      ...(trace !== undefined && { trace }),
+    })
   }
 
   async #sendReports(items: readonly PendingReport[]): Promise<void> {

@@ -334,6 +334,10 @@ export interface EndedRun {
   readonly end: RunEnd
   /** Absent where it began at another node, or in a native worker. */
   readonly runMs?: number
+  /** The lease that it was. */
+  readonly token: string
+  /** The `traceparent` of the job's creation. */
+  readonly trace?: string
 }
 
 /** Hears what happens, for metrics and logs. Called once per batch where a batch is at hand. */

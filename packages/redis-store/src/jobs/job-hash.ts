@@ -34,6 +34,7 @@ export function addFurtherFields(args: ScriptArgument[], job: NewJob): void {
   if (job.lock) args.push('once', job.lock.key)
   if (job.lock?.until === 'start') args.push('once_until', 'start')
   if (job.batch !== undefined) args.push('bid', job.batch)
+  if (job.trace !== undefined) args.push('trace', job.trace)
 }
 
 const empty = Buffer.alloc(0)
@@ -57,6 +58,7 @@ const readers: ReadonlyMap<string, (job: Draft, value: Buffer) => void> = new Ma
   ['reducer', (job, value) => void (job.reducer = value)],
   ['jid', (job, value) => void (job.jid = value.toString())],
   ['envelope', (job, value) => void (job.envelope = value.toString())],
+  ['trace', (job, value) => void (job.trace = value.toString('latin1'))],
   ['failure', (job, value) => void (job.failure = value.toString())],
   ['retries', (job, value) => void (job.retries = numberOf(value))],
   ['keep', (job, value) => void (job.retentionSeconds = numberOf(value))],
@@ -216,7 +218,8 @@ function reservationOf(
   enqueuedAtMs: number,
   nowMs: number,
 ): Lease {
-  const { unique, reducer, jid, envelope, retries, reserveForSeconds, retentionSeconds } = job
+  const { unique, reducer, jid, envelope, retries, reserveForSeconds, retentionSeconds, trace } =
+    job
   return {
     lane,
     id,
@@ -240,5 +243,6 @@ function reservationOf(
     ...(retries !== undefined && { retries }),
     ...(reserveForSeconds !== undefined && { reserveForSeconds }),
     ...(retentionSeconds && { retentionSeconds }),
+    ...(trace !== undefined && { trace }),
   }
 }

@@ -41,6 +41,7 @@ export function queueContract(open: OpenWorld): void {
         retries: -1,
         reserveForSeconds: 60,
         retentionSeconds: 5,
+        trace: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       } as const
       await store.submit('mail', [{ ...job, foreground: false }, aJob()])
       const [full, plain] = await store.read('mail', [1, 2])

@@ -288,6 +288,7 @@ export function jobOf(lane: string, job: MemoryJob): Job {
     reducer: terms?.reducer && Buffer.from(terms.reducer),
     jid: terms?.jid,
     envelope: terms?.envelope,
+    trace: terms?.trace,
     failure: job.failure,
     note: job.note,
     notedAtMs: job.notedAtMs,

@@ -24,9 +24,9 @@ export function aggregate(parts: readonly (readonly Figure[])[]): readonly Figur
       else of.values.set(series, [value])
     }
   }
-  return [...found.values()].map(({ figure, values }) => ({
-    ...figure,
+  return [...found.values()].map(({ figure: { name, help, type, aggregator }, values }) => ({
+    ...{ name, help, type, aggregator },
     series: [...values.keys()],
-    values: [...values.values()].map((of) => joined[figure.aggregator](of)),
+    values: [...values.values()].map((of) => joined[aggregator](of)),
   }))
 }

@@ -13,6 +13,8 @@ export interface Figure {
   readonly series: readonly string[]
   /** In the order of the series. */
   readonly values: readonly number[]
+  /** Traces that explain values, by series, as OpenMetrics shows them. */
+  readonly exemplars?: Readonly<Record<string, string>>
 }
 
 export type Labels = Readonly<Record<string, string | number>>

@@ -1,5 +1,6 @@
 import type { Door, EndedRun } from '@crossgear/core-scheduler'
 import { labelText, seriesName } from './figure.ts'
+import { sampledTraceId } from '../tracing/trace-context.ts'
 import { PlainHistogram } from './plain-histogram.ts'
 
 /** From a millisecond, which an idle worker takes, to an hour. */
@@ -63,11 +64,11 @@ export class FunctionFigures {
   }
 
   /** How long a job waited, or ran. */
-  time(what: 'wait' | 'run', doorIn: Door, by: EndedRun['by'], ms: number): void {
+  time(what: 'wait' | 'run', doorIn: Door, by: EndedRun['by'], ms: number, trace?: string): void {
     const doorOut = doorOf[by]
     const pair = placeOf[doorIn] * doors.length + placeOf[doorOut]
     const times = (this.#times[what][pair] ??= this.#latencies(what, doorIn, doorOut))
-    times.observe(ms / 1000)
+    times.observe(ms / 1000, trace === undefined ? undefined : sampledTraceId(trace))
   }
 
   get counters(): readonly DoorCounters[] {

@@ -23,14 +23,14 @@ export class JobFigures {
     this.#of(lane).count(how === 'created' ? 'submitted' : 'coalesced', door)
   }
 
-  assigned({ lane, door, heldBy, waitedMs }: Lease): void {
-    if (waitedMs !== undefined) this.#of(lane).time('wait', door, heldBy, waitedMs)
+  assigned({ lane, door, heldBy, waitedMs, trace }: Lease): void {
+    if (waitedMs !== undefined) this.#of(lane).time('wait', door, heldBy, waitedMs, trace)
   }
 
-  ended({ lane, door, by, end, runMs }: EndedRun): void {
+  ended({ lane, door, by, end, runMs, trace }: EndedRun): void {
     const figures = this.#of(lane)
     figures.count(end, door)
-    if (runMs !== undefined) figures.time('run', door, by, runMs)
+    if (runMs !== undefined) figures.time('run', door, by, runMs, trace)
   }
 
   cancelled(lane: string, door: Door): void {

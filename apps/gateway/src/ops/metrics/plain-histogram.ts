@@ -6,6 +6,8 @@ export class PlainHistogram {
   /** Values by bucket, not summed up; the last is for what is over all bounds. */
   readonly #counts: number[]
   readonly #series: readonly string[]
+  /** Traces of the last values, by bucket, where values have some. */
+  #exemplars: (string | undefined)[] | undefined
   #sum = 0
 
   /** `labels` as a scraper reads them. */
@@ -22,17 +24,25 @@ export class PlainHistogram {
     ]
   }
 
-  observe(value: number): void {
+  /** `traceId`: where the value is explained. */
+  observe(value: number, traceId?: string): void {
     const bounds = this.#bounds
     let at = 0
     while (at < bounds.length && value > (bounds[at] ?? 0)) at += 1
     this.#counts[at] = (this.#counts[at] ?? 0) + 1
     this.#sum += value
+    if (traceId === undefined) return
+    this.#exemplars ??= []
+    this.#exemplars[at] = `{trace_id="${traceId}"} ${value}`
   }
 
   /** Adds its series and their values. */
-  addTo(series: string[], values: number[]): void {
-    for (const one of this.#series) series.push(one)
+  addTo(series: string[], values: number[], exemplars: Map<string, string>): void {
+    for (const [at, one] of this.#series.entries()) {
+      series.push(one)
+      const exemplar = this.#exemplars?.[at]
+      if (exemplar !== undefined) exemplars.set(one, exemplar)
+    }
     let total = 0
     for (const count of this.#counts) {
       total += count
@@ -46,6 +56,10 @@ export class PlainHistogram {
 export function histogram(name: string, help: string, all: Iterable<PlainHistogram>): Figure {
   const series: string[] = []
   const values: number[] = []
-  for (const one of all) one.addTo(series, values)
-  return { ...{ name, help, type: 'histogram', aggregator: 'sum' }, series, values }
+  const exemplars = new Map<string, string>()
+  for (const one of all) one.addTo(series, values, exemplars)
+  return {
+    ...{ name, help, type: 'histogram', aggregator: 'sum', series, values },
+    ...(exemplars.size > 0 && { exemplars: Object.fromEntries(exemplars) }),
+  }
 }

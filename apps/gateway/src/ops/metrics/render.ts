@@ -15,14 +15,16 @@ export function formatFor(accept: string | undefined): Format {
 /** Figures as a scraper reads them. */
 export function render(figures: readonly Figure[], format: Format): string {
   let text = ''
-  for (const { name, help, type, series, values } of figures) {
+  for (const { name, help, type, series, values, exemplars } of figures) {
     // OpenMetrics calls a counter without the word that ends its series.
     const family =
       format === 'openMetrics' && type === 'counter' ? name.replace(/_total$/, '') : name
     text += `# HELP ${family} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n`
     text += `# TYPE ${family} ${type}\n`
     for (let at = 0; at < series.length; at += 1) {
-      text += `${series[at] ?? ''} ${shown(values[at] ?? 0)}\n`
+      const one = series[at] ?? ''
+      const exemplar = format === 'openMetrics' ? exemplars?.[one] : undefined
+      text += `${one} ${shown(values[at] ?? 0)}${exemplar === undefined ? '' : ` # ${exemplar}`}\n`
     }
   }
   return format === 'openMetrics' ? `${text}# EOF\n` : text

@@ -1,0 +1,129 @@
+import type { EndedRun, LaneNames, Lease, Submission } from '@crossgear/core-scheduler'
+import { scanObject } from '@crossgear/fwp-codec'
+import {
+  type Attributes,
+  isSpanContextValid,
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api'
+import { readTraceparent, writeTraceparent } from './trace-context.ts'
+import { TracedSubmission } from './traced-submission.ts'
+
+/** Runs that are followed; what began before so many others is forgotten. */
+const mostRuns = 100_000
+
+type Operation = 'create' | 'receive' | 'process' | 'settle'
+const kinds: Readonly<Record<Operation, SpanKind>> = {
+  create: SpanKind.PRODUCER,
+  receive: SpanKind.CLIENT,
+  process: SpanKind.CONSUMER,
+  settle: SpanKind.CLIENT,
+}
+
+/**
+ * Spans of jobs, after the conventions of OpenTelemetry for messaging: `create` is a child of what the producer was in;
+ * `receive`, `process` and `settle` are linked with it.
+ */
+export class JobTracing {
+  readonly #names: LaneNames
+  readonly #tracer: Tracer
+  /** By lease, the oldest first. */
+  readonly #runs = new Map<string, Span>()
+
+  constructor(names: LaneNames, version: string) {
+    this.#names = names
+    this.#tracer = trace.getTracer('crossgear', version)
+  }
+
+  /** False where no SDK is loaded: its spans would have ids, even those that it leaves out. */
+  get hasSdk(): boolean {
+    const probe = this.#tracer.startSpan('probe', {}, ROOT_CONTEXT)
+    return isSpanContextValid(probe.spanContext())
+  }
+
+  submission(lane: string, submission: Submission): Submission {
+    const { jid, envelope } = submission.job
+    const producer = readTraceparent(producerTrace(envelope))
+    const id = jid === undefined ? {} : { 'crossgear.jid': jid }
+    const span = this.#start('create', lane, submission.job.door, { parent: producer, more: id })
+    if (!isSpanContextValid(span.spanContext())) return submission
+    return new TracedSubmission(submission, span, writeTraceparent(span.spanContext()))
+  }
+
+  assigned({ lane, id, token, door, trace: created, waitedMs }: Lease): void {
+    const links = linksTo(created)
+    const more = {
+      'messaging.message.id': String(id),
+      ...(waitedMs !== undefined && { 'crossgear.job.wait_ms': waitedMs }),
+    }
+    this.#start('receive', lane, door, { links, more }).end()
+    this.#runs.set(token, this.#start('process', lane, door, { links, more }))
+    if (this.#runs.size <= mostRuns) return
+    for (const [oldest, span] of this.#runs) {
+      span.end()
+      this.#runs.delete(oldest)
+      break
+    }
+  }
+
+  ended({ lane, door, token, end, trace: created }: EndedRun): void {
+    const run = this.#runs.get(token)
+    if (!run) return
+    this.#runs.delete(token)
+    const parent = run.spanContext()
+    const more = { 'crossgear.run.end': end }
+    const settle = this.#start('settle', lane, door, { parent, links: linksTo(created), more })
+    for (const span of [settle, run]) {
+      if (end !== 'completed') {
+        span.setAttribute('error.type', end)
+        span.setStatus({ code: SpanStatusCode.ERROR })
+      }
+      span.end()
+    }
+  }
+
+  #start(operation: Operation, lane: string, door: string, of: StartOptions): Span {
+    const { fn, queue } = this.#names.parse(lane)
+    const attributes: Attributes = {
+      'messaging.system': 'crossgear',
+      'messaging.operation.name': operation,
+      'messaging.operation.type': operation,
+      'messaging.destination.name': fn,
+      'crossgear.queue': queue,
+      'crossgear.door': door,
+      ...of.more,
+    }
+    const within = of.parent ? trace.setSpanContext(ROOT_CONTEXT, of.parent) : ROOT_CONTEXT
+    const { links = [] } = of
+    return this.#tracer.startSpan(
+      `${operation} ${fn}`,
+      { kind: kinds[operation], attributes, links },
+      within,
+    )
+  }
+}
+
+interface StartOptions {
+  readonly parent?: SpanContext | undefined
+  readonly links?: Link[]
+  readonly more: Attributes
+}
+
+function linksTo(traceparent: string | undefined): Link[] {
+  const context = readTraceparent(traceparent)
+  return context ? [{ context }] : []
+}
+
+/** What a Faktory producer put into `custom.traceparent`. */
+function producerTrace(envelope: string | undefined): string | undefined {
+  if (!envelope?.includes('"traceparent"')) return undefined
+  const custom = scanObject(envelope).get('custom')
+  const raw = custom?.startsWith('{') ? scanObject(custom).get('traceparent') : undefined
+  return raw?.startsWith('"') ? raw.slice(1, -1) : undefined
+}

@@ -1,0 +1,147 @@
+import { trace } from '@opentelemetry/api'
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { GearmanPeer } from './gearman/support/gearman-peer.ts'
+import { startGateway } from './support/gateway-process.ts'
+import { MetricsPages } from '../src/ops/metrics/metrics-pages.ts'
+import { readTraceparent, writeTraceparent } from '../src/ops/tracing/trace-context.ts'
+import { type ComposedGateway, openOn } from './options/composed-gateway.ts'
+import { hasRedisServer, redisCommand, startRedis, type TestRedis } from './support/redis-server.ts'
+
+const exporter = new InMemorySpanExporter()
+const producers = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+let redis: TestRedis
+const open = openOn(() => `unix://${redis.path}`)
+
+/** A span by its name. */
+function span(name: string): ReadableSpan {
+  const names = exporter.getFinishedSpans().map((one) => one.name)
+  const found = exporter.getFinishedSpans().find((one) => one.name === name)
+  expect(found, `${name} among ${names.join()}`).toBeDefined()
+  return found as ReadableSpan
+}
+
+async function faktory(gateway: ComposedGateway) {
+  const client = await gateway.faktory()
+  await client.reply()
+  await client.ask('HELLO {"v":2,"wid":"w1"}')
+  return client
+}
+
+it('a traceparent is read as it was written, and nothing else is one', () => {
+  expect(writeTraceparent(readTraceparent(producers)!)).toBe(producers)
+  const zeros = '00-00000000000000000000000000000000-b7ad6b7169203331-01'
+  for (const text of [undefined, '', zeros, `${producers}-x`, producers.toUpperCase()]) {
+    expect([text, readTraceparent(text)]).toEqual([text, undefined])
+  }
+})
+
+describe.skipIf(!hasRedisServer)('the traces of a gateway', () => {
+  beforeAll(async () => {
+    redis = await startRedis()
+    const spanProcessors = [new SimpleSpanProcessor(exporter)]
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors }))
+  })
+  beforeEach(async () => {
+    exporter.reset()
+    await redisCommand(redis.path, 'FLUSHALL')
+  })
+  afterAll(async () => {
+    trace.disable()
+    await redis.close()
+  })
+
+  it('link a Gearman job with its run by a Faktory worker, who is told of it', async () => {
+    const gateway = await open({ tracing: 'yes' })
+    await (await gateway.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+    const create = span('create mail')
+    const worker = await faktory(gateway)
+    const job = (await worker.askJson('FETCH default')) as unknown as {
+      jid: string
+      custom: { traceparent: string }
+    }
+    expect(readTraceparent(job.custom.traceparent)).toMatchObject({
+      traceId: create.spanContext().traceId,
+      spanId: create.spanContext().spanId,
+    })
+    await worker.ask(`ACK {"jid":"${job.jid}"}`)
+    const [receive, run, settle] = ['receive', 'process', 'settle'].map((name) =>
+      span(`${name} mail`),
+    )
+    for (const one of [receive, run, settle]) {
+      expect(one?.links.map(({ context }) => context.spanId)).toEqual([create.spanContext().spanId])
+      expect(one?.attributes).toMatchObject({
+        'messaging.system': 'crossgear',
+        'messaging.destination.name': 'mail',
+        'messaging.operation.type': one?.name.split(' ')[0],
+      })
+    }
+    expect(settle?.parentSpanContext?.spanId).toBe(run?.spanContext().spanId)
+  })
+
+  it('go on with what a Faktory producer says, and leave it to the worker as it was', async () => {
+    const gateway = await open({ tracing: 'yes' })
+    const client = await faktory(gateway)
+    const custom = `{"locale":"de","traceparent":"${producers}"}`
+    await client.ask(`PUSH {"jid":"traced-job","jobtype":"mail","args":[],"custom":${custom}}`)
+    const create = span('create mail')
+    expect(create.spanContext().traceId).toBe('0af7651916cd43dd8448eb211c80319c')
+    expect(create.parentSpanContext?.spanId).toBe('b7ad6b7169203331')
+    const job = await client.askJson('FETCH default')
+    expect(job['custom']).toEqual({ locale: 'de', traceparent: producers })
+    await client.ask('FAIL {"jid":"traced-job","errtype":"E","message":"no"}')
+    expect(span('process mail').attributes['error.type']).toBe('retried')
+  })
+
+  it('are named by the histograms of OpenMetrics', async () => {
+    const gateway = await open({ tracing: 'yes' })
+    await (await gateway.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+    await (await gateway.peer('mail')).ask('GRAB_JOB')
+    const pages = new MetricsPages(gateway.figures, () => 0)
+    const page = (accept: string) => pages.answer('/metrics/node', accept)
+    const { traceId } = span('create mail').spanContext()
+    const shown = `# {trace_id="${traceId}"}`
+    const { body } = await page('application/openmetrics-text;version=1.0.0')
+    expect(body.split('\n').filter((line) => line.includes(shown))).toEqual([
+      expect.stringMatching(/^crossgear_job_wait_seconds_bucket\{function="mail"/),
+    ])
+    expect(body.endsWith('# EOF\n')).toBe(true)
+    expect((await page('text/plain')).body).not.toContain('trace_id')
+  })
+
+  it('are not made, nor anything kept for them, where nobody asked for them', async () => {
+    const gateway = await open()
+    await (await gateway.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+    expect(await redisCommand(redis.path, 'HGET', 'job:mail:1', 'trace')).toBe('$-1\r\n')
+    await (await gateway.peer('mail')).ask('GRAB_JOB')
+    expect(exporter.getFinishedSpans()).toEqual([])
+  })
+
+  it('come from a gateway whose SDK is loaded with NODE_OPTIONS, and one without says so', async () => {
+    const sdk = new URL('programs/print-spans.mjs', import.meta.url)
+    const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', 'off']
+    const words = ['serve', ...ports, '--tracing', 'yes', '--redis-url', `unix://${redis.path}`]
+    const submitTo = async (env: Record<string, string>) => {
+      const gateway = startGateway([...words, '--log-format', 'json'], env)
+      onTestFinished(async () => {
+        gateway.child.kill()
+        await gateway.exited
+      })
+      const { doors } = await gateway.ready
+      const peer = await GearmanPeer.connect(doors[0]?.port ?? 0)
+      onTestFinished(() => peer.leave())
+      await peer.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+      return gateway
+    }
+    const stored = (id: number) => redisCommand(redis.path, 'HGET', `job:mail:${id}`, 'trace')
+    await (await submitTo({})).said(/no OpenTelemetry SDK is loaded/)
+    expect(await stored(1)).toBe('$-1\r\n')
+    await (await submitTo({ NODE_OPTIONS: `--import ${sdk.href}` })).said(/^SPAN create mail$/)
+    expect(await stored(2)).toMatch(/00-[0-9a-f]{32}-[0-9a-f]{16}-01/)
+  }, 30_000)
+})
