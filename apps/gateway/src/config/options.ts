@@ -267,7 +267,7 @@ export const options = {
   processes: row({
     group: 'Processes',
     argument: 'n',
-    help: `processes that share the ports, each with a core to itself where there are as many; auto: one for each core, 1 to ${maxProcesses}`,
+    help: `processes that share the ports (experimental); auto: one for each core, 1 to ${maxProcesses}`,
     value: countOrAuto(maxProcesses, availableParallelism()),
     fallback: 1,
   }),
