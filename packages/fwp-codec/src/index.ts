@@ -40,3 +40,10 @@ export { bulk, error, nullBulk, okReply, simple } from './reply.ts'
 export { formatRfc3339, parseRfc3339 } from './timestamp.ts'
 export { parseTrack, type Track } from './verb-arguments.ts'
 export { parseCommand, type Command, type Verb } from './verbs.ts'
+export {
+  argsOfInput,
+  inputOfArgs,
+  maxArgsDepth,
+  type FaktoryArgs,
+  type PayloadRule,
+} from './payload.ts'

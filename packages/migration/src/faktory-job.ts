@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import { inputOfArgs, type Level } from '@crossgear/core-scheduler'
+import type { Level } from '@crossgear/core-scheduler'
 import {
+  argsOfInput,
   FwpError,
+  inputOfArgs,
   parseCustom,
   parseJob,
   parseRfc3339,
@@ -9,7 +11,6 @@ import {
   writeEnvelope,
   type FwpJob,
 } from '@crossgear/fwp-codec'
-import { argsOfInput } from '@crossgear/core-scheduler'
 import { importIdOf } from './identity.ts'
 import { keptRejectBytes } from './fit.ts'
 import type { JobRecord, RecordState, Reject } from './record.ts'

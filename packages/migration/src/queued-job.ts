@@ -1,6 +1,13 @@
 import { isUtf8 } from 'node:buffer'
-import { argsOfInput, inputOfArgs, type Level } from '@crossgear/core-scheduler'
-import { decodeString, formatRfc3339, FwpError, scanObject } from '@crossgear/fwp-codec'
+import type { Level } from '@crossgear/core-scheduler'
+import {
+  argsOfInput,
+  decodeString,
+  formatRfc3339,
+  FwpError,
+  inputOfArgs,
+  scanObject,
+} from '@crossgear/fwp-codec'
 import { keptRejectBytes } from './fit.ts'
 import { importIdOf } from './identity.ts'
 import type { JobRecord, RecordState, Reject, RejectReason } from './record.ts'

@@ -1,5 +1,5 @@
-import type { Clock, PayloadRule, Scheduler } from '@crossgear/core-scheduler'
-import { error } from '@crossgear/fwp-codec'
+import type { Clock, Scheduler } from '@crossgear/core-scheduler'
+import { error, type PayloadRule } from '@crossgear/fwp-codec'
 import { isLoopback } from '../net/addresses.ts'
 import type { Door } from '../net/door.ts'
 import type { ListenAddress } from '../net/listen.ts'

@@ -1,5 +1,5 @@
-import { argsOfInput, type JobState } from '@crossgear/core-scheduler'
-import { formatRfc3339, parseRfc3339, scanObject } from '@crossgear/fwp-codec'
+import type { JobState } from '@crossgear/core-scheduler'
+import { argsOfInput, formatRfc3339, parseRfc3339, scanObject } from '@crossgear/fwp-codec'
 
 /** The answer to TRACK GET. */
 export interface Tracked {

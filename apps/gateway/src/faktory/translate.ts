@@ -1,16 +1,16 @@
 import {
-  argsOfInput,
   defaultFaktoryRetries,
-  inputOfArgs,
   type Job,
   type LaneRegistry,
   type NewJob,
-  type PayloadRule,
 } from '@crossgear/core-scheduler'
 import {
+  argsOfInput,
   decodeString,
   formatRfc3339,
   type FwpJob,
+  inputOfArgs,
+  type PayloadRule,
   renderJob,
   scanObject,
   writeEnvelope,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { argsOfInput, inputOfArgs, maxArgsDepth } from '../../src/index.ts'
+import { argsOfInput, inputOfArgs, maxArgsDepth } from '../src/index.ts'
 
 describe('the arguments of a stored payload', () => {
   test.each([
