@@ -59,6 +59,7 @@ const rest = [
   'lock',
   'batch',
   'tick',
+  'trace',
 ] as const satisfies readonly (keyof NewJob)[]
 
 function isPlain(job: NewJob): boolean {

@@ -43,13 +43,15 @@ export function queueContract(open: OpenWorld): void {
         retentionSeconds: 5,
         trace: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       } as const
-      await store.submit('mail', [{ ...job, foreground: false }, aJob()])
-      const [full, plain] = await store.read('mail', [1, 2])
+      const traced = { trace: job.trace }
+      await store.submit('mail', [{ ...job, foreground: false }, aJob(), aJob(traced)])
+      const [full, plain, followed] = await store.read('mail', [1, 2, 3])
+      expect(followed).toMatchObject(traced)
       expect(full).toMatchObject({ ...job, lane: 'mail', id: 1, status: 'idle', waiting: 0 })
       expect(Object.keys(plain ?? {}).sort()).toEqual(
         'door enqueuedAtMs foreground id input lane level losses settled status waiting'.split(' '),
       )
-      expect(await store.read('mail', [3])).toEqual([undefined])
+      expect(await store.read('mail', [4])).toEqual([undefined])
     })
 
     test('a look brings all but the payload, and the output of a job that has ended', async () => {
