@@ -21,6 +21,5 @@ export {
   type ResponseName,
 } from './packet-types.ts'
 export type { Packet, TextLine } from './packet.ts'
-export { ResponseBatch } from './response-batch.ts'
 export { splitArguments } from './split-arguments.ts'
 export type { Argument } from './write-packet.ts'

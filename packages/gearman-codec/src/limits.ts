@@ -1,9 +1,6 @@
 /** Bytes of the header that starts each binary packet: magic, type and length, four bytes each. */
 export const packetHeaderBytes = 12
 
-/** Longest job handle in bytes, its NUL terminator counted: 63 bytes can be seen. */
-export const maxHandleBytes = 64
-
 /** Longest unique id, and longest reducer, in bytes without a terminator. */
 export const maxUniqueBytes = 64
 

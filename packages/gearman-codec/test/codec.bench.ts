@@ -1,5 +1,5 @@
 import { bench, describe } from 'vitest'
-import { Decoder, encodeRequest, encodeResponse, ResponseBatch } from '../src/index.ts'
+import { Decoder, encodeRequest, encodeResponse } from '../src/index.ts'
 
 /** Packets in one chunk, about what one read of a busy connection brings. */
 const PACKETS = 100
@@ -47,10 +47,5 @@ describe(`decode, ${PACKETS} packets a call`, () => {
 describe(`encode, ${PACKETS} packets a call`, () => {
   bench('JOB_ASSIGN of 100 B, each in a buffer of its own', () => {
     for (let i = 0; i < PACKETS; i++) encodeResponse('JOB_ASSIGN', handle, 'function', payload)
-  })
-  bench('JOB_ASSIGN of 100 B in a batch', () => {
-    const batch = new ResponseBatch()
-    for (let i = 0; i < PACKETS; i++) batch.add('JOB_ASSIGN', handle, 'function', payload)
-    batch.take()
   })
 })

@@ -4,14 +4,11 @@ import {
   encode,
   encodeError,
   encodeRequest,
-  encodeResponse,
   type ErrorPacketKey,
   errorPackets,
-  noop,
   packetTypes,
-  ResponseBatch,
 } from '../src/index.ts'
-import { anyPacket, decode, failure, hex, plain } from './helpers.ts'
+import { decode, failure, hex, plain } from './helpers.ts'
 
 describe('encoding', () => {
   it('writes text as UTF-8, as bytes of the same text would be', () => {
@@ -49,55 +46,6 @@ describe('encoding', () => {
         }
       }
     })
-  })
-})
-
-describe('a batch of responses', () => {
-  it('is, taken together, what the single packets are', () => {
-    fc.assert(
-      fc.property(fc.array(anyPacket, { maxLength: 60 }), fc.nat(100_000), (packets, size) => {
-        const batch = new ResponseBatch()
-        const single: Buffer[] = []
-        const add = (data: string | Buffer) => {
-          batch.add('ECHO_RES', data)
-          single.push(encodeResponse('ECHO_RES', data))
-        }
-        for (const { args } of packets) add(args[0] ?? '')
-        batch.addBytes(noop)
-        single.push(noop)
-        add(Buffer.alloc(size, 'x'))
-        add('end')
-        const all = Buffer.concat(single)
-        expect(batch.byteLength).toBe(all.length)
-        expect(Buffer.concat(batch.take()).equals(all)).toBe(true)
-        expect(batch.take()).toEqual([])
-        expect(batch.byteLength).toBe(0)
-      }),
-    )
-  })
-
-  it('of a thousand small packets comes in few buffers', () => {
-    const batch = new ResponseBatch()
-    for (let job = 0; job < 1000; job++) batch.add('JOB_CREATED', `H:lap:${job}`)
-    const buffers = batch.take()
-    expect(buffers.length).toBeLessThan(6)
-    expect(decode(buffers)).toHaveLength(1000)
-  })
-
-  it('does not touch buffers that were taken', () => {
-    const batch = new ResponseBatch()
-    batch.add('JOB_CREATED', 'H:lap:1')
-    const first = batch.take()
-    batch.add('JOB_CREATED', 'H:lap:2')
-    batch.take()
-    expect(decode(first).map(plain)).toEqual([['RES', 'JOB_CREATED', 'H:lap:1']])
-  })
-
-  it('is unchanged by a packet that cannot be encoded', () => {
-    const batch = new ResponseBatch()
-    batch.add('NOOP')
-    expect(failure(() => batch.add('JOB_CREATED', 'a\0b')).code).toBe('NUL_IN_ARGUMENT')
-    expect(batch.take()).toEqual([noop])
   })
 })
 
