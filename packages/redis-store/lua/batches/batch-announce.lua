@@ -1,6 +1,12 @@
 -- In a cluster: a batch is told which of its jobs and callbacks have ended. Told again it is the same.
--- KEYS: {xg}:batch:<bid>. ARGV: open, close, bid, lane, then per entry: kind (job, callback), word (done,
--- failed), and the id of the job or <bid>:<what>.
+-- KEYS:
+--   1 {xg}:batch:<bid>: hash
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 bid: string
+--   4 lane: string
+--   5 and more, per entry: kind (job, callback), word (done, failed), and the id of the job or <bid>:<what>
+-- Returns 1.
 --#include keys
 --#include batches
 local bid, lane = ARGV[3], ARGV[4]

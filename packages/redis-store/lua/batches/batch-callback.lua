@@ -1,6 +1,15 @@
 -- In a cluster: pushes a callback of a batch into its lane, once.
--- KEYS: uid:{lane}. ARGV: open, close, lane, <bid>:<what>, queue (its hint index, empty for none), level, jid,
--- fields and values of its hash. Returns 1, or 0 where it was pushed before.
+-- KEYS:
+--   1 uid:{lane}: string
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 <bid>:<what>: string
+--   5 queue (its hint index, empty for none): string
+--   6 level: string
+--   7 jid: string
+--   8 and more: fields and values of its hash: strings
+-- Returns 1, or 0 where it was pushed before.
 --#include keys
 --#include batches
 local lane, callback = ARGV[3], ARGV[4]

@@ -1,7 +1,13 @@
 -- Makes a batch, which is open.
--- KEYS: xg:batch:<bid>. ARGV: open, close, bid, parent (empty for none), description, then for the
--- callbacks complete and success: number of strings, and the strings: lane, queue (its hint index, empty
--- for none), level, jid, fields and values of its hash.
+-- KEYS:
+--   1 xg:batch:<bid>: hash
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 bid: string
+--   4 parent (empty for none): string
+--   5 description: string
+--   6 and more, for the callbacks complete and success: number of strings, and the strings: lane, queue (its hint
+--     index, empty for none), level, jid, fields and values of its hash
 -- Returns 1, or 0 where the parent is not known.
 --#include keys
 --#include batches

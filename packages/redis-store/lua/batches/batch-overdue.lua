@@ -1,5 +1,10 @@
--- In a cluster: submissions that joined batches so long ago that their nodes may have died before they stored
--- them. KEYS: {xg}:joins. ARGV: open, close, how long ago (ms), the most of them.
+-- In a cluster: submissions that joined batches so long ago that their nodes may have died before they stored them.
+-- KEYS:
+--   1 {xg}:joins: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 how long ago: integer, ms
+--   4 the most of them: integer
 -- Returns members of {xg}:joins.
 --#include keys
 return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', integer(nowMs() - ARGV[3]), 'LIMIT', 0, ARGV[4])

@@ -1,5 +1,11 @@
 -- In a cluster: counts jobs that joined a batch and were not stored out of it again, once.
--- KEYS: {xg}:batch:<bid>. ARGV: open, close, bid, jobs, note (a member of {xg}:joins).
+-- KEYS:
+--   1 {xg}:batch:<bid>: hash
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 bid: string
+--   4 jobs: integer
+--   5 note (a member of {xg}:joins): string
 -- Returns 1, or 0 where it was settled before.
 --#include keys
 --#include batches

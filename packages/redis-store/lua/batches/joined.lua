@@ -1,5 +1,9 @@
 -- In a cluster: how many jobs of a submission, which has joined a batch, are stored. From then on none will be.
--- KEYS: xg:joined:{lane}:<note>. ARGV: open, close.
+-- KEYS:
+--   1 xg:joined:{lane}:<note>: string
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+-- Returns how many are stored.
 --#include keys
 local stored = redis.call('GET', KEYS[1])
 if not stored then redis.call('SET', KEYS[1], 'void', 'EX', 86400) end

@@ -1,8 +1,11 @@
 -- How a lane stands, for the indexes that a cluster keeps in other slots.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane.
--- Returns { rank of its next job, its level, when its next scheduled job is due (ms), `open` or
--- `auto` if consumers may take its jobs,
--- 1 if jobs have ended of which their batches do not know }, each empty for none.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+-- Returns { rank of its next job, its level, when its next scheduled job is due (ms), `open` or `auto` if consumers may
+-- take its jobs, 1 if jobs have ended of which their batches do not know }, each empty for none.
 --#include keys
 --#include levels
 --#include lanes

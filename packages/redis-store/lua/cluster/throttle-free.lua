@@ -1,5 +1,11 @@
 -- In a cluster: jobs of a queue with a limit have ended. Who waits for room is woken by what is next in it.
--- KEYS: xg:slots:{queue}. ARGV: open, close, queue, then per job: lane, id.
+-- KEYS:
+--   1 xg:slots:{queue}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 queue: string
+--   4 and more, per job: lane, id
+-- Returns how many jobs count no more.
 --#include keys
 --#include throttle
 local freed = 0

@@ -1,6 +1,16 @@
 -- In a cluster: what came of a leave to hand out jobs.
--- KEYS: xg:slots:{queue}. ARGV: open, close, queue, concurrency (0: any), jobs of a worker (0: any), the worker, name of
--- the leave, jobs allowed, then per job that was handed out: lane, id.
+-- KEYS:
+--   1 xg:slots:{queue}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 queue: string
+--   4 concurrency (0: any): integer
+--   5 jobs of a worker (0: any): integer
+--   6 the worker: string
+--   7 name of the leave: string
+--   8 jobs allowed: integer
+--   9 and more, per job that was handed out: lane, id
+-- Returns 1.
 --#include keys
 --#include throttle
 local leave, allowed, now = ARGV[7], tonumber(ARGV[8]), nowMs()

@@ -1,7 +1,18 @@
--- In a cluster: asks leave to hand out jobs of a queue that has a limit. A leave counts as a job until it
--- is settled, and runs out where the node that got it died.
--- KEYS: xg:slots:{queue}. ARGV: open, close, queue, concurrency (0: any), rate (0: any), per (ms), timeout (ms, 0: none),
--- jobs of a worker (0: any), the worker, jobs wanted, name of the leave.
+-- In a cluster: asks leave to hand out jobs of a queue that has a limit. A leave counts as a job until it is settled,
+-- and runs out where the node that got it died.
+-- KEYS:
+--   1 xg:slots:{queue}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 queue: string
+--   4 concurrency (0: any): integer
+--   5 rate (0: any): integer
+--   6 time of the rate: integer, ms
+--   7 timeout (ms, 0: none): integer, ms
+--   8 jobs of a worker (0: any): integer
+--   9 the worker: string
+--   10 jobs wanted: integer
+--   11 name of the leave: string
 -- Returns { jobs allowed, 1 if there were to be more, for how long time forbids more (ms) }.
 --#include keys
 --#include throttle

@@ -1,5 +1,11 @@
 -- Notes that the source of jobs has them no more.
--- KEYS: uid:{lane}. ARGV: open, close, lane, import ids.
+-- KEYS:
+--   1 uid:{lane}: string
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 and more: import ids: strings
+-- Returns 0.
 --#include keys
 --#include imports
 local lane = ARGV[3]

@@ -1,7 +1,12 @@
 -- Takes imported jobs back that no worker has begun.
--- KEYS: uid:{lane}. ARGV: open, close, lane, what (hold: it stands with the dead, and `held` says where it stood; drop:
--- it is gone), when a held job is forgotten (ms), then per job: import id, its note, failure (as it was read, empty for
--- none).
+-- KEYS:
+--   1 uid:{lane}: string
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 what (hold: it stands with the dead, and `held` says where it stood; drop: it is gone): string
+--   5 when a held job is forgotten: integer, ms
+--   6 and more, per job: import id, its note, failure (as it was read, empty for none)
 -- Returns a digit per job: 1 done, 0 begun or over, 2 the note is another now.
 --#include keys
 --#include levels

@@ -1,6 +1,13 @@
--- A client of this node waits no longer, once per id. A foreground job that nobody waits for is not
--- run: claim drops it.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, ids.
+-- A client of this node waits no longer, once per id. A foreground job that nobody waits for is not run: claim drops
+-- it.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 node: string
+--   5 and more: ids: strings
+-- Returns 1.
 --#include keys
 --#include waits
 local lane, node = ARGV[3], ARGV[4]

@@ -1,5 +1,12 @@
 -- Ends a job that is queued, scheduled or reserved, or that a native worker took, which may have died with it.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, id. Returns 1, or 0 for any other job.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 node: string
+--   5 id: integer
+-- Returns 1, or 0 for any other job.
 --#include keys
 --#include levels
 --#include aside

@@ -1,6 +1,14 @@
 -- Ends the jobs that stand in some places of a lane.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, most, places (high, normal, low, scheduled, dead,
--- busy, which comes last, where it is all of them). Returns their ids; fewer than the most means that the places are empty.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 node: string
+--   5 most: integer
+--   6 and more: places (high, normal, low, scheduled, dead, busy, which comes last, where it is all of them):
+--     strings
+-- Returns their ids; fewer than the most means that the places are empty.
 --#include keys
 --#include levels
 --#include aside

@@ -1,4 +1,10 @@
 -- In a cluster: keeps which finished job a jid names, as long as its hash is kept.
--- KEYS: xg:ended:<jid>. ARGV: open, close, `<id> <lane>`, seconds. Returns 1.
+-- KEYS:
+--   1 xg:ended:<jid>: string
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 `<id> <lane>`: string
+--   4 seconds: integer, seconds
+-- Returns 1.
 redis.call('SET', KEYS[1], ARGV[3], 'EX', ARGV[4])
 return 1

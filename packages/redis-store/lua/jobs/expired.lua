@@ -1,5 +1,10 @@
 -- Reservations past their deadline. They stand until an outcome with their token ends them.
--- KEYS: xg:busy:{lane} of the first. ARGV: open, close, most per lane, lanes.
+-- KEYS:
+--   1 xg:busy:{lane} of the first: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 most per lane: integer
+--   4 and more: lanes: strings
 -- Returns flat per job: lane, id, token.
 --#include keys
 local now, found = nowMs(), {}

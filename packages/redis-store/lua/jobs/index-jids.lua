@@ -1,6 +1,11 @@
 -- In a cluster: brings a slot of the index of jids in line with what a lane has noted.
--- KEYS: xg:jids:{slot}. ARGV: open, close, then per jid: what (add; heal: only where there is none; drop: only where it
--- names that job), jid, `<id> <lane>`. Returns 1.
+-- KEYS:
+--   1 xg:jids:{slot}: hash
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 and more, per jid: what (add; heal: only where there is none; drop: only where it names that job), jid,
+--     `<id> <lane>`
+-- Returns 1.
 for at = 3, #ARGV, 3 do
   local what, jid, ref = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   if what == 'add' then

@@ -1,5 +1,12 @@
 -- Has the hashes of jobs that end kept for a while, for one who compares outcomes. A native client's is kept anyway.
--- KEYS: uid:{lane}. ARGV: open, close, lane, seconds, ids.
+-- KEYS:
+--   1 uid:{lane}: string
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 seconds: integer, seconds
+--   5 and more: ids: strings
+-- Returns 0.
 --#include keys
 local lane, seconds = ARGV[3], tonumber(ARGV[4])
 for at = 5, #ARGV do

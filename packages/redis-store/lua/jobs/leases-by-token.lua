@@ -1,5 +1,12 @@
 -- Reservations of one lane that a node has given out under such numbers.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, first token number, the number after the last.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 node: string
+--   5 first token number: integer
+--   6 the number after the last: integer
 -- Returns { id, token } flat.
 --#include keys
 local lane, mine, first, last = ARGV[3], ARGV[4] .. '-', tonumber(ARGV[5]), tonumber(ARGV[6])

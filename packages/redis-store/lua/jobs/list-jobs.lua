@@ -1,5 +1,12 @@
 -- One page of the jobs in one place of a lane, the next to be taken first.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, place (high, normal, low, scheduled, busy), first, count.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 place (high, normal, low, scheduled, busy): string
+--   5 first: integer
+--   6 count: integer
 -- Returns per job: { id, losses, fg, wait, unique }, each empty where the job has none.
 --#include keys
 --#include aside

@@ -1,6 +1,16 @@
 -- Moves jobs out of a set of a lane: into its queues, to the dead, or away.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none), set
--- (scheduled, retries, dead), to (queue, dead, nowhere), dead set's most, dead seconds, ids.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 node: string
+--   5 queue (its hint index, empty for none): string
+--   6 set (scheduled, retries, dead): string
+--   7 to (queue, dead, nowhere): string
+--   8 dead set's most: integer
+--   9 dead seconds: integer, seconds
+--   10 and more: ids: strings
 -- Returns the ids that stood in the set.
 --#include keys
 --#include levels

@@ -1,7 +1,17 @@
 -- Keeps what is noted on a job, mostly by the worker that holds it.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, id, token (empty: whoever holds it, if anybody), text (empty for
--- none), 1 if there is a text, until when the job is to stay reserved at least (ms, empty for as it is: a reservation
--- is never cut short), percent (empty for none). Returns 1, or 0 where the token is not the job's, or there is no job.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 id: integer
+--   5 token (empty: whoever holds it, if anybody): string
+--   6 text (empty for none): string
+--   7 1 if there is a text: flag
+--   8 until when the job is to stay reserved at least (ms, empty for as it is: a reservation is never cut short):
+--     integer, ms
+--   9 percent (empty for none): string
+-- Returns 1, or 0 where the token is not the job's, or there is no job.
 --#include keys
 local lane, id, token, text, hasText, untilMs = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local key = jobKey(lane, id)

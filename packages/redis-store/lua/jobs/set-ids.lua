@@ -1,5 +1,12 @@
 -- One page of a set of a lane, the first to be due or forgotten first.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, set (scheduled, retries, dead), first, count.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 set (scheduled, retries, dead): string
+--   5 first: integer
+--   6 count: integer
 -- Returns { members looked at, ids ... }.
 --#include keys
 local lane, set, first, count = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])

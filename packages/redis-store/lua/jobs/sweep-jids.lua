@@ -1,6 +1,11 @@
 -- Outside a cluster: looks through a piece of the index of jids for jobs that a native worker finished unheard, and
 -- forgets the entries of jobs that are gone.
--- KEYS: xg:jids. ARGV: open, close, cursor, entries to look at.
+-- KEYS:
+--   1 xg:jids: hash
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 cursor: integer
+--   4 entries to look at: integer
 -- Returns { next cursor (0: that was all), flat per job: lane, id }.
 --#include keys
 --#include native

@@ -1,7 +1,13 @@
--- Looks through a piece of an index of unfinished jobs for those that a native worker finished unheard,
--- and forgets the entries of jobs that are gone. Jids of a lane, which former versions kept outside a cluster, move to
--- the index of all lanes.
--- KEYS: xg:unique:{lane} or xg:jid:{lane}. ARGV: open, close, lane, cursor, entries to look at.
+-- Looks through a piece of an index of unfinished jobs for those that a native worker finished unheard, and forgets the
+-- entries of jobs that are gone. Jids of a lane, which former versions kept outside a cluster, move to the index of all
+-- lanes.
+-- KEYS:
+--   1 xg:unique:{lane} or xg:jid:{lane}: hash
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 cursor: integer
+--   5 entries to look at: integer
 -- Returns { next cursor (0: that was all), ids ... }.
 --#include keys
 --#include native

@@ -1,7 +1,13 @@
--- Ends jobs of a lane that do not run, the dead ones too, and what native workers left; with the last of them goes
--- what the lane's hash holds. Its ids are not given again, and it stays open or closed to consumers as it was.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, most. Returns ids, or 0 where it has workers or
--- running jobs.
+-- Ends jobs of a lane that do not run, the dead ones too, and what native workers left; with the last of them goes what
+-- the lane's hash holds. Its ids are not given again, and it stays open or closed to consumers as it was.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 node: string
+--   5 most: integer
+-- Returns ids, or 0 where it has workers or running jobs.
 --#include keys
 --#include jobs
 --#include aside

@@ -1,5 +1,11 @@
 -- Closes a lane to consumers because of workers of its function that were seen in another.
--- KEYS: xg:lane:{lane}. ARGV: open, close, lane, and what closed-until returned.
+-- KEYS:
+--   1 xg:lane:{lane}: hash
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4, 5 what closed-until returned: integer, ms, and string
+-- Returns 1.
 --#include keys
 --#include lanes
 closeUntil(ARGV[3], tonumber(ARGV[4]), ARGV[5])

@@ -1,5 +1,10 @@
 -- Until when by-name workers close a lane to consumers.
--- KEYS: xg:lane:{lane}. ARGV: open, close, lane, how long they do (ms).
+-- KEYS:
+--   1 xg:lane:{lane}: hash
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 how long they do: integer, ms
 -- Returns { until when (ms), `shut` where an operator closes it }.
 --#include keys
 --#include lanes

@@ -1,8 +1,14 @@
 -- Counts of lanes.
--- KEYS: xg:busy:{lane} of the first. ARGV: open, close, 1 to look at the next jobs, lanes.
+-- KEYS:
+--   1 xg:busy:{lane} of the first: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 1 to look at the next jobs: flag
+--   4 and more: lanes: strings
 -- Returns per lane { high, normal, low, running, scheduled, dead, workers, submitted, completed, failed, retried,
--- retrying, expired, promoted, requeued, forgotten, 1 if its queue was removed and no job has come since, since when the
--- next job has been queued (ms; empty where none is or it was not asked for) }, which is empty where all of it is 0.
+-- retrying, expired, promoted, requeued, forgotten, 1 if its queue was removed and no job has come since, since when
+-- the next job has been queued (ms; empty where none is or it was not asked for) }, which is empty where all of it is
+-- 0.
 --#include keys
 local now, found, withSince = nowMs(), {}, ARGV[3] == '1'
 

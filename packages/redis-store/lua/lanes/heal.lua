@@ -1,8 +1,12 @@
--- Puts lanes into the indexes that native programs filled unheard, forgets dead jobs whose time is up, and notes by-name
--- workers that are there.
--- KEYS: queue:{lane}:scheduled of the first. ARGV: open, close, how long by-name workers close a lane (ms), then per
--- lane: lane, queue.
--- Tells of a lane where another program has put something else in the place of a queue, when the others are done.
+-- Puts lanes into the indexes that native programs filled unheard, forgets dead jobs whose time is up, and notes
+-- by-name workers that are there. Tells of a lane where another program has put something else in the place of a queue,
+-- when the others are done.
+-- KEYS:
+--   1 queue:{lane}:scheduled of the first: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 how long by-name workers close a lane: integer, ms
+--   4 and more, per lane: lane, queue
 -- Returns the lanes that are closed, whose jobs no by-name worker is there for, and whose queue has consumers.
 --#include keys
 --#include levels

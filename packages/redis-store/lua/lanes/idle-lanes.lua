@@ -1,6 +1,11 @@
--- Finds lanes with nothing in them: no jobs, no workers, no limits, and not closed by an operator. Of those that have been
--- so for long enough only that stays, for 90 days, which says whether consumers get jobs and which jobs are over.
--- KEYS: xg:lane:{lane} of the first. ARGV: open, close, for how long (ms), lanes.
+-- Finds lanes with nothing in them: no jobs, no workers, no limits, and not closed by an operator. Of those that have
+-- been so for long enough only that stays, for 90 days, which says whether consumers get jobs and which jobs are over.
+-- KEYS:
+--   1 xg:lane:{lane} of the first: hash
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 for how long: integer, ms
+--   4 and more: lanes: strings
 -- Returns the lanes that are to be given back.
 --#include keys
 local now, idleForMs, over = nowMs(), tonumber(ARGV[3]), {}

@@ -1,7 +1,11 @@
--- Those of the lanes that have queued jobs which somebody wants. They are put into the hint index of
--- their queue, so that who is told of them finds them: a native client pushes past it.
--- KEYS: queue:{lane}:normal of the first. ARGV: open, close, then per lane: lane, queue (its hint index,
--- empty for none).
+-- Those of the lanes that have queued jobs which somebody wants. They are put into the hint index of their queue, so
+-- that who is told of them finds them: a native client pushes past it.
+-- KEYS:
+--   1 queue:{lane}:normal of the first: list
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 and more, per lane: lane, queue (its hint index, empty for none)
+-- Returns those lanes.
 --#include keys
 --#include levels
 local found, now = {}, nowMs()

@@ -1,5 +1,12 @@
 -- Opens a lane to consumers for good, or closes it until it is opened again.
--- KEYS: xg:lane:{lane}. ARGV: open, close, lane, queue (its hint index, empty for none), 1 or 0.
+-- KEYS:
+--   1 xg:lane:{lane}: hash
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 queue (its hint index, empty for none): string
+--   5 1 or 0: flag
+-- Returns 1.
 --#include keys
 --#include levels
 local lane, queue, now = ARGV[3], ARGV[4], nowMs()

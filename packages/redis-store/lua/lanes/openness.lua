@@ -1,5 +1,9 @@
 -- Tells if consumers are given jobs of a lane, and why.
--- KEYS: xg:lane:{lane}. ARGV: open, close, lane.
+-- KEYS:
+--   1 xg:lane:{lane}: hash
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
 -- Returns { open, shut (by an operator), closed or auto; until when it is closed (ms); its by-name workers }.
 --#include keys
 --#include lanes

@@ -1,9 +1,14 @@
 -- Moves due jobs of lanes from their scheduled sets into their queues, of each lane the oldest first. In the line of
--- their queue they stand by when they were due, and those that were due at once by when they came.
--- KEYS: queue:{lane}:scheduled of the first. ARGV: open, close, most, then per lane: lane, queue (hint
--- index, empty for none).
--- Where jobs wait beside a lane's lists, native workers are to have the next of them: it is looked at every second.
--- Returns per lane { moved, when it is to be looked at again in ms or empty, 1 where more is due, 2 where it had no turn }.
+-- their queue they stand by when they were due, and those that were due at once by when they came. Where jobs wait
+-- beside a lane's lists, native workers are to have the next of them: it is looked at every second.
+-- KEYS:
+--   1 queue:{lane}:scheduled of the first: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 most: integer
+--   4 and more, per lane: lane, queue (hint index, empty for none)
+-- Returns per lane { moved, when it is to be looked at again in ms or empty, 1 where more is due, 2 where it had no
+-- turn }.
 --#include keys
 --#include levels
 local most, now, results, due = tonumber(ARGV[3]), nowMs(), {}, {}

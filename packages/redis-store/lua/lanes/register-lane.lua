@@ -1,7 +1,14 @@
--- Gives a lane its number, once. Tells all nodes of a new one. Workers of the function that were seen close a new
--- lane as they do its home lane; in a cluster that is told by a step before.
--- KEYS: xg:lanes. ARGV: open, close, lane, most, the function's home lane (empty: no other), how long by-name workers
--- close a lane (ms). Returns the number, or 0 when there are too many.
+-- Gives a lane its number, once. Tells all nodes of a new one. Workers of the function that were seen close a new lane
+-- as they do its home lane; in a cluster that is told by a step before.
+-- KEYS:
+--   1 xg:lanes: hash
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 most: integer
+--   5 the function's home lane (empty: no other): string
+--   6 how long by-name workers close a lane: integer, ms
+-- Returns the number, or 0 when there are too many.
 --#include keys
 --#include lanes
 local lane, most = ARGV[3], tonumber(ARGV[4])

@@ -1,5 +1,10 @@
 -- Notes that the queue of a lane was removed: which job came last before. A lane with queued jobs has come again.
--- KEYS: xg:lane:{lane}. ARGV: open, close, lane. Returns 1, or 0 where jobs are queued.
+-- KEYS:
+--   1 xg:lane:{lane}: hash
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+-- Returns 1, or 0 where jobs are queued.
 --#include keys
 local lane = ARGV[3]
 for _, band in ipairs({ 'high', 'normal', 'low' }) do

@@ -1,6 +1,6 @@
--- Key names. ARGV[1] and ARGV[2] are the braces around what keys of one slot have in common, a lane, a
--- queue or `xg`: empty, or { and } in a cluster, where a script touches one slot. `database` is the number of the
--- server's database, which published messages do not carry (scripts.ts sets it). The twin of keys.ts.
+-- Key names, the twin of keys.ts. ARGV[1] and ARGV[2] are the braces around what keys of one slot have in common, a
+-- lane, a queue or `xg`: { and } in a cluster, where they make it the hash tag of all its keys, so that a script may
+-- name keys that are not among KEYS; else empty. `database` is the server's, which published messages do not carry.
 local open, close = ARGV[1], ARGV[2]
 local function laneKey(kind, lane) return kind .. ':' .. open .. lane .. close end
 -- What is asked for again and again of one lane is put together once.

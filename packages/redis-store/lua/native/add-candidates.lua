@@ -1,5 +1,11 @@
 -- Remembers idle jobs that were met in no queue.
--- KEYS: xg:suspects:{lane}. ARGV: open, close, lane, ids.
+-- KEYS:
+--   1 xg:suspects:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 and more: ids: strings
+-- Returns 1.
 --#include keys
 --#include native
 local lane, now = ARGV[3], nowMs()

@@ -1,5 +1,10 @@
 -- Takes, renews or gives back the right to look after what native programs left.
--- KEYS: xg:caretaker. ARGV: open, close, node, for how long (ms; 0: gives it back).
+-- KEYS:
+--   1 xg:caretaker: string
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 node: string
+--   4 for how long (ms; 0: gives it back): integer, ms
 -- Returns 1 if the node has it.
 local node, forMs = ARGV[3], tonumber(ARGV[4])
 local holder = redis.call('GET', KEYS[1])

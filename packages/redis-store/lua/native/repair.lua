@@ -1,7 +1,18 @@
 -- Puts right what native programs left behind in a lane and what has not changed for a lease.
--- KEYS: xg:suspects:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none), lease
--- (ms), what to do (nothing, strays, all), most, most losses (0: no limit), failure JSON of a job that has them, dead
--- set's most, dead seconds.
+-- KEYS:
+--   1 xg:suspects:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 node: string
+--   5 queue (its hint index, empty for none): string
+--   6 lease: integer, ms
+--   7 what to do (nothing, strays, all): string
+--   8 most: integer
+--   9 most losses (0: no limit): integer
+--   10 failure JSON of a job that has them: string
+--   11 dead set's most: integer
+--   12 dead seconds: integer, seconds
 -- Returns { kind, id } flat: b a silent worker's job, k one that is left but for its unique key, i a stray, h counts
 -- that nobody stands for.
 --#include keys

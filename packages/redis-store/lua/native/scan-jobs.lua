@@ -1,6 +1,12 @@
--- Looks at jobs of one lane for what native programs left, and gives each the end of its time, or none, that it is
--- to have. Ends what is left of jobs that were cleared away.
--- KEYS: xg:suspects:{lane}. ARGV: open, close, lane, 1 to remember candidates, ids.
+-- Looks at jobs of one lane for what native programs left, and gives each the end of its time, or none, that it is to
+-- have. Ends what is left of jobs that were cleared away.
+-- KEYS:
+--   1 xg:suspects:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 1 to remember candidates: flag
+--   5 and more: ids: strings
 -- Returns { 1 if anything here may have been left, number of unsettled ids, those ids ..., idle ids that no queue's
 -- next job stands before ... }.
 --#include keys

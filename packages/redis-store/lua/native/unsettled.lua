@@ -1,5 +1,11 @@
 -- Those of the jobs that a native worker finished and nobody settled.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, ids.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 and more: ids: strings
+-- Returns their ids.
 --#include keys
 --#include native
 local lane, found = ARGV[3], {}

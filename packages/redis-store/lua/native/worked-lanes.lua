@@ -1,6 +1,11 @@
 -- Those of the lanes that native workers are counted for.
--- KEYS: count:{lane} of the first. ARGV: open, close, 1 to remember since when their
--- next job stands still, lanes.
+-- KEYS:
+--   1 count:{lane} of the first: string
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 1 to remember since when their next job stands still: flag
+--   4 and more: lanes: strings
+-- Returns those lanes.
 --#include keys
 --#include native
 local worked, now = {}, nowMs()

@@ -1,5 +1,9 @@
 -- A node says that it lives.
--- KEYS: xg:nodes. ARGV: open, close, node.
+-- KEYS:
+--   1 xg:nodes: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 node: string
 -- Returns { now (ms), 1 if the node was not known, then per other node: its name, its last heartbeat (ms) }.
 --#include keys
 local now = nowMs()

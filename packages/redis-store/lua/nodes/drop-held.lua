@@ -1,5 +1,11 @@
 -- Leases of a holder have ended. A holder without any is forgotten.
--- KEYS: xg:holders. ARGV: open, close, holder, tokens.
+-- KEYS:
+--   1 xg:holders: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 holder: string
+--   4 and more: tokens: strings
+-- Returns 1.
 --#include keys
 local holder = ARGV[3]
 for at = 4, #ARGV do redis.call('HDEL', heldKey(holder), ARGV[at]) end

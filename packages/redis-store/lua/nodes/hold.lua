@@ -1,5 +1,11 @@
 -- Notes which leases a Faktory worker holds that go back when it dies. It lives.
--- KEYS: xg:holders. ARGV: open, close, holder, then per lease: token, `<id> <lane>`.
+-- KEYS:
+--   1 xg:holders: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 holder: string
+--   4 and more, per lease: token, `<id> <lane>`
+-- Returns 1.
 --#include keys
 -- No lease is longer than a day, and none can be made longer by more than that.
 local keptSeconds = 172800

@@ -1,5 +1,10 @@
 -- Holders of leases live. One that holds nothing is not noted.
--- KEYS: xg:holders. ARGV: open, close, holders.
+-- KEYS:
+--   1 xg:holders: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 and more: holders: strings
+-- Returns 1.
 --#include keys
 local now = integer(nowMs())
 for at = 3, #ARGV do redis.call('ZADD', KEYS[1], 'XX', now, ARGV[at]) end

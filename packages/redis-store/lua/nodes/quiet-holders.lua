@@ -1,5 +1,10 @@
 -- Holders of which nothing was heard for so long.
--- KEYS: xg:holders. ARGV: open, close, how long (ms), most.
+-- KEYS:
+--   1 xg:holders: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 how long: integer, ms
+--   4 most: integer
 -- Returns { now (ms), then per holder: its name, when it was heard of last (ms) }.
 --#include keys
 local now = nowMs()

@@ -1,9 +1,20 @@
 -- Forgets a node that is gone, in one lane. Puts back what its by-name workers held, takes away its worker counts, and
 -- forgets its clients that wait: a foreground job that nobody else waits for is not run. Walks the lane in pieces.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, queue (its hint index, empty for none), 1 if the node died (its
--- jobs have lost a worker), most losses (0: no limit), how long by-name workers close the lane to consumers (ms), failure
--- JSON of a job that has the most losses (empty: not kept), dead set's most, dead seconds, place (1 for the first),
--- cursor in it (0 for its start).
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 node: string
+--   5 queue (its hint index, empty for none): string
+--   6 1 if the node died (its jobs have lost a worker): flag
+--   7 most losses (0: no limit): integer
+--   8 how long by-name workers close the lane to consumers: integer, ms
+--   9 failure JSON of a job that has the most losses (empty: not kept): string
+--   10 dead set's most: integer
+--   11 dead seconds: integer, seconds
+--   12 place (1 for the first): integer
+--   13 cursor in it (0 for its start): integer
 -- Returns { jobs put back, next place (0: that was all), cursor in it }.
 --#include keys
 --#include levels

@@ -1,8 +1,13 @@
--- Sets how many workers behind a node lanes have, and keeps count:{lane} true by the difference.
--- By-name workers close the lane to consumers from then on, and for a time after the last of them.
--- KEYS: count:{lane} of the first. ARGV: open, close, node, how long by-name workers close a lane (ms), then per lane:
--- lane, by name, consumers, 1 where by-name workers of the function are in other lanes, queue (its hint index, empty for
--- none).
+-- Sets how many workers behind a node lanes have, and keeps count:{lane} true by the difference. By-name workers close
+-- the lane to consumers from then on, and for a time after the last of them.
+-- KEYS:
+--   1 count:{lane} of the first: string
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 node: string
+--   4 how long by-name workers close a lane: integer, ms
+--   5 and more, per lane: lane, by name, consumers, 1 where by-name workers of the function are in other lanes,
+--     queue (its hint index, empty for none)
 -- Returns { lane, why } flat of those that are refused; the others are set all the same.
 --#include keys
 --#include levels

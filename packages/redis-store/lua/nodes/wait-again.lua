@@ -1,5 +1,12 @@
 -- Clients of a node that was taken for dead wait on.
--- KEYS: xg:busy:{lane}. ARGV: open, close, lane, node, then per job: id, clients.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 node: string
+--   5 and more, per job: id, clients
+-- Returns 1.
 --#include keys
 --#include waits
 local lane, node = ARGV[3], ARGV[4]

@@ -47,3 +47,13 @@ test('what a function names itself is made when it is called', () => {
   expect(at('joinBatch')).toBeGreaterThan(at('joinsBatch'))
   expect(at('jobKey')).toBeLessThan(at('joinsBatch'))
 })
+
+/** Those whose arguments are one packed list, which their heads describe. */
+const packed = new Set(['step.lua', 'imports/import.lua'])
+const plain = filesIn(folder).filter((file) => !file.startsWith('lib/') && !packed.has(file))
+
+test.each(plain)('%s lists its keys and arguments, one a line, and what it returns', (file) => {
+  const item = String.raw`(?:--   \d.*\n(?:--     .*\n)*)`
+  const head = new RegExp(`^(?:-- .*\\n)+-- KEYS:\\n${item}+-- ARGV:\\n${item}+-- Returns .`)
+  expect(readFileSync(new URL(file, folder), 'utf8')).toMatch(head)
+})
