@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sqlite from 'node-sqlite3-wasm'
@@ -76,6 +76,29 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       await source.close()
       return found
     }
+
+    test('what a program left half done when it was killed is taken back before jobs are read', async () => {
+      const half = join(folder, 'half.sqlite')
+      const db = new sqlite.Database(path)
+      db.exec('PRAGMA cache_size = 1; BEGIN')
+      // Pages of an open transaction are in the file as soon as there is no room for them.
+      db.exec("UPDATE gearman_queue SET function_name = 'spoilt' || rowid, data = zeroblob(9000)")
+      copyFileSync(path, half)
+      copyFileSync(`${path}-journal`, `${half}-journal`)
+      db.exec('ROLLBACK')
+      db.close()
+      const source = await openSource(`gearmand+sqlite://${half}`, { isMove: false, functions: [] })
+      const names = new Set<string>()
+      let jobs = 0
+      for await (const { records } of source.pages(undefined, { jobs: 100, bytes: 1e6 })) {
+        jobs += records.length
+        for (const { fn } of records) names.add(fn)
+      }
+      await source.close()
+      expect(jobs).toBe(300)
+      expect([...names].sort()).toEqual(['mail', 'report-0', 'report-1'])
+      expect(existsSync(`${half}-journal`)).toBe(false)
+    })
 
     test('every job arrives once, as its client submitted it', async () => {
       expect(await move(false)).toMatchObject({ read: 300, created: 300, rejected: 0 })

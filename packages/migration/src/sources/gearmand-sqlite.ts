@@ -6,6 +6,7 @@ import type { JobRecord, Reject } from '../record.ts'
 import type { Page, PageBounds, Source } from '../source.ts'
 import { usersOf } from './file-users.ts'
 import { isRecord, recordOfRow } from './gearmand-row.ts'
+import { rollBack } from './sqlite-journal.ts'
 import { columnsOf, hasRunTimes, removedTable, rowOf } from './gearmand-table.ts'
 
 const limits = [
@@ -67,7 +68,10 @@ export class GearmandSqliteSource implements Source {
       throw new MigrationError('USAGE', `${path} is open in ${who}: stop it before --move.`)
     }
     // A driver that was killed leaves its lock behind; nobody has the file open now.
-    if (users.length === 0) await rmdir(`${path}.lock`).catch(() => undefined)
+    if (users.length === 0) {
+      await rmdir(`${path}.lock`).catch(() => undefined)
+      await reaching(path, () => rollBack(path))
+    }
     return reaching(path, () => {
       const db = new sqlite.Database(path, { fileMustExist: true, readOnly: !isMoved })
       try {

@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
+import { prove } from './proof/prove.ts'
+import { sources } from './proof/sources.ts'
+
+const lacksPhp =
+  spawnSync('php', ['-r', 'exit(class_exists("GearmanWorker") ? 0 : 1);']).status !== 0 &&
+  process.env['CI'] !== 'true'
+
+/** `npm run prove -- migrate` does the same with 100,000 jobs of every source. */
+describe.skipIf(lacksRedis || lacksPhp)('needs redis-server and php-gearman: the proof', () => {
+  test.each(['gearmand+sqlite', 'faktory+redis'])(
+    '%s: each job arrives once and is done once, killed twice on its way',
+    async (name) => {
+      const source = await sources[name]?.(2_000)
+      if (!source) throw new Error(`no source ${name}`)
+      try {
+        const proof = await prove(source, { jobs: 2_000, kills: 2 })
+        expect(proof).toMatchObject({ faults: [], drained: 1_900, scheduled: 100 })
+      } finally {
+        await source.stop()
+      }
+    },
+    120_000,
+  )
+})
