@@ -15,6 +15,10 @@ import { toStoreError } from '../store/store-errors.ts'
 
 /** With so many items gathered a second step goes while one is under way; with fewer they wait for its answer. */
 const secondStepItems = 8
+/** Where the last step had so many items, the next waits for more than it had. */
+const growsFrom = 4
+/** By so much. With 100 jobs under way at each of 4 clients: 18,800 jobs/s at 80 us each, where 1 has 13,800 at 99 us. */
+const growth = 2
 /** A step that has so much takes no more; what comes goes with the next one. Each handing over is as large at most. */
 const mostItems = maxBatchItems
 const mostBytes = maxBatchBytes
@@ -200,11 +204,12 @@ export class Steps {
     }
   }
 
-  /** A step waits while turn after turn brings more, until it has as much as the last one. */
+  /** A step waits while turn after turn brings more, until it has what the last one had, and more. */
   #comesMore(): boolean {
     const before = this.#gatheredBefore
     this.#gatheredBefore = this.#gathered
-    return this.#gathered > before && this.#gathered < this.#lastItems
+    const last = this.#lastItems
+    return this.#gathered > before && this.#gathered < (last < growsFrom ? last : growth * last)
   }
 
   #mayGo(): boolean {

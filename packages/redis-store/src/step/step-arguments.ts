@@ -53,7 +53,8 @@ function addOutcome(args: ScriptArgument[], outcome: Outcome): void {
   switch (outcome.kind) {
     case 'complete':
       args.push(outcome.withheld ? '' : outcome.output, outcome.withheld ? '1' : '')
-      return addEnd(args, outcome.job)
+      addEnd(args, outcome.job)
+      return
     case 'fail':
       args.push(outcome.message, outcome.isException ? '1' : '', outcome.failure ?? '')
       break
