@@ -3,6 +3,7 @@ import {
   StoreError,
   type StoreErrorCode,
   type Submitted,
+  toStoreError,
 } from '@crossgear/core-scheduler'
 import { error, nullBulk } from '@crossgear/fwp-codec'
 import type { Session } from './session.ts'
@@ -13,7 +14,7 @@ export function answerLater(session: Session, step: () => Promise<Buffer>): void
   const ask = async (): Promise<Buffer> => (session.hasLeft ? nullBulk : step())
   session.asking.run(ask).then(
     (reply) => slot.fill(reply),
-    (problem: unknown) => slot.fill(error(storeErrorText(asStoreError(problem)))),
+    (problem: unknown) => slot.fill(error(storeErrorText(toStoreError(problem)))),
   )
 }
 
@@ -28,13 +29,6 @@ const texts: Readonly<Record<StoreErrorCode, (message: string) => string>> = {
 /** The text after `-ERR ` for an error of the store. */
 export function storeErrorText(error: StoreError): string {
   return texts[error.code](error.message)
-}
-
-/** The error of an asynchronous step as a StoreError. */
-export function asStoreError(error: unknown): StoreError {
-  if (error instanceof StoreError) return error
-  const message = error instanceof Error ? error.message : String(error)
-  return new StoreError('REFUSED', message, { cause: error })
 }
 
 /** Why a pushed job was not taken: the first word of the error, and its text. */

@@ -1,7 +1,13 @@
-import type { Assignment, Settled, Settlement, StoreError } from '@crossgear/core-scheduler'
+import {
+  type Assignment,
+  type Settled,
+  type Settlement,
+  type StoreError,
+  toStoreError,
+} from '@crossgear/core-scheduler'
 import { error, type Fail, okReply, parseAck, parseFail, scanObject } from '@crossgear/fwp-codec'
 import type { ReplySlot } from '../../net/reply-slots.ts'
-import { asStoreError, storeErrorText } from '../answers.ts'
+import { storeErrorText } from '../answers.ts'
 import type { HeldJob } from '../held-jobs.ts'
 import { findJob } from '../jids.ts'
 import type { Handler, Session } from '../session.ts'
@@ -72,7 +78,7 @@ export abstract class AckByJid implements Settlement {
       if (assignment) this.#tell(assignment)
       else this.#slot.fill(this.unknown(this.#jid))
     } catch (problem) {
-      this.refused(asStoreError(problem))
+      this.refused(toStoreError(problem))
     }
   }
 }
