@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'

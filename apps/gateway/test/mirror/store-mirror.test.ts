@@ -95,7 +95,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       expect(counts).toMatchObject({ missed: 0, skipped: 0, refused: 0, unanswered: 0 })
       expect(code).toBe(0)
       producer.close()
-      await native.close()
+      native.close()
       await Promise.all([original.stop(), copy.stop(), pushed.stop()])
     })
 

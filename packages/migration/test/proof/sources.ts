@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Queue } from 'bullmq'
@@ -62,7 +63,7 @@ export const sources: Readonly<Record<string, Fill>> = {
     return Promise.resolve({
       address: `gearmand+sqlite://${path}`,
       jobOf: tableJob,
-      stop: () => Promise.resolve(rmSync(folder, { recursive: true })),
+      stop: () => rm(folder, { recursive: true }),
     })
   },
   file: async (jobs) => {
@@ -75,7 +76,7 @@ export const sources: Readonly<Record<string, Fill>> = {
       address: to,
       jobOf: tableJob,
       isCopyOnly: true,
-      stop: () => Promise.resolve(rmSync(folder, { recursive: true })),
+      stop: () => rm(folder, { recursive: true }),
     }
   },
   'gearmand+mysql': async (jobs) => {
