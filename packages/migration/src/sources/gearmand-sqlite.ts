@@ -84,8 +84,10 @@ export class GearmandSqliteSource implements Source {
   }
 
   total(): Promise<number> {
-    const row = this.#db.get(`SELECT count(*) AS n FROM ${this.#table}`) as Row | null
-    return Promise.resolve(Number(row?.['n'] ?? 0))
+    return reaching(this.identity, () => {
+      const row = this.#db.get(`SELECT count(*) AS n FROM ${this.#table}`) as Row | null
+      return Promise.resolve(Number(row?.['n'] ?? 0))
+    })
   }
 
   async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
