@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 export function buildGateway(): void {
   const steps = [
     [`${root}node_modules/typescript/bin/tsc`, '-b', 'tsconfig.build.json'],
-    [`${root}tools/scripts/link-lua.mjs`],
+    [`${root}packages/redis-store/scripts/link-lua.mjs`],
   ]
   const isDone = steps.every(
     (words) => spawnSync(process.execPath, words, { cwd: root, stdio: 'ignore' }).status === 0,
