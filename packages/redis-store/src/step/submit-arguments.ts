@@ -30,7 +30,7 @@ export function addArrivals(
   args[values - 1] = args.length - values
 }
 
-/** What a job is beside its payload, door and place in line; `batch` as the script names it. */
+/** Adds all but the payload, door and place in line of a job; `batch` as the script names it. */
 function addRest(args: ScriptArgument[], job: NewJob, batch: string): void {
   args.push(
     job.dueAtMs ?? '',
@@ -45,7 +45,7 @@ function addRest(args: ScriptArgument[], job: NewJob, batch: string): void {
   addFurtherFields(args, job)
 }
 
-/** What most of Gearman's jobs have not. */
+/** Properties that most of Gearman's jobs lack. */
 const rest = [
   'dueAtMs',
   'unique',

@@ -20,8 +20,8 @@ local function letterFor(claim, lane)
   return known
 end
 
--- What the node has of a job that it has submitted itself: 1 one for which a client waited, 0 another, nil none. Those
--- it has have the usual level of their band, and neither a time of their own nor a lock.
+-- Tells if the node has a job since it has submitted it: 1 one for which a client waited, 0 another, nil none. Such jobs
+-- have the usual level of their band, and neither a time of their own nor a lock.
 local function keptAs(lane, id)
   local at = keptAt[lane]
   if not at then return nil end
@@ -31,8 +31,7 @@ local function keptAs(lane, id)
   end
 end
 
--- What may have changed since; nil where there is no such job. One that was to run again is no longer `enqueued` when
--- it was.
+-- The fields that may have changed since; nil where there is no such job. A job that runs again has another `enqueued`.
 local function readKept(lane, id, foreground)
   if foreground == 0 then
     local enqueued = redis.pcall('HGET', jobKey(lane, id), 'enqueued')
