@@ -127,23 +127,35 @@ describe('what goes to the store', () => {
     expect(sent()).toEqual([1, 100, 100])
   })
 
-  test('is waited for where turn after turn brings more, up to the size of the last step', async () => {
+  test('is waited for where turn after turn brings more, up to twice the size of the last step', async () => {
     come(10)
     await clock.end()
     store.answer()
-    come(4)
-    await clock.end()
-    come(4)
-    await clock.end()
+    for (let turn = 1; turn <= 4; turn += 1) {
+      come(4)
+      await clock.end()
+    }
     expect(sent()).toEqual([10])
     come(4)
     await clock.end()
-    expect(sent()).toEqual([10, 12])
+    expect(sent()).toEqual([10, 20])
     store.answer()
     come(4)
     await clock.end()
     await clock.end()
-    expect(sent()).toEqual([10, 12, 4])
+    expect(sent()).toEqual([10, 20, 4])
+  })
+
+  test('is not waited for to grow where the last step had few', async () => {
+    come(2)
+    await clock.end()
+    store.answer()
+    come(1)
+    await clock.end()
+    expect(sent()).toEqual([2])
+    come(1)
+    await clock.end()
+    expect(sent()).toEqual([2, 2])
   })
 
   test('goes at once when asked to, whatever is under way', async () => {
