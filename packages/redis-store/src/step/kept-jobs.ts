@@ -52,10 +52,12 @@ export class KeptJobs {
   }
 
   add(lane: string, id: number, job: NewJob, enqueued: string, nowMs: number): void {
+    const known = this.#lanes.get(lane)
+    if (known) dropReused(known.ranges, id)
     if (!isKeepable(job)) return
     const size = job.input.length + (job.envelope?.length ?? 0) + bytesPerJob
-    let kept = this.#lanes.get(lane)
-    if (!kept) this.#lanes.set(lane, (kept = { jobs: new Map<number, Kept>(), ranges: [] }))
+    const kept = known ?? { jobs: new Map<number, Kept>(), ranges: [] }
+    this.#lanes.set(lane, kept)
     const before = kept.jobs.get(id)
     if (before) this.#bytes -= before.bytes
     // Behind all others, as its id may be given again after a flush.
@@ -136,6 +138,11 @@ export function isKeepable({ level, staleAtMs, lock, reserveForSeconds }: NewJob
 }
 
 /** After a flush ids begin again: none may be taken for one of a job before. */
+function dropReused(ranges: Range[], id: number): void {
+  const last = ranges.at(-1)
+  if (last && id <= last.last) ranges.length = 0
+}
+
 function addToRanges(ranges: Range[], id: number, foreground: boolean): void {
   const last = ranges.at(-1)
   if (last?.last === id - 1) {
@@ -143,7 +150,6 @@ function addToRanges(ranges: Range[], id: number, foreground: boolean): void {
     last.hasForeground ||= foreground
     return
   }
-  if (last && id <= last.last) ranges.length = 0
   ranges.push({ first: id, last: id, hasForeground: foreground })
   if (ranges.length > mostRanges) ranges.shift()
 }

@@ -73,6 +73,8 @@ test('a range goes with its jobs', () => {
 test('no id from before a flush is in a range', () => {
   for (const id of [8, 9, 1]) kept.add('mail', id, job(), '7.000', 0)
   expect(kept.ranges(0)).toEqual(['mail', 1, 1, 1, 0])
+  kept.add('mail', 1, { ...job(), level: 4 }, '7.000', 0)
+  expect(kept.ranges(0)).toEqual(['mail', 0])
 })
 
 test('a step names no more than 64 ranges, of a lane no more than 16', () => {

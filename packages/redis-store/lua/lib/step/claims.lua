@@ -1,8 +1,8 @@
 -- Reserves up to `max` jobs, group after group, or by level: the highest level of all groups first.
 -- Needs levels.lua, jobs.lua, throttle.lua, step.lua.
 
--- The number of the next token of this node, and where the arguments say of a lane which jobs the node has.
-local sequence, keptAt = 0, {}
+-- The number of the next token of this node.
+local sequence = 0
 
 -- The first letter of a token by what a lane is to consumers; see `by` in step.lua.
 local letters = { n = { named = 'n' }, l = { named = 'n' }, f = { named = 'c' }, o = { open = 'c' },

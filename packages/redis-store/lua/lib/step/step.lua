@@ -9,6 +9,9 @@ local reply = { '' }
 -- When jobs of this step were queued, by lane and id: those that the node has. Noted where there are claims.
 local fresh, hasClaims = {}, false
 
+-- Where the arguments say of a lane which jobs the node has.
+local keptAt = {}
+
 -- Lanes whose channel the node itself listens on. Absent where what is published must be published for all: in a
 -- cluster and with replicas the server does not know all who listen.
 local ownLanes

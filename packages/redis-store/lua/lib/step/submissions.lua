@@ -90,6 +90,12 @@ local function needPlaces(lane, count, at)
   end
 end
 
+-- After a flush ids begin again: none may be taken for one of a job that the node has.
+local function dropReused(lane, id)
+  local at = keptAt[lane]
+  if at and given[at] > 0 and id <= given[at + 3 * given[at] - 1] then keptAt[lane] = nil end
+end
+
 -- The jobs of one lane, `count` of them from `at` on; `isKept`: 1 where the node has them for a while. Returns a list: 1 where others may have heard of them, else 0; 1
 -- where consumers may take them, else 0; then per job its id; minus the id of the job that it joined; 0 where the queue
 -- is full; `locked` where another job holds its lock; `unbatched` where its batch is not known; `ticked` where the
@@ -107,6 +113,7 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
 
   needPlaces(lane, count, at)
   local last = redis.call('INCRBY', laneKey('uid', lane), count)
+  dropReused(lane, last - count + 1)
   local nextId, results, earliestDue = last - count, { isTold and 1 or 0, 0 }, nil
   local queued, best, bestUs = {}, nil, nil -- queued: ids by level
   local noted = isKept == 1 and hasClaims and (fresh[lane] or {}) or nil
