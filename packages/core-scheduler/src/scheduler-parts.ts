@@ -181,7 +181,7 @@ export function schedulerParts(
       steps.flush()
     },
   })
-  const jobs = new JobLookup(store, registry)
+  const jobs = new JobLookup(store, registry, () => steps.flush())
   const sets = new JobSets({ store, waiters, registry })
   return {
     ...{

@@ -227,7 +227,9 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
     await own.close()
     const page = await lines(away, 'crossgear_(?:jobs|nodes)')
     expect(page).toEqual({})
-    expect(await lines(away, 'crossgear_store_up')).toEqual({ '': 0 })
+    await vi.waitFor(async () => {
+      expect(await lines(away, 'crossgear_store_up')).toEqual({ '': 0 })
+    }, 10_000)
     await (await away.peer()).ask('SUBMIT_JOB_BG', 'mail', '', 'x')
     const errors = await lines(away, 'crossgear_store_errors_total')
     expect(errors['kind="unreachable"']).toBeGreaterThan(0)

@@ -8,15 +8,19 @@ export class JobLookup {
   readonly #store: Store
   readonly #registry: LaneRegistry
   readonly #uniques: UniqueLookup
+  readonly #flush: () => void
 
-  constructor(store: Store, registry: LaneRegistry) {
+  /** `flush` sends what workers of this node have said: a look that follows it sees it. */
+  constructor(store: Store, registry: LaneRegistry, flush: () => void) {
     this.#store = store
     this.#registry = registry
+    this.#flush = flush
     this.#uniques = new UniqueLookup((uniques) => store.findUniques(uniques, [...registry.all()]))
   }
 
   /** The job as it stands, without its payload. */
   async look(ref: JobRef, extras?: readonly LookExtra[]): Promise<JobState | undefined> {
+    this.#flush()
     const [job] = await this.#store.look(ref.lane, [ref.id], extras)
     return job
   }
@@ -29,6 +33,7 @@ export class JobLookup {
 
   /** Where that job stands. */
   refOfJid(jid: string): Promise<JobRef | undefined> {
+    this.#flush()
     return this.#store.findJid(jid)
   }
 
@@ -39,6 +44,7 @@ export class JobLookup {
 
   /** Jobs of all functions with this unique id. */
   findUnique(unique: Uint8Array): Promise<readonly JobRef[]> {
+    this.#flush()
     return this.#uniques.find(unique)
   }
 

@@ -114,10 +114,11 @@ local function readEnding(lane, id, token)
   return { id = id, token = v[1], door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6], dependencies = dependencies }
 end
 
--- The same of a job of which the node knows the rest.
+-- The same of a job of which the node knows the rest. How long it is kept may have changed since it was handed out.
 local function readToken(lane, id, unique, jid)
-  local v = redis.call('HMGET', jobKey(lane, id), 'token', 'wait')
-  return { id = id, token = v[1], door = 'known', waiting = v[2], unique = unique ~= '' and unique, jid = jid ~= '' and jid }
+  local v = redis.call('HMGET', jobKey(lane, id), 'token', 'wait', 'keep')
+  return { id = id, token = v[1], door = 'known', waiting = v[2], keep = v[3], unique = unique ~= '' and unique,
+    jid = jid ~= '' and jid }
 end
 
 local function needsQueues(at, count)
