@@ -1,4 +1,4 @@
-import type { JobRecord, RecordState, Reject } from './record.ts'
+import type { JobRecord, RecordState, Reject } from './record/record.ts'
 
 /** A bounded piece of what a source holds. */
 export interface Page {

@@ -1,4 +1,4 @@
-import type { JobRecord, RejectReason } from './record.ts'
+import type { JobRecord, RejectReason } from './record/record.ts'
 
 /**
  * The result for a record. `known`: it came before; `joined`: a job with its unique id was there; `repeated`: it was sent

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { lineOfRecord, recordOfLine } from '../src/ndjson.ts'
-import type { JobRecord } from '../src/record.ts'
+import { lineOfRecord, recordOfLine } from '../src/record/ndjson.ts'
+import type { JobRecord } from '../src/record/record.ts'
 
 const bytes = (min: number, max: number): fc.Arbitrary<Buffer> =>
   fc.uint8Array({ minLength: min, maxLength: max }).map((array) => Buffer.from(array))

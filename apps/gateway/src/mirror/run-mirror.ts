@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { exitCodes, MigrationError } from '@crossgear/migration'
 import type { ConfigSources } from '../config/load-config.ts'
 import { type MirrorArguments, readArguments } from './arguments.ts'
-import type { Difference } from './comparisons.ts'
+import type { Difference } from './results/comparisons.ts'
 import type { MirrorCounts } from './counts.ts'
-import { openFromStore } from './from-store.ts'
-import { Mirror } from './mirror.ts'
+import { openFromStore } from './store/from-store.ts'
+import { Mirror } from './gearman/mirror.ts'
 
 export interface MirrorSurroundings {
   readonly env?: ConfigSources['env']

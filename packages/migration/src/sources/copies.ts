@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ServerConnection } from '@crossgear/redis-store'
-import { averageBytes } from './redis-reads.ts'
+import { averageBytes } from './redis/redis-reads.ts'
 
 const membersAtOnce = 1_000
 const bytesAtOnce = 8 * 1024 * 1024

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { keptRejectBytes } from '../fit.ts'
+import { keptRejectBytes } from '../record/fit.ts'
 import { reaching } from '../errors.ts'
-import { recordOfLine } from '../ndjson.ts'
-import type { JobRecord, Reject } from '../record.ts'
+import { recordOfLine } from '../record/ndjson.ts'
+import type { JobRecord, Reject } from '../record/record.ts'
 import type { Page, PageBounds, Source } from '../source.ts'
 
 const lineFeed = 0x0a

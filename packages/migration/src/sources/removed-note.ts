@@ -1,6 +1,6 @@
 import type { ServerConnection } from '@crossgear/redis-store'
-import { tagOf } from '../identity.ts'
-import type { JobRecord } from '../record.ts'
+import { tagOf } from '../record/identity.ts'
+import type { JobRecord } from '../record/record.ts'
 
 /** How long the note stays if nobody goes on, seconds: 30 days. */
 const keptSeconds = 30 * 24 * 3600

@@ -1,4 +1,4 @@
-import type { JobRecord } from '../record.ts'
+import type { JobRecord } from '../record/record.ts'
 import type { Fault } from '../target.ts'
 
 /** The answer of a server to a job: absent where it has it, else its reason. */

@@ -1,9 +1,9 @@
 import type { LaneNames } from '@crossgear/core-scheduler'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
 import { lineOf, reaching } from '../errors.ts'
-import { faktoryOfRecord } from '../faktory-job.ts'
-import type { JobRecord } from '../record.ts'
-import { FaktoryConnection, FaktoryRefusal } from '../sources/faktory-connection.ts'
+import { faktoryOfRecord } from '../record/faktory-job.ts'
+import type { JobRecord } from '../record/record.ts'
+import { FaktoryConnection, FaktoryRefusal } from '../sources/live/faktory-connection.ts'
 import type { Fault } from '../target.ts'
 import type { Carrier, Refusal } from './carrier.ts'
 

@@ -1,9 +1,9 @@
 import type { LaneNames } from '@crossgear/core-scheduler'
 import type { RequestName } from '@crossgear/gearman-codec'
 import { reaching } from '../errors.ts'
-import type { JobRecord } from '../record.ts'
-import { GearmanConnection, refusalOf } from '../sources/gearman-connection.ts'
-import { laneOf } from '../stored-job.ts'
+import type { JobRecord } from '../record/record.ts'
+import { GearmanConnection, refusalOf } from '../sources/live/gearman-connection.ts'
+import { laneOf } from '../record/stored-job.ts'
 import type { Fault } from '../target.ts'
 import type { Carrier, Refusal } from './carrier.ts'
 

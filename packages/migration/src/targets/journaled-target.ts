@@ -1,5 +1,5 @@
 import type { Journal } from '../journal/journal.ts'
-import type { JobRecord } from '../record.ts'
+import type { JobRecord } from '../record/record.ts'
 import type { Fault, Stored, Target } from '../target.ts'
 import type { Carrier, Refusal } from './carrier.ts'
 

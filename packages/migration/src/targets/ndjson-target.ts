@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import { reaching } from '../errors.ts'
-import { lineOfRecord } from '../ndjson.ts'
-import type { JobRecord } from '../record.ts'
+import { lineOfRecord } from '../record/ndjson.ts'
+import type { JobRecord } from '../record/record.ts'
 import type { Stored, Target } from '../target.ts'
 
 /** A new file, one job a line: see `docs/migration.md`. */

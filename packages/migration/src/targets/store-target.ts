@@ -1,11 +1,11 @@
 import type { LaneNames } from '@crossgear/core-scheduler'
 import type { ImportResult, RedisStore } from '@crossgear/redis-store'
 import { reaching } from '../errors.ts'
-import { tagOf } from '../identity.ts'
-import type { JobRecord } from '../record.ts'
+import { tagOf } from '../record/identity.ts'
+import type { JobRecord } from '../record/record.ts'
 import { Arrivals } from './arrivals.ts'
-import { importedOf, laneOf } from '../stored-job.ts'
-import { lanesOf } from '../lanes.ts'
+import { importedOf, laneOf } from '../record/stored-job.ts'
+import { lanesOf } from '../acts/lanes.ts'
 import type { Ledger, Stored, Target } from '../target.ts'
 
 const full: Readonly<Record<'dead' | 'notes', Stored>> = {

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { freePort } from '@crossgear/tools/free-port'
 import { waitFor } from '@crossgear/tools/wait-for'
-import { GearmanConnection } from '../../src/sources/gearman-connection.ts'
+import { GearmanConnection } from '../../src/sources/live/gearman-connection.ts'
 
 const program = '/usr/sbin/gearmand'
 

@@ -2,7 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { freePort } from '@crossgear/tools/free-port'
 import { waitFor } from '@crossgear/tools/wait-for'
-import { MemcachedConnection } from '../../src/sources/memcached-connection.ts'
+import { MemcachedConnection } from '../../src/sources/gearmand/memcached-connection.ts'
 
 const program = '/usr/bin/memcached'
 

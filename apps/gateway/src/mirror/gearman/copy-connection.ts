@@ -1,0 +1,141 @@
+import { connect, type Socket } from 'node:net'
+import { encodeRequest, type PacketName } from '@crossgear/gearman-codec'
+import type { Comparison } from '../results/comparison.ts'
+import type { Comparisons } from '../results/comparisons.ts'
+import type { MirrorCounts } from '../counts.ts'
+import { Handles } from '../results/handles.ts'
+import { PacketTap, type TappedPacket } from './packet-tap.ts'
+import type { Place } from '../place.ts'
+import { answers, encodeCopy } from './submission.ts'
+
+const againAfterMs = 1_000
+/** More than that is not kept for a server that does not read. */
+const mostUnsentBytes = 8 * 1024 * 1024
+const mostAsked = 10_000
+
+/** The next to be answered: the option, a background job, or a job that is compared. */
+type Asked = 'option' | 'background' | Comparison
+
+export interface CopyOptions {
+  readonly place: Place
+  readonly keptBytes: number
+  /** Packets that make up a result. */
+  readonly resultNames: readonly PacketName[]
+  readonly comparisons: Comparisons
+  readonly counts: MirrorCounts
+  /** Called with the error when the other side goes away, and without one when it is back. */
+  readonly onChange: (error?: Error) => void
+}
+
+/** The one connection on which copies go to the other side. It comes back by itself. */
+export class CopyConnection {
+  readonly #options: CopyOptions
+  #socket: Socket | undefined
+  #again: ReturnType<typeof setTimeout> | undefined
+  #isEnded = false
+  #asked: Asked[] = []
+  #handles: Handles
+
+  constructor(options: CopyOptions) {
+    this.#options = options
+    this.#handles = new Handles('copy', options.comparisons)
+  }
+
+  /** True where a copy can go out now. */
+  get isReady(): boolean {
+    const socket = this.#socket
+    if (socket?.readyState !== 'open' || this.#asked.length >= mostAsked) return false
+    return socket.writableLength < mostUnsentBytes
+  }
+
+  /** Jobs whose submission has no answer yet. */
+  get asked(): number {
+    return this.#asked.length
+  }
+
+  /** Settles when it is connected. Rejects where it cannot be. */
+  open(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const { host, port } = this.#options.place
+      const socket = connect(port, host)
+      let failure = new Error('the connection was closed')
+      let isOpen = false
+      socket.setNoDelay(true)
+      const tap = this.#tap()
+      socket.on('connect', () => {
+        isOpen = true
+        this.#socket = socket
+        // Without it some servers tell nothing of an exception.
+        this.#asked.push('option')
+        socket.write(encodeRequest('OPTION_REQ', 'exceptions'))
+        resolve()
+      })
+      socket.on('data', (chunk: Buffer) => {
+        tap.push(chunk)
+        if (tap.isBroken) socket.destroy(new Error('it does not speak Gearman'))
+      })
+      socket.on('error', (error) => (failure = error))
+      socket.on('close', () => {
+        if (isOpen) this.#lost(failure)
+        else reject(failure)
+      })
+    })
+  }
+
+  /** Sends a copy. `comparison` is absent for a background job. */
+  send(packet: TappedPacket, comparison: Comparison | undefined): void {
+    this.#asked.push(comparison ?? 'background')
+    this.#socket?.write(encodeCopy(packet))
+  }
+
+  end(): void {
+    this.#isEnded = true
+    clearTimeout(this.#again)
+    this.#socket?.destroy()
+  }
+
+  #tap(): PacketTap {
+    return new PacketTap({
+      magic: 'RES',
+      names: new Set([...answers, ...this.#options.resultNames]),
+      keptBytes: this.#options.keptBytes,
+      onPacket: (packet) => this.#read(packet),
+    })
+  }
+
+  #read(packet: TappedPacket): void {
+    if (!answers.has(packet.name)) {
+      this.#handles.read(packet)
+      return
+    }
+    const asked = this.#asked.shift()
+    if (asked === undefined || asked === 'option') return
+    const [handle] = packet.args
+    if (packet.name !== 'JOB_CREATED' || !handle) this.#refuse(asked)
+    else if (asked === 'background') this.#options.counts.background += 1
+    else this.#handles.add(handle, asked)
+  }
+
+  #refuse(asked: Exclude<Asked, 'option'>): void {
+    if (asked === 'background') this.#options.counts.refused += 1
+    else this.#options.comparisons.drop(asked, 'refused')
+  }
+
+  #lost(error: Error): void {
+    this.#socket = undefined
+    for (const asked of this.#asked.splice(0)) if (asked !== 'option') this.#refuse(asked)
+    this.#handles.dropAll()
+    if (this.#isEnded) return
+    this.#options.onChange(error)
+    this.#retry()
+  }
+
+  #retry(): void {
+    this.#again = setTimeout(() => {
+      this.open().then(
+        () => this.#options.onChange(),
+        () => this.#retry(),
+      )
+    }, againAfterMs)
+  }
+}

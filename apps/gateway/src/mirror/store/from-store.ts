@@ -1,0 +1,51 @@
+import { lineOf, MigrationError } from '@crossgear/migration'
+import type { ConfigSources } from '../../config/load-config.ts'
+import { openTargetStore } from '../../migrate/target-store.ts'
+import type { MirrorArguments } from '../arguments.ts'
+import type { Difference } from '../results/comparisons.ts'
+import type { MirrorCounts } from '../counts.ts'
+import { FaktorySink } from './faktory-sink.ts'
+import { GearmanSink } from './gearman-sink.ts'
+import { StoreMirror, type StoreMirrorOptions } from './store-mirror.ts'
+
+type Given = Omit<MirrorArguments, 'from'> & {
+  readonly from: { readonly store: string; readonly name: string }
+  readonly onDifference: (difference: Difference) => void
+  readonly onChange: (error?: Error) => void
+}
+
+interface FromStore {
+  readonly counts: MirrorCounts
+  wind(): boolean
+  close(): Promise<void>
+}
+
+/** Opens a store and the way to the server that copies go to. Throws a MigrationError. */
+export async function openFromStore(
+  given: Given,
+  env: ConfigSources['env'],
+  onTrouble: (line: string) => void,
+): Promise<FromStore> {
+  const { from, to, onChange } = given
+  const opened = await openTargetStore({ ...given, to: from.store }, env)
+  const { store, names } = opened
+  const sinkOf: StoreMirrorOptions['sinkOf'] = (comparisons, counts) =>
+    'port' in to
+      ? new GearmanSink({ place: to, comparisons, counts, onChange })
+      : new FaktorySink({ server: to, names, source: from.name, counts, onChange })
+  const mirror = new StoreMirror({ ...given, store, names, sinkOf, onTrouble })
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => {
+    mirror.close()
+    return (closing ??= opened.close())
+  }
+  try {
+    await mirror.open()
+  } catch (error) {
+    await close()
+    if (error instanceof MigrationError) throw error
+    const where = 'port' in to ? to.name : to.identity
+    throw new MigrationError('UNREACHABLE', `${where}: ${lineOf(error)}.`, { cause: error })
+  }
+  return { counts: mirror.counts, wind: () => mirror.wind(), close }
+}

@@ -1,0 +1,60 @@
+import { uniqueOfKey } from '@crossgear/migration'
+import type { Comparison } from '../results/comparison.ts'
+import { CopyConnection, type CopyOptions } from '../gearman/copy-connection.ts'
+import type { CopySink, StoredCopy } from './copy-sink.ts'
+import type { TappedPacket } from '../gearman/packet-tap.ts'
+
+/** A store keeps what WORK_COMPLETE brings, and no more. */
+const resultNames = ['WORK_COMPLETE', 'WORK_FAIL', 'WORK_EXCEPTION'] as const
+/** Of a result; what is longer no server takes. */
+const keptBytes = 64 * 1024 * 1024
+
+const bands = ['LOW', '', 'HIGH'] as const
+
+/** A Gearman server that copies of a store's jobs go to. */
+export class GearmanSink implements CopySink {
+  readonly hasResults = true
+  readonly #connection: CopyConnection
+
+  constructor(options: Omit<CopyOptions, 'keptBytes' | 'resultNames'>) {
+    this.#connection = new CopyConnection({ ...options, keptBytes, resultNames })
+  }
+
+  get isReady(): boolean {
+    return this.#connection.isReady
+  }
+
+  get asked(): number {
+    return this.#connection.asked
+  }
+
+  open(): Promise<void> {
+    return this.#connection.open()
+  }
+
+  send(copy: StoredCopy, comparison: Comparison | undefined): void {
+    this.#connection.send(submissionOf(copy, comparison !== undefined), comparison)
+  }
+
+  end(): void {
+    this.#connection.end()
+  }
+}
+
+/** The submission that a Gearman client would have made. */
+function submissionOf({ fn, standing }: StoredCopy, isWaited: boolean): TappedPacket {
+  const { job, dueAtMs } = standing
+  const unique = uniqueOfKey(job.unique) ?? Buffer.alloc(0)
+  const names = [Buffer.from(fn), unique]
+  if (!isWaited && dueAtMs !== undefined) {
+    const epoch = Buffer.from(String(Math.ceil(dueAtMs / 1000)))
+    return packet('SUBMIT_JOB_EPOCH', [...names, epoch, job.input])
+  }
+  const band = bands[Math.floor((job.level - 1) / 3)] ?? ''
+  const name = ['SUBMIT_JOB', band, isWaited ? '' : 'BG'].filter((part) => part !== '').join('_')
+  return packet(name as TappedPacket['name'], [...names, job.input])
+}
+
+function packet(name: TappedPacket['name'], args: readonly Buffer[]): TappedPacket {
+  return { name, args, size: 0, isCut: false }
+}

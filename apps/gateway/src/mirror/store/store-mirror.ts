@@ -1,0 +1,218 @@
+import type { LaneNames, StoreListener } from '@crossgear/core-scheduler'
+import { lineOf } from '@crossgear/migration'
+import type { RedisStore, StandingJob } from '@crossgear/redis-store'
+import type { Comparison } from '../results/comparison.ts'
+import { Comparisons, type Difference } from '../results/comparisons.ts'
+import type { CopySink } from './copy-sink.ts'
+import { type MirrorCounts, noCounts } from '../counts.ts'
+import { Share } from '../share.ts'
+
+const sweepEveryMs = 1_000
+/** Jobs that wait to be read; more are not copied. */
+const mostWaiting = 10_000
+/** Jobs that are read together. */
+const jobsAtOnce = 100
+
+export interface StoreMirrorOptions {
+  readonly store: RedisStore
+  readonly names: LaneNames
+  /** Makes the way to the other server. */
+  readonly sinkOf: (comparisons: Comparisons, counts: MirrorCounts) => CopySink
+  /** Functions that are copied. All. */
+  readonly functions?: ReadonlySet<string>
+  readonly percent: number
+  readonly mostOutstanding: number
+  readonly timeoutMs: number
+  readonly maxPayloadBytes: number
+  readonly onDifference: (difference: Difference) => void
+  /** A job of the store could not be read. */
+  readonly onTrouble: (line: string) => void
+}
+
+interface Arrival {
+  readonly lane: string
+  readonly id: number
+}
+
+/**
+ * Submits copies of the jobs that come to a store, by whatever door, to another server. It hears of them as any node does
+ * and reads them from the store, so that no door waits for it. Results of copies are compared and counted, and go to nobody.
+ */
+export class StoreMirror {
+  readonly counts: MirrorCounts = noCounts()
+  readonly #options: StoreMirrorOptions
+  readonly #comparisons: Comparisons
+  readonly #sink: CopySink
+  readonly #share: Share
+  readonly #lanes = new Set<string>()
+  readonly #waiting: Arrival[] = []
+  /** Jobs that are compared, by lane and id. */
+  readonly #compared = new Map<string, Comparison>()
+  /** Jobs that are to be read, and if they have ended meanwhile. */
+  readonly #looking = new Map<string, boolean>()
+  #isReading = false
+  #isCopying = true
+  #sweeper: ReturnType<typeof setInterval> | undefined
+
+  constructor(options: StoreMirrorOptions) {
+    this.#options = options
+    const { counts } = this
+    const { mostOutstanding: most, timeoutMs, onDifference, percent } = options
+    this.#comparisons = new Comparisons({ most, timeoutMs, counts, onDifference })
+    this.#sink = options.sinkOf(this.#comparisons, counts)
+    this.#share = new Share(percent)
+  }
+
+  /** Connects to the other server and listens. */
+  async open(): Promise<void> {
+    const { store, functions } = this.#options
+    await this.#sink.open()
+    store.listen(this.#listener())
+    if (functions) {
+      for (const fn of functions) this.#lanes.add(this.#options.names.canonical(fn))
+      for (const lane of (await store.lanes()).keys()) if (this.#wants(lane)) this.#lanes.add(lane)
+    }
+    await store.watch(functions ? new Set(this.#lanes) : 'all')
+    this.#sweeper = setInterval(() => this.#comparisons.sweep(Date.now()), sweepEveryMs)
+  }
+
+  /** Copies no more jobs; true when nothing is waited for any more. */
+  wind(): boolean {
+    this.#isCopying = false
+    const isRead = !this.#isReading && this.#waiting.length === 0
+    return isRead && this.#comparisons.size === 0 && this.#sink.asked === 0
+  }
+
+  close(): void {
+    this.#isCopying = false
+    clearInterval(this.#sweeper)
+    this.#comparisons.dropAll()
+    this.#sink.end()
+  }
+
+  #listener(): StoreListener {
+    const nothing = (): void => undefined
+    return {
+      created: (lane, id) => this.#arrived(lane, id),
+      finished: (lane, id) => this.#finished(lane, id),
+      laneAdded: (lane) => void this.#addLane(lane),
+      ...{ started: nothing, relayed: nothing, woken: nothing, laneDropped: nothing },
+      ...{ laneClosed: nothing, pausesChanged: nothing, consumerNews: nothing },
+      ...{ up: nothing, down: nothing },
+    }
+  }
+
+  #wants(lane: string): boolean {
+    const { functions, names } = this.#options
+    return functions?.has(names.parse(lane).fn) ?? true
+  }
+
+  async #addLane(lane: string): Promise<void> {
+    const { store, functions, onTrouble } = this.#options
+    if (!functions || this.#lanes.has(lane) || !this.#wants(lane)) return
+    this.#lanes.add(lane)
+    try {
+      await store.watch(new Set(this.#lanes))
+    } catch (error) {
+      onTrouble(lineOf(error))
+    }
+  }
+
+  #arrived(lane: string, id: number): void {
+    if (!this.#isCopying || !this.#wants(lane)) return
+    this.counts.seen += 1
+    if (!this.#share.take()) return
+    const isLate = this.#comparisons.isFull || this.#waiting.length >= mostWaiting
+    if (isLate || !this.#sink.isReady) {
+      this.counts.skipped += 1
+      return
+    }
+    this.#looking.set(nameOf(lane, id), false)
+    this.#waiting.push({ lane, id })
+    if (!this.#isReading) void this.#readAll()
+  }
+
+  async #readAll(): Promise<void> {
+    this.#isReading = true
+    while (this.#waiting.length > 0) {
+      const { lane } = this.#waiting[0] as Arrival
+      const end = this.#waiting.findIndex((one, at) => one.lane !== lane || at >= jobsAtOnce)
+      const some = this.#waiting.splice(0, end < 0 ? this.#waiting.length : end)
+      await this.#copyAll(
+        lane,
+        some.map(({ id }) => id),
+      )
+    }
+    this.#isReading = false
+  }
+
+  async #copyAll(lane: string, ids: readonly number[]): Promise<void> {
+    const { store, timeoutMs, onTrouble } = this.#options
+    try {
+      const [, jobs] = await Promise.all([
+        store.keepOutcomes(lane, ids, Math.ceil(timeoutMs / 1_000)),
+        store.imports.standing(lane, ids),
+      ])
+      for (const [at, standing] of jobs.entries()) this.#copy(lane, ids[at] ?? 0, standing)
+    } catch (error) {
+      this.counts.missed += ids.length
+      onTrouble(lineOf(error))
+    } finally {
+      for (const id of ids) this.#looking.delete(nameOf(lane, id))
+    }
+  }
+
+  #copy(lane: string, id: number, standing: StandingJob | undefined): void {
+    const { maxPayloadBytes, names } = this.#options
+    if (!standing) {
+      this.counts.missed += 1
+      return
+    }
+    const { job } = standing
+    if (job.input.length > maxPayloadBytes || !this.#sink.isReady) {
+      this.counts[job.input.length > maxPayloadBytes ? 'tooLong' : 'skipped'] += 1
+      return
+    }
+    const { fn } = names.parse(lane)
+    this.counts.copied += 1
+    // A native client does not say if it waits: what becomes of its job is in the store.
+    const isCompared = this.#sink.hasResults && (job.foreground || job.door === 'native')
+    const comparison = isCompared ? this.#comparisons.begin(fn, Date.now()) : undefined
+    const name = nameOf(lane, id)
+    if (comparison) {
+      this.#compared.set(name, comparison)
+      comparison.onOver.push(() => this.#compared.delete(name))
+    }
+    this.#sink.send({ fn, standing }, comparison)
+    if (this.#looking.get(name) === true) this.#finished(lane, id)
+  }
+
+  #finished(lane: string, id: number): void {
+    const name = nameOf(lane, id)
+    const comparison = this.#compared.get(name)
+    if (comparison) void this.#settle({ lane, id }, comparison)
+    else if (this.#looking.has(name)) this.#looking.set(name, true)
+  }
+
+  async #settle({ lane, id }: Arrival, comparison: Comparison): Promise<void> {
+    const { store, onTrouble } = this.#options
+    try {
+      const [job] = await store.look(lane, [id], ['output'])
+      if (job?.status === 'idle' || job?.status === 'busy') return
+      if (!job) {
+        this.#comparisons.drop(comparison, 'unanswered')
+        return
+      }
+      const name = job.status === 'success' ? 'WORK_COMPLETE' : 'WORK_FAIL'
+      const args = [Buffer.alloc(0), Buffer.from(job.output ?? [])]
+      this.#comparisons.read(comparison, 'original', { name, args, size: 0, isCut: false })
+    } catch (error) {
+      onTrouble(lineOf(error))
+      this.#comparisons.drop(comparison, 'unanswered')
+    }
+  }
+}
+
+function nameOf(lane: string, id: number): string {
+  return `${id} ${lane}`
+}

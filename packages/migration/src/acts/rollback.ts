@@ -1,0 +1,145 @@
+import type { LaneNames } from '@crossgear/core-scheduler'
+import type { ImportNote, RedisImports, StandingJob } from '@crossgear/redis-store'
+import { MigrationError, reaching } from '../errors.ts'
+import { tagOf } from '../record/identity.ts'
+import type { Source } from '../source.ts'
+import { recordOfStanding } from '../record/stored-job.ts'
+import { lanesOf } from './lanes.ts'
+
+/** Counts of a rollback. */
+export interface RollbackCounts {
+  readonly lanes: number
+  /** Out of the target. */
+  readonly undone: number
+  /** Of these: back at their source. */
+  readonly restored: number
+  /** A worker has or had them: they stay. */
+  readonly begun: number
+  /** Jobs that joined others, which are not the migration's. */
+  readonly joined: number
+}
+
+export interface RollbackParts {
+  readonly imports: RedisImports
+  readonly names: LaneNames
+  readonly name: string
+  /** Where moved jobs go back to; absent where it is no more. */
+  readonly source?: Source
+  readonly onProgress?: (counts: RollbackCounts) => void
+}
+
+type Counts = { -readonly [Name in keyof RollbackCounts]: RollbackCounts[Name] }
+
+const jobsAtOnce = 100
+/** When a job that is on its way back is forgotten here, if this ends half way and nobody repeats it: 180 days. */
+const heldMs = 180 * 24 * 3_600_000
+
+/** Takes back what a migration brought and no worker has begun. A moved job goes back to its source first. */
+export async function rollback(parts: RollbackParts): Promise<RollbackCounts> {
+  const { imports, name } = parts
+  const counts: Counts = { lanes: 0, undone: 0, restored: 0, begun: 0, joined: 0 }
+  const lanes = await lanesOf(imports, name)
+  if (lanes.length === 0) {
+    throw new MigrationError('USAGE', `There is no migration ${name} in the target store.`)
+  }
+  const { mode, state } = await reaching('The target store', () => imports.progress(name))
+  if (mode === 'move' && state !== 'done') {
+    const advice = 'let the same run go on to its end first'
+    throw new MigrationError('USAGE', `The migration ${name} is half done: ${advice}.`)
+  }
+  for (const lane of lanes) {
+    counts.lanes += 1
+    const notes: ImportNote[] = []
+    await reaching('The target store', async () => {
+      for await (const some of imports.notesOf(lane, tagOf(name))) notes.push(...some)
+    })
+    // The oldest stand at the end of their queue that is looked at first.
+    notes.sort((one, other) => one.id - other.id)
+    for (let first = 0; first < notes.length; first += jobsAtOnce) {
+      await undoSome(lane, notes.slice(first, first + jobsAtOnce), parts, counts)
+      parts.onProgress?.(counts)
+    }
+  }
+  await reaching('The target store', () =>
+    imports.saveProgress(name, { state: 'done', cursor: '' }),
+  )
+  return counts
+}
+
+async function undoSome(
+  lane: string,
+  notes: readonly ImportNote[],
+  parts: RollbackParts,
+  counts: Counts,
+): Promise<void> {
+  const { imports, source } = parts
+  const standing = await reaching('The target store', () =>
+    imports.standing(
+      lane,
+      notes.map(({ id }) => id),
+    ),
+  )
+  const copied: Taken[] = []
+  const moved: Taken[] = []
+  for (const [at, note] of notes.entries()) {
+    const found = standing[at]
+    if (note.kind === 'joined') counts.joined += 1
+    else if (!found) counts.begun += 1
+    else (note.kind === 'created' ? copied : moved).push({ note, found })
+  }
+  await drop(lane, copied, parts, counts)
+  if (moved.length === 0) return
+  if (!source?.restore) {
+    throw new MigrationError(
+      'USAGE',
+      'Moved jobs go back to their source: give its --from, one that takes jobs back.',
+    )
+  }
+  const held = await hold(lane, moved, parts, counts)
+  const records = held.map(({ note, found }) => recordOfStanding(found, note.importId, parts.names))
+  await source.restore(records)
+  counts.restored += await drop(lane, held, parts, counts)
+}
+
+interface Taken {
+  readonly note: ImportNote
+  /** As it was read before anything was changed. */
+  readonly found: StandingJob
+}
+
+const requestOf = ({ note, found }: Taken) => ({
+  note,
+  ...(found.job.failure !== undefined && { failure: found.job.failure }),
+})
+
+/** Puts jobs with the dead, where no worker gets them; those that none has begun. */
+async function hold(
+  lane: string,
+  taken: readonly Taken[],
+  { imports }: RollbackParts,
+  counts: Counts,
+): Promise<readonly Taken[]> {
+  const results = await reaching('The target store', () =>
+    imports.undo(lane, taken.map(requestOf), Date.now() + heldMs),
+  )
+  counts.begun += results.filter((result) => result === 'begun').length
+  return taken.flatMap(({ note, found }, at) => {
+    if (results[at] !== 'done') return []
+    const value = Buffer.concat([Buffer.from('h'), note.value.subarray(1)])
+    return [{ note: { ...note, value }, found }]
+  })
+}
+
+async function drop(
+  lane: string,
+  taken: readonly Taken[],
+  { imports }: RollbackParts,
+  counts: Counts,
+): Promise<number> {
+  if (taken.length === 0) return 0
+  const results = await reaching('The target store', () => imports.undo(lane, taken.map(requestOf)))
+  counts.begun += results.filter((result) => result === 'begun').length
+  const undone = results.filter((result) => result === 'done').length
+  counts.undone += undone
+  return undone
+}

@@ -1,0 +1,198 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { MigrationError } from '../errors.ts'
+import { faultOf, rejectOf } from '../record/fit.ts'
+import { boundsOf, defaultMaxPayloadBytes, type RunOptions } from './options.ts'
+import { InOrder } from './in-order.ts'
+import { LatestNote } from './latest-note.ts'
+import { aheadOf } from './read-ahead.ts'
+import type { JobRecord, Reject } from '../record/record.ts'
+import type { Selection } from './selection.ts'
+import type { Page, Source } from '../source.ts'
+import type { Ledger, Target } from '../target.ts'
+
+/** Counts of a run so far. */
+export interface RunCounts {
+  /** Jobs read. */
+  readonly read: number
+  readonly created: number
+  /** There already, from an earlier run. */
+  readonly known: number
+  /** Joined a job with their unique id. */
+  readonly joined: number
+  /** Sent once more: whether they came the first time is not known. */
+  readonly repeated: number
+  readonly rejected: number
+  /** Left out by the selection. */
+  readonly leftOut: number
+  /** Removed at the source. */
+  readonly removed: number
+}
+
+export interface RunParts {
+  readonly source: Source
+  readonly target: Target
+  /** Absent: nothing is noted, and the next run begins at the start. */
+  readonly ledger?: Ledger
+  readonly selection: Selection
+  readonly options: RunOptions
+  /** Ends the run behind the page that is under way. */
+  readonly signal?: AbortSignal
+  /** Called behind each page. */
+  readonly onProgress?: (counts: RunCounts) => void
+  /** Called for what stays at the source. */
+  readonly onReject?: (reject: Reject) => void
+}
+
+/** Pages that are on their way while another one is read. */
+const pagesAhead = 3
+
+type Counts = { -readonly [Name in keyof RunCounts]: RunCounts[Name] }
+
+/** How a run ended. */
+export interface RunResult {
+  readonly counts: RunCounts
+  /** True where it was told to stop before its end: the same command goes on. */
+  readonly isStopped: boolean
+}
+
+/**
+ * Moves what a source holds into a target, page by page. Each job is stored once: killed at any moment and run again,
+ * it goes on behind the last page that was noted, and what the target has is known to it.
+ */
+export async function run(parts: RunParts): Promise<RunResult> {
+  const { source, target, options, ledger, signal } = parts
+  checkOptions(parts)
+  const counts: Counts = {
+    ...{
+      read: 0,
+      created: 0,
+      known: 0,
+      joined: 0,
+      repeated: 0,
+      rejected: 0,
+      leftOut: 0,
+      removed: 0,
+    },
+  }
+  const saved = (await ledger?.progress(options.name)) ?? {}
+  checkSource(saved, source, options.name)
+  const isFirst = saved['state'] === undefined || saved['state'] === 'done'
+  // In a source that changes, also by removals, a cursor does not name the same place twice.
+  const isSteady = !options.isMove && !options.isWhileLive && !source.isLive
+  const after = isFirst || !isSteady ? undefined : saved['cursor']
+  const note = async (fields: Readonly<Record<string, string>>): Promise<void> => {
+    if (!options.isDryRun) await ledger?.saveProgress(options.name, fields)
+  }
+  await note({
+    source: source.identity,
+    mode: options.isMove ? 'move' : 'copy',
+    state: 'running',
+    ...(isFirst && { started: new Date().toISOString(), cursor: '' }),
+  })
+  const isMoving = options.isMove === true && !options.isDryRun
+  // A run that was killed may have removed these and not said so: what comes under their names now is other jobs.
+  if (isMoving && !isFirst) await target.movedIds((await source.lastRemoved?.()) ?? [])
+  const startedMs = Date.now()
+  const pages = source.pages(after === '' ? undefined : after, boundsOf(options))
+  const isAhead = isSteady && target.takesPagesAhead === true
+  const underWay = new InOrder(isAhead ? pagesAhead : 0)
+  const cursors = new LatestNote((cursor: string) =>
+    note({ cursor, updated: new Date().toISOString() }),
+  )
+  const settle = async (): Promise<void> => {
+    await underWay.end()
+    await cursors.end()
+  }
+  for await (const page of isSteady ? aheadOf(pages) : pages) {
+    const moving = movePage(page, parts, counts)
+    await underWay.add(moving, () => {
+      cursors.add(page.cursor)
+      parts.onProgress?.(counts)
+    })
+    if (signal?.aborted) {
+      await settle()
+      await note({ state: 'stopped' })
+      return { counts, isStopped: true }
+    }
+    await keepRate(counts.read, startedMs, options.ratePerSecond)
+  }
+  await settle()
+  // A killed run had removed these and not noted it: the source has none of it now.
+  if (isMoving && !isFirst) await target.movedAll()
+  if (isMoving) await source.forgetRemoved?.()
+  await note({ state: 'done' })
+  return { counts, isStopped: false }
+}
+
+async function movePage(page: Page, parts: RunParts, counts: Counts): Promise<void> {
+  const { source, target, selection, options, onReject } = parts
+  const most = options.maxPayloadBytes ?? defaultMaxPayloadBytes
+  const picked: JobRecord[] = []
+  /** By what is stored: what was read. */
+  const origins: JobRecord[] = []
+  const reject = (rejected: Reject): void => {
+    counts.rejected += 1
+    onReject?.(rejected)
+  }
+  counts.read += page.records.length + page.rejects.length
+  for (const rejected of page.rejects) reject(rejected)
+  for (const origin of page.records) {
+    const record = selection.pick(origin)
+    const fault = record && (faultOf(record, most) ?? target.faultOf?.(record))
+    if (!record) counts.leftOut += 1
+    else if (fault) reject(rejectOf(record, ...fault))
+    else {
+      picked.push(record)
+      origins.push(origin)
+    }
+  }
+  if (picked.length === 0) return
+  if (options.isDryRun) {
+    counts.created += picked.length
+    return
+  }
+  const results = await target.store(picked)
+  const there: number[] = []
+  for (const [at, result] of results.entries()) {
+    const record = picked[at]
+    if (!record) continue
+    if (result.kind === 'rejected') reject(rejectOf(record, result.reason, result.message))
+    else {
+      counts[result.kind] += 1
+      there.push(at)
+    }
+  }
+  if (!options.isMove || !source.remove) return
+  await source.remove(there.flatMap((at) => origins[at] ?? []))
+  await target.moved(there.flatMap((at) => picked[at] ?? []))
+  counts.removed += there.length
+}
+
+function checkOptions({ source, options }: RunParts): void {
+  if (source.liveReason !== undefined && !options.isWhileLive) {
+    const advice = 'stop its server first, or say --while-live'
+    throw new MigrationError('USAGE', `The source is in use: ${source.liveReason}; ${advice}.`)
+  }
+  if (source.isLive && !options.isMove && !options.isDryRun) {
+    throw new MigrationError(
+      'USAGE',
+      'A live server gives jobs away and keeps no copy: say --move.',
+    )
+  }
+  if (options.isMove && !source.remove) {
+    throw new MigrationError('USAGE', 'Nothing can be removed from this source: leave --move out.')
+  }
+}
+
+function checkSource(saved: Readonly<Record<string, string>>, source: Source, name: string): void {
+  const other = saved['source']
+  if (other === undefined || other === source.identity) return
+  const what = `The migration ${name} reads ${other}`
+  throw new MigrationError('USAGE', `${what}: give this one another --name.`)
+}
+
+async function keepRate(jobs: number, startedMs: number, perSecond?: number): Promise<void> {
+  if (perSecond === undefined) return
+  const earlyMs = startedMs + (jobs * 1000) / perSecond - Date.now()
+  if (earlyMs > 0) await delay(earlyMs)
+}

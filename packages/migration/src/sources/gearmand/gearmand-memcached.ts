@@ -1,0 +1,300 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { reaching } from '../../errors.ts'
+import { keptRejectBytes } from '../../record/fit.ts'
+import { tagOf } from '../../record/identity.ts'
+import type { JobRecord, Reject } from '../../record/record.ts'
+import type { Page, PageBounds, Source } from '../../source.ts'
+import { splitKey } from './gearmand-key.ts'
+import { recordOfRow } from './gearmand-row.ts'
+import { nameOf, pageOf, priorityOf } from './gearmand-table.ts'
+import { MemcachedConnection, type Item } from './memcached-connection.ts'
+
+const limits = [
+  'memcached forgets what has no room and all when it ends; what it does not list is counted (not_read).',
+  'This queue keeps no order and no run times: gearmand refuses EPOCH jobs with it.',
+  'A function of a key with several hyphens is known only if --function names it.',
+]
+
+/** Keys in one request. */
+const keysAtOnce = 100
+/** How often a list is asked for, 200 ms apart. */
+const listingAttempts = 25
+/** Looks at the other connections, 100 ms apart, before they count. */
+const looksAtOthers = 10
+
+export interface GearmandMemcachedOptions {
+  readonly host: string
+  readonly port: number
+  readonly identity: string
+  /** gearmand's `--libmemcached-prefix`. */
+  readonly prefix: string
+  readonly functions: readonly string[]
+}
+
+/** A key as `lru_crawler metadump` lists it, and the bytes of its item. */
+interface Listed {
+  readonly key: Buffer
+  readonly bytes: number
+}
+
+/** The keys of `gearmand -q libmemcached`. */
+export class GearmandMemcachedSource implements Source {
+  readonly identity: string
+  readonly limits = limits
+  readonly liveReason?: string
+  readonly #connection: MemcachedConnection
+  readonly #options: GearmandMemcachedOptions
+  readonly #prefix: Buffer
+  readonly #noteKey: string
+  /** Of the last page, by key: the number of the write that its job came with. */
+  readonly #cas = new Map<string, string>()
+
+  private constructor(
+    connection: MemcachedConnection,
+    options: GearmandMemcachedOptions,
+    others: number,
+  ) {
+    this.#connection = connection
+    this.#options = options
+    this.identity = options.identity
+    this.#prefix = Buffer.from(options.prefix)
+    this.#noteKey = `crossgear:removed:${tagOf(options.identity).toString('hex')}`
+    if (others > 0) {
+      this.liveReason = `${others} other connections are open to this memcached, and jobs that run are still in it`
+    }
+  }
+
+  static open(options: GearmandMemcachedOptions): Promise<GearmandMemcachedSource> {
+    return reaching(options.identity, async () => {
+      const connection = await MemcachedConnection.open(options.host, options.port)
+      try {
+        return new GearmandMemcachedSource(connection, options, await otherClients(connection))
+      } catch (error) {
+        connection.close()
+        throw error
+      }
+    })
+  }
+
+  /** Other keys may be there as well. */
+  total(): Promise<undefined> {
+    return Promise.resolve(undefined)
+  }
+
+  /** A list of keys has no place to go on at: what is stored is known when it comes again. */
+  async *pages(_after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
+    const { identity } = this
+    const kept = await reaching(identity, () => statistic(this.#connection, 'curr_items'))
+    const lines = this.#listing()
+    let listed = 0
+    try {
+      let some: Listed[] = []
+      let bytes = 0
+      for (;;) {
+        const next = await reaching(identity, () => lines.next())
+        const found = next.done === true ? undefined : listedOf(next.value)
+        if (next.done !== true) listed += 1
+        if (found?.key.subarray(0, this.#prefix.length).equals(this.#prefix)) {
+          some.push(found)
+          bytes += found.bytes
+        }
+        const isFull = next.done === true || some.length >= bounds.jobs || bytes >= bounds.bytes
+        if (isFull && some.length > 0) {
+          const full = some
+          yield await reaching(identity, () => this.#read(full))
+          some = []
+          bytes = 0
+        }
+        if (next.done === true) break
+      }
+    } finally {
+      await lines.return(undefined)
+    }
+    if (listed < kept) yield { records: [], rejects: [notListed(kept - listed)], cursor: '' }
+  }
+
+  /** The server knows no transactions: the note of what is about to go comes first, with what tells a job from a later one. */
+  async remove(records: readonly JobRecord[]): Promise<void> {
+    if (records.length === 0) return
+    const keys = records.flatMap(({ sourceKey }) => sourceKey ?? [])
+    const notes = records.map(({ importId, sourceKey }) => {
+      const key = sourceKey?.toString('latin1') ?? ''
+      return `${importId.toString('hex')} ${this.#cas.get(key) ?? ''} ${key}`
+    })
+    await this.#ask([setOf(this.#noteKey, Buffer.from(notes.join('\n'), 'latin1'))], ['STORED'])
+    await this.#ask(
+      keys.map((key) => Buffer.concat([Buffer.from('delete '), key, Buffer.from('\r\n')])),
+      ['DELETED', 'NOT_FOUND'],
+    )
+    this.#cas.clear()
+  }
+
+  /** Of the jobs that were about to go, those that have gone. */
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return reaching(this.identity, async () => {
+      const [note] = await this.#connection.items([Buffer.from(this.#noteKey)])
+      if (!note) return []
+      const noted = note.data
+        .toString('latin1')
+        .split('\n')
+        .map((line) => line.split(' '))
+      const standing = new Map<string, string>()
+      for (let first = 0; first < noted.length; first += keysAtOnce) {
+        const keys = noted
+          .slice(first, first + keysAtOnce)
+          .map(([, , key = '']) => Buffer.from(key, 'latin1'))
+        for (const { key, cas } of await this.#connection.items(keys)) {
+          standing.set(key.toString('latin1'), cas)
+        }
+      }
+      return noted.flatMap(([importId = '', cas, key = '']) =>
+        standing.get(key) === cas ? [] : [Buffer.from(importId, 'hex')],
+      )
+    })
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#ask([`delete ${this.#noteKey}\r\n`], ['DELETED', 'NOT_FOUND'])
+  }
+
+  restore(records: readonly JobRecord[]): Promise<void> {
+    const requests = records.map((record) => {
+      const { unique = Buffer.alloc(0), payload } = record
+      return Buffer.concat([
+        ...[Buffer.from('add '), this.#prefix, Buffer.from(`${nameOf(record)}-`), unique],
+        Buffer.from(` ${priorityOf(record)} 0 ${payload.length}\r\n`),
+        ...[payload, Buffer.from('\r\n')],
+      ])
+    })
+    return this.#ask(requests, ['STORED', 'NOT_STORED'])
+  }
+
+  close(): Promise<void> {
+    this.#connection.close()
+    return Promise.resolve()
+  }
+
+  /** Lines about all keys, over a connection of their own. */
+  async *#listing(): AsyncGenerator<string, undefined> {
+    const { host, port } = this.#options
+    for (let attempt = 1; ; attempt += 1) {
+      const connection = await MemcachedConnection.open(host, port)
+      try {
+        connection.send('lru_crawler metadump all\r\n')
+        let line = await connection.line()
+        // The server itself walks over its keys now and then.
+        if (line.startsWith('BUSY') && attempt < listingAttempts) {
+          await delay(200)
+          continue
+        }
+        for (; line !== 'END'; line = await connection.line()) {
+          if (!line.startsWith('key=')) throw new Error(`the server says ${line}`)
+          yield line
+        }
+        return undefined
+      } finally {
+        connection.close()
+      }
+    }
+  }
+
+  /** Requests with an answer of one line each. */
+  #ask(requests: readonly (Buffer | string)[], expected: readonly string[]): Promise<void> {
+    return reaching(this.identity, async () => {
+      for (let first = 0; first < requests.length; first += keysAtOnce) {
+        const some = requests.slice(first, first + keysAtOnce)
+        this.#connection.send(...some)
+        const lines: string[] = []
+        while (lines.length < some.length) lines.push(await this.#connection.line())
+        const wrong = lines.find((line) => !expected.includes(line))
+        if (wrong !== undefined) throw new Error(`the server says ${wrong}`)
+      }
+    })
+  }
+
+  async #read(listed: readonly Listed[]): Promise<Page> {
+    const items: Item[] = []
+    for (let first = 0; first < listed.length; first += keysAtOnce) {
+      const keys = listed.slice(first, first + keysAtOnce).map(({ key }) => key)
+      items.push(...(await this.#connection.items(keys)))
+    }
+    const nowMs = Date.now()
+    this.#cas.clear()
+    for (const { key, cas } of items) this.#cas.set(key.toString('latin1'), cas)
+    return pageOf(
+      items.map((item) => this.#recordOf(item, nowMs)),
+      '',
+    )
+  }
+
+  #recordOf({ key, flags, data }: Item, nowMs: number): JobRecord | Reject {
+    const where = `key ${key.toString()}`
+    const name = splitKey(key.subarray(this.#prefix.length), this.#options.functions)
+    if (!name) {
+      return {
+        reason: 'ambiguous_name',
+        message: `${where}: its function is known only if --function names it`,
+        where,
+        raw: data.subarray(0, keptRejectBytes),
+      }
+    }
+    return recordOfRow(
+      {
+        ...name,
+        ...{ priority: flags, data, whenToRun: undefined, sourceKey: key },
+        where: () => where,
+      },
+      this.identity,
+      nowMs,
+    )
+  }
+}
+
+/** A line like `key=gear_mail-u1 exp=-1 la=1795318444 cas=3 fetch=no cls=1 size=75`. */
+function listedOf(line: string): Listed | undefined {
+  const [, key, size] = /^key=(\S+) .*\bsize=(\d+)/.exec(line) ?? []
+  if (key === undefined) return undefined
+  const bytes = key.replaceAll(/%([0-9A-Fa-f]{2})/g, (_all, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return { key: Buffer.from(bytes, 'latin1'), bytes: Number(size) }
+}
+
+/** Kept as long as the server has room. */
+function setOf(key: string, data: Buffer): Buffer {
+  return Buffer.concat([
+    Buffer.from(`set ${key} 0 0 ${data.length}\r\n`),
+    ...[data, Buffer.from('\r\n')],
+  ])
+}
+
+function notListed(items: number): Reject {
+  return {
+    reason: 'not_read',
+    message: `${items} items are kept and not listed by memcached: some may be jobs, run again`,
+    where: 'lru_crawler metadump',
+    raw: Buffer.alloc(0),
+  }
+}
+
+async function statistic(connection: MemcachedConnection, name: string): Promise<number> {
+  connection.send('stats\r\n')
+  let value = 0
+  for await (const line of connection.lines()) {
+    if (line.startsWith(`STAT ${name} `)) value = Number(line.slice(`STAT ${name} `.length))
+  }
+  return value
+}
+
+/** Connections to the server beside this one. One that is ending is gone a moment later. */
+async function otherClients(connection: MemcachedConnection): Promise<number> {
+  for (let look = 1; ; look += 1) {
+    connection.send('stats conns\r\n')
+    let clients = 0
+    for await (const line of connection.lines()) {
+      if (/:state (?!conn_listening|conn_clos)/.test(line)) clients += 1
+    }
+    if (clients <= 1 || look === looksAtOthers) return clients - 1
+    await delay(100)
+  }
+}

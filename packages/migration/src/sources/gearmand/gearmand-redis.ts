@@ -1,0 +1,180 @@
+import type { ServerConnection } from '@crossgear/redis-store'
+import { reaching } from '../../errors.ts'
+import { keptRejectBytes } from '../../record/fit.ts'
+import type { JobRecord, Reject } from '../../record/record.ts'
+import type { Page, PageBounds, Source } from '../../source.ts'
+import { splitKey } from './gearmand-key.ts'
+import { isRecord, recordOfRow } from './gearmand-row.ts'
+import { escapedPattern, otherClients } from '../redis/redis-reads.ts'
+import { RemovedNote } from '../removed-note.ts'
+
+const limits = [
+  'This queue keeps no order, no run times (EPOCH jobs are not in it), and before 1.1.16 no priorities.',
+  'A function of an old key with several hyphens is known only if --function names it.',
+]
+
+export interface GearmandRedisOptions {
+  readonly identity: string
+  /** gearmand's `--redis-prefix`. */
+  readonly prefix: string
+  readonly functions: readonly string[]
+}
+
+interface Entry {
+  readonly key: Buffer
+  readonly isHash: boolean
+  readonly bytes: number
+}
+
+/** The keys of `gearmand -q redis`: strings up to 1.1.15, then hashes. */
+export class GearmandRedisSource implements Source {
+  readonly identity: string
+  readonly limits = limits
+  readonly liveReason?: string
+  readonly #redis: ServerConnection
+  readonly #start: Buffer
+  readonly #functions: readonly string[]
+  readonly #note: RemovedNote
+
+  private constructor(redis: ServerConnection, options: GearmandRedisOptions, clients: number) {
+    this.#redis = redis
+    this.identity = options.identity
+    this.#start = Buffer.from(`${options.prefix}-`)
+    this.#functions = options.functions
+    this.#note = new RemovedNote(redis, options.identity)
+    if (clients > 0) {
+      this.liveReason = `${clients} other connections are open to this Redis, and jobs that run are still in it`
+    }
+  }
+
+  static open(
+    redis: ServerConnection,
+    options: GearmandRedisOptions,
+  ): Promise<GearmandRedisSource> {
+    return reaching(
+      options.identity,
+      async () => new GearmandRedisSource(redis, options, await otherClients(redis)),
+    )
+  }
+
+  /** Other keys may be there as well. */
+  total(): Promise<undefined> {
+    return Promise.resolve(undefined)
+  }
+
+  async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
+    const pattern = `${escapedPattern(this.#start.toString())}*`
+    let cursor = after ?? '0'
+    do {
+      const [next, keys] = await reaching(this.identity, () =>
+        this.#redis.scanBuffer(cursor, 'MATCH', pattern, 'COUNT', bounds.jobs),
+      )
+      const entries = await reaching(this.identity, () => this.#entries(keys))
+      for (let first = 0; first < entries.length;) {
+        let end = first
+        for (
+          let bytes = 0;
+          end < entries.length && (end === first || bytes < bounds.bytes);
+          end += 1
+        ) {
+          bytes += entries[end]?.bytes ?? 0
+        }
+        const some = entries.slice(first, end)
+        first = end
+        // Keys scanned with this page come again if the run ends before all of them are stored.
+        yield { ...(await reaching(this.identity, () => this.#read(some))), cursor }
+      }
+      cursor = next.toString()
+    } while (cursor !== '0')
+  }
+
+  remove(records: readonly JobRecord[]): Promise<void> {
+    return reaching(this.identity, async () => {
+      const keys = records.flatMap(({ sourceKey }) => sourceKey ?? [])
+      if (keys.length === 0) return
+      const transaction = this.#redis.multi().unlink(...keys)
+      this.#note.write(transaction, records)
+      for (const [error] of (await transaction.exec()) ?? []) if (error) throw error
+    })
+  }
+
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return reaching(this.identity, () => this.#note.read())
+  }
+
+  forgetRemoved(): Promise<void> {
+    return reaching(this.identity, () => this.#note.drop())
+  }
+
+  /** As 1.1.20 writes them. */
+  restore(records: readonly JobRecord[]): Promise<void> {
+    return reaching(this.identity, async () => {
+      const transaction = this.#redis.multi()
+      for (const { fn, queue, unique, level, payload } of records) {
+        const name = Buffer.from(queue === undefined ? fn : `${fn}@${queue}`)
+        const key = Buffer.concat([this.#start, name, Buffer.from('-'), unique ?? Buffer.alloc(0)])
+        const priority = level >= 7 ? 0 : level >= 4 ? 1 : 2
+        transaction.hset(key, 'data', payload, 'priority', priority)
+      }
+      for (const [error] of (await transaction.exec()) ?? []) if (error) throw error
+    })
+  }
+
+  close(): Promise<void> {
+    this.#redis.disconnect()
+    return Promise.resolve()
+  }
+
+  /** Keys of the two types that gearmand writes, with the sizes of their data. */
+  async #entries(keys: readonly Buffer[]): Promise<readonly Entry[]> {
+    const types = await Promise.all(keys.map((key) => this.#redis.type(key)))
+    const found = keys.flatMap((key, at) => {
+      const type = types[at]
+      return type === 'hash' || type === 'string' ? [{ key, isHash: type === 'hash' }] : []
+    })
+    const sizes = await Promise.all(
+      found.map(({ key, isHash }) =>
+        isHash ? this.#redis.hstrlen(key, 'data') : this.#redis.strlen(key),
+      ),
+    )
+    return found.map((entry, at) => ({ ...entry, bytes: sizes[at] ?? 0 }))
+  }
+
+  async #read(entries: readonly Entry[]): Promise<Pick<Page, 'records' | 'rejects'>> {
+    const results = await Promise.all(entries.map((entry) => this.#recordOf(entry)))
+    return {
+      records: results.flatMap((result) => (result && isRecord(result) ? [result] : [])),
+      rejects: results.flatMap((result) => (result && !isRecord(result) ? [result] : [])),
+    }
+  }
+
+  /** Undefined where the key is gone. */
+  async #recordOf({ key, isHash }: Entry): Promise<JobRecord | Reject | undefined> {
+    const fields = isHash
+      ? await this.#redis.hmgetBuffer(key, 'data', 'priority', 'function', 'unique')
+      : [await this.#redis.getBuffer(key), null, null, null]
+    const [data, priority, fn, unique] = fields
+    if (!data && !priority) return undefined
+    const where = `key ${key.toString()}`
+    const name = fn
+      ? { fn, unique: unique ?? Buffer.alloc(0) }
+      : splitKey(key.subarray(this.#start.length), this.#functions)
+    if (!name) {
+      return {
+        reason: 'ambiguous_name',
+        message: `${where}: its function is known only if --function names it`,
+        where,
+        raw: (data ?? Buffer.alloc(0)).subarray(0, keptRejectBytes),
+      }
+    }
+    const row = {
+      ...name,
+      priority: priority ? Number(priority.toString()) : undefined,
+      data: data ?? undefined,
+      whenToRun: undefined,
+      sourceKey: key,
+      where: () => where,
+    }
+    return recordOfRow(row, this.identity, Date.now())
+  }
+}

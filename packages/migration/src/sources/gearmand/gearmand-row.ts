@@ -1,0 +1,80 @@
+import { isUtf8 } from 'node:buffer'
+import type { Level } from '@crossgear/core-scheduler'
+import { keptRejectBytes } from '../../record/fit.ts'
+import { importIdOf } from '../../record/identity.ts'
+import type { JobRecord, Reject } from '../../record/record.ts'
+
+/** A job as gearmand's queues hold it. Bytes stay bytes; what is absent there is undefined. */
+export interface GearmandRow {
+  readonly fn: Uint8Array | undefined
+  readonly unique: Uint8Array | undefined
+  /** 0 high, 1 normal, 2 low. */
+  readonly priority: number | undefined
+  /** Empty data may be NULL. */
+  readonly data: Uint8Array | undefined
+  /** Seconds since 1970; 0 or absent: now. */
+  readonly whenToRun: number | undefined
+  /** By what its source finds it again. */
+  readonly sourceKey?: Buffer
+  /** Says where it is, for a person. */
+  readonly where: () => string
+}
+
+/** gearmand's priorities as levels. */
+const levels: readonly Level[] = [8, 5, 2]
+const empty = Buffer.alloc(0)
+
+type Draft = { -readonly [Name in keyof JobRecord]: JobRecord[Name] }
+
+/** The record of a row, or why it is none. */
+export function recordOfRow(row: GearmandRow, identity: string, nowMs: number): JobRecord | Reject {
+  const { priority = 1, whenToRun = 0 } = row
+  const fn = bytesOf(row.fn)
+  // Of a unique id of 64 bytes gearmand keeps 63, and a NUL.
+  const unique = withoutNul(bytesOf(row.unique))
+  const payload = bytesOf(row.data)
+  const level = levels[priority]
+  if (fn.length === 0) return reject(row, 'it names no function')
+  if (!isUtf8(fn)) return reject(row, "the function's name is no UTF-8")
+  if (level === undefined) return reject(row, `priority is ${priority}, not 0, 1 or 2`)
+  if (!Number.isSafeInteger(whenToRun)) return reject(row, 'when_to_run is no time')
+  const dueAtMs = whenToRun * 1000
+  const isScheduled = dueAtMs > nowMs
+  const record: Draft = {
+    importId: importIdOf(identity, fn, unique, payload, String(whenToRun)),
+    state: isScheduled ? 'scheduled' : 'queued',
+    door: 'gearman',
+    fn: fn.toString(),
+    level,
+    payload,
+  }
+  if (unique.length > 0) record.unique = unique
+  if (isScheduled) record.dueAtMs = dueAtMs
+  if (row.sourceKey) record.sourceKey = row.sourceKey
+  return record
+}
+
+function reject(row: GearmandRow, message: string): Reject {
+  const where = row.where()
+  return {
+    reason: 'bad_row',
+    message: `${where}: ${message}`,
+    where,
+    raw: bytesOf(row.data).subarray(0, keptRejectBytes),
+  }
+}
+
+/** True where a job could be made of it. */
+export function isRecord(result: JobRecord | Reject): result is JobRecord {
+  return 'importId' in result
+}
+
+function bytesOf(value: Uint8Array | undefined): Buffer {
+  if (!value) return empty
+  return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.length)
+}
+
+function withoutNul(bytes: Buffer): Buffer {
+  const end = bytes.indexOf(0)
+  return end < 0 ? bytes : bytes.subarray(0, end)
+}

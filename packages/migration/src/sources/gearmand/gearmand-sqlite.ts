@@ -1,0 +1,223 @@
+import { access, rmdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Database, JSValue, SQLiteValue, Statement } from 'node-sqlite3-wasm'
+import { lineOf, MigrationError, reaching } from '../../errors.ts'
+import type { JobRecord, Reject } from '../../record/record.ts'
+import type { Page, PageBounds, Source } from '../../source.ts'
+import { usersOf } from './file-users.ts'
+import { isRecord, recordOfRow } from './gearmand-row.ts'
+import { rollBack } from './sqlite-journal.ts'
+import { columnsOf, hasRunTimes, removedTable, rowOf } from './gearmand-table.ts'
+
+const limits = [
+  'Jobs without a unique id replaced each other in this table: gearmand kept the last one.',
+  'Foreground jobs are never in it, and neither reducers nor retries are.',
+  'Of a unique id of 64 bytes gearmand kept the first 63.',
+]
+
+type Row = Readonly<Record<string, SQLiteValue>>
+
+interface Opened {
+  readonly path: string
+  readonly table: string
+  readonly isMoved: boolean
+  /** Other processes that have the file open. */
+  readonly users: readonly number[]
+}
+
+/** The table of `gearmand -q libsqlite3`, in the order in which jobs came. */
+export class GearmandSqliteSource implements Source {
+  readonly identity: string
+  readonly limits = limits
+  readonly liveReason?: string
+  readonly #db: Database
+  readonly #table: string
+  readonly #rows: Statement
+  /** Files of old servers have no `when_to_run`. */
+  readonly #hasTime: boolean
+  readonly #isMoved: boolean
+
+  private constructor(db: Database, { path, table, isMoved, users }: Opened) {
+    this.#isMoved = isMoved
+    this.#db = db
+    this.#table = `"${table.replaceAll('"', '""')}"`
+    this.identity = `gearmand+sqlite:${path}?table=${table}`
+    this.#hasTime = hasRunTimes(this.#columns(table), table, path)
+    const time = this.#hasTime ? 'when_to_run' : 'NULL'
+    this.#rows = db.prepare(
+      `SELECT rowid AS id, CAST(function_name AS BLOB) AS fn, CAST(unique_key AS BLOB) AS uniq,
+        priority, CAST(data AS BLOB) AS data, ${time} AS time
+        FROM ${this.#table} WHERE rowid > ? ORDER BY rowid LIMIT ?`,
+    )
+    if (users.length > 0) {
+      this.liveReason = `process ${users.join(', ')} has ${path} open, and jobs that run are still in it`
+    }
+  }
+
+  /** `isMoved`: rows will be removed. */
+  static async open(
+    file: string,
+    { table = 'gearman_queue', isMoved = false } = {},
+  ): Promise<GearmandSqliteSource> {
+    const path = resolve(file)
+    await reaching(path, () => access(path))
+    const { default: sqlite } = await import('node-sqlite3-wasm')
+    const users = await usersOf(path)
+    if (isMoved && users.length > 0) {
+      const who = `process ${users.join(', ')}`
+      throw new MigrationError('USAGE', `${path} is open in ${who}: stop it before --move.`)
+    }
+    // A driver that was killed leaves its lock behind; nobody has the file open now.
+    if (users.length === 0) {
+      await rmdir(`${path}.lock`).catch(() => undefined)
+      await reaching(path, () => rollBack(path))
+    }
+    return reaching(path, () => {
+      const db = new sqlite.Database(path, { fileMustExist: true, readOnly: !isMoved })
+      try {
+        return Promise.resolve(new GearmandSqliteSource(db, { path, table, isMoved, users }))
+      } catch (error) {
+        db.close()
+        throw error
+      }
+    })
+  }
+
+  total(): Promise<number> {
+    return reaching(this.identity, () => {
+      const row = this.#db.get(`SELECT count(*) AS n FROM ${this.#table}`) as Row | null
+      return Promise.resolve(Number(row?.['n'] ?? 0))
+    })
+  }
+
+  async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
+    for (let last = Number(after ?? -1); ;) {
+      const page = await reaching(this.identity, () => Promise.resolve(this.#page(last, bounds)))
+      if (page.last === undefined) return
+      last = page.last
+      yield { records: page.records, rejects: page.rejects, cursor: String(last) }
+    }
+  }
+
+  remove(records: readonly JobRecord[]): Promise<void> {
+    return this.#change(() => {
+      this.#db.exec(`CREATE TABLE IF NOT EXISTS ${removedTable} (import_id BLOB)`)
+      this.#db.exec(`DELETE FROM ${removedTable}`)
+      this.#runAll(`DELETE FROM ${this.#table} WHERE rowid = ?`, records, ({ sourceKey }) => [
+        Number(sourceKey?.toString()),
+      ])
+      this.#runAll(`INSERT INTO ${removedTable} VALUES (?)`, records, ({ importId }) => [importId])
+    })
+  }
+
+  lastRemoved(): Promise<readonly Buffer[]> {
+    const named = 'SELECT 1 FROM sqlite_master WHERE name = ?'
+    if (!this.#db.get(named, [removedTable])) return Promise.resolve([])
+    const rows = this.#db.all(`SELECT import_id AS id FROM ${removedTable}`) as Row[]
+    return Promise.resolve(rows.map((row) => Buffer.from(bytesOf(row['id']) ?? [])))
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#change(() => this.#db.exec(`DROP TABLE IF EXISTS ${removedTable}`))
+  }
+
+  restore(records: readonly JobRecord[]): Promise<void> {
+    // Names are bytes here, and text in the table.
+    const marks = ['CAST(? AS TEXT)', 'CAST(? AS TEXT)', '?', '?', ...(this.#hasTime ? ['?'] : [])]
+    const columns = columnsOf(this.#hasTime).join()
+    const sql = `INSERT OR IGNORE INTO ${this.#table} (${columns}) VALUES (${marks.join()})`
+    return this.#change(() =>
+      this.#runAll(sql, records, (record) => [...rowOf(record, this.#hasTime)]),
+    )
+  }
+
+  close(): Promise<void> {
+    this.#rows.finalize()
+    this.#db.close()
+    return Promise.resolve()
+  }
+
+  #columns(table: string): ReadonlySet<string> {
+    const rows = this.#db.all('SELECT name FROM pragma_table_info(?)', [table]) as Row[]
+    return new Set(rows.map((row) => String(row['name'])))
+  }
+
+  /** Rows behind the last one, by `rowid`: each new row has a higher one. They are taken one by one, until it is enough. */
+  #page(after: number, { jobs, bytes: most }: PageBounds) {
+    const records: JobRecord[] = []
+    const rejects: Reject[] = []
+    const nowMs = Date.now()
+    let last: number | undefined
+    let bytes = 0
+    for (const row of this.#rows.iterate([after, jobs]) as Iterable<Row>) {
+      last = Number(row['id'])
+      const result = this.#recordOf(row, nowMs)
+      if (isRecord(result)) {
+        records.push(result)
+        bytes += result.payload.length
+      } else rejects.push(result)
+      if (bytes >= most) break
+    }
+    // The driver keeps its lock on the file until a statement has come to its end.
+    if (bytes >= most) this.#rows.get([after, 0])
+    return { records, rejects, last }
+  }
+
+  #recordOf(row: Row, nowMs: number): JobRecord | Reject {
+    const id = row['id']
+    return recordOfRow(
+      {
+        fn: bytesOf(row['fn']),
+        unique: bytesOf(row['uniq']),
+        priority: numberOf(row['priority']),
+        data: bytesOf(row['data']),
+        whenToRun: numberOf(row['time']),
+        where: () => `row ${String(id)}`,
+        ...(this.#isMoved && { sourceKey: Buffer.from(String(id)) }),
+      },
+      this.identity,
+      nowMs,
+    )
+  }
+
+  /** One transaction for all of it. */
+  #change(act: () => void): Promise<void> {
+    return reaching(this.identity, () => {
+      this.#db.exec('BEGIN IMMEDIATE')
+      try {
+        act()
+        this.#db.exec('COMMIT')
+      } catch (error) {
+        this.#db.exec('ROLLBACK')
+        throw new MigrationError('UNREACHABLE', `${this.identity}: ${lineOf(error)}.`, {
+          cause: error,
+        })
+      }
+      return Promise.resolve()
+    })
+  }
+
+  /** Runs one statement for each record. */
+  #runAll(
+    sql: string,
+    records: readonly JobRecord[],
+    valuesOf: (record: JobRecord) => JSValue[],
+  ): void {
+    const statement = this.#db.prepare(sql)
+    try {
+      for (const record of records) statement.run(valuesOf(record))
+    } finally {
+      statement.finalize()
+    }
+  }
+}
+
+function bytesOf(value: SQLiteValue | undefined): Uint8Array | undefined {
+  return value instanceof Uint8Array ? value : undefined
+}
+
+/** A value that is no number is reported as such. */
+function numberOf(value: SQLiteValue | undefined): number | undefined {
+  if (value === null || value === undefined) return undefined
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN
+}

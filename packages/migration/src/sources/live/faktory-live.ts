@@ -1,0 +1,119 @@
+import { reaching } from '../../errors.ts'
+import { faktoryOfRecord, recordOfFaktory } from '../../record/faktory-job.ts'
+import type { JobRecord, Reject } from '../../record/record.ts'
+import type { Page, PageBounds, Source, SurveyRow } from '../../source.ts'
+import { FaktoryConnection } from './faktory-connection.ts'
+import { isRecord } from '../gearmand/gearmand-row.ts'
+
+const limits = [
+  'A live server gives away ready jobs alone: scheduled jobs, retries and the dead stay. Read its Redis for all of it.',
+  'A job that was fetched and not acknowledged stays reserved there until its reserve_for is over.',
+]
+
+/** Fetches that are under way: an empty queue holds each for two seconds. */
+const fetchedAtOnce = 20
+
+export interface FaktoryLiveOptions {
+  readonly host: string
+  readonly port: number
+  readonly password?: string
+  readonly identity: string
+}
+
+/** A Faktory server that runs: a consumer fetches its ready jobs, and acknowledges them when the target has them. */
+export class FaktoryLiveSource implements Source {
+  readonly identity: string
+  readonly limits = limits
+  readonly isLive = true
+  readonly #connection: FaktoryConnection
+
+  private constructor(identity: string, connection: FaktoryConnection) {
+    this.identity = identity
+    this.#connection = connection
+  }
+
+  static open({ host, port, password, identity }: FaktoryLiveOptions): Promise<FaktoryLiveSource> {
+    return reaching(identity, async () => {
+      const login = {
+        host,
+        port,
+        role: 'consumer',
+        ...(password !== undefined && { password }),
+      } as const
+      const connection = await FaktoryConnection.open(login)
+      return new FaktoryLiveSource(identity, connection)
+    })
+  }
+
+  async total(): Promise<number> {
+    return (await this.survey()).reduce((sum, { jobs }) => sum + jobs, 0)
+  }
+
+  /** By queue: a server does not say which types of jobs are in it. */
+  async survey(): Promise<readonly SurveyRow[]> {
+    const queues = await this.#queues()
+    return [...queues].map(([queue, jobs]) => ({ fn: '', queue, state: 'queued', jobs }))
+  }
+
+  async *pages(_after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
+    for (const queue of (await this.#queues()).keys()) {
+      for (;;) {
+        const left = (await this.#queues()).get(queue) ?? 0
+        if (left === 0) break
+        const page = await reaching(this.identity, () => this.#page(queue, left, bounds))
+        if (page.records.length + page.rejects.length === 0) break
+        yield page
+      }
+    }
+  }
+
+  remove(records: readonly JobRecord[]): Promise<void> {
+    return reaching(this.identity, async () => {
+      const asked = records.map(({ jid }) => this.#connection.ask('ACK', JSON.stringify({ jid })))
+      await Promise.all(asked)
+    })
+  }
+
+  restore(records: readonly JobRecord[]): Promise<void> {
+    return reaching(this.identity, async () => {
+      const asked = records.map((record) =>
+        this.#connection.ask('PUSH', faktoryOfRecord(record, 'default')),
+      )
+      await Promise.all(asked)
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#connection.end()
+  }
+
+  async #queues(): Promise<ReadonlyMap<string, number>> {
+    const text = String(await reaching(this.identity, () => this.#connection.ask('INFO')))
+    const info = JSON.parse(text) as {
+      readonly faktory?: { readonly queues?: Readonly<Record<string, number>> }
+    }
+    const queues = Object.entries(info.faktory?.queues ?? {}).filter(([, jobs]) => jobs > 0)
+    return new Map(queues)
+  }
+
+  async #page(queue: string, left: number, bounds: PageBounds): Promise<Page> {
+    const records: JobRecord[] = []
+    const rejects: Reject[] = []
+    let bytes = 0
+    for (let most = Math.min(left, bounds.jobs); most > 0 && bytes < bounds.bytes;) {
+      const asked = Math.min(most, fetchedAtOnce)
+      most -= asked
+      const fetches = Array.from({ length: asked }, () => this.#connection.ask('FETCH', queue))
+      const found = (await Promise.all(fetches)).filter((raw) => raw !== null)
+      for (const raw of found) {
+        const text = Buffer.from(raw)
+        bytes += text.length
+        const result = recordOfFaktory(text, { state: 'queued', where: queue }, this.identity)
+        if (isRecord(result)) records.push(result)
+        else rejects.push(result)
+      }
+      if (found.length < asked) break
+    }
+    return { records, rejects, cursor: '' }
+  }
+}

@@ -1,0 +1,142 @@
+import { FwpError, scanFields } from '@crossgear/fwp-codec'
+import type { ServerConnection } from '@crossgear/redis-store'
+import { reaching } from '../../errors.ts'
+import { faktoryOfRecord, recordOfFaktory, type FaktoryPlace } from '../../record/faktory-job.ts'
+import { keptRejectBytes } from '../../record/fit.ts'
+import type { JobRecord, RecordState, Reject } from '../../record/record.ts'
+import type { Page, PageBounds, Source } from '../../source.ts'
+import { RedisPlaces, type Member, type Place } from './redis-places.ts'
+import { otherClients, scanKeys } from './redis-reads.ts'
+
+const limits = [
+  'Locks (unique_for) and batches of Faktory Enterprise are not read: their jobs come without them.',
+  'A job that a worker has (working) is queued again, and its run may be repeated.',
+]
+
+/** How long Faktory keeps a dead job. */
+const deadForMs = 180 * 24 * 3_600_000
+
+const sets: readonly Place[] = [
+  { key: 'scheduled', type: 'zset', state: 'scheduled' },
+  { key: 'retries', type: 'zset', state: 'retry' },
+  { key: 'dead', type: 'zset', state: 'dead' },
+  { key: 'working', type: 'zset', state: 'working' },
+]
+
+/** Sorted sets that jobs go back to; jobs of any other state are queued. */
+const setOf: Partial<Record<RecordState, string>> = {
+  scheduled: 'scheduled',
+  retry: 'retries',
+  dead: 'dead',
+}
+
+/** The Redis of a Faktory server: its queues (up to 1.9 and from 1.10), and its sets. */
+export class FaktoryRedisSource implements Source {
+  readonly identity: string
+  readonly limits = limits
+  readonly liveReason?: string
+  readonly #redis: ServerConnection
+  readonly #places: RedisPlaces
+  /** Up to 1.9 the lists have the names of their queues. */
+  readonly #isOld: boolean
+
+  private constructor(
+    redis: ServerConnection,
+    { identity, places, clients }: { identity: string; places: readonly Place[]; clients: number },
+  ) {
+    this.#redis = redis
+    this.identity = identity
+    this.#isOld = places.some(({ key, type }) => type === 'list' && !key.startsWith('q:'))
+    this.#places = new RedisPlaces(redis, {
+      identity,
+      places,
+      recordsOf: (place, members) => members.map((member) => recordOf(place, member, identity)),
+    })
+    if (clients > 0) {
+      this.liveReason = `${clients} other connections are open to this Redis: a Faktory server runs on it`
+    }
+  }
+
+  static open(redis: ServerConnection, identity: string): Promise<FaktoryRedisSource> {
+    return reaching(identity, async () => {
+      const clients = await otherClients(redis)
+      return new FaktoryRedisSource(redis, { identity, places: await placesOf(redis), clients })
+    })
+  }
+
+  total(): Promise<number> {
+    return this.#places.total()
+  }
+
+  pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
+    return this.#places.pages(after, bounds)
+  }
+
+  remove(records: readonly JobRecord[]): Promise<void> {
+    return this.#places.remove(records)
+  }
+
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return this.#places.lastRemoved()
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#places.forgetRemoved()
+  }
+
+  restore(records: readonly JobRecord[]): Promise<void> {
+    return this.#places.putBack(records, (commands, record) => {
+      const { state, dueAtMs = Date.now(), queue = 'default' } = record
+      const { forgetAtMs = Date.now() + deadForMs } = record
+      const text = faktoryOfRecord(record, queue)
+      const set = setOf[state]
+      const score = (state === 'dead' ? forgetAtMs : dueAtMs) / 1000
+      if (set !== undefined) commands.zadd(set, score, text)
+      else commands.sadd('queues', queue).lpush(this.#isOld ? queue : `q:${queue}`, text)
+    })
+  }
+
+  close(): Promise<void> {
+    this.#redis.disconnect()
+    return Promise.resolve()
+  }
+}
+
+function recordOf(
+  { key, state }: Place,
+  { raw, score = 0 }: Member,
+  identity: string,
+): JobRecord | Reject {
+  const ms = Math.round(score * 1000)
+  const place: FaktoryPlace = {
+    state,
+    where: key,
+    ...((state === 'scheduled' || state === 'retry') && { dueAtMs: ms }),
+    ...(state === 'dead' && { forgetAtMs: ms }),
+  }
+  if (state !== 'working') return recordOfFaktory(raw, place, identity)
+  const job = jobOfWorking(raw)
+  if (job) return recordOfFaktory(job, place, identity)
+  const message = 'a member of working has no job'
+  return { reason: 'bad_job', message, where: key, raw: raw.subarray(0, keptRejectBytes) }
+}
+
+/** The bytes of the job in `{"job":{...},"reserved_at",...}`; its numbers must not change. */
+function jobOfWorking(raw: Buffer): Buffer | undefined {
+  try {
+    const job = scanFields(raw.toString()).get('job')
+    return job && Buffer.from(job.value)
+  } catch (error) {
+    if (error instanceof FwpError) return undefined
+    throw error
+  }
+}
+
+async function placesOf(redis: ServerConnection): Promise<readonly Place[]> {
+  const named = (await redis.smembers('queues')).flatMap((queue) => [`q:${queue}`, queue])
+  const found = await scanKeys(redis, 'q:*')
+  const keys = [...new Set([...named, ...found])].sort()
+  const types = await Promise.all(keys.map((key) => redis.type(key)))
+  const lists = keys.filter((_key, at) => types[at] === 'list')
+  return [...lists.map((key) => ({ key, type: 'list', state: 'queued' }) as const), ...sets]
+}

@@ -1,0 +1,290 @@
+import { LaneNames, type Level } from '@crossgear/core-scheduler'
+import {
+  jobOf,
+  RedisStore,
+  StoreKeys,
+  type ServerAddress,
+  type ServerConnection,
+} from '@crossgear/redis-store'
+import { MigrationError, reaching } from '../../errors.ts'
+import { keptRejectBytes } from '../../record/fit.ts'
+import { importIdOf } from '../../record/identity.ts'
+import type { JobRecord, RecordState, Reject, RejectReason } from '../../record/record.ts'
+import type { Page, PageBounds, Source } from '../../source.ts'
+import { recordOfStanding } from '../../record/stored-job.ts'
+import { StoreTarget } from '../../targets/store-target.ts'
+import { isRecord } from '../gearmand/gearmand-row.ts'
+import { lanePlacesOf, type LanePlace } from './gearmonkey-places.ts'
+import { IdSet } from '../id-set.ts'
+import { countIn, RedisPlaces, type Commands, type Member, type Place } from './redis-places.ts'
+import { otherClients, scanKeys } from './redis-reads.ts'
+
+const limits = [
+  'Batches, locks and cron entries of the other store are not read; a job that clients wait for stays.',
+  'A job that a worker has (busy) is queued again, and its run may be repeated.',
+]
+
+/** Levels whose jobs stand in their lists without being counted. */
+const usualLevels = [8, 5, 2]
+
+export interface GearmonkeyRedisOptions {
+  readonly identity: string
+  readonly address: ServerAddress
+}
+
+/** GearMonkey's structures in another Redis: a Crossgear store, or what native clients alone wrote. */
+export class GearmonkeyRedisSource implements Source {
+  readonly identity: string
+  readonly limits = limits
+  readonly liveReason?: string
+  readonly #redis: ServerConnection
+  readonly #options: GearmonkeyRedisOptions
+  readonly #keys: StoreKeys
+  /** Routes of the other store are not known: a queue is named by its lane. */
+  readonly #names = new LaneNames()
+  readonly #places: RedisPlaces
+  /** By key. */
+  readonly #lanes: ReadonlyMap<string, LanePlace>
+  /** By record: a job that stood nowhere. */
+  readonly #left = new WeakMap<JobRecord, JobKey>()
+  /** Jobs that were met in a list or set. */
+  readonly #met = new IdSet()
+
+  private constructor(
+    redis: ServerConnection,
+    options: GearmonkeyRedisOptions,
+    found: {
+      readonly keys: StoreKeys
+      readonly lanes: readonly LanePlace[]
+      readonly clients: number
+    },
+  ) {
+    this.#redis = redis
+    this.#options = options
+    this.identity = options.identity
+    this.#keys = found.keys
+    this.#lanes = new Map(found.lanes.map((lane) => [lane.place.key, lane]))
+    this.#places = new RedisPlaces(redis, {
+      identity: options.identity,
+      places: found.lanes.map(({ place }) => place),
+      sizesOf: (place, members) => this.#sizes(place, members),
+      recordsOf: (place, members) => this.#records(place, members),
+      onRemove: (commands, { place, member, record }) => {
+        const lane = this.#lanes.get(place.key)?.lane ?? ''
+        this.#forget(commands, { lane, id: Number(member.raw.toString()) }, record)
+      },
+    })
+    if (found.clients > 0) {
+      this.liveReason = `${found.clients} other connections are open to this database: gateways or native programs run on it`
+    }
+  }
+
+  static open(
+    redis: ServerConnection,
+    options: GearmonkeyRedisOptions,
+  ): Promise<GearmonkeyRedisSource> {
+    return reaching(options.identity, async () => {
+      const isCluster = (await redis.info('cluster')).includes('cluster_enabled:1')
+      if (isCluster)
+        throw new MigrationError('USAGE', 'A Redis Cluster is no source: give --from one server.')
+      const keys = new StoreKeys()
+      const clients = await otherClients(redis, true)
+      return new GearmonkeyRedisSource(redis, options, {
+        keys,
+        clients,
+        lanes: await lanePlacesOf(redis, keys),
+      })
+    })
+  }
+
+  total(): Promise<number> {
+    return this.#places.total()
+  }
+
+  async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
+    await reaching(this.identity, () => this.#refuseTarget())
+    const scan = after === undefined ? undefined : (JSON.parse(after) as { scan?: string }).scan
+    if (scan === undefined) yield* this.#places.pages(after, bounds)
+    yield* this.#leftovers(scan ?? '0', bounds)
+  }
+
+  async remove(records: readonly JobRecord[]): Promise<void> {
+    await this.#places.remove(records)
+    const left = records.filter((record) => this.#left.has(record))
+    await reaching(this.identity, async () => {
+      const transaction = this.#redis.multi()
+      for (const record of left) {
+        const job = this.#left.get(record)
+        if (job) this.#forget(transaction, job, record)
+      }
+      await transaction.exec()
+    })
+  }
+
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return this.#places.lastRemoved()
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#places.forgetRemoved()
+  }
+
+  /** As an import into that store, which notes what came: a rollback that was killed can be repeated. */
+  async restore(records: readonly JobRecord[]): Promise<void> {
+    const store = new RedisStore(this.#options.address)
+    try {
+      await reaching(this.identity, () => store.open())
+      const results = await new StoreTarget(store, this.#names, 'restored').store(records)
+      const rejected = results.find((result) => result.kind === 'rejected')
+      if (rejected)
+        throw new MigrationError('UNREACHABLE', `${this.identity}: ${rejected.message}.`)
+    } finally {
+      await store.close()
+    }
+  }
+
+  close(): Promise<void> {
+    this.#redis.disconnect()
+    return Promise.resolve()
+  }
+
+  /** A job that is put where it is read from would be read again. */
+  async #refuseTarget(): Promise<void> {
+    for (const key of await scanKeys(this.#redis, this.#keys.migration('*'))) {
+      if ((await this.#redis.hget(key, 'source')) !== this.identity) continue
+      throw new MigrationError('USAGE', 'The source and the target are the same store.')
+    }
+  }
+
+  /** Hashes of jobs that are not over and stand nowhere: native workers have or had them. */
+  async *#leftovers(after: string, bounds: PageBounds): AsyncGenerator<Page> {
+    let scan = after
+    do {
+      const [next, keys] = await reaching(this.identity, () =>
+        this.#redis.scan(scan, 'MATCH', 'job:*', 'COUNT', bounds.jobs),
+      )
+      const jobs = keys.flatMap((key) => this.#keys.jobOf(key) ?? [])
+      const found = await reaching(this.identity, () => this.#unfinished(jobs))
+      for (let first = 0; first < found.length;) {
+        const sizes = found.slice(first).map(({ bytes }) => bytes)
+        const some = found.slice(first, first + countIn(sizes, bounds.bytes))
+        first += some.length
+        const results = await reaching(this.identity, () =>
+          Promise.all(some.map((job) => this.#recordOf(job, { state: job.state }))),
+        )
+        for (const [at, result] of results.entries()) {
+          const job = some[at]
+          if (job && isRecord(result)) this.#left.set(result, job)
+        }
+        // Keys scanned with these come again if the run ends before all of them are stored.
+        yield {
+          records: results.filter(isRecord),
+          rejects: results.filter((result): result is Reject => !isRecord(result)),
+          cursor: JSON.stringify({ scan }),
+        }
+      }
+      scan = next
+    } while (scan !== '0')
+  }
+
+  /** Jobs that are not over and were not met. */
+  async #unfinished(jobs: readonly JobKey[]): Promise<readonly Leftover[]> {
+    const unmet = jobs.filter(({ lane, id }) => !this.#met.has(lane, id))
+    const found = unmet.map(async ({ lane, id }): Promise<readonly Leftover[]> => {
+      const key = this.#keys.job(lane, id)
+      const type = await this.#redis.type(key)
+      if (type !== 'hash') return []
+      const [status, bytes] = await Promise.all([
+        this.#redis.hget(key, 'status'),
+        this.#redis.hstrlen(key, 'input'),
+      ])
+      const state = stateOf[status ?? '']
+      return state ? [{ lane, id, state, bytes }] : []
+    })
+    return (await Promise.all(found)).flat()
+  }
+
+  #sizes(place: Place, members: readonly Member[]): Promise<readonly number[]> {
+    const lane = this.#lanes.get(place.key)?.lane ?? ''
+    return Promise.all(
+      members.map(({ raw }) => this.#redis.hstrlen(this.#keys.job(lane, raw.toString()), 'input')),
+    )
+  }
+
+  #records(place: Place, members: readonly Member[]): Promise<readonly (JobRecord | Reject)[]> {
+    const { lane = '', level } = this.#lanes.get(place.key) ?? {}
+    return Promise.all(
+      members.map(({ raw, score = 0 }) => {
+        const id = Number(raw.toString())
+        this.#met.add(lane, id)
+        return this.#recordOf(
+          { lane, id },
+          {
+            state: place.state,
+            ...(level !== undefined && { level }),
+            ...(place.state === 'scheduled' && { dueAtMs: Math.round(score * 1000) }),
+            ...(place.state === 'dead' && { forgetAtMs: score }),
+          },
+        )
+      }),
+    )
+  }
+
+  async #recordOf(
+    { lane, id }: JobKey,
+    { level, ...place }: JobPlace,
+  ): Promise<JobRecord | Reject> {
+    const key = this.#keys.job(lane, id)
+    const hash = await this.#redis.hgetallBuffer(key)
+    const pairs = Object.entries(hash).flatMap(([name, value]) => [Buffer.from(name), value])
+    const job = jobOf(lane, id, pairs)
+    const reject = (reason: RejectReason, fault: string): Reject => ({
+      ...{ reason, message: `${key} ${fault}`, where: key },
+      raw: (hash['input'] ?? Buffer.alloc(0)).subarray(0, keptRejectBytes),
+    })
+    if (!job) return reject('bad_job', 'is no job: it has no status')
+    const { state } = place
+    if (job.foreground && state !== 'dead') return reject('foreground', 'has a client that waits')
+    const staleAtMs = Number(hash['stale']?.toString() ?? NaN)
+    const importId = importIdOf(this.identity, lane, String(id), job.input)
+    return {
+      ...recordOfStanding({ job }, importId, this.#names),
+      ...place,
+      // Native programs say it by the list alone.
+      ...(level !== undefined && !hash['level'] && { level }),
+      state: state === 'scheduled' && job.failure !== undefined ? 'retry' : state,
+      ...(!Number.isNaN(staleAtMs) && { staleAtMs }),
+      // Its entry in the index of unique keys.
+      ...(job.unique && { sourceKey: job.unique }),
+    }
+  }
+
+  /** Takes a job out of the other structures of its lane. */
+  #forget(commands: Commands, { lane, id }: JobKey, record: JobRecord): void {
+    const { state, sourceKey, jid, level } = record
+    commands.unlink(this.#keys.job(lane, id))
+    commands.zrem(this.#keys.retries(lane), id).zrem(this.#keys.bridged(lane), id)
+    if (sourceKey && state !== 'dead') commands.hdel(this.#keys.unique(lane), sourceKey)
+    if (jid !== undefined) commands.hdel(this.#keys.jids(), jid)
+    if (state === 'queued' && !usualLevels.includes(level)) {
+      commands.hincrby(this.#keys.meta(lane), `lv${level}`, -1)
+    }
+  }
+}
+
+interface JobKey {
+  readonly lane: string
+  readonly id: number
+}
+
+/** The place of a job, and its level where it does not say. */
+type JobPlace = Pick<JobRecord, 'state' | 'dueAtMs' | 'forgetAtMs'> & { readonly level?: Level }
+
+/** A job that stands nowhere. */
+interface Leftover extends JobKey {
+  readonly state: RecordState
+  readonly bytes: number
+}
+
+/** Of a job that stands nowhere, by its status. */
+const stateOf: Partial<Record<string, RecordState>> = { busy: 'working', idle: 'queued' }

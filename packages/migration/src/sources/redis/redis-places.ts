@@ -1,0 +1,242 @@
+import type { ServerConnection } from '@crossgear/redis-store'
+import { reaching } from '../../errors.ts'
+import type { JobRecord, RecordState, Reject } from '../../record/record.ts'
+import type { Page, PageBounds } from '../../source.ts'
+import { isRecord } from '../gearmand/gearmand-row.ts'
+import { averageBytes } from './redis-reads.ts'
+import { RemovedNote } from '../removed-note.ts'
+
+/** One list or sorted set, and how its members are read. */
+export interface Place {
+  readonly key: string
+  readonly type: 'list' | 'zset'
+  readonly state: RecordState
+  /** The end of a list at which its oldest member stands. */
+  readonly oldest?: 'left' | 'right'
+  /** The queue of its jobs, where that is not theirs to say. */
+  readonly queue?: string
+}
+
+export interface Member {
+  readonly raw: Buffer
+  /** None in a list. */
+  readonly score?: number
+}
+
+/** A job that was read, and where. */
+export interface ReadMember {
+  readonly place: Place
+  readonly member: Member
+  readonly record: JobRecord
+}
+
+export type Result = JobRecord | Reject | undefined
+
+/** Commands that are sent together. */
+export type Commands = ReturnType<ServerConnection['pipeline']>
+
+export interface PlacesOptions {
+  readonly identity: string
+  readonly places: readonly Place[]
+  /** Jobs of members, in their order; undefined for one that is none of the source's. */
+  readonly recordsOf: (
+    place: Place,
+    members: readonly Member[],
+  ) => readonly Result[] | Promise<readonly Result[]>
+  /** Bytes of jobs that stand outside of their members. */
+  readonly sizesOf?: (place: Place, members: readonly Member[]) => Promise<readonly number[]>
+  /** Called before members of a place are read, from an offset on. */
+  readonly onPlace?: (place: Place, offset: number) => Promise<void>
+  /** Adds commands to those that remove a member. */
+  readonly onRemove?: (commands: Commands, read: ReadMember) => void
+}
+
+/** How far a walk is: which place, and how many of its members lie behind. */
+interface Cursor {
+  readonly key: string
+  readonly offset: number
+}
+
+/** How long the mark of a job that was put back is kept, seconds: seven days. */
+const markKeptSeconds = 7 * 24 * 3600
+
+/** Lists and sorted sets of a Redis whose members are jobs. They are read in the order in which they are named. */
+export class RedisPlaces {
+  readonly #redis: ServerConnection
+  readonly #options: PlacesOptions
+  /** Where the records of the last page were read. */
+  readonly #read = new Map<JobRecord, ReadMember>()
+  /** Members of the last page's places that were removed since. */
+  readonly #removed = new Map<string, number>()
+
+  readonly #note: RemovedNote
+
+  constructor(redis: ServerConnection, options: PlacesOptions) {
+    this.#redis = redis
+    this.#options = options
+    this.#note = new RemovedNote(redis, options.identity)
+  }
+
+  total(): Promise<number> {
+    return reaching(this.#options.identity, async () => {
+      const sizes = await Promise.all(this.#options.places.map((place) => this.#size(place)))
+      return sizes.reduce((sum, size) => sum + size, 0)
+    })
+  }
+
+  async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
+    const { identity, places, onPlace } = this.#options
+    const start = after === undefined ? undefined : (JSON.parse(after) as Cursor)
+    const from = places.findIndex(({ key }) => key === start?.key)
+    let draft: Draft = emptyDraft()
+    let cursor = ''
+    for (const [at, place] of places.slice(Math.max(0, from)).entries()) {
+      let offset = at === 0 && from >= 0 ? (start?.offset ?? 0) : 0
+      await reaching(identity, async () => onPlace?.(place, offset))
+      const average = await reaching(identity, () => averageBytes(this.#redis, place))
+      for (;;) {
+        const room = Math.floor((bounds.bytes - draft.bytes) / average)
+        const count = Math.max(1, Math.min(bounds.jobs - jobsOf(draft), room))
+        const found = await reaching(identity, () => this.#members(place, offset, count))
+        const sizes = await reaching(identity, () => this.#sizesOf(place, found))
+        const members = found.slice(0, countIn(sizes, bounds.bytes - draft.bytes))
+        offset += members.length
+        cursor = JSON.stringify({ key: place.key, offset } satisfies Cursor)
+        await reaching(identity, () => this.#add(draft, place, members))
+        for (const size of sizes.slice(0, members.length)) draft.bytes += size
+        const isCut = members.length < found.length
+        if (isCut || jobsOf(draft) >= bounds.jobs || draft.bytes + average > bounds.bytes) {
+          this.#removed.clear()
+          yield { records: draft.records, rejects: draft.rejects, cursor }
+          draft = emptyDraft()
+          this.#read.clear()
+          offset -= this.#removed.get(place.key) ?? 0
+        }
+        if (found.length < count && !isCut) break
+      }
+    }
+    if (jobsOf(draft) > 0) yield { records: draft.records, rejects: draft.rejects, cursor }
+  }
+
+  /** Removes jobs of the last page. */
+  remove(records: readonly JobRecord[]): Promise<void> {
+    return reaching(this.#options.identity, async () => {
+      const found = records.flatMap((record) => this.#read.get(record) ?? [])
+      const transaction = this.#redis.multi()
+      for (const { place, member } of found) {
+        // The oldest stand at the end that is looked at first: this looks at few.
+        if (place.type === 'zset') transaction.zrem(place.key, member.raw)
+        else transaction.lrem(place.key, place.oldest === 'left' ? 1 : -1, member.raw)
+      }
+      for (const read of found) this.#options.onRemove?.(transaction, read)
+      for (const record of records) transaction.del(markOf(record))
+      this.#note.write(transaction, records)
+      const replies = await done(transaction)
+      for (const [at, { place }] of found.entries()) {
+        this.#removed.set(place.key, (this.#removed.get(place.key) ?? 0) + Number(replies[at]))
+      }
+    })
+  }
+
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return reaching(this.#options.identity, () => this.#note.read())
+  }
+
+  forgetRemoved(): Promise<void> {
+    return reaching(this.#options.identity, () => this.#note.drop())
+  }
+
+  /** Puts moved jobs back, each once: a mark is made in the same step, so a rollback that was killed can be repeated. */
+  putBack(
+    records: readonly JobRecord[],
+    add: (commands: Commands, record: JobRecord) => void,
+  ): Promise<void> {
+    return reaching(this.#options.identity, async () => {
+      const asking = this.#redis.pipeline()
+      for (const record of records) asking.exists(markOf(record))
+      const present = await done(asking)
+      const transaction = this.#redis.multi()
+      for (const [at, record] of records.entries()) {
+        if (present[at] === 1) continue
+        transaction.set(markOf(record), 1, 'EX', markKeptSeconds)
+        add(transaction, record)
+      }
+      await done(transaction)
+    })
+  }
+
+  #size({ key, type }: Place): Promise<number> {
+    return type === 'list' ? this.#redis.llen(key) : this.#redis.zcard(key)
+  }
+
+  /** Members behind an offset, the oldest or next due first. */
+  async #members({ key, type, oldest }: Place, offset: number, count: number): Promise<Member[]> {
+    if (type === 'list' && oldest === 'left') {
+      const raws = await this.#redis.lrangeBuffer(key, offset, offset + count - 1)
+      return raws.map((raw) => ({ raw }))
+    }
+    if (type === 'list') {
+      const raws = await this.#redis.lrangeBuffer(key, -offset - count, -offset - 1)
+      return raws.reverse().map((raw) => ({ raw }))
+    }
+    const [first, last] = [String(offset), String(offset + count - 1)]
+    const pairs = await this.#redis.zrangeBuffer(key, first, last, 'WITHSCORES')
+    const members: Member[] = []
+    for (let at = 0; at + 1 < pairs.length; at += 2) {
+      members.push({ raw: pairs[at] as Buffer, score: Number(String(pairs[at + 1])) })
+    }
+    return members
+  }
+
+  async #sizesOf(place: Place, members: readonly Member[]): Promise<readonly number[]> {
+    const { sizesOf } = this.#options
+    return sizesOf ? sizesOf(place, members) : members.map(({ raw }) => raw.length)
+  }
+
+  async #add(draft: Draft, place: Place, members: readonly Member[]): Promise<void> {
+    const results = await this.#options.recordsOf(place, members)
+    for (const [at, member] of members.entries()) {
+      const result = results[at]
+      if (!result) continue
+      if (isRecord(result)) {
+        this.#read.set(result, { place, member, record: result })
+        draft.records.push(result)
+      } else draft.rejects.push(result)
+    }
+  }
+}
+
+/** How many fit into so many bytes, one at least. */
+export function countIn(sizes: readonly number[], bytes: number): number {
+  let count = 0
+  for (let sum = 0; count < sizes.length && (count === 0 || sum < bytes); count += 1) {
+    sum += sizes[count] ?? 0
+  }
+  return count
+}
+
+interface Draft {
+  readonly records: JobRecord[]
+  readonly rejects: Reject[]
+  bytes: number
+}
+
+function emptyDraft(): Draft {
+  return { records: [], rejects: [], bytes: 0 }
+}
+
+function jobsOf({ records, rejects }: Draft): number {
+  return records.length + rejects.length
+}
+
+/** Stands at the source for a job that was put back. */
+function markOf({ importId }: JobRecord): string {
+  return `crossgear:restored:${importId.toString('hex')}`
+}
+
+/** Sends commands; their replies. Throws the first error among them. */
+async function done(commands: Commands): Promise<unknown[]> {
+  const replies = (await commands.exec()) ?? []
+  for (const [error] of replies) if (error) throw error
+  return replies.map(([, reply]) => reply)
+}

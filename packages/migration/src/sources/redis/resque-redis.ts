@@ -1,0 +1,211 @@
+import { formatRfc3339, scanObject } from '@crossgear/fwp-codec'
+import type { ServerConnection } from '@crossgear/redis-store'
+import { reaching } from '../../errors.ts'
+import {
+  isArray,
+  objectOf,
+  queuedOfRecord,
+  readQueued,
+  recordOfQueued,
+  textOf,
+  type LeftThere,
+  type RawFields,
+  type QueuedPlace,
+} from '../../record/queued-job.ts'
+import type { JobRecord } from '../../record/record.ts'
+import type { Page, PageBounds, Source } from '../../source.ts'
+import { Copies } from '../copies.ts'
+import { RedisPlaces, type Commands, type Place, type ReadMember } from './redis-places.ts'
+import { otherClients } from './redis-reads.ts'
+
+const limits = [
+  'Jobs that workers have in hand are not read: let the workers end first (QUIT).',
+  'Locks and retries that plugins keep are not read: a job that fails is dead at once, as in Resque.',
+]
+
+/** A failed job is tried again by hand alone. */
+const retries = -1
+
+export interface ResqueRedisOptions {
+  readonly identity: string
+  readonly namespace: string
+}
+
+/**
+ * Resque's Redis: the lists of its queues and `failed`, the oldest at the left, and the lists of resque-scheduler. Its
+ * jobs have no ids, and several may be the same text.
+ */
+export class ResqueRedisSource implements Source {
+  readonly identity: string
+  readonly limits = limits
+  readonly liveReason?: string
+  readonly #redis: ServerConnection
+  readonly #prefix: string
+  readonly #places: RedisPlaces
+
+  private constructor(
+    redis: ServerConnection,
+    { identity, namespace }: ResqueRedisOptions,
+    found: { readonly places: readonly Place[]; readonly clients: number },
+  ) {
+    this.#redis = redis
+    this.identity = identity
+    this.#prefix = `${namespace}:`
+    const copies = new Copies(redis)
+    this.#places = new RedisPlaces(redis, {
+      identity,
+      places: found.places,
+      onPlace: ({ key }, offset) => copies.count(key, offset),
+      recordsOf: (place, members) =>
+        members.map(({ raw }) =>
+          readQueued(raw, place.key, (fields) =>
+            recordOf(place, fields, { identity, text: raw.toString(), copy: copies.next(raw) }),
+          ),
+        ),
+      onRemove: (commands, read) => this.#forget(commands, read),
+    })
+    if (found.clients > 0) {
+      this.liveReason = `${found.clients} other connections are open to this Redis: Resque or its clients run on it`
+    }
+  }
+
+  static open(redis: ServerConnection, options: ResqueRedisOptions): Promise<ResqueRedisSource> {
+    return reaching(options.identity, async () => {
+      const clients = await otherClients(redis)
+      const places = await placesOf(redis, `${options.namespace}:`)
+      return new ResqueRedisSource(redis, options, { places, clients })
+    })
+  }
+
+  total(): Promise<number> {
+    return this.#places.total()
+  }
+
+  pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
+    return this.#places.pages(after, bounds)
+  }
+
+  async remove(records: readonly JobRecord[]): Promise<void> {
+    await this.#places.remove(records)
+    const times = new Set(records.flatMap(({ state, dueAtMs }) => timeOf(state, dueAtMs) ?? []))
+    await reaching(this.identity, async () => {
+      for (const time of times) {
+        if ((await this.#redis.llen(this.#delayed(time))) > 0) continue
+        await this.#redis.zrem(`${this.#prefix}delayed_queue_schedule`, time)
+      }
+    })
+  }
+
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return this.#places.lastRemoved()
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#places.forgetRemoved()
+  }
+
+  restore(records: readonly JobRecord[]): Promise<void> {
+    return this.#places.putBack(records, (commands, record) => {
+      const { args, original } = queuedOfRecord(record, 'resque')
+      const payload = original.get('payload')
+      const text = objectOf(payload === undefined ? original : scanObject(payload), { args })
+      const queue = textOf(original.get('queue')) ?? record.queue ?? 'default'
+      const time = timeOf(record.state, record.dueAtMs)
+      if (record.state === 'dead') {
+        commands.rpush(`${this.#prefix}failed`, objectOf(original, { payload: text }))
+      } else if (time === undefined) {
+        commands.sadd(`${this.#prefix}queues`, queue)
+        commands.rpush(`${this.#prefix}queue:${queue}`, text)
+      } else {
+        commands.rpush(this.#delayed(time), text)
+        commands.sadd(`${this.#prefix}timestamps:${text}`, `delayed:${time}`)
+        commands.zadd(`${this.#prefix}delayed_queue_schedule`, time, time)
+      }
+    })
+  }
+
+  close(): Promise<void> {
+    this.#redis.disconnect()
+    return Promise.resolve()
+  }
+
+  #delayed(time: string): string {
+    return `${this.#prefix}delayed:${time}`
+  }
+
+  /** resque-scheduler notes at which times a job is due. */
+  #forget(commands: Commands, { place: { key, state }, member }: ReadMember): void {
+    if (state !== 'scheduled') return
+    const timestamps = Buffer.concat([Buffer.from(`${this.#prefix}timestamps:`), member.raw])
+    commands.srem(timestamps, key.slice(this.#prefix.length))
+  }
+}
+
+/** The name of the list of a scheduled job: seconds since 1970. */
+function timeOf(state: JobRecord['state'], dueAtMs: number | undefined): string | undefined {
+  return state === 'scheduled' ? String(Math.ceil((dueAtMs ?? 0) / 1000)) : undefined
+}
+
+async function placesOf(redis: ServerConnection, prefix: string): Promise<readonly Place[]> {
+  const list = { type: 'list', oldest: 'left' } as const
+  const queues = (await redis.smembers(`${prefix}queues`)).sort()
+  const times = await redis.zrange(`${prefix}delayed_queue_schedule`, 0, '-1')
+  return [
+    ...queues.map(
+      (queue) => ({ ...list, key: `${prefix}queue:${queue}`, state: 'queued', queue }) as const,
+    ),
+    ...times.map(
+      (time) => ({ ...list, key: `${prefix}delayed:${time}`, state: 'scheduled' }) as const,
+    ),
+    { ...list, key: `${prefix}failed`, state: 'dead' },
+  ]
+}
+
+interface Found {
+  readonly identity: string
+  readonly text: string
+  /** How many of the same text stand behind it. */
+  readonly copy: number
+}
+
+/** A text says what is wrong with it. */
+function recordOf(
+  { key, state, queue }: Place,
+  fields: RawFields,
+  found: Found,
+): JobRecord | LeftThere | string {
+  if (fields.has('retried_at')) return { reason: 'it was tried again since' }
+  const payload = state === 'dead' ? scanObject(fields.get('payload') ?? '{}') : fields
+  const jobtype = textOf(payload.get('class'))
+  const args = payload.get('args')
+  const home = queue ?? textOf(fields.get('queue'))
+  if (jobtype === undefined) return 'it has no class'
+  if (!isArray(args)) return 'it has no args'
+  if (home === undefined) return 'it names no queue'
+  const kept = objectOf(payload, { args: 'null' })
+  const place: QueuedPlace = {
+    ...{ state, where: key },
+    ...(state === 'scheduled' && { dueAtMs: Number(key.slice(key.lastIndexOf(':') + 1)) * 1000 }),
+  }
+  const job = {
+    ...({ system: 'resque', jobtype, args, retries, queue: home } as const),
+    parts: [key, found.text, String(found.copy)],
+    original: state === 'dead' ? objectOf(fields, { payload: kept }) : kept,
+    ...(state === 'dead' && { failure: failureOf(fields) }),
+  }
+  return recordOfQueued(job, place, found.identity)
+}
+
+/** An entry of `failed` as Faktory's `failure`. */
+function failureOf(fields: RawFields): string {
+  const failedAtMs = Date.parse(textOf(fields.get('failed_at')) ?? '')
+  const backtrace = fields.get('backtrace')
+  return JSON.stringify({
+    retry_count: 0,
+    remaining: 0,
+    ...(!Number.isNaN(failedAtMs) && { failed_at: formatRfc3339(failedAtMs) }),
+    message: textOf(fields.get('error')) ?? '',
+    errtype: textOf(fields.get('exception')) ?? 'unknown',
+    ...(isArray(backtrace) && { backtrace: JSON.parse(backtrace) as unknown }),
+  })
+}

@@ -1,0 +1,194 @@
+import { formatRfc3339 } from '@crossgear/fwp-codec'
+import type { ServerConnection } from '@crossgear/redis-store'
+import { reaching } from '../../errors.ts'
+import {
+  isArray,
+  objectOf,
+  queuedOfRecord,
+  readQueued,
+  recordOfQueued,
+  textOf,
+  type RawFields,
+  type QueuedPlace,
+} from '../../record/queued-job.ts'
+import type { JobRecord, RecordState, Reject } from '../../record/record.ts'
+import type { Page, PageBounds, Source } from '../../source.ts'
+import { RedisPlaces, type Member, type Place } from './redis-places.ts'
+import { otherClients } from './redis-reads.ts'
+
+const limits = [
+  'Jobs that Sidekiq has in hand are not in its queues: stop it first, then it puts them back.',
+  'Batches, unique locks and expiry of Sidekiq Pro and Enterprise have no counterpart: their jobs come without them.',
+]
+
+/** Sidekiq's number of retries where a job says `true`, or nothing. */
+const defaultRetries = 25
+/** How long Sidekiq keeps a dead job. */
+const deadForMs = 180 * 24 * 3_600_000
+/** From here on a time is milliseconds (Sidekiq 8), below it seconds. */
+const leastMs = 100_000_000_000
+
+const setOf: Partial<Record<RecordState, string>> = {
+  scheduled: 'schedule',
+  retry: 'retry',
+  dead: 'dead',
+}
+
+export interface SidekiqRedisOptions {
+  readonly identity: string
+  /** Of the gem redis-namespace; empty: none. */
+  readonly namespace: string
+}
+
+/** Sidekiq's Redis: the lists of its queues, the oldest at the right, and its sorted sets. */
+export class SidekiqRedisSource implements Source {
+  readonly identity: string
+  readonly limits = limits
+  readonly liveReason?: string
+  readonly #redis: ServerConnection
+  readonly #prefix: string
+  readonly #places: RedisPlaces
+
+  private constructor(
+    redis: ServerConnection,
+    { identity, namespace }: SidekiqRedisOptions,
+    found: { readonly queues: readonly string[]; readonly clients: number },
+  ) {
+    this.#redis = redis
+    this.identity = identity
+    this.#prefix = prefixOf(namespace)
+    const places: Place[] = found.queues.map((queue) => {
+      return { key: `${this.#prefix}queue:${queue}`, type: 'list', state: 'queued', queue }
+    })
+    for (const [state, set] of Object.entries(setOf)) {
+      places.push({ key: `${this.#prefix}${set}`, type: 'zset', state: state as RecordState })
+    }
+    this.#places = new RedisPlaces(redis, {
+      identity,
+      places,
+      recordsOf: (place, members) => members.map((member) => recordOf(place, member, identity)),
+    })
+    if (found.clients > 0) {
+      this.liveReason = `${found.clients} other connections are open to this Redis: Sidekiq or its clients run on it`
+    }
+  }
+
+  static open(redis: ServerConnection, options: SidekiqRedisOptions): Promise<SidekiqRedisSource> {
+    return reaching(options.identity, async () => {
+      const clients = await otherClients(redis)
+      const queues = (await redis.smembers(`${prefixOf(options.namespace)}queues`)).sort()
+      return new SidekiqRedisSource(redis, options, { queues, clients })
+    })
+  }
+
+  total(): Promise<number> {
+    return this.#places.total()
+  }
+
+  pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
+    return this.#places.pages(after, bounds)
+  }
+
+  remove(records: readonly JobRecord[]): Promise<void> {
+    return this.#places.remove(records)
+  }
+
+  lastRemoved(): Promise<readonly Buffer[]> {
+    return this.#places.lastRemoved()
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#places.forgetRemoved()
+  }
+
+  restore(records: readonly JobRecord[]): Promise<void> {
+    return this.#places.putBack(records, (commands, record) => {
+      const { state, dueAtMs = Date.now(), forgetAtMs = Date.now() + deadForMs } = record
+      const { args, original } = queuedOfRecord(record, 'sidekiq')
+      const text = objectOf(original, { args })
+      const queue = textOf(original.get('queue')) ?? record.queue ?? 'default'
+      const set = setOf[state]
+      const score = (state === 'dead' ? forgetAtMs - deadForMs : dueAtMs) / 1000
+      if (set !== undefined) commands.zadd(`${this.#prefix}${set}`, score, text)
+      else {
+        commands.sadd(`${this.#prefix}queues`, queue)
+        commands.lpush(`${this.#prefix}queue:${queue}`, text)
+      }
+    })
+  }
+
+  close(): Promise<void> {
+    this.#redis.disconnect()
+    return Promise.resolve()
+  }
+}
+
+function prefixOf(namespace: string): string {
+  return namespace === '' ? '' : `${namespace}:`
+}
+
+function recordOf(
+  { key, state, queue = 'default' }: Place,
+  { raw, score = 0 }: Member,
+  identity: string,
+): JobRecord | Reject {
+  const atMs = Math.round(score * 1000)
+  const isTimed = state === 'scheduled' || state === 'retry'
+  const place: QueuedPlace = {
+    ...{ state, where: key },
+    ...(isTimed && { dueAtMs: atMs }),
+    ...(state === 'dead' && { forgetAtMs: atMs + deadForMs }),
+  }
+  return readQueued(raw, key, (fields) => {
+    const jobtype = textOf(fields.get('class'))
+    const args = fields.get('args')
+    const jid = textOf(fields.get('jid'))
+    if (jobtype === undefined) return 'it has no class'
+    if (!isArray(args)) return 'it has no args'
+    const createdAtMs = timeOf(fields.get('created_at'))
+    const retries = retriesOf(fields)
+    const failure = failureOf(fields, retries)
+    const job = {
+      ...({ system: 'sidekiq', jobtype, args, retries } as const),
+      // A job that moves on between two looks is still the same.
+      parts: [jid ?? '', jobtype, fields.get('created_at') ?? '', args],
+      queue: textOf(fields.get('queue')) ?? queue,
+      original: objectOf(fields, { args: 'null' }),
+      ...(jid !== undefined && { jid }),
+      ...(createdAtMs !== undefined && { createdAtMs }),
+      ...(failure !== undefined && { failure }),
+    }
+    return recordOfQueued(job, place, identity)
+  })
+}
+
+/** `retry` as Faktory counts it. */
+function retriesOf(fields: RawFields): number {
+  const raw = fields.get('retry') ?? 'true'
+  const isBuried = fields.get('dead') !== 'false'
+  if (raw === 'false') return 0
+  if (!/^\d{1,9}$/.test(raw)) return defaultRetries
+  return raw === '0' && isBuried ? -1 : Number(raw)
+}
+
+/** Sidekiq's fields of the last failure as Faktory's `failure`. */
+function failureOf(fields: RawFields, retries: number): string | undefined {
+  const raw = fields.get('retry_count') ?? ''
+  if (!/^\d{1,9}$/.test(raw)) return undefined
+  const count = Number(raw)
+  const failedAtMs = timeOf(fields.get('retried_at')) ?? timeOf(fields.get('failed_at'))
+  return JSON.stringify({
+    retry_count: count,
+    remaining: Math.max(0, retries - count),
+    ...(failedAtMs !== undefined && { failed_at: formatRfc3339(failedAtMs) }),
+    message: textOf(fields.get('error_message')) ?? '',
+    errtype: textOf(fields.get('error_class')) ?? 'unknown',
+  })
+}
+
+function timeOf(raw: string | undefined): number | undefined {
+  if (raw === undefined || !/^\d+(\.\d+)?$/.test(raw)) return undefined
+  const value = Number(raw)
+  const ms = value >= leastMs ? value : value * 1000
+  return ms < 253_402_300_800_000 ? ms : undefined
+}
