@@ -8,6 +8,10 @@ export interface SchedulerEvents {
   deadNodes: [nodes: readonly string[]]
   /** The store has to be told again what this node told it. Listeners are waited for. */
   storeReset: []
+  /** These lanes are heard of from now on; what happened there before went unheard. */
+  lanesWatched: [fresh: ReadonlySet<string> | 'all']
+  /** A throttled queue may have room. */
+  roomAgain: [queue: string]
   /** An operator closed a lane to consumers. */
   laneClosed: [lane: string]
   /** An operator has an order for a Faktory worker, or it lives. */

@@ -113,7 +113,7 @@ export class Scheduler {
   async stop(): Promise<void> {
     this.#parts.claims.stop()
     this.leases.close()
-    this.#parts.watch.stop()
+    this.#parts.subscriptions.stop()
     this.#parts.maintenance.stop()
     await this.#store.leave([...this.registry.all()])
   }
@@ -131,7 +131,7 @@ export class Scheduler {
     const { traced } = this.#options
     const handedIn = traced ? traced(lane, submission) : submission
     this.#parts.submissions.add(lane, handedIn, route, ready)
-    if (submission.waiter) this.#parts.watch.touch()
+    if (submission.waiter) this.#parts.subscriptions.touch()
   }
 
   /** Asks for one job. The answer comes at once, with a job or without. */
@@ -182,7 +182,7 @@ export class Scheduler {
     // Behind the claims of this turn: what the worker has just been given does not wake it.
     if (look && !this.#parts.claims.isKnownEmpty(worker.subscription))
       this.#clock.endOfTurn(() => void this.#parts.notifications.lookFor(worker))
-    this.#parts.watch.touch()
+    this.#parts.subscriptions.touch()
   }
 
   /** Grows with each wake-up for what a subscription covers: the same figure means nothing came. */
@@ -209,8 +209,8 @@ export class Scheduler {
     const lane = this.registry.names.canonical(fn)
     this.#parts.counts.named(lane, change)
     if (change === 1) {
-      this.#parts.submissions
-        .laneNumber(lane)
+      this.#parts.registrar
+        .register(lane)
         .catch((error: unknown) => this.#observer.error('new lane', error))
     }
   }
@@ -222,7 +222,7 @@ export class Scheduler {
 
   /** Opens a lane to Faktory consumers for good: a producer pushed such jobs, or a route says so. */
   async openLane(lane: string): Promise<void> {
-    await this.#parts.submissions.laneNumber(lane)
+    await this.#parts.registrar.register(lane)
     await this.#store.openLane(lane)
   }
 

@@ -1,5 +1,8 @@
 import type { Waiters } from '../results/waiters.ts'
 import type { JobRef } from '../model/job.ts'
+import type { Steps } from '../dispatch/steps.ts'
+import type { LaneRegistrar } from '../intake/lane-registrar.ts'
+import type { WorkerCounts } from '../maintenance/worker-counts.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { JobSummary, LaneCounts, LaneLimits, Observer, Store } from '../store/ports.ts'
 
@@ -13,9 +16,9 @@ interface Parts {
   readonly registry: LaneRegistry
   readonly observer: Pick<Observer, 'cancelled'>
   readonly waiters: Waiters
-  readonly register: (lane: string) => Promise<unknown>
-  /** Settles when all that this node was told is on its way to the store. */
-  readonly settled: () => Promise<void>
+  readonly registrar: LaneRegistrar
+  readonly workerCounts: WorkerCounts
+  readonly steps: Pick<Steps, 'flush'>
 }
 
 /** What an operator does to lanes and jobs, over all nodes. */
@@ -28,13 +31,13 @@ export class Administration {
 
   /** What stands in all lanes, what this node was told before counted in. */
   async counts(): Promise<readonly LaneCounts[]> {
-    await this.#parts.settled()
+    await this.#settled()
     return this.#parts.store.counts([...this.#parts.registry.all()])
   }
 
   /** Makes a lane known before it has jobs or workers. */
   async addLane(lane: string): Promise<void> {
-    await this.#parts.register(lane)
+    await this.#parts.registrar.register(lane)
   }
 
   /**
@@ -42,8 +45,8 @@ export class Administration {
    * failed. Not while it has workers or running jobs.
    */
   async dropLane(lane: string): Promise<'dropped' | 'unknown' | 'busy'> {
-    const { store, registry, waiters, settled } = this.#parts
-    await settled()
+    const { store, registry, waiters } = this.#parts
+    await this.#settled()
     if (registry.numberOf(lane) === undefined) return 'unknown'
     for (;;) {
       const ids = await store.clearLane(lane, clearedPerStep)
@@ -78,7 +81,7 @@ export class Administration {
    * left out or listed twice.
    */
   async listJobs(max: number): Promise<readonly JobSummary[]> {
-    await this.#parts.settled()
+    await this.#settled()
     const listed: JobSummary[] = []
     for (const lane of [...this.#parts.registry.all()]) {
       for (let from = 0, more = true; more && listed.length < max; from += listedPerStep) {
@@ -88,5 +91,12 @@ export class Administration {
       }
     }
     return listed.slice(0, max)
+  }
+
+  /** Settles when all that this node was told is on its way to the store. */
+  async #settled(): Promise<void> {
+    const { registrar, workerCounts, steps } = this.#parts
+    await Promise.all([registrar.registered(), workerCounts.published()])
+    steps.flush()
   }
 }

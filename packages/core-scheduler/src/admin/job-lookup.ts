@@ -1,26 +1,33 @@
 import type { JobRef, JobState, LookExtra } from '../model/job.ts'
+import type { Steps } from '../dispatch/steps.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { LaneCounts, Store } from '../store/ports.ts'
 import { UniqueLookup } from './unique-lookup.ts'
+
+interface Parts {
+  readonly store: Store
+  readonly registry: LaneRegistry
+  /** A look that follows its flush sees what workers of this node have said. */
+  readonly steps: Pick<Steps, 'flush'>
+}
 
 /** Jobs by their names, whichever node took them, and how many there are. */
 export class JobLookup {
   readonly #store: Store
   readonly #registry: LaneRegistry
   readonly #uniques: UniqueLookup
-  readonly #flush: () => void
+  readonly #steps: Pick<Steps, 'flush'>
 
-  /** `flush` sends what workers of this node have said: a look that follows it sees it. */
-  constructor(store: Store, registry: LaneRegistry, flush: () => void) {
+  constructor({ store, registry, steps }: Parts) {
     this.#store = store
     this.#registry = registry
-    this.#flush = flush
+    this.#steps = steps
     this.#uniques = new UniqueLookup((uniques) => store.findUniques(uniques, [...registry.all()]))
   }
 
   /** The job as it stands, without its payload. */
   async look(ref: JobRef, extras?: readonly LookExtra[]): Promise<JobState | undefined> {
-    this.#flush()
+    this.#steps.flush()
     const [job] = await this.#store.look(ref.lane, [ref.id], extras)
     return job
   }
@@ -33,7 +40,7 @@ export class JobLookup {
 
   /** Where that job stands. */
   refOfJid(jid: string): Promise<JobRef | undefined> {
-    this.#flush()
+    this.#steps.flush()
     return this.#store.findJid(jid)
   }
 
@@ -44,7 +51,7 @@ export class JobLookup {
 
   /** Jobs of all functions with this unique id. */
   findUnique(unique: Uint8Array): Promise<readonly JobRef[]> {
-    this.#flush()
+    this.#steps.flush()
     return this.#uniques.find(unique)
   }
 

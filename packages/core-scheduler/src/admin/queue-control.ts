@@ -1,3 +1,4 @@
+import type { SchedulerEmitter } from '../scheduler-events.ts'
 import type { Waiters } from '../results/waiters.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { LaneGroup, Observer, Store } from '../store/ports.ts'
@@ -16,6 +17,7 @@ interface Parts {
   readonly registry: LaneRegistry
   readonly waiters: Waiters
   readonly observer: Observer
+  readonly events: SchedulerEmitter
 }
 
 /** What is done to Faktory queues as wholes, over all nodes. */
@@ -26,6 +28,8 @@ export class QueueControl {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    parts.events.on('consumerNews', (wid, news) => this.#onNews(wid, news))
+    parts.events.on('storeReset', () => this.load())
   }
 
   get paused(): ReadonlySet<string> {
@@ -64,11 +68,6 @@ export class QueueControl {
   onConsumerNews(listener: ConsumerNewsListener): () => void {
     this.#newsListeners.add(listener)
     return () => this.#newsListeners.delete(listener)
-  }
-
-  /** News of a worker came, from whichever node. */
-  onNews(wid: string, news: ConsumerNews): void {
-    for (const listener of this.#newsListeners) listener(wid, news)
   }
 
   /** Ends the queued jobs of a queue, which is in no list until another job comes. */
@@ -110,6 +109,11 @@ export class QueueControl {
     return groups.filter(({ lanes: [lane] }) => {
       return lane !== undefined && !this.#paused.has(names.parse(lane).queue)
     })
+  }
+
+  /** News of a worker came, from whichever node. */
+  #onNews(wid: string, news: ConsumerNews): void {
+    for (const listener of this.#newsListeners) listener(wid, news)
   }
 
   async #setPaused(queues: readonly string[], paused: boolean): Promise<void> {

@@ -3,14 +3,19 @@ import type { ActiveLeases } from './active-leases.ts'
 import type { Subscription } from '../model/subscription.ts'
 import type { Lease } from '../model/job.ts'
 import { EmptyCache } from './empty-cache.ts'
-import type { Clock, LaneGroup, Observer, Store } from '../store/ports.ts'
-import type { Assignment, FetchRequest, Delivery } from '../model/requests.ts'
+import type { Clock, Observer, Store } from '../store/ports.ts'
+import type { Delivery, FetchRequest } from '../model/requests.ts'
 import { PrefetchBuffer, prefetchTtlMs } from './prefetch-buffer.ts'
 import type { Steps } from './steps.ts'
 import type { ArrivalCounters } from './arrival-counters.ts'
 import { toStoreError } from '../store/store-errors.ts'
 import type { WorkerLimits } from './worker-limits.ts'
 import { BatchQueue } from '../intake/batch-queue.ts'
+import type { QueueControl } from '../admin/queue-control.ts'
+import type { ChannelSubscriptions } from '../notify/channel-subscriptions.ts'
+import type { Outcomes } from '../results/outcomes.ts'
+import type { SchedulerEmitter } from '../scheduler-events.ts'
+import type { Bridging } from './bridging.ts'
 
 interface Parts {
   readonly store: Store
@@ -18,24 +23,16 @@ interface Parts {
   readonly observer: Observer
   readonly registry: LaneRegistry
   readonly activeLeases: ActiveLeases
-  readonly added: () => void
-  /** The worker has left before its job came. */
-  readonly putBack: (assignment: Assignment) => void
-  /** A job that was reserved ahead goes back to the front. */
-  readonly giveBack: (job: Lease) => void
-  /** False where a job must not be reserved before its worker asks. */
-  readonly mayClaimAhead: boolean
+  readonly outcomes: Outcomes
+  /** How many workers a job may lose; with a bound it is not reserved before its worker asks. 0: any. */
+  readonly maxLosses: number
   readonly steps: Steps
   readonly arrivals: ArrivalCounters
-  /** A consumer has a job. */
-  readonly handedOut: (job: Lease) => void
-  /** Whether the store tells this node of all that comes for a subscription. */
-  readonly isSubscribed: (subscription: Subscription) => boolean
+  readonly bridging: Bridging
+  readonly subscriptions: ChannelSubscriptions
   readonly workerLimits: WorkerLimits
-  /** A throttled queue may have room: wakes who waits for its jobs. */
-  readonly roomAgain: (queue: string) => void
-  /** Leaves out what consumers are given nothing from. */
-  readonly unpaused: (groups: readonly LaneGroup[]) => readonly LaneGroup[]
+  readonly queues: QueueControl
+  readonly events: SchedulerEmitter
 }
 
 /**
@@ -66,7 +63,7 @@ export class Claims {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#batch = new BatchQueue(parts.added, (_key, requests) => {
+    this.#batch = new BatchQueue(parts.steps.added, (_key, requests) => {
       const [first] = requests
       if (first) void this.#send(first.subscription, requests)
     })
@@ -90,11 +87,11 @@ export class Claims {
 
   /** Whether the store would have nothing. */
   isKnownEmpty(subscription: Subscription): boolean {
-    const { clock, arrivals, isSubscribed } = this.#parts
+    const { clock, arrivals, subscriptions } = this.#parts
     return (
       this.#emptyCache.holds(subscription, arrivals.of(subscription), clock.nowMs()) &&
       this.#prefetched.sizeFor(subscription) === 0 &&
-      isSubscribed(subscription)
+      subscriptions.hears(subscription)
     )
   }
 
@@ -104,8 +101,7 @@ export class Claims {
    */
   anticipate(subscription: Subscription, jobs: number): boolean {
     const isLively = this.#prefetched.isLively(subscription, this.#parts.clock.nowMs())
-    if (this.#stopped || !subscription.mayWait || !this.#parts.mayClaimAhead || !isLively)
-      return false
+    if (this.#stopped || !subscription.mayWait || !this.#mayClaimAhead || !isLively) return false
     this.#refill(subscription, Math.min(jobs, mostAnticipated))
     return true
   }
@@ -132,7 +128,7 @@ export class Claims {
 
   #serveFromBuffer(request: FetchRequest): boolean {
     const { subscription } = request
-    if (!this.#parts.mayClaimAhead || !subscription.mayWait) return false
+    if (!this.#mayClaimAhead || !subscription.mayWait) return false
     const nowMs = this.#parts.clock.nowMs()
     const job = this.#prefetched.take(subscription, nowMs)
     this.#watchBuffer()
@@ -163,7 +159,7 @@ export class Claims {
 
   #refill(subscription: Subscription, least: number): void {
     this.#toRefill.set(subscription.key, { subscription, least })
-    this.#parts.added()
+    this.#parts.steps.added()
   }
 
   async #send(subscription: Subscription, all: readonly FetchRequest[], least = 0): Promise<void> {
@@ -172,12 +168,13 @@ export class Claims {
       for (const request of requests) request.onEmpty()
       return
     }
-    const { steps, clock, registry, arrivals, isSubscribed, activeLeases } = this.#parts
+    const { steps, clock, registry, arrivals, subscriptions, activeLeases } = this.#parts
     const wanted = this.#prefetched.wanted(subscription, clock.nowMs())
     const ahead = Math.max(wanted, least - this.#prefetched.sizeFor(subscription))
     if (requests.length + ahead === 0) return
     if (ahead > 0) this.#prefetched.coming(subscription, ahead)
-    const arrivalsBefore = isSubscribed(subscription) ? arrivals.byOthers(subscription) : undefined
+    const isHeard = subscriptions.hears(subscription)
+    const arrivalsBefore = isHeard ? arrivals.byOthers(subscription) : undefined
     const left = { isEmpty: false }
     const sentMs = clock.nowMs()
     activeLeases.claiming()
@@ -189,7 +186,7 @@ export class Claims {
         ...(isLimited && { worker: this.#workerOf(first) }),
         by: subscription.by,
         access: subscription.access,
-        groups: subscription.by === 'consumer' ? this.#parts.unpaused(groups) : groups,
+        groups: subscription.by === 'consumer' ? this.#parts.queues.unpaused(groups) : groups,
         byLevel: subscription.byLevel ?? false,
         max: requests.length,
         ahead,
@@ -215,6 +212,11 @@ export class Claims {
     }
   }
 
+  /** False where a job must not be reserved before its worker asks. */
+  get #mayClaimAhead(): boolean {
+    return this.#parts.maxLosses === 0
+  }
+
   #mayHandOut(sentMs: number): boolean {
     return !this.#stopped && this.#parts.clock.nowMs() - sentMs <= claimTimeoutMs
   }
@@ -232,7 +234,7 @@ export class Claims {
     hasMore: boolean,
   ): void {
     const sinceMs = this.#parts.clock.nowMs()
-    if (subscription.by === 'consumer') for (const job of jobs) this.#parts.handedOut(job)
+    if (subscription.by === 'consumer') for (const job of jobs) this.#parts.bridging.handedOut(job)
     const left = requests.filter((request) => !request.gone)
     const own = jobs.slice(0, requests.length)
     const ahead = jobs.slice(requests.length)
@@ -249,7 +251,8 @@ export class Claims {
     const sinceMs = this.#parts.clock.nowMs()
     for (const job of jobs) {
       this.#parts.activeLeases.add({ job, sinceMs })
-      this.#parts.giveBack(job)
+      const { lane, id, token } = job
+      this.#parts.outcomes.add(undefined, { lane, id, token, kind: 'return' })
     }
   }
 
@@ -267,10 +270,10 @@ export class Claims {
   /** Wakes workers that wait for a queue whose room comes with time. */
   #lookAgain(queue: string, waitMs: number): void {
     if (this.#stopped || waitMs === 0 || this.#roomTimers.has(queue)) return
-    const { clock, roomAgain } = this.#parts
+    const { clock, events } = this.#parts
     const cancel = clock.after(waitMs, () => {
       this.#roomTimers.delete(queue)
-      roomAgain(queue)
+      events.emit('roomAgain', queue)
     })
     this.#roomTimers.set(queue, cancel)
   }
@@ -278,11 +281,17 @@ export class Claims {
   #assign(assignment: Delivery, request: FetchRequest | undefined): void {
     this.#parts.activeLeases.add(assignment)
     if (!request) {
-      this.#parts.putBack(assignment)
+      this.#putBack(assignment)
       return
     }
     const { job } = assignment
     this.#parts.observer.assigned(job)
     request.assigned(assignment)
+  }
+
+  /** The worker has left before its job came. */
+  #putBack({ job: { lane, id, token } }: Delivery): void {
+    const { outcomes, maxLosses } = this.#parts
+    outcomes.add(undefined, { lane, id, token, kind: 'release', lost: false, maxLosses })
   }
 }

@@ -109,11 +109,14 @@ class Draft {
   }
 }
 
+/** Gathers what comes, and hands it over by calls of {@link Steps}. */
+export interface StepSource {
+  flush(): void
+}
+
 interface StepsParts {
   readonly store: StepStore & Pick<Store, 'isSharded'>
   readonly clock: Clock
-  /** Has everybody hand over what has gathered, by calls of this object. */
-  readonly flush: () => void
 }
 
 /**
@@ -124,6 +127,7 @@ interface StepsParts {
 export class Steps {
   readonly #parts: StepsParts
   readonly #endOfTurn = (): void => this.#turnEnds()
+  #sources: readonly StepSource[] = []
   #draft = new Draft()
   #full: Draft[] = []
   #isArmed = false
@@ -137,6 +141,11 @@ export class Steps {
 
   constructor(parts: StepsParts) {
     this.#parts = parts
+  }
+
+  /** Where the items of a step come from, in this order. */
+  takeFrom(...sources: readonly StepSource[]): void {
+    this.#sources = sources
   }
 
   /** Something came that a flush hands over. */
@@ -222,7 +231,7 @@ export class Steps {
     this.#lastItems = Math.min(this.#gathered, mostItems)
     this.#gathered = 0
     this.#gatheredBefore = 0
-    this.#parts.flush()
+    for (const source of this.#sources) source.flush()
   }
 
   /** False where there is nothing more. */

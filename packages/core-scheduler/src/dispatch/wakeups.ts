@@ -69,6 +69,11 @@ export class Wakeups {
     return keys
   }
 
+  hasIdle(lane: string): boolean {
+    const { byName, byQueue } = idleKeysOf(lane, this.#registry)
+    return this.idle.hasKey(byQueue) || byName.some((key) => this.idle.hasKey(key))
+  }
+
   /** The worker by name that the next job of a lane will wake. */
   nextByName(lane: string): IdleWorker | undefined {
     if (this.idle.size === 0) return undefined

@@ -1,13 +1,14 @@
+import type { LanePoller } from '../maintenance/lane-poller.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Store } from '../store/ports.ts'
+import type { Observer, Store } from '../store/ports.ts'
+import type { LaneRegistrar } from './lane-registrar.ts'
 
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
-  readonly register: (lane: string) => Promise<unknown>
-  /** The lane is known, and has got a job. */
-  readonly added: (lane: string) => void
-  readonly onError: (error: unknown) => void
+  readonly registrar: LaneRegistrar
+  readonly lanePoller: LanePoller
+  readonly observer: Pick<Observer, 'error'>
 }
 
 /**
@@ -30,18 +31,18 @@ export class NewLanes {
   }
 
   async #look(lane: string, first: number): Promise<void> {
-    const { store, registry, register, added, onError } = this.#parts
+    const { store, registry, registrar, lanePoller, observer } = this.#parts
     try {
       for (let id = first; id !== 0; id = this.#next.get(lane) ?? 0) {
         this.#next.set(lane, 0)
         const [job] = registry.numberOf(lane) === undefined ? await store.look(lane, [id]) : [true]
         if (!job) continue
-        await register(lane)
-        added(lane)
+        await registrar.register(lane)
+        lanePoller.news(lane)
         return
       }
     } catch (error) {
-      onError(error)
+      observer.error('new lane', error)
     } finally {
       this.#next.delete(lane)
     }

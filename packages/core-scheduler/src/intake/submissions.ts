@@ -2,16 +2,24 @@ import { InflightBarrier } from './inflight-barrier.ts'
 import { PendingAck, type PendingAckParts } from './pending-ack.ts'
 import type { NewJob } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import { maxLanes } from '../model/lane-registry.ts'
 import { ArrivalLines } from './arrival-lines.ts'
-import { StoreError, type Clock, type Observer, type Store } from '../store/ports.ts'
+import {
+  StoreError,
+  type Clock,
+  type Observer,
+  type Store,
+  type StoreClock,
+} from '../store/ports.ts'
 import type { LaneArrivals, LaneSubmitted } from '../store/step-ports.ts'
 import type { Steps } from '../dispatch/steps.ts'
 import type { Submission } from '../model/requests.ts'
 import { toStoreError } from '../store/store-errors.ts'
 import { BatchQueue } from './batch-queue.ts'
 import type { Waiters } from '../results/waiters.ts'
-import type { Awake, OwnJobs } from '../dispatch/wakeups.ts'
+import type { EarlyWake } from '../dispatch/early-wake.ts'
+import type { Awake, Wakeups } from '../dispatch/wakeups.ts'
+import type { ChannelSubscriptions } from '../notify/channel-subscriptions.ts'
+import type { LaneRegistrar } from './lane-registrar.ts'
 
 interface Pending {
   readonly lane: string
@@ -39,19 +47,13 @@ interface Parts {
   readonly clock: Clock
   readonly observer: Observer
   readonly registry: LaneRegistry
+  readonly registrar: LaneRegistrar
   readonly waiters: Waiters
-  readonly added: () => void
-  /** A lane is new here. Settles when the store knows of this node's workers for it. */
-  readonly laneAdded: (lane: string) => Promise<void>
-  /** So many jobs are queued. */
-  readonly wake: (lane: string, jobs: number, own: OwnJobs) => void
-  /** So many jobs that are to be queued leave for the store. Returns the workers that wake for them. */
-  readonly sending: (lane: string, jobs: number, isOpen: boolean) => Awake
+  readonly wakeups: Wakeups
+  readonly earlyWake: EarlyWake
   readonly steps: Steps
-  /** Whether the store tells this node of jobs in the lane, its own among them. */
-  readonly isWatched: (lane: string) => boolean
-  /** The store's clock, milliseconds since 1970. */
-  readonly storeNowMs: () => number
+  readonly subscriptions: ChannelSubscriptions
+  readonly storeClock: StoreClock
 }
 
 /** Own jobs that are remembered per lane until the store tells of them. */
@@ -65,7 +67,6 @@ export class Submissions {
   readonly #parts: Parts
   readonly #batch: BatchQueue<Pending>
   readonly #abandoned: BatchQueue<number>
-  readonly #registering = new Map<string, Promise<number>>()
   readonly #flights = new InflightBarrier()
   readonly #own = new Map<string, Set<number>>()
   readonly #lines: ArrivalLines<Pending>
@@ -74,20 +75,20 @@ export class Submissions {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#batch = new BatchQueue(parts.added, (_key, items) => void this.#send(items))
+    this.#batch = new BatchQueue(parts.steps.added, (_key, items) => void this.#send(items))
     this.#lines = new ArrivalLines(
       (pending) => this.#gather(pending),
       ({ submission }, error) => submission.refused(toStoreError(error)),
     )
     this.#abandoned = new BatchQueue(
-      parts.added,
+      parts.steps.added,
       (lane, ids) => void this.#sendAbandoned(lane, ids),
     )
   }
 
   /** The job waits for `ready`, and what comes for its queue meanwhile goes behind it. */
   add(lane: string, submission: Submission, route: RoutePolicy, ready?: Promise<unknown>): void {
-    const { registry } = this.#parts
+    const { registry, registrar } = this.#parts
     const pending = { lane, submission, job: routedJob(submission.job, route) }
     const isKnown = registry.numberOf(lane) !== undefined
     if (!ready && isKnown && this.#lines.isEmpty) {
@@ -95,7 +96,7 @@ export class Submissions {
       return
     }
     const { queue } = registry.names.parse(lane)
-    this.#lines.add(queue, pending, ready ?? (isKnown ? undefined : this.laneNumber(lane)))
+    this.#lines.add(queue, pending, ready ?? (isKnown ? undefined : registrar.register(lane)))
   }
 
   abandon(lane: string, ids: readonly number[]): void {
@@ -105,32 +106,6 @@ export class Submissions {
   flush(): void {
     this.#batch.flush()
     this.#abandoned.flush()
-  }
-
-  /** The lane's number; a new lane is registered first. */
-  laneNumber(lane: string): Promise<number> {
-    const { registry, store } = this.#parts
-    const known = registry.numberOf(lane)
-    if (known !== undefined) return Promise.resolve(known)
-    const pending = this.#registering.get(lane)
-    if (pending) return pending
-    if (registry.size >= maxLanes) {
-      return Promise.reject(new StoreError('TOO_MANY_LANES', `more than ${maxLanes} functions`))
-    }
-    const registering = store
-      .registerLane(lane)
-      .then(async (number) => {
-        if (registry.add(lane, number)) await this.#parts.laneAdded(lane)
-        return number
-      })
-      .finally(() => this.#registering.delete(lane))
-    this.#registering.set(lane, registering)
-    return registering
-  }
-
-  /** Settles when the new lanes of now have their numbers, or cannot have them. */
-  async registered(): Promise<void> {
-    await Promise.allSettled(this.#registering.values())
   }
 
   /**
@@ -154,7 +129,7 @@ export class Submissions {
     const arrivals = byLane(items)
     const begun = arrivals.map((of) => ({
       landed: this.#flights.begin(of.lane),
-      awake: this.#parts.sending(of.lane, this.#due(of.jobs), this.#open.has(of.lane)),
+      awake: this.#parts.earlyWake.wake(of.lane, this.#due(of.jobs), this.#open.has(of.lane)),
     }))
     const answers = await this.#store(arrivals)
     for (const [at, of] of arrivals.entries()) {
@@ -165,7 +140,7 @@ export class Submissions {
 
   /** How many of the jobs are queued at once. */
   #due(jobs: readonly NewJob[]): number {
-    const nowMs = this.#parts.storeNowMs()
+    const nowMs = this.#parts.storeClock.storeNowMs()
     return jobs.filter(({ dueAtMs }) => dueAtMs === undefined || dueAtMs <= nowMs).length
   }
 
@@ -182,11 +157,11 @@ export class Submissions {
     answer: Answer = new StoreError('REFUSED', 'the store did not answer'),
     awake: Awake = { byName: 0, consumers: 0 },
   ): Promise<void> {
-    const { registry, store } = this.#parts
+    const { registry, registrar, store } = this.#parts
     try {
       if (answer instanceof StoreError) throw answer
       // A lane that was dropped meanwhile comes again.
-      if (registry.numberOf(lane) === undefined) await this.laneNumber(lane)
+      if (registry.numberOf(lane) === undefined) await registrar.register(lane)
       if (answer.isOpen) this.#open.add(lane)
       else this.#open.delete(lane)
       if (store.confirm) void this.#answerConfirmed(lane, items, answer, awake)
@@ -232,10 +207,10 @@ export class Submissions {
     { results, isPublished, isOpen }: LaneSubmitted,
     awake: Awake,
   ): void {
-    const { registry, waiters, clock, wake, observer } = this.#parts
+    const { registry, waiters, clock, wakeups, observer, subscriptions, storeClock } = this.#parts
     const number = registry.numberOf(lane) ?? 0
     const nowMs = clock.nowMs()
-    const isWatched = isPublished && this.#parts.isWatched(lane)
+    const isWatched = isPublished && subscriptions.covers(lane)
     let created = 0
     for (const [at, { submission, job }] of items.entries()) {
       const result = results[at] ?? { kind: 'full' }
@@ -250,11 +225,11 @@ export class Submissions {
       if ('id' in result) observer.submitted(lane, job.door, result.kind)
       if (result.kind === 'created') {
         if (isWatched) this.#remember(lane, result.id)
-        if (job.dueAtMs === undefined || job.dueAtMs <= this.#parts.storeNowMs()) created += 1
+        if (job.dueAtMs === undefined || job.dueAtMs <= storeClock.storeNowMs()) created += 1
       }
       submission.submitted(result, number)
     }
-    if (created > 0) wake(lane, created, { ...awake, isOpen })
+    if (created > 0) wakeups.wake(lane, created, { ...awake, isOpen })
   }
 
   #remember(lane: string, id: number): void {

@@ -1,5 +1,5 @@
 import type { SchedulerEmitter } from '../scheduler-events.ts'
-import type { Store } from '../store/ports.ts'
+import type { Store, StoreClock } from '../store/ports.ts'
 import { BackgroundLoop, type LoopParts } from './background-loop.ts'
 import { DeadNodes } from './dead-nodes.ts'
 
@@ -12,7 +12,7 @@ interface Parts extends LoopParts {
 }
 
 /** Says that this node lives, and learns the store's time and which other nodes live. */
-export class Heartbeat extends BackgroundLoop {
+export class Heartbeat extends BackgroundLoop implements StoreClock {
   readonly #parts: Parts
   readonly #deadNodes = new DeadNodes()
   #offsetMs = 0

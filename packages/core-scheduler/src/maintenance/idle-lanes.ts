@@ -1,3 +1,4 @@
+import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Store } from '../store/ports.ts'
 import { LaneRounds } from './lane-rounds.ts'
@@ -13,7 +14,7 @@ const looksPerRound = 60
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
-  readonly register: (lane: string) => Promise<unknown>
+  readonly registrar: LaneRegistrar
 }
 
 /** Gives back lanes that are not used any more, so that new ones can be made for ever. */
@@ -31,11 +32,11 @@ export class IdleLanes {
 
   /** Called once a second by one node. */
   async beat(): Promise<void> {
-    const { store, registry, register } = this.#parts
+    const { store, registry, registrar } = this.#parts
     if (this.#given.length > 0) {
       const given = this.#given
       this.#given = []
-      for (const lane of await store.nonEmpty(given)) await register(lane)
+      for (const lane of await store.nonEmpty(given)) await registrar.register(lane)
     }
     this.#beats += 1
     if (this.#beats % beatsPerLook !== 0) return

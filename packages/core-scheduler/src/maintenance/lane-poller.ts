@@ -1,4 +1,5 @@
-import type { Clock, Store } from '../store/ports.ts'
+import type { Wakeups } from '../dispatch/wakeups.ts'
+import type { Clock, Observer, Store } from '../store/ports.ts'
 
 /** When to look for a job that was announced before it was pushed, milliseconds after the news. */
 const looksAfterMs = [0, 2, 20, 200]
@@ -8,11 +9,8 @@ const lookAgainMs = 20
 interface Parts {
   readonly store: Store
   readonly clock: Clock
-  readonly hasIdle: (lane: string) => boolean
-  readonly wake: (lane: string, jobs: number) => void
-  /** A job came, or will in a moment, though nobody sleeps here who could be woken. */
-  readonly countArrival: (lane: string) => void
-  readonly guard: (run: () => Promise<unknown>) => Promise<void>
+  readonly observer: Pick<Observer, 'error'>
+  readonly wakeups: Wakeups
 }
 
 /** Looks for jobs that came by another way, and wakes who can do them. */
@@ -28,30 +26,31 @@ export class LanePoller {
 
   /** A job was announced. Who falls asleep before it is pushed is not to miss it. */
   news(lane: string): void {
-    const { clock, hasIdle, countArrival } = this.#parts
-    if (hasIdle(lane)) {
+    const { clock, wakeups } = this.#parts
+    if (wakeups.hasIdle(lane)) {
       this.#lookSoon(lane, 0)
       return
     }
-    countArrival(lane)
+    // A job came, or will in a moment, though nobody sleeps here who could be woken.
+    wakeups.countArrival(lane)
     if (this.#toStir.has(lane)) return
     this.#toStir.add(lane)
     clock.after(lookAgainMs, () => {
       this.#toStir.delete(lane)
-      countArrival(lane)
+      wakeups.countArrival(lane)
       this.#lookSoon(lane, 0)
     })
   }
 
   /** Looks at a lane at the end of this turn, and again later while nothing is found. */
   #lookSoon(lane: string, attempt: number): void {
-    const { store, clock, hasIdle, guard } = this.#parts
+    const { store, clock, wakeups } = this.#parts
     const waitMs = looksAfterMs[attempt]
     if (waitMs === undefined) {
-      void guard(() => store.heal([lane]))
+      void this.#guard(() => store.heal([lane]))
       return
     }
-    if (!hasIdle(lane)) return
+    if (!wakeups.hasIdle(lane)) return
     if (waitMs === 0) {
       this.#toLook.set(lane, (this.#toLook.get(lane) ?? 0) + 1)
       if (this.#looking) return
@@ -60,7 +59,7 @@ export class LanePoller {
       return
     }
     clock.after(waitMs, () => {
-      if (hasIdle(lane)) void guard(() => this.#look(new Map([[lane, 1]]), attempt))
+      if (wakeups.hasIdle(lane)) void this.#guard(() => this.#look(new Map([[lane, 1]]), attempt))
     })
   }
 
@@ -68,14 +67,22 @@ export class LanePoller {
     this.#looking = false
     const announced = new Map(this.#toLook)
     this.#toLook.clear()
-    await this.#parts.guard(() => this.#look(announced, 0))
+    await this.#guard(() => this.#look(announced, 0))
   }
 
   async #look(announced: ReadonlyMap<string, number>, attempt: number): Promise<void> {
     const found = new Set(await this.#parts.store.nonEmpty([...announced.keys()]))
     for (const [lane, jobs] of announced) {
-      if (found.has(lane)) this.#parts.wake(lane, jobs)
+      if (found.has(lane)) this.#parts.wakeups.wake(lane, jobs)
       else this.#lookSoon(lane, attempt + 1)
+    }
+  }
+
+  async #guard(run: () => Promise<unknown>): Promise<void> {
+    try {
+      await run()
+    } catch (error) {
+      this.#parts.observer.error('look', error)
     }
   }
 }

@@ -1,6 +1,6 @@
-import type { HeldRef, JobState, Outcome } from '../model/job.ts'
-import type { Clock, Store } from '../store/ports.ts'
-import type { Settlement } from '../model/requests.ts'
+import type { HeldRef, JobState } from '../model/job.ts'
+import type { Outcomes } from '../results/outcomes.ts'
+import type { Clock, Observer, Store } from '../store/ports.ts'
 
 /** Which jobs of a dead Faktory worker go back: those of other doors, or Faktory's own as well. */
 export type DeadWorkerRequeue = 'others' | 'all'
@@ -25,8 +25,8 @@ interface Parts {
   readonly requeue: DeadWorkerRequeue
   readonly deadMs: number
   readonly maxLosses: number
-  readonly settle: (outcome: Outcome, settlement: Settlement) => void
-  readonly onError: (error: unknown) => void
+  readonly outcomes: Outcomes
+  readonly observer: Pick<Observer, 'error'>
 }
 
 type Lease = Pick<JobState, 'lane' | 'id' | 'door'> & { readonly token: string }
@@ -37,6 +37,7 @@ type Lease = Pick<JobState, 'lane' | 'id' | 'door'> & { readonly token: string }
  */
 export class LeaseHolders {
   readonly #parts: Parts
+  readonly #onError = (error: unknown): void => this.#parts.observer.error('holders', error)
   readonly #held = new Map<string, HeldRef[]>()
   readonly #ended = new Map<string, string[]>()
   /** Holders that live while they are connected to this node. */
@@ -70,7 +71,7 @@ export class LeaseHolders {
 
   /** The worker beats. */
   alive(holder: string): void {
-    this.#parts.store.holders.alive([holder]).catch(this.#parts.onError)
+    this.#parts.store.holders.alive([holder]).catch(this.#onError)
   }
 
   /** The connection of a worker without wid is gone. */
@@ -105,7 +106,8 @@ export class LeaseHolders {
 
   /** In this order: a lease may have begun and ended in one turn. */
   #flush(): void {
-    const { store, onError } = this.#parts
+    const { store } = this.#parts
+    const onError = this.#onError
     this.#isArmed = false
     for (const [holder, leases] of this.#held) store.holders.hold(holder, leases).catch(onError)
     for (const [holder, tokens] of this.#ended) store.holders.drop(holder, tokens).catch(onError)
@@ -133,13 +135,14 @@ export class LeaseHolders {
 
   /** A job that cannot be put back now is found again at the next look. */
   async #putBack(holder: string): Promise<void> {
-    const { store, settle, maxLosses } = this.#parts
+    const { store, outcomes, maxLosses } = this.#parts
     const leases = await store.holders.held(holder)
     const ended = await Promise.all(
       leases.map(
         (lease) =>
           new Promise<readonly string[]>((resolve) => {
-            settle(
+            outcomes.add(
+              undefined,
               { ...lease, kind: 'release', lost: true, maxLosses },
               { settled: () => resolve([lease.token]), refused: () => resolve([]) },
             )

@@ -1,5 +1,6 @@
 import type { ActiveLeases } from '../dispatch/active-leases.ts'
-import { watchWaitersAfterMs, type NotificationHandler } from '../notify/notification-handler.ts'
+import type { NotificationHandler } from '../notify/notification-handler.ts'
+import { watchWaitersAfterMs } from '../notify/wanted-lanes.ts'
 import type { ChannelSubscriptions } from '../notify/channel-subscriptions.ts'
 import type { Outcomes } from '../results/outcomes.ts'
 import type { RetryPolicy } from '../model/retry-policy.ts'

@@ -1,7 +1,9 @@
 import type { JobRef } from '../model/job.ts'
+import type { LaneRegistrar } from '../intake/lane-registrar.ts'
+import type { NativeOutcomes } from '../results/native-outcomes.ts'
 import { IdleLanes } from './idle-lanes.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Clock, Observer, Store } from '../store/ports.ts'
+import type { Clock, Observer, Store, StoreClock } from '../store/ports.ts'
 import { lossFailure } from '../model/retry.ts'
 
 /** The right to look after orphans goes to another node when its owner is silent so long, milliseconds. */
@@ -33,12 +35,10 @@ export interface NativeCareParts {
   readonly observer: Observer
   readonly registry: LaneRegistry
   readonly maxLosses: number
-  /** The store's clock, milliseconds since 1970. */
-  readonly storeNowMs: () => number
+  readonly storeClock: StoreClock
   readonly repair: RepairPolicy | undefined
-  readonly register: (lane: string) => Promise<unknown>
-  /** Settles what native workers wrote in these jobs. */
-  readonly settleNative: (lane: string, ids: readonly number[]) => Promise<void>
+  readonly registrar: LaneRegistrar
+  readonly nativeOutcomes: NativeOutcomes
 }
 
 /**
@@ -131,7 +131,7 @@ export class NativeRecovery {
 
   async #settle(lane: string, ids: readonly number[]): Promise<void> {
     const unsettled = await this.#parts.store.native.unsettled(lane, ids)
-    if (unsettled.length > 0) await this.#parts.settleNative(lane, unsettled)
+    if (unsettled.length > 0) await this.#parts.nativeOutcomes.settleThese(lane, unsettled)
   }
 
   /** Goes round the lanes, so that each has its turn however many there are. */
@@ -148,26 +148,26 @@ export class NativeRecovery {
       const { ids, next } = await this.#parts.store.native.sweep(lane, this.#sweepFrom)
       this.#sweepFrom = next
       if (next === undefined) this.#lane += 1
-      if (ids.length > 0) await this.#parts.settleNative(lane, ids)
+      if (ids.length > 0) await this.#parts.nativeOutcomes.settleThese(lane, ids)
     }
   }
 
   async #sweepJids(): Promise<void> {
-    const { store, settleNative } = this.#parts
+    const { store, nativeOutcomes } = this.#parts
     const { refs, next } = await store.native.sweepJids(this.#jidsFrom)
     this.#jidsFrom = next
-    for (const [lane, ids] of byLane(refs)) await settleNative(lane, ids)
+    for (const [lane, ids] of byLane(refs)) await nativeOutcomes.settleThese(lane, ids)
   }
 
   /** True at the end of a look through all jobs. */
   async #survey(): Promise<boolean> {
-    const { store, clock, repair, registry, register, settleNative } = this.#parts
+    const { store, clock, repair, registry, registrar, nativeOutcomes } = this.#parts
     this.#lapSinceMs ??= clock.nowMs()
     const page = await store.native.survey(repair !== undefined)
-    for (const [lane, ids] of byLane(page.unsettled)) await settleNative(lane, ids)
+    for (const [lane, ids] of byLane(page.unsettled)) await nativeOutcomes.settleThese(lane, ids)
     for (const lane of page.suspicious) {
       this.#suspicious.add(lane)
-      if (registry.numberOf(lane) === undefined) await register(lane)
+      if (registry.numberOf(lane) === undefined) await registrar.register(lane)
     }
     if (!page.lapEnded) return false
     this.#suspiciousBefore = this.#suspicious
@@ -191,7 +191,7 @@ export class NativeRecovery {
       mends: mends[mode],
       max: repairsPerBeat,
       maxLosses,
-      failure: lossFailure(this.#parts.storeNowMs()),
+      failure: lossFailure(this.#parts.storeClock.storeNowMs()),
     }
     const concerned = this.#mendsCounts ? lanes : this.#nextSuspicious()
     for (const repair of await store.native.repair(concerned, request)) {

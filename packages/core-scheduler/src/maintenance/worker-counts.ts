@@ -1,10 +1,18 @@
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Store, WorkerCount } from '../store/ports.ts'
+import type { SchedulerEmitter } from '../scheduler-events.ts'
+import type { Observer, Store, WorkerCount } from '../store/ports.ts'
 
 /** The store may have been published something, and may have forgotten it. */
 const unknown = 'unknown'
 /** Lanes of which one call tells, about a millisecond of the store's time. */
 const lanesPerCall = 64
+
+interface Parts {
+  readonly store: Pick<Store, 'setWorkers'>
+  readonly registry: LaneRegistry
+  readonly observer: Pick<Observer, 'error'>
+  readonly events: SchedulerEmitter
+}
 
 /**
  * Keeps the store's worker counts true for this node: by-name workers of a function count in all
@@ -12,9 +20,9 @@ const lanesPerCall = 64
  * calls for some lanes each, one after the other.
  */
 export class WorkerCounts {
-  readonly #store: Store
+  readonly #store: Pick<Store, 'setWorkers'>
   readonly #registry: LaneRegistry
-  readonly #onError: (task: string, error: unknown) => void
+  readonly #observer: Pick<Observer, 'error'>
   readonly #named = new Map<string, number>()
   /** The same of all lanes of a function. */
   readonly #namedOfFunction = new Map<string, number>()
@@ -23,14 +31,14 @@ export class WorkerCounts {
   #telling: Promise<void> | undefined
   readonly #dirty = new Set<string>()
 
-  constructor(
-    store: Store,
-    registry: LaneRegistry,
-    onError: (task: string, error: unknown) => void,
-  ) {
+  constructor({ store, registry, observer, events }: Parts) {
     this.#store = store
     this.#registry = registry
-    this.#onError = onError
+    this.#observer = observer
+    events.on('beat', (wasReset) => {
+      if (wasReset) this.retell()
+      else this.#retry()
+    })
   }
 
   /** `lane` is a function's home lane, and then stands for all its lanes, or one lane of it. */
@@ -63,16 +71,16 @@ export class WorkerCounts {
     this.#publish()
   }
 
-  /** Tells again what the store did not take. */
-  retry(): void {
-    for (const [lane, published] of this.#published)
-      if (published === unknown) this.#dirty.add(lane)
-    if (this.#dirty.size > 0) this.#publish()
-  }
-
   /** Settles when the store has the figures of now, or cannot be published. */
   async published(): Promise<void> {
     await this.#telling
+  }
+
+  /** Tells again what the store did not take. */
+  #retry(): void {
+    for (const [lane, published] of this.#published)
+      if (published === unknown) this.#dirty.add(lane)
+    if (this.#dirty.size > 0) this.#publish()
   }
 
   #publish(): void {
@@ -121,10 +129,10 @@ export class WorkerCounts {
       for (const [lane, published] of counts) {
         this.#published.set(lane, refused.has(lane) ? unknown : textOf(published))
       }
-      for (const error of refused.values()) this.#onError('worker counts', error)
+      for (const error of refused.values()) this.#observer.error('worker counts', error)
     } catch (error) {
       for (const lane of counts.keys()) this.#published.set(lane, unknown)
-      this.#onError('worker counts', error)
+      this.#observer.error('worker counts', error)
     }
   }
 }

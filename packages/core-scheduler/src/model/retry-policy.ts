@@ -1,3 +1,4 @@
+import type { StoreClock } from '../store/ports.ts'
 import type { JobState, Outcome } from './job.ts'
 import type { LaneNames } from './lanes.ts'
 import { outcomeOfFailure, type FailureReport } from './retry.ts'
@@ -8,8 +9,7 @@ interface Terms {
   readonly retries: ReadonlyMap<string, number> | undefined
   /** In [0, 1), for retry delays. */
   readonly random: () => number
-  /** The store's clock, milliseconds since 1970. */
-  readonly storeNowMs: () => number
+  readonly storeClock: StoreClock
 }
 
 /** What becomes of a job by its policy. */
@@ -22,10 +22,10 @@ export class RetryPolicy {
 
   /** A failure that a worker reports: final, due again or dead. */
   ofFailure(job: JobState & { readonly token: string }, report: FailureReport): Outcome {
-    const { names, retries, random, storeNowMs } = this.#terms
+    const { names, retries, random, storeClock } = this.#terms
     const policy = job.retries ?? retries?.get(names.parse(job.lane).fn)
     const judged = policy === undefined ? job : { ...job, retries: policy }
-    return outcomeOfFailure(judged, report, storeNowMs(), random())
+    return outcomeOfFailure(judged, report, storeClock.storeNowMs(), random())
   }
 
   /** What a native worker wrote in a job of another door counts as that worker's outcome. */

@@ -1,43 +1,61 @@
-import type { Clock } from '../store/ports.ts'
+import type { LaneRegistry } from '../model/lane-registry.ts'
+import type { Subscription } from '../model/subscription.ts'
+import type { SchedulerEmitter } from '../scheduler-events.ts'
+import type { Clock, Observer, Store } from '../store/ports.ts'
+import type { WantedLanes } from './wanted-lanes.ts'
 
 /** How long after a change the store is told, milliseconds: many changes become one call. */
 const settleMs = 5
 /** How long an unused lane stays watched, milliseconds: a worker that naps does not cost calls. */
 const lingerMs = 2_000
 
-/**
- * Which lanes this node must hear of: those where somebody idles or waits. `all` counts the reasons
- * to hear of every lane, those that no gateway knows yet among them.
- */
+/** Whether all that comes for a worker is heard is not found out for one that named more functions. */
+const mostNamedFunctions = 8
+
+interface Parts {
+  readonly clock: Clock
+  readonly store: Pick<Store, 'watch'>
+  readonly observer: Pick<Observer, 'error'>
+  readonly events: SchedulerEmitter
+  readonly registry: LaneRegistry
+  readonly wanted: Pick<WantedLanes, 'now'>
+}
+
+/** Keeps the store's subscriptions to what {@link WantedLanes} names; what fails is tried again at the next touch. */
 export class ChannelSubscriptions {
-  readonly #clock: Clock
-  readonly #apply: (lanes: ReadonlySet<string> | 'all') => Promise<void>
-  readonly #wanted: () => Iterable<string> | 'all'
-  readonly #watched: (fresh: ReadonlySet<string> | 'all') => void
-  readonly #onError: (error: unknown) => void
+  readonly #parts: Parts
   #current: ReadonlySet<string> | 'all' = new Set()
   #lastWanted = new Map<string, number>()
   #allWantedMs = -Infinity
   #cancel: (() => void) | undefined
   #applying = false
+  #isHearing = true
 
-  /**
-   * `wanted` lists the lanes of now; `apply` makes the store tell of exactly these; `watched` hears
-   * which are new, since what happened there before went unheard; `onError`, why it did not work. It is
-   * tried again at the next touch.
-   */
-  constructor(
-    clock: Clock,
-    wanted: () => Iterable<string> | 'all',
-    apply: (lanes: ReadonlySet<string> | 'all') => Promise<void>,
-    watched: (fresh: ReadonlySet<string> | 'all') => void,
-    onError: (error: unknown) => void,
-  ) {
-    this.#clock = clock
-    this.#wanted = wanted
-    this.#apply = apply
-    this.#watched = watched
-    this.#onError = onError
+  constructor(parts: Parts) {
+    this.#parts = parts
+    parts.events.on('beat', () => this.touch())
+  }
+
+  /** False from the moment that the store was lost until what happened meanwhile is caught up with. */
+  get isHearing(): boolean {
+    return this.#isHearing
+  }
+
+  /** The store was lost. */
+  lost(): void {
+    this.#isHearing = false
+  }
+
+  /** What happened since it was lost has been looked for. */
+  caughtUp(): void {
+    this.#isHearing = true
+  }
+
+  /** Whether the store tells this node of all that comes for a worker. */
+  hears(subscription: Subscription): boolean {
+    if (!this.#isHearing || subscription.idleKeys.length > mostNamedFunctions) return false
+    const groups = subscription.groups(this.#parts.registry)
+    return groups.every(({ lanes }) => lanes.every((lane) => this.covers(lane)))
   }
 
   covers(lane: string): boolean {
@@ -46,7 +64,7 @@ export class ChannelSubscriptions {
 
   /** Something may have changed. */
   touch(): void {
-    this.#cancel ??= this.#clock.after(settleMs, () => {
+    this.#cancel ??= this.#parts.clock.after(settleMs, () => {
       this.#cancel = undefined
       void this.#sync()
     })
@@ -66,13 +84,14 @@ export class ChannelSubscriptions {
     const before = this.#current
     const fresh = freshOf(before, next)
     if (fresh === undefined && sizeOf(before) === sizeOf(next)) return
+    const { store, events, observer } = this.#parts
     this.#applying = true
     try {
-      await this.#apply(next)
+      await store.watch(next)
       this.#current = next
-      if (fresh !== undefined) this.#watched(fresh)
+      if (fresh !== undefined) events.emit('lanesWatched', fresh)
     } catch (error) {
-      this.#onError(error)
+      observer.error('watch', error)
     } finally {
       this.#applying = false
     }
@@ -80,8 +99,8 @@ export class ChannelSubscriptions {
 
   /** What is wanted now, and what was until a moment ago. */
   #next(): ReadonlySet<string> | 'all' {
-    const nowMs = this.#clock.nowMs()
-    const wanted = this.#wanted()
+    const nowMs = this.#parts.clock.nowMs()
+    const wanted = this.#parts.wanted.now()
     if (wanted === 'all') this.#allWantedMs = nowMs
     else for (const lane of wanted) this.#lastWanted.set(lane, nowMs)
     for (const [lane, lastMs] of this.#lastWanted) {

@@ -3,79 +3,70 @@ import type { IdleWorker } from '../dispatch/idle-workers.ts'
 import type { Wakeups } from '../dispatch/wakeups.ts'
 import type { QueueControl } from '../admin/queue-control.ts'
 import type { SchedulerEmitter } from '../scheduler-events.ts'
-import { idleKeysOf } from '../model/subscription.ts'
 import type { JobEvent, JobRef } from '../model/job.ts'
-import {
-  JobPoller,
-  ownAnswerMs,
-  type JobPollerParts,
-  type LookReason,
-} from '../results/job-poller.ts'
+import { JobPoller, ownAnswerMs, type LookReason } from '../results/job-poller.ts'
 import { LaneRounds } from '../maintenance/lane-rounds.ts'
 import { LanePoller } from '../maintenance/lane-poller.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { NativeRecovery } from '../maintenance/native-recovery.ts'
 import { NewLanes } from '../intake/new-lanes.ts'
-import type { Observer, StoreListener } from '../store/ports.ts'
+import type { NativeOutcomes } from '../results/native-outcomes.ts'
+import type { Outcomes } from '../results/outcomes.ts'
+import type { Waiters } from '../results/waiters.ts'
+import type { Clock, Observer, Store, StoreListener } from '../store/ports.ts'
 import { ProgressPoller } from '../results/progress-poller.ts'
 import type { ConsumerNews } from '../store/queue-ports.ts'
 import type { Submissions } from '../intake/submissions.ts'
+import type { LaneRegistrar } from '../intake/lane-registrar.ts'
+import type { ChannelSubscriptions } from './channel-subscriptions.ts'
 import type { WorkerCounts } from '../maintenance/worker-counts.ts'
 
-/** A client that waits so long may wait for a native worker, whose events are heard from then on. */
-export const watchWaitersAfterMs = 100
 /** Lanes that are asked one by one for a worker that falls asleep. */
 const fewLanes = 64
 /** Lanes with idle workers that one sweep looks at; of more all have their turn in eight sweeps. */
 const sweptAtOnce = 2_000
 const sweepsPerRound = 8
 
-export interface NotificationParts extends JobPollerParts {
+interface Parts {
+  readonly store: Store
+  readonly clock: Clock
   readonly observer: Observer
+  readonly waiters: Waiters
+  readonly outcomes: Outcomes
+  readonly nativeOutcomes: NativeOutcomes
   readonly registry: LaneRegistry
   readonly wakeups: Wakeups
   readonly events: SchedulerEmitter
   readonly queues: QueueControl
   readonly counts: WorkerCounts
   readonly submissions: Submissions
+  readonly registrar: LaneRegistrar
+  readonly subscriptions: ChannelSubscriptions
   readonly recovery: NativeRecovery
   readonly bridging: Bridging
 }
 
 /** What other nodes and native programs do, as far as it concerns workers and clients of this node. */
 export class NotificationHandler implements StoreListener {
-  readonly #parts: NotificationParts
+  readonly #parts: Parts
   readonly #progress: ProgressPoller
   readonly #lanePoller: LanePoller
   readonly #jobPoller: JobPoller
   readonly #newLanes: NewLanes
   readonly #toSweep: LaneRounds
-  #isUp = true
   /** What happens is told. */
   #isListening = true
   #outages = 0
 
-  constructor(parts: NotificationParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
     this.#toSweep = new LaneRounds(parts.registry, sweptAtOnce, sweepsPerRound)
-    this.#lanePoller = new LanePoller({
-      ...parts,
-      countArrival: (lane) => void parts.wakeups.countArrival(lane),
-      wake: (lane, jobs) => parts.wakeups.wake(lane, jobs),
-      hasIdle: (lane) => this.#hasIdle(lane),
-      guard: (run) => this.#guard('look', run),
-    })
-    this.#progress = new ProgressPoller({
-      isWaitedFor: (lane, id) => parts.waiters.has(lane, id),
-      look: (lane, ids) => this.#lookAtJobs(lane, ids),
-    })
-    this.#jobPoller = new JobPoller(parts, this.#progress)
-    this.#newLanes = new NewLanes({
-      ...parts,
-      register: (lane) => parts.submissions.laneNumber(lane),
-      added: (lane) => this.#lanePoller.news(lane),
-      onError: (error) => parts.observer.error('new lane', error),
-    })
+    this.#lanePoller = new LanePoller(parts)
+    this.#progress = new ProgressPoller(parts.waiters)
+    this.#jobPoller = new JobPoller({ ...parts, progress: this.#progress })
+    this.#newLanes = new NewLanes({ ...parts, lanePoller: this.#lanePoller })
+    parts.events.on('lanesWatched', (fresh) => this.#catchUp(fresh))
+    parts.events.on('roomAgain', (queue) => this.#wakeQueue(queue))
   }
 
   created(lane: string, id: number): void {
@@ -124,11 +115,6 @@ export class NotificationHandler implements StoreListener {
     if (this.#parts.registry.add(lane, number)) void this.#parts.counts.laneAdded(lane)
   }
 
-  /** False from the moment that the store was lost until what happened meanwhile is caught up with. */
-  get isUp(): boolean {
-    return this.#isUp
-  }
-
   up(): void {
     this.#isListening = true
     this.#parts.observer.store(true)
@@ -137,21 +123,22 @@ export class NotificationHandler implements StoreListener {
 
   /** Learns what happened while the store was away. Where that fails the next beat tries it again. */
   async recover(): Promise<void> {
-    if (this.#isUp || !this.#isListening) return
+    const { subscriptions } = this.#parts
+    if (subscriptions.isHearing || !this.#isListening) return
     const outages = this.#outages
     await this.#guard('look after reconnecting', async () => {
       await this.loadLanes()
       await this.#parts.queues.load()
       this.#parts.counts.retell()
       await this.#lookAtLanes('all')
-      if (outages === this.#outages) this.#isUp = true
+      if (outages === this.#outages) subscriptions.caughtUp()
     })
   }
 
   down(reason: string): void {
     this.#isListening = false
     this.#outages += 1
-    this.#isUp = false
+    this.#parts.subscriptions.lost()
     this.#parts.observer.store(false, reason)
   }
 
@@ -176,7 +163,7 @@ export class NotificationHandler implements StoreListener {
   }
 
   /** Wakes all who wait for jobs of a queue, if there are any. */
-  async wakeQueue(queue: string): Promise<void> {
+  async #wakeQueue(queue: string): Promise<void> {
     const { registry } = this.#parts
     await this.#guard('throttles', () => this.#wakeFor(registry.ofQueue(queue), () => Infinity))
   }
@@ -186,7 +173,7 @@ export class NotificationHandler implements StoreListener {
   }
 
   /** Looks at what may have happened in lanes while nobody listened. */
-  async catchUp(fresh: ReadonlySet<string> | 'all'): Promise<void> {
+  async #catchUp(fresh: ReadonlySet<string> | 'all'): Promise<void> {
     await this.#guard('catch up', () => this.#lookAtLanes(fresh))
   }
 
@@ -202,8 +189,8 @@ export class NotificationHandler implements StoreListener {
   }
 
   /** Looks for the progress of jobs that native workers run and clients of this node wait for. */
-  lookAtProgress(): Promise<void> {
-    return this.#progress.look()
+  async lookAtProgress(): Promise<void> {
+    for (const [lane, ids] of this.#progress.next()) await this.#lookAtJobs(lane, ids)
   }
 
   /** Wakes a worker that has just fallen asleep if it overlooked a job. */
@@ -220,24 +207,6 @@ export class NotificationHandler implements StoreListener {
     })
   }
 
-  /** The lanes whose events this node needs: where somebody idles, or waits for a native worker. */
-  wantedLanes(): Iterable<string> | 'all' {
-    const { wakeups, registry, waiters, clock, recovery } = this.#parts
-    const wanted = new Set<string>(recovery.watched)
-    for (const key of wakeups.idle.keys()) {
-      const name = key.slice(1)
-      if (key.startsWith('q')) return 'all'
-      wanted.add(name)
-      if (key.startsWith('f')) for (const lane of registry.ofFunction(name)) wanted.add(lane)
-    }
-    const beforeMs = clock.nowMs() - watchWaitersAfterMs
-    for (const lane of waiters.lanes()) {
-      const isOld = waiters.olderThan(lane, beforeMs, 1).length > 0
-      if (isOld || recovery.isWorked(lane)) wanted.add(lane)
-    }
-    return wanted
-  }
-
   #lookAtJobs(lane: string, ids: readonly number[], reason?: LookReason): Promise<void> {
     return this.#guard('look at a job', () => this.#jobPoller.look(lane, ids, reason))
   }
@@ -248,10 +217,10 @@ export class NotificationHandler implements StoreListener {
 
   /** Consumers name no functions: a lane that a native client made has to be found for them. */
   async #discover(): Promise<void> {
-    const { wakeups, registry, store, submissions } = this.#parts
+    const { wakeups, registry, store, registrar } = this.#parts
     if (!wakeups.idle.hasConsumers()) return
     for (const lane of await store.discover()) {
-      if (registry.numberOf(lane) === undefined) await submissions.laneNumber(lane)
+      if (registry.numberOf(lane) === undefined) await registrar.register(lane)
     }
   }
 
@@ -265,16 +234,9 @@ export class NotificationHandler implements StoreListener {
     }
   }
 
-  #hasIdle(lane: string): boolean {
-    const { wakeups, registry } = this.#parts
-    const { idle } = wakeups
-    const { byName, byQueue } = idleKeysOf(lane, registry)
-    return idle.hasKey(byQueue) || byName.some((key) => idle.hasKey(key))
-  }
-
   async #wakeIdle(lanes: readonly string[]): Promise<void> {
     await this.#wakeFor(
-      lanes.filter((lane) => this.#hasIdle(lane)),
+      lanes.filter((lane) => this.#parts.wakeups.hasIdle(lane)),
       () => 1,
     )
   }

@@ -1,5 +1,6 @@
 import type { JobRef, JobState } from '../model/job.ts'
-import { failureEvent } from './outcomes.ts'
+import type { NativeOutcomes } from './native-outcomes.ts'
+import { failureEvent, type Outcomes } from './outcomes.ts'
 import type { Clock, Store } from '../store/ports.ts'
 import type { ProgressPoller } from './progress-poller.ts'
 import type { Waiters } from './waiters.ts'
@@ -9,14 +10,13 @@ export const ownAnswerMs = 2
 /** Clients in one look at what became of their jobs; the rest have the next one. */
 const maxLookedAt = 500
 
-export interface JobPollerParts {
+interface Parts {
   readonly store: Store
   readonly clock: Clock
   readonly waiters: Waiters
-  /** This node is about to tell by itself what became of a job. */
-  readonly isSettling: (ref: JobRef) => boolean
-  /** Settles what a native worker wrote in the job. */
-  readonly settleNative: (job: JobState) => void
+  readonly outcomes: Outcomes
+  readonly nativeOutcomes: NativeOutcomes
+  readonly progress: ProgressPoller
 }
 
 /** Why a job is looked at. */
@@ -31,16 +31,14 @@ export interface LookReason {
 
 /** Looks in the store at jobs that clients wait for, and tells them what they missed. */
 export class JobPoller {
-  readonly #parts: JobPollerParts
-  readonly #progress: ProgressPoller
+  readonly #parts: Parts
 
-  constructor(parts: JobPollerParts, progress: ProgressPoller) {
+  constructor(parts: Parts) {
     this.#parts = parts
-    this.#progress = progress
   }
 
   async look(lane: string, ids: readonly number[], reason: LookReason = {}): Promise<void> {
-    const { store } = this.#parts
+    const { store, outcomes } = this.#parts
     const jobs = await store.look(lane, ids, ['output'])
     const over: (JobState | JobRef)[] = []
     for (const [at, id] of ids.entries()) {
@@ -52,7 +50,7 @@ export class JobPoller {
     // Reports of a gateway's worker from before the end of its job may still be under way to this node.
     const isNative = over.every((one) => 'status' in one && !one.settled)
     if (!reason.endWasSeen && !isNative) await store.delivered()
-    for (const one of over) if (!this.#parts.isSettling(one)) this.#tellEnd(one)
+    for (const one of over) if (!outcomes.isSettling(one)) this.#tellEnd(one)
   }
 
   /** Looks at those that have been waited for so long. */
@@ -64,7 +62,7 @@ export class JobPoller {
 
   /** A gateway passes on what its workers say; a native worker only writes it in the job. */
   #tellProgress(job: JobState, { afterSilence = false }: LookReason): void {
-    const { waiters } = this.#parts
+    const { waiters, progress } = this.#parts
     const { lane, id, dividend, divisor } = job
     const isNative = job.token === undefined
     if (
@@ -75,16 +73,16 @@ export class JobPoller {
     ) {
       waiters.notify(job, { kind: 'status', dividend, divisor })
     }
-    if (!isNative) this.#progress.remove(lane, id)
-    else if (job.status === 'busy') this.#progress.add(lane, id)
+    if (!isNative) progress.remove(lane, id)
+    else if (job.status === 'busy') progress.add(lane, id)
   }
 
   #tellEnd(job: JobState | JobRef): void {
-    const { clock, waiters, settleNative } = this.#parts
+    const { clock, waiters, nativeOutcomes } = this.#parts
     if (!('status' in job)) {
       // Unless the answer to its own end is just arriving.
       clock.after(ownAnswerMs, () => waiters.giveUp(job))
-    } else if (!job.settled) settleNative(job)
+    } else if (!job.settled) nativeOutcomes.settle(job)
     else if (job.status === 'success') {
       waiters.notify(job, { kind: 'complete', output: job.output ?? Buffer.alloc(0) })
     } else waiters.notify(job, failureEvent(job.output ?? Buffer.alloc(0), job.isException))

@@ -6,6 +6,8 @@ import type { Assignment, Reporting, Settlement } from '../model/requests.ts'
 import { toStoreError } from '../store/store-errors.ts'
 import { BatchQueue } from '../intake/batch-queue.ts'
 import type { Steps } from '../dispatch/steps.ts'
+import type { Wakeups } from '../dispatch/wakeups.ts'
+import type { SchedulerEmitter } from '../scheduler-events.ts'
 import type { Waiters } from './waiters.ts'
 
 interface PendingOutcome {
@@ -28,11 +30,10 @@ interface Parts {
   readonly clock: Clock
   readonly observer: Observer
   readonly activeLeases: ActiveLeases
-  readonly added: () => void
-  readonly wake: (lane: string, jobs: number) => void
-  readonly notify: (ref: JobRef, event: JobEvent) => void
-  readonly waiters: Pick<Waiters, 'suppose' | 'has'>
+  readonly waiters: Waiters
+  readonly wakeups: Wakeups
   readonly steps: Steps
+  readonly events: SchedulerEmitter
 }
 
 /** From so many bytes on an output is not sent where nobody should want it but clients of this node. */
@@ -49,11 +50,15 @@ export class Outcomes {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#outcomes = new BatchQueue(parts.added, (lane, items) => {
+    this.#outcomes = new BatchQueue(parts.steps.added, (lane, items) => {
       this.#reports.flush()
       void this.#finish(lane, items)
     })
-    this.#reports = new BatchQueue(parts.added, (_lane, items) => void this.#sendReports(items))
+    this.#reports = new BatchQueue(
+      parts.steps.added,
+      (_lane, items) => void this.#sendReports(items),
+    )
+    parts.events.on('beat', () => this.#retryReleases())
   }
 
   /** `assignment` is absent for a job that no worker of this node held. */
@@ -78,18 +83,18 @@ export class Outcomes {
     this.#outcomes.flush()
   }
 
-  /** Tries again to put back what the store refused to take: nobody else would. */
-  retryReleases(): void {
-    for (const item of this.#refusedReleases.splice(0)) {
-      this.#outcomes.add(item.outcome.lane, item)
-    }
-  }
-
   /** Whether this node is about to tell what became of a job. */
   isSettling(ref: JobRef): boolean {
     const isIt = ({ outcome }: PendingOutcome): boolean =>
       outcome.id === ref.id && outcome.lane === ref.lane
     return [...this.#underway].some((items) => items.some(isIt))
+  }
+
+  /** Tries again to put back what the store refused to take: nobody else would. */
+  #retryReleases(): void {
+    for (const item of this.#refusedReleases.splice(0)) {
+      this.#outcomes.add(item.outcome.lane, item)
+    }
   }
 
   async #finish(lane: string, items: readonly PendingOutcome[]): Promise<void> {
@@ -113,7 +118,7 @@ export class Outcomes {
         if (result === 'wanted') this.#outcomes.add(lane, { ...item, isWanted: true }, longOutput)
         else this.#answer(item, result)
       }
-      if (released > 0) this.#parts.wake(lane, released)
+      if (released > 0) this.#parts.wakeups.wake(lane, released)
     } catch (error) {
       const refusal = toStoreError(error)
       for (const item of items) {
@@ -151,7 +156,7 @@ export class Outcomes {
     this.#parts.activeLeases.remove(outcome.token)
     if (result !== 'unknown') {
       const event = eventOf(outcome, result)
-      if (event) this.#parts.notify(outcome, event)
+      if (event) this.#parts.waiters.notify(outcome, event)
       this.#observe(item)
     }
     settlement?.settled(result)
@@ -184,7 +189,7 @@ export class Outcomes {
       const results = await this.#parts.steps.report(items.map(({ report }) => report))
       for (const [at, { report, reporting }] of items.entries()) {
         const known = results[at] ?? false
-        if (known) this.#parts.notify(report, report)
+        if (known) this.#parts.waiters.notify(report, report)
         reporting.reported(known)
       }
     } catch (error) {

@@ -1,22 +1,18 @@
+import type { Waiters } from './waiters.ts'
+
 /** Jobs looked at in one go; the rest have the next one. */
 const maxLookedAt = 500
-
-interface Parts {
-  readonly isWaitedFor: (lane: string, id: number) => boolean
-  /** Reads jobs and tells those who wait for them what is new. */
-  readonly look: (lane: string, ids: readonly number[]) => Promise<void>
-}
 
 /**
  * The jobs that somebody waits for and that a native worker may run. Its progress is written without a
  * word, so these jobs are looked at, and no others.
  */
 export class ProgressPoller {
-  readonly #parts: Parts
+  readonly #waiters: Waiters
   readonly #byLane = new Map<string, Set<number>>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(waiters: Waiters) {
+    this.#waiters = waiters
   }
 
   /** A native worker runs the job, or may: only a look at it tells. */
@@ -32,11 +28,12 @@ export class ProgressPoller {
     if (ids?.delete(id) && ids.size === 0) this.#byLane.delete(lane)
   }
 
-  async look(): Promise<void> {
+  /** Those of each lane whose turn it is to be looked at, as long as somebody waits for them. */
+  *next(): Iterable<readonly [string, readonly number[]]> {
     for (const [lane, ids] of [...this.#byLane]) {
       const looked: number[] = []
       for (const id of ids) {
-        if (!this.#parts.isWaitedFor(lane, id)) this.remove(lane, id)
+        if (!this.#waiters.has(lane, id)) this.remove(lane, id)
         else if (looked.push(id) >= maxLookedAt) break
       }
       // The last in line next time.
@@ -44,7 +41,7 @@ export class ProgressPoller {
         ids.delete(id)
         ids.add(id)
       }
-      if (looked.length > 0) await this.#parts.look(lane, looked)
+      if (looked.length > 0) yield [lane, looked]
     }
   }
 }

@@ -322,6 +322,12 @@ export interface Clock {
   endOfTurn(task: () => void): void
 }
 
+/** The store's time, as far as this node knows it. */
+export interface StoreClock {
+  /** Milliseconds since 1970. */
+  storeNowMs(): number
+}
+
 /** How a worker's time with a job ended. `retried`: it is queued or due again. `lost`: the worker vanished. */
 export type RunEnd = 'completed' | 'failed' | 'retried' | 'lost'
 

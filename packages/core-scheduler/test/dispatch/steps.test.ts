@@ -73,9 +73,8 @@ describe('what goes to the store', () => {
     clock = new TurnByTurn()
     store = new SlowStore()
     waiting = 0
-    steps = new Steps({
-      store,
-      clock,
+    steps = new Steps({ store, clock })
+    steps.takeFrom({
       flush: () => {
         void steps.submit([{ lane: 'mail', jobs: [], places: Array<number>(waiting).fill(0) }])
         waiting = 0

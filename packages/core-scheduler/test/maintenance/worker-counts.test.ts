@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { WorkerCounts } from '../../src/maintenance/worker-counts.ts'
 import { LaneRegistry } from '../../src/model/lane-registry.ts'
 import { LaneNames } from '../../src/model/lanes.ts'
-import { StoreError, type Store, type WorkerCount } from '../../src/store/ports.ts'
+import { SchedulerEmitter } from '../../src/scheduler-events.ts'
+import { StoreError, type WorkerCount } from '../../src/store/ports.ts'
 
 const lanes = Array.from({ length: 2_000 }, (_none, at) => `f${at}@bulk`)
 
@@ -31,10 +32,15 @@ class TestStore {
   }
 }
 
-function countsOf(store: TestStore, errors: unknown[] = []): WorkerCounts {
+function countsOf(
+  store: TestStore,
+  errors: unknown[] = [],
+  events = new SchedulerEmitter(),
+): WorkerCounts {
   const registry = new LaneRegistry(new LaneNames())
   for (const [at, lane] of lanes.entries()) registry.add(lane, at + 1)
-  return new WorkerCounts(store as unknown as Store, registry, (_task, error) => errors.push(error))
+  const observer = { error: (_task: string, error: unknown): void => void errors.push(error) }
+  return new WorkerCounts({ store, registry, observer, events })
 }
 
 test('a consumer of 2,000 lanes is told of in calls for some lanes each, one after the other', async () => {
@@ -71,14 +77,15 @@ test('a new lane does not wait for the others', async () => {
 test('a lane that was refused is told of again, and no other', async () => {
   const store = new TestStore()
   const errors: unknown[] = []
-  const counts = countsOf(store, errors)
+  const events = new SchedulerEmitter()
+  const counts = countsOf(store, errors, events)
   store.refuses = 'f7@bulk'
   counts.consumer('bulk', 1)
   await store.settle()
   expect(errors.length).toBe(1)
   store.calls.length = 0
   store.refuses = ''
-  counts.retry()
+  events.emit('beat', false)
   await store.settle()
   expect(store.calls.map((call) => [...call.keys()])).toEqual([['f7@bulk']])
 })

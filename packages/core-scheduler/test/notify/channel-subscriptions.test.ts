@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
 import { ManualClock } from '../../src/manual-clock.ts'
+import { LaneRegistry } from '../../src/model/lane-registry.ts'
+import { LaneNames } from '../../src/model/lanes.ts'
+import { SchedulerEmitter } from '../../src/scheduler-events.ts'
 import { ChannelSubscriptions } from '../../src/notify/channel-subscriptions.ts'
 
 type Lanes = ReadonlySet<string> | 'all'
@@ -13,16 +16,24 @@ class Watcher {
   readonly fresh: string[] = []
   readonly errors: unknown[] = []
   apply: () => Promise<void> = () => Promise.resolve()
-  readonly list = new ChannelSubscriptions(
-    this.clock,
-    () => this.wanted,
-    (lanes) => {
-      this.applied.push(written(lanes))
-      return this.apply()
+  readonly events = new SchedulerEmitter()
+  readonly list = new ChannelSubscriptions({
+    clock: this.clock,
+    registry: new LaneRegistry(new LaneNames()),
+    events: this.events,
+    wanted: { now: () => this.wanted },
+    store: {
+      watch: (lanes) => {
+        this.applied.push(written(lanes))
+        return this.apply()
+      },
     },
-    (lanes) => void this.fresh.push(written(lanes)),
-    (error) => void this.errors.push(error),
-  )
+    observer: { error: (_task, error) => void this.errors.push(error) },
+  })
+
+  constructor() {
+    this.events.on('lanesWatched', (lanes) => void this.fresh.push(written(lanes)))
+  }
 
   async touch(wanted: readonly string[] | 'all', ms = 5): Promise<void> {
     this.wanted = wanted

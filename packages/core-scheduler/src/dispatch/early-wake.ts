@@ -1,0 +1,27 @@
+import type { Claims } from './claims.ts'
+import type { Awake, Wakeups } from './wakeups.ts'
+
+interface Parts {
+  readonly wakeups: Wakeups
+  readonly claims: Claims
+}
+
+/** Wakes workers for jobs that leave for the store: they ask with the step that brings these. */
+export class EarlyWake {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** So many jobs that are to be queued leave. Returns the workers that wake for them. */
+  wake(lane: string, jobs: number, isOpen: boolean): Awake {
+    const { wakeups, claims } = this.#parts
+    const consumers = isOpen && jobs > 0 ? wakeups.wakeConsumers(lane, jobs) : 0
+    // While the store takes them a worker by name can wake up and ask.
+    const worker = jobs > 0 ? wakeups.nextByName(lane) : undefined
+    if (!worker || !claims.anticipate(worker.subscription, jobs)) return { byName: 0, consumers }
+    wakeups.wakeOne(worker)
+    return { byName: 1, consumers }
+  }
+}

@@ -1,0 +1,46 @@
+import type { WorkerCounts } from '../maintenance/worker-counts.ts'
+import { maxLanes, type LaneRegistry } from '../model/lane-registry.ts'
+import { StoreError, type Store } from '../store/ports.ts'
+
+interface Parts {
+  readonly store: Store
+  readonly registry: LaneRegistry
+  readonly counts: WorkerCounts
+}
+
+/** Registers new lanes in the store, each once at a time. */
+export class LaneRegistrar {
+  readonly #parts: Parts
+  readonly #registering = new Map<string, Promise<number>>()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** The lane's number. A new lane is registered first, and the store told of this node's workers for it. */
+  register(lane: string): Promise<number> {
+    const { registry } = this.#parts
+    const known = registry.numberOf(lane)
+    if (known !== undefined) return Promise.resolve(known)
+    const pending = this.#registering.get(lane)
+    if (pending) return pending
+    if (registry.size >= maxLanes) {
+      return Promise.reject(new StoreError('TOO_MANY_LANES', `more than ${maxLanes} functions`))
+    }
+    const registering = this.#registerNew(lane).finally(() => this.#registering.delete(lane))
+    this.#registering.set(lane, registering)
+    return registering
+  }
+
+  /** Settles when the new lanes of now have their numbers, or cannot have them. */
+  async registered(): Promise<void> {
+    await Promise.allSettled(this.#registering.values())
+  }
+
+  async #registerNew(lane: string): Promise<number> {
+    const { store, registry, counts } = this.#parts
+    const number = await store.registerLane(lane)
+    if (registry.add(lane, number)) await counts.laneAdded(lane)
+    return number
+  }
+}
