@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Level } from '@crossgear/core-scheduler'
-import type { SteppedStore } from './store-world.ts'
-import { namesOf, submitAll, submitOne, aJob, type OpenWorld } from './contract-kit.ts'
+import type { SteppedStore } from '../store-world.ts'
+import { namesOf, submitAll, submitOne, aJob, type OpenWorld } from '../kit.ts'
 
 const groups = [{ lanes: ['a'] }, { lanes: ['b', 'b@bulk'] }, { lanes: ['c'] }]
 

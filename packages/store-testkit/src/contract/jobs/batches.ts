@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { BatchCallback, NewBatch, Lease } from '@crossgear/core-scheduler'
-import type { SteppedStore } from './store-world.ts'
+import type { SteppedStore } from '../store-world.ts'
 import {
   aJob,
   bytes,
@@ -15,7 +15,7 @@ import {
   take,
   takeOne,
   type OpenWorld,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 const callback = (name: string): BatchCallback => ({
   lane: 'calls',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { NewJob, Outcome } from '@crossgear/core-scheduler'
-import type { SteppedStore } from './store-world.ts'
+import type { SteppedStore } from '../store-world.ts'
 import {
   aJob,
   bytes,
@@ -18,7 +18,7 @@ import {
   submitOne,
   take,
   takeOne,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 const failure = '{"retry_count":0,"errtype":"Broken"}'
 const unique = bytes('one of a kind')

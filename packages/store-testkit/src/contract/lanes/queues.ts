@@ -15,7 +15,7 @@ import {
   take,
   takeOne,
   type OpenWorld,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 /** Order: ids, levels, lanes as one line. */
 export function queueContract(open: OpenWorld): void {

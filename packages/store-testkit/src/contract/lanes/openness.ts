@@ -11,7 +11,7 @@ import {
   submitOne,
   take,
   type OpenWorld,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 const graceMs = 60_000
 const nobody = { named: 0, consumers: 0 }

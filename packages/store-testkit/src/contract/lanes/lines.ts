@@ -6,7 +6,7 @@ import {
   type Lease,
   type Submitted,
 } from '@crossgear/core-scheduler'
-import type { SteppedStore } from './store-world.ts'
+import type { SteppedStore } from '../store-world.ts'
 import {
   aJob,
   bytes,
@@ -18,7 +18,7 @@ import {
   take,
   takeOne,
   type OpenWorld,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 const lanes = Array.from({ length: 10 }, (_none, at) => `f${at}`)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SteppedStore } from './store-world.ts'
+import type { SteppedStore } from '../store-world.ts'
 import {
   aJob,
   bytes,
@@ -18,8 +18,8 @@ import {
   submitOne,
   sweepAll,
   takeOne,
-} from './contract-kit.ts'
-import type { StoreWorld } from './store-world.ts'
+} from '../kit.ts'
+import type { StoreWorld } from '../store-world.ts'
 
 const unique = bytes('one of a kind')
 const minute = 60_000

@@ -14,7 +14,7 @@ import {
   take,
   takeOne,
   type OpenWorld,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 const lease = {
   ...{ leaseMs: 10_000, mends: 'all', max: 50, maxLosses: 0 },

@@ -14,7 +14,7 @@ import {
   take,
   takeOne,
   type OpenWorld,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 /** Jobs that are reserved before a worker asks, and go back when none does. */
 export function aheadContract(open: OpenWorld): void {

@@ -12,7 +12,7 @@ import {
   submitOne,
   take,
   type OpenWorld,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 const lease = {
   ...{ leaseMs: 10_000, mends: 'strays', max: 50, maxLosses: 0 },

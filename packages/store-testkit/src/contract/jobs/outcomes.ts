@@ -20,7 +20,7 @@ import {
   take,
   takeOne,
   type OpenWorld,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 /** Reservations, their tokens, and what outcomes make of jobs. */
 export function outcomeContract(open: OpenWorld): void {

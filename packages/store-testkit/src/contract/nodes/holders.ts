@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { HeldRef } from '@crossgear/core-scheduler'
-import type { OpenWorld } from './contract-kit.ts'
+import type { OpenWorld } from '../kit.ts'
 
 const lease = (id: number): HeldRef => ({ lane: 'mail to:all', id, token: `cnode-${id}` })
 

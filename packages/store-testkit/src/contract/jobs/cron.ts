@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { SteppedStore } from './store-world.ts'
-import { aJob, type OpenWorld } from './contract-kit.ts'
+import type { SteppedStore } from '../store-world.ts'
+import { aJob, type OpenWorld } from '../kit.ts'
 
 const tickAt = async (store: SteppedStore, atMs: number): Promise<string | undefined> =>
   (await store.submit('mail', [aJob({ tick: { entry: 'nightly', atMs } })]))[0]?.kind

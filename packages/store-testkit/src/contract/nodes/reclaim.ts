@@ -13,7 +13,7 @@ import {
   take,
   takeOne,
   type OpenWorld,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 /** Reclaims the clients and jobs of a node that died. */
 export function reclaimContract(open: OpenWorld): void {

@@ -16,7 +16,7 @@ import {
   takeOne,
   jobsOf,
   type OpenWorld,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 /** Lanes, workers, deadlines and nodes that come and go. */
 export function nodeContract(open: OpenWorld): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JobSet, SetExit } from '@crossgear/core-scheduler'
-import type { SteppedStore } from './store-world.ts'
+import type { SteppedStore } from '../store-world.ts'
 import {
   idsOf,
   killed,
@@ -13,7 +13,7 @@ import {
   takeOne,
   type OpenWorld,
   completed,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 const farAheadMs = 4_000_000_000_000
 

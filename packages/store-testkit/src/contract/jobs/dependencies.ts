@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JobLock } from '@crossgear/core-scheduler'
-import type { SteppedStore } from './store-world.ts'
+import type { SteppedStore } from '../store-world.ts'
 import {
   aJob,
   completed,
@@ -13,7 +13,7 @@ import {
   take,
   takeOne,
   type OpenWorld,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 const nowOf = async (store: SteppedStore): Promise<number> => (await store.beat()).nowMs
 const lockFor = (forMs: number, until: JobLock['until'] = 'success'): JobLock => ({

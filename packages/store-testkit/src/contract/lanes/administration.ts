@@ -13,7 +13,7 @@ import {
   submitOne,
   take,
   takeOne,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 const unique = bytes('one of a kind')
 const foreground = true

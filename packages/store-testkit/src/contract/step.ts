@@ -6,17 +6,8 @@ import {
   type Outcome,
   type StepAnswer,
 } from '@crossgear/core-scheduler'
-import {
-  aJob,
-  bytes,
-  completed,
-  idsOf,
-  inputsOf,
-  submitOne,
-  take,
-  takeOne,
-} from './contract-kit.ts'
-import type { OpenWorld } from './contract-kit.ts'
+import { aJob, bytes, completed, idsOf, inputsOf, submitOne, take, takeOne } from './kit.ts'
+import type { OpenWorld } from './kit.ts'
 import type { SteppedStore } from './store-world.ts'
 
 const long = Buffer.alloc(2_000, 'x')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Lease, Throttle } from '@crossgear/core-scheduler'
-import type { SteppedStore } from './store-world.ts'
+import type { SteppedStore } from '../store-world.ts'
 import {
   aJob,
   completed,
@@ -13,7 +13,7 @@ import {
   take,
   takeOne,
   type OpenWorld,
-} from './contract-kit.ts'
+} from '../kit.ts'
 
 const throttled = (throttle: Throttle): { throttles: ReadonlyMap<string, Throttle> } => ({
   throttles: new Map([['bulk', throttle]]),
