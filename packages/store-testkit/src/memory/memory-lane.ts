@@ -12,7 +12,7 @@ import {
   type Status,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
-import type { CallbackOf } from './memory-batches.ts'
+import type { CallbackOf } from './jobs/memory-batches.ts'
 
 /** A job's record. A job that a native client wrote has no `level`, `enqueuedAtMs` or `terms`. */
 export interface MemoryJob {

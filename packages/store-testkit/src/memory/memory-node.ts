@@ -28,11 +28,11 @@ import {
   type Submitted,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
-import { cancelJob, clearLane, listJobs } from './memory-administration.ts'
-import { claimJobs, headOf } from './memory-claim.ts'
-import { finishJob } from './memory-finish.ts'
+import { cancelJob, clearLane, listJobs } from './lanes/administration.ts'
+import { claimJobs, headOf } from './jobs/claim.ts'
+import { finishJob } from './jobs/finish.ts'
 import { jobOf, stateOf, uniqueKey } from './memory-lane.ts'
-import { healLane, inheritClosed, opennessOf, takeBackBridged } from './memory-openness.ts'
+import { healLane, inheritClosed, opennessOf, takeBackBridged } from './lanes/openness.ts'
 import {
   heldIn,
   forgetNodeIn,
@@ -40,13 +40,13 @@ import {
   promoteDue,
   takeReport,
   wakeAll as wake,
-} from './memory-upkeep.ts'
-import { MemoryNativeStore } from './memory-native-store.ts'
-import { MemoryBatches } from './memory-batches.ts'
+} from './lanes/upkeep.ts'
+import { MemoryNativeStore } from './native/memory-native-store.ts'
+import { MemoryBatches } from './jobs/memory-batches.ts'
 import { MemoryCron } from './memory-cron.ts'
 import { MemoryHolders } from './memory-holders.ts'
-import { MemoryQueues } from './memory-queues.ts'
-import { submitJob } from './memory-submit.ts'
+import { MemoryQueues } from './lanes/memory-queues.ts'
+import { submitJob } from './jobs/submit.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 /** One node's store in a {@link MemoryWorld}. */

@@ -5,10 +5,10 @@ import {
   type StoreErrorCode,
   type StoreListener,
 } from '@crossgear/core-scheduler'
-import type { MemoryBatch } from './memory-batches.ts'
+import type { MemoryBatch } from './jobs/memory-batches.ts'
 import type { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 import { MemoryLane, type MemoryJob } from './memory-lane.ts'
-import { MemoryNative } from './memory-native.ts'
+import { MemoryNative } from './native/memory-native.ts'
 import { MemoryNode } from './memory-node.ts'
 import type { NativePeer, SteppedStore, StoreWorld, WorldOptions } from '../contract/store-world.ts'
 import { violationsOf } from './memory-violations.ts'

@@ -6,11 +6,11 @@ import {
   type Level,
   type Lease,
 } from '@crossgear/core-scheduler'
-import { endJob } from './memory-finish.ts'
-import { jobOf, type MemoryJob, type MemoryLane } from './memory-lane.ts'
-import { hasRoom, isThrottled, noteStart } from './memory-throttles.ts'
-import { unlock } from './memory-dependencies.ts'
-import type { MemoryWorld } from './memory-world.ts'
+import { endJob } from './finish.ts'
+import { jobOf, type MemoryJob, type MemoryLane } from '../memory-lane.ts'
+import { hasRoom, isThrottled, noteStart } from './throttles.ts'
+import { unlock } from './dependencies.ts'
+import type { MemoryWorld } from '../memory-world.ts'
 
 const defaultReserveForSeconds = 1800
 

@@ -6,10 +6,10 @@ import {
   type RepairRequest,
   type SurveyPage,
 } from '@crossgear/core-scheduler'
-import { endJob, failJob, isUnsettled } from './memory-finish.ts'
-import type { MemoryJob, MemoryLane } from './memory-lane.ts'
+import { endJob, failJob, isUnsettled } from '../jobs/finish.ts'
+import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
 import { nativeRetentionSeconds } from './memory-native.ts'
-import type { MemoryWorld } from './memory-world.ts'
+import type { MemoryWorld } from '../memory-world.ts'
 
 type Step = <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
 

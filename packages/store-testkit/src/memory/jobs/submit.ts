@@ -1,9 +1,9 @@
 import type { NewJob, Submitted } from '@crossgear/core-scheduler'
 import { joinBatch } from './memory-batches.ts'
-import { uniqueKey, type MemoryLane } from './memory-lane.ts'
-import { storeJob } from './memory-store-job.ts'
-import { isLocked } from './memory-dependencies.ts'
-import type { MemoryWorld } from './memory-world.ts'
+import { uniqueKey, type MemoryLane } from '../memory-lane.ts'
+import { storeJob } from './store-job.ts'
+import { isLocked } from './dependencies.ts'
+import type { MemoryWorld } from '../memory-world.ts'
 
 /** Stores one job for a node, or joins one. */
 export function submitJob(

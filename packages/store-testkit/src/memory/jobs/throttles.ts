@@ -1,5 +1,5 @@
-import type { MemoryJob, MemoryLane } from './memory-lane.ts'
-import type { MemoryWorld } from './memory-world.ts'
+import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
+import type { MemoryWorld } from '../memory-world.ts'
 
 /** Whether a lane's queue may hand out one more job; if not, notes for how long. */
 export function hasRoom(

@@ -5,9 +5,9 @@ import {
   type LeasedJob,
   type Report,
 } from '@crossgear/core-scheduler'
-import { others, release } from './memory-finish.ts'
-import { stateOf, type MemoryLane } from './memory-lane.ts'
-import type { MemoryWorld } from './memory-world.ts'
+import { others, release } from '../jobs/finish.ts'
+import { stateOf, type MemoryLane } from '../memory-lane.ts'
+import type { MemoryWorld } from '../memory-world.ts'
 
 /** Takes what a running job says; false where the token is not its own. */
 export function takeReport(

@@ -1,7 +1,7 @@
 import type { Band } from '@crossgear/core-scheduler'
-import type { MemoryJob } from './memory-lane.ts'
-import type { MemoryWorld } from './memory-world.ts'
-import type { NativePeer } from '../contract/store-world.ts'
+import type { MemoryJob } from '../memory-lane.ts'
+import type { MemoryWorld } from '../memory-world.ts'
+import type { NativePeer } from '../../contract/store-world.ts'
 
 /** Seconds that a native client's finished job stays. */
 export const nativeRetentionSeconds = 90_000

@@ -1,6 +1,6 @@
 import type { BatchCallback, BatchState, BatchStore, NewBatch } from '@crossgear/core-scheduler'
-import type { MemoryWorld } from './memory-world.ts'
-import { storeJob } from './memory-store-job.ts'
+import type { MemoryWorld } from '../memory-world.ts'
+import { storeJob } from './store-job.ts'
 
 export type Milestone = 'complete' | 'success'
 

@@ -1,6 +1,6 @@
 import { callbackEnded, ranInBatch } from './memory-batches.ts'
-import type { MemoryJob, MemoryLane } from './memory-lane.ts'
-import type { MemoryWorld } from './memory-world.ts'
+import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
+import type { MemoryWorld } from '../memory-world.ts'
 
 /**
  * `retried`: it failed and will be tried again; `failed` for good; `dropped` by an operator; `expired`, nobody

@@ -1,4 +1,4 @@
-import { clearOrphans } from './memory-administration.ts'
+import { clearOrphans } from './administration.ts'
 import {
   bands,
   type ConsumerNews,
@@ -9,9 +9,9 @@ import {
   type QueueStore,
   type SetExit,
 } from '@crossgear/core-scheduler'
-import { buryJob, endJob, putBack } from './memory-finish.ts'
-import { noTotals, type MemoryJob, type MemoryLane } from './memory-lane.ts'
-import type { MemoryWorld } from './memory-world.ts'
+import { buryJob, endJob, putBack } from '../jobs/finish.ts'
+import { noTotals, type MemoryJob, type MemoryLane } from '../memory-lane.ts'
+import type { MemoryWorld } from '../memory-world.ts'
 
 type Step = <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
 

@@ -1,9 +1,9 @@
 import { isAutomatic, type Outcome, type Settled, type Status } from '@crossgear/core-scheduler'
-import type { MemoryJob, MemoryLane } from './memory-lane.ts'
-import { nativeRetentionSeconds } from './memory-native.ts'
-import { tellOfRoom } from './memory-throttles.ts'
-import { releaseDependencies, type RunEnd } from './memory-dependencies.ts'
-import type { MemoryWorld } from './memory-world.ts'
+import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
+import { nativeRetentionSeconds } from '../native/memory-native.ts'
+import { tellOfRoom } from './throttles.ts'
+import { releaseDependencies, type RunEnd } from './dependencies.ts'
+import type { MemoryWorld } from '../memory-world.ts'
 
 /** A finished job stays at least so long for clients of other nodes to read, seconds. */
 const relaySeconds = 60

@@ -1,7 +1,7 @@
 import type { LaneOpenness } from '@crossgear/core-scheduler'
-import type { MemoryLane } from './memory-lane.ts'
-import { wakeAll } from './memory-upkeep.ts'
-import type { MemoryWorld } from './memory-world.ts'
+import type { MemoryLane } from '../memory-lane.ts'
+import { wakeAll } from './upkeep.ts'
+import type { MemoryWorld } from '../memory-world.ts'
 
 /** A new lane is closed to consumers as its function's home lane is. */
 export function inheritClosed(world: MemoryWorld, fn: string, name: string, graceMs: number): void {

@@ -1,7 +1,7 @@
 import { bands, type JobSummary } from '@crossgear/core-scheduler'
-import { endJob } from './memory-finish.ts'
-import type { MemoryJob, MemoryLane } from './memory-lane.ts'
-import type { MemoryWorld } from './memory-world.ts'
+import { endJob } from '../jobs/finish.ts'
+import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
+import type { MemoryWorld } from '../memory-world.ts'
 
 /** Ends a job that is queued, scheduled, reserved or a native worker's; false for any other. */
 export function cancelJob(world: MemoryWorld, node: string, lane: MemoryLane, id: number): boolean {
