@@ -2,7 +2,7 @@ import type { Waiters } from '../results/waiters.ts'
 import type { JobRef } from '../model/job.ts'
 import type { Steps } from '../dispatch/steps.ts'
 import type { LaneRegistrar } from '../intake/lane-registrar.ts'
-import type { WorkerCounts } from '../maintenance/worker-counts.ts'
+import type { WorkerCounts } from '../maintenance/nodes/worker-counts.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { JobSummary, LaneCounts, LaneLimits, Observer, Store } from '../store/ports.ts'
 

@@ -1,4 +1,4 @@
-import type { WorkerCounts } from '../maintenance/worker-counts.ts'
+import type { WorkerCounts } from '../maintenance/nodes/worker-counts.ts'
 import { maxLanes, type LaneRegistry } from '../model/lane-registry.ts'
 import { StoreError, type Store } from '../store/ports.ts'
 

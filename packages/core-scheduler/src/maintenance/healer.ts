@@ -2,7 +2,7 @@ import type { Bridging } from '../dispatch/bridging.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Store } from '../store/ports.ts'
 import { BackgroundLoop, type LoopParts } from './background-loop.ts'
-import { beatEveryMs } from './heartbeat.ts'
+import { beatEveryMs } from './nodes/heartbeat.ts'
 import { LaneRounds } from './lane-rounds.ts'
 import type { TaskTimes } from './task-times.ts'
 

@@ -5,7 +5,7 @@ import type { RetryPolicy } from '../model/retry-policy.ts'
 import type { Outcomes } from '../results/outcomes.ts'
 import type { Store } from '../store/ports.ts'
 import { BackgroundLoop, type LoopParts } from './background-loop.ts'
-import { beatEveryMs, type Heartbeat } from './heartbeat.ts'
+import { beatEveryMs, type Heartbeat } from './nodes/heartbeat.ts'
 import { LaneRounds } from './lane-rounds.ts'
 import type { TaskTimes } from './task-times.ts'
 

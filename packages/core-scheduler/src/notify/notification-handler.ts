@@ -19,7 +19,7 @@ import type { ConsumerNews } from '../store/queue-ports.ts'
 import type { Submissions } from '../intake/submissions.ts'
 import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { ChannelSubscriptions } from './channel-subscriptions.ts'
-import type { WorkerCounts } from '../maintenance/worker-counts.ts'
+import type { WorkerCounts } from '../maintenance/nodes/worker-counts.ts'
 
 /** Lanes that are asked one by one for a worker that falls asleep. */
 const fewLanes = 64

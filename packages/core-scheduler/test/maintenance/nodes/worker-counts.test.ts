@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { WorkerCounts } from '../../src/maintenance/worker-counts.ts'
-import { LaneRegistry } from '../../src/model/lane-registry.ts'
-import { LaneNames } from '../../src/model/lanes.ts'
-import { SchedulerEmitter } from '../../src/scheduler-events.ts'
-import { StoreError, type WorkerCount } from '../../src/store/ports.ts'
+import { WorkerCounts } from '../../../src/maintenance/nodes/worker-counts.ts'
+import { LaneRegistry } from '../../../src/model/lane-registry.ts'
+import { LaneNames } from '../../../src/model/lanes.ts'
+import { SchedulerEmitter } from '../../../src/scheduler-events.ts'
+import { StoreError, type WorkerCount } from '../../../src/store/ports.ts'
 
 const lanes = Array.from({ length: 2_000 }, (_none, at) => `f${at}@bulk`)
 

@@ -1,9 +1,9 @@
-import type { Wakeups } from '../dispatch/wakeups.ts'
-import type { LaneRegistry } from '../model/lane-registry.ts'
-import { lossFailure } from '../model/retry.ts'
-import type { SchedulerEmitter } from '../scheduler-events.ts'
-import type { Store } from '../store/ports.ts'
-import { inTurn, type LoopParts } from './background-loop.ts'
+import type { Wakeups } from '../../dispatch/wakeups.ts'
+import type { LaneRegistry } from '../../model/lane-registry.ts'
+import { lossFailure } from '../../model/retry.ts'
+import type { SchedulerEmitter } from '../../scheduler-events.ts'
+import type { Store } from '../../store/ports.ts'
+import { inTurn, type LoopParts } from '../background-loop.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
 interface Parts extends LoopParts {

@@ -1,8 +1,8 @@
-import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Waiters } from '../results/waiters.ts'
-import type { SchedulerEmitter } from '../scheduler-events.ts'
-import type { Store } from '../store/ports.ts'
-import { BackgroundLoop, type LoopParts } from './background-loop.ts'
+import type { LaneRegistry } from '../../model/lane-registry.ts'
+import type { Waiters } from '../../results/waiters.ts'
+import type { SchedulerEmitter } from '../../scheduler-events.ts'
+import type { Store } from '../../store/ports.ts'
+import { BackgroundLoop, type LoopParts } from '../background-loop.ts'
 import { beatEveryMs } from './heartbeat.ts'
 
 /** Lanes whose numbers are asked for at a time. */

@@ -1,6 +1,6 @@
-import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { SchedulerEmitter } from '../scheduler-events.ts'
-import type { Observer, Store, WorkerCount } from '../store/ports.ts'
+import type { LaneRegistry } from '../../model/lane-registry.ts'
+import type { SchedulerEmitter } from '../../scheduler-events.ts'
+import type { Observer, Store, WorkerCount } from '../../store/ports.ts'
 
 /** The store may have been published something, and may have forgotten it. */
 const unknown = 'unknown'

@@ -1,6 +1,6 @@
-import type { SchedulerEmitter } from '../scheduler-events.ts'
-import type { Store, StoreClock } from '../store/ports.ts'
-import { BackgroundLoop, type LoopParts } from './background-loop.ts'
+import type { SchedulerEmitter } from '../../scheduler-events.ts'
+import type { Store, StoreClock } from '../../store/ports.ts'
+import { BackgroundLoop, type LoopParts } from '../background-loop.ts'
 import { DeadNodes } from './dead-nodes.ts'
 
 /** How often a node says that it lives, milliseconds. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DeadNodes } from '../../src/maintenance/dead-nodes.ts'
+import { DeadNodes } from '../../../src/maintenance/nodes/dead-nodes.ts'
 
 /** Looks at one other node, a second apart; the number of looks until it is dead, or none. */
 function looksUntilDead(heartbeats: readonly number[], gapsMs: readonly number[] = []): number {
