@@ -13,7 +13,7 @@ import { Random } from './random.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { Stage } from './stage.ts'
 import { Gateway } from './world/gateway.ts'
-import { expireReservations, retryNow } from './world/fast-forward.ts'
+import { expireLeases, retryNow } from './world/fast-forward.ts'
 import { startClient, startWorker } from './world/peers.ts'
 import { Proxy } from './world/proxy.ts'
 import { StoreView } from './world/store-view.ts'
@@ -65,7 +65,7 @@ export async function runScenario(
     const slow = (scenario.recoverWithinSeconds ?? Infinity) * recoverySlack * stage.slowness
     const violations = [
       ...violationsOf(verdict),
-      ...stage.trouble,
+      ...stage.problems,
       ...((recoverySeconds ?? 0) > slow
         ? [`served again after more than ${slow.toFixed(1)} s`]
         : []),
@@ -165,7 +165,7 @@ async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> 
   const redis = stage.store.connect()
   try {
     if (!(await submitted(stage, redis))) {
-      stage.trouble.push('the clients did not come to their end')
+      stage.problems.push('the clients did not come to their end')
     }
     const view = new StoreView(redis, lanes)
     await settle(stage, view, redis, (scenario.settleWithinSeconds ?? 60) * 1000)
@@ -264,9 +264,9 @@ class Patience {
     }
     if (nowMs() - this.#hurriedMs < quietMs * this.#stage.slowness) return
     const fromMs = nowMs()
-    const many = await expireReservations(this.#redis, lanes)
+    const many = await expireLeases(this.#redis, lanes)
     // A worker that only was slow loses its job by this.
-    const fault = { what: `${many} reservations run out`, subject: 'store', fromMs }
+    const fault = { what: `${many} leases run out`, subject: 'store', fromMs }
     if (many > 0) this.#stage.note({ ...fault, toMs: nowMs() })
     await delay(lookEveryMs * 6)
     await retryNow(this.#stage.gateways[0]!.faktory).catch(() => undefined)
@@ -286,7 +286,7 @@ async function stopGateways(stage: Stage): Promise<void> {
   await Promise.all(
     stage.gateways.map(async ({ node, process }) => {
       process.terminate()
-      if (!(await process.endedWithin(stopWithinMs))) stage.trouble.push(`${node} did not stop`)
+      if (!(await process.endedWithin(stopWithinMs))) stage.problems.push(`${node} did not stop`)
     }),
   )
 }

@@ -57,7 +57,7 @@ export class Stage {
   recoverySeconds: number | undefined
   readonly startSlowness: number
   /** Faults on the way, one line each. */
-  readonly trouble: string[] = []
+  readonly problems: string[] = []
   /** Remarks beside the table, one line each. */
   readonly remarks: string[] = []
   /** Native workers that died and could not take themselves out of the counts. */
@@ -137,7 +137,7 @@ export class Stage {
   /** Waits until a gateway serves, and keeps how long that took since `sinceMs`. */
   async recovered(gateway: Gateway, sinceMs: number): Promise<void> {
     const atMs = await serving(gateway.gearman, servedWithinMs, () => (this.probes += 1))
-    if (atMs === undefined) this.trouble.push(`${gateway.node} does not serve again`)
+    if (atMs === undefined) this.problems.push(`${gateway.node} does not serve again`)
     const seconds = ((atMs ?? nowMs()) - sinceMs) / 1000
     this.recoverySeconds = Math.max(this.recoverySeconds ?? 0, seconds)
   }

@@ -162,7 +162,7 @@ export class Scheduler {
     const failure = lost && maxLosses > 0 ? lossFailure(this.storeNowMs()) : undefined
     this.#parts.outcomes.add(
       assignment,
-      { lane, id, token, kind: 'release', lost, maxLosses, ...(failure && { failure }) },
+      { lane, id, token, kind: 'requeue', lost, maxLosses, ...(failure && { failure }) },
       settlement,
     )
   }
@@ -253,14 +253,14 @@ export class Scheduler {
     return this.#store.queues.note(ref, undefined, note)
   }
 
-  /** A consumer's reservation that this node did not hand out, as one that it did: for outcomes by jid. */
+  /** A consumer's lease that this node did not hand out, as one that it did: for outcomes by jid. */
   lookupLease(job: JobState): Assignment | undefined {
-    // A by-name worker's reservation is ended by its own words alone; a token names its kind first.
+    // A by-name worker's lease is ended by its own words alone; a token names its kind first.
     if (job.token === undefined || holderOf(job.token) !== 'consumer') return undefined
     return {
       job: { ...job, token: job.token, heldBy: 'consumer' },
       sinceMs: this.#clock.nowMs(),
-      adopted: true,
+      isLookedUp: true,
     }
   }
 

@@ -30,52 +30,52 @@ const unitMs: Readonly<Record<string, number>> = {
 }
 
 /** One reader per name that means something. A value that is null counts as none. */
-const readers: Readonly<Record<string, (terms: Draft, raw: string) => boolean>> = {
-  expires_at(terms, raw) {
+const readers: Readonly<Record<string, (options: Draft, raw: string) => boolean>> = {
+  expires_at(options, raw) {
     const ms = raw.startsWith('"') ? parseRfc3339(decodeString(raw)) : undefined
-    if (ms !== undefined) terms.expiresAtMs = ms
+    if (ms !== undefined) options.expiresAtMs = ms
     return ms !== undefined
   },
-  expires_in(terms, raw) {
+  expires_in(options, raw) {
     const ms = parseDuration(textOf(raw))
-    if (ms !== undefined) terms.expiresInMs = ms
+    if (ms !== undefined) options.expiresInMs = ms
     return ms !== undefined
   },
-  unique_for(terms, raw) {
+  unique_for(options, raw) {
     const ms = parseDuration(textOf(raw))
     if (ms === undefined || ms === 0) return ms === 0
-    terms.uniqueForMs = ms
+    options.uniqueForMs = ms
     return true
   },
-  unique_until(terms, raw) {
+  unique_until(options, raw) {
     const until = textOf(raw)
     if (until !== 'start' && until !== 'success') return false
-    terms.uniqueUntil = until
+    options.uniqueUntil = until
     return true
   },
-  bid(terms, raw) {
+  bid(options, raw) {
     const bid = textOf(raw)
     if (!isBid(bid)) return false
-    terms.bid = bid
+    options.bid = bid
     return true
   },
 }
 
 /** Reads the raw text of `custom`. Throws `INVALID_CUSTOM` for a value that cannot be used. */
 export function parseCustom(custom: string): CustomOptions {
-  const terms: Draft = {}
+  const options: Draft = {}
   const fields = scanObject(custom)
   for (const [name, read] of Object.entries(readers)) {
     const raw = fields.get(name)
     if (raw === undefined || raw === 'null') continue
-    if (!read(terms, raw)) {
+    if (!read(options, raw)) {
       throw new FwpError(
         'INVALID_CUSTOM',
         `invalid custom value for '${name}': ${raw.slice(0, 100)}`,
       )
     }
   }
-  return terms
+  return options
 }
 
 /**

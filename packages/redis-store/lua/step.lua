@@ -10,7 +10,7 @@
 --         clients are its unique id and jid, which follow
 --       fail: message, 1 if thrown, failure JSON (empty: not kept)
 --       retry: message, delay (ms), failure JSON      dead: message, -, failure JSON
---       release: 1 if lost, most losses (0: no limit), failure JSON      return: -, -, -
+--       requeue: 1 if lost, most losses (0: no limit), failure JSON      requeueFront: -, -, -
 --   submissions: when they came (us; empty for now), lanes, per lane: lane, queue, number of values that follow, 1 if the
 --     node keeps all of them, count, per job: level, place in the order of arrival (us), 1 if foreground, door, input, number of values that follow (0:
 --     none), due (ms, empty for now), unique (empty for none), jid (empty for none), lock (empty for none), how long it

@@ -36,7 +36,7 @@ export class StoreKeys extends Keys {
     this.#nodeChannels = `xg:node:${database}`
   }
 
-  /** Reservations: ids by deadline, milliseconds. */
+  /** Leases: ids by deadline, milliseconds. */
   busy(lane: string): string {
     return this.of('xg:busy', lane)
   }

@@ -159,7 +159,7 @@ export class RedisStore extends SingleSteps implements Store {
       await Promise.all([connect(this.#context.redis), this.#eventRedis.connect()])
       await this.#events.start()
       await this.#context.load()
-      await this.#jids.adopt()
+      await this.#jids.importFormer()
     } catch (error) {
       throw storeErrorOf(error)
     }
@@ -292,7 +292,7 @@ export class RedisStore extends SingleSteps implements Store {
 
   async expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]> {
     const found = await this.#jobs.expired(lanes, max)
-    // Reservations that nobody has heard of go back as well. A look that fails is made again.
+    // Leases that nobody has heard of go back as well. A look that fails is made again.
     await this.#context.ignoreUnavailable(() => this.#jobs.settleLost())
     return found
   }

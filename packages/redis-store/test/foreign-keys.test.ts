@@ -111,7 +111,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     expect(await store.submit('bad', [jobs[0] ?? job])).toEqual([{ kind: 'created', id: 1 }])
   })
 
-  test('due jobs and reservations stay where they are until the queue is one again', async () => {
+  test('due jobs and leases stay where they are until the queue is one again', async () => {
     const later = { ...job, dueAtMs: Date.now() + 3_600_000 }
     await store.submit('bad', [job, job, later, later])
     const [done, lost] = await claim(['bad'], 2)
@@ -121,14 +121,14 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     await store.promote()
     const outcomes = [
       { ...done, kind: 'complete', output: Buffer.from('out') },
-      { ...lost, kind: 'release', lost: true, maxLosses: 0 },
+      { ...lost, kind: 'requeue', lost: true, maxLosses: 0 },
     ] as const
     await expect(store.finish('bad', outcomes)).rejects.toMatchObject({ code: 'REFUSED' })
     await expect(store.reclaimNode(store.node, ['bad'], 0)).rejects.toMatchObject({
       code: 'REFUSED',
     })
     await world.server.del('queue:bad:normal')
-    expect(await store.finish('bad', outcomes)).toEqual(['done', 'released'])
+    expect(await store.finish('bad', outcomes)).toEqual(['done', 'requeued'])
     await store.heal(lanes)
     await store.promote()
     expect(namesOf(await claim(['bad'], 9)).sort()).toEqual(['bad:2', 'bad:3', 'bad:4'])
@@ -152,7 +152,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
       const [first] = await claim(['mail'], 1)
       if (!first) throw new Error('nothing to take')
       expect(first.level).toBe(5)
-      await store.finish('mail', [{ ...first, kind: 'release', lost: true, maxLosses: 0 }])
+      await store.finish('mail', [{ ...first, kind: 'requeue', lost: true, maxLosses: 0 }])
       const [again] = await claim(['mail'], 1)
       if (!again) throw new Error('nothing to take again')
       const outcome = { ...again, kind: 'complete', output: Buffer.from('out') } as const

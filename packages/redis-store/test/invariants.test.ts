@@ -85,17 +85,17 @@ const plants: readonly (readonly [string, (redis: Redis) => Promise<unknown>, st
     ['mail: success job 5 is in low'],
   ],
   [
-    'a reservation of an idle job',
+    'a lease of an idle job',
     (redis) => redis.hset('job:mail:1', 'status', 'idle'),
     ['mail: idle job 1 is in busy'],
   ],
   [
-    'a reservation without a token',
+    'a lease without a token',
     (redis) => redis.hdel('job:mail:1', 'token'),
     ['mail: busy job 1 has no token'],
   ],
   [
-    'a token without a reservation',
+    'a token without a lease',
     (redis) => redis.zrem('xg:busy:mail', '1'),
     ['mail: busy job 1 is reserved in no place'],
   ],

@@ -50,8 +50,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         'fail',
         'retry',
         'dead',
-        'release',
-        'return',
+        'requeue',
+        'requeueFront',
       ),
     }),
   },
@@ -83,9 +83,9 @@ function outcomeOf({ lane, id, token }: Lease, kind: Outcome['kind']): Outcome {
       return { ...held, kind, message, failure, delayMs: 100_000 }
     case 'dead':
       return { ...held, kind, message, failure }
-    case 'release':
+    case 'requeue':
       return { ...held, kind, lost: true, maxLosses: 2 }
-    case 'return':
+    case 'requeueFront':
       return { ...held, kind }
   }
 }

@@ -118,7 +118,7 @@ function notGivenUp(
     .map(([key, some]) => `${key}, begun ${some.length} times and not given up`)
 }
 
-/** A job in a queue, schedule, reservation or among the dead. One in no place nobody will run. */
+/** A job in a queue, schedule, lease or among the dead. One in no place nobody will run. */
 function isHeld({ places }: StoredJob): boolean {
   return places.length > 0
 }
@@ -139,7 +139,7 @@ function unheard({ owed }: History): string[] {
 }
 
 /**
- * Each run beyond one needs a run that a fault touched: the one before it, whose reservation was lost, or
+ * Each run beyond one needs a run that a fault touched: the one before it, whose lease was lost, or
  * itself, where it was handed out by a gateway that had been thought dead.
  */
 function unexcusedRuns(runs: readonly Run[], touched: ReadonlySet<Run>): string[] {

@@ -31,7 +31,7 @@ const afterMs = 1_500
 
 /**
  * True if a fault may have cost a run its lease, or kept its outcome from being stored. A dead
- * gateway costs its Gearman workers their jobs; a Faktory worker's reservation stands whoever dies.
+ * gateway costs its Gearman workers their jobs; a Faktory worker's lease stands whoever dies.
  */
 export function touches(fault: Fault, run: Run, slowness = 1): boolean {
   if (!isSubject(fault.subject, run)) return false

@@ -61,7 +61,7 @@ export class ClientLoop {
       }
       await delay(tickMs)
     }
-    this.#tellOn(true)
+    this.#notifyOn(true)
   }
 
   stop(): void {
@@ -75,7 +75,7 @@ export class ClientLoop {
     for (const { key } of submissions) this.#log.note('attempt', key)
     this.#log.flush()
     for (const submission of submissions) void this.#send(submission)
-    this.#tellOn(false)
+    this.#notifyOn(false)
   }
 
   async #send(submission: Submission): Promise<void> {
@@ -114,7 +114,7 @@ export class ClientLoop {
     }
   }
 
-  #tellOn(done: boolean): void {
+  #notifyOn(done: boolean): void {
     this.#tell({ acknowledged: this.#acknowledged, done })
   }
 

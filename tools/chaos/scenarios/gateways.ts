@@ -23,7 +23,7 @@ export async function drainAndRestart(stage: Stage, gateway: Gateway): Promise<v
   stage.remark(`${gateway.node} is told to stop`)
   gateway.process.terminate()
   if (!(await gateway.process.endedWithin(drainWithinMs))) {
-    stage.trouble.push(`${gateway.node} did not stop when told`)
+    stage.problems.push(`${gateway.node} did not stop when told`)
   }
   await restart(stage, gateway)
 }

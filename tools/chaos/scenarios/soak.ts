@@ -51,7 +51,7 @@ export function soak(seconds: number): { readonly scenario: Scenario; readonly j
       }
       memory.stop()
       stage.remarks.push(...memory.report)
-      stage.trouble.push(...memory.leaks)
+      stage.problems.push(...memory.leaks)
     },
   }
   return { scenario, jobs: Math.ceil(seconds * soakRatePerSecond * busyShare) }

@@ -3,10 +3,10 @@ import { StoreKeys } from '@crossgear/redis-store'
 import { askFaktory, openFaktory } from '../peers/faktory-link.ts'
 
 /**
- * Time passes for reservations that have a deadline: they expire now, where their workers died with
+ * Time passes for leases that have a deadline: they expire now, where their workers died with
  * half an hour left. Returns how many.
  */
-export async function expireReservations(
+export async function expireLeases(
   redis: Redis | Cluster,
   lanes: readonly string[],
   keys = new StoreKeys(redis.isCluster),

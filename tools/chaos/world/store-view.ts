@@ -43,7 +43,7 @@ export class StoreView {
     this.#keys = keys
   }
 
-  /** Jobs that stand in queues, schedules and reservations. */
+  /** Jobs that stand in queues, schedules and leases. */
   async unfinished(): Promise<number> {
     let sum = 0
     for (const lane of this.#lanes) {

@@ -72,7 +72,7 @@ export class GatewayProcess {
           resolve(message)
         } else if (message.what === 'failed') {
           reject(new StartError(message.message, message.exitCode))
-        } else this.#hear(message)
+        } else this.#onMessage(message)
       })
       void this.exited.then((how) => {
         this.#ended(how)
@@ -126,7 +126,7 @@ export class GatewayProcess {
     })
   }
 
-  tell(news: FaktoryNews): void {
+  notify(news: FaktoryNews): void {
     if (this.serves) this.#send({ what: 'news', news })
   }
 
@@ -188,7 +188,7 @@ export class GatewayProcess {
     if (this.#child.connected) this.#child.send(message, () => undefined)
   }
 
-  #hear(message: ToParent): void {
+  #onMessage(message: ToParent): void {
     if (message.what === 'alive') this.#silentLooks = 0
     else if (message.what === 'closed') this.#uncount(message)
     else if (message.what === 'shut') {

@@ -12,10 +12,10 @@ export class HandedPorts {
   readonly portRequests: PortRequest[] = []
   readonly #servers: Server[] = []
   readonly #surplus = new WeakMap<Socket, Surplus>()
-  readonly #tell: (message: ToParent) => void
+  readonly #send: (message: ToParent) => void
 
-  constructor(tell: (message: ToParent) => void) {
-    this.#tell = tell
+  constructor(send: (message: ToParent) => void) {
+    this.#send = send
   }
 
   readonly open: OpenPort = (create, portRequest) => {
@@ -28,7 +28,7 @@ export class HandedPorts {
     return Promise.resolve({
       address: { host: portRequest.host, port: portRequest.port },
       stop: () => {
-        if (!isShut) this.#tell({ what: 'shut', port })
+        if (!isShut) this.#send({ what: 'shut', port })
         isShut = true
       },
       surplusOf: (socket) => this.#surplus.get(socket),
@@ -37,13 +37,13 @@ export class HandedPorts {
 
   /** No more connections, whatever the doors still take. */
   shutAll(): void {
-    for (const port of this.portRequests.keys()) this.#tell({ what: 'shut', port })
+    for (const port of this.portRequests.keys()) this.#send({ what: 'shut', port })
   }
 
   /** A connection came, or died on the way. One that is surplus is not counted by the parent. */
   take({ port, address, surplus }: HandedConnection, socket: Socket | undefined): void {
     const closed = (): void => {
-      if (!surplus) this.#tell({ what: 'closed', port, address })
+      if (!surplus) this.#send({ what: 'closed', port, address })
     }
     const server = this.#servers[port]
     if (!server || !socket) {

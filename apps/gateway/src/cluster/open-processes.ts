@@ -50,7 +50,7 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
   const check = () => processes.check()
   const web = await openWeb(config, { figures, check, log, pages: sharedPages(all) }, closers)
   processes.keep()
-  ways.onReopen?.(() => void processes.tellAll('reopenLog'))
+  ways.onReopen?.(() => void processes.notifyAll('reopenLog'))
 
   const doors = addresses.map((address, at) => ({ name: names[at] ?? '', ...address }))
   return {
@@ -59,15 +59,15 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
     stopAccepting: () => {
       processes.leave()
       dispatcher.stopping()
-      void processes.tellAll('stopAccepting')
+      void processes.notifyAll('stopAccepting')
     },
     unfinished: () => processes.unfinished(),
     drain: () => {
       processes.leave()
       dispatcher.stopping()
-      void processes.tellAll('drain')
+      void processes.notifyAll('drain')
     },
-    idle: () => processes.tellAll('idle'),
+    idle: () => processes.notifyAll('idle'),
     abandon: () => processes.kill(),
   }
 }

@@ -14,13 +14,13 @@ export interface ParentEvents {
 /** A process's side of the channel to its parent. */
 export class ParentLink implements PeerProcesses {
   #orders: Orders | undefined
-  #hearNews: (news: FaktoryNews) => void = () => undefined
+  #onNews: (news: FaktoryNews) => void = () => undefined
 
   constructor(events: ParentEvents) {
     process.on('message', (message: ToChild, socket?: Socket) => {
       if (message.what === 'start') events.start(message.task)
       else if (message.what === 'connection') events.connection(message, socket)
-      else if (message.what === 'news') this.#hearNews(message.news)
+      else if (message.what === 'news') this.#onNews(message.news)
       else if (message.what === 'order') void this.#obey(message)
       else events.end(false)
     })
@@ -45,12 +45,12 @@ export class ParentLink implements PeerProcesses {
     })
   }
 
-  tell(news: FaktoryNews): void {
+  notify(news: FaktoryNews): void {
     this.send({ what: 'news', news })
   }
 
   onNews(listener: (news: FaktoryNews) => void): void {
-    this.#hearNews = listener
+    this.#onNews = listener
   }
 
   async #obey({ id, name, args }: Extract<ToChild, { what: 'order' }>): Promise<void> {

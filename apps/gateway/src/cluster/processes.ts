@@ -95,7 +95,7 @@ export class Processes {
   }
 
   /** Asks all; one that ends meanwhile has done so too. */
-  async tellAll(name: 'stopAccepting' | 'drain' | 'idle' | 'reopenLog'): Promise<void> {
+  async notifyAll(name: 'stopAccepting' | 'drain' | 'idle' | 'reopenLog'): Promise<void> {
     await Promise.allSettled(this.#serving().map((process) => process.ask(0, name)))
   }
 
@@ -130,7 +130,7 @@ export class Processes {
   #fork(number: number): GatewayProcess {
     const { shutdown, changed } = this.#parts
     const news: ProcessEvents['news'] = (item, from) => {
-      for (const process of this.#all) if (process !== from) process.tell(item)
+      for (const process of this.#all) if (process !== from) process.notify(item)
     }
     return new GatewayProcess(number, { shutdown, changed, news })
   }

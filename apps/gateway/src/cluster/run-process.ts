@@ -5,7 +5,7 @@ import { createLogger, type Logger } from '../ops/log/logger.ts'
 import { json, type PageRequest } from '../ops/page.ts'
 import { compose, type Composition } from '../server/compose.ts'
 import { openDoors } from '../server/open.ts'
-import { closeAll, type Closers, drain, endable, hearFaults } from '../server/shutdown.ts'
+import { closeAll, type Closers, drain, endable, onFaults } from '../server/shutdown.ts'
 import { HandedPorts } from './handed-ports.ts'
 import type { LogTarget, Orders, PlainRequest, Task } from './messages.ts'
 import { ParentLink } from './parent-link.ts'
@@ -13,7 +13,7 @@ import { bodyOf } from './shared-pages.ts'
 
 /** These reach all processes of a terminal or a service: the parent alone says what is to be done. */
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const
-const told = 'told'
+const toldToEnd = 'told to end'
 
 /** Does the work of one of several processes, until its parent says that it is to end or dies. */
 export async function runProcess(): Promise<number> {
@@ -26,7 +26,7 @@ export async function runProcess(): Promise<number> {
   const link = new ParentLink({
     start: (task) => start(task),
     connection: (connection, socket) => ports.take(connection, socket),
-    end: (isOrphan) => end(isOrphan ? 'its parent process has died' : told),
+    end: (isOrphan) => end(isOrphan ? 'its parent process has died' : toldToEnd),
   })
   const task = await Promise.race([started, ended])
   if (typeof task === 'string') return 0
@@ -34,7 +34,7 @@ export async function runProcess(): Promise<number> {
   alive()
   setInterval(alive, task.aliveEveryMs).unref()
   const { log, reopen } = openLog(task.log, task.number)
-  hearFaults(log, (reason) => end(reason))
+  onFaults(log, (reason) => end(reason))
   const closers: Closers = []
   try {
     const composition = await open(task, { log, link, ports, closers })
@@ -42,7 +42,7 @@ export async function runProcess(): Promise<number> {
     const names = composition.doors.map(({ name }) => name)
     link.send({ what: 'prepared', names, portRequests: ports.portRequests })
     const why = await ended
-    if (why === told) return 0
+    if (why === toldToEnd) return 0
     ports.shutAll()
     await drain(endable(composition), task.config.drainSeconds, why, log)
     return 1

@@ -55,13 +55,13 @@ export type FaktoryNews =
 
 /** The way to the others. */
 export interface PeerProcesses {
-  tell(news: FaktoryNews): void
+  notify(news: FaktoryNews): void
   /** Names who hears what the others tell. */
   onNews(listener: (news: FaktoryNews) => void): void
 }
 
 /** A door that has its port alone. */
 export const noPeerProcesses: PeerProcesses = {
-  tell: () => undefined,
+  notify: () => undefined,
   onNews: () => undefined,
 }

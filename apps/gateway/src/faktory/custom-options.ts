@@ -14,9 +14,9 @@ type JobOptions = Pick<NewJob, 'staleAtMs' | 'lock' | 'batch'>
  */
 export function jobOptionsOf(job: FwpJob, nowMs: number): JobOptions {
   if (job.custom === undefined) return {}
-  const terms = parseCustom(job.custom)
-  const staleAtMs = staleAt(terms, Math.max(job.atMs ?? 0, nowMs))
-  const { uniqueForMs, uniqueUntil = 'success', bid } = terms
+  const custom = parseCustom(job.custom)
+  const staleAtMs = staleAt(custom, Math.max(job.atMs ?? 0, nowMs))
+  const { uniqueForMs, uniqueUntil = 'success', bid } = custom
   return {
     ...(staleAtMs !== undefined && { staleAtMs }),
     ...(uniqueForMs !== undefined && {

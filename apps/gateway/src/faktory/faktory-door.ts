@@ -101,7 +101,7 @@ export class FaktoryDoor implements Door {
     })
     this.#wrongPasswords = new WrongPasswords(options.passwordTries ?? 10, clock)
     const peerProcesses = options.peerProcesses ?? noPeerProcesses
-    peerProcesses.onNews((news) => this.#hear(news))
+    peerProcesses.onNews((news) => this.#onNews(news))
     this.#info = new Info({
       scheduler,
       version: options.version,
@@ -178,7 +178,7 @@ export class FaktoryDoor implements Door {
   listen(): Promise<ListenAddress> {
     this.workers.watch()
     this.#unsubscribe.push(
-      this.#scheduler.queues.onConsumerNews((wid, news) => this.workers.hear(wid, news)),
+      this.#scheduler.queues.onConsumerNews((wid, news) => this.workers.onNews(wid, news)),
       this.#scheduler.onStoreReset(() => this.#lanes.forget()),
       this.#scheduler.onLaneClosed((lane) => this.#lanes.forget(lane)),
     )
@@ -204,7 +204,7 @@ export class FaktoryDoor implements Door {
     return this.#listener.close()
   }
 
-  #hear(news: FaktoryNews): void {
+  #onNews(news: FaktoryNews): void {
     if (news.kind === 'wrong-password') this.#wrongPasswords.add(news.address)
     else this.workers.beat(news)
   }

@@ -61,7 +61,7 @@ export class Fetch implements FetchRequest, IdleWorker {
     try {
       reply = bulk(jobText(delivery.job, registry, context.payloadRuleOf))
     } catch (problem) {
-      // Somebody wrote in its hash. It fails when its reservation ends, and comes to rest with the dead.
+      // Somebody wrote in its hash. It fails when its lease ends, and comes to rest with the dead.
       reply = error(`a job cannot be shown: ${String(problem)}`)
     }
     this.#answer(reply)

@@ -6,7 +6,7 @@ const maxHeld = 10_000
 /** A job that was handed to a worker of this node. */
 export interface HeldJob {
   readonly assignment: Assignment
-  /** The reservation has been lost; what the worker says of it changes nothing. */
+  /** The lease has been lost; what the worker says of it changes nothing. */
   fenced: boolean
   /** Another job under the same jid, handed out before. */
   readonly before: HeldJob | undefined

@@ -170,7 +170,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
     }
     if (!this.#greeting.admits(hello)) {
       wrongPasswords.add(this.address)
-      peerProcesses.tell({ kind: 'wrong-password', address: this.address })
+      peerProcesses.notify({ kind: 'wrong-password', address: this.address })
       this.#turnAway('password', 'Invalid password')
       return
     }

@@ -52,8 +52,8 @@ export function trackText(tracked: Tracked, job: JobState): string {
 /** True if a producer's `custom` asks for tracking: `"track": 1` or `true`. */
 export function wantsTracking(custom: string | undefined): boolean {
   if (!custom?.includes('"track"')) return false
-  const wish = scanObject(custom).get('track')
-  return wish !== undefined && !['0', 'false', 'null'].includes(wish)
+  const value = scanObject(custom).get('track')
+  return value !== undefined && !['0', 'false', 'null'].includes(value)
 }
 
 function percentOf({ dividend, divisor }: JobState): number {

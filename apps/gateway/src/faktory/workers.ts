@@ -189,7 +189,7 @@ export class Workers {
    * A worker lives, a job of its has been settled elsewhere, or an operator has an order for it or, with `*`,
    * for all that are connected.
    */
-  hear(wid: string, news: ConsumerNews): void {
+  onNews(wid: string, news: ConsumerNews): void {
     if (news === 'alive') this.beat({ wid })
     else if (typeof news === 'object') this.find(wid)?.held.forget(news.settled)
     else if (wid !== '*') this.find(wid)?.advance(news)

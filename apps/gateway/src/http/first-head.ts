@@ -35,14 +35,14 @@ export function withFirstHeads<HttpServer extends Server>(
     }, events.headMs)
     const stop = (): void => {
       clearTimeout(timer)
-      socket.removeListener('data', hear)
+      socket.removeListener('data', onData)
       socket.removeListener('end', end)
       socket.removeListener('error', end)
       socket.removeListener('close', stop)
     }
     const end = (): void => void socket.destroy()
     let bytes: Buffer = Buffer.alloc(0)
-    const hear = (chunk: Buffer): void => {
+    const onData = (chunk: Buffer): void => {
       bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
       const headEnd = endOfHead(bytes)
       if (headEnd === undefined && bytes.length <= maxHeadBytes) return
@@ -54,7 +54,7 @@ export function withFirstHeads<HttpServer extends Server>(
       for (const listener of serve) listener.call(server, socket)
       socket.resume()
     }
-    socket.on('data', hear)
+    socket.on('data', onData)
     socket.on('end', end)
     socket.on('error', end)
     socket.on('close', stop)

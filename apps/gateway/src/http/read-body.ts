@@ -19,18 +19,18 @@ export function readBody(
   const chunks: Buffer[] = []
   let size = 0
   const give = (result: Buffer | Refusal): void => {
-    request.removeListener('data', hear)
+    request.removeListener('data', onData)
     request.removeListener('end', end)
     done(result)
   }
-  const hear = (chunk: Buffer): void => {
+  const onData = (chunk: Buffer): void => {
     size += chunk.length
     if (size > maxBytes) give('BODY_TOO_LARGE')
     else if (!purse.take(chunk.length)) give('BUSY')
     else chunks.push(chunk)
   }
   const end = (): void => give(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
-  request.on('data', hear)
+  request.on('data', onData)
   request.on('end', end)
 }
 

@@ -72,7 +72,7 @@ async function open(
     onChange: (error?: Error) => report.change(nameOf(to), error),
   }
   if ('store' in from) {
-    const mirror = await openFromStore({ ...options, from }, env, (line) => report.trouble(line))
+    const mirror = await openFromStore({ ...options, from }, env, (line) => report.warn(line))
     report.listening(from.name, nameOf(to))
     return mirror
   }
@@ -100,18 +100,18 @@ class Report {
   }
 
   ready(port: number, from: string, to: string): void {
-    this.#tell(
+    this.#write(
       { event: 'ready', port, from, to },
       `Clients of port ${port} are served by ${from}; copies go to ${to}.`,
     )
   }
 
   listening(from: string, to: string): void {
-    this.#tell({ event: 'ready', from, to }, `Jobs that come to ${from} are copied to ${to}.`)
+    this.#write({ event: 'ready', from, to }, `Jobs that come to ${from} are copied to ${to}.`)
   }
 
   /** Something at the store that costs copies, and no job. */
-  trouble(line: string): void {
+  warn(line: string): void {
     this.#stderr.write(`The store: ${line}.\n`)
   }
 
@@ -121,7 +121,7 @@ class Report {
     const { function: fn, original, copy } = difference
     const text = ({ kind, bytes, digest }: Difference['copy']): string =>
       kind === 'fail' ? 'a failure' : `${bytes} bytes (${digest})`
-    this.#tell(
+    this.#write(
       { event: 'difference', ...difference },
       `${fn}: ${text(original)}, the copy ${text(copy)}.`,
     )
@@ -144,10 +144,10 @@ class Report {
       `${counts.different} different`,
       `${counts.unanswered} unanswered`,
     ]
-    this.#tell({ event: 'summary', ...counts }, `${counts.seen} jobs: ${parts.join(', ')}.`)
+    this.#write({ event: 'summary', ...counts }, `${counts.seen} jobs: ${parts.join(', ')}.`)
   }
 
-  #tell(event: object, line: string): void {
+  #write(event: object, line: string): void {
     this.#stdout.write(`${this.#isJson ? JSON.stringify(event) : line}\n`)
   }
 }

@@ -47,12 +47,12 @@ export async function listenOn(
  */
 export async function listenOnAll(
   create: () => Server,
-  { host, port: wish }: ListenAddress,
+  { host, port: wantedPort }: ListenAddress,
   flag: string,
   backlog: number,
 ): Promise<{ readonly servers: readonly Server[]; readonly address: ListenAddress }> {
   const servers: Server[] = []
-  let port = wish
+  let port = wantedPort
   let absent: unknown
   try {
     for (const { host: address, ipv6Only } of await bindAddresses(host)) {

@@ -27,11 +27,11 @@ interface EmbeddedProcess {
 
 /** Starts Valkey as WebAssembly in a child process. Its data is in memory alone. */
 export async function startEmbedded(
-  wish: Config['storePort'],
+  wantedPort: Config['storePort'],
   password: string,
 ): Promise<RunningStore> {
   for (let attempt = 1; ; attempt++) {
-    const port = await chooseStorePort(wish)
+    const port = await chooseStorePort(wantedPort)
     const address: ServerAddress = { host: loopback, port, tls: false, password, db: 0 }
     const store = forkStore(port, password)
     const server = await firstAnswer(address, store)
@@ -48,7 +48,7 @@ export async function startEmbedded(
       }
     }
     const portTaken = store.child.exitCode === portTakenCode
-    if (!portTaken || wish !== 'auto' || attempt === portAttempts) {
+    if (!portTaken || wantedPort !== 'auto' || attempt === portAttempts) {
       const reason = store.lastWords() || (await store.exited)
       throw new StartError(`The embedded store did not start (${reason}): give a --redis-url.`, 1)
     }
@@ -65,11 +65,11 @@ function forkStore(port: number, password: string): EmbeddedProcess {
   // One that has ended says why by its exit.
   child.send({ password }, () => undefined)
   let words = ''
-  const hear = (chunk: Buffer) => {
+  const onData = (chunk: Buffer) => {
     words = (words + chunk.toString()).slice(-maxLastWords)
   }
-  child.stdout?.on('data', hear)
-  child.stderr?.on('data', hear)
+  child.stdout?.on('data', onData)
+  child.stderr?.on('data', onData)
   const exited = new Promise<string>((resolve) => {
     child.once('error', (error) => {
       resolve(error.message)

@@ -52,7 +52,7 @@ export class KeptStore {
 
   async #watch(first: RunningStore): Promise<void> {
     const { signal } = this.#stopping
-    const told = new Promise<void>((resolve) => {
+    const stopping = new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => {
         resolve()
       })
@@ -61,7 +61,7 @@ export class KeptStore {
     let delayMs = shortestDelayMs
     while (store) {
       const startedAt = performance.now()
-      const reason = await Promise.race([store.ended, told])
+      const reason = await Promise.race([store.ended, stopping])
       if (signal.aborted) return
       this.#running = undefined
       if (performance.now() - startedAt >= wellAfterMs) delayMs = shortestDelayMs

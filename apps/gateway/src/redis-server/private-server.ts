@@ -138,13 +138,13 @@ async function majorVersion(path: string): Promise<number | undefined> {
 const usualPort = 6379
 
 /** The loopback port of a new store: the one wished for, or for `auto` 6379 or any that is free. */
-export async function chooseStorePort(wish: Config['storePort']): Promise<number> {
-  if (wish === 'auto') return (await tryPort(usualPort)) ?? (await freePort())
-  if (wish === 0) return await freePort()
-  const port = await tryPort(wish)
+export async function chooseStorePort(wantedPort: Config['storePort']): Promise<number> {
+  if (wantedPort === 'auto') return (await tryPort(usualPort)) ?? (await freePort())
+  if (wantedPort === 0) return await freePort()
+  const port = await tryPort(wantedPort)
   if (port !== undefined) return port
   throw new StartError(
-    `Port ${wish} on ${loopback} is in use: stop the other program or choose another with --store-port.`,
+    `Port ${wantedPort} on ${loopback} is in use: stop the other program or choose another with --store-port.`,
     1,
   )
 }

@@ -96,9 +96,9 @@ async function attach(folder: StoreFolder, record: StoreRecord): Promise<Held | 
   }
 }
 
-async function start({ program, folder, port: wish }: PrivateStoreSettings): Promise<Held> {
+async function start({ program, folder, port: wantedPort }: PrivateStoreSettings): Promise<Held> {
   for (let attempt = 1; ; attempt++) {
-    const port = await chooseStorePort(wish)
+    const port = await chooseStorePort(wantedPort)
     const server = await spawnServer(program.path, folder, port).catch((error: unknown) => {
       throw new StartError(
         `${program.path} cannot be run (${oneLine(error)}): repair it or give a --redis-url.`,
@@ -112,7 +112,7 @@ async function start({ program, folder, port: wish }: PrivateStoreSettings): Pro
     await folder.removeRecord()
     const lastWords = await folder.lastWords()
     const portTaken = /Address already in use|Failed listening on port/.test(lastWords)
-    if (!portTaken || wish !== 'auto' || attempt === portAttempts) {
+    if (!portTaken || wantedPort !== 'auto' || attempt === portAttempts) {
       throw new StartError(
         `${program.path} did not start (${lastWords || (await server.exited)}): see ${folder.logPath}, or give a --redis-url.`,
         1,

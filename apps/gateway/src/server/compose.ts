@@ -97,7 +97,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     storeNowMs: () => scheduler.storeNowMs(),
     payloadRuleOf: (fn) => config.routes.get(fn)?.payload ?? 'auto',
     entries: config.cron,
-    trouble: (task, error) => observer.error(task, error),
+    onError: (task, error) => observer.error(task, error),
   })
   try {
     await redisStore.open()

@@ -51,7 +51,7 @@ export function readDoorTls(config: Config): DoorTls {
   return { ...(gearman && { gearman }), ...(faktory && { faktory }) }
 }
 
-const told: Readonly<Record<GoingAway['how'], string>> = {
+const goingAwayTexts: Readonly<Record<GoingAway['how'], string>> = {
   quiet: 'A quiet Faktory worker got one more job: its FETCH was under way.',
   terminate: 'A terminating Faktory worker got one more job: its FETCH was under way.',
   gone: 'A Faktory worker left with unfinished jobs: they stay leased until reserve_for is over.',
@@ -61,7 +61,7 @@ const told: Readonly<Record<GoingAway['how'], string>> = {
 export function warnOfGoingAway(log: Logger, nowMs: () => number): (worker: GoingAway) => void {
   const episodes = new Episodes(nowMs)
   return ({ wid, how, jobs }) => {
-    if (episodes.begins(how)) log.warn({ wid, jobs }, told[how])
+    if (episodes.begins(how)) log.warn({ wid, jobs }, goingAwayTexts[how])
   }
 }
 

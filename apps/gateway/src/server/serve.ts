@@ -69,7 +69,7 @@ export async function serve(
       const hasPassword = Boolean(config.faktoryPassword)
       const ready = ways.ready ?? announce
       ready({ version, doors, store, voice, log, hasPassword, processes: config.processes })
-      const { reason, exitCode } = await told(signals, gateway, log)
+      const { reason, exitCode } = await endReason(signals, gateway, log)
       await drain(gateway, config.drainSeconds, reason, log)
       return exitCode
     } catch (error) {
@@ -91,7 +91,7 @@ export async function serve(
 }
 
 /** Why the gateway is to end, once it is told to; a graceful end waits for the last jobs. */
-async function told(
+async function endReason(
   signals: StopSignals,
   gateway: RunningGateway,
   log: Logger,

@@ -94,10 +94,10 @@ const usualSignals: SignalTable = { SIGTERM: 'stop', SIGINT: 'stop', SIGHUP: 'st
  */
 const echoMs = 300
 
-/** The wishes from outside that end the gateway. */
+/** Requests from outside to end the gateway. */
 export class StopSignals {
   readonly first: Promise<StopReason>
-  /** The first wish for a graceful end. */
+  /** The first request for a graceful end. */
   readonly graceful: Promise<StopReason>
   /** Settles when a stop is asked for again: without waiting. */
   readonly second: Promise<void>
@@ -110,13 +110,13 @@ export class StopSignals {
     this.first = new Promise((resolve) => (this.#stop = resolve))
     this.graceful = new Promise((resolve) => (this.#stopGracefully = resolve))
     this.second = new Promise((resolve) => (this.#stopNow = resolve))
-    for (const [signal, wish] of Object.entries(signals)) {
-      process.on(signal, () => this.ask(signal, wish === 'graceful'))
+    for (const [signal, how] of Object.entries(signals)) {
+      process.on(signal, () => this.ask(signal, how === 'graceful'))
     }
-    hearFaults(log, (reason) => this.fail(reason))
+    onFaults(log, (reason) => this.fail(reason))
   }
 
-  /** A wish to end, from a signal or from an administrator. */
+  /** A request to end, from a signal or from an administrator. */
   ask(reason: string, graceful: boolean): void {
     if (graceful) {
       this.#stopGracefully({ reason, exitCode: 0, graceful })
@@ -137,7 +137,7 @@ export class StopSignals {
 const faults = ['uncaughtException', 'unhandledRejection'] as const
 
 /** Tells of the errors that nobody caught, with the reason why this process is to end. */
-export function hearFaults(log: Logger, ended: (reason: string) => void): void {
+export function onFaults(log: Logger, ended: (reason: string) => void): void {
   for (const fault of faults) {
     process.on(fault, (error: unknown) => {
       log.fatal(`An internal error ends the gateway: ${oneLine(error)}`)

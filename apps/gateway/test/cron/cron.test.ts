@@ -31,7 +31,7 @@ async function startCron(
     storeNowMs: () => startMs + clock.nowMs(),
     payloadRuleOf: () => 'auto',
     entries: entries.map(readCronEntry),
-    trouble: (task) => troubles.push(task),
+    onError: (task) => troubles.push(task),
   })
   await cron.start()
   onTestFinished(() => cron.stop())

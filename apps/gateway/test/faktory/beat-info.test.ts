@@ -132,7 +132,7 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
     expect(workers.find('worker-1')).toBe(after)
   })
 
-  it('lets a reservation stand whose worker has gone, for whoever acknowledges it', async () => {
+  it('lets a lease stand whose worker has gone, for whoever acknowledges it', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')

@@ -5,10 +5,10 @@ import { figures, infoOf, nothing, pushLine } from './support/figures.ts'
 
 const halfYearMs = 180 * 24 * 3600 * 1000
 
-describe.skipIf(!hasRedisServer)('a reservation that runs out', { timeout: 30_000 }, () => {
+describe.skipIf(!hasRedisServer)('a lease that runs out', { timeout: 30_000 }, () => {
   const gateways = faktoryGateways()
 
-  /** As if the worker had had the job for as long as it may. Reservations are looked at each second. */
+  /** As if the worker had had the job for as long as it may. Leases are looked at each second. */
   async function runOut(id: number): Promise<void> {
     expect(await gateways.redis('ZADD', 'xg:busy:t', 'XX', 'CH', '0', String(id))).toBe(':1\r\n')
   }

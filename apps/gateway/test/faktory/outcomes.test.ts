@@ -81,7 +81,7 @@ describe.skipIf(!hasRedisServer)('ACK', () => {
     expect(await figures(one)).toEqual({ ...nothing, processed: 2, failures: 1 })
   })
 
-  it('of a lost reservation changes nothing, however often it comes', async () => {
+  it('of a lost lease changes nothing, however often it comes', async () => {
     const { client, scheduler } = await gateways.open()
     const late = await client({ wid: 'worker-1' })
     const next = await client({ wid: 'worker-2' })
@@ -323,7 +323,7 @@ async function gearmanJob(
   return { jid: `xg-${number.toString(36)}-${String(id).padStart(3, '0')}`, heard }
 }
 
-/** The reservation ends without a word of its worker. */
+/** The lease ends without a word of its worker. */
 async function takeBack(scheduler: FaktoryGateway['scheduler'], jid: string): Promise<void> {
   const job = await scheduler.jobs.findJid(jid)
   const assignment = job && scheduler.lookupLease(job)

@@ -25,7 +25,7 @@ describe.skipIf(!hasRedisServer)('PUSH', () => {
       'jobs must have an args parameter',
     ],
     [
-      'a reservation of more than a day',
+      'a lease of more than a day',
       '{"jid":"12345678","jobtype":"t","args":[],"reserve_for":86401}',
       'jobs cannot be reserved for more than one day',
     ],

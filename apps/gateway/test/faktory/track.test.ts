@@ -95,7 +95,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state })
   })
 
-  it('SET extends a reservation', async () => {
+  it('SET extends a lease', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -107,7 +107,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
   })
 
   it.each([
-    ['a time before the reservation ends', () => new Date(Date.now() + 90_000).toISOString()],
+    ['a time before the lease ends', () => new Date(Date.now() + 90_000).toISOString()],
     ['a time that is over', () => '2020-01-01T00:00:00Z'],
   ])('SET with %s leaves it as it is', async (_name, until) => {
     const { client } = await gateways.open()
@@ -121,7 +121,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect(await worker.askJson('TRACK GET 12345678')).toMatchObject({ desc: 'more' })
   })
 
-  it('SET extends a reservation by a day at most, and keeps so much of a text', async () => {
+  it('SET extends a lease by a day at most, and keeps so much of a text', async () => {
     const { client, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678', { custom: { track: 1 } }))

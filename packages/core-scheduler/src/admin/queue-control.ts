@@ -52,13 +52,13 @@ export class QueueControl {
 
   /** Tells a Faktory worker, or with `*` every one, at whichever nodes they are. */
   async order(wid: string, order: ConsumerOrder): Promise<void> {
-    await this.#parts.store.queues.tellOfConsumer(wid, order)
+    await this.#parts.store.queues.notifyOfConsumer(wid, order)
   }
 
   /** News of a Faktory worker, which may have connections to other nodes. They hear it if the store answers. */
   async notify(wid: string, news: ConsumerNews): Promise<void> {
     try {
-      await this.#parts.store.queues.tellOfConsumer(wid, news)
+      await this.#parts.store.queues.notifyOfConsumer(wid, news)
     } catch (error) {
       this.#parts.observer.error('tell of a worker', error)
     }

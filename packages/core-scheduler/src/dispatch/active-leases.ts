@@ -42,7 +42,7 @@ export class ActiveLeases {
     this.#resolveIfEmpty()
   }
 
-  /** The reservation has ended. */
+  /** The lease has ended. */
   remove(token: string): void {
     if (this.#byToken.delete(token)) this.#resolveIfEmpty()
   }

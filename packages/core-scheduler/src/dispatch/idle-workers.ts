@@ -7,8 +7,8 @@ export interface IdleWorker {
   wake(): void
 }
 
-/** Who sleeps under one key, each with its place in the line; in the order of falling asleep. */
-interface Sleepers {
+/** Who sleeps under one key, each with its place in the line; in the order of falling found. */
+interface IdleLine {
   /** Woken for nothing and asleep again, with the place they had: before all others. */
   readonly returned: Map<IdleWorker, number>
   readonly others: Map<IdleWorker, number>
@@ -16,8 +16,8 @@ interface Sleepers {
 
 /** Idle workers in the order in which they fell asleep, found by what they can do. */
 export class IdleWorkers {
-  readonly #byKey = new Map<string, Sleepers>()
-  readonly #asleep = new Map<
+  readonly #byKey = new Map<string, IdleLine>()
+  readonly #idle = new Map<
     IdleWorker,
     { readonly subscription: Subscription; readonly since: number }
   >()
@@ -26,17 +26,17 @@ export class IdleWorkers {
   #falls = 0
   #isClosed = false
 
-  /** Grows whenever a worker falls asleep. */
+  /** Grows whenever a worker falls found. */
   get falls(): number {
     return this.#falls
   }
 
   get size(): number {
-    return this.#asleep.size
+    return this.#idle.size
   }
 
   has(worker: IdleWorker): boolean {
-    return this.#asleep.has(worker)
+    return this.#idle.has(worker)
   }
 
   /** Idle keys that somebody sleeps under. */
@@ -62,36 +62,36 @@ export class IdleWorkers {
     const place = before ?? (this.#sequence += 1)
     this.#places.set(worker, place)
     this.#falls += 1
-    this.#asleep.set(worker, { subscription, since: this.#falls })
+    this.#idle.set(worker, { subscription, since: this.#falls })
     for (const key of subscription.idleKeys) {
-      let sleepers = this.#byKey.get(key)
-      if (!sleepers) this.#byKey.set(key, (sleepers = { returned: new Map(), others: new Map() }))
-      ;(before === undefined ? sleepers.others : sleepers.returned).set(worker, place)
+      let idle = this.#byKey.get(key)
+      if (!idle) this.#byKey.set(key, (idle = { returned: new Map(), others: new Map() }))
+      ;(before === undefined ? idle.others : idle.returned).set(worker, place)
     }
   }
 
-  /** Nobody is woken any more, whoever falls asleep. */
+  /** Nobody is woken any more, whoever falls found. */
   close(): void {
     this.#isClosed = true
-    this.#asleep.clear()
+    this.#idle.clear()
     this.#byKey.clear()
   }
 
   remove(worker: IdleWorker): void {
-    const asleep = this.#asleep.get(worker)
-    if (!asleep) return
-    this.#asleep.delete(worker)
-    for (const key of asleep.subscription.idleKeys) {
-      const sleepers = this.#byKey.get(key)
-      if (!sleepers) continue
-      if (!sleepers.returned.delete(worker)) sleepers.others.delete(worker)
-      if (sleepers.returned.size + sleepers.others.size === 0) this.#byKey.delete(key)
+    const found = this.#idle.get(worker)
+    if (!found) return
+    this.#idle.delete(worker)
+    for (const key of found.subscription.idleKeys) {
+      const idle = this.#byKey.get(key)
+      if (!idle) continue
+      if (!idle.returned.delete(worker)) idle.others.delete(worker)
+      if (idle.returned.size + idle.others.size === 0) this.#byKey.delete(key)
     }
   }
 
   /** Who would be woken. */
   next(keys: readonly string[]): IdleWorker | undefined {
-    return this.#longestAsleep(keys, Infinity)
+    return this.#longestIdle(keys, Infinity)
   }
 
   /**
@@ -101,7 +101,7 @@ export class IdleWorkers {
   wake(keys: readonly string[], count: number, until = Infinity): number {
     let woken = 0
     while (woken < count) {
-      const worker = this.#longestAsleep(keys, until)
+      const worker = this.#longestIdle(keys, until)
       if (!worker) break
       this.remove(worker)
       worker.wake()
@@ -110,13 +110,13 @@ export class IdleWorkers {
     return woken
   }
 
-  #longestAsleep(keys: readonly string[], until: number): IdleWorker | undefined {
+  #longestIdle(keys: readonly string[], until: number): IdleWorker | undefined {
     let best: IdleWorker | undefined
     let bestPlace = Infinity
     for (const key of keys) {
-      const sleepers = this.#byKey.get(key)
-      if (!sleepers) continue
-      const first = this.#first(sleepers.returned, until) ?? this.#first(sleepers.others, until)
+      const idle = this.#byKey.get(key)
+      if (!idle) continue
+      const first = this.#first(idle.returned, until) ?? this.#first(idle.others, until)
       if (!first || first[1] >= bestPlace) continue
       ;[best, bestPlace] = first
     }
@@ -125,6 +125,6 @@ export class IdleWorkers {
 
   #first(line: ReadonlyMap<IdleWorker, number>, until: number): [IdleWorker, number] | undefined {
     const [first] = line
-    return first && (this.#asleep.get(first[0])?.since ?? 0) <= until ? first : undefined
+    return first && (this.#idle.get(first[0])?.since ?? 0) <= until ? first : undefined
   }
 }

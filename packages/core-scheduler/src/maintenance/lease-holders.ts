@@ -143,7 +143,7 @@ export class LeaseHolders {
           new Promise<readonly string[]>((resolve) => {
             outcomes.add(
               undefined,
-              { ...lease, kind: 'release', lost: true, maxLosses },
+              { ...lease, kind: 'requeue', lost: true, maxLosses },
               { settled: () => resolve([lease.token]), refused: () => resolve([]) },
             )
           }),

@@ -29,7 +29,7 @@ export interface RepairPolicy {
   readonly leaseMs: number
 }
 
-export interface NativeCareParts {
+export interface NativeRecoveryParts {
   readonly store: Store
   readonly clock: Clock
   readonly observer: Observer
@@ -47,7 +47,7 @@ export interface NativeCareParts {
  * who believe that they do it do no harm.
  */
 export class NativeRecovery {
-  readonly #parts: NativeCareParts
+  readonly #parts: NativeRecoveryParts
   #worked: ReadonlySet<string> = new Set()
   #leads = false
   #lanes: readonly string[] = []
@@ -67,7 +67,7 @@ export class NativeRecovery {
   #armed = false
   readonly #idleLanes: IdleLanes
 
-  constructor(parts: NativeCareParts) {
+  constructor(parts: NativeRecoveryParts) {
     this.#parts = parts
     this.#idleLanes = new IdleLanes(parts)
   }

@@ -35,7 +35,7 @@ export class OrphanLeases extends BackgroundLoop {
     const before = this.#unknownBefore
     this.#unknownBefore = new Set(unknown.map(({ token }) => token))
     for (const { lane, id, token } of unknown) {
-      if (before.has(token)) outcomes.add(undefined, { lane, id, token, kind: 'return' })
+      if (before.has(token)) outcomes.add(undefined, { lane, id, token, kind: 'requeueFront' })
     }
   }
 }

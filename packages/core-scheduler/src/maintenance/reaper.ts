@@ -52,7 +52,7 @@ export class Reaper extends BackgroundLoop {
     const failure = lossFailure(heartbeat.storeNowMs())
     const late = { errtype: 'ReservationExpired', message: 'reservation expired' }
     const outcome = isLost
-      ? ({ lane, id, token, kind: 'release', lost: true, maxLosses, failure } as const)
+      ? ({ lane, id, token, kind: 'requeue', lost: true, maxLosses, failure } as const)
       : retryPolicy.ofFailure(job, late)
     outcomes.add(undefined, outcome, tasks, door)
   }

@@ -21,7 +21,7 @@ export class TaskTimes implements Settlement {
     this.#clock = clock
   }
 
-  /** Reservations past their deadline that this node ended. */
+  /** Leases past their deadline that this node ended. */
   get expired(): number {
     return this.#expired
   }

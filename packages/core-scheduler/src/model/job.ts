@@ -102,7 +102,7 @@ export interface JobState extends JobRef {
   /** What its worker noted last, and when, milliseconds since 1970. */
   readonly note?: string
   readonly notedAtMs?: number
-  /** The reservation that holds it, while status is busy and the worker is behind a gateway. */
+  /** The lease that holds it, while status is busy and the worker is behind a gateway. */
   readonly token?: string
   /** Finished, and what follows from that is done; false for what a native worker wrote. */
   readonly settled: boolean
@@ -131,7 +131,7 @@ export interface LeasedJob extends JobState {
   readonly heldBy: ClaimBy
 }
 
-/** A job with its reservation: what a worker is given. */
+/** A job with its lease: what a worker is given. */
 export interface Lease extends Job, LeasedJob {
   readonly token: string
   /** How long it stood in the queue, milliseconds; absent where nobody noted when it came. */
@@ -148,7 +148,7 @@ export function isAutomatic(token: string): boolean {
   return token.startsWith('a')
 }
 
-/** A reservation by its name. */
+/** A lease by its name. */
 export interface HeldRef extends JobRef {
   readonly token: string
 }
@@ -167,7 +167,7 @@ export type Submitted =
   | { readonly kind: 'ticked' }
 
 /**
- * The end, or the interruption, of one reservation. `token` is the reservation's; an outcome with
+ * The end, or the interruption, of one lease. `token` is the lease's; an outcome with
  * an old token changes nothing. The token `native` settles what a native worker wrote in the hash.
  */
 export type Outcome = JobRef & { readonly token: string } & (
@@ -199,7 +199,7 @@ export type Outcome = JobRef & { readonly token: string } & (
     | { readonly kind: 'dead'; readonly message: Uint8Array; readonly failure: string }
     /** The worker is gone or gave it up: to the back of its level. */
     | {
-        readonly kind: 'release'
+        readonly kind: 'requeue'
         /** Whether this counts as a worker lost. */
         readonly lost: boolean
         /** Give the job up at this many losses; 0: never. */
@@ -208,15 +208,15 @@ export type Outcome = JobRef & { readonly token: string } & (
         readonly failure?: string
       }
     /** No worker has had it: to the front of its level, as if it had not been reserved. */
-    | { readonly kind: 'return' }
+    | { readonly kind: 'requeueFront' }
   )
 
 /**
- * What the store made of an outcome. `unknown`: no such reservation. `dropped`: a released job that
+ * What the store made of an outcome. `unknown`: no such lease. `dropped`: a released job that
  * nobody waits for any more, or whose losses reached the limit; waiters are told that it failed. `wanted`: nothing
  * yet, for the output that was withheld is to be kept or read by others.
  */
-export type Settled = 'done' | 'released' | 'dropped' | 'unknown' | 'wanted'
+export type Settled = 'done' | 'requeued' | 'dropped' | 'unknown' | 'wanted'
 
 /** What a running job says on its way: passed to the waiting clients, `status` stored as well. */
 export type Report = JobRef & { readonly token: string } & (

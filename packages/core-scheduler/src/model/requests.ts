@@ -21,7 +21,7 @@ export interface Assignment {
   /** When it was handed out, on the node's own clock in milliseconds. */
   readonly sinceMs: number
   /** True where another node may have handed it out: an outcome brought by its name alone. */
-  readonly adopted?: true
+  readonly isLookedUp?: true
 }
 
 /** An assignment as the worker gets it, with the payload. */

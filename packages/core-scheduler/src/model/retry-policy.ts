@@ -3,7 +3,7 @@ import type { JobState, Outcome } from './job.ts'
 import type { LaneNames } from './lanes.ts'
 import { outcomeOfFailure, type FailureReport } from './retry.ts'
 
-interface Terms {
+interface RetryOptions {
   readonly names: LaneNames
   /** Retries by function, over what the door says. */
   readonly retries: ReadonlyMap<string, number> | undefined
@@ -14,15 +14,15 @@ interface Terms {
 
 /** What becomes of a job by its policy. */
 export class RetryPolicy {
-  readonly #terms: Terms
+  readonly #options: RetryOptions
 
-  constructor(terms: Terms) {
-    this.#terms = terms
+  constructor(options: RetryOptions) {
+    this.#options = options
   }
 
   /** A failure that a worker reports: final, due again or dead. */
   ofFailure(job: JobState & { readonly token: string }, report: FailureReport): Outcome {
-    const { names, retries, random, storeClock } = this.#terms
+    const { names, retries, random, storeClock } = this.#options
     const policy = job.retries ?? retries?.get(names.parse(job.lane).fn)
     const judged = policy === undefined ? job : { ...job, retries: policy }
     return outcomeOfFailure(judged, report, storeClock.storeNowMs(), random())

@@ -23,7 +23,7 @@ export interface Subscription {
   /** The keys under which an idle worker of this subscription is found, see {@link idleKeysOf}. */
   readonly idleKeys: readonly string[]
   /**
-   * Whether a job may be reserved for it a moment before it asks: its reservation lasts while the node
+   * Whether a job may be reserved for it a moment before it asks: its lease lasts while the node
    * lives, and so has no time to lose.
    */
   readonly mayWait: boolean

@@ -43,14 +43,14 @@ export class JobPoller {
     const over: (JobState | JobRef)[] = []
     for (const [at, id] of ids.entries()) {
       const job = jobs[at]
-      if (job?.status === 'idle' || job?.status === 'busy') this.#tellProgress(job, reason)
+      if (job?.status === 'idle' || job?.status === 'busy') this.#notifyProgress(job, reason)
       else if (job ?? reason.goneIsLost) over.push(job ?? { lane, id })
     }
     if (over.length === 0) return
     // Reports of a gateway's worker from before the end of its job may still be under way to this node.
     const isNative = over.every((one) => 'status' in one && !one.settled)
     if (!reason.endWasSeen && !isNative) await store.delivered()
-    for (const one of over) if (!outcomes.isSettling(one)) this.#tellEnd(one)
+    for (const one of over) if (!outcomes.isSettling(one)) this.#notifyEnd(one)
   }
 
   /** Looks at those that have been waited for so long. */
@@ -61,7 +61,7 @@ export class JobPoller {
   }
 
   /** A gateway passes on what its workers say; a native worker only writes it in the job. */
-  #tellProgress(job: JobState, { afterSilence = false }: LookReason): void {
+  #notifyProgress(job: JobState, { afterSilence = false }: LookReason): void {
     const { waiters, progress } = this.#parts
     const { lane, id, dividend, divisor } = job
     const isNative = job.token === undefined
@@ -77,7 +77,7 @@ export class JobPoller {
     else if (job.status === 'busy') progress.add(lane, id)
   }
 
-  #tellEnd(job: JobState | JobRef): void {
+  #notifyEnd(job: JobState | JobRef): void {
     const { clock, waiters, nativeOutcomes } = this.#parts
     if (!('status' in job)) {
       // Unless the answer to its own end is just arriving.

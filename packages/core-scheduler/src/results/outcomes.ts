@@ -111,18 +111,18 @@ export class Outcomes {
         }
         await this.#confirm(items.length)
       }
-      let released = 0
+      let requeued = 0
       for (const [at, item] of items.entries()) {
         const result = results[at] ?? 'unknown'
-        if (result === 'released') released += 1
+        if (result === 'requeued') requeued += 1
         if (result === 'wanted') this.#outcomes.add(lane, { ...item, isWanted: true }, longOutput)
         else this.#answer(item, result)
       }
-      if (released > 0) this.#parts.wakeups.wake(lane, released)
+      if (requeued > 0) this.#parts.wakeups.wake(lane, requeued)
     } catch (error) {
       const refusal = toStoreError(error)
       for (const item of items) {
-        if (isReturn(item.outcome)) this.#refusedReleases.push(item)
+        if (isRequeue(item.outcome)) this.#refusedReleases.push(item)
         if (refusal.code !== 'REFUSED') this.#suppose(item.outcome)
         item.settlement?.refused(refusal)
       }
@@ -174,7 +174,7 @@ export class Outcomes {
     const { observer, clock } = this.#parts
     const { lane, token } = outcome
     const by = token === 'native' ? 'native' : holderOf(token)
-    const hasRunHere = assignment && !assignment.adopted
+    const hasRunHere = assignment && !assignment.isLookedUp
     const runMs = hasRunHere ? clock.nowMs() - assignment.sinceMs : undefined
     const trace = assignment?.job.trace
     observer.ended({
@@ -201,7 +201,7 @@ export class Outcomes {
 
 /** How a run ended; undefined for a job that no worker has had. */
 function runEndOf(outcome: Outcome): RunEnd | undefined {
-  if (outcome.kind === 'release') return outcome.lost ? 'lost' : 'retried'
+  if (outcome.kind === 'requeue') return outcome.lost ? 'lost' : 'retried'
   return runEnds[outcome.kind]
 }
 
@@ -210,11 +210,11 @@ const runEnds = {
   fail: 'failed',
   dead: 'failed',
   retry: 'retried',
-  return: undefined,
+  requeueFront: undefined,
 } as const
 
-function isReturn({ kind }: Outcome): boolean {
-  return kind === 'release' || kind === 'return'
+function isRequeue({ kind }: Outcome): boolean {
+  return kind === 'requeue' || kind === 'requeueFront'
 }
 
 /** What those who wait hear of an outcome; nothing while the job will run again. */
@@ -228,8 +228,8 @@ function eventOf(outcome: Outcome, result: Settled): JobEvent | undefined {
     case 'dead':
       return failureEvent(outcome.message)
     case 'retry':
-    case 'release':
-    case 'return':
+    case 'requeue':
+    case 'requeueFront':
       return undefined
   }
 }

@@ -174,7 +174,7 @@ export interface StoreListener {
  * a {@link StoreError} where the store cannot be reached or refuses.
  */
 export interface Store extends StepStore {
-  /** This node's name: part of its reservations' tokens, never used twice. */
+  /** This node's name: part of its leases' tokens, never used twice. */
   readonly node: string
 
   /** A new lane is closed to consumers as its function's home lane is. */
@@ -256,13 +256,13 @@ export interface Store extends StepStore {
    * jobs have no by-name worker, while there are consumers of their queue.
    */
   heal(lanes: readonly string[]): Promise<readonly string[]>
-  /** Reservations past their deadline, at most `max` a lane; they stand until an outcome ends them. */
+  /** Leases past their deadline, at most `max` a lane; they stand until an outcome ends them. */
   expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]>
-  /** Reservations that this node has given out, as the store knows them. */
+  /** Leases that this node has given out, as the store knows them. */
   held(lanes: readonly string[]): Promise<readonly HeldRef[]>
   beat(): Promise<HeartbeatReply>
   /**
-   * Puts back the Gearman reservations of a dead node, each as a worker lost (given up at `maxLosses`; 0:
+   * Puts back the Gearman leases of a dead node, each as a worker lost (given up at `maxLosses`; 0:
    * never), takes away its worker counts and forgets its waiting clients. Returns the lanes that got jobs.
    */
   reclaimNode(

@@ -14,7 +14,7 @@ export interface JobNote {
   readonly text?: string
   /** How far it is, 0 to 100. Those who wait hear it by a report, not by this. */
   readonly percent?: number
-  /** Until when it is to stay reserved at least, milliseconds since 1970: a reservation is never cut short. */
+  /** Until when it is to stay reserved at least, milliseconds since 1970: a lease is never cut short. */
   readonly reserveUntilMs?: number
 }
 
@@ -33,7 +33,7 @@ export interface QueueStore {
   pausedQueues(): Promise<readonly string[]>
   setPaused(queues: readonly string[], paused: boolean): Promise<void>
   /** Tells every node, for {@link StoreListener.consumerNews}; `*` is every worker. */
-  tellOfConsumer(wid: string, news: ConsumerNews): Promise<void>
+  notifyOfConsumer(wid: string, news: ConsumerNews): Promise<void>
   /** Since when the next job of each lane has been queued, milliseconds since 1970. */
   oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]>
   /** Up to `count` members of a set from `from` on; `seen` of them were looked at. */
@@ -59,7 +59,7 @@ export interface QueueStore {
   /** A finished job that is kept, by its jid. */
   findFinished(jid: string): Promise<JobRef | undefined>
   /**
-   * False where the reservation is gone, or without a token where the job is: then it is noted whoever has the
+   * False where the lease is gone, or without a token where the job is: then it is noted whoever has the
    * job, also if it is queued or finished, and reserves nothing.
    */
   note(ref: JobRef, token: string | undefined, note: JobNote): Promise<boolean>

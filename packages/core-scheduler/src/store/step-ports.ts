@@ -41,7 +41,7 @@ export interface Step {
 
 /** Of each member of a step's parts what became of it. A lane that is refused does not refuse the others. */
 export interface StepAnswer {
-  /** False for a report whose reservation is gone. */
+  /** False for a report whose lease is gone. */
   readonly reports: readonly boolean[]
   readonly outcomes: readonly (readonly Settled[] | StoreError)[]
   readonly submissions: readonly (LaneSubmitted | StoreError)[]

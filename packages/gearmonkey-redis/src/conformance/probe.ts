@@ -27,7 +27,7 @@ export class Probe {
     }
     const probe = new Probe(redis)
     probe.#monitor = await Monitor.open(redis, ({ time, source, words }) =>
-      probe.#hear(seen(time, source, words)),
+      probe.#onCommand(seen(time, source, words)),
     )
     return probe
   }
@@ -97,7 +97,7 @@ export class Probe {
     })
   }
 
-  #hear(command: Seen): void {
+  #onCommand(command: Seen): void {
     const key = shape(command.name, command.args)
     const own = this.#own.get(key) ?? 0
     if (own > 0) {

@@ -100,6 +100,7 @@ export function gearmanFaultOf(record: JobRecord): Fault | undefined {
 
 /** A second submission joins the first one, as far as that is still there: so no job goes without a unique id. */
 function uniqueOf({ unique, payload, importId }: JobRecord): Buffer {
-  const isTold = unique && unique.length > 0 && (payload.length > 0 || unique.toString() !== '-')
-  return isTold ? unique : Buffer.from(`xg-${importId.toString('hex')}`)
+  const isNotified =
+    unique && unique.length > 0 && (payload.length > 0 || unique.toString() !== '-')
+  return isNotified ? unique : Buffer.from(`xg-${importId.toString('hex')}`)
 }

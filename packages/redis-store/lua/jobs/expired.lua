@@ -1,4 +1,4 @@
--- Reservations past their deadline. They stand until an outcome with their token ends them.
+-- Leases past their deadline. They stand until an outcome with their token ends them.
 -- KEYS:
 --   1 xg:busy:{lane} of the first: sorted set
 -- ARGV:

@@ -1,4 +1,4 @@
--- Reservations of one lane that a node has given out under such numbers.
+-- Leases of one lane that a node has given out under such numbers.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:

@@ -8,7 +8,7 @@
 --   5 token (empty: whoever holds it, if anybody): string
 --   6 text (empty for none): string
 --   7 1 if there is a text: flag
---   8 until when the job is to stay reserved at least (ms, empty for as it is: a reservation is never cut short):
+--   8 until when the job is to stay reserved at least (ms, empty for as it is: a lease is never cut short):
 --     integer, ms
 --   9 percent (empty for none): string
 -- Returns 1, or 0 where the token is not the job's, or there is no job.

@@ -57,10 +57,10 @@ local function healLane(lane, queue)
   end
 end
 
-local trouble
+local failure
 for at = 4, #ARGV, 2 do
   local isSound, problem = pcall(healLane, ARGV[at], ARGV[at + 1])
-  if not isSound then trouble = (problem.err or problem) .. ' in ' .. ARGV[at] end
+  if not isSound then failure = (problem.err or problem) .. ' in ' .. ARGV[at] end
 end
-if trouble then error(trouble) end
+if failure then error(failure) end
 return stranded

@@ -13,10 +13,10 @@ end
 -- Tells the other nodes whose clients wait for the job, each once. True if there are any.
 local function relay(lane, id, waiting, node, kind, data)
   if not waiting or waiting == node then return false end
-  local told, any = {}, false
+  local notified, any = {}, false
   for other in string.gmatch(waiting, '([^,=]+)=?%d*') do
-    if other ~= node and not told[other] then
-      told[other], any = true, true
+    if other ~= node and not notified[other] then
+      notified[other], any = true, true
       redis.call('PUBLISH', nodeChannel(other), kind .. '\0' .. lane .. '\0' .. id .. '\0' .. data)
     end
   end

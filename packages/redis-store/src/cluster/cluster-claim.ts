@@ -51,7 +51,7 @@ export class ClusterClaim {
   readonly #full = new Set<string>()
   /** Lanes whose server is away. */
   readonly #away = new Set<string>()
-  #trouble: StoreError | undefined
+  #failure: StoreError | undefined
 
   constructor(parts: ClusterClaimParts, request: ClaimRequest) {
     this.#parts = parts
@@ -65,7 +65,7 @@ export class ClusterClaim {
   /** Throws where it finds nothing and could not look everywhere. */
   async run(): Promise<readonly Lease[]> {
     await this.#takeAll()
-    if (this.#taken.length === 0 && this.#trouble) throw this.#trouble
+    if (this.#taken.length === 0 && this.#failure) throw this.#failure
     return this.#taken
   }
 
@@ -75,7 +75,7 @@ export class ClusterClaim {
       return await look()
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
-      this.#trouble ??= error
+      this.#failure ??= error
       return undefined
     }
   }
@@ -127,8 +127,8 @@ export class ClusterClaim {
   async #isEmpty(): Promise<boolean> {
     const { by, groups, emptied } = this.#request
     const lanes = groups.flatMap((group) => group.lanes)
-    const isUnsure = this.#full.size > 0 || this.#trouble !== undefined
-    if (!emptied || by !== 'named' || isUnsure || lanes.length > lanesLookedAt) return false
+    const mayHaveMissed = this.#full.size > 0 || this.#failure !== undefined
+    if (!emptied || by !== 'named' || mayHaveMissed || lanes.length > lanesLookedAt) return false
     const isEmpty = this.#wanted > 0 || (await this.#look(lanes)).length === 0
     return isEmpty && this.#away.size === 0
   }
@@ -163,12 +163,12 @@ export class ClusterClaim {
     }
     const most = leave ? leave.allowed : max
     if (most === 0) return 0
-    const wish = {
+    const wanted = {
       ...{ by, max: most },
       ...(access && { access }),
       ...(leaseMs !== undefined && { leaseMs }),
     }
-    const taken = await this.#ignoreUnavailable(() => jobs.claimFrom(lane, wish))
+    const taken = await this.#ignoreUnavailable(() => jobs.claimFrom(lane, wanted))
     if (!taken) {
       this.#away.add(lane)
       return 0

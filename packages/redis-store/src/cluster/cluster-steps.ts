@@ -132,7 +132,7 @@ export class ClusterSteps implements StepStore {
     const { outcomes } = lane
     const answer = await this.#jobs.step({ ...noStep, outcomes: [lane] })
     const settled = soleAnswer(answer.outcomes)
-    const putsBack = outcomes.some(({ kind }) => kind === 'release' || kind === 'return')
+    const putsBack = outcomes.some(({ kind }) => kind === 'requeue' || kind === 'requeueFront')
     await this.#hints.follow(lane.lane, putsBack)
     const ended = outcomes.filter((_outcome, at) => settled[at] !== 'unknown')
     const { queue } = this.#context.names.parse(lane.lane)

@@ -90,18 +90,19 @@ export class JidIndex {
   }
 
   /** Takes over what a former version kept lane by lane, in pieces that let everything else pass. */
-  async adopt(): Promise<void> {
+  async importFormer(): Promise<void> {
     const { call, redis, keys, isCluster, eachLane } = this.#context
     if (isCluster && (await call(() => redis.exists(keys.indexed))) === 1) return
     const lanes = await call(() => redis.hkeys(keys.lanes))
     for (const some of chunks(lanes, lanesPerLook)) {
       const known = await eachLane(some, (commands, lane) => commands.exists([keys.jid(lane)]))
-      for (const lane of some.filter((_lane, at) => Number(known[at]) > 0)) await this.#adopt(lane)
+      for (const lane of some.filter((_lane, at) => Number(known[at]) > 0))
+        await this.#importLane(lane)
     }
     if (isCluster) await call(() => redis.set(keys.indexed, '1'))
   }
 
-  async #adopt(lane: string): Promise<void> {
+  async #importLane(lane: string): Promise<void> {
     const { run, keys, isCluster } = this.#context
     let cursor = '0'
     do {

@@ -145,13 +145,13 @@ type StoredReply = readonly [id: Buffer, token: Buffer, stored: (Buffer | false)
 /** A claim's reply, flat: lane, and a job or, of jobs that are kept here, id, token and `enqueued` of each in one string. */
 export type ReservedReply = readonly (Buffer | StoredReply)[]
 
-/** A reservation of a job that should be kept here, and is not. */
+/** A lease of a job that should be kept here, and is not. */
 export interface Missing {
   readonly missing: JobRef & { readonly token: string }
 }
 
 /**
- * Reservations from a script's reply. `beside`: values that stand beside it, false in their places. `nowMs` (the
+ * Leases from a script's reply. `beside`: values that stand beside it, false in their places. `nowMs` (the
  * store's clock) tells how long they were queued. `kept`: jobs of which the reply says only when they were queued.
  */
 export function reservationsOf(

@@ -32,7 +32,7 @@ export class RedisQueues implements QueueStore {
     this.#jids = new JidIndex(parts.context)
   }
 
-  async tellOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
+  async notifyOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
     const { redis, keys, call } = this.#parts.context
     const words = typeof news === 'string' ? news : `settled\0${news.settled}`
     await call(() => redis.publish(keys.events, `worker\0${wid}\0${words}`))

@@ -113,10 +113,10 @@ export class RedisNodes {
     const { run, keys, graceMs } = this.#context
     const { deadPerLane, deadSeconds } = this.#dead
     const losses = [maxLosses, graceMs, failure, deadPerLane, deadSeconds]
-    const terms = [lane, node, this.#context.queueOf(lane), isDeath ? '1' : '', ...losses]
+    const args = [lane, node, this.#context.queueOf(lane), isDeath ? '1' : '', ...losses]
     let putBack = 0
     for (let place = 1, cursor = '0'; place > 0;) {
-      const reply = await run('reclaim-node', [keys.busy(lane)], [...terms, place, cursor])
+      const reply = await run('reclaim-node', [keys.busy(lane)], [...args, place, cursor])
       const [jobs, next, from] = reply as [number, number, Buffer]
       putBack += jobs
       place = next

@@ -113,9 +113,9 @@ export class RedisJobs {
     lane: string,
     request: Pick<ClaimRequest, 'by' | 'access' | 'max'> & { readonly leaseMs?: number },
   ): Promise<readonly Lease[]> {
-    const { leaseMs, ...wish } = request
+    const { leaseMs, ...rest } = request
     const group = leaseMs === undefined ? { lanes: [lane] } : { lanes: [lane], leaseMs }
-    const claims = [{ ...wish, groups: [group] }]
+    const claims = [{ ...rest, groups: [group] }]
     const answer = await this.step({ ...noStep, claims }, { unlimited: true })
     return soleAnswer(answer.claims)
   }
@@ -192,7 +192,7 @@ export class RedisJobs {
       Array.isArray(answer) ? laneSubmittedOf(answer) : refusalOf(answer),
     )
     for (const { lane, outcomes: some } of step.outcomes) {
-      for (const { id, kind } of some) if (kind !== 'return') this.#kept.drop(lane, id)
+      for (const { id, kind } of some) if (kind !== 'requeueFront') this.#kept.drop(lane, id)
     }
     this.#keep(step, submitted, arrivedUs)
     const claimed = await this.#claimed(claims, reply[4], beside)
@@ -240,7 +240,7 @@ export class RedisJobs {
       for (let index = 0; index + 1 < throttled.length; index += 2) {
         claims[at]?.throttled?.(String(throttled[index]), Number(throttled[index + 1]))
       }
-      const taken = await this.#reservations(jobs, values)
+      const taken = await this.#leases(jobs, values)
       const claim = claims[at]
       found.push(left === 2 && claim ? await this.#goOn(claim, taken) : taken)
     }
@@ -256,19 +256,19 @@ export class RedisJobs {
   }
 
   /** Jobs that this node thought it had, and has not, are read. */
-  async #reservations(reply: ReservedReply, beside: Iterator<Buffer>): Promise<Lease[]> {
+  async #leases(reply: ReservedReply, beside: Iterator<Buffer>): Promise<Lease[]> {
     const found = reservationsOf(reply, beside, this.#clock.nowMs(), this.#kept)
     if (!found.some((job) => 'missing' in job)) return found as Lease[]
-    const reservations: Lease[] = []
+    const leases: Lease[] = []
     for (const job of found) {
-      if (!('missing' in job)) reservations.push(job)
+      if (!('missing' in job)) leases.push(job)
       else {
         const { lane, id, token } = job.missing
         const [read] = await this.#reads.read(lane, [id])
-        if (read?.token === token) reservations.push({ ...read, token, heldBy: holderOf(token) })
+        if (read?.token === token) leases.push({ ...read, token, heldBy: holderOf(token) })
       }
     }
-    return reservations
+    return leases
   }
 
   async abandon(lane: string, ids: readonly number[]): Promise<void> {
@@ -324,7 +324,7 @@ export class RedisJobs {
     return found
   }
 
-  /** Looks for reservations of claims whose answer was lost: no worker has heard of them. */
+  /** Looks for leases of claims whose answer was lost: no worker has heard of them. */
   async settleLost(): Promise<void> {
     await this.#lostClaims.settle((lane, first, end) => this.#putBack(lane, first, end))
   }
@@ -332,11 +332,11 @@ export class RedisJobs {
   /** What no worker has heard of goes back to the front. */
   async #putBack(lane: string, first: number, end: number): Promise<void> {
     const found = await this.#given(lane, first, end)
-    const outcomes = found.map((held) => ({ ...held, kind: 'return' as const }))
+    const outcomes = found.map((held) => ({ ...held, kind: 'requeueFront' as const }))
     if (outcomes.length > 0) await this.step({ ...noStep, outcomes: [{ lane, outcomes }] })
   }
 
-  /** The reservations of this node whose tokens are of such numbers. */
+  /** The leases of this node whose tokens are of such numbers. */
   async #given(lane: string, first: number, end: number): Promise<HeldRef[]> {
     const { run, keys, node } = this.#link
     const found = (await run(

@@ -15,7 +15,7 @@ interface LostClaim {
 
 /**
  * Claims without an answer. The store may have reserved jobs for them that no worker will ever get,
- * and whose reservations would stand as long as this node lives.
+ * and whose leases would stand as long as this node lives.
  */
 export class LostClaims {
   #claims: LostClaim[] = []

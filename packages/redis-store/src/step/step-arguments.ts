@@ -64,10 +64,10 @@ function addOutcome(args: ScriptArgument[], outcome: Outcome): void {
     case 'dead':
       args.push(outcome.message, '', outcome.failure)
       break
-    case 'release':
+    case 'requeue':
       args.push(outcome.lost ? '1' : '', outcome.maxLosses, outcome.failure ?? '')
       break
-    case 'return':
+    case 'requeueFront':
       args.push('', '', '')
   }
   args.push('', '')

@@ -1,7 +1,7 @@
 import { StoreError, type LaneOutcomes, type Settled } from '@crossgear/core-scheduler'
 import type { ReservedReply } from '../jobs/job-hash.ts'
 
-const settledOf: readonly Settled[] = ['unknown', 'done', 'released', 'dropped', 'wanted']
+const settledOf: readonly Settled[] = ['unknown', 'done', 'requeued', 'dropped', 'wanted']
 
 export type PackedReply = readonly [packed: Buffer, ...beside: Buffer[]]
 

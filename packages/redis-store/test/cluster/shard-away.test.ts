@@ -208,7 +208,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
       expect(await store.claim({ by: 'named', groups, max: 1 })).toHaveLength(1)
     })
 
-    test('reservations that ran out are found where they can be', async () => {
+    test('leases that ran out are found where they can be', async () => {
       await store.submit(here, [job])
       const groups = [{ lanes: [here], leaseMs: 1 }]
       await store.claim({ by: 'consumer', groups, max: 1 })

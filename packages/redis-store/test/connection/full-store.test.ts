@@ -16,8 +16,8 @@ const outcomes: Readonly<Record<string, (held: Lease) => Outcome>> = {
   fail: (job) => ({ ...named(job), kind: 'fail', message: bytes, isException: true }),
   retry: (job) => ({ ...named(job), kind: 'retry', message: bytes, delayMs: 1, failure: '{}' }),
   dead: (job) => ({ ...named(job), kind: 'dead', message: bytes, failure: '{}' }),
-  release: (job) => ({ ...named(job), kind: 'release', lost: true, maxLosses: 3 }),
-  return: (job) => ({ ...named(job), kind: 'return' }),
+  requeue: (job) => ({ ...named(job), kind: 'requeue', lost: true, maxLosses: 3 }),
+  requeueFront: (job) => ({ ...named(job), kind: 'requeueFront' }),
 }
 
 const named = ({ lane, id, token }: Lease) => ({ lane, id, token })
@@ -84,8 +84,8 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
     await store.submit('mail', [{ ...job, jid: 'j-1', unique: bytes, retentionSeconds: 60 }])
     await fill()
     const outcome = outcomeOf(await claimed())
-    const back = ['release', 'return'].includes(kind)
-    expect(await store.finish('mail', [outcome])).toEqual([back ? 'released' : 'done'])
+    const back = ['requeue', 'requeueFront'].includes(kind)
+    expect(await store.finish('mail', [outcome])).toEqual([back ? 'requeued' : 'done'])
   })
 
   test.each(Object.entries(outcomes))(
@@ -94,8 +94,8 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
       await world.native.push('mail', await world.native.write('mail', bytes), 'normal')
       await fill()
       const outcome = outcomeOf(await claimed())
-      const back = ['release', 'return'].includes(kind)
-      expect(await store.finish('mail', [outcome])).toEqual([back ? 'released' : 'done'])
+      const back = ['requeue', 'requeueFront'].includes(kind)
+      expect(await store.finish('mail', [outcome])).toEqual([back ? 'requeued' : 'done'])
     },
   )
 

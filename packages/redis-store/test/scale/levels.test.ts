@@ -106,7 +106,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
       expect(some.map(({ id }) => id)).toEqual(ids[level].slice(0, 200))
       await store.finish(
         'mail',
-        some.map((one) => ({ ...one, kind: 'return' as const })),
+        some.map((one) => ({ ...one, kind: 'requeueFront' as const })),
       )
       expect(await violations()).toEqual([])
       await drainOnly(ids[level])

@@ -100,12 +100,12 @@ export function killed({ lane, id, token }: Held): Outcome {
   return { lane, id, token, kind: 'dead', message: bytes('over'), failure: '{"retry_count":25}' }
 }
 
-export function released({ lane, id, token }: Held, lost = false, maxLosses = 0): Outcome {
-  return { lane, id, token, kind: 'release', lost, maxLosses }
+export function requeued({ lane, id, token }: Held, lost = false, maxLosses = 0): Outcome {
+  return { lane, id, token, kind: 'requeue', lost, maxLosses }
 }
 
-export function returned({ lane, id, token }: Held): Outcome {
-  return { lane, id, token, kind: 'return' }
+export function requeuedInFront({ lane, id, token }: Held): Outcome {
+  return { lane, id, token, kind: 'requeueFront' }
 }
 
 export const native = (lane: string, id: number): Held => ({ lane, id, token: 'native' })

@@ -46,7 +46,7 @@ export function stepContract(open: OpenWorld): void {
         await submitOne(own, 'mail', { ...job, retries: 3, envelope: '{"custom":{}}' })
         const [first] = await take(own, ['mail'])
         if (!first) throw new Error('nothing taken')
-        await own.finish('mail', [{ ...pick(first), kind: 'return' }])
+        await own.finish('mail', [{ ...pick(first), kind: 'requeueFront' }])
         const [second] = await take(other, ['mail'])
         const bare = { token: '', waitedMs: 0 }
         expect({ ...first, ...bare }).toEqual({ ...second, ...bare })
@@ -68,7 +68,7 @@ export function stepContract(open: OpenWorld): void {
           await own.step({ ...noStep, submissions, claims: [claimOf('mail')] }),
         )
         if (!first) throw new Error('nothing taken')
-        await own.finish('mail', [{ ...pick(first), kind: 'return' }])
+        await own.finish('mail', [{ ...pick(first), kind: 'requeueFront' }])
         const second = await takeOne(other, 'mail')
         const bare = { token: '', waitedMs: 0 }
         expect({ ...first, ...bare }).toEqual({ ...second, ...bare })
@@ -125,7 +125,7 @@ export function stepContract(open: OpenWorld): void {
       const store = await world.node()
       await submitOne(store, 'mail', { input: bytes('in'), door: 'faktory', retries: 3 })
       const first = await takeOne(store, 'mail')
-      await store.finish('mail', [{ ...pick(first), kind: 'return' }])
+      await store.finish('mail', [{ ...pick(first), kind: 'requeueFront' }])
       const second = await takeOne(store, 'mail')
       expect([second.input.toString(), second.failure]).toEqual(['in', undefined])
       const failure = '{"retry_count":0}'

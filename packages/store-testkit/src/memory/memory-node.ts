@@ -150,11 +150,12 @@ export class MemoryNode extends SingleSteps implements Store {
       settled[at] = finishJob(world, this.node, world.lane(lane), outcome)
     }
     // Each goes before those of its level: the first of them is to be the first again.
-    const isReturn = ({ kind }: Outcome): boolean => kind === 'return'
-    for (const [at, outcome] of outcomes.entries()) if (!isReturn(outcome)) finish(outcome, at)
+    const isRequeueFront = ({ kind }: Outcome): boolean => kind === 'requeueFront'
+    for (const [at, outcome] of outcomes.entries())
+      if (!isRequeueFront(outcome)) finish(outcome, at)
     for (let at = outcomes.length - 1; at >= 0; at -= 1) {
       const outcome = outcomes[at]
-      if (outcome && isReturn(outcome)) finish(outcome, at)
+      if (outcome && isRequeueFront(outcome)) finish(outcome, at)
     }
     return settled
   }

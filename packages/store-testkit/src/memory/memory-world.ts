@@ -55,7 +55,7 @@ export class MemoryWorld implements StoreWorld {
   #lastLaneNumber = 0
   #lastArrival = 0
   #steppedMs = 0
-  #trouble: StoreError | undefined
+  #outage: StoreError | undefined
 
   constructor(clock: ManualClock, options: WorldOptions = {}) {
     this.clock = clock
@@ -115,7 +115,7 @@ export class MemoryWorld implements StoreWorld {
 
   /** From now on the store does nothing and says why. */
   break(code: StoreErrorCode = 'UNREACHABLE'): void {
-    this.#trouble = new StoreError(code, `the store is ${code.toLowerCase()}`)
+    this.#outage = new StoreError(code, `the store is ${code.toLowerCase()}`)
     this.tell(
       () => true,
       (listener) => listener.down(code),
@@ -124,7 +124,7 @@ export class MemoryWorld implements StoreWorld {
 
   /** The store works again. What happened while it did not is lost to those who listen. */
   mend(): void {
-    this.#trouble = undefined
+    this.#outage = undefined
     this.tell(
       () => true,
       (listener) => listener.up(),
@@ -133,7 +133,7 @@ export class MemoryWorld implements StoreWorld {
 
   /** Throws where the store is broken. */
   demand(): void {
-    if (this.#trouble) throw this.#trouble
+    if (this.#outage) throw this.#outage
   }
 
   /** Lets those nodes hear something, a little later, as a network would. */
@@ -147,7 +147,7 @@ export class MemoryWorld implements StoreWorld {
   }
 
   /** Lets those hear that watch a lane. */
-  tellWatchers(lane: string, say: (listener: StoreListener) => void): void {
+  notifyWatchers(lane: string, say: (listener: StoreListener) => void): void {
     this.tell(({ watched }) => watched === 'all' || watched.has(lane), say)
   }
 

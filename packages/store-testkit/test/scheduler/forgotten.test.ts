@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { bytes, Cluster } from './harness.ts'
 
-describe('a reservation that nobody knows of', () => {
+describe('a lease that nobody knows of', () => {
   test('goes back when it was so at two looks, a minute apart', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')

@@ -327,7 +327,7 @@ test('an announced job that is not in this store adds no function, and the next 
   node.consumer('default').sleep()
   await cluster.pass(1)
   const announce = (id: number): void => {
-    cluster.world.tellWatchers('mail', (listener) => listener.created('mail', id))
+    cluster.world.notifyWatchers('mail', (listener) => listener.created('mail', id))
   }
   for (const id of [7, 8, 9]) announce(id)
   await cluster.pass(10)

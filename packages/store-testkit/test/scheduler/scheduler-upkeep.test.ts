@@ -160,7 +160,7 @@ describe('what nobody asks for', () => {
     expect(await node.scheduler.jobs.look({ lane: 'mail', id: 1 })).toBeUndefined()
   })
 
-  test('a consumer’s reservation that ran out is a failure, and tried again', async () => {
+  test('a consumer’s lease that ran out is a failure, and tried again', async () => {
     const cluster = new Cluster({ reserveForSeconds: 2 })
     const node = await cluster.node('a', { random: () => 0 })
     node.submit('mail', { door: 'faktory' })

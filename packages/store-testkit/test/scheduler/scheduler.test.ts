@@ -72,7 +72,7 @@ describe('a scheduler', () => {
     expect(node.scheduler.running).toBe(0)
   })
 
-  test('an outcome after the reservation was lost is unknown and told to nobody', async () => {
+  test('an outcome after the lease was lost is unknown and told to nobody', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     const client = node.ask('mail')
@@ -83,7 +83,7 @@ describe('a scheduler', () => {
     await cluster.turn()
     worker.complete('too late')
     await cluster.turn()
-    expect(worker.settled).toEqual(['released', 'unknown'])
+    expect(worker.settled).toEqual(['requeued', 'unknown'])
     expect(client.heard).toEqual([])
   })
 

@@ -28,7 +28,7 @@ const beat: Handler = (session, argument) => {
     session.send(error(`unknown worker ${wid}`))
     return
   }
-  peerProcesses.tell({ kind: 'beat', ...news })
+  peerProcesses.notify({ kind: 'beat', ...news })
   void scheduler.queues.notify(wid, 'alive')
   scheduler.holders.alive(worker.holder)
   session.send(worker.state === 'running' ? okReply : bulk(JSON.stringify({ state: worker.state })))

@@ -33,11 +33,11 @@ export abstract class AckByJid implements Settlement {
   /** The reply for a job that nobody holds. */
   protected abstract unknown(jid: string): Buffer
   /** Tells the scheduler, with this object as the settlement. */
-  protected abstract tell(assignment: Assignment): void
+  protected abstract report(assignment: Assignment): void
 
   start(): void {
     this.#held = this.session.worker.held.find(this.#jid)
-    if (this.#held) this.#tell(this.#held.assignment)
+    if (this.#held) this.#report(this.#held.assignment)
     else void this.#find()
   }
 
@@ -49,7 +49,7 @@ export abstract class AckByJid implements Settlement {
     }
     const { worker, context } = this.session
     if (this.#held) worker.held.drop(this.#jid, this.#held)
-    else this.#tellOthers()
+    else this.#notifyOthers()
     if (this.#lease) context.scheduler.holders.settled(worker.holder, this.#lease)
     this.#slot.fill(okReply)
   }
@@ -58,13 +58,13 @@ export abstract class AckByJid implements Settlement {
     this.#slot.fill(error(storeErrorText(problem)))
   }
 
-  #tell(assignment: Assignment): void {
+  #report(assignment: Assignment): void {
     this.#lease = assignment.job
-    this.tell(assignment)
+    this.report(assignment)
   }
 
   /** It was handed out at another node, or to another worker. */
-  #tellOthers(): void {
+  #notifyOthers(): void {
     const { context, worker } = this.session
     if (worker.wid === undefined) return
     void context.scheduler.queues.notify(worker.wid, { settled: this.#jid })
@@ -75,7 +75,7 @@ export abstract class AckByJid implements Settlement {
     try {
       const job = await findJob(this.#jid, scheduler, ['envelope'])
       const assignment = job && scheduler.lookupLease(job)
-      if (assignment) this.#tell(assignment)
+      if (assignment) this.#report(assignment)
       else this.#slot.fill(this.unknown(this.#jid))
     } catch (problem) {
       this.refused(toStoreError(problem))
@@ -101,7 +101,7 @@ class Acknowledgement extends AckByJid {
     return okReply
   }
 
-  protected override tell(assignment: Assignment): void {
+  protected override report(assignment: Assignment): void {
     this.session.context.scheduler.complete(assignment, this.#output, this)
   }
 }
@@ -123,7 +123,7 @@ class Failure extends AckByJid {
     return error(`Job not found ${jid}`)
   }
 
-  protected override tell(assignment: Assignment): void {
+  protected override report(assignment: Assignment): void {
     const { message, errtype, backtrace } = this.#fail
     const lines = linesWanted(assignment.job.envelope)
     const report = { message, errtype, backtrace: backtrace.slice(0, lines) }

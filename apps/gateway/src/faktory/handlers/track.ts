@@ -5,7 +5,7 @@ import { findFinished, findJob } from '../jids.ts'
 import type { Handler, Session } from '../session.ts'
 import { isTracked, trackOf, trackText, untracked } from '../tracking.ts'
 
-/** How long a reservation may be extended at once, milliseconds: as long as a job may ask for. */
+/** How long a lease may be extended at once, milliseconds: as long as a job may ask for. */
 const longestReserveMs = 86_400_000
 
 /**
@@ -52,7 +52,7 @@ async function set(
   return known ? okReply : error(`Job not found ${jid}`)
 }
 
-/** The reservation that this worker has, or else the job and a consumer's reservation that the store knows. */
+/** The lease that this worker has, or else the job and a consumer's lease that the store knows. */
 async function holding(
   session: Session,
   jid: string,

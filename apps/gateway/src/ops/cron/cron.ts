@@ -20,7 +20,7 @@ export interface CronParts {
   readonly payloadRuleOf: PayloadRuleOf
   /** Entries of the configuration file. */
   readonly entries: readonly CronEntry[]
-  readonly trouble: (task: string, error: unknown) => void
+  readonly onError: (task: string, error: unknown) => void
 }
 
 /** An entry, as the web port shows it. Times are milliseconds since 1970. */
@@ -125,7 +125,7 @@ export class Cron {
     try {
       await this.#load()
     } catch (error) {
-      this.#parts.trouble('cron entries', error)
+      this.#parts.onError('cron entries', error)
     }
   }
 
@@ -140,7 +140,7 @@ export class Cron {
       try {
         this.#plan(readCronEntry(JSON.parse(text)), 'added', text)
       } catch (error) {
-        this.#parts.trouble(`cron entry ${name}`, error)
+        this.#parts.onError(`cron entry ${name}`, error)
       }
     }
   }
@@ -179,7 +179,7 @@ export class Cron {
     try {
       await this.#push(planned.entry, tickMs)
     } catch (error) {
-      this.#parts.trouble(`cron ${planned.entry.name}`, error)
+      this.#parts.onError(`cron ${planned.entry.name}`, error)
       const nowMs = this.#parts.storeNowMs()
       if (nowMs - tickMs >= tryForMs || this.#stopped) return
       planned.nextMs = tickMs

@@ -1,7 +1,7 @@
 /** A trouble that goes on is told again after this time, milliseconds. */
 const againMs = 60_000
 
-interface Told {
+interface Logged {
   readonly text: string
   readonly atMs: number
 }
@@ -10,7 +10,7 @@ interface Told {
 export class LogDeduper {
   readonly #nowMs: () => number
   /** By task: words of the code. */
-  readonly #told = new Map<string, Told>()
+  readonly #logged = new Map<string, Logged>()
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
@@ -19,14 +19,14 @@ export class LogDeduper {
   /** True for a new error of the task, or one that has gone on for long. */
   isNews(task: string, text: string): boolean {
     const nowMs = this.#nowMs()
-    const last = this.#told.get(task)
+    const last = this.#logged.get(task)
     if (last?.text === text && nowMs - last.atMs < againMs) return false
-    this.#told.set(task, { text, atMs: nowMs })
+    this.#logged.set(task, { text, atMs: nowMs })
     return true
   }
 
   /** Forgets all errors: the next one is new. */
   forget(): void {
-    this.#told.clear()
+    this.#logged.clear()
   }
 }

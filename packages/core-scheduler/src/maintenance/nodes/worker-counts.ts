@@ -28,7 +28,7 @@ export class WorkerCounts {
   readonly #namedOfFunction = new Map<string, number>()
   readonly #consumers = new Map<string, number>()
   readonly #published = new Map<string, string>()
-  #telling: Promise<void> | undefined
+  #sending: Promise<void> | undefined
   readonly #dirty = new Set<string>()
 
   constructor({ store, registry, observer, events }: Parts) {
@@ -60,7 +60,7 @@ export class WorkerCounts {
   async laneAdded(lane: string): Promise<void> {
     const { fn } = this.#registry.names.parse(lane)
     if (this.#figuresOf(lane) === none && this.#figuresOf(fn) === none) return
-    await this.#tellLanes([lane, fn])
+    await this.#notifyLanes([lane, fn])
   }
 
   /** The store has forgotten what this node published it. */
@@ -73,7 +73,7 @@ export class WorkerCounts {
 
   /** Settles when the store has the figures of now, or cannot be published. */
   async published(): Promise<void> {
-    await this.#telling
+    await this.#sending
   }
 
   /** Tells again what the store did not take. */
@@ -84,24 +84,24 @@ export class WorkerCounts {
   }
 
   #publish(): void {
-    this.#telling ??= this.#tellAll().finally(() => {
-      this.#telling = undefined
+    this.#sending ??= this.#notifyAll().finally(() => {
+      this.#sending = undefined
     })
   }
 
-  async #tellAll(): Promise<void> {
+  async #notifyAll(): Promise<void> {
     await Promise.resolve()
     while (this.#dirty.size > 0) {
       const lanes: string[] = []
       for (const lane of this.#dirty) {
         this.#dirty.delete(lane)
-        if (this.#isToBeTold(lane) && lanes.push(lane) === lanesPerCall) break
+        if (this.#needsNotice(lane) && lanes.push(lane) === lanesPerCall) break
       }
-      await this.#tellLanes(lanes)
+      await this.#notifyLanes(lanes)
     }
   }
 
-  #isToBeTold(lane: string): boolean {
+  #needsNotice(lane: string): boolean {
     return this.#figuresOf(lane) !== (this.#published.get(lane) ?? none)
   }
 
@@ -120,9 +120,9 @@ export class WorkerCounts {
     }
   }
 
-  async #tellLanes(lanes: readonly string[]): Promise<void> {
+  async #notifyLanes(lanes: readonly string[]): Promise<void> {
     const counts = new Map<string, Required<WorkerCount>>()
-    for (const lane of lanes) if (this.#isToBeTold(lane)) counts.set(lane, this.#countOf(lane))
+    for (const lane of lanes) if (this.#needsNotice(lane)) counts.set(lane, this.#countOf(lane))
     if (counts.size === 0) return
     try {
       const refused = await this.#store.setWorkers(counts)

@@ -191,10 +191,11 @@ export class GearmanLiveSource implements Source {
 
   async #waitingFor(jobs: readonly Assigned[]): Promise<readonly Waiting[]> {
     const found: Waiting[] = []
-    const isTold = ({ unique }: Assigned): boolean => unique.length > 0 && unique.toString() !== '-'
-    for (const job of jobs) if (isTold(job)) this.#client.send('GET_STATUS_UNIQUE', job.unique)
+    const isNotified = ({ unique }: Assigned): boolean =>
+      unique.length > 0 && unique.toString() !== '-'
+    for (const job of jobs) if (isNotified(job)) this.#client.send('GET_STATUS_UNIQUE', job.unique)
     for (const job of jobs) {
-      if (!isTold(job)) found.push({ isKnown: false })
+      if (!isNotified(job)) found.push({ isKnown: false })
       else {
         const { args } = await this.#expect(this.#client, 'STATUS_RES_UNIQUE')
         const isKnown = args[1]?.toString() === '1'

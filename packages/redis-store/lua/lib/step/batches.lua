@@ -53,7 +53,7 @@ local function pushCallback(bid, what)
 end
 
 -- Pushes a callback, or passes over one that the batch does not have. Returns what its field says now.
-local function tell(bid, what)
+local function announce(bid, what)
   local state = pushCallback(bid, what) and '1' or '2'
   redis.call('HSET', batchKey(bid), what, state)
   return state
@@ -62,7 +62,7 @@ end
 local settleBatch
 
 -- Tells the parent, once each, that a child is complete, its callbacks over, or that it was successful.
-local function tellParent(bid, parent, isSuccessful)
+local function notifyParent(bid, parent, isSuccessful)
   if redis.call('EXISTS', batchKey(parent)) == 0 then return end
   local isNews = false
   local function count(what)
@@ -88,12 +88,12 @@ settleBatch = function(bid)
   local complete, success = v[6], v[7]
   if not complete then
     if tonumber(v[4]) > 0 then return end
-    complete = tell(bid, 'complete')
+    complete = announce(bid, 'complete')
   end
   if complete == '1' then return end
-  if not success and tonumber(v[3]) == 0 and tonumber(v[5]) == 0 then success = tell(bid, 'success') end
+  if not success and tonumber(v[3]) == 0 and tonumber(v[5]) == 0 then success = announce(bid, 'success') end
   if success == '1' or not v[8] then return end
-  tellParent(bid, v[8], success == '2')
+  notifyParent(bid, v[8], success == '2')
 end
 
 -- A callback is done, or failed for good; one that an operator then sends back from the dead may still be done.

@@ -8,7 +8,7 @@ local sequence = 0
 local letters = { n = { named = 'n' }, l = { named = 'n' }, f = { named = 'c' }, o = { open = 'c' },
   a = { open = 'c', auto = 'a' } }
 
--- The first letter of a reservation's token: n by name, c a consumer, a a consumer by the automatic rule; false where
+-- The first letter of a lease's token: n by name, c a consumer, a a consumer by the automatic rule; false where
 -- the lane is closed to who asks.
 local function letterFor(claim, lane)
   local known = claim.letters[lane]
@@ -97,8 +97,8 @@ local function answer(claim, lane, id, token, job)
   row[#row + 1] = id .. ' ' .. token .. ' ' .. job.enqueued
 end
 
--- Takes a popped job into a reservation, unless nobody waits for it or wants it any more.
-local function reserve(claim, lane, band, id, leaseMs, job)
+-- Takes a popped job under a lease, unless nobody waits for it or wants it any more.
+local function leaseJob(claim, lane, band, id, leaseMs, job)
   job = job or readJob(lane, id)
   if not job then return end
   local key = jobKey(lane, id)
@@ -147,7 +147,7 @@ local function takeFromBand(claim, lane, band, leaseMs)
   while claim.taken < claim.max and mayTake(throttle, now) do
     local ids = redis.pcall('RPOP', queueKey(lane, band), throttle and 1 or claim.max - claim.taken)
     if not ids or ids.err then return end
-    for _, id in ipairs(ids) do reserve(claim, lane, band, id, leaseMs) end
+    for _, id in ipairs(ids) do leaseJob(claim, lane, band, id, leaseMs) end
   end
 end
 
@@ -176,7 +176,7 @@ local function takeInOrder(claim, first, last, leaseMs)
     end
     local head = heads[best]
     if mayTake(claim.byLane[head[1]], now) then
-      reserve(claim, head[1], head[2], pop(head[1], head[2]), leaseMs)
+      leaseJob(claim, head[1], head[2], pop(head[1], head[2]), leaseMs)
       head[2], head[3] = headIn(head[1])
     else
       head[2] = nil
@@ -199,7 +199,7 @@ local function takeUpTo(claim, lane, band, bound, leaseMs)
       for back = #ids, at, -1 do redis.call('RPUSH', queueKey(lane, band), ids[back]) end
       return true
     end
-    reserve(claim, lane, band, id, leaseMs, job)
+    leaseJob(claim, lane, band, id, leaseMs, job)
   end
   return false
 end
@@ -213,7 +213,7 @@ local function correctHint(claim, ready, lane, hint, leaseMs)
   elseif rankOfHead > hint then
     redis.call('ZADD', ready, rankOfHead, lane)
   else
-    reserve(claim, lane, band, pop(lane, band), leaseMs)
+    leaseJob(claim, lane, band, pop(lane, band), leaseMs)
   end
 end
 
@@ -273,7 +273,7 @@ local function takeByLevel(claim, all)
       if inTurn[at].level > inTurn[best].level then best = at end
     end
     local group = table.remove(inTurn, best)
-    reserve(claim, group.lane, group.band, pop(group.lane, group.band), group.leaseMs)
+    leaseJob(claim, group.lane, group.band, pop(group.lane, group.band), group.leaseMs)
     if findHead(claim, group) then inTurn[#inTurn + 1] = group end
   end
 end

@@ -8,7 +8,7 @@ local function unlock(lane, id, lock)
 end
 
 -- Few jobs have a batch.
-local function tellBatches(key, bid, ranBefore, callback, isDone, isOver)
+local function notifyBatches(key, bid, ranBefore, callback, isDone, isOver)
   --#include batches
   if bid then ranInBatch(bid, key, ranBefore, not isDone) end
   if callback and isOver then callbackEnded(callback, isDone) end
@@ -29,5 +29,5 @@ local function releaseDependencies(lane, id, how, dependencies)
     if job[3] and isOver then redis.call('SADD', batchOutboxKey(lane), 'callback ' .. word .. ' ' .. id .. ' ' .. job[3]) end
     return
   end
-  if job[2] or job[3] then tellBatches(key, job[2], job[4], job[3], isDone, isOver) end
+  if job[2] or job[3] then notifyBatches(key, job[2], job[4], job[3], isDone, isOver) end
 end

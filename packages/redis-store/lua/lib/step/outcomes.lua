@@ -1,4 +1,4 @@
--- Ends or interrupts reservations of one lane. Needs jobs.lua, losses.lua, throttle.lua, step.lua.
+-- Ends or interrupts leases of one lane. Needs jobs.lua, losses.lua, throttle.lua, step.lua.
 -- The token `native` stands for what a native worker wrote: a final status that is not settled yet.
 -- Background jobs that failed for good are kept among the dead. The failure of another goes to its clients.
 
@@ -86,11 +86,11 @@ local ending = {
     tally.retried = tally.retried + 1
     return 1
   end,
-  ['return'] = function(lane, job, tally)
+  requeueFront = function(lane, job, tally)
     interrupt(lane, job, tally.front)
     return 2
   end,
-  release = function(lane, job, tally, lost, mostLosses, failure)
+  requeue = function(lane, job, tally, lost, mostLosses, failure)
     if endsWithWorker(lane, job.id, job.waiting, lost == '1', mostLosses) then
       fail(lane, job, '', false, failure)
       tally.failed = tally.failed + 1
@@ -123,7 +123,7 @@ end
 
 local function needsQueues(at, count)
   for kind = at, at + 8 * (count - 1), 8 do
-    if given[kind] == 'release' or given[kind] == 'return' or given[kind] == 'retry' then return true end
+    if given[kind] == 'requeue' or given[kind] == 'requeueFront' or given[kind] == 'retry' then return true end
   end
   return false
 end

@@ -104,7 +104,7 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   local meta = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'open', 'closed',
     'consumers', 'aside')
   local limited = meta[1] or meta[2] or meta[3]
-  local isTold, total = isHeard(lane), limited and standing(lane, meta[7]) or 0
+  local isNotified, total = isHeard(lane), limited and standing(lane, meta[7]) or 0
 
   local function isFull(level)
     local limit = tonumber(meta[level >= 7 and 1 or level >= 4 and 2 or 3] or 0)
@@ -114,7 +114,7 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   needPlaces(lane, count, at)
   local last = redis.call('INCRBY', laneKey('uid', lane), count)
   dropReused(lane, last - count + 1)
-  local nextId, results, earliestDue = last - count, { isTold and 1 or 0, 0 }, nil
+  local nextId, results, earliestDue = last - count, { isNotified and 1 or 0, 0 }, nil
   local queued, best, bestUs = {}, nil, nil -- queued: ids by level
   local noted = isKept == 1 and hasClaims and (fresh[lane] or {}) or nil
   fresh[lane] = noted
@@ -140,7 +140,7 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
           unpack(given, from + places.fields, at - 1))
       end
       if more > 0 then noteIndexes(lane, id, from) end
-      if isTold then redis.call('PUBLISH', channelOf(lane), 'create:' .. id) end
+      if isNotified then redis.call('PUBLISH', channelOf(lane), 'create:' .. id) end
       if due ~= '' and due > now then
         redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
         if not earliestDue or due < earliestDue then earliestDue = due end

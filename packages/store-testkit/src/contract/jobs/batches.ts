@@ -9,7 +9,7 @@ import {
   inputsOf,
   killed,
   listening,
-  released,
+  requeued,
   retried,
   submitOne,
   take,
@@ -101,7 +101,7 @@ export function batchContract(open: OpenWorld): void {
     test.each([
       ['fails for good', failed],
       ['dies', killed],
-      ['is lost too often', (job: Lease) => released(job, true, 1)],
+      ['is lost too often', (job: Lease) => requeued(job, true, 1)],
     ])('call back success also where the complete callback %s', async (_name, outcome) => {
       const store = await (await open()).node()
       await committed(store, 'b1', 1)

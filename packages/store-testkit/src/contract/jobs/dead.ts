@@ -13,7 +13,7 @@ import {
   native,
   type OpenWorld,
   readOne,
-  released,
+  requeued,
   seen,
   submitOne,
   take,
@@ -121,7 +121,7 @@ export function deadContract(open: OpenWorld): void {
       const kept = await submitOne(store, 'mail')
       const asked = await submitOne(store, 'mail', { foreground: true })
       const lost = (await take(store, ['mail'], 2)).map((job) => ({
-        ...released(job, true, 1),
+        ...requeued(job, true, 1),
         failure,
       }))
       expect(await store.finish('mail', lost)).toEqual(['dropped', 'dropped'])

@@ -12,7 +12,7 @@ import {
   killed,
   listening,
   readOne,
-  released,
+  requeued,
   retried,
   seen,
   submitAll,
@@ -22,7 +22,7 @@ import {
   type OpenWorld,
 } from '../kit.ts'
 
-/** Reservations, their tokens, and what outcomes make of jobs. */
+/** Leases, their tokens, and what outcomes make of jobs. */
 export function outcomeContract(open: OpenWorld): void {
   describe('outcomes', () => {
     test('a claimed job is busy, says who holds it, and how long it waited', async () => {
@@ -107,11 +107,11 @@ export function outcomeContract(open: OpenWorld): void {
       const store = await (await open()).node()
       await submitOne(store, 'mail')
       const old = await takeOne(store, 'mail')
-      await store.finish('mail', [released(old)])
+      await store.finish('mail', [requeued(old)])
       const held = await takeOne(store, 'mail')
       expect(held.token).not.toBe(old.token)
       const before = await seen(store, 'mail', 1)
-      const outcomes = [completed, failed, killed, released].map((outcome) => outcome(old))
+      const outcomes = [completed, failed, killed, requeued].map((outcome) => outcome(old))
       const results = await store.finish('mail', [...outcomes, retried(old, 5)])
       expect(results).toEqual(Array.from({ length: 5 }, () => 'unknown'))
       expect(await seen(store, 'mail', 1)).toEqual(before)
@@ -219,13 +219,13 @@ export function outcomeContract(open: OpenWorld): void {
     test('a job that lost as many workers as it may is given up', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { retentionSeconds: 60 })
-      expect(await store.finish('mail', [released(await takeOne(store, 'mail'), true, 2)])).toEqual(
-        ['released'],
+      expect(await store.finish('mail', [requeued(await takeOne(store, 'mail'), true, 2)])).toEqual(
+        ['requeued'],
       )
       expect((await seen(store, 'mail', 1)).losses).toBe(1)
-      const unhurt = released(await takeOne(store, 'mail'), false, 2)
-      expect(await store.finish('mail', [unhurt])).toEqual(['released'])
-      expect(await store.finish('mail', [released(await takeOne(store, 'mail'), true, 2)])).toEqual(
+      const unhurt = requeued(await takeOne(store, 'mail'), false, 2)
+      expect(await store.finish('mail', [unhurt])).toEqual(['requeued'])
+      expect(await store.finish('mail', [requeued(await takeOne(store, 'mail'), true, 2)])).toEqual(
         ['dropped'],
       )
       expect(await seen(store, 'mail', 1)).toMatchObject({ status: 'error', settled: true })
@@ -256,7 +256,7 @@ export function outcomeContract(open: OpenWorld): void {
       const { lane, id, token } = job
       const status = { kind: 'status', dividend: bytes('1'), divisor: bytes('3') } as const
       await store.report([{ lane, id, token, ...status }])
-      await store.finish('mail', [released(job)])
+      await store.finish('mail', [requeued(job)])
       expect((await seen(store, 'mail', 1)).dividend).toBeUndefined()
     })
 

@@ -171,7 +171,7 @@ export function setContract(open: OpenWorld): void {
         const world = await open()
         const here = await listening(world)
         const there = await listening(world)
-        await here.store.queues.tellOfConsumer('worker-1', news)
+        await here.store.queues.notifyOfConsumer('worker-1', news)
         for (const { log } of [here, there]) {
           expect(await log.until('consumerNews')).toMatchObject({ wid: 'worker-1', news })
         }
@@ -209,7 +209,7 @@ export function setContract(open: OpenWorld): void {
       expect(notedAtMs).toBeGreaterThan(0)
     })
 
-    test('a note can make a reservation longer and not shorter', async () => {
+    test('a note can make a lease longer and not shorter', async () => {
       const world = await open({ reserveForSeconds: 100 })
       const store = await world.node()
       await submitOne(store, 'mail')

@@ -12,7 +12,7 @@ import {
   bytes,
   fetch,
   inputsOf,
-  released,
+  requeued,
   retried,
   submitOne,
   take,
@@ -104,7 +104,7 @@ export function lineContract(open: OpenWorld): void {
       await submitLine(store, line(3))
       const [first] = await fetch(store, 'default', lanes)
       if (!first) throw new Error('nothing taken')
-      await store.finish(first.lane, [released(first)])
+      await store.finish(first.lane, [requeued(first)])
       expect(await drain(store)).toEqual(['1', '2', '0'])
     })
 

@@ -9,7 +9,7 @@ import {
   inputsOf,
   jobsOf,
   namesOf,
-  released,
+  requeued,
   submitAll,
   submitOne,
   take,
@@ -123,9 +123,9 @@ export function queueContract(open: OpenWorld): void {
       await store.submit('mail', jobsOf(8, 8, 7, 9))
       const [nine, eight] = await take(store, ['mail'], 2)
       if (!nine || !eight) throw new Error('nothing taken')
-      expect(await store.finish('mail', [released(eight), released(nine)])).toEqual([
-        'released',
-        'released',
+      expect(await store.finish('mail', [requeued(eight), requeued(nine)])).toEqual([
+        'requeued',
+        'requeued',
       ])
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['9-3', '8-1', '8-0', '7-2'])
     })
@@ -139,7 +139,7 @@ export function queueContract(open: OpenWorld): void {
       const both = await take(store, ['mail'], 2)
       await store.finish(
         'mail',
-        both.map((job) => released(job)),
+        both.map((job) => requeued(job)),
       )
       expect((await store.counts(['mail']))[0]).toMatchObject({ high: 1, normal: 0, low: 1 })
     })
@@ -247,7 +247,7 @@ export function queueContract(open: OpenWorld): void {
       await submitOne(store, 'sms')
       const job = await takeOne(store, 'mail')
       expect(namesOf(await fetch(store, 'default', ['mail', 'sms'], 2))).toEqual(['sms:1'])
-      await store.finish('mail', [released(job)])
+      await store.finish('mail', [requeued(job)])
       expect(namesOf(await fetch(store, 'default', ['mail', 'sms'], 2))).toEqual(['mail:1'])
     })
 

@@ -9,7 +9,7 @@ import {
   native,
   type OpenWorld,
   readOne,
-  released,
+  requeued,
   seen,
   submitOne,
   take,
@@ -38,7 +38,7 @@ export function sharingContract(open: OpenWorld): void {
       await submitOne(store, 'mail', { unique })
       const job = await takeOne(store, 'mail')
       expect(await store.submit('mail', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
-      await store.finish('mail', [released(job)])
+      await store.finish('mail', [requeued(job)])
       expect(await store.submit('mail', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
       await store.submit('sms', [aJob({ unique, dueAtMs: 9e15 })])
       expect(await store.submit('sms', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
@@ -137,7 +137,7 @@ export function sharingContract(open: OpenWorld): void {
       await submitOne(store, 'mail', { foreground: true })
       const job = await takeOne(store, 'mail')
       await store.abandon('mail', [1])
-      expect(await store.finish('mail', [released(job)])).toEqual(['dropped'])
+      expect(await store.finish('mail', [requeued(job)])).toEqual(['dropped'])
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
     })
 
@@ -182,7 +182,7 @@ export function sharingContract(open: OpenWorld): void {
       expect((await a.counts(['mail']))[0]?.completed).toBe(1)
     })
 
-    test('the word native ends no reservation, and no job of a native client', async () => {
+    test('the word native ends no lease, and no job of a native client', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail')

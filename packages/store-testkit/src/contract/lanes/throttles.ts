@@ -7,7 +7,7 @@ import {
   fetch,
   idsOf,
   listening,
-  released,
+  requeued,
   retried,
   submitAll,
   take,
@@ -67,7 +67,7 @@ export function throttleContract(open: OpenWorld): void {
     test.each([
       ['done', (job: Parameters<typeof completed>[0]) => completed(job)],
       ['to be tried again', (job: Parameters<typeof completed>[0]) => retried(job, 60_000)],
-      ['given back', (job: Parameters<typeof completed>[0]) => released(job)],
+      ['given back', (job: Parameters<typeof completed>[0]) => requeued(job)],
     ])('a job that is %s makes room, and who waits for it is woken', async (_name, outcome) => {
       const world = await open(throttled({ concurrency: 1 }))
       const { store, log } = await listening(world)

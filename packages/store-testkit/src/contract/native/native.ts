@@ -11,7 +11,7 @@ import {
   lookAtAll,
   native,
   type OpenWorld,
-  released,
+  requeued,
   retried,
   seen,
   submitAll,
@@ -203,7 +203,7 @@ export function nativeContract(open: OpenWorld): void {
       ['complete', completed],
       ['fail', failed],
       ['dead', killed],
-      ['lost for the last time', (job: Parameters<typeof released>[0]) => released(job, true, 1)],
+      ['lost for the last time', (job: Parameters<typeof requeued>[0]) => requeued(job, true, 1)],
     ] as const)('%s lets the client go', async (_name, outcome) => {
       const world = await open()
       const store = await world.node()
@@ -220,7 +220,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(await world.native.locks('mail', job.id)).toBe(0)
       await world.pass(1_001)
       await store.promote()
-      await store.finish('mail', [released(await takeOne(store, 'mail'))])
+      await store.finish('mail', [requeued(await takeOne(store, 'mail'))])
       expect(await world.native.locks('mail', job.id)).toBe(0)
       await store.finish('mail', [killed(await takeOne(store, 'mail'))])
       expect(await world.native.locks('mail', job.id)).toBe(1)

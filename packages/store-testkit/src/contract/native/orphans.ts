@@ -103,7 +103,7 @@ export function orphanContract(open: OpenWorld): void {
       await store.finish('sms', [completed(native('sms', slow))])
     })
 
-    test('reservations of workers behind nodes are no leftovers', async () => {
+    test('leases of workers behind nodes are no leftovers', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail')

@@ -8,7 +8,7 @@ import {
   jobsOf,
   listening,
   readOne,
-  returned,
+  requeuedInFront,
   submitAll,
   submitOne,
   take,
@@ -34,8 +34,8 @@ export function aheadContract(open: OpenWorld): void {
         await store.submit('mail', jobsOf(...levels))
         const before = await take(store, ['mail'], count)
         const { enqueuedAtMs } = before[0] as Lease
-        const results = await store.finish('mail', before.map(returned))
-        expect(results).toEqual(before.map(() => 'released'))
+        const results = await store.finish('mail', before.map(requeuedInFront))
+        expect(results).toEqual(before.map(() => 'requeued'))
         await log.until('woken', ({ lane }) => lane === 'mail')
         const again = await take(store, ['mail'], 9)
         expect(inputsOf(again)).toEqual(order)
@@ -53,7 +53,7 @@ export function aheadContract(open: OpenWorld): void {
         aJob({ level: 6, input: bytes('urgent') }),
         aJob({ input: bytes('late') }),
       ])
-      await store.finish('mail', held.map(returned))
+      await store.finish('mail', held.map(requeuedInFront))
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['urgent', '5-0', '5-1', 'late'])
     })
 
@@ -62,7 +62,7 @@ export function aheadContract(open: OpenWorld): void {
       await submitOne(store, 'mail', { foreground: true })
       const held = await takeOne(store, 'mail')
       await store.abandon('mail', [held.id])
-      expect(await store.finish('mail', [returned(held)])).toEqual(['released'])
+      expect(await store.finish('mail', [requeuedInFront(held)])).toEqual(['requeued'])
       expect((await readOne(store, 'mail', held.id))?.status).toBe('idle')
       expect(await take(store, ['mail'])).toEqual([])
       expect(await readOne(store, 'mail', held.id)).toBeUndefined()

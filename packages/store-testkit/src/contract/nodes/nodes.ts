@@ -8,7 +8,7 @@ import {
   idsOf,
   listening,
   namesOf,
-  released,
+  requeued,
   seen,
   submitAll,
   submitOne,
@@ -91,7 +91,7 @@ export function nodeContract(open: OpenWorld): void {
       const a = await world.node()
       const b = await listening(world)
       await submitOne(a, 'mail')
-      await a.finish('mail', [released(await takeOne(a, 'mail'))])
+      await a.finish('mail', [requeued(await takeOne(a, 'mail'))])
       await b.log.until('woken', ({ lane }) => lane === 'mail')
       const { nowMs } = await a.beat()
       await submitOne(a, 'sms', { dueAtMs: nowMs + 1_000 })
@@ -137,7 +137,7 @@ export function nodeContract(open: OpenWorld): void {
       await world.native.push('mail', id, 'normal')
     })
 
-    test('reservations past their deadline are listed until an outcome ends them', async () => {
+    test('leases past their deadline are listed until an outcome ends them', async () => {
       const world = await open({ reserveForSeconds: 30 })
       const store = await world.node()
       const other = await world.node()
@@ -159,7 +159,7 @@ export function nodeContract(open: OpenWorld): void {
       expect(await other.expired(['mail'], 9)).toMatchObject([
         { id: 1, token: leased.token, heldBy: 'named' },
       ])
-      expect(await other.finish('mail', [released(leased, true)])).toEqual(['released'])
+      expect(await other.finish('mail', [requeued(leased, true)])).toEqual(['requeued'])
       expect(await late()).toEqual(['sms:1', 'sms:2'])
       expect((await seen(store, 'mail', 2)).status).toBe('busy')
     })

@@ -26,7 +26,7 @@ interface Group {
   readonly open: readonly MemoryLane[]
 }
 
-/** Reserves jobs, group after group or by level. `token` names the next reservation. */
+/** Reserves jobs, group after group or by level. `token` names the next lease. */
 export function claimJobs(
   world: MemoryWorld,
   {
@@ -83,7 +83,7 @@ export function claimJobs(
   return claimed
 }
 
-/** The first letter of a reservation's token, see holderOf; undefined where the lane is closed to who asks. */
+/** The first letter of a lease's token, see holderOf; undefined where the lane is closed to who asks. */
 function letterFor(
   world: MemoryWorld,
   lane: MemoryLane,
@@ -115,7 +115,7 @@ function reserve(
   const consumerSeconds = ownSeconds ?? world.options.reserveForSeconds ?? defaultReserveForSeconds
   const heldForMs = leaseMs ?? (by === 'consumer' ? consumerSeconds * 1000 : Infinity)
   lane.busy.set(job.id, nowMs + heldForMs)
-  world.tellWatchers(lane.lane, (listener) => listener.started(lane.lane, job.id))
+  world.notifyWatchers(lane.lane, (listener) => listener.started(lane.lane, job.id))
   return { ...before, token, heldBy: by, ...(waitedMs === undefined ? {} : { waitedMs }) }
 }
 

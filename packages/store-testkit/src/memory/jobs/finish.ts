@@ -1,7 +1,7 @@
 import { isAutomatic, type Outcome, type Settled, type Status } from '@crossgear/core-scheduler'
 import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
 import { nativeRetentionSeconds } from '../native/memory-native.ts'
-import { tellOfRoom } from './throttles.ts'
+import { notifyOfRoom } from './throttles.ts'
 import { releaseDependencies, type RunEnd } from './dependencies.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
@@ -9,7 +9,7 @@ import type { MemoryWorld } from '../memory-world.ts'
 const relaySeconds = 60
 const defaultDeadPerLane = 10_000
 
-/** Ends or interrupts one reservation. */
+/** Ends or interrupts one lease. */
 export function finishJob(
   world: MemoryWorld,
   node: string,
@@ -25,7 +25,7 @@ export function finishJob(
   // A native worker publishes `finish` once it has set how long the hash stays.
   job.isAnnounced = outcome.token === 'native' && job.expiresAtMs !== undefined
   lane.busy.delete(job.id)
-  tellOfRoom(world, lane)
+  notifyOfRoom(world, lane)
   switch (outcome.kind) {
     case 'complete':
       lane.counters.completed += 1
@@ -48,9 +48,9 @@ export function finishJob(
     case 'dead':
       failJob(world, node, lane, job, outcome)
       return 'done'
-    case 'release':
+    case 'requeue':
       return release(world, node, lane, job, outcome)
-    case 'return':
+    case 'requeueFront':
       return giveBack(world, lane, job)
   }
 }
@@ -86,8 +86,8 @@ export function others(job: MemoryJob, node: string): ReadonlySet<string> {
   return new Set(job.waiting.filter((other) => other !== node))
 }
 
-function tellFinished(world: MemoryWorld, { lane }: MemoryLane, job: MemoryJob): void {
-  if (!job.isAnnounced) world.tellWatchers(lane, (listener) => listener.finished(lane, job.id))
+function notifyFinished(world: MemoryWorld, { lane }: MemoryLane, job: MemoryJob): void {
+  if (!job.isAnnounced) world.notifyWatchers(lane, (listener) => listener.finished(lane, job.id))
 }
 
 function isHeld(job: MemoryJob, token: string): boolean {
@@ -120,9 +120,9 @@ export function endJob(
   const isNative = job.door === 'native'
   lane.forgetIndexes(job)
   releaseDependencies(world, lane, job, how)
-  const elsewhere = tellWaiting(world, node, lane, job)
-  const wished = isNative ? nativeRetentionSeconds : (job.terms?.retentionSeconds ?? 0)
-  const keepSeconds = elsewhere ? Math.max(wished, relaySeconds) : wished
+  const elsewhere = notifyWaiting(world, node, lane, job)
+  const seconds = isNative ? nativeRetentionSeconds : (job.terms?.retentionSeconds ?? 0)
+  const keepSeconds = elsewhere ? Math.max(seconds, relaySeconds) : seconds
   if (keepSeconds > 0) {
     job.status = status
     job.output = Buffer.from(output)
@@ -132,7 +132,7 @@ export function endJob(
   } else {
     lane.delete(job.id)
   }
-  tellFinished(world, lane, job)
+  notifyFinished(world, lane, job)
   if (isNative) lane.releaseLock(job.id)
 }
 
@@ -143,7 +143,7 @@ export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job:
   job.settled = true
   job.token = undefined
   job.expiresAtMs = undefined
-  tellWaiting(world, node, lane, job)
+  notifyWaiting(world, node, lane, job)
   job.waiting = []
   lane.forgetUnique(job)
   lane.dead.push(job.id)
@@ -153,7 +153,7 @@ export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job:
     if (old) lane.forgetIndexes(old)
     lane.delete(id)
   }
-  tellFinished(world, lane, job)
+  notifyFinished(world, lane, job)
   if (job.door === 'native') lane.releaseLock(job.id)
 }
 
@@ -167,7 +167,7 @@ export function release(
     lost,
     maxLosses,
     failure,
-  }: Pick<Outcome & { readonly kind: 'release' }, 'lost' | 'maxLosses' | 'failure'>,
+  }: Pick<Outcome & { readonly kind: 'requeue' }, 'lost' | 'maxLosses' | 'failure'>,
 ): Settled {
   lane.busy.delete(job.id)
   if (lost) job.losses += 1
@@ -181,7 +181,7 @@ export function release(
     () => true,
     (listener) => listener.woken(lane.lane, 1),
   )
-  return 'released'
+  return 'requeued'
 }
 
 function giveBack(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): Settled {
@@ -191,10 +191,10 @@ function giveBack(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): Settled
     () => true,
     (listener) => listener.woken(lane.lane, 1),
   )
-  return 'released'
+  return 'requeued'
 }
 
-function tellWaiting(
+function notifyWaiting(
   world: MemoryWorld,
   node: string,
   { lane }: MemoryLane,

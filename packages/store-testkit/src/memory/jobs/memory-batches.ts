@@ -143,7 +143,7 @@ function settleBatch(world: MemoryWorld, record: MemoryBatch): void {
   }
   if (told.complete === 'pushed') return
   if (!told.success && failed === 0 && children.success === 0) tell(world, record, 'success')
-  if (told.success !== 'pushed') tellParent(world, record)
+  if (told.success !== 'pushed') notifyParent(world, record)
 }
 
 /** Pushes a callback, or passes over one that the batch does not have. */
@@ -154,7 +154,7 @@ function tell(world: MemoryWorld, { batch, told }: MemoryBatch, what: Milestone)
 }
 
 /** The parent hears once that a child is complete, its callbacks over, and once that it was successful. */
-function tellParent(world: MemoryWorld, { batch, told, counted }: MemoryBatch): void {
+function notifyParent(world: MemoryWorld, { batch, told, counted }: MemoryBatch): void {
   const parent = world.batches.get(batch.parent ?? '')
   if (!parent) return
   const news = (['complete', 'success'] as const).filter(

@@ -35,6 +35,6 @@ export function storeJob(
   if (isAhead) lane.scheduled.set(id, dueMs)
   else lane.enqueue(stored)
   lane.counters.submitted += 1
-  world.tellWatchers(lane.lane, (listener) => listener.created(lane.lane, id))
+  world.notifyWatchers(lane.lane, (listener) => listener.created(lane.lane, id))
   return stored
 }

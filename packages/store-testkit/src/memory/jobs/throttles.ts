@@ -39,7 +39,7 @@ export function noteStart(world: MemoryWorld, { lane }: MemoryLane): void {
 }
 
 /** A job has ended: who waits for room in its queue is woken by what is next in it. */
-export function tellOfRoom(world: MemoryWorld, { lane }: MemoryLane): void {
+export function notifyOfRoom(world: MemoryWorld, { lane }: MemoryLane): void {
   const { queue } = world.names.parse(lane)
   const { concurrency, perWorker } = world.options.throttles?.get(queue) ?? {}
   if (concurrency === undefined && perWorker === undefined) return

@@ -42,7 +42,7 @@ export class MemoryQueues implements QueueStore {
     })
   }
 
-  tellOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
+  notifyOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
     return this.#step((world) => {
       world.tell(
         () => true,

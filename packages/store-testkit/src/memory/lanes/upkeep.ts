@@ -62,7 +62,7 @@ export function promoteDue(world: MemoryWorld): { readonly lane: string; readonl
   return [...moved].map(([lane, jobs]) => ({ lane, jobs }))
 }
 
-/** The reservations of a lane that are past their deadline. */
+/** The leases of a lane that are past their deadline. */
 export function expiredIn(world: MemoryWorld, lane: MemoryLane, max: number): LeasedJob[] {
   const late = [...lane.busy].filter(([, deadlineMs]) => deadlineMs <= world.nowMs())
   return late.slice(0, max).flatMap(([id]) => {
@@ -106,7 +106,7 @@ export function forgetNodeIn(
   const settled = held.map((job) =>
     release(world, '', lane, job, { lost: isDeath, maxLosses, ...(failure && { failure }) }),
   )
-  return settled.filter((outcome) => outcome === 'released').length
+  return settled.filter((outcome) => outcome === 'requeued').length
 }
 
 /** Every node hears that jobs may have come into a lane. */
