@@ -252,7 +252,7 @@ export class Claims {
     for (const job of jobs) {
       this.#parts.activeLeases.add({ job, sinceMs })
       const { lane, id, token } = job
-      this.#parts.outcomes.add(undefined, { lane, id, token, kind: 'return' })
+      this.#parts.outcomes.add(undefined, { lane, id, token, kind: 'requeueFront' })
     }
   }
 
@@ -292,6 +292,6 @@ export class Claims {
   /** The worker has left before its job came. */
   #putBack({ job: { lane, id, token } }: Delivery): void {
     const { outcomes, maxLosses } = this.#parts
-    outcomes.add(undefined, { lane, id, token, kind: 'release', lost: false, maxLosses })
+    outcomes.add(undefined, { lane, id, token, kind: 'requeue', lost: false, maxLosses })
   }
 }
