@@ -1,4 +1,4 @@
--- What a Redis script finds when it starts.
+-- Globals of a Redis script.
 std = 'lua51'
 read_globals = { 'redis', 'cjson', 'cmsgpack', 'struct', 'bit', 'KEYS', 'ARGV' }
 -- Lines are as long as they need to be, and parts that are joined may use the same names within.

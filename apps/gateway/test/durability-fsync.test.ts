@@ -93,7 +93,7 @@ describe.skipIf(lacksValkey || lacksCompiler)(
 
     const startWith = (fsync: string) => start('--appendonly', 'yes', '--appendfsync', fsync)
 
-    /** Whether a write that the server says is on its disk is there after the power is gone. */
+    /** True if a write that the server calls durable survives a power failure. */
     async function tellsTheTruth(server: RedisServer): Promise<boolean> {
       const redis = server.connect({ retryStrategy: () => null })
       for (const key of ['first', 'second']) {

@@ -1,6 +1,6 @@
 import type { ConsumerNews } from './store/queue-ports.ts'
 
-/** What parts of a scheduler tell each other without knowing who listens. */
+/** Events between the parts of a scheduler. */
 export interface SchedulerEvents {
   /** The store took a heartbeat. `wasReset`: it had forgotten this node. */
   beat: [wasReset: boolean]
@@ -24,7 +24,7 @@ type Listener<Words extends readonly unknown[]> = (...words: Words) => Promise<v
 export class SchedulerEmitter {
   readonly #listeners = new Map<keyof SchedulerEvents, Set<Listener<never>>>()
 
-  /** What it returns ends the listening. */
+  /** Returns a function that unsubscribes. */
   on<Event extends keyof SchedulerEvents>(
     event: Event,
     listener: Listener<SchedulerEvents[Event]>,

@@ -9,7 +9,7 @@ import type { Throttle } from './store/ports.ts'
  */
 export type FunctionOrder = 'in-order' | 'by-level'
 
-/** What the operator decides. Defaults at the end of each line. */
+/** The operator's settings. Defaults stand at the end of each line. */
 export interface SchedulerOptions {
   /** Home queue by function, where it is not `default`. None. */
   readonly homes?: ReadonlyMap<string, string>
@@ -29,7 +29,7 @@ export interface SchedulerOptions {
   readonly wakeups?: number
   /** In which order a worker gets jobs of several functions. in-order. */
   readonly functionOrder?: FunctionOrder
-  /** What is done about what native programs leave behind when they die. Nothing. */
+  /** Policy for the orphans of native programs. Default: none. */
   readonly repair?: RepairPolicy
   /** Which jobs of a Faktory worker that is dead go back at once. others. */
   readonly deadWorkerRequeue?: DeadWorkerRequeue

@@ -34,7 +34,7 @@ export class Scheduler {
   readonly registry: LaneRegistry
   /** Ends the leases of this node's workers. */
   readonly leases: LeaseTimers
-  /** What an operator asks for. */
+  /** Operations for administrators. */
   readonly admin: Administration
   /** Faktory queues as wholes. */
   readonly queues: QueueControl

@@ -2,7 +2,7 @@ import { FwpError } from './errors.ts'
 import { decodeString, scanObject } from './json-scan.ts'
 import { parseRfc3339 } from './timestamp.ts'
 
-/** What a job's `custom` asks of the server. Of anything else in it the server takes no notice. */
+/** Options in a job's `custom`. The server ignores all other fields. */
 export interface CustomOptions {
   /** `expires_at` in Unix milliseconds. */
   readonly expiresAtMs?: number
@@ -88,7 +88,7 @@ export function parseDuration(text: string): number | undefined {
   return ms !== undefined && ms <= maxMs ? Math.round(ms) : undefined
 }
 
-/** Whether a name can be a batch's. */
+/** True for a valid batch id. */
 export function isBid(name: string): boolean {
   return name.length <= maxBidBytes && /^[\w.-]+$/.test(name)
 }

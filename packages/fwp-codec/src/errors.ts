@@ -32,7 +32,7 @@ export const fwpErrors = {
 /** One of the codes of `FWP_ERRORS`. */
 export type FwpErrorCode = keyof typeof fwpErrors
 
-/** What every function of this package throws for bad input. */
+/** Every error of this package for bad input. */
 export class FwpError extends Error {
   override readonly name = 'FwpError'
   readonly code: FwpErrorCode

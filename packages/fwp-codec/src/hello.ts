@@ -10,7 +10,7 @@ export interface PasswordChallenge {
   readonly salt: string
 }
 
-/** What a client says of itself. A field that was missing, null or empty is undefined. */
+/** A client's HELLO. A field that was missing, null or empty is undefined. */
 export interface Hello {
   /** The protocol version; clients of version 1 or none hash their password once only. */
   readonly v?: number

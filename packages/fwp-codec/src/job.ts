@@ -95,7 +95,7 @@ export function parseJobs(
   return texts.map(parseEach)
 }
 
-/** Whether a name is a queue's: 1 to 255 bytes of `[a-zA-Z0-9._-]`. */
+/** True for a queue's name: 1 to 255 bytes of `[a-zA-Z0-9._-]`. */
 export function isQueueName(name: string): boolean {
   return name.length <= maxNameBytes && /^[a-zA-Z0-9._-]+$/.test(name)
 }

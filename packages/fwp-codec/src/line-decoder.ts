@@ -64,7 +64,7 @@ export class LineDecoder {
     return undefined
   }
 
-  /** Whether there are bytes to read; lets go of a chunk that has been read. */
+  /** True while there are bytes to read; drops chunks that have been read. */
   #advance(): boolean {
     if (this.#offset < this.#chunk.length) return true
     const next = this.#queue[this.#head]

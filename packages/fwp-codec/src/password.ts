@@ -15,7 +15,7 @@ export function hashPassword(password: string, salt: string, iterations: number)
   return digest.toString('hex')
 }
 
-/** Whether `pwdhash` is the hash of the password. The comparison takes constant time. */
+/** True if `pwdhash` is the hash of the password. The comparison takes constant time. */
 export function verifyPassword(
   pwdhash: string | undefined,
   password: string,

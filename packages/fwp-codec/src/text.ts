@@ -24,12 +24,12 @@ export function cutBytes(text: string, maxBytes: number): string {
   return bytes.toString('utf8', 0, end)
 }
 
-/** What an error text repeats of a peer's argument. */
+/** A peer's argument, shortened for an error text. */
 export function echo(bytes: Buffer): string {
   return cutBytes(bytes.toString('utf8', 0, maxEchoBytes), maxEchoBytes)
 }
 
-/** Whether a text has more than `maxBytes` bytes in UTF-8; counts only where it may. */
+/** True if a text has more than `maxBytes` bytes in UTF-8; counts only where it may. */
 export function exceedsBytes(text: string, maxBytes: number): boolean {
   if (text.length * 3 <= maxBytes) return false
   return text.length > maxBytes || Buffer.byteLength(text) > maxBytes

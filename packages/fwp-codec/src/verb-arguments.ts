@@ -58,7 +58,7 @@ export interface Beat {
   readonly wid: string
   /** The worker's resident memory in KiB. */
   readonly rssKb?: number
-  /** What the worker says of itself, `quiet` or `terminate` among others; never empty. */
+  /** The worker's state, for instance `quiet` or `terminate`; never empty. */
   readonly currentState?: string
 }
 

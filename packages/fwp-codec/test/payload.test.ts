@@ -138,7 +138,9 @@ function depthOf(value: unknown): number {
 
 const argsText = fc.array(jsonText, { maxLength: 3 }).map((values) => `[${values.join(',')}]`)
 
-/** What must come through as it was written: everything but the inside of strings and white space. */
+/**
+ * The parts that must be carried unchanged: everything but the inside of strings and white space.
+ */
 function skeleton(text: string): string {
   return text
     .replace(/"(?:[^"\\]|\\.)*"/gs, (found) => JSON.stringify(JSON.parse(found) as string))

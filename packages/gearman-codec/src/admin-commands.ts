@@ -7,7 +7,7 @@ export interface MaxQueueSizes {
   readonly low: number
 }
 
-/** What one text line asks for. */
+/** A command of the text protocol. */
 export type AdminCommand =
   | { readonly command: PlainCommand }
   | { readonly command: 'cancel job'; readonly handle: string }
@@ -48,10 +48,11 @@ const commands = new Map<string, ArgumentReader>([
 ])
 
 /**
- * What a text line asks for. It never throws: a line that asks for nothing known is a command `error` with
+ * Reads a line of the text protocol. Never throws: an unknown line is a command `error` with
  * the reply to send.
  *
- * Words are separated by spaces (a tab is part of a word), commands are read in any case, and a NUL ends
+ * Words are separated by spaces (a tab is part of a word), commands are read in any case, and a NUL
+ * ends
  * the line. Arguments beyond those of a plain command are ignored.
  */
 export function parseAdminLine(line: string): AdminCommand {

@@ -75,7 +75,7 @@ export interface WorkerRow {
   /** File descriptor, or any number that tells connections apart. */
   readonly fd: number
   readonly address: string
-  /** What SET_CLIENT_ID said; empty is shown as `-`. */
+  /** Name from SET_CLIENT_ID; an empty one is shown as `-`. */
   readonly id: string
   readonly functions: readonly string[]
 }

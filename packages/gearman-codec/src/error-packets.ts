@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer'
 import { encodeResponse } from './encoder.ts'
 
-/** What an ERROR packet carries. */
+/** Content of an ERROR packet. */
 export interface ErrorPacket {
   readonly code: string
   readonly text: string

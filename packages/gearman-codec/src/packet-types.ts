@@ -1,4 +1,4 @@
-/** Who speaks: `REQ` goes to the server, `RES` comes from it. */
+/** Direction: `REQ` goes to the server, `RES` comes from it. */
 export type Magic = 'REQ' | 'RES'
 
 /** One packet type of the protocol. */

@@ -40,7 +40,7 @@ export function splitArguments(
   return args
 }
 
-/** What a worker reports of its job, and the server passes on as it is. */
+/** True for a worker's report on its job, which the server passes on unchanged. */
 function isWorkPacket(type: PacketType): boolean {
   return type.magics.length === 2
 }

@@ -70,7 +70,7 @@ export function plain(message: Packet | TextLine): unknown {
   return [message.magic, message.name, ...message.args.map((arg) => arg.toString('latin1'))]
 }
 
-/** What goes into `encode`. */
+/** Input of `encode`. */
 export interface PacketInput {
   readonly magic: Magic
   readonly name: PacketName

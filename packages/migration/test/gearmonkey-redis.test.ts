@@ -40,7 +40,7 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
     await server.ask('FLUSHALL')
   })
 
-  /** What gateways store, by their own steps, and what a native client does. */
+  /** Stores jobs as gateways do, by their own steps, and as a native client does. */
   async function fill(): Promise<void> {
     const store = new RedisStore({ path: server.path })
     await store.open()

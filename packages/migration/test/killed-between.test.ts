@@ -18,7 +18,7 @@ const job = `{${jid},"queue":"default","jobtype":"mail","args":["x"],"created_at
 interface Built {
   readonly address: () => string
   readonly fill: () => Promise<void>
-  /** What the source keeps beside its jobs. */
+  /** Contents of the source beside its jobs. */
   readonly beside: () => Promise<unknown>
 }
 

@@ -83,7 +83,7 @@ export class StoreKeys extends Keys {
     return `xg:ended:${jid}`
   }
 
-  /** What native programs may have left behind, by the time of the first look, milliseconds. */
+  /** Possible orphans of native programs, by the time of the first look, milliseconds. */
   repairCandidates(lane: string): string {
     return this.of('xg:suspects', lane)
   }

@@ -61,7 +61,7 @@ export interface RedisStoreOptions {
   readonly throttles?: ReadonlyMap<string, Throttle>
   /** A server that does not answer within this time counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
-  /** What it takes to {@link RedisStore.confirm}; not on a cluster. `store`. */
+  /** Required by {@link RedisStore.confirm}; not on a cluster. Default `store`. */
   readonly durability?: Durability
   /** Hears of calls. Nobody. */
   readonly observer?: CallObserver
@@ -99,7 +99,7 @@ export class RedisStore extends SingleSteps implements Store {
   readonly #nodes: RedisNodes
   readonly #administration: RedisAdministration
   #up = true
-  /** What was wrong last, while the store is down. */
+  /** The last error while the store is down. */
   #lastWords = ''
   #listener: StoreListener | undefined
 

@@ -17,7 +17,7 @@ const jobs: readonly NewJob[] = levels.map((level, at) => ({
   jid: `j${at}`,
 }))
 
-/** What is done to a store in order, and what the checker must say of it, no more and no less. */
+/** Damage done to a sound store, and the exact findings expected of the checker. */
 const plants: readonly (readonly [string, (redis: Redis) => Promise<unknown>, string[]])[] = [
   [
     'a queued id without its hash',

@@ -6,7 +6,7 @@ import { StoreKeys } from '../src/index.ts'
 
 const lua = readFileSync(new URL('../lua/lib/keys.lua', import.meta.url), 'utf8')
 
-/** What keys.lua calls each key of keys.ts. */
+/** Names in keys.lua of the keys in keys.ts. */
 const twins: Readonly<Record<string, (keys: StoreKeys) => string>> = {
   "laneKey('uid', lane)": (keys) => keys.uid('mail@bulk'),
   "jobKey(lane, '7')": (keys) => keys.job('mail@bulk', 7),

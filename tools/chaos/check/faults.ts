@@ -19,7 +19,7 @@ export type Slots = (subject: string) => number
 /** In hand, and reported a moment ago: a blow can cost a worker both. */
 const perSlot = 2
 
-/** So many runs the faults can have cost, whatever the time that they took. */
+/** Most runs that the faults can have cost, however long they took. */
 export function mostTouched(faults: readonly Fault[], slots: Slots): number {
   return faults.reduce((sum, { subject, times = 1 }) => sum + perSlot * slots(subject) * times, 0)
 }

@@ -14,7 +14,7 @@ export interface Verdict {
   readonly stuck: readonly string[]
   /** Runs beyond the first of their job. */
   readonly duplicates: number
-  /** So many the faults allow. */
+  /** Duplicates that the faults allow. */
   readonly duplicatesBound: number
   /** Duplicates of runs that no fault touched. */
   readonly unexcused: readonly string[]

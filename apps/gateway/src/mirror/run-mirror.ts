@@ -24,7 +24,7 @@ const shownDifferences = 10
 const graceMs = 10_000
 const lookEveryMs = 20
 
-/** What runs until it is told to end. */
+/** A long-running task that can be stopped. */
 interface Running {
   readonly counts: MirrorCounts
   /** Copies no more jobs; true when nothing is waited for any more. */

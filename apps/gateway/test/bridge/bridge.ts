@@ -14,7 +14,7 @@ export interface Ports {
 export interface Bridge {
   readonly clientPorts: Ports
   readonly workerPorts: Ports
-  /** What native programs and the checks use. */
+  /** Connection for native programs and for the checks. */
   readonly redis: Redis | Cluster
   /** A function's name as it stands in keys: in a cluster with the braces of the text. */
   braced(fn: string): string
@@ -34,7 +34,7 @@ const anyPorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0
 /** On a busy machine a server may be silent for seconds. Here nobody takes it for dead. */
 const patientCluster = ['--cluster-node-timeout', '20000']
 
-/** What starts each kind of store. */
+/** Starters of each kind of store. */
 const engines = {
   server: () => RedisServer.start(),
   async sentinel() {

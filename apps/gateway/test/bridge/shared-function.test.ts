@@ -106,7 +106,7 @@ describe.skipIf(lacksRedis)('one function of many workers', { timeout: 180_000 }
     await vi.waitFor(async () => expect(await redis.get(`count:${fn}`)).toBe('0'), patience)
     await vi.waitFor(async () => {
       const left = await redis.keys(`job:${fn}:*`)
-      // What native clients submitted stays for 25 hours; the rest leaves nothing.
+      // Jobs of native clients stay for 25 hours; the rest leaves nothing.
       expect(left).toHaveLength(jobsOfEachDoor)
     }, patience)
     expect(await redis.keys(`queue:${fn}:*`)).toEqual([])

@@ -6,14 +6,14 @@ import { Worker } from 'faktory-worker'
 import { SpecWorker } from '@crossgear/tools/spec-peer'
 import type { Bridge } from './bridge.ts'
 
-/** What a Faktory worker is shown, as far as it matters here. */
+/** The part of a job's payload that a Faktory worker reads here. */
 interface JobPayload {
   readonly jid: string
   readonly args: readonly unknown[]
   readonly custom?: { readonly encoding?: string }
 }
 
-/** What a worker does with each job: its output, or undefined to fail. */
+/** How a worker ends each job: with an output, or with a failure. */
 export type Work = 'succeed' | 'fail'
 
 export const workOutput = 'done'
@@ -31,7 +31,7 @@ export interface WorkerDoor {
   start(bridge: Bridge, fn: string, work: Work): Promise<RunningWorker>
 }
 
-/** What a shell does with a job on its standard input: keeps the payload in the folder. */
+/** Shell code that keeps the job on its standard input in the folder. */
 export function workScript(folder: string, work: Work): string {
   const end = work === 'succeed' ? `printf ${workOutput}` : 'exit 1'
   // Written beside the folder and moved into it, so that only whole payloads are seen there.

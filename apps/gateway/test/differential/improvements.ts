@@ -6,7 +6,7 @@ export interface Improvement {
   /** Name of the case. */
   readonly name: string
   readonly reason: string
-  /** What the connections hear where the servers differ: `step connection message`. */
+  /** Messages at the connections where the servers differ: `step connection message`. */
   readonly gearmand: readonly string[]
   readonly crossgear: readonly string[]
 }

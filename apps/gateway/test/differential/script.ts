@@ -52,7 +52,7 @@ export interface Flags {
   readonly http?: true
 }
 
-/** What the same bytes make of two servers. */
+/** The same bytes, played to two servers. */
 export interface Case {
   readonly name: string
   readonly flags?: Flags

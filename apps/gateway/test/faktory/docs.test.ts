@@ -18,7 +18,7 @@ function examples(language: string): string[] {
   return [...blocks].flatMap(([, name, text = '']) => (name === language ? [text.trim()] : []))
 }
 
-/** What differs from one run to the next, and the lengths that go with it. */
+/** Replaces what differs from run to run, and the lengths that go with it. */
 function steady(reply: string, bid: string): string {
   const text = reply.replace(/^\$\d+\r\n/, '').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
   return bid === '' ? text : text.replaceAll(bid, 'BID')

@@ -12,7 +12,7 @@ const push = (fields: object): string => pushLine('12345678', fields)
 /** A bulk reply. */
 const bulk = (body: string): string => `$${Buffer.byteLength(body)}\r\n${body}`
 
-/** What one line to a fresh server is answered. */
+/** One line to a fresh server, and its reply. */
 const replies: readonly (readonly [string, string])[] = [
   // Verbs and their form
   ['NOOP', '-ERR unknown command NOOP'],

@@ -5,7 +5,7 @@ import { faktoryGateways } from './support/faktory-gateway.ts'
 import { figures, nothing } from './support/figures.ts'
 import type { FwpClient } from './support/fwp-client.ts'
 
-/** What a worker is shown of a job here. */
+/** A job as a worker sees it here. */
 interface Shown {
   readonly jid: string
   readonly at: string

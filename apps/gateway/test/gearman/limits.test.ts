@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 
-/** What is said, the code of the ERROR packet, and the reason in the metrics. */
+/** A request, the code of the ERROR packet, and the reason in the metrics. */
 const refused: readonly (readonly [readonly [PacketName, ...string[]], string, string])[] = [
   [['SUBMIT_JOB_BG', 'f'.repeat(513), '', ''], 'ARGUMENT_TOO_LARGE', 'function_too_large'],
   [['CAN_DO', 'f'.repeat(513)], 'ARGUMENT_TOO_LARGE', 'function_too_large'],

@@ -22,7 +22,7 @@ import { portOf, startGearmand } from './support/gearmand-process.ts'
 
 const LOUD = ['-p', '0', '-l', 'stderr', '--verbose', 'INFO']
 
-/** Whether a new connection is taken. */
+/** True if a new connection is accepted. */
 async function answers(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   return await new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { encodeRequest } from '@crossgear/gearman-codec'
 
-/** What an attacker sends on one connection, and whether it waits to be thrown out. */
+/** Bytes that an attacker sends on one connection; says if it waits to be thrown out. */
 export interface Attack {
   readonly name: string
   readonly door: 'gearman' | 'faktory' | 'web'

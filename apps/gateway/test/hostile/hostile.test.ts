@@ -6,7 +6,7 @@ import { lacksRedis } from '@crossgear/tools/redis-server'
 import { attack, attacks } from './attacks.ts'
 import { startVictim, type Victim } from './victim.ts'
 
-/** What the gateway may hold while it is attacked. It rests at about 100 MB. */
+/** Memory limit under attack. An idle gateway has about 100 MB. */
 const mostMegabytes = 400
 
 describe.skipIf(lacksRedis)('hostile input', { timeout: 60_000 }, () => {

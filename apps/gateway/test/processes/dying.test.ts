@@ -49,7 +49,7 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
     expect(new Set(parts.map(({ node }) => node)).size).toBe(3)
     await vi.waitFor(async () => expect((await gateway.page('/readyz')).status).toBe(200), patience)
     expect(await gateway.metric('crossgear_process_restarts_total')).toBe(1)
-    // What the dead one had counted is not lost.
+    // Figures of the dead process are not lost.
     expect(
       await gateway.metric('crossgear_jobs_submitted_total{function="work",door="gearman"}'),
     ).toBe(2)

@@ -34,7 +34,7 @@ async function startAtWork() {
   return { gateway, workers, ready, pids: (await gateway.parts()).map(({ pid }) => pid) }
 }
 
-/** What another worker held is handed out again. */
+/** A job that another worker held is handed out again. */
 async function getsJob(worker: GearmanPeer): Promise<void> {
   await vi.waitFor(async () => {
     expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')

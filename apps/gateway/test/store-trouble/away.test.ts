@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { storeServer } from './support/store-server.ts'
 import { TroubledGateway } from './support/troubled-gateway.ts'
 
-/** So many that they cannot be read in a moment. */
+/** Too many keys to be read in a moment. */
 const manyKeys = `for n = 1, 3000 do redis.call('SET', 'filler:' .. n, string.rep('x', 100)) end`
 const slowReading = ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024']
 

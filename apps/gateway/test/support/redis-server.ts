@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 
-/** Whether there is a redis-server to test against. On a build machine there must be. */
+/** False where there is no redis-server to test against. A build machine must have one. */
 export const hasRedisServer = !lacksRedis
 
 export interface TestRedis {

@@ -14,7 +14,7 @@ export interface SchedulerSettings {
   readonly troubled?: boolean
 }
 
-/** What a file of tests needs to put doors on. */
+/** Schedulers that a test file puts doors on. */
 export interface Schedulers {
   /** A scheduler that has started; it ends with its test, as do the connections and doors of `close`. */
   readonly start: (settings: SchedulerSettings, close: () => Promise<unknown>) => Promise<Scheduler>

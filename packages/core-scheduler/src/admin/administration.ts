@@ -21,7 +21,7 @@ interface Parts {
   readonly steps: Pick<Steps, 'flush'>
 }
 
-/** What an operator does to lanes and jobs, over all nodes. */
+/** Operations on lanes and jobs for administrators, over all nodes. */
 export class Administration {
   readonly #parts: Parts
 
@@ -29,7 +29,7 @@ export class Administration {
     this.#parts = parts
   }
 
-  /** What stands in all lanes, what this node was told before counted in. */
+  /** Figures of all lanes, this node's pending changes included. */
   async counts(): Promise<readonly LaneCounts[]> {
     await this.#settled()
     return this.#parts.store.counts([...this.#parts.registry.all()])

@@ -55,7 +55,7 @@ export class JobLookup {
     return this.#uniques.find(unique)
   }
 
-  /** What stands in lanes, all of them where none are named; `withOldest`: and since when. */
+  /** Figures of lanes, of all where none are named; `withOldest` adds the age of the oldest job. */
   counts(
     lanes: Iterable<string> = this.#registry.all(),
     withOldest = false,

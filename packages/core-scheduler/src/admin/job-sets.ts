@@ -20,7 +20,7 @@ interface Parts {
   readonly waiters: Waiters
 }
 
-/** What is done to scheduled, retried and dead jobs, over all lanes. */
+/** Operations on scheduled, retried and dead jobs, over all lanes. */
 export class JobSets {
   readonly #parts: Parts
 
@@ -62,7 +62,7 @@ export class JobSets {
       if (page.seen === 0) return
       const wanted = matches ? await this.#matching(lane, page.ids, matches) : page.ids
       const moved = wanted.length === 0 ? 0 : await this.#move(lane, set, wanted, to)
-      // What was moved has left the set, and the rest has moved up.
+      // Moved jobs have left the set, and the rest has moved up.
       from += page.seen - moved
     }
   }

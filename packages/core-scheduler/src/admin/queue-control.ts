@@ -20,7 +20,7 @@ interface Parts {
   readonly events: SchedulerEmitter
 }
 
-/** What is done to Faktory queues as wholes, over all nodes. */
+/** Operations on whole Faktory queues, over all nodes. */
 export class QueueControl {
   readonly #parts: Parts
   readonly #newsListeners = new Set<ConsumerNewsListener>()
@@ -102,7 +102,7 @@ export class QueueControl {
     return found.length === 0 ? undefined : Math.min(...found)
   }
 
-  /** Those of a consumer's groups that it may be given jobs of. */
+  /** The lane groups of a consumer without those of paused queues. */
   unpaused(groups: readonly LaneGroup[]): readonly LaneGroup[] {
     if (this.#paused.size === 0) return groups
     const { names } = this.#parts.registry

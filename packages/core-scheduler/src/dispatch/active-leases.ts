@@ -15,7 +15,7 @@ interface Held {
 
 /** Jobs in the hands of this node's workers, by token. */
 export class ActiveLeases {
-  /** Those that were not looked at for longest first. */
+  /** By token, least recently checked first. */
   readonly #byToken = new Map<string, Held>()
   readonly #waiting: (() => void)[] = []
   #claims = 0

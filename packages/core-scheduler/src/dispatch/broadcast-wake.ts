@@ -14,7 +14,7 @@ interface Round {
 export class BroadcastWake {
   readonly #idle: IdleWorkers
   readonly #clock: Clock
-  /** Those that are not over, by their keys. */
+  /** Wake-ups in progress, by their keys. */
   readonly #rounds = new Map<string, Round>()
 
   constructor(idle: IdleWorkers, clock: Clock) {

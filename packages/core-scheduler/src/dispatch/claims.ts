@@ -36,8 +36,8 @@ interface Parts {
 }
 
 /**
- * What a claim brought after so long a time may be another's by now: this process may have stood still,
- * and other nodes have taken it for dead. It is not handed out, milliseconds.
+ * A claim answered later is given back, milliseconds: if this process stood still, other nodes may
+ * have taken it for dead and reassigned the jobs.
  */
 const claimTimeoutMs = 3_000
 /** Jobs that are reserved ahead for workers that are being woken, in one call. */
@@ -49,7 +49,7 @@ export class Claims {
   readonly #batch: BatchQueue<FetchRequest>
   readonly #prefetched = new PrefetchBuffer()
   readonly #emptyCache = new EmptyCache()
-  /** Who waits for what is reserved ahead with a call that is under way, by subscription. */
+  /** Requests that wait for jobs of a prefetch in progress, by subscription. */
   readonly #expecting = new Map<string, FetchRequest[]>()
   /** Subscriptions to be served ahead at the end of this turn, and how many jobs at least. */
   readonly #toRefill = new Map<
@@ -85,7 +85,7 @@ export class Claims {
     else this.#batch.add(this.#batchKey(request), request)
   }
 
-  /** Whether the store would have nothing. */
+  /** True where the store is known to hold nothing for it. */
   isKnownEmpty(subscription: Subscription): boolean {
     const { clock, arrivals, subscriptions } = this.#parts
     return (
@@ -149,7 +149,7 @@ export class Claims {
     return true
   }
 
-  /** What was reserved ahead has come, or not. */
+  /** A prefetch was answered. */
   #arrived(subscription: Subscription, ahead: number): void {
     this.#prefetched.arrived(subscription, ahead)
     const expecting = this.#expecting.get(subscription.key)
@@ -221,7 +221,7 @@ export class Claims {
     return !this.#stopped && this.#parts.clock.nowMs() - sentMs <= claimTimeoutMs
   }
 
-  /** Those that still are this node's go back to the front; returned by their token, others are left alone. */
+  /** Gives back, by their tokens, jobs that are still this node's; others stay as they are. */
   #takeBack(requests: readonly FetchRequest[], jobs: readonly Lease[]): void {
     this.#giveBack(jobs)
     for (const request of requests) if (!request.gone) request.onEmpty()
@@ -256,7 +256,7 @@ export class Claims {
     }
   }
 
-  /** What was reserved ahead for workers that ask no more goes back in time. */
+  /** Gives back prefetched jobs in time when workers stop asking. */
   #watchBuffer(): void {
     this.#stopWatchingBuffer ??= this.#parts.clock.after(prefetchTtlMs, () => {
       this.#stopWatchingBuffer = undefined

@@ -14,7 +14,7 @@ export class EarlyWake {
     this.#parts = parts
   }
 
-  /** So many jobs that are to be queued leave. Returns the workers that wake for them. */
+  /** Called when jobs leave for the store to be queued. Returns the workers woken for them. */
   wake(lane: string, jobs: number, isOpen: boolean): Awake {
     const { wakeups, claims } = this.#parts
     const consumers = isOpen && jobs > 0 ? wakeups.wakeConsumers(lane, jobs) : 0

@@ -1,6 +1,6 @@
 import type { Subscription } from '../model/subscription.ts'
 
-/** For so long what the store said last is believed, milliseconds. */
+/** How long an empty answer stays valid, milliseconds. */
 const emptyTtlMs = 100
 
 interface Emptiness {

@@ -7,7 +7,7 @@ export interface IdleWorker {
   wake(): void
 }
 
-/** Who sleeps under one key, each with its place in the line; in the order of falling found. */
+/** Idle workers under one key, each with its place in the line, oldest first. */
 interface IdleLine {
   /** Woken for nothing and asleep again, with the place they had: before all others. */
   readonly returned: Map<IdleWorker, number>
@@ -89,7 +89,7 @@ export class IdleWorkers {
     }
   }
 
-  /** Who would be woken. */
+  /** The worker that is woken next. */
   next(keys: readonly string[]): IdleWorker | undefined {
     return this.#longestIdle(keys, Infinity)
   }

@@ -1,7 +1,7 @@
 import type { Subscription } from '../model/subscription.ts'
 import type { Lease } from '../model/job.ts'
 
-/** Over so long the pace of a group of workers is measured, milliseconds. */
+/** Window for measuring the rate of a group of workers, milliseconds. */
 const paceMs = 20
 /** Slower than this, jobs per millisecond, workers wait for the store at each job. */
 const leastPace = 2
@@ -25,7 +25,7 @@ interface Supply {
   ahead: number
   /** The last call brought all that was asked for: there is more. */
   hasMore: boolean
-  /** So many may come with calls that are under way. */
+  /** Most jobs that calls in progress can bring. */
   coming: number
   windowSinceMs: number
   taken: number
@@ -55,7 +55,7 @@ export class PrefetchBuffer {
     return first.job
   }
 
-  /** Whether a worker has asked a moment ago, and so one that is woken will. */
+  /** True if a worker asked a moment ago, so that one that is woken will ask too. */
   isLively({ key }: Subscription, nowMs: number): boolean {
     return nowMs - (this.#supplies.get(key)?.askedMs ?? -Infinity) < prefetchTtlMs
   }
@@ -86,7 +86,10 @@ export class PrefetchBuffer {
     return this.#supplies.get(key)?.coming ?? 0
   }
 
-  /** What a call brought: jobs that were handed out, and jobs ahead; `hasMore` where the queue has. */
+  /**
+   * Takes the answer to a call: the jobs handed out, the jobs prefetched, and if the queue has
+   * more.
+   */
   came(
     { key }: Subscription,
     handedOut: number,

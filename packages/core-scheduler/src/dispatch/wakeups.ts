@@ -17,7 +17,7 @@ export interface OwnJobs extends Awake {
   readonly isOpen: boolean
 }
 
-/** Who sleeps, and who is woken for what comes into a lane. */
+/** Tracks idle workers and wakes them for jobs that come into a lane. */
 export class Wakeups {
   readonly idle = new IdleWorkers()
   readonly arrivals = new ArrivalCounters()

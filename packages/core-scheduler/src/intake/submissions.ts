@@ -36,7 +36,7 @@ interface Arrivals extends LaneArrivals {
 
 type Answer = LaneSubmitted | StoreError
 
-/** What a route adds to a job, over what the door says. */
+/** Settings of a route; they override the door's. */
 export interface RoutePolicy {
   readonly retries: number | undefined
   readonly retentionSeconds: number | undefined
@@ -116,7 +116,10 @@ export class Submissions {
     this.#flights.settled(lane, task)
   }
 
-  /** Whether the store tells of a job that came through this node; asked once per job. */
+  /**
+   * True if the store's events about a job are echoes of this node's submission; asked once per
+   * job.
+   */
   isOwn(lane: string, id: number): boolean {
     return this.#own.get(lane)?.delete(id) ?? false
   }

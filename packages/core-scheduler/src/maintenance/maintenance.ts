@@ -50,7 +50,7 @@ export interface MaintenanceParts {
 export class Maintenance {
   readonly #parts: MaintenanceParts
   readonly #reclaimer: DeadNodeReclaimer
-  /** Those that have their first run before the node serves. */
+  /** Loops that run once before the node serves. */
   readonly #everyBeat: readonly BackgroundLoop[]
   readonly #others: readonly BackgroundLoop[]
 

@@ -21,7 +21,7 @@ const mends = { report: 'nothing', strays: 'strays', on: 'all' } as const
 /** Finished jobs that are looked at in one call. */
 const heardPerCall = 256
 
-/** Whether what native programs left behind is put right. */
+/** Policy for the orphans of native programs. */
 export interface RepairPolicy {
   /** `report` only tells of it; `strays` takes no job from a worker that may be slow. */
   readonly mode: 'report' | 'strays' | 'on'
@@ -77,7 +77,7 @@ export class NativeRecovery {
     return this.#leads ? this.#worked : []
   }
 
-  /** Whether native workers are counted for a lane. */
+  /** True if native workers are counted for a lane. */
   isWorked(lane: string): boolean {
     return this.#worked.has(lane)
   }

@@ -27,7 +27,10 @@ export class OrphanLeases extends BackgroundLoop {
     this.#parts = parts
   }
 
-  /** Those that nobody knew at the last look either: an outcome or claim under way is done with long before. */
+  /**
+   * Gives back leases that were unknown at the last look too: outcomes and claims in progress end
+   * long before.
+   */
   async #compare(): Promise<void> {
     const { store, registry, activeLeases, outcomes } = this.#parts
     const held = await store.held([...registry.all()])

@@ -5,8 +5,8 @@ export type Door = 'gearman' | 'faktory' | 'http' | 'native'
 export type Level = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
 
 /**
- * Who asks for jobs. `named`: a worker that named the functions. `consumer`: a Faktory consumer,
- * which is given jobs of open lanes only, each for its own `reserve_for`.
+ * Kind of worker. `named`: it named its functions. `consumer`: a Faktory consumer; it gets jobs of
+ * open lanes only, each for its own `reserve_for`.
  */
 export type ClaimBy = 'named' | 'consumer'
 
@@ -19,7 +19,7 @@ export interface JobRef {
   readonly id: number
 }
 
-/** What one Faktory worker or route said about retries. */
+/** Retries allowed by a Faktory worker or a route. */
 export interface RetryLimit {
   /** Retries after the first run: 0 forgets the job at its first failure, negative kills it. */
   readonly retries: number
@@ -99,7 +99,7 @@ export interface JobState extends JobRef {
   /** `status:dividend` and `status:divisor`, as the worker wrote them. */
   readonly dividend?: Buffer
   readonly divisor?: Buffer
-  /** What its worker noted last, and when, milliseconds since 1970. */
+  /** The worker's last note, and its time, milliseconds since 1970. */
   readonly note?: string
   readonly notedAtMs?: number
   /** The lease that holds it, while status is busy and the worker is behind a gateway. */
@@ -154,9 +154,9 @@ export interface HeldRef extends JobRef {
 }
 
 /**
- * What becomes of a submitted job. `full`: the function's maxqueue is reached; `locked`: another job
- * holds its lock; `unbatched`: its batch is not known;
- * `ticked`: the tick, or a later one of the entry, has its job.
+ * The answer to a submission. `full`: the function's maxqueue is reached; `locked`: another job
+ * holds its lock; `unbatched`: its batch is unknown; `ticked`: the entry has a job for this tick or
+ * a later one.
  */
 export type Submitted =
   | { readonly kind: 'created'; readonly id: number }
@@ -200,7 +200,7 @@ export type Outcome = JobRef & { readonly token: string } & (
     /** The worker is gone or gave it up: to the back of its level. */
     | {
         readonly kind: 'requeue'
-        /** Whether this counts as a worker lost. */
+        /** True if it counts as a lost worker. */
         readonly lost: boolean
         /** Give the job up at this many losses; 0: never. */
         readonly maxLosses: number
@@ -212,20 +212,20 @@ export type Outcome = JobRef & { readonly token: string } & (
   )
 
 /**
- * What the store made of an outcome. `unknown`: no such lease. `dropped`: a released job that
- * nobody waits for any more, or whose losses reached the limit; waiters are told that it failed. `wanted`: nothing
- * yet, for the output that was withheld is to be kept or read by others.
+ * The store's answer to an outcome. `unknown`: no such lease. `dropped`: requeued, but nobody waits
+ * or too many workers were lost; waiters hear a failure. `wanted`: the withheld output has to be
+ * sent.
  */
 export type Settled = 'done' | 'requeued' | 'dropped' | 'unknown' | 'wanted'
 
-/** What a running job says on its way: passed to the waiting clients, `status` stored as well. */
+/** A report on a running job: forwarded to the waiting clients; `status` is stored too. */
 export type Report = JobRef & { readonly token: string } & (
     | { readonly kind: 'data'; readonly data: Uint8Array }
     | { readonly kind: 'warning'; readonly data: Uint8Array }
     | { readonly kind: 'status'; readonly dividend: Uint8Array; readonly divisor: Uint8Array }
   )
 
-/** What a waiting client hears of its job. The last three end the wait. */
+/** An event for a waiting client. The last three end the wait. */
 export type JobEvent =
   | { readonly kind: 'data'; readonly data: Uint8Array }
   | { readonly kind: 'warning'; readonly data: Uint8Array }

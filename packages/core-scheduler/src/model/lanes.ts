@@ -12,7 +12,7 @@ export interface LaneName {
 
 const queuePattern = /^[a-zA-Z0-9._-]+$/
 
-/** Whether a name is one that Faktory allows for a queue. */
+/** True for a name that Faktory allows for a queue. */
 export function isQueueName(name: string): boolean {
   return queuePattern.test(name)
 }

@@ -6,7 +6,7 @@ import type { Waiter } from '../results/waiters.ts'
 /** A job that somebody hands in, and how to answer. One object per job, no closure, no promise. */
 export interface Submission {
   readonly job: NewJob
-  /** Who hears the outcome; given exactly for a foreground job. */
+  /** Receives the outcome. Present exactly for a foreground job. */
   readonly waiter?: Waiter
   /** True once the peer has left: a foreground job of it is abandoned as soon as it exists. */
   readonly gone: boolean

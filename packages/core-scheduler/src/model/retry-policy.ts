@@ -12,7 +12,7 @@ interface RetryOptions {
   readonly storeClock: StoreClock
 }
 
-/** What becomes of a job by its policy. */
+/** Decides what happens to a failed job. */
 export class RetryPolicy {
   readonly #options: RetryOptions
 
@@ -28,7 +28,7 @@ export class RetryPolicy {
     return outcomeOfFailure(judged, report, storeClock.storeNowMs(), random())
   }
 
-  /** What a native worker wrote in a job of another door counts as that worker's outcome. */
+  /** The outcome of another door's job that a native worker ended. */
   ofNative(job: JobState): Outcome {
     const { lane, id, output = Buffer.alloc(0) } = job
     const token = 'native'

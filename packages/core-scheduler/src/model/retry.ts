@@ -1,6 +1,6 @@
 import { isAutomatic, type JobState, type Outcome } from './job.ts'
 
-/** What a worker said of a failure. Bounds are the door's. */
+/** A worker's report of a failure. Its bounds are the door's. */
 export interface FailureReport {
   readonly message: string
   /** The message as it came, where it may be no UTF-8: what waiting clients hear. */

@@ -12,8 +12,7 @@ export interface Ability {
 }
 
 /**
- * What a worker may be given, in the order it wants it. Sessions that want the same share one
- * claim: `key` says which do.
+ * The lanes that a worker may get jobs of, in its order. Sessions with equal `key` share a claim.
  */
 export interface Subscription {
   readonly by: ClaimBy
@@ -23,8 +22,8 @@ export interface Subscription {
   /** The keys under which an idle worker of this subscription is found, see {@link idleKeysOf}. */
   readonly idleKeys: readonly string[]
   /**
-   * Whether a job may be reserved for it a moment before it asks: its lease lasts while the node
-   * lives, and so has no time to lose.
+   * True if a job may be prefetched for it: its lease lasts as long as the node lives, so no time
+   * is lost.
    */
   readonly mayWait: boolean
   /** The highest level of all groups comes first: see {@link ClaimRequest.byLevel}. */

@@ -9,7 +9,7 @@ const settleMs = 5
 /** How long an unused lane stays watched, milliseconds: a worker that naps does not cost calls. */
 const lingerMs = 2_000
 
-/** Whether all that comes for a worker is heard is not found out for one that named more functions. */
+/** Workers with more functions are never checked for full coverage by events. */
 const mostNamedFunctions = 8
 
 interface Parts {
@@ -46,12 +46,12 @@ export class ChannelSubscriptions {
     this.#isHearing = false
   }
 
-  /** What happened since it was lost has been looked for. */
+  /** The gap since the connection was lost has been looked through. */
   caughtUp(): void {
     this.#isHearing = true
   }
 
-  /** Whether the store tells this node of all that comes for a worker. */
+  /** True if events announce every job that a worker can take. */
   hears(subscription: Subscription): boolean {
     if (!this.#isHearing || subscription.idleKeys.length > mostNamedFunctions) return false
     const groups = subscription.groups(this.#parts.registry)
@@ -97,7 +97,7 @@ export class ChannelSubscriptions {
     }
   }
 
-  /** What is wanted now, and what was until a moment ago. */
+  /** Lanes wanted now, and lanes wanted until a moment ago. */
   #next(): ReadonlySet<string> | 'all' {
     const nowMs = this.#parts.clock.nowMs()
     const wanted = this.#parts.wanted.now()

@@ -46,7 +46,7 @@ interface Parts {
   readonly bridging: Bridging
 }
 
-/** What other nodes and native programs do, as far as it concerns workers and clients of this node. */
+/** Handles events from other nodes and native programs for this node's workers and clients. */
 export class NotificationHandler implements StoreListener {
   readonly #parts: Parts
   readonly #progress: ProgressPoller
@@ -54,7 +54,7 @@ export class NotificationHandler implements StoreListener {
   readonly #jobPoller: JobPoller
   readonly #newLanes: NewLanes
   readonly #toSweep: LaneRounds
-  /** What happens is told. */
+  /** True while events arrive. */
   #isListening = true
   #outages = 0
 

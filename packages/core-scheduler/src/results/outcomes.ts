@@ -45,7 +45,7 @@ export class Outcomes {
   readonly #outcomes: BatchQueue<PendingOutcome>
   readonly #reports: BatchQueue<PendingReport>
   readonly #refusedReleases: PendingOutcome[] = []
-  /** Those that the store has been told and that it, or a disk or replica where that is asked for, did not answer yet. */
+  /** Outcomes that the store (or the disk or replica asked for) has not yet confirmed. */
   readonly #underway = new Set<readonly PendingOutcome[]>()
 
   constructor(parts: Parts) {
@@ -83,7 +83,7 @@ export class Outcomes {
     this.#outcomes.flush()
   }
 
-  /** Whether this node is about to tell what became of a job. */
+  /** True if this node is about to announce the outcome of a job. */
   isSettling(ref: JobRef): boolean {
     const isIt = ({ outcome }: PendingOutcome): boolean =>
       outcome.id === ref.id && outcome.lane === ref.lane
@@ -141,7 +141,7 @@ export class Outcomes {
     return { ...outcome, withheld: true }
   }
 
-  /** What could not be made safer is in the store all the same, and told. */
+  /** Outcomes that could not be made durable are stored all the same, and announced. */
   async #confirm(outcomes: number): Promise<void> {
     const { store, observer } = this.#parts
     try {
@@ -217,7 +217,7 @@ function isRequeue({ kind }: Outcome): boolean {
   return kind === 'requeue' || kind === 'requeueFront'
 }
 
-/** What those who wait hear of an outcome; nothing while the job will run again. */
+/** The event for waiters after an outcome; undefined while the job will run again. */
 function eventOf(outcome: Outcome, result: Settled): JobEvent | undefined {
   if (result === 'dropped') return { kind: 'fail' }
   switch (outcome.kind) {

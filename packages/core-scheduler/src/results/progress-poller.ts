@@ -28,7 +28,7 @@ export class ProgressPoller {
     if (ids?.delete(id) && ids.size === 0) this.#byLane.delete(lane)
   }
 
-  /** Those of each lane whose turn it is to be looked at, as long as somebody waits for them. */
+  /** Jobs due for a look in each lane, as long as somebody waits for them. */
   *next(): Iterable<readonly [string, readonly number[]]> {
     for (const [lane, ids] of [...this.#byLane]) {
       const looked: number[] = []

@@ -13,9 +13,9 @@ interface Wait {
   readonly sinceMs: number
   /** The round of looks that it had its turn in. */
   round: number
-  /** What was last heard of its progress, so that a look finds only news. */
+  /** Last progress announced, so that a look finds only news. */
   progress?: string
-  /** What the job's worker said at its end, where the store may or may not have taken it. */
+  /** The job's end as its worker reported it, while the store may or may not have it. */
   pendingOutcome?: JobEvent
 }
 
@@ -98,7 +98,7 @@ export class Waiters {
     this.notify(ref, this.#byLane.get(ref.lane)?.get(ref.id)?.pendingOutcome ?? { kind: 'fail' })
   }
 
-  /** Whether this progress was not told yet. */
+  /** True for progress that was not announced yet. */
   isNews(ref: JobRef, dividend: Uint8Array, divisor: Uint8Array): boolean {
     const wait = this.#byLane.get(ref.lane)?.get(ref.id)
     return wait !== undefined && wait.progress !== progressOf(dividend, divisor)

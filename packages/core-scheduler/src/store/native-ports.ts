@@ -1,8 +1,8 @@
 import type { JobRef } from '../model/job.ts'
 
 /**
- * What the GearMonkey protocol leaves lying when a native program dies. `busy`: a job whose native
- * worker went silent; `stray`: an idle job in no queue; `count`: native workers counted that are gone.
+ * An orphan of a native program that died. `busy`: a job whose worker went silent; `stray`: an idle
+ * job in no queue; `count`: counted workers that are gone.
  */
 export type Orphan = 'busy' | 'stray' | 'count'
 
@@ -31,7 +31,7 @@ export interface RepairRequest {
   readonly failure: string
 }
 
-/** What one look through a piece of the store brought. */
+/** One page of a walk through the store. */
 export interface SurveyPage {
   /** Jobs of other doors that a native worker finished and nobody settled. */
   readonly unsettled: readonly JobRef[]
@@ -49,11 +49,10 @@ export interface NativeStore {
    */
   holdLeadership(forMs: number): Promise<boolean>
   /**
-   * Those of the lanes that native workers are counted for; with `remember` since when nobody took the
-   * next job of each is remembered.
+   * Lanes with native workers counted; `remember` notes since when each one's next job has waited.
    */
   workedLanes(lanes: readonly string[], remember: boolean): Promise<readonly string[]>
-  /** Those of the jobs that a native worker finished and nobody settled. */
+  /** Jobs that a native worker finished and that nobody settled. */
   unsettled(lane: string, ids: readonly number[]): Promise<readonly number[]>
   /**
    * Looks through a piece of a lane's indexes of unfinished jobs for unsettled ones, and forgets

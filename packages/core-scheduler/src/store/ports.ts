@@ -35,7 +35,7 @@ export interface Throttle {
   readonly perWorker?: number
   /** A job that runs for so long counts no more as one at a time, milliseconds. Absent: until it ends. */
   readonly timeoutMs?: number
-  /** So many jobs in any time of this length. */
+  /** At most this many jobs in any window of this length. */
   readonly rate?: { readonly jobs: number; readonly perMs: number }
 }
 
@@ -69,7 +69,10 @@ export interface ClaimRequest {
   readonly max: number
   /** The asking worker, unique over all nodes, where a queue is limited by worker. */
   readonly worker?: string
-  /** So many more for workers that will ask in a moment; none where a throttle limits the lanes. 0. */
+  /**
+   * Jobs to prefetch on top, for workers that will ask in a moment; none where a throttle limits
+   * the lanes. Default 0.
+   */
   readonly ahead?: number
   /**
    * Called before the answer for each queue whose throttle held something back: for so long by its rate or its
@@ -80,7 +83,7 @@ export interface ClaimRequest {
   readonly emptied?: () => void
 }
 
-/** What stands in one lane now. */
+/** Figures of one lane. */
 export interface LaneCounts {
   readonly lane: string
   readonly high: number
@@ -88,7 +91,7 @@ export interface LaneCounts {
   readonly low: number
   readonly running: number
   readonly scheduled: number
-  /** Those of the scheduled jobs that wait for another try. */
+  /** Scheduled jobs that wait for a retry. */
   readonly retrying: number
   readonly dead: number
   /** `count:{lane}`: workers of all nodes and native ones. */
@@ -134,7 +137,7 @@ export interface JobSummary extends JobRef {
   readonly unique?: Buffer
 }
 
-/** What a heartbeat brings back. */
+/** The answer to a heartbeat. */
 export interface HeartbeatReply {
   /** The store's clock, milliseconds since 1970. */
   readonly nowMs: number
@@ -144,7 +147,7 @@ export interface HeartbeatReply {
   readonly wasReclaimed: boolean
 }
 
-/** What the store tells a node unasked. */
+/** Events that the store sends to a node. */
 export interface StoreListener {
   /** A job was written in a watched lane; a native client pushes it a moment later. */
   created(lane: string, id: number): void
@@ -208,7 +211,7 @@ export interface Store extends StepStore {
    * have jobs queued or scheduled, known lanes among them. However large the store, one call is short.
    */
   discover(): Promise<readonly string[]>
-  /** Those of the lanes that have queued jobs which somebody wants. */
+  /** Lanes with queued jobs that somebody wants. */
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]>
 
   setLimits(lane: string, limits: LaneLimits): Promise<void>
@@ -355,9 +358,9 @@ export interface Observer {
   /** An operator ended a job, which had come by this door. */
   cancelled(lane: string, door: Door): void
   store(up: boolean, reason?: string): void
-  /** What a native program left was put right; not `done`: would have been. */
+  /** An orphan was repaired, or with `done` false only found. */
   repaired(repair: Repair, done: boolean): void
-  /** So many jobs or outcomes are in the store, but not as durable as was asked for. */
+  /** Jobs or outcomes that are stored, but less durably than was asked for. */
   unconfirmed(what: 'submissions' | 'outcomes', n: number, error: StoreError): void
   /** The automatic rule gave a job of this lane to a consumer, for the first time in this store. */
   bridged(lane: string): void

@@ -18,12 +18,12 @@ export interface JobNote {
   readonly reserveUntilMs?: number
 }
 
-/** What an operator tells Faktory workers: take no more jobs; and end. */
+/** An operator's order to Faktory workers: take no more jobs, or end. */
 export type ConsumerOrder = 'quiet' | 'terminate'
 
 /**
- * What every node is told of a Faktory worker, whose connections may be anywhere: an order, that it lives, or
- * that a job it was handed (by jid) has been settled.
+ * News of a Faktory worker for all nodes, as its connections may be anywhere: an order, a sign of
+ * life, or a job of its that was settled (by jid).
  */
 export type ConsumerNews = ConsumerOrder | 'alive' | { readonly settled: string }
 

@@ -4,7 +4,7 @@ interface Tls {
   readonly tls: boolean
 }
 
-/** What a URL with several hosts says. */
+/** Contents of a URL with several hosts. */
 export type ManyHostsAddress =
   (SentinelAddress & Tls & { readonly db: number }) | (ClusterAddress & Tls)
 

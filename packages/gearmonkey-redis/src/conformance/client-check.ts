@@ -185,7 +185,7 @@ export class ClientCheck {
   }
 }
 
-/** What the text has a client say about a job, in its order. */
+/** Commands of a client for one job, in the order that the text requires. */
 function submission({ fn, id, prio, scheduledFor }: Trial): readonly Step[] {
   const key = `job:${fn}:${id}`
   const push =

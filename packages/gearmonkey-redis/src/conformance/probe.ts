@@ -37,7 +37,7 @@ export class Probe {
     this.#redis.disconnect()
   }
 
-  /** What the server was told so far by others, from a place on. */
+  /** Commands that others have sent to the server so far, from a place on. */
   trace(from = 0): readonly Seen[] {
     return this.#trace.slice(from)
   }

@@ -5,10 +5,10 @@ type Verdict = 'PASS' | 'FAIL' | 'SKIP'
 /** One MUST of the protocol, and how it was found. */
 export interface Finding {
   readonly verdict: Verdict
-  /** What was being tried, for instance `client, high`. */
+  /** The scene under test, for instance `client, high`. */
   readonly scene: string
   readonly must: string
-  /** What was seen instead, or why it was not looked at. */
+  /** The deviation, or why the check was skipped. */
   readonly detail?: string
 }
 

@@ -47,7 +47,7 @@ export function words(...expected: readonly string[]): Step {
   }
 }
 
-/** What is wrong with each step: absent, or before one that must precede it. */
+/** Faults of each step: absent, or before a step that must precede it. */
 export function judgeOrder(
   trace: readonly Seen[],
   steps: readonly Step[],

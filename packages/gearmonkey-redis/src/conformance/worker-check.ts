@@ -148,7 +148,7 @@ function isPop({ name, args }: Seen, fn: string): boolean {
   return name === 'BRPOP' && args.some((arg) => arg.startsWith(`queue:${fn}:`))
 }
 
-/** What the text has a worker say about a job, in its order. */
+/** Commands of a worker for one job, in the order that the text requires. */
 function work(fn: string, id: number, status: string): readonly Step[] {
   const key = `job:${fn}:${id}`
   const sets = (must: string, is: (fields: ReadonlyMap<string, string>) => boolean): Step => ({

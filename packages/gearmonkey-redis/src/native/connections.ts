@@ -17,7 +17,7 @@ export type GearMonkeyServer = string | Connection
 
 /** A frozen server is noticed after this time, milliseconds. Longer than any BRPOP of a worker. */
 const answerWithinMs = 10_000
-/** What all connections that the library opens have in common. */
+/** Options of all connections that the library opens. */
 const common = {
   lazyConnect: true,
   enableOfflineQueue: true,

@@ -41,7 +41,7 @@ export class GearMonkeyError extends Error {
   }
 }
 
-/** What an error says, whatever was thrown. */
+/** The message of an error, whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

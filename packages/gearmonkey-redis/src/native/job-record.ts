@@ -7,10 +7,10 @@ const statuses: ReadonlySet<string> = new Set<JobStatus>(['idle', 'busy', 'succe
 export interface JobRecord {
   /** Absent if the field is missing or is none of the four words; `fields` has what is there. */
   readonly status: JobStatus | undefined
-  /** What the worker returned, or the message of its error; absent until the job is finished. */
+  /** The worker's output, or the message of its error; absent until the job is finished. */
   readonly output: Buffer | undefined
   readonly input: Buffer | undefined
-  /** What the worker last told of its progress; absent if it told nothing. */
+  /** The last progress that the worker reported; absent if there is none. */
   readonly progress: { readonly dividend: number; readonly divisor: number } | undefined
   /** The whole hash, fields that are not GearMonkey's included. */
   readonly fields: ReadonlyMap<string, Buffer>

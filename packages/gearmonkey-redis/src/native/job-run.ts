@@ -114,7 +114,7 @@ export class JobRun {
   async #report({ status, output }: Outcome): Promise<void> {
     const { fn, commands, persist, onError } = this.#context
     await Promise.allSettled(this.#updates)
-    // What follows tells the world that the outcome is there, so it must be.
+    // The outcome is stored first: the commands below announce it.
     const reported =
       (await persist(() => commands.outcome(fn, this.id, status, output))) &&
       (await persist(() =>

@@ -6,7 +6,7 @@ export type Priority = 'high' | 'normal' | 'low'
 /** Bytes of a job. A string is stored as UTF-8. */
 export type Payload = string | Uint8Array
 
-/** What `run` and `runMany` have in common. */
+/** Options of `run` and `runMany`. */
 export interface SubmitOptions {
   /** Default `normal`. */
   readonly priority?: Priority

@@ -1,4 +1,4 @@
-/** What a promise gives, or `late` if it gives nothing in time. What it gives later is ignored. */
+/** The promise's value, or `late` if it takes too long. A later value is ignored. */
 export async function within<T, L>(promise: Promise<T>, ms: number, late: L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<L>((resolve) => {

@@ -23,7 +23,7 @@ export interface StopOptions {
   readonly abortAfterSeconds?: number
 }
 
-/** What the server must still be told when all handlers are done has this long, milliseconds. */
+/** Time to send the server the last commands after all handlers are done, milliseconds. */
 const lastWordsMs = 5_000
 
 /**

@@ -16,7 +16,10 @@ const clientArguments =
   '${GEARMONKEY_SCHEDULED:+--at $GEARMONKEY_SCHEDULED}'
 const workerArguments = `"$GEARMONKEY_FN" sh -c 'read -r word; test "$word" != fail'`
 
-/** What a fault is, of a client also the case, the line of the peer that it changes, and the MUST that then fails. */
+/**
+ * A fault; for a client its case, the line of the peer that it changes, and the MUST that then
+ * fails.
+ */
 const clientFaults = [
   ['an id of its own', 'high', 'redis INCR "uid:$fn"', 'echo 7', 'INCR uid:{FN}'],
   [

@@ -46,7 +46,7 @@ describe.skipIf(lacksRedis)('with redis-server, the README', () => {
     })
   }
 
-  /** What an example prints, and what the comments behind its `console.log` say. */
+  /** The output of an example, and the output promised by the comments behind its `console.log`. */
   async function outcome(index: number): Promise<{ printed: string[]; promised: string[] }> {
     const child = start(index)
     const printed = text(child.stdout ?? process.stdin)

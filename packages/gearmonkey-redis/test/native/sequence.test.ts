@@ -8,7 +8,7 @@ const now = 1_700_000_000
 const due = `EVALSHA ${sha1} 1 queue:mail:scheduled ${now}`
 const pop = 'BRPOP queue:mail:high queue:mail:normal queue:mail:low 1'
 
-/** What the text lets a worker say about one job; HGETALL is its one command that reads input. */
+/** Commands that the text allows a worker for one job; HGETALL is the one that reads input. */
 const worked = (id: number): string[] => [
   `PUBLISH channel:mail start:${id}`,
   `HMSET job:mail:${id} status busy`,

@@ -77,7 +77,7 @@ export class JournaledTarget implements Target {
     })
   }
 
-  /** What becomes of a job that is not refused. */
+  /** How a job that is not refused is stored. */
   #planOf({ importId }: JobRecord): Stored {
     const state = this.#journal.stateOf(importId)
     if (state === 'taken') return { kind: 'known' }

@@ -51,7 +51,7 @@ export function jsonJob(at: number): ProofJob & { readonly args: readonly unknow
   }
 }
 
-/** What a worker writes down of a job. */
+/** A worker's record of a job. */
 export function lineOf({ fn, unique, payload }: ProofJob): string {
   return `${fn} ${unique} ${createHash('sha1').update(payload).digest('hex')}`
 }

@@ -29,7 +29,7 @@ export interface ProofOptions {
   readonly kills: number
 }
 
-/** What was seen. */
+/** Findings of a proof. */
 export interface Proof {
   readonly jobs: number
   /** Of the copy in one go; absent for a live source. */
@@ -38,7 +38,7 @@ export interface Proof {
   readonly kills: number
   readonly drained: number
   readonly scheduled: number
-  /** What is wrong; none where all is as it should be. */
+  /** Faults; empty where all is well. */
   readonly faults: readonly string[]
 }
 

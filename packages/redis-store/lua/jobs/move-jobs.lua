@@ -38,7 +38,7 @@ for at = 10, #ARGV do
     if to == 'queue' then
       redis.call('HSET', key, 'status', 'idle', 'enqueued', stamp(nowUs()))
       redis.call('HDEL', key, 'settled')
-      -- Those who waited for a dead job are gone: it now runs for its own sake.
+      -- The waiters of a dead job are gone: it now runs in the background.
       if set == 'dead' then redis.call('HDEL', key, 'fg') end
       back[#back + 1] = { id, v[6] }
     elseif to == 'dead' then

@@ -21,7 +21,7 @@ local function isUsed(lane, fields)
   return false
 end
 
--- Whether nothing has come since the first look that found the lane so. The last id tells.
+-- True if nothing has come since the first look that found the lane empty. The last id tells.
 local function isIdleLongEnough(lane, fields)
   local last = redis.pcall('GET', laneKey('uid', lane))
   local id = type(last) == 'string' and last or ''

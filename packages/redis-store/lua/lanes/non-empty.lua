@@ -1,5 +1,5 @@
--- Those of the lanes that have queued jobs which somebody wants. They are put into the hint index of their queue, so
--- that who is told of them finds them: a native client pushes past it.
+-- Finds the lanes with queued jobs that somebody wants. They are put into the hint index of their queue, so
+-- that a worker that is woken for them finds them: a native client pushes past it.
 -- KEYS:
 --   1 queue:{lane}:normal of the first: list
 -- ARGV:
@@ -10,8 +10,8 @@
 --#include levels
 local found, now = {}, nowMs()
 
--- Whether one of a band's next jobs is more than what a client has left behind. Where all of many are
--- left behind, some behind them may not be.
+-- True if one of a band's next jobs has not been abandoned by its clients. Where all of many are abandoned, a later one
+-- may still be wanted.
 local looked = 16
 local function hasWanted(lane, band)
   local ids = redis.call('LRANGE', queueKey(lane, band), -looked, -1)

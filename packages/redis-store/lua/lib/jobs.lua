@@ -1,4 +1,4 @@
--- What follows from the end of jobs. Needs keys.lua.
+-- The consequences of the end of jobs. Needs keys.lua.
 --#include dependencies
 --#include jids
 local nativeRetention, lockSeconds, relaySeconds = 90000, 10, 60

@@ -3,7 +3,7 @@
 -- name keys that are not among KEYS; else empty. `database` is the server's, which published messages do not carry.
 local open, close = ARGV[1], ARGV[2]
 local function laneKey(kind, lane) return kind .. ':' .. open .. lane .. close end
--- What is asked for again and again of one lane is put together once.
+-- Cached: the prefix of the lane used last.
 local jobsLane, jobsPrefix
 local function jobKey(lane, id)
   if lane ~= jobsLane then jobsLane, jobsPrefix = lane, laneKey('job', lane) .. ':' end

@@ -1,8 +1,8 @@
--- What native programs do to jobs past all nodes. Needs keys.lua.
+-- Work of native programs that no node saw. Needs keys.lua.
 local mostCandidates = 10000
 local forgetAfterSeconds = 14 * 24 * 3600
 
--- Whether a native worker finished a job of another door, and nobody settled it.
+-- True for another door's job that a native worker finished and nobody settled.
 local function isUnsettled(lane, id)
   local v = jobFields(lane, id, 'door', 'token', 'settled', 'status')
   return v[1] and not v[2] and not v[3] and (v[4] == 'success' or v[4] == 'error')
@@ -46,8 +46,8 @@ local function nativeWorkers(lane)
   return countedWorkers(lane) - behindNodes, behindNodes
 end
 
--- What stands for the workers of a lane that do nothing: the next job in line, `less` where more left than
--- came, nil where nothing says that workers are missing.
+-- A sign that the workers of a lane do nothing: the next job in line, `less` where more left than came, nil for no
+-- sign.
 local function idleSign(lane)
   local workers = nativeWorkers(lane)
   if workers < 0 then return 'less' end

@@ -1,5 +1,5 @@
--- Who waits for a job: the nodes of the clients with commas between, `node=clients` where one has several.
--- `waiting` with so many clients of a node more, or less; nil where that leaves nobody.
+-- Changes the list of nodes with waiting clients (`node,node=clients`) by some clients of a node; nil where that leaves
+-- nobody.
 local function countWait(waiting, node, change)
   local parts, known = {}, false
   for other, clients in string.gmatch(waiting or '', '([^,=]+)=?(%d*)') do

@@ -1,4 +1,4 @@
--- Those of the jobs that a native worker finished and nobody settled.
+-- Finds jobs that a native worker finished and that nobody settled.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:

@@ -1,4 +1,4 @@
--- Those of the lanes that native workers are counted for.
+-- Finds the lanes that native workers are counted for.
 -- KEYS:
 --   1 count:{lane} of the first: string
 -- ARGV:

@@ -1,4 +1,4 @@
--- Those of the lanes in which a node may have left something: its worker counts, or jobs, each of which may name it.
+-- Finds the lanes in which a node may have left something: its worker counts, or jobs, each of which may name it.
 -- KEYS:
 --   1 xg:busy:{lane} of the first lane, sorted set
 -- ARGV:

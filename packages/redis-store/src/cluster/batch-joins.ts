@@ -36,7 +36,7 @@ export class BatchJoins {
     return isKnown === 1 ? join : undefined
   }
 
-  /** So many of the jobs were not stored. */
+  /** Settles a join of which `left` jobs were not stored. */
   async settle(join: Join, left: number): Promise<void> {
     const { run, keys, redis, call } = this.#context
     const { bid, lane, note } = join

@@ -123,7 +123,7 @@ export class ClusterClaim {
     }
   }
 
-  /** Whether a named worker would find nothing more; of many lanes it is not asked. */
+  /** True if a named worker would find nothing more; not asked of many lanes. */
   async #isEmpty(): Promise<boolean> {
     const { by, groups, emptied } = this.#request
     const lanes = groups.flatMap((group) => group.lanes)

@@ -5,7 +5,10 @@ import { limitArguments } from '../step/throttle-arguments.ts'
 /** Leave to hand out some jobs of a queue. */
 export interface Leave {
   readonly allowed: number
-  /** What the limit held back: for so long, milliseconds; 0: until a job of the queue ends. */
+  /**
+   * Set by a limit that held jobs back: for how long, milliseconds; 0: until a job of the queue
+   * ends.
+   */
   readonly heldBackMs?: number
   /** Says which jobs were handed out. */
   settle(jobs: readonly Job[]): Promise<void>

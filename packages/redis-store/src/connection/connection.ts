@@ -59,7 +59,8 @@ export function commandConnection(
     retryDelayOnClusterDown: 0,
     redisOptions: withoutPlace(redisOptions),
   })
-  // What is sent while a server is being connected to would fail at once: not by the first job, then.
+  // Connects to the servers early: commands sent while connecting would fail, and the first job
+  // must not.
   const warm = (server: Redis): void => {
     if (server.status === 'wait') server.connect().catch(() => undefined)
   }
@@ -71,7 +72,7 @@ export function commandConnection(
   return cluster
 }
 
-/** What a cluster decides for its servers by itself. */
+/** Without the options that a cluster sets for its servers itself. */
 function withoutPlace(options: Options): Options {
   const each = { ...options }
   delete each.lazyConnect
@@ -88,10 +89,9 @@ export async function connect(connection: Connection): Promise<void> {
 }
 
 /**
- * The connection that listens. Silence is no fault of it. In a cluster any server hears what is
- * published on any other: when one is gone, the next is tried.
- * Who listens subscribes again: where ioredis does and the connection is lost over it, nobody catches
- * the error, and the process would end.
+ * The connection for events; it may be silent. In a cluster any server has all messages: when one
+ * is gone, the next is tried. Its user resubscribes: where ioredis does, a lost connection is an
+ * uncaught error.
  */
 export function eventConnection(
   address: StoreAddress,

@@ -1,7 +1,7 @@
 import { StoreError } from '@crossgear/core-scheduler'
 import { storeErrorOf } from './errors.ts'
 
-/** What an acceptance means: the server has it, its disk has it, or so many replicas have it. */
+/** Meaning of an acceptance: the server has it, its disk has it, or this many replicas have it. */
 export type Durability =
   | { readonly level: 'store' }
   | { readonly level: 'fsync' }
@@ -13,7 +13,7 @@ export const confirmWithinMs = { fsync: 2_000, replicas: 1_000 } as const
 /** How a server is asked whether what was written on a connection is safe. */
 interface Question {
   readonly words: readonly [string, ...(string | number)[]]
-  /** What its answer lacks; undefined: nothing. */
+  /** Names what an answer lacks; undefined: nothing. */
   readonly lacks: (answer: unknown) => string | undefined
 }
 

@@ -1,17 +1,17 @@
 import { StoreError } from '@crossgear/core-scheduler'
 
-/** What Redis says when it is there and will not do it. */
+/** Errors of a Redis that is there and refuses. */
 const refusals =
   /^(OOM|READONLY|MISCONF|LOADING|BUSY|NOAUTH|WRONGPASS|NOPERM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|WRONGTYPE)\b/
 
-/** What ioredis says of every command while there is no connection. */
+/** ioredis's error for every command while there is no connection. */
 const unsent = /^Stream isn't writeable/
-/** What it says of a command that was under way when the connection ended, with a word on an option of its own. */
+/** ioredis's error for a command in progress when the connection ended. */
 const interrupted = /^Reached the max retries per request limit/
-/** What it says after it has asked each Sentinel once, though they answered. */
+/** ioredis's error after each Sentinel was asked once, even if they answered. */
 const anotherRound = /^All sentinels are unreachable\. Retrying from scratch after \d+ms\.$/
 
-/** Whether an error tells nothing but that there is no connection. */
+/** True for an error that only says that there is no connection. */
 export const tellsNothing = ({ message }: Error): boolean =>
   unsent.test(message) || anotherRound.test(message)
 
@@ -31,7 +31,7 @@ export function storeErrorOf(error: unknown): StoreError {
   return new StoreError(code, message, { cause: error })
 }
 
-/** Whether the server may have done what was asked all the same. */
+/** True if the server may have executed the command all the same. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT')
 }

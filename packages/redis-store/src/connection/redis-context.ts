@@ -16,7 +16,7 @@ import {
 /** Lanes in one call where a call takes several, some 30 us of the store's time each at most. */
 const lanesPerCall = 64
 
-/** What a script did that concerns indexes in other slots; called only in a cluster. */
+/** Called after a script in a cluster, to bring indexes in other slots up to date. */
 type AfterScript = (name: ScriptName, args: readonly ScriptArgument[]) => Promise<void>
 
 /** Defaults at the end of each line. */
@@ -202,5 +202,5 @@ export class RedisContext {
   }
 }
 
-/** What is asked of each lane; the same on a connection and on a pipeline. */
+/** Commands sent per lane, on a connection or a pipeline. */
 export type Commands = Pick<Redis, 'zcard' | 'exists'>

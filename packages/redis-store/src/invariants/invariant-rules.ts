@@ -1,6 +1,6 @@
 import { bandOf, type Band, type Level } from '@crossgear/core-scheduler'
 
-/** What a store holds of one lane. Ids as they are written. */
+/** The store's contents for one lane. Ids as they are written. */
 export interface LaneFacts {
   readonly lane: string
   /** Some fields of each job's hash, by id. */
@@ -35,7 +35,7 @@ const statusIn: Readonly<Record<string, string>> = {
   dead: 'error',
 }
 
-/** What is wrong in one lane. */
+/** Violations in one lane. */
 export function laneViolations(facts: LaneFacts, leniency: Leniency): string[] {
   return [
     ...idViolations(facts),

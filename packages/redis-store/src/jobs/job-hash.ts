@@ -41,7 +41,7 @@ const empty = Buffer.alloc(0)
 
 type Draft = { -readonly [Name in keyof Lease]?: Lease[Name] }
 
-/** What each field of a job's hash says of the job. */
+/** Readers of each field of a job's hash. */
 const readers: ReadonlyMap<string, (job: Draft, value: Buffer) => void> = new Map([
   ['status', (job, value) => void (job.status = value.toString('latin1') as Status)],
   ['enqueued', (job, value) => void (job.enqueuedAtMs = numberOf(value))],

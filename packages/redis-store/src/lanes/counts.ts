@@ -3,7 +3,7 @@ import type { LaneCounts } from '@crossgear/core-scheduler'
 /** The reply of the counts script for a lane: numbers, and in the end a time as text. */
 export type CountsReply = readonly (number | Buffer)[]
 
-/** What the counts script returns, by name. */
+/** The counts script's answer, by name. */
 export function countsOf(lane: string, reply: CountsReply): LaneCounts {
   const figures = reply.filter((figure) => typeof figure === 'number')
   const since = reply.at(-1)?.toString() ?? ''

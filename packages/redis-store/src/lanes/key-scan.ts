@@ -14,7 +14,7 @@ export class KeyScan {
     this.#keysPerLook = keysPerLook
   }
 
-  /** Whether the next look is the first of a lap. */
+  /** True if the next look begins a lap. */
   get isAtStart(): boolean {
     return this.#cursor === '0' && this.#server === 0
   }

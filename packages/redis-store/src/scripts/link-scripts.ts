@@ -75,7 +75,7 @@ function isLate(piece: string): boolean {
   return piece.search(include) >= 0
 }
 
-/** Those of the pieces that a text needs, and those that they need. */
+/** The pieces that a text needs, and those that these need. */
 function neededBy(text: string, pieces: readonly string[]): string[] {
   const needed: string[] = []
   for (const piece of pieces.toReversed()) {
@@ -86,7 +86,7 @@ function neededBy(text: string, pieces: readonly string[]): string[] {
   return needed
 }
 
-/** What is defined: `local function name`, `local name, name = ...` or `name = ...`. */
+/** Defined names: `local function name`, `local name, name = ...` or `name = ...`. */
 function namesOf(piece: string): string[] {
   const names = /^(?:local (?:function )?)?(\w+(?:, \w+)*)/.exec(piece)?.[1]
   return names?.split(', ') ?? []

@@ -1,7 +1,10 @@
 import { decode } from '@msgpack/msgpack'
 import type { ScriptArgument } from './scripts.ts'
 
-/** What is longer stands beside the packed list, bytes: it is copied less, and who keeps it does not keep everything. */
+/**
+ * Longer values stand beside the packed list, bytes: they are copied less often, and keeping one
+ * does not keep the whole list.
+ */
 const besideFrom = 1024
 
 /** Bytes before a value at most: of a number with itself, or of a string. */
@@ -51,7 +54,7 @@ export class Packer {
       else if (typeof value !== 'number' && value.length < besideFrom) most += value.length
     }
     if (this.#to.length - this.#at >= most) return
-    // What was handed out stays as it is.
+    // Buffers that were handed out stay as they are.
     this.#to = Buffer.allocUnsafeSlow(Math.max(most, slabBytes))
     this.#at = 0
   }
@@ -107,7 +110,7 @@ export class Packer {
   }
 }
 
-/** What a script packed. Strings are Buffers. */
+/** Unpacks a script's answer. Strings are Buffers. */
 export function unpack(reply: Buffer): unknown {
   return decode(reply, { rawStrings: true })
 }

@@ -68,7 +68,10 @@ const names = [
   'worked-lanes',
 ] as const
 
-/** Those that bring jobs or names: refused by a server that is full. All others free memory, or let jobs end. */
+/**
+ * Scripts that add jobs or names: a full server refuses them. All others free memory, or let jobs
+ * end.
+ */
 const growing: ReadonlySet<ScriptName> = new Set([
   'step',
   'import',
@@ -77,7 +80,7 @@ const growing: ReadonlySet<ScriptName> = new Set([
   'register-lane',
 ])
 
-/** Those whose arguments are packed, as their heads say. */
+/** Scripts with packed arguments, as their heads say. */
 const packed: ReadonlySet<ScriptName> = new Set(['step', 'step-free', 'import'])
 
 /** Steps without submissions run on a full server, too: one file, two commands. */
@@ -91,7 +94,7 @@ export type ScriptArgument = string | number | Uint8Array
 type Call = (keys: number, ...args: ScriptArgument[]) => Promise<unknown>
 type PlainCall = (command: 'EVAL', lua: string, ...args: Parameters<Call>) => Promise<unknown>
 
-/** Whether the server has lost the script once more since ioredis sent it again by its name. */
+/** True if the server lost the script again after ioredis sent it by name. */
 const isForgotten = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('NOSCRIPT')
 
@@ -156,7 +159,7 @@ export class Scripts {
     })
   }
 
-  /** What one turn sends leaves in one write. */
+  /** Sends all commands of one turn in one write. */
   #cork(): void {
     if (this.#corked || this.#redis.status !== 'ready' || !('stream' in this.#redis)) return
     const { stream } = this.#redis

@@ -329,7 +329,7 @@ export class RedisJobs {
     await this.#lostClaims.settle((lane, first, end) => this.#putBack(lane, first, end))
   }
 
-  /** What no worker has heard of goes back to the front. */
+  /** Puts jobs that no worker has seen back to the front. */
   async #putBack(lane: string, first: number, end: number): Promise<void> {
     const found = await this.#given(lane, first, end)
     const outcomes = found.map((held) => ({ ...held, kind: 'requeueFront' as const }))

@@ -7,7 +7,7 @@ export function limitArguments(throttle: Throttle = {}, worker = ''): ScriptArgu
   return [concurrency, rate?.jobs ?? 0, rate?.perMs ?? 0, timeoutMs, perWorker, worker]
 }
 
-/** What the claim script is told of limits: only of queues that the groups take from. */
+/** The claim script's arguments about limits, for the queues of the groups only. */
 export function throttleArguments(
   { groups, worker }: Pick<ClaimRequest, 'groups' | 'worker'>,
   names: LaneNames,

@@ -127,7 +127,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     expect(emptied).not.toHaveBeenCalled()
   })
 
-  /** What a Faktory worker asks for. */
+  /** A Faktory worker's request. */
   const ofQueue = (lanes: readonly string[]): ClaimRequest => ({
     by: 'consumer',
     groups: [{ lanes, queue: 'default' }],

@@ -10,7 +10,7 @@ const bytes = Buffer.from('some bytes')
 const job = { input: bytes, door: 'faktory', level: 5, foreground: true } as const
 const held = { lane: 'mail', id: 1 }
 
-/** What a worker may do to the job that it holds. */
+/** Outcomes that a worker can give its job. */
 const outcomes: Readonly<Record<string, (held: Lease) => Outcome>> = {
   complete: (job) => ({ ...named(job), kind: 'complete', output: bytes }),
   fail: (job) => ({ ...named(job), kind: 'fail', message: bytes, isException: true }),

@@ -48,7 +48,7 @@ test('what a function names itself is made when it is called', () => {
   expect(at('jobKey')).toBeLessThan(at('joinsBatch'))
 })
 
-/** Those whose arguments are one packed list, which their heads describe. */
+/** Scripts whose arguments are one packed list, as their heads describe. */
 const packed = new Set(['step.lua', 'imports/import.lua'])
 const plain = filesIn(folder).filter((file) => !file.startsWith('lib/') && !packed.has(file))
 

@@ -55,7 +55,7 @@ export function take(
   return store.claim({ by, groups: [{ lanes, ...group }], max })
 }
 
-/** What a Faktory consumer of the queue gets. */
+/** A Faktory consumer's claim on the queue. */
 export function fetch(
   store: SteppedStore,
   queue: string,

@@ -12,7 +12,7 @@ import type { SteppedStore } from './store-world.ts'
 
 const long = Buffer.alloc(2_000, 'x')
 
-/** What goes to the store at one time. */
+/** Steps: all that goes to the store in one call. */
 export function stepContract(open: OpenWorld): void {
   describe('a step', () => {
     const arrivals = (lane: string, ...jobs: NewJob[]) => ({

@@ -3,7 +3,7 @@ import type { Band, LaneNames, SingleSteps, Store, Throttle } from '@crossgear/c
 /** A store that takes the parts of a step one by one as well. */
 export type SteppedStore = Store & SingleSteps
 
-/** What a store is made with, for all nodes of a world. */
+/** Options of a store, for all nodes of a world. */
 export interface WorldOptions {
   readonly names?: LaneNames
   /** Dead jobs that a lane keeps. */
@@ -52,7 +52,7 @@ export interface StoreWorld {
   expire(lane: string, id: number): Promise<void>
   /** Limits the jobs of a lane by band, as Gearman's `maxqueue` does. */
   limit(lane: string, most: Readonly<Partial<Record<Band, number>>>): Promise<void>
-  /** What is wrong in the store; nothing for a store in order. */
+  /** Violations in the store; none for a sound one. */
   violations(): Promise<readonly string[]>
   close(): Promise<void>
 }

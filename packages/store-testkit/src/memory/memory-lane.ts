@@ -73,7 +73,7 @@ export class MemoryLane {
   readonly dead: number[] = []
   readonly unique = new Map<string, number>()
   readonly jids = new Map<string, number>()
-  /** Who holds each lock, and until when. */
+  /** The holder of each lock, and until when. */
   readonly uniqueLocks = new Map<string, { readonly id: number; readonly untilMs: number }>()
   /** The last tick of each cron entry, milliseconds. */
   readonly ticks = new Map<string, number>()
@@ -90,7 +90,7 @@ export class MemoryLane {
   /** Jobs up to this number were cleared away, those that stood in no place as well. */
   clearedTo = 0
   nativeWorkers = 0
-  /** What native programs may have left, and since when it has been so, the store's milliseconds. */
+  /** Possible orphans of native programs, and since when, the store's milliseconds. */
   readonly repairCandidates = new Map<string, number>()
   /** The last id that there was when the lane was looked at, and the store's milliseconds of that. */
   seen: { readonly upTo: number; readonly atMs: number } = { upTo: 0, atMs: 0 }
@@ -112,7 +112,7 @@ export class MemoryLane {
     return this.#lastId
   }
 
-  /** Whether nothing has been in it for so long; then its figures begin anew. */
+  /** True if the lane has been empty for this long; then its figures start again. */
   isOver(nowMs: number, idleForMs: number): boolean {
     const { high, normal, low } = this.queues
     const jobs = high.length + normal.length + low.length + this.scheduled.size + this.busy.size
@@ -194,7 +194,7 @@ export class MemoryLane {
     return bands.reduce((sum, band) => sum + this.queues[band].length, 0)
   }
 
-  /** Whether there is a queued job that is more than what a client has left behind. */
+  /** True if there is a queued job that its clients have not abandoned. */
   get hasWanted(): boolean {
     return bands.some((band) =>
       this.queues[band].some((id) => {

@@ -18,7 +18,7 @@ const epochMs = 1_700_000_000_000
 
 const weekMs = 7 * 24 * 3600 * 1000
 
-/** What one node hears of. */
+/** Events for one node. */
 export interface Subscriber {
   readonly node: string
   readonly watched: ReadonlySet<string> | 'all'
@@ -37,7 +37,7 @@ export class MemoryWorld implements StoreWorld {
   readonly numbers = new Map<string, number>()
   /** Node to its last heartbeat. */
   readonly beats = new Map<string, number>()
-  /** Who looks after native orphans, the store's milliseconds. */
+  /** The node that looks after native orphans, the store's milliseconds. */
   leader: { readonly node: string; readonly untilMs: number } | undefined
   /** When jobs of queues with a rate were handed out, the latest first. */
   readonly starts = new Map<string, number[]>()

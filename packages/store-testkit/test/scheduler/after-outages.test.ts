@@ -21,7 +21,7 @@ describe('a node that the store was away for', () => {
     node.store.listener = listener
   })
 
-  /** What the store is asked for first fails so many times. */
+  /** Makes the first calls of the store fail, this many times. */
   function failAtFirst(times: number): void {
     const lanes = node.store.lanes.bind(node.store)
     let left = times

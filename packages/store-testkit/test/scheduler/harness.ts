@@ -78,7 +78,7 @@ export class TestClient implements Submission, Waiter {
   result: Submitted | undefined
   laneNumber: number | undefined
   refusal: StoreError | undefined
-  /** What it heard, each event as a line. */
+  /** Events heard, each as a line. */
   readonly heard: string[] = []
 
   constructor(over: Partial<NewJob>) {

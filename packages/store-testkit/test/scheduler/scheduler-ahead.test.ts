@@ -6,7 +6,7 @@ describe('a worker that goes on at once', () => {
   let cluster: Cluster
   let node: TestNode
   let claims: number
-  /** What the store is asked for waits for this, in its order. */
+  /** Calls of the store wait for this, in their order. */
   let storeIsBusy: Promise<void> | undefined
   beforeEach(async () => {
     cluster = new Cluster()

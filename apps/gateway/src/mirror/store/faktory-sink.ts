@@ -19,7 +19,7 @@ const mostWaitingBytes = 8 * 1024 * 1024
 export interface FaktorySinkOptions {
   readonly server: ServerTarget
   readonly names: LaneNames
-  /** What its store is called: the jids of copies are made of it. */
+  /** Name of its store: the jids of copies are made from it. */
   readonly source: string
   readonly counts: MirrorCounts
   readonly onChange: (error?: Error) => void
@@ -90,7 +90,7 @@ export class FaktorySink implements CopySink {
     }
   }
 
-  /** What waited is not sent later: copies are of now. */
+  /** Copies are live: jobs that waited here are not sent later. */
   #lost(error: Error): void {
     this.#options.counts.refused += this.asked
     this.#waiting = []

@@ -9,7 +9,7 @@ const itemBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 const callSeconds = 'crossgear_store_call_seconds'
 const stepItems = 'crossgear_step_items'
 
-/** What a step carries, and how many of it. */
+/** The parts of a step, and how to count each. */
 const parts = {
   reports: ({ reports }: Step) => reports.length,
   outcomes: ({ outcomes }: Step) => outcomes.reduce((sum, of) => sum + of.outcomes.length, 0),
@@ -19,7 +19,7 @@ const parts = {
 type Part = keyof typeof parts
 const partNames = Object.keys(parts) as readonly Part[]
 
-/** What this node counts of its calls to the store. */
+/** This node's figures about its calls to the store. */
 export class CallFigures implements CallObserver {
   /** By script. */
   readonly #calls = new Map<string, PlainHistogram>()

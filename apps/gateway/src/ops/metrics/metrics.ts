@@ -30,7 +30,7 @@ const usualEnd = 'ended'
 
 /** Counters of this process, on a registry of its own. */
 export class Metrics {
-  /** What is counted of calls to the store. */
+  /** Figures about calls to the store. */
   readonly calls = new CallFigures()
   /** Counters of jobs. */
   readonly jobs: JobFigures

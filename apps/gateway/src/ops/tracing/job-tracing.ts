@@ -120,7 +120,7 @@ function linksTo(traceparent: string | undefined): Link[] {
   return context ? [{ context }] : []
 }
 
-/** What a Faktory producer put into `custom.traceparent`. */
+/** A Faktory producer's `custom.traceparent`. */
 function producerTrace(envelope: string | undefined): string | undefined {
   if (!envelope?.includes('"traceparent"')) return undefined
   const custom = scanObject(envelope).get('custom')

@@ -44,7 +44,7 @@ const strangers: readonly Step[] = [
   ['stranger', 'WORK_EXCEPTION', 'H#1', 'x'],
 ]
 
-/** What is said of a job before it is somebody's, while it is another's, and when it is over. */
+/** Replies about a job that is not this worker's: not yet, another's, or over. */
 const notOwned: readonly Case[] = strangers.map((word) => ({
   name: `${word[1]} for a job that is not its`,
   steps: [

@@ -5,13 +5,13 @@ export interface HttpCase {
   readonly name: string
   /** Text commands before it. */
   readonly before?: readonly string[]
-  /** What is written on a connection each, one after the other; one byte per character. */
+  /** Written on one connection each, in order; one byte per character. */
   readonly requests: readonly string[]
   /** Answers that count: gearmand may say more before it closes. 1. */
   readonly answers?: number
   /** The client leaves when the server has the job. */
   readonly leaves?: true
-  /** What the worker says of the job; `H#1` is its handle. Without it no worker is there. */
+  /** The worker's words about the job; `H#1` is its handle. Absent: no worker is there. */
   readonly work?: readonly Request[]
 }
 

@@ -3,7 +3,7 @@ export interface HttpImprovement {
   /** Name of the case. */
   readonly name: string
   readonly reason: string
-  /** What only one of the servers says. */
+  /** Lines that only one of the servers says. */
   readonly gearmand: readonly string[]
   readonly crossgear: readonly string[]
 }

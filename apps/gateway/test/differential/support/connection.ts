@@ -89,7 +89,7 @@ export class Connection {
     })
   }
 
-  /** What came since it was asked last. */
+  /** Messages that came since the last call. */
   take(): readonly Message[] {
     const heard = this.#heard
     this.#heard = []

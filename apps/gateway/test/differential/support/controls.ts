@@ -25,7 +25,7 @@ export class Controls {
       const lines = lists.flat().filter((line) => !isControl(line) && line !== '.\n')
       if (lines.length <= count) break
     }
-    // What a lost connection leaves behind is in the store before this is answered.
+    // Traces of a lost connection reach the store before this is answered.
     await Promise.all(this.#connections.map((each) => each.list('status')))
   }
 
@@ -42,7 +42,7 @@ export class Controls {
   }
 }
 
-/** Whether a line of the reply to `workers` is about a connection of the suite. */
+/** True for a line of the reply to `workers` that is about a connection of the suite. */
 export function isControl(line: string): boolean {
   return line.includes(` ${id} `)
 }

@@ -1,6 +1,6 @@
 import type { Transcript } from './play.ts'
 
-/** What two servers said differently: everything a connection heard at a step, on either side. */
+/** Everything that two servers said differently, by connection and step. */
 export interface Differences {
   readonly gearmand: Transcript
   readonly crossgear: Transcript
@@ -20,7 +20,7 @@ export function differences(gearmand: Transcript, crossgear: Transcript): Differ
   }
 }
 
-/** What Crossgear has to say where gearmand says this. */
+/** The transcript expected of Crossgear where gearmand gave this one. */
 export function improved(gearmand: Transcript, known: Differences | undefined): Transcript {
   if (!known) return gearmand
   const changed = new Set([...known.gearmand, ...known.crossgear].map((line) => placeOf(line)))

@@ -5,7 +5,7 @@ import { Controls, isControl } from './controls.ts'
 import { Names } from './names.ts'
 import type { Server } from './server.ts'
 
-/** What each connection heard at each step, such as `3 worker NOOP`. */
+/** Messages at each connection and step, such as `3 worker NOOP`. */
 export type Transcript = readonly string[]
 
 /** How long what is expected may take to come, milliseconds. */

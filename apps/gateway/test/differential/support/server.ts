@@ -1,4 +1,4 @@
-/** What the handles of every server begin with. */
+/** Prefix of the handles of every server. */
 export const handlePrefix = 'H:test'
 
 /** A server that has just started, and its end. */

@@ -2,7 +2,7 @@ import { systemClock } from '../../../src/net/clock.ts'
 
 type Clock = typeof systemClock
 
-/** What is put off by less than this is done at once; more stands still until time flows. */
+/** Shorter delays are over at once; longer ones stand still until time flows. */
 const momentMs = 100
 
 /**

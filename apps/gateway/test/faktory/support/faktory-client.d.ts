@@ -1,4 +1,4 @@
-/** What the tests use of the npm package faktory-client, which has no types of its own. */
+/** The parts of the npm package faktory-client that the tests use: it has no types of its own. */
 declare module 'faktory-client' {
   export default class Client {
     constructor(options: { readonly url: string; readonly wid?: string })

@@ -23,7 +23,7 @@ export interface FaktoryGateway {
 
 export interface GatewayOptions extends Partial<FaktoryDoorOptions>, SchedulerSettings {}
 
-/** What a test file needs: a Redis for the file, and gateways that end with each test. */
+/** A Redis for the test file, and gateways that end with each test. */
 export function faktoryGateways(): {
   readonly open: (options?: GatewayOptions) => Promise<FaktoryGateway>
   readonly redis: Schedulers['redis']

@@ -1,6 +1,6 @@
 import type { FwpClient } from './fwp-client.ts'
 
-/** What INFO says of jobs. */
+/** INFO's figures about jobs. */
 export interface Figures {
   readonly scheduled: number
   readonly retries: number

@@ -22,7 +22,7 @@ export interface GearmanGateway {
 
 export interface GatewayOptions extends Partial<GearmanDoorOptions>, SchedulerSettings {}
 
-/** What a test file needs: a Redis for the file, and gateways that end with each test. */
+/** A Redis for the test file, and gateways that end with each test. */
 export function gearmanGateways(): {
   readonly open: (options?: GatewayOptions) => Promise<GearmanGateway>
   readonly redis: Schedulers['redis']

@@ -8,7 +8,7 @@ import { ask } from '../../http/support/http-client.ts'
 import { startGateway } from '../../support/gateway-process.ts'
 import { HealthyPeers, type Ports } from './healthy-peers.ts'
 
-/** What the gateway may need, whatever comes. A fresh one takes some 90 MiB. */
+/** Memory limit, whatever comes. A fresh gateway has some 90 MiB. */
 const mostMemoryMiB = 400
 
 /** A gateway process on a Redis of its own, with healthy peers at every door. */
@@ -87,7 +87,7 @@ export class Target {
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024
   }
 
-  /** What `/metrics` says was turned away at a door for a reason. */
+  /** Rejections at a door for a reason, from `/metrics`. */
   async rejected(door: string, reason: string): Promise<number> {
     const { body } = await ask(this.ports.web, '/metrics', { method: 'GET' })
     const line = new RegExp(`rejected_total{door="${door}",reason="${reason}"} (\\d+)`)

@@ -46,7 +46,7 @@ export async function openRaw(port: number): Promise<Socket> {
   return socket
 }
 
-/** What comes until the text holds `end`, or the connection ends. */
+/** Reads until the text holds `end`, or the connection ends. */
 export async function readUntil(socket: Socket, end: string): Promise<string> {
   let text = ''
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {

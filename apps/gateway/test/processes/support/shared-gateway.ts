@@ -6,7 +6,7 @@ import { startRedis } from '../../support/redis-server.ts'
 /** How long is waited for what is bound to come, also on a busy machine. */
 export const patience = { timeout: 30_000, interval: 50 }
 
-/** What the log says of a process. */
+/** A process, as the log describes it. */
 export interface Part {
   readonly process: number
   readonly pid: number

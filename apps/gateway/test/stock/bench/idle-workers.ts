@@ -27,7 +27,7 @@ async function latencies(workers: IdleWorkers, jobs: number, wakeups: number): P
   const found: number[] = []
   for (let job = -warmUps; job < jobs; job++) {
     const took = await workers.wakeUp(String(job))
-    // Those who were woken in vain sleep again; with one woken at a time there are none.
+    // Workers that were woken in vain become idle again; with one woken at a time there are none.
     if (wakeups === 0) await workers.settle()
     if (job >= 0) found.push(took)
   }

@@ -1,4 +1,4 @@
-// What the programs on Node share: commands come as lines, bytes travel as hex.
+// Shared by the programs on Node: commands come as lines, bytes travel as hex.
 import { createInterface } from 'node:readline'
 
 export const say = (...words) => void process.stdout.write(`${words.join(' ')}\n`)

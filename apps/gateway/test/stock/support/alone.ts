@@ -23,7 +23,7 @@ function gone(client: StockProcess, handle: string): Promise<void> {
   }, patience)
 }
 
-/** What each client can do with a worker that does as it is told. */
+/** Everything each client can do, with an obedient worker. */
 export function alone(stage: Stage): void {
   const clientWorker = async (kit: StockKit, prefix: string) => {
     if (!plain) throw new Error('no worker to test with')

@@ -4,7 +4,7 @@ import { kitsNamed, present, type StockKit } from './kits.ts'
 import type { Stage } from './stage.ts'
 import { hex, unhex, type StockProcess } from './stock-process.ts'
 
-/** What a client heard of one job. */
+/** All that a client heard about one job. */
 interface Heard {
   readonly bytes: Buffer
   readonly warnings: readonly string[]

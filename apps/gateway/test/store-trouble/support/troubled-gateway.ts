@@ -13,7 +13,7 @@ import { recordingLog } from '../../support/recording-log.ts'
 /** How long a change of the store may take to show, milliseconds. */
 const patience = { timeout: 20_000, interval: 50 }
 
-/** What each door says to a job that is handed in. */
+/** Each door's answer to a submission. */
 type Answers = Readonly<Record<'gearman' | 'faktory' | 'http', string>>
 
 const taken: Answers = { gearman: 'JOB_CREATED', faktory: '+OK', http: '200 JOB_CREATED' }
@@ -103,7 +103,7 @@ export class TroubledGateway {
     return ask(this.#httpPort, path)
   }
 
-  /** What `/readyz` says. */
+  /** The answer of `/readyz`. */
   async readiness(): Promise<{ readonly status: number; readonly reason?: string }> {
     const answer = await fetch(`http://127.0.0.1:${this.#webPort}/readyz`)
     const { reason } = (await answer.json()) as { reason?: string }
@@ -149,7 +149,7 @@ export class TroubledGateway {
     expect(await this.handIn()).toEqual(taken)
   }
 
-  /** Who asks for a job is answered, and has none. */
+  /** A worker that asks for a job is answered, and gets none. */
   async givesNoJobs(): Promise<void> {
     const [gearman, faktory] = await this.#grab()
     expect(gearman).toEqual(['NO_JOB'])

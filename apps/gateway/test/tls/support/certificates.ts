@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-/** Whether there is an openssl to make certificates with. On a build machine there must be. */
+/** True where there is no openssl to make certificates with. A build machine must have it. */
 export const lacksOpenssl: boolean =
   spawnSync('openssl', ['version'], { stdio: 'ignore' }).status !== 0 &&
   process.env['CI'] !== 'true'

@@ -60,7 +60,7 @@ async function playBack(journal: FileHandle, database: FileHandle, first: Segmen
       const bytes = await read(journal, at, recordBytes)
       const page = bytes.readUInt32BE(0)
       const data = bytes.subarray(4, 4 + pageBytes)
-      // What was not written to its end was not needed yet either.
+      // A page that was not written to its end was not needed yet.
       if (page === 0 || checksumOf(data, segment.nonce) !== bytes.readUInt32BE(4 + pageBytes))
         return
       if (page <= databasePages) await database.write(data, 0, pageBytes, (page - 1) * pageBytes)

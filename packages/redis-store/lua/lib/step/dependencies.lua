@@ -1,5 +1,5 @@
--- What a Faktory job is tied to: a lock that keeps its doubles out, a batch, and as a callback the batch
--- that it was pushed for. Needs keys.lua.
+-- The dependencies of a Faktory job: a lock that keeps its doubles out, a batch, and, for a callback, the batch that it
+-- was pushed for. Needs keys.lua.
 
 -- Gives back the lock of a job, unless it ran out and another job holds it now.
 local function unlock(lane, id, lock)
@@ -14,9 +14,9 @@ local function notifyBatches(key, bid, ranBefore, callback, isDone, isOver)
   if callback and isOver then callbackEnded(callback, isDone) end
 end
 
--- What the end of a run, or of a job, means to what the job is tied to. `how`: success; expired, nobody
--- wanted it any more; retried, it failed and will be tried again; failed, for good; dropped, by an operator. `dependencies`:
--- the fields `once`, `bid`, `callback` and `ran` of the job, where they were read already.
+-- Releases a job's dependencies at the end of a run or of the job. `how`: success; expired: nobody wanted it; retried;
+-- failed: for good; dropped: by an operator. `dependencies`: its fields `once`, `bid`, `callback` and `ran`, if read
+-- already.
 local function releaseDependencies(lane, id, how, dependencies)
   local key = jobKey(lane, id)
   local job = dependencies or redis.call('HMGET', key, 'once', 'bid', 'callback', 'ran')

@@ -18,7 +18,7 @@ import {
 const unique = bytes('one of a kind')
 const foreground = true
 
-/** What an operator does to lanes and jobs. */
+/** Operations of administrators on lanes and jobs. */
 export function administrationContract(open: OpenWorld): void {
   describe('administration', () => {
     test('a limit holds from the job on that would break it, until it is lifted', async () => {

@@ -20,7 +20,7 @@ const throttled = (throttle: Throttle): { throttles: ReadonlyMap<string, Throttl
 })
 const jobs = (count: number) => Array.from({ length: count }, () => aJob({ door: 'faktory' }))
 
-/** What a claim says of throttles. */
+/** The throttles in the answer to a claim. */
 async function heldBack(
   store: SteppedStore,
   lanes: readonly string[],

@@ -31,7 +31,7 @@ async function heldNative(world: StoreWorld, store: SteppedStore) {
   return takeOne(store, 'mail')
 }
 
-/** What native workers do to the jobs of all doors, and what native clients are owed. */
+/** Native workers on jobs of all doors, and the rights of native clients. */
 export function nativeContract(open: OpenWorld): void {
   describe('native workers’ outcomes', () => {
     test('two nodes that settle the same job settle it once', async () => {

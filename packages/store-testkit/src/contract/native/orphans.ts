@@ -22,7 +22,7 @@ const lease = {
 } satisfies RepairRequest
 const minute = 60_000
 
-/** What native programs leave behind when they die. */
+/** Orphans of native programs that died. */
 export function orphanContract(open: OpenWorld): void {
   describe('leftovers of native programs', () => {
     test('a busy job whose worker went silent goes back, once, and not before its time', async () => {

@@ -8,7 +8,7 @@ import type { MemoryWorld } from '../memory-world.ts'
  */
 export type RunEnd = 'success' | 'expired' | 'retried' | 'failed' | 'dropped'
 
-/** What the end of a run, or of a job, means to what the job is tied to. */
+/** Releases a job's dependencies at the end of a run, or of the job. */
 export function releaseDependencies(
   world: MemoryWorld,
   lane: MemoryLane,
@@ -33,7 +33,7 @@ export function unlock(lane: MemoryLane, { id, terms }: MemoryJob): void {
   if (key !== undefined && lane.uniqueLocks.get(key)?.id === id) lane.uniqueLocks.delete(key)
 }
 
-/** Whether another job holds the lock that a new one asks for. */
+/** True if another job holds the lock that a new one asks for. */
 export function isLocked(world: MemoryWorld, lane: MemoryLane, key: string): boolean {
   return (lane.uniqueLocks.get(key)?.untilMs ?? 0) > world.nowMs()
 }

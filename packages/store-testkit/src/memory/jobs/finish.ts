@@ -94,7 +94,7 @@ function isHeld(job: MemoryJob, token: string): boolean {
   return token === 'native' ? isUnsettled(job) : job.token === token
 }
 
-/** Whether a native worker finished a job of another door, and nobody settled it. */
+/** True for another door's job that a native worker finished and nobody settled. */
 export function isUnsettled({ door, token, settled, status }: MemoryJob): boolean {
   const isFinal = status === 'success' || status === 'error'
   return door !== 'native' && token === undefined && !settled && isFinal

@@ -1,7 +1,7 @@
 import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
-/** Whether a lane's queue may hand out one more job; if not, notes for how long. */
+/** True if a lane's queue may hand out one more job; if not, notes for how long. */
 export function hasRoom(
   world: MemoryWorld,
   { lane }: MemoryLane,
@@ -24,7 +24,7 @@ export function hasRoom(
   return false
 }
 
-/** Whether a lane's queue has a limit. */
+/** True if a lane's queue has a limit. */
 export function isThrottled(world: MemoryWorld, lane: string): boolean {
   return world.options.throttles?.has(world.names.parse(lane).queue) ?? false
 }

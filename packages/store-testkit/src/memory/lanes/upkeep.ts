@@ -72,7 +72,7 @@ export function expiredIn(world: MemoryWorld, lane: MemoryLane, max: number): Le
   })
 }
 
-/** What workers behind a node hold in a lane. */
+/** Jobs that workers behind a node hold in a lane. */
 export function heldIn(world: MemoryWorld, lane: MemoryLane, node: string): HeldRef[] {
   return [...lane.busy.keys()].flatMap((id) => {
     const token = lane.job(id, world.nowMs())?.token

@@ -13,7 +13,7 @@ import type { MemoryWorld } from '../memory-world.ts'
 
 type Step = <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
 
-/** What a {@link MemoryWorld} does about what native programs did past all nodes. */
+/** Repairs in a {@link MemoryWorld} for work of native programs that no node saw. */
 export class MemoryNativeStore implements NativeStore {
   readonly #node: string
   readonly #step: Step
@@ -93,7 +93,7 @@ function isUnsettledIn(world: MemoryWorld, lane: MemoryLane, id: number): boolea
   return job !== undefined && isUnsettled(job)
 }
 
-/** What a native worker left that died, or was slow, between two steps of finishing. */
+/** Completes the job of a native worker that died, or was slow, between two steps of finishing. */
 function mendTime(world: MemoryWorld, lane: MemoryLane, id: number): void {
   const job = lane.job(id, world.nowMs())
   if (!job) return
@@ -105,7 +105,7 @@ function mendTime(world: MemoryWorld, lane: MemoryLane, id: number): void {
   }
 }
 
-/** What a job looks like while nothing happens to it; undefined for one that is where it should be. */
+/** Describes a job to which nothing happens; undefined for one that is where it should be. */
 function signOf(lane: MemoryLane, job: MemoryJob): string | undefined {
   if (job.token !== undefined) return undefined
   if (job.status === 'busy') {

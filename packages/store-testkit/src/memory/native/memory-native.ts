@@ -6,7 +6,7 @@ import type { NativePeer } from '../../contract/store-world.ts'
 /** Seconds that a native client's finished job stays. */
 export const nativeRetentionSeconds = 90_000
 
-/** What a GearMonkey client and worker do to a store in memory. */
+/** A GearMonkey client and worker on a store in memory. */
 export class MemoryNative implements NativePeer {
   readonly #world: MemoryWorld
 
