@@ -6,7 +6,7 @@ interface Timer {
   readonly task: () => void
 }
 
-/** Turns that one call of {@link ManualClock.turn} runs before it takes the tasks for endless. */
+/** Turns of one call of {@link ManualClock.turn} after which the tasks count as endless. */
 const mostTurns = 10_000
 
 /** A clock that only moves when it is told to. Equal runs give equal orders. */
@@ -76,7 +76,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Node runs all promise callbacks, those that they make too, before it comes to an immediate. */
+/** Node runs all promise callbacks, also newly made ones, before an immediate. */
 function promisesSettled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -4,17 +4,17 @@ import type { ConsumerNews } from './store/queue-ports.ts'
 export interface SchedulerEvents {
   /** The store took a heartbeat. `wasReset`: it had forgotten this node. */
   beat: [wasReset: boolean]
-  /** These nodes have died, said again until they are reclaimed. */
+  /** These nodes are dead; repeated until they are reclaimed. */
   deadNodes: [nodes: readonly string[]]
-  /** The store has to be told again what this node told it. Listeners are waited for. */
+  /** The store needs this node's state again. Listeners are awaited. */
   storeReset: []
-  /** These lanes are heard of from now on; what happened there before went unheard. */
+  /** These lanes are watched from now on; earlier events were missed. */
   lanesWatched: [fresh: ReadonlySet<string> | 'all']
   /** A throttled queue may have room. */
   roomAgain: [queue: string]
   /** An operator closed a lane to consumers. */
   laneClosed: [lane: string]
-  /** An operator has an order for a Faktory worker, or it lives. */
+  /** An order for a Faktory worker, or a sign of life from one. */
   consumerNews: [wid: string, news: ConsumerNews]
 }
 
@@ -38,7 +38,7 @@ export class SchedulerEmitter {
     for (const listener of this.#of(event)) void listener(...words)
   }
 
-  /** Calls the listeners one after the other, each when the last one is done. Throws what one throws. */
+  /** Calls the listeners one at a time. Throws the error of any. */
   async emitInTurn<Event extends keyof SchedulerEvents>(
     event: Event,
     ...words: SchedulerEvents[Event]

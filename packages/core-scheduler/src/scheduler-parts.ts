@@ -32,7 +32,7 @@ import type { Clock, Observer, Store } from './store/ports.ts'
 
 export type SchedulerParts = ReturnType<typeof schedulerParts>
 
-/** Builds the parts of a scheduler, each from those before it. Who comes later is told by the emitter. */
+/** Builds the parts of a scheduler, each from those before it; the emitter connects the rest. */
 export function schedulerParts(
   store: Store,
   clock: Clock,

@@ -27,8 +27,8 @@ import type { TaskTimes } from './maintenance/task-times.ts'
 import type { Waiter } from './results/waiters.ts'
 
 /**
- * The meaning between doors and store: who gets which job, who is woken, who hears the outcome. It
- * knows no protocol and holds nothing that another node needs.
+ * Everything between doors and store: gives jobs to workers, wakes workers, delivers outcomes. It
+ * knows no protocol and holds no state that another node needs.
  */
 export class Scheduler {
   readonly registry: LaneRegistry
@@ -36,16 +36,16 @@ export class Scheduler {
   readonly leases: LeaseTimers
   /** Operations for administrators. */
   readonly admin: Administration
-  /** Faktory queues as wholes. */
+  /** Operations on whole Faktory queues. */
   readonly queues: QueueControl
   readonly batches: BatchStore
   readonly cron: CronStore
-  /** Scheduled, retried and dead jobs. */
+  /** Operations on scheduled, retried and dead jobs. */
   readonly sets: JobSets
   readonly jobs: JobLookup
-  /** Counts of this node's background tasks. */
+  /** Metrics of this node's background tasks. */
   readonly tasks: TaskTimes
-  /** Which Faktory workers hold what goes back when they die. */
+  /** Faktory workers with leases that end when they die. */
   readonly holders: LeaseHolders
   readonly #store: Store
   readonly #clock: Clock
@@ -72,7 +72,7 @@ export class Scheduler {
     this.#parts = parts
   }
 
-  /** Learns the lanes and joins the nodes. Throws where the store cannot be reached. */
+  /** Loads the lanes and joins the nodes. Throws if the store cannot be reached. */
   async start(): Promise<void> {
     const { notifications, maintenance } = this.#parts
     this.#store.listen(notifications)
@@ -83,33 +83,33 @@ export class Scheduler {
     this.onStoreReset(() => this.#openRouted())
   }
 
-  /** Is called when the store has forgotten what this node told it; what it returns ends that. */
+  /** Called when the store has lost this node's state; returns a function that unsubscribes. */
   onStoreReset(reminder: () => Promise<void> | void): () => void {
     return this.#parts.events.on('storeReset', reminder)
   }
 
-  /** Is called when an operator closed a lane to consumers; what it returns ends that. */
+  /** Called when an operator closes a lane to consumers; returns a function that unsubscribes. */
   onLaneClosed(listener: (lane: string) => void): () => void {
     return this.#parts.events.on('laneClosed', listener)
   }
 
-  /** From now on no worker is given a job, or woken for one; outcomes of those handed out are taken. */
+  /** From now on no worker gets a job or is woken; outcomes are still taken. */
   drain(): void {
     this.#parts.claims.stop()
     this.#parts.wakeups.idle.close()
   }
 
-  /** Jobs in the hands of this node's workers. */
+  /** Jobs held by this node's workers. */
   get running(): number {
     return this.#parts.activeLeases.size
   }
 
-  /** Resolves when no worker of this node has a job. */
+  /** Resolves when no worker of this node holds a job. */
   whenIdle(): Promise<void> {
     return this.#parts.activeLeases.whenEmpty()
   }
 
-  /** Leaves the nodes; what is still held by Gearman workers of this node goes back. */
+  /** Leaves the nodes; jobs held by this node's Gearman workers go back. */
   async stop(): Promise<void> {
     this.#parts.claims.stop()
     this.leases.close()
@@ -119,8 +119,8 @@ export class Scheduler {
   }
 
   /**
-   * Hands in a job for a lane. The answer comes when the store has it. It waits for `ready`, if given, and what
-   * comes for its queue meanwhile goes behind it.
+   * Submits a job to a lane; answered when the store has it. It waits for `ready`, if given; later
+   * jobs for its queue wait behind it.
    */
   submit(lane: string, submission: Submission, ready?: Promise<unknown>): void {
     const { fn } = this.registry.names.parse(lane)
@@ -134,7 +134,7 @@ export class Scheduler {
     if (submission.waiter) this.#parts.subscriptions.touch()
   }
 
-  /** Asks for one job. The answer comes at once, with a job or without. */
+  /** Claims one job. The answer comes at once, with a job or without. */
   claim(request: FetchRequest): void {
     this.#parts.claims.add(request)
   }
@@ -146,7 +146,9 @@ export class Scheduler {
     this.#parts.outcomes.add(assignment, outcome, settlement)
   }
 
-  /** A failure that the worker reports: final, due again or dead by the job's policy. */
+  /**
+   * A failure that the worker reports; the job's policy decides if it is final, due again or dead.
+   */
   fail(assignment: Assignment, report: FailureReport, settlement?: Settlement): void {
     this.#parts.outcomes.add(
       assignment,
@@ -155,7 +157,7 @@ export class Scheduler {
     )
   }
 
-  /** The worker will not finish it. `lost` says that it vanished or ran out of time. */
+  /** The worker will not finish the job. `lost`: it vanished or ran out of time. */
   release(assignment: Assignment, lost: boolean, settlement?: Settlement): void {
     const { lane, id, token } = assignment.job
     const maxLosses = this.#options.maxLosses ?? 0
@@ -167,30 +169,30 @@ export class Scheduler {
     )
   }
 
-  /** Passes what a running job says to those who wait for it. */
+  /** Forwards a running job's report to its waiters. */
   report(report: Report, reporting: Reporting): void {
     this.#parts.outcomes.addReport(report, reporting)
   }
 
   /**
-   * A worker goes idle and is woken when there may be a job; with `look` at once if there is one
-   * now. A worker that knows of its own that there was none (see {@link arrivals}) need not look. One
-   * that was woken for nothing sleeps `again`, and keeps its place in the line.
+   * Adds an idle worker, to be woken when there may be a job. With `look` it is woken now if there
+   * is one; a worker that knows better (see {@link arrivals}) skips that. With `again` a worker
+   * woken for nothing keeps its place in line.
    */
   addIdle(worker: IdleWorker, look: boolean, again = false): void {
     this.#parts.wakeups.idle.add(worker, again)
-    // Behind the claims of this turn: what the worker has just been given does not wake it.
+    // After the claims of this turn: a worker is not woken for the job that it was just given.
     if (look && !this.#parts.claims.isKnownEmpty(worker.subscription))
       this.#clock.endOfTurn(() => void this.#parts.notifications.lookFor(worker))
     this.#parts.subscriptions.touch()
   }
 
-  /** Grows with each wake-up for what a subscription covers: the same figure means nothing came. */
+  /** Grows with each wake-up for a subscription: an equal figure means that nothing came. */
   arrivals(subscription: Subscription): number {
     return this.#parts.wakeups.arrivals.of(subscription)
   }
 
-  /** The worker is idle no more, or gone. */
+  /** The worker is no longer idle, or gone. */
   removeIdle(worker: IdleWorker): void {
     this.#parts.wakeups.idle.remove(worker)
   }
@@ -204,7 +206,7 @@ export class Scheduler {
     return consumerSubscription(queues, this.registry, functions, access)
   }
 
-  /** A by-name worker came for a function or lane (+1), or left (-1). */
+  /** Counts a by-name worker of a function or lane: +1 or -1. */
   countNamed(fn: string, change: 1 | -1): void {
     const lane = this.registry.names.canonical(fn)
     this.#parts.counts.named(lane, change)
@@ -215,12 +217,12 @@ export class Scheduler {
     }
   }
 
-  /** A Faktory consumer came for a queue (+1), or left (-1). */
+  /** Counts a Faktory consumer of a queue: +1 or -1. */
   countConsumer(queue: string, change: 1 | -1): void {
     this.#parts.counts.consumer(queue, change)
   }
 
-  /** Opens a lane to Faktory consumers for good: a producer pushed such jobs, or a route says so. */
+  /** Opens a lane to Faktory consumers for good, for a producer or a route. */
   async openLane(lane: string): Promise<void> {
     await this.#parts.registrar.register(lane)
     await this.#store.openLane(lane)
@@ -231,7 +233,7 @@ export class Scheduler {
     await this.#store.closeLane(lane)
   }
 
-  /** The client waits no longer for these jobs. */
+  /** The client no longer waits for these jobs. */
   abandon(waiter: Waiter, refs: Iterable<JobRef>): void {
     const byLane = new Map<string, number[]>()
     for (const { lane, id } of refs) {
@@ -243,19 +245,19 @@ export class Scheduler {
     for (const [lane, ids] of byLane) this.#parts.submissions.abandon(lane, ids)
   }
 
-  /** Keeps what a worker notes on its job; false where it has lost it. */
+  /** Stores a worker's note on its job; false if the worker has lost it. */
   note({ job }: Assignment, note: JobNote): Promise<boolean> {
     return this.#store.queues.note(job, job.token, note)
   }
 
-  /** Notes something on a job that no consumer holds; false where it is gone. */
+  /** Stores a note on a job that no consumer holds; false if the job is gone. */
   annotate(ref: JobRef, note: Omit<JobNote, 'reserveUntilMs'>): Promise<boolean> {
     return this.#store.queues.note(ref, undefined, note)
   }
 
-  /** A consumer's lease that this node did not hand out, as one that it did: for outcomes by jid. */
+  /** A consumer's lease from another node as an assignment, for outcomes by jid. */
   lookupLease(job: JobState): Assignment | undefined {
-    // A by-name worker's lease is ended by its own words alone; a token names its kind first.
+    // Only a named worker itself ends its lease; the token's first letter tells the kind.
     if (job.token === undefined || holderOf(job.token) !== 'consumer') return undefined
     return {
       job: { ...job, token: job.token, heldBy: 'consumer' },
@@ -269,7 +271,7 @@ export class Scheduler {
     return this.#parts.heartbeat.storeNowMs()
   }
 
-  /** When each node said last that it lives, milliseconds since 1970 on the store's clock, as of the last heartbeat. */
+  /** Last heartbeat of each node, milliseconds since 1970 on the store's clock. */
   get nodes(): ReadonlyMap<string, number> {
     return this.#parts.heartbeat.nodes
   }

@@ -10,10 +10,10 @@ import { KeyScan } from './lanes/key-scan.ts'
 import type { ScriptArgument } from './scripts/scripts.ts'
 import type { RedisContext } from './connection/redis-context.ts'
 
-/** Keys that one step of a clean-up looks at. */
+/** Keys per step of a clean-up. */
 const keysPerScan = 1_000
 
-/** The steps of the store port about batches. */
+/** The store port's part for batches. */
 export class RedisBatches implements BatchStore {
   readonly #context: RedisContext
 
@@ -79,7 +79,7 @@ export class RedisBatches implements BatchStore {
   }
 }
 
-/** As `settleBatch` in lua/lib/step/batches.lua writes them. */
+/** As written by `settleBatch` in lua/lib/step/batches.lua. */
 const states: Readonly<Record<string, CallbackState>> = { 1: 'pushed', 2: 'done', 3: 'failed' }
 
 function callbackState(

@@ -1,7 +1,7 @@
 import type { CronStore } from '@crossgear/core-scheduler'
 import type { RedisContext } from './connection/redis-context.ts'
 
-/** The steps of the store port about cron entries. */
+/** The store port's part for cron entries. */
 export class RedisCron implements CronStore {
   readonly #context: RedisContext
 

@@ -1,21 +1,21 @@
 import { Keys } from '@crossgear/gearmonkey-redis'
 
-/** Slots that the index of jids has in a cluster. */
+/** Slots of the index of jids in a cluster. */
 export const jidSlots = 16
 
 /**
- * Keys of the store, `lua/lib/keys.lua` is the twin. In a cluster keys of a Faktory queue have the
- * queue as their hash tag, and keys of the whole broker `xg`.
+ * Keys of the store; `lua/lib/keys.lua` is the twin. In a cluster, keys of a Faktory queue have the
+ * queue as hash tag, and keys of the whole broker `xg`.
  */
 export class StoreKeys extends Keys {
-  /** Channel: new lanes, and lanes that got jobs otherwise than by a submission. */
+  /** Channel: new lanes, and lanes that got jobs without a submission. */
   readonly events: string
   readonly #batch: string
   readonly #held: string
   readonly #migration: string
   readonly #nodeChannels: string
 
-  /** `database` is the server's: publishing reaches all databases, so channels of ours carry its number. */
+  /** `database`: part of our channels' names, since messages reach all databases. */
   constructor(cluster = false, database = 0) {
     super(cluster)
     const broker = `${this.open}xg${this.close}`
@@ -41,17 +41,17 @@ export class StoreKeys extends Keys {
     return this.of('xg:busy', lane)
   }
 
-  /** Dead jobs: ids by the time at which they are forgotten, milliseconds. */
+  /** Dead jobs: ids by expiry time, milliseconds. */
   dead(lane: string): string {
     return this.of('xg:dead', lane)
   }
 
-  /** Scheduled jobs that failed before: ids by due time, milliseconds. Those that are due count no more. */
+  /** Scheduled retries: ids by due time, milliseconds. Due ones no longer count. */
   retries(lane: string): string {
     return this.of('xg:retries', lane)
   }
 
-  /** Retries of jobs that the automatic rule gave to consumers: ids by due time, milliseconds. */
+  /** Retries of jobs from the automatic rule: ids by due time, milliseconds. */
   bridged(lane: string): string {
     return this.of('xg:bridged', lane)
   }
@@ -61,24 +61,29 @@ export class StoreKeys extends Keys {
     return this.of('xg:unique', lane)
   }
 
-  /** In a cluster: Faktory jid to id, of a lane's jobs that are not finished. Former versions had it everywhere. */
+  /**
+   * In a cluster: Faktory jid to id, of a lane's unfinished jobs. Former versions had it
+   * everywhere.
+   */
   jid(lane: string): string {
     return this.of('xg:jid', lane)
   }
 
-  /** Faktory jid to `<id> <lane>`, of all jobs that are not finished; in a cluster in this many slots. */
+  /**
+   * Faktory jid to `<id> <lane>`, of all unfinished jobs; in a cluster in {@link jidSlots} slots.
+   */
   jids(slot = 0): string {
     return this.close === '' ? 'xg:jids' : this.of('xg:jids', String(slot))
   }
 
-  /** All that {@link jids} names. */
+  /** All keys of {@link jids}. */
   allJids(): string[] {
     return Array.from({ length: this.close === '' ? 1 : jidSlots }, (_none, slot) =>
       this.jids(slot),
     )
   }
 
-  /** `<id> <lane>` of a finished Faktory job that is kept, for as long as it is. */
+  /** `<id> <lane>` of a finished Faktory job, for its retention. */
   ended(jid: string): string {
     return `xg:ended:${jid}`
   }
@@ -88,65 +93,65 @@ export class StoreKeys extends Keys {
     return this.of('xg:suspects', lane)
   }
 
-  /** Ids of the jobs that hold locks, each under its lock's key, for as long as it is held. */
+  /** Ids of lock holders by the lock's key, while the lock is held. */
   uniqueLock(lane: string): string {
     return this.of('xg:once', lane)
   }
 
-  /** The last tick of each cron entry whose jobs go into the lane, milliseconds. */
+  /** Last tick of each cron entry with jobs in the lane, milliseconds. */
   ticks(lane: string): string {
     return this.of('xg:ticks', lane)
   }
 
-  /** In a cluster: ends of jobs of which their batches are still to be told. */
+  /** In a cluster: ends of jobs that their batches have yet to hear of. */
   batchOutbox(lane: string): string {
     return this.of('xg:ties', lane)
   }
 
-  /** In a cluster: how many jobs of a submission that joined a batch before are stored, or `void`. */
+  /** In a cluster: how many jobs of a join were stored, or `void`. */
   joined(lane: string, note: string): string {
     return `${this.of('xg:joined', lane)}:${note}`
   }
 
-  /** Jobs that workers have of a queue with a limit, by when they got them, milliseconds. */
+  /** Running jobs of a queue with a limit, by start time, milliseconds. */
   slots(queue: string): string {
     return this.of('xg:slots', queue)
   }
 
-  /** Slot → the worker that has it, where workers have a limit each. */
+  /** Slot → its worker, where each worker has a limit. */
   slotWorkers(queue: string): string {
     return this.of('xg:slot-workers', queue)
   }
 
-  /** The same as `worker NUL slot`, to be counted by worker. */
+  /** The same as `worker NUL slot`, for counts by worker. */
   workerSlots(queue: string): string {
     return this.of('xg:worker-slots', queue)
   }
 
-  /** When the last jobs of a queue with a rate were handed out, milliseconds, the latest first. */
+  /** Start times of the last jobs of a queue with a rate, milliseconds, the latest first. */
   rate(queue: string): string {
     return this.of('xg:rate', queue)
   }
 
-  /** Cron entries that were added by hand: name to JSON. */
+  /** Cron entries added by hand: name to JSON. */
   readonly cron: string
 
-  /** A batch's state. Its callbacks stand in lists `:complete` and `:success` behind it. */
+  /** A batch's state. Its callbacks are in the lists `:complete` and `:success`. */
   batch(bid: string): string {
     return `${this.#batch}:${bid}`
   }
 
-  /** How far a migration is. */
+  /** Progress of a migration. */
   migration(name: string): string {
     return `${this.#migration}:${name}`
   }
 
-  /** Notes of jobs that came from another system, by import id; one of 256, by its first byte. */
+  /** Notes on imported jobs by import id; 256 hashes, by its first byte. */
   imported(lane: string, firstByte: number): string {
     return `${this.of('xg:imported', lane)}:${firstByte.toString(16).padStart(2, '0')}`
   }
 
-  /** Leases of such a worker: token to id and lane. */
+  /** Leases of a holder: token to id and lane. */
   held(holder: string): string {
     return `${this.#held}:${holder}`
   }
@@ -156,7 +161,7 @@ export class StoreKeys extends Keys {
     return this.of('xg:line', lane)
   }
 
-  /** Jobs of a level other than its band's usual one, for which the band's list has no room. */
+  /** Jobs of an unusual level for which their band's list has no room. */
   level(lane: string, level: number): string {
     return `${this.of('xg:level', lane)}:${level}`
   }
@@ -171,26 +176,29 @@ export class StoreKeys extends Keys {
     return this.of('xg:ready', queue)
   }
 
-  /** Faktory queues from which consumers are given nothing. */
+  /** Paused Faktory queues. */
   readonly paused: string
   /** Lane to number. */
   readonly lanes: string
-  /** The node that looks after what native programs left. */
+  /** The node that looks after native orphans. */
   readonly leader: string
   /** Node to its last heartbeat, milliseconds. */
   readonly nodes: string
-  /** Lane to the time at which its next scheduled job is due, milliseconds. */
+  /** Lane to the due time of its next scheduled job, milliseconds. */
   readonly due: string
-  /** Faktory workers that hold leases which go back when they die, by when each was heard of last, milliseconds. */
+  /**
+   * Faktory workers with leases that end when they die, by when they were last heard of,
+   * milliseconds.
+   */
   readonly holders: string
-  /** In a cluster: callbacks of batches that stand to be pushed into their lanes. */
+  /** In a cluster: callbacks of batches to be pushed into their lanes. */
   readonly callbacks: string
-  /** In a cluster: submissions that have joined batches and may not be stored, by when, milliseconds. */
+  /** In a cluster: joins whose jobs may not be stored, by time, milliseconds. */
   readonly joins: string
-  /** In a cluster: set when the jids of jobs that a former version stored have been indexed. */
+  /** In a cluster: set once the jids of a former version have been indexed. */
   readonly indexed: string
 
-  /** Channel: what clients of one node are owed. */
+  /** Channel: events for the clients of one node. */
   nodeChannel(node: string): string {
     return `${this.#nodeChannels}:${node}`
   }

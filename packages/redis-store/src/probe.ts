@@ -9,7 +9,7 @@ import {
 /** REPLY: the server answered with an error. PROTOCOL: no Redis answers. TIMEOUT: no answer in time. */
 export type ProbeErrorCode = 'REPLY' | 'PROTOCOL' | 'TIMEOUT'
 
-/** The error of ioredis for commands whose connection ends. */
+/** ioredis's error for commands whose connection ends. */
 const closedMessage = 'Connection is closed.'
 const noRedis = 'the answer is not that of a Redis server'
 const refusedLogin = /^(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|without any password/
@@ -33,13 +33,16 @@ export class ProbeError extends Error {
     return this.message.split(' ', 1)[0] ?? ''
   }
 
-  /** True where the server refuses the login, or the lack of one. */
+  /** True if the server refuses the login, or the lack of one. */
   get isRefusedLogin(): boolean {
     return this.code === 'REPLY' && refusedLogin.test(this.message)
   }
 }
 
-/** A plain connection to one server, to find, check and end it. It never reconnects; jobs do not go this way. */
+/**
+ * A plain connection to one server, to find, check and stop it. It never reconnects; jobs never go
+ * this way.
+ */
 export class StoreProbe {
   /** Settles when the connection is gone, for whatever reason. */
   readonly closed: Promise<void>
@@ -66,7 +69,7 @@ export class StoreProbe {
       ...(tls && { tls: { servername: host } }),
       protocol: 2,
       lazyConnect: true,
-      // The first bytes on the wire are the commands below.
+      // The commands below are the first bytes on the wire.
       enableReadyCheck: false,
       disableClientInfo: true,
       enableOfflineQueue: false,
@@ -116,7 +119,7 @@ export class StoreProbe {
     this.#redis.disconnect()
   }
 
-  /** ioredis says no more than that the connection is closed; the event before it says why. */
+  /** ioredis only reports a closed connection; the event before it has the reason. */
   #explain(error: unknown, missing: 'connection' | 'answer', withinMs: number): Error {
     if (error instanceof ProbeError) return error
     const given = error instanceof Error ? error : new Error(String(error))
@@ -186,7 +189,7 @@ async function askSentinel(
   }
 }
 
-/** The result of the first host that does not fail; the last one's error where all do. */
+/** The result of the first host that does not fail, or the last host's error. */
 async function firstThat<Found>(
   hosts: readonly Host[],
   ask: (host: Host) => Promise<Found>,

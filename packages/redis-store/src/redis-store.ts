@@ -45,25 +45,25 @@ import { RedisQueues } from './lanes/queues.ts'
 import type { StoreAddress } from '@crossgear/gearmonkey-redis/address'
 import { RedisContext } from './connection/redis-context.ts'
 
-/** Bounds of what dead jobs may keep. Defaults at the end of each line. */
+/** Options of a store. Defaults at the end of each line. */
 export interface RedisStoreOptions {
-  /** Which Faktory queue is home to a function. `default` for all. */
+  /** Home queues of functions. `default` for all. */
   readonly names?: LaneNames
-  /** Dead jobs that a lane keeps, the oldest go first. 10000. */
+  /** Most dead jobs per lane; the oldest go first. 10000. */
   readonly deadPerLane?: number
-  /** How long a dead job is kept, seconds. 180 days. */
+  /** Retention of a dead job, seconds. 180 days. */
   readonly deadSeconds?: number
-  /** How long by-name workers that left close a lane to consumers, milliseconds. A week. */
+  /** How long by-name workers that left still close a lane to consumers, milliseconds. A week. */
   readonly graceMs?: number
-  /** How long a Faktory worker may hold a job that does not say, seconds. 1800. */
+  /** Lease of a Faktory job without a `reserve_for`, seconds. 1800. */
   readonly reserveForSeconds?: number
   /** Limits of Faktory queues, the same at every node. None. */
   readonly throttles?: ReadonlyMap<string, Throttle>
-  /** A server that does not answer within this time counts as unreachable, milliseconds. 5000. */
+  /** A server without an answer for this long counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
   /** Required by {@link RedisStore.confirm}; not on a cluster. Default `store`. */
   readonly durability?: Durability
-  /** Hears of calls. Nobody. */
+  /** Receives figures about calls. None. */
   readonly observer?: CallObserver
 }
 
@@ -74,16 +74,16 @@ const defaults = {
   graceMs: 7 * 24 * 3600 * 1000,
 }
 
-/** The store port on a Redis or Valkey server, a master that Sentinels know, or a Redis Cluster. */
+/** The store port on a Redis or Valkey server, a master behind Sentinels, or a Redis Cluster. */
 export class RedisStore extends SingleSteps implements Store {
   readonly queues: RedisQueues
   readonly batches: RedisBatches
   readonly cron: RedisCron
   readonly holders: RedisHolders
   readonly native: RedisNativeStore
-  /** Jobs that come from other systems. */
+  /** Imports jobs from other systems. */
   readonly imports: RedisImports
-  /** Asks the server whether what it answered is safe. Absent where `durability` is `store`. */
+  /** Asks the server if its answers are durable. Absent if `durability` is `store`. */
   readonly confirm?: () => Promise<void>
   readonly #context: RedisContext
   readonly #observer: CallObserver | undefined
@@ -133,7 +133,8 @@ export class RedisStore extends SingleSteps implements Store {
     }
     const question = questionOf(options.durability ?? { level: 'store' })
     if (question) {
-      // There each server would have to be asked for what it wrote, also while slots move.
+      // In a cluster, each server would have to be asked about its own writes, also while slots
+      // move.
       if (context.isCluster) throw new StoreError('REFUSED', 'a cluster confirms nothing')
       const confirmations = new Confirmations(context.redis, question)
       this.confirm = () => confirmations.confirm()
@@ -153,7 +154,7 @@ export class RedisStore extends SingleSteps implements Store {
     return this.#context.node
   }
 
-  /** Connects. Throws a {@link StoreError} where the server cannot be reached. */
+  /** Connects. Throws a {@link StoreError} if the server cannot be reached. */
   async open(): Promise<void> {
     try {
       await Promise.all([connect(this.#context.redis), this.#eventRedis.connect()])
@@ -191,7 +192,7 @@ export class RedisStore extends SingleSteps implements Store {
     return this.#jobs.abandon(lane, ids)
   }
 
-  /** Has jobs that have not ended yet kept for so long when they have: for one who compares what becomes of them. */
+  /** Keeps the outcomes of unfinished jobs for this long, for a caller that compares results. */
   async keepOutcomes(lane: string, ids: readonly number[], seconds: number): Promise<void> {
     const { run, keys } = this.#context
     await run('keep-outcomes', [keys.uid(lane)], [lane, seconds, ...ids])
@@ -292,7 +293,7 @@ export class RedisStore extends SingleSteps implements Store {
 
   async expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]> {
     const found = await this.#jobs.expired(lanes, max)
-    // Leases that nobody has heard of go back as well. A look that fails is made again.
+    // Leases that nobody received go back as well. A failed look is repeated.
     await this.#context.ignoreUnavailable(() => this.#jobs.settleLost())
     return found
   }

@@ -1,6 +1,6 @@
 import type { ConsumerNews, JobEvent, JobRef, StoreListener } from '@crossgear/core-scheduler'
 
-/** One thing that a store told a node. */
+/** One event from a store to a node. */
 export type Heard =
   | { readonly kind: 'created'; readonly lane: string; readonly id: number }
   | { readonly kind: 'started'; readonly lane: string; readonly id: number }
@@ -20,12 +20,12 @@ interface Wait {
   readonly resolve: (heard: Heard) => void
 }
 
-/** A listener that keeps what it hears, and lets a test wait for it. */
+/** A listener that records events and lets a test wait for them. */
 export class EventLog implements StoreListener {
   readonly heard: Heard[] = []
   #waits: Wait[] = []
 
-  /** Resolves with the first event of that kind that was or will be heard and that matches. */
+  /** Resolves with the first matching event of that kind, past or future. */
   until<Kind extends Heard['kind']>(
     kind: Kind,
     matches: (heard: Extract<Heard, { kind: Kind }>) => boolean = () => true,
@@ -44,7 +44,7 @@ export class EventLog implements StoreListener {
     })
   }
 
-  /** Forgets what was heard. */
+  /** Clears the record. */
   clear(): void {
     this.heard.length = 0
   }

@@ -23,11 +23,11 @@ export type Observation =
   | { readonly kind: 'unconfirmed'; readonly what: string; readonly n: number }
   | { readonly kind: 'error'; readonly task: string; readonly error: unknown }
 
-/** Keeps what it is told, in order. */
+/** Records all calls in order. */
 export class RecordingObserver implements Observer {
   readonly seen: Observation[] = []
 
-  /** The errors alone, each as its task. */
+  /** Errors only, each by its task. */
   get errors(): readonly string[] {
     return this.seen.flatMap((one) => (one.kind === 'error' ? [one.task] : []))
   }

@@ -95,7 +95,7 @@ export class GrabbedJob implements FetchRequest {
   }
 }
 
-/** A job in a worker's hands. */
+/** A job that a worker holds. */
 export class HeldJob implements Leased {
   readonly handle: string
   readonly assignment: Assignment

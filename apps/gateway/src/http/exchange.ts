@@ -26,7 +26,7 @@ type Command = 'JOB_CREATED' | 'WORK_COMPLETE' | 'WORK_FAIL' | 'WORK_WARNING'
 /** Stands in for a job that the store has: its payload need not be kept here as well. */
 const spent: NewJob = { input: new Uint8Array(0), door: 'http', level: 5, foreground: false }
 
-/** One request from the whole of its body to its answer. */
+/** Publishes news for {@link StoreListener.consumerNews} at every node; `*` is every worker. */
 export class Exchange implements Submission, Waiter {
   job: NewJob
   readonly waiter?: Waiter

@@ -81,7 +81,7 @@ export interface DoorParts {
 
 /** The differences of one of several processes. */
 export interface SharedParts {
-  /** The answer to the Gearman text command `getpid`: the process that is sent signals. */
+  /** One step; true when all candidates have been checked. */
   readonly pid: number
   readonly openPort: OpenPort
   readonly peerProcesses: PeerProcesses

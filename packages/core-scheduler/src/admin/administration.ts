@@ -41,8 +41,8 @@ export class Administration {
   }
 
   /**
-   * Forgets a lane, and the jobs in it that do not run: those who wait for them hear that they
-   * failed. Not while it has workers or running jobs.
+   * Drops a lane with its queued jobs; their waiters hear a failure. Refused while it has workers
+   * or running jobs.
    */
   async dropLane(lane: string): Promise<'dropped' | 'unknown' | 'busy'> {
     const { store, registry, waiters } = this.#parts
@@ -64,7 +64,7 @@ export class Administration {
     await this.#parts.store.setLimits(lane, limits)
   }
 
-  /** Ends a job that is queued or in the hands of a gateway's worker. False for any other. */
+  /** Cancels a job that is queued or held by a gateway's worker. False for any other. */
   async cancel(ref: JobRef): Promise<boolean> {
     const { store, observer, waiters } = this.#parts
     const [job] = await store.look(ref.lane, [ref.id])
@@ -77,8 +77,8 @@ export class Administration {
   }
 
   /**
-   * Queued, scheduled and running jobs, at most `max`. Jobs that move while they are listed may be
-   * left out or listed twice.
+   * Lists at most `max` queued, scheduled and running jobs. Jobs that move meanwhile may be missing
+   * or appear twice.
    */
   async listJobs(max: number): Promise<readonly JobSummary[]> {
     await this.#settled()
@@ -93,7 +93,7 @@ export class Administration {
     return listed.slice(0, max)
   }
 
-  /** Settles when all that this node was told is on its way to the store. */
+  /** Settles when all pending changes of this node are on their way to the store. */
   async #settled(): Promise<void> {
     const { registrar, workerCounts, steps } = this.#parts
     await Promise.all([registrar.registered(), workerCounts.published()])

@@ -7,11 +7,11 @@ import { UniqueLookup } from './unique-lookup.ts'
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
-  /** A look that follows its flush sees what workers of this node have said. */
+  /** A look that follows its flush includes reports of this node's workers. */
   readonly steps: Pick<Steps, 'flush'>
 }
 
-/** Jobs by their names, whichever node took them, and how many there are. */
+/** Finds jobs by their names, whichever node took them, and counts them. */
 export class JobLookup {
   readonly #store: Store
   readonly #registry: LaneRegistry
@@ -25,26 +25,26 @@ export class JobLookup {
     this.#uniques = new UniqueLookup((uniques) => store.findUniques(uniques, [...registry.all()]))
   }
 
-  /** The job as it stands, without its payload. */
+  /** The job's state, without its payload. */
   async look(ref: JobRef, extras?: readonly LookExtra[]): Promise<JobState | undefined> {
     this.#steps.flush()
     const [job] = await this.#store.look(ref.lane, [ref.id], extras)
     return job
   }
 
-  /** The unfinished job that a Faktory producer named so. */
+  /** Finds an unfinished job by its producer's jid. */
   async findJid(jid: string, extras?: readonly LookExtra[]): Promise<JobState | undefined> {
     const ref = await this.refOfJid(jid)
     return ref && this.look(ref, extras)
   }
 
-  /** Where that job stands. */
+  /** The lane and id of that job. */
   refOfJid(jid: string): Promise<JobRef | undefined> {
     this.#steps.flush()
     return this.#store.findJid(jid)
   }
 
-  /** A finished job that is kept, by the jid that its producer gave. */
+  /** Finds a kept, finished job by its producer's jid. */
   findFinished(jid: string): Promise<JobRef | undefined> {
     return this.#store.queues.findFinished(jid)
   }

@@ -7,7 +7,7 @@ import type { JobSet, SetExit } from '../store/queue-ports.ts'
 /** Jobs looked at per step. */
 const jobsPerStep = 500
 
-/** Which jobs of a set; all of them where nothing is said. */
+/** Selects jobs of a set; an empty filter selects all. */
 export interface SetFilter {
   /** Jobs of this function alone. */
   readonly fn?: string
@@ -28,14 +28,14 @@ export class JobSets {
     this.#parts = parts
   }
 
-  /** Sends the jobs that the filter takes where they shall go. */
+  /** Moves the selected jobs of a set. */
   async move(set: JobSet, filter: SetFilter, to: SetExit): Promise<void> {
     const { registry } = this.#parts
     const lanes = filter.fn === undefined ? [...registry.all()] : registry.ofFunction(filter.fn)
     for (const lane of lanes) await this.#moveOfLane(lane, set, filter.matches, to)
   }
 
-  /** Sends these jobs where they shall go, as far as they stand in the set. */
+  /** Moves the named jobs, if they are still in the set. */
   async moveThese(set: JobSet, refs: readonly JobRef[], to: SetExit): Promise<void> {
     const byLane = new Map<string, number[]>()
     for (const { lane, id } of refs) {

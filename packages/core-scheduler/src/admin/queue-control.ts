@@ -9,7 +9,7 @@ const endedPerStep = 1_000
 const queuedPlaces: readonly JobPlace[] = ['high', 'normal', 'low']
 const allPlaces: readonly JobPlace[] = [...queuedPlaces, 'scheduled', 'dead', 'busy']
 
-/** Hears what is told of Faktory workers; `*` is every worker. */
+/** Receives news of Faktory workers; `*` is every worker. */
 export type ConsumerNewsListener = (wid: string, news: ConsumerNews) => void
 
 interface Parts {
@@ -36,12 +36,12 @@ export class QueueControl {
     return this.#paused
   }
 
-  /** Learns which queues are paused. */
+  /** Loads the list of paused queues. */
   async load(): Promise<void> {
     this.#paused = new Set(await this.#parts.store.queues.pausedQueues())
   }
 
-  /** Consumers are given nothing from these queues; jobs go on coming in. */
+  /** Consumers get nothing from these queues; jobs keep coming in. */
   async pause(queues: readonly string[]): Promise<void> {
     await this.#setPaused(queues, true)
   }
@@ -50,12 +50,15 @@ export class QueueControl {
     await this.#setPaused(queues, false)
   }
 
-  /** Tells a Faktory worker, or with `*` every one, at whichever nodes they are. */
+  /** Sends an order to a Faktory worker, or with `*` to all, at whichever node they are. */
   async order(wid: string, order: ConsumerOrder): Promise<void> {
     await this.#parts.store.queues.notifyOfConsumer(wid, order)
   }
 
-  /** News of a Faktory worker, which may have connections to other nodes. They hear it if the store answers. */
+  /**
+   * Publishes news of a Faktory worker, which may have connections to other nodes. Lost where the
+   * store does not answer.
+   */
   async notify(wid: string, news: ConsumerNews): Promise<void> {
     try {
       await this.#parts.store.queues.notifyOfConsumer(wid, news)
@@ -64,13 +67,13 @@ export class QueueControl {
     }
   }
 
-  /** Hears news of workers from now on; what it returns ends that. */
+  /** Subscribes to news of workers; returns a function that unsubscribes. */
   onConsumerNews(listener: ConsumerNewsListener): () => void {
     this.#newsListeners.add(listener)
     return () => this.#newsListeners.delete(listener)
   }
 
-  /** Ends the queued jobs of a queue, which is in no list until another job comes. */
+  /** Ends the queued jobs of a queue; the queue is unlisted until another job comes. */
   async remove(queue: string): Promise<void> {
     for (const lane of [...this.#parts.registry.ofQueue(queue)]) {
       await this.#end(lane, queuedPlaces)
@@ -79,8 +82,8 @@ export class QueueControl {
   }
 
   /**
-   * Ends all jobs, those in the hands of workers too, and forgets the batches first: nobody is called back. What was
-   * counted so far begins at zero again, and lanes that nobody serves are given back.
+   * Ends all jobs, running ones too, and forgets the batches first, so that no callback runs.
+   * Counters begin at zero again, and unused lanes are given back.
    */
   async flush(): Promise<void> {
     await this.#parts.store.batches.clear()
@@ -92,7 +95,7 @@ export class QueueControl {
     for (const lane of await store.giveBackLanes([...registry.all()], 0)) registry.remove(lane)
   }
 
-  /** Since when the oldest of the next jobs of a queue's lanes is queued, milliseconds since 1970. */
+  /** When the oldest queued job of a queue was queued, milliseconds since 1970. */
   async oldest(queue: string): Promise<number | undefined> {
     const { store, registry } = this.#parts
     const lanes = registry.ofQueue(queue)
@@ -111,7 +114,7 @@ export class QueueControl {
     })
   }
 
-  /** News of a worker came, from whichever node. */
+  /** Called for news of a worker from any node. */
   #onNews(wid: string, news: ConsumerNews): void {
     for (const listener of this.#newsListeners) listener(wid, news)
   }

@@ -12,8 +12,8 @@ interface Question {
 }
 
 /**
- * Looks for unique ids over all functions, which is a walk through their lanes: one at a time, however many
- * clients ask. Those that ask meanwhile share the next one.
+ * Looks for unique ids over all functions: a walk through their lanes, one at a time. Requests that
+ * come meanwhile share the next walk.
  */
 export class UniqueLookup {
   readonly #walk: Walk

@@ -4,16 +4,16 @@ import type { Assignment } from '../model/requests.ts'
 
 /** Jobs in one look at what is still held. */
 const perLook = 500
-/** A job that is held for so long is looked at, and then again after the same time, milliseconds. */
+/** Interval at which a held job is checked, milliseconds. */
 const recheckAfterMs = 60_000
 
 interface Held {
   readonly ref: JobRef
-  /** When it was known to be held, milliseconds. */
+  /** Last time it was known to be held, milliseconds. */
   readonly knownMs: number
 }
 
-/** Jobs in the hands of this node's workers, by token. */
+/** Leases held by this node's workers, by token. */
 export class ActiveLeases {
   /** By token, least recently checked first. */
   readonly #byToken = new Map<string, Held>()
@@ -32,7 +32,7 @@ export class ActiveLeases {
     return this.#byToken.has(token)
   }
 
-  /** A claim is under way, and may bring jobs, until {@link claimed}. */
+  /** A claim is in progress, and may bring jobs, until {@link claimed}. */
   claiming(): void {
     this.#claims += 1
   }
@@ -47,7 +47,7 @@ export class ActiveLeases {
     if (this.#byToken.delete(token)) this.#resolveIfEmpty()
   }
 
-  /** Resolves when there are none, and none can come. */
+  /** Resolves when no lease is held and no claim is in progress. */
   whenEmpty(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
@@ -56,8 +56,8 @@ export class ActiveLeases {
   }
 
   /**
-   * Forgets what ran out of time, or was ended by its name at another node: of some that are held for long,
-   * or, while somebody waits, of all.
+   * Drops leases that timed out or were ended at another node: checks some of the long-held ones,
+   * or all while a caller waits.
    */
   async prune(store: Store, nowMs: number): Promise<void> {
     const all = this.#waiting.length > 0

@@ -5,11 +5,11 @@ interface Count {
   byOthers: number
 }
 
-/** How often jobs may have come, by what idle workers sleep under. */
+/** Counts possible arrivals of jobs, by the keys of idle workers. */
 export class ArrivalCounters {
   readonly #counts = new Map<string, Count>()
 
-  /** `own` where the jobs were submitted through this node. */
+  /** `own`: the jobs were submitted through this node. */
   add(idleKeys: Iterable<string>, own: boolean): void {
     for (const key of idleKeys) {
       const count = this.#counts.get(key)
@@ -21,7 +21,7 @@ export class ArrivalCounters {
     }
   }
 
-  /** Grows with each time for a subscription: the same figure means nothing came. */
+  /** Grows with each arrival for a subscription: an equal figure means that nothing came. */
   of(subscription: Subscription): number {
     return this.#sum(subscription, ({ all }) => all)
   }

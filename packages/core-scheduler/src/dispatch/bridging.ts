@@ -2,7 +2,10 @@ import type { Lease } from '../model/job.ts'
 import { isAutomatic } from '../model/job.ts'
 import type { Observer, Store } from '../store/ports.ts'
 
-/** Looks at a closed lane with jobs, no workers and idle consumers before it is told of: a deploy is over by then. */
+/**
+ * Looks at a closed lane with jobs, no workers and idle consumers before it is reported: by then a
+ * deploy is over.
+ */
 const looksBeforeNews = 2
 
 interface Parts {
@@ -10,12 +13,12 @@ interface Parts {
   readonly observer: Observer
 }
 
-/** Tells an operator what the rules for consumers do that may not be what was meant. */
+/** Reports surprising effects of the bridge rules to the operator. */
 export class Bridging {
   readonly #parts: Parts
-  /** Lanes that the automatic rule gave to consumers. */
+  /** Lanes that the automatic rule has opened to consumers. */
   readonly #bridged = new Set<string>()
-  /** Looks in a row that found a lane stranded. */
+  /** Consecutive looks that found a lane stranded. */
   readonly #looks = new Map<string, number>()
 
   constructor(parts: Parts) {
@@ -37,7 +40,7 @@ export class Bridging {
     )
   }
 
-  /** Of the lanes that were looked at, these are stranded. */
+  /** Takes the looked-at lanes, and the stranded ones among them. */
   looked(lanes: readonly string[], stranded: readonly string[]): void {
     if (this.#looks.size === 0 && stranded.length === 0) return
     const found = new Set(stranded)

@@ -1,16 +1,16 @@
 import type { IdleWorkers } from './idle-workers.ts'
 import type { Clock } from '../store/ports.ts'
 
-/** With thousands asleep the first has its job long before the last is woken. */
+/** With thousands of idle workers the first one has its job long before the last is woken. */
 const mostPerTurn = 32
 
 interface Round {
   readonly keys: readonly string[]
-  /** It is over when all are awake that slept then. */
+  /** Ends when all workers that were idle then are awake. */
   until: number
 }
 
-/** Wakes all who sleep, some in each turn of the event loop. */
+/** Wakes all idle workers, some in each turn of the event loop. */
 export class BroadcastWake {
   readonly #idle: IdleWorkers
   readonly #clock: Clock
@@ -22,7 +22,7 @@ export class BroadcastWake {
     this.#clock = clock
   }
 
-  /** Wakes all that sleep now under any of the keys, the longest asleep first. */
+  /** Wakes all workers idle under any of the keys, the longest idle first. */
   wakeAll(keys: readonly string[]): void {
     const until = this.#idle.falls
     const name = JSON.stringify(keys)

@@ -24,7 +24,10 @@ interface Parts {
   readonly registry: LaneRegistry
   readonly activeLeases: ActiveLeases
   readonly outcomes: Outcomes
-  /** How many workers a job may lose; with a bound it is not reserved before its worker asks. 0: any. */
+  /**
+   * Workers that a job may lose, 0: any number. With a bound, no job is leased before its worker
+   * asks.
+   */
   readonly maxLosses: number
   readonly steps: Steps
   readonly arrivals: ArrivalCounters
@@ -40,10 +43,10 @@ interface Parts {
  * have taken it for dead and reassigned the jobs.
  */
 const claimTimeoutMs = 3_000
-/** Jobs that are reserved ahead for workers that are being woken, in one call. */
+/** Most jobs that one call prefetches for workers that are being woken. */
 const mostAnticipated = 8
 
-/** Hands jobs out: workers that want the same share one call, first come first served. */
+/** Hands out jobs: workers that want the same share one call, first come first served. */
 export class Claims {
   readonly #parts: Parts
   readonly #batch: BatchQueue<FetchRequest>
@@ -51,7 +54,7 @@ export class Claims {
   readonly #emptyCache = new EmptyCache()
   /** Requests that wait for jobs of a prefetch in progress, by subscription. */
   readonly #expecting = new Map<string, FetchRequest[]>()
-  /** Subscriptions to be served ahead at the end of this turn, and how many jobs at least. */
+  /** Subscriptions to prefetch for at the end of this turn, and the least number of jobs. */
   readonly #toRefill = new Map<
     string,
     { readonly subscription: Subscription; readonly least: number }
@@ -96,8 +99,8 @@ export class Claims {
   }
 
   /**
-   * Jobs are on their way to the store, and a worker of this subscription will be woken for them: what it will
-   * ask for is reserved with them, if workers of its kind ask without delay. Says whether it is.
+   * Called for jobs on their way to the store: prefetches, with them, the job of the worker that
+   * will be woken, if workers of its kind ask without delay. Returns true if it does.
    */
   anticipate(subscription: Subscription, jobs: number): boolean {
     const isLively = this.#prefetched.isLively(subscription, this.#parts.clock.nowMs())
@@ -113,14 +116,14 @@ export class Claims {
     this.#toRefill.clear()
   }
 
-  /** Workers that want the same share a call, but where each has a limit of its own. */
+  /** Workers that want the same share a call, unless each has a limit of its own. */
   #batchKey(request: FetchRequest): string {
     const { subscription } = request
     if (!this.#parts.workerLimits.concerns(subscription)) return subscription.key
     return `${subscription.key}\0${this.#workerOf(request)}`
   }
 
-  /** Names that only this node knows must not be those of another node's workers. */
+  /** Made unique over all nodes: another node may know a worker by the same name. */
   #workerOf({ worker }: FetchRequest): string {
     if (!worker) return ''
     return worker.isShared ? `w${worker.name}` : `c${this.#parts.store.node}-${worker.name}`
@@ -138,7 +141,7 @@ export class Claims {
     return true
   }
 
-  /** A job that is on its way for such workers need not be asked for again. */
+  /** False if no job is on its way for such workers, so that one has to be asked for. */
   #expect(request: FetchRequest): boolean {
     const { subscription } = request
     const expecting = this.#expecting.get(subscription.key)
@@ -212,7 +215,7 @@ export class Claims {
     }
   }
 
-  /** False where a job must not be reserved before its worker asks. */
+  /** False where a job must not be leased before its worker asks. */
   get #mayClaimAhead(): boolean {
     return this.#parts.maxLosses === 0
   }
@@ -246,7 +249,7 @@ export class Claims {
     }
   }
 
-  /** Until the store has them back they are in hand: a gateway that stops waits for it. */
+  /** They count as held until the store has them back: a gateway that stops waits for it. */
   #giveBack(jobs: readonly Lease[]): void {
     const sinceMs = this.#parts.clock.nowMs()
     for (const job of jobs) {
@@ -267,7 +270,7 @@ export class Claims {
     })
   }
 
-  /** Wakes workers that wait for a queue whose room comes with time. */
+  /** Wakes waiting workers when a rate limit has room again. */
   #lookAgain(queue: string, waitMs: number): void {
     if (this.#stopped || waitMs === 0 || this.#roomTimers.has(queue)) return
     const { clock, events } = this.#parts
@@ -289,7 +292,7 @@ export class Claims {
     request.assigned(assignment)
   }
 
-  /** The worker has left before its job came. */
+  /** The worker left before its job came. */
   #putBack({ job: { lane, id, token } }: Delivery): void {
     const { outcomes, maxLosses } = this.#parts
     outcomes.add(undefined, { lane, id, token, kind: 'requeue', lost: false, maxLosses })

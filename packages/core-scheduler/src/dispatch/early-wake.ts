@@ -6,7 +6,7 @@ interface Parts {
   readonly claims: Claims
 }
 
-/** Wakes workers for jobs that leave for the store: they ask with the step that brings these. */
+/** Wakes workers for jobs that leave for the store: their claims go with the same step. */
 export class EarlyWake {
   readonly #parts: Parts
 
@@ -18,7 +18,7 @@ export class EarlyWake {
   wake(lane: string, jobs: number, isOpen: boolean): Awake {
     const { wakeups, claims } = this.#parts
     const consumers = isOpen && jobs > 0 ? wakeups.wakeConsumers(lane, jobs) : 0
-    // While the store takes them a worker by name can wake up and ask.
+    // A worker woken by name has time to ask while the step is on its way.
     const worker = jobs > 0 ? wakeups.nextByName(lane) : undefined
     if (!worker || !claims.anticipate(worker.subscription, jobs)) return { byName: 0, consumers }
     wakeups.wakeOne(worker)

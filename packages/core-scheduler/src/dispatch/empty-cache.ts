@@ -9,8 +9,8 @@ interface Emptiness {
 }
 
 /**
- * Workers that were given the last job of their lanes ask again when it is done. They need not ask the
- * store as long as nothing has stirred in lanes of which it tells this node everything.
+ * Spares claims: workers that got the last job of their lanes ask again when it is done, and the
+ * answer stays empty until a job arrives.
  */
 export class EmptyCache {
   readonly #byKey = new Map<string, Emptiness>()
@@ -19,7 +19,7 @@ export class EmptyCache {
     return this.#byKey.size === 0
   }
 
-  /** Nothing was left; `stirs` is what {@link ArrivalCounters.of} says now. */
+  /** The store had nothing left; `arrivals` is the figure of {@link ArrivalCounters.of}. */
   note({ key }: Subscription, arrivals: number, nowMs: number): void {
     this.#byKey.set(key, { arrivals, sinceMs: nowMs })
   }
@@ -29,7 +29,7 @@ export class EmptyCache {
     return known !== undefined && known.arrivals === arrivals && nowMs - known.sinceMs < emptyTtlMs
   }
 
-  /** Forgets what is not believed any more. */
+  /** Drops entries that are no longer valid. */
   prune(nowMs: number): void {
     for (const [key, { sinceMs }] of this.#byKey) {
       if (nowMs - sinceMs >= emptyTtlMs) this.#byKey.delete(key)

@@ -1,20 +1,20 @@
 import type { Subscription } from '../model/subscription.ts'
 
-/** A worker that has nothing to do and wants to hear when that changes. */
+/** A worker without a job that wants to be woken. */
 export interface IdleWorker {
   readonly subscription: Subscription
-  /** There may be a job. The worker is idle no more until it sleeps again. */
+  /** A job may be there. The worker is no longer idle until it is added again. */
   wake(): void
 }
 
 /** Idle workers under one key, each with its place in the line, oldest first. */
 interface IdleLine {
-  /** Woken for nothing and asleep again, with the place they had: before all others. */
+  /** Woken for nothing and idle again, in their old places: before all others. */
   readonly returned: Map<IdleWorker, number>
   readonly others: Map<IdleWorker, number>
 }
 
-/** Idle workers in the order in which they fell asleep, found by what they can do. */
+/** Idle workers in the order in which they became idle, found by what they can do. */
 export class IdleWorkers {
   readonly #byKey = new Map<string, IdleLine>()
   readonly #idle = new Map<
@@ -26,7 +26,7 @@ export class IdleWorkers {
   #falls = 0
   #isClosed = false
 
-  /** Grows whenever a worker falls found. */
+  /** Grows whenever a worker becomes idle. */
   get falls(): number {
     return this.#falls
   }
@@ -39,7 +39,7 @@ export class IdleWorkers {
     return this.#idle.has(worker)
   }
 
-  /** Idle keys that somebody sleeps under. */
+  /** Keys with idle workers. */
   keys(): Iterable<string> {
     return this.#byKey.keys()
   }
@@ -53,7 +53,7 @@ export class IdleWorkers {
     return this.#byKey.has(key)
   }
 
-  /** Puts a worker at the end of the line; with `again` where it stood before it was woken. */
+  /** Puts a worker at the end of the line, or with `again` where it stood before it was woken. */
   add(worker: IdleWorker, again = false): void {
     this.remove(worker)
     if (this.#isClosed) return
@@ -70,7 +70,7 @@ export class IdleWorkers {
     }
   }
 
-  /** Nobody is woken any more, whoever falls found. */
+  /** Nobody is woken any more. */
   close(): void {
     this.#isClosed = true
     this.#idle.clear()
@@ -95,8 +95,8 @@ export class IdleWorkers {
   }
 
   /**
-   * Wakes up to `count` workers that sleep under any of the keys, the longest asleep first; with
-   * `until` only those that slept when {@link falls} was that.
+   * Wakes up to `count` idle workers under any of the keys, the longest idle first; with `until`
+   * only those that were idle when {@link falls} had that value.
    */
   wake(keys: readonly string[], count: number, until = Infinity): number {
     let woken = 0

@@ -1,17 +1,17 @@
 import type { Clock } from '../store/ports.ts'
 
-/** A timer cannot be longer, milliseconds. */
+/** Longest timer of Node, milliseconds. */
 const longestTimerMs = 2 ** 31 - 1
 
-/** A job in a worker's hands that has to be done in time. */
+/** A job that its worker has to finish in time. */
 export interface Leased {
   /** The time is up. */
   leaseEnded(): void
 }
 
 /**
- * Ends leases on time: the store's own look comes once a second, and is there for nodes that died. One
- * timer for all of them; leases of one length end in the order in which they began.
+ * Ends leases on time with one timer: leases of one length end in the order in which they began.
+ * The store's own look, once a second, is for nodes that died.
  */
 export class LeaseTimers {
   readonly #clock: Clock

@@ -3,15 +3,18 @@ import type { Lease } from '../model/job.ts'
 
 /** Window for measuring the rate of a group of workers, milliseconds. */
 const paceMs = 20
-/** Slower than this, jobs per millisecond, workers wait for the store at each job. */
+/** Below this rate, jobs per millisecond, workers ask the store for each job. */
 const leastPace = 2
-/** Jobs are reserved ahead for so long a time at the pace of now, milliseconds. */
+/** Jobs are prefetched for this time at the current rate, milliseconds. */
 const aheadMs = 6
-/** Jobs reserved ahead for workers that want the same, at most. */
+/** Most jobs prefetched for workers that want the same. */
 const maxAhead = 128
-/** A job that nobody asked for within this time goes back, milliseconds. */
+/** A prefetched job goes back if nobody asks within this time, milliseconds. */
 export const prefetchTtlMs = 20
-/** After a pause of the whole process a job may be another's by now: it is not handed out, milliseconds. */
+/**
+ * A job older than this is not handed out, milliseconds: after a pause of the process it may have
+ * been reassigned.
+ */
 const staleMs = 1_000
 
 interface Kept {
@@ -21,9 +24,9 @@ interface Kept {
 
 interface Supply {
   kept: Kept[]
-  /** How many to have ahead. */
+  /** Target number of prefetched jobs. */
   ahead: number
-  /** The last call brought all that was asked for: there is more. */
+  /** The last call brought all that was asked for: the queue has more. */
   hasMore: boolean
   /** Most jobs that calls in progress can bring. */
   coming: number
@@ -33,9 +36,8 @@ interface Supply {
 }
 
 /**
- * Jobs that the store has reserved for workers which will ask for them in a moment: workers that want
- * the same, by name, and end jobs faster than the store could answer one by one. All others,
- * and all when the queue runs empty, are served job by job.
+ * Jobs leased ahead for named workers that end jobs faster than the store could answer one by one.
+ * All others, and all once the queue is empty, are served job by job.
  */
 export class PrefetchBuffer {
   readonly #supplies = new Map<string, Supply>()
@@ -44,7 +46,7 @@ export class PrefetchBuffer {
     return this.#supplies.size === 0
   }
 
-  /** A worker asks: a job that is ready for it, or nothing. */
+  /** Takes a prefetched job for a worker that asks, if there is one. */
   take({ key }: Subscription, nowMs: number): Lease | undefined {
     const supply = this.#supplies.get(key) ?? this.#add(key, nowMs)
     supply.askedMs = nowMs
@@ -60,12 +62,15 @@ export class PrefetchBuffer {
     return nowMs - (this.#supplies.get(key)?.askedMs ?? -Infinity) < prefetchTtlMs
   }
 
-  /** How many are ready. */
+  /** Number of prefetched jobs. */
   sizeFor({ key }: Subscription): number {
     return this.#supplies.get(key)?.kept.length ?? 0
   }
 
-  /** How many to reserve ahead with the next call for a subscription; `underway` calls bring theirs. */
+  /**
+   * Number of jobs to prefetch with the next call for a subscription, less those of calls in
+   * progress.
+   */
   wanted({ key }: Subscription, nowMs: number): number {
     const supply = this.#supplies.get(key)
     if (!supply) return 0
@@ -75,13 +80,13 @@ export class PrefetchBuffer {
     return missing * 2 >= supply.ahead ? missing : 0
   }
 
-  /** A call with so many ahead is under way. */
+  /** A call for this many prefetched jobs was sent. */
   coming({ key }: Subscription, ahead: number): void {
     const supply = this.#supplies.get(key)
     if (supply) supply.coming += ahead
   }
 
-  /** How many may come in a moment. */
+  /** Prefetched jobs that calls in progress may bring. */
   comingFor({ key }: Subscription): number {
     return this.#supplies.get(key)?.coming ?? 0
   }
@@ -103,13 +108,13 @@ export class PrefetchBuffer {
     for (const job of ahead) supply.kept.push({ job, sinceMs: nowMs })
   }
 
-  /** The call that {@link coming} told of has been answered. */
+  /** The call noted by {@link coming} was answered. */
   arrived({ key }: Subscription, ahead: number): void {
     const supply = this.#supplies.get(key)
     if (supply) supply.coming -= ahead
   }
 
-  /** Takes out what nobody asked for in time, and forgets who asks no more. */
+  /** Takes out jobs that nobody asked for in time, and forgets workers that no longer ask. */
   overdue(nowMs: number): Lease[] {
     const back: Lease[] = []
     for (const [key, supply] of this.#supplies) {
@@ -123,7 +128,7 @@ export class PrefetchBuffer {
     return back
   }
 
-  /** Takes out all. */
+  /** Takes out all jobs. */
   drain(): Lease[] {
     const all = [...this.#supplies.values()].flatMap(({ kept }) => kept.map(({ job }) => job))
     this.#supplies.clear()

@@ -13,13 +13,19 @@ import {
 import { maxBatchBytes, maxBatchItems } from '../intake/batch-queue.ts'
 import { toStoreError } from '../store/store-errors.ts'
 
-/** With so many items gathered a second step goes while one is under way; with fewer they wait for its answer. */
+/**
+ * With this many items gathered a second step is sent while one is in progress; fewer wait for its
+ * answer.
+ */
 const secondStepItems = 8
-/** Where the last step had so many items, the next waits for more than it had. */
+/** If the last step had at least this many items, the next one waits to grow. */
 const growsFrom = 4
-/** By so much. With 100 jobs under way at each of 4 clients: 18,800 jobs/s at 80 us each, where 1 has 13,800 at 99 us. */
+/**
+ * Growth per step. With 100 jobs in progress at each of 4 clients: 18,800 jobs/s at 80 us each,
+ * where 1 gives 13,800 at 99 us.
+ */
 const growth = 2
-/** A step that has so much takes no more; what comes goes with the next one. Each handing over is as large at most. */
+/** Most items of a step and of one hand-over; further items go with the next step. */
 const mostItems = maxBatchItems
 const mostBytes = maxBatchBytes
 
@@ -29,7 +35,7 @@ interface Call<Answer> {
   readonly reject: (error: StoreError) => void
 }
 
-/** Members gathered for one part of a step, and the callers that wait for the answers. */
+/** Members of one part of a step, and the callers that wait for the answers. */
 class Part<Member, Answer> {
   readonly members: Member[] = []
   readonly #calls: Call<Answer>[] = []
@@ -109,7 +115,7 @@ class Draft {
   }
 }
 
-/** Gathers what comes, and hands it over by calls of {@link Steps}. */
+/** Gathers items and hands them over by calls of {@link Steps}. */
 export interface StepSource {
   flush(): void
 }
@@ -120,9 +126,9 @@ interface StepsParts {
 }
 
 /**
- * Talks to the store in steps: what this turn of the event loop has brought goes as one call, unless one is under way,
- * or two. So a lone job goes at once, and under load a step carries more by itself. Where lanes are on several servers each has
- * calls of its own, and no server waits for another.
+ * Sends all items of an event loop turn to the store as one call, with at most two calls in
+ * progress: a lone job goes at once, and steps grow with the load. Each server of a cluster has
+ * calls of its own.
  */
 export class Steps {
   readonly #parts: StepsParts
@@ -131,9 +137,9 @@ export class Steps {
   #draft = new Draft()
   #full: Draft[] = []
   #isArmed = false
-  /** Items that the next flush hands over. */
+  /** Items for the next flush. */
   #gathered = 0
-  /** The same a turn ago. */
+  /** The same, one turn ago. */
   #gatheredBefore = 0
   /** Items of the last step. */
   #lastItems = 0
@@ -143,18 +149,18 @@ export class Steps {
     this.#parts = parts
   }
 
-  /** Where the items of a step come from, in this order. */
+  /** Sources of a step's items, in order. */
   takeFrom(...sources: readonly StepSource[]): void {
     this.#sources = sources
   }
 
-  /** Something came that a flush hands over. */
+  /** An item was added for the next flush. */
   readonly added = (): void => {
     this.#gathered += 1
     this.#arm()
   }
 
-  /** Sends all that has gathered, however many steps are under way. */
+  /** Sends all gathered items, however many steps are in progress. */
   flush(): void {
     this.#gather()
     while (this.#sendNext()) continue
@@ -168,7 +174,7 @@ export class Steps {
     return soleAnswer(await this.#add('outcomes', [{ lane, outcomes }]))
   }
 
-  /** Jobs handed over first stand in line first, also where they go with one step. */
+  /** Jobs handed over first stand in line first, also within one step. */
   submit(arrivals: readonly LaneArrivals[]): Promise<readonly (LaneSubmitted | StoreError)[]> {
     const before = this.#draft.jobs
     const behind = (of: LaneArrivals): LaneArrivals => {
@@ -213,7 +219,7 @@ export class Steps {
     }
   }
 
-  /** A step waits while turn after turn brings more, until it has what the last one had, and more. */
+  /** True while a step waits: each turn brings more, and the last step had more. */
   #comesMore(): boolean {
     const before = this.#gatheredBefore
     this.#gatheredBefore = this.#gathered
@@ -234,7 +240,7 @@ export class Steps {
     for (const source of this.#sources) source.flush()
   }
 
-  /** False where there is nothing more. */
+  /** Sends the next step; false if there is none. */
   #sendNext(): boolean {
     const next = this.#full.shift() ?? this.#draft
     if (next.members === 0) return false

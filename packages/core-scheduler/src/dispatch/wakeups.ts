@@ -6,13 +6,15 @@ import { ArrivalCounters } from './arrival-counters.ts'
 import { BroadcastWake } from './broadcast-wake.ts'
 import type { WorkerLimits } from './worker-limits.ts'
 
-/** Workers that are awake already for jobs that come. */
+/** Workers that are already awake for the jobs. */
 export interface Awake {
   readonly byName: number
   readonly consumers: number
 }
 
-/** Of jobs that came through this node: who is awake for them, and whether consumers may take them. */
+/**
+ * For jobs that came through this node: the workers awake for them, and if consumers may take them.
+ */
 export interface OwnJobs extends Awake {
   readonly isOpen: boolean
 }
@@ -26,7 +28,7 @@ export class Wakeups {
   readonly #limits: WorkerLimits
   readonly #rounds: BroadcastWake
 
-  /** `perJob` idle workers are woken for each job; 0: all, as where the next may have all that it is given. */
+  /** `perJob`: idle workers woken for each job; 0: all, for workers that may refuse a job. */
   constructor(registry: LaneRegistry, clock: Clock, perJob: number, limits: WorkerLimits) {
     this.#limits = limits
     this.#registry = registry
@@ -34,7 +36,9 @@ export class Wakeups {
     this.#rounds = new BroadcastWake(this.idle, clock)
   }
 
-  /** Jobs have come. Of others' jobs it is not known whether consumers may take them. */
+  /**
+   * Wakes workers for new jobs. For jobs of other nodes it is unknown if consumers may take them.
+   */
   wake(lane: string, jobs: number, own?: OwnJobs): void {
     const { byName, byQueue } = this.countArrival(lane, own !== undefined)
     if (this.idle.size === 0) return
@@ -47,7 +51,7 @@ export class Wakeups {
     if (isOpen) this.idle.wake([byQueue], jobs * this.#perJob - consumers)
   }
 
-  /** Jobs are on their way to the store: consumers that wait claim with the call that brings them. */
+  /** Wakes consumers for jobs on their way to the store: their claims go with the same call. */
   wakeConsumers(lane: string, jobs: number): number {
     if (this.idle.size === 0 || this.#wakesAll(lane)) return 0
     return this.idle.wake([idleKeysOf(lane, this.#registry).byQueue], jobs * this.#perJob)
@@ -62,7 +66,7 @@ export class Wakeups {
     worker.wake()
   }
 
-  /** Jobs may have come, of which nobody is told yet. */
+  /** Counts a possible arrival without waking anybody. */
   countArrival(lane: string, own = false): IdleKeys {
     const keys = idleKeysOf(lane, this.#registry)
     this.arrivals.add([...keys.byName, keys.byQueue], own)
@@ -74,7 +78,7 @@ export class Wakeups {
     return this.idle.hasKey(byQueue) || byName.some((key) => this.idle.hasKey(key))
   }
 
-  /** The worker by name that the next job of a lane will wake. */
+  /** The named worker that the next job of a lane will wake. */
   nextByName(lane: string): IdleWorker | undefined {
     if (this.idle.size === 0) return undefined
     return this.idle.next(idleKeysOf(lane, this.#registry).byName)

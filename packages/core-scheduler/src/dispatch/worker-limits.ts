@@ -2,7 +2,7 @@ import type { Subscription } from '../model/subscription.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Throttle } from '../store/ports.ts'
 
-/** Which lanes are of queues that give each worker so many jobs and no more. */
+/** Finds lanes of queues with a limit per worker. */
 export class WorkerLimits {
   readonly #registry: LaneRegistry
   readonly #queues: ReadonlySet<string>
@@ -17,7 +17,7 @@ export class WorkerLimits {
     return this.#queues.size > 0 && this.#queues.has(this.#registry.names.parse(lane).queue)
   }
 
-  /** True where it matters which worker asks for a subscription. */
+  /** True if it matters which worker claims for a subscription. */
   concerns(subscription: Subscription): boolean {
     if (this.#queues.size === 0) return false
     const groups = subscription.groups(this.#registry)

@@ -1,12 +1,12 @@
-/** Something in line, and whether it may go on. */
+/** An item in line, and if it may go on. */
 interface Waiting<Item> {
   readonly item: Item
   state: 'waiting' | 'ready' | { readonly error: unknown }
 }
 
 /**
- * Keeps what comes for one queue in the order of its arrival where something of it has to wait, for its lane to be
- * made, say: what came behind waits with it.
+ * Keeps the order of arrival within a queue: items behind one that waits, for its lane to be made
+ * for instance, wait too.
  */
 export class ArrivalLines<Item> {
   readonly #pass: (item: Item) => void
@@ -18,12 +18,12 @@ export class ArrivalLines<Item> {
     this.#refuse = refuse
   }
 
-  /** True where nothing waits: an item that is ready may go on by itself. */
+  /** True if nothing waits, so that a ready item may go on at once. */
   get isEmpty(): boolean {
     return this.#lines.size === 0
   }
 
-  /** Passes an item on when `ready` has settled and all that came before for the queue has gone. */
+  /** Passes an item on when `ready` has settled and everything before it in the queue has gone. */
   add(queue: string, item: Item, ready: Promise<unknown> | undefined): void {
     const line = this.#lines.get(queue)
     if (!line && !ready) {

@@ -1,4 +1,4 @@
-/** Bounds of one call to the store. More becomes another call in the same turn. */
+/** Bounds of one call to the store. More items become another call in the same turn. */
 export const maxBatchItems = 256
 export const maxBatchBytes = 4 * 1024 * 1024
 
@@ -7,19 +7,19 @@ interface Batch<Item> {
   bytes: number
 }
 
-/** Collects what comes until the next flush, by key, and hands it over in batches. */
+/** Collects items by key until the next flush and hands them over in batches. */
 export class BatchQueue<Item> {
   readonly #added: () => void
   readonly #send: (key: string, items: readonly Item[]) => void
   #byKey = new Map<string, Batch<Item>>()
 
-  /** `added` is called for each item, which waits for {@link flush}. */
+  /** `added` is called for each item that waits for {@link flush}. */
   constructor(added: () => void, send: (key: string, items: readonly Item[]) => void) {
     this.#added = added
     this.#send = send
   }
 
-  /** `bytes` is what the item adds to the call. */
+  /** `bytes`: the item's share of the call. */
   add(key: string, item: Item, bytes = 0): void {
     this.#added()
     const batch = this.#byKey.get(key)

@@ -1,21 +1,21 @@
 interface Waiting {
-  /** The last call that had left when the task came. */
+  /** The last call sent before the task came. */
   readonly behind: number
   readonly task: () => void
 }
 
 interface Lane {
-  /** Calls under way, in the order in which they left. */
+  /** Calls in progress, in the order in which they were sent. */
   readonly underWay: Set<number>
   readonly waiting: Waiting[]
 }
 
-/** Calls of submissions that are under way, by lane, and what waits for them. */
+/** Submissions in progress, by lane, and tasks that wait for them. */
 export class InflightBarrier {
   readonly #lanes = new Map<string, Lane>()
   #last = 0
 
-  /** A call leaves. Returns what says so when it has been answered. */
+  /** Notes a call that is sent. Returns a function to call when it is answered. */
   begin(lane: string): () => void {
     const flights: Lane = this.#lanes.get(lane) ?? { underWay: new Set(), waiting: [] }
     this.#lanes.set(lane, flights)
@@ -25,7 +25,7 @@ export class InflightBarrier {
     return () => this.#land(lane, flights, number)
   }
 
-  /** Runs a task when the calls of a lane that are under way now have been answered, now if none is. */
+  /** Runs a task once the lane's calls now in progress are answered; at once if there are none. */
   settled(lane: string, task: () => void): void {
     const flights = this.#lanes.get(lane)
     if (flights) flights.waiting.push({ behind: this.#last, task })

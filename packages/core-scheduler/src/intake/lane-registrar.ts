@@ -17,7 +17,7 @@ export class LaneRegistrar {
     this.#parts = parts
   }
 
-  /** The lane's number. A new lane is registered first, and the store told of this node's workers for it. */
+  /** The lane's number. A new lane is registered first, with this node's worker counts. */
   register(lane: string): Promise<number> {
     const { registry } = this.#parts
     const known = registry.numberOf(lane)
@@ -32,7 +32,7 @@ export class LaneRegistrar {
     return registering
   }
 
-  /** Settles when the new lanes of now have their numbers, or cannot have them. */
+  /** Settles when the lanes now being registered have their numbers, or failed. */
   async registered(): Promise<void> {
     await Promise.allSettled(this.#registering.values())
   }

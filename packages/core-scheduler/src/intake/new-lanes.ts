@@ -12,12 +12,12 @@ interface Parts {
 }
 
 /**
- * Registers the lanes that native clients announce. A message may come from another database of the
- * server: a lane is added only if the job is in this one. Looks at one announcement of a lane at a time.
+ * Registers lanes that native clients announce, one announcement of a lane at a time. A message may
+ * come from another database: a lane is added only if its job is in this one.
  */
 export class NewLanes {
   readonly #parts: Parts
-  /** The last announcement of each lane that is being looked at; 0: none came meanwhile. */
+  /** The newest announcement of each lane being looked at; 0: none came meanwhile. */
   readonly #next = new Map<string, number>()
 
   constructor(parts: Parts) {

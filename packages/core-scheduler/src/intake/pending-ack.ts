@@ -9,8 +9,8 @@ export interface PendingAckParts {
 }
 
 /**
- * Stands in for a submission whose job exists and may run, while its client may not hear of it yet: keeps
- * what the client is owed.
+ * Holds back the answer to a submission until its job is as durable as was asked for: keeps the
+ * events that the client is owed.
  */
 export class PendingAck implements Submission, Waiter {
   readonly waiter?: Waiter
@@ -47,7 +47,7 @@ export class PendingAck implements Submission, Waiter {
     this.#events.push([ref, event])
   }
 
-  /** The job is safe: the client hears of it, and what came meanwhile. */
+  /** The job is durable: the client gets its answer and the events so far. */
   release(parts: PendingAckParts): void {
     const { waiter, gone } = this.#real
     const result = this.#result ?? { kind: 'full' }
@@ -59,7 +59,7 @@ export class PendingAck implements Submission, Waiter {
     if (!gone) for (const [ref, event] of this.#events) waiter?.onEvent(ref, event)
   }
 
-  /** The job is not known to be safe: the client is told so, and nobody waits for it. */
+  /** The job may not be durable: the client gets an error and no longer waits. */
   refuse(error: StoreError, parts: PendingAckParts): void {
     this.#leave(parts)
     this.#real.refused(error)

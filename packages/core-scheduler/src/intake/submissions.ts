@@ -56,13 +56,13 @@ interface Parts {
   readonly storeClock: StoreClock
 }
 
-/** Own jobs that are remembered per lane until the store tells of them. */
+/** Most own jobs remembered per lane until the store announces them. */
 const maxRemembered = 10_000
 
-/** All that comes is one batch, in the order of arrival. */
+/** All jobs go into one batch, in the order of arrival. */
 const oneBatch = ''
 
-/** Takes jobs in: in the order in which they come, in batches, answered when the store has them. */
+/** Takes jobs in, in order and in batches; answers when the store has them. */
 export class Submissions {
   readonly #parts: Parts
   readonly #batch: BatchQueue<Pending>
@@ -70,7 +70,7 @@ export class Submissions {
   readonly #flights = new InflightBarrier()
   readonly #own = new Map<string, Set<number>>()
   readonly #lines: ArrivalLines<Pending>
-  /** Lanes that consumers may take from, as the store said last. */
+  /** Lanes that are open to consumers, by the store's last answer. */
   readonly #open = new Set<string>()
 
   constructor(parts: Parts) {
@@ -86,7 +86,7 @@ export class Submissions {
     )
   }
 
-  /** The job waits for `ready`, and what comes for its queue meanwhile goes behind it. */
+  /** The job waits for `ready`; later jobs for its queue wait behind it. */
   add(lane: string, submission: Submission, route: RoutePolicy, ready?: Promise<unknown>): void {
     const { registry, registrar } = this.#parts
     const pending = { lane, submission, job: routedJob(submission.job, route) }
@@ -109,8 +109,8 @@ export class Submissions {
   }
 
   /**
-   * Runs `task` when the submissions of the lane that are under way are answered, now if none is: an
-   * event may overtake the answer that makes its job known here.
+   * Runs `task` when the lane's submissions in progress are answered: an event may overtake the
+   * answer that makes its job known here.
    */
   settled(lane: string, task: () => void): void {
     this.#flights.settled(lane, task)
@@ -141,7 +141,7 @@ export class Submissions {
     }
   }
 
-  /** How many of the jobs are queued at once. */
+  /** The number of jobs that are due at once. */
   #due(jobs: readonly NewJob[]): number {
     const nowMs = this.#parts.storeClock.storeNowMs()
     return jobs.filter(({ dueAtMs }) => dueAtMs === undefined || dueAtMs <= nowMs).length
@@ -163,7 +163,7 @@ export class Submissions {
     const { registry, registrar, store } = this.#parts
     try {
       if (answer instanceof StoreError) throw answer
-      // A lane that was dropped meanwhile comes again.
+      // A lane that was dropped meanwhile is registered again.
       if (registry.numberOf(lane) === undefined) await registrar.register(lane)
       if (answer.isOpen) this.#open.add(lane)
       else this.#open.delete(lane)
@@ -175,7 +175,9 @@ export class Submissions {
     }
   }
 
-  /** The jobs exist and workers get them, but clients hear of them when they are as safe as was asked for. */
+  /**
+   * The jobs exist and run; clients get their answers once they are as durable as was asked for.
+   */
   async #answerConfirmed(
     lane: string,
     items: readonly Pending[],
@@ -217,7 +219,7 @@ export class Submissions {
     let created = 0
     for (const [at, { submission, job }] of items.entries()) {
       const result = results[at] ?? { kind: 'full' }
-      // An id that is given again: the store came back without the job that had it.
+      // The id was used before: the store came back without the job that had it.
       if (result.kind === 'created' && waiters.has(lane, result.id)) {
         waiters.giveUp({ lane, id: result.id })
       }

@@ -6,7 +6,7 @@ export interface LoopParts {
 }
 
 export interface LoopTask {
-  /** By which its errors are known. */
+  /** Names the loop in errors. */
   readonly name: string
   readonly everyMs: number
   readonly run: () => Promise<void>
@@ -24,7 +24,7 @@ export class BackgroundLoop {
     this.#task = task
   }
 
-  /** The first run comes when the time is over for the first time. */
+  /** The first run comes after one interval. */
   start(): void {
     this.#isStopped = false
     this.#arm()
@@ -35,7 +35,7 @@ export class BackgroundLoop {
     this.#cancel?.()
   }
 
-  /** One run out of turn. */
+  /** An extra run. */
   run(): Promise<void> {
     return this.#task.run()
   }
@@ -52,7 +52,7 @@ export class BackgroundLoop {
   }
 }
 
-/** One after the other, none kept from its turn by errors of another, of which the first is thrown in the end. */
+/** Runs tasks in order. An error does not stop the others; the first one is thrown at the end. */
 export async function inTurn(tasks: readonly (() => Promise<void>)[]): Promise<void> {
   const errors: unknown[] = []
   for (const task of tasks) await task().catch((error: unknown) => errors.push(error))

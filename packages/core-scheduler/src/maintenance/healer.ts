@@ -6,7 +6,10 @@ import { beatEveryMs } from './nodes/heartbeat.ts'
 import { LaneRounds } from './lane-rounds.ts'
 import type { TaskTimes } from './task-times.ts'
 
-/** Lanes of one look, some 10 us of the store's time each: of more all have their turn in five. */
+/**
+ * Lanes per look, some 10 us of the store's time each; more lanes take turns, all within five
+ * looks.
+ */
 const lanesPerLook = 2_000
 const looksPerRound = 5
 
@@ -17,7 +20,7 @@ interface Parts extends LoopParts {
   readonly tasks: TaskTimes
 }
 
-/** Brings indexes in line with what native programs wrote into lanes without a word. */
+/** Repairs indexes after native programs wrote into lanes. */
 export class Healer extends BackgroundLoop {
   constructor(parts: Parts) {
     const { store, registry, bridging, tasks } = parts

@@ -3,11 +3,11 @@ import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Store } from '../store/ports.ts'
 import { LaneRounds } from './lane-rounds.ts'
 
-/** A lane in which nothing has been for so long is given back: 7 days, in milliseconds. */
+/** A lane unused for this long is given back: 7 days, in milliseconds. */
 const idleForMs = 7 * 24 * 3_600_000
 /** Beats from one look to the next. */
 const beatsPerLook = 60
-/** Lanes that one look takes; of more all have their turn in an hour. */
+/** Lanes per look; more lanes take turns, all within an hour. */
 const lanesPerLook = 64
 const looksPerRound = 60
 
@@ -17,12 +17,12 @@ interface Parts {
   readonly registrar: LaneRegistrar
 }
 
-/** Gives back lanes that are not used any more, so that new ones can be made for ever. */
+/** Gives back unused lanes, so that there is always room for new ones. */
 export class IdleLanes {
   readonly #parts: Parts
   readonly #rounds: LaneRounds
   #beats = 0
-  /** Lanes of which the last look may have missed a job that came at that moment. */
+  /** Given back by the last look, which may have missed a job that came at that moment. */
   #given: readonly string[] = []
 
   constructor(parts: Parts) {

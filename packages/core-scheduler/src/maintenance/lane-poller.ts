@@ -1,9 +1,12 @@
 import type { Wakeups } from '../dispatch/wakeups.ts'
 import type { Clock, Observer, Store } from '../store/ports.ts'
 
-/** When to look for a job that was announced before it was pushed, milliseconds after the news. */
+/** Delays of the looks for a job that is announced before it is pushed, milliseconds. */
 const looksAfterMs = [0, 2, 20, 200]
-/** Where nobody slept at the news, one who does now is served after so long, milliseconds. */
+/**
+ * If no worker was idle at the announcement, delay before one that is idle now is served,
+ * milliseconds.
+ */
 const lookAgainMs = 20
 
 interface Parts {
@@ -13,7 +16,7 @@ interface Parts {
   readonly wakeups: Wakeups
 }
 
-/** Looks for jobs that came by another way, and wakes who can do them. */
+/** Finds jobs that came past this node's submissions, and wakes workers for them. */
 export class LanePoller {
   readonly #parts: Parts
   readonly #toLook = new Map<string, number>()
@@ -24,14 +27,14 @@ export class LanePoller {
     this.#parts = parts
   }
 
-  /** A job was announced. Who falls asleep before it is pushed is not to miss it. */
+  /** A job was announced. A worker that becomes idle before it is pushed must not miss it. */
   news(lane: string): void {
     const { clock, wakeups } = this.#parts
     if (wakeups.hasIdle(lane)) {
       this.#lookSoon(lane, 0)
       return
     }
-    // A job came, or will in a moment, though nobody sleeps here who could be woken.
+    // A job came, or will soon; no worker is idle that could be woken.
     wakeups.countArrival(lane)
     if (this.#toStir.has(lane)) return
     this.#toStir.add(lane)
@@ -42,7 +45,7 @@ export class LanePoller {
     })
   }
 
-  /** Looks at a lane at the end of this turn, and again later while nothing is found. */
+  /** Looks at a lane at the end of this turn, and again later while it finds nothing. */
   #lookSoon(lane: string, attempt: number): void {
     const { store, clock, wakeups } = this.#parts
     const waitMs = looksAfterMs[attempt]

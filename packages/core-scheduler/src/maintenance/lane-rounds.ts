@@ -1,6 +1,6 @@
 import type { LaneRegistry } from '../model/lane-registry.ts'
 
-/** Goes round all lanes, some at each turn: all of them where they are few. */
+/** Goes round all lanes, some per turn, or all where they are few. */
 export class LaneRounds {
   readonly #registry: LaneRegistry
   readonly #least: number
@@ -8,7 +8,7 @@ export class LaneRounds {
   #lanes: readonly string[] = []
   #next = 0
 
-  /** A turn takes `least` lanes, or more where a round would take more than `turns`. */
+  /** A turn takes `least` lanes, or more so that a round takes at most `turns`. */
   constructor(registry: LaneRegistry, least: number, turns: number) {
     this.#registry = registry
     this.#least = least

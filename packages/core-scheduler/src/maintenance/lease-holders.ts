@@ -2,16 +2,16 @@ import type { HeldRef, JobState } from '../model/job.ts'
 import type { Outcomes } from '../results/outcomes.ts'
 import type { Clock, Observer, Store } from '../store/ports.ts'
 
-/** Which jobs of a dead Faktory worker go back: those of other doors, or Faktory's own as well. */
+/** Jobs that a dead Faktory worker gives back: those of other doors, or Faktory's own as well. */
 export type DeadWorkerRequeue = 'others' | 'all'
 
-/** A worker of which nothing was heard for so long is dead, milliseconds. */
+/** A worker silent for this long is dead, milliseconds. */
 export const defaultDeadWorkerMs = 60_000
-/** A node must have seen a worker's silence itself for this share of it: the store may have been away. */
+/** Share of the silence that this node must have seen itself: the store may have been away. */
 const ownShare = 1 / 3
-/** Longer pauses between two looks end what was seen, milliseconds. */
+/** A longer pause between two looks restarts the observation, milliseconds. */
 const longestPauseMs = 5_000
-/** Silent workers that one look takes on. */
+/** Silent workers handled per look. */
 const perLook = 100
 
 interface Silence {
@@ -32,15 +32,15 @@ interface Parts {
 type Lease = Pick<JobState, 'lane' | 'id' | 'door'> & { readonly token: string }
 
 /**
- * Notes in the store which Faktory workers hold jobs of other doors, for these go back when the worker dies: its
- * connections and BEATs may be at any node, and the node that handed the job out may have died with it.
+ * Notes in the store which Faktory workers hold jobs of other doors, which go back when the worker
+ * dies: its connections may be at any node, and the node that handed the job out may be dead too.
  */
 export class LeaseHolders {
   readonly #parts: Parts
   readonly #onError = (error: unknown): void => this.#parts.observer.error('holders', error)
   readonly #held = new Map<string, HeldRef[]>()
   readonly #ended = new Map<string, string[]>()
-  /** Holders that live while they are connected to this node. */
+  /** Holders that are alive because they are connected to this node. */
   readonly #connected = new Set<string>()
   readonly #silences = new Map<string, Silence>()
   #lookedMs = -Infinity
@@ -51,7 +51,7 @@ export class LeaseHolders {
     this.#parts = parts
   }
 
-  /** The holder's name of a worker: its wid, or of one that has none its connection. */
+  /** A worker's name as a holder: its wid, or else its connection. */
   nameOf(wid: string | undefined): string {
     if (wid !== undefined) return `w${wid}`
     this.#unnamed += 1
@@ -64,22 +64,22 @@ export class LeaseHolders {
     this.#add(this.#held, holder, { lane, id, token })
   }
 
-  /** The lease has ended by the worker's word. */
+  /** The worker ended the lease. */
   settled(holder: string, { token, door }: Lease): void {
     if (this.#isNoted(door)) this.#add(this.#ended, holder, token)
   }
 
-  /** The worker beats. */
+  /** The worker sent a BEAT. */
   alive(holder: string): void {
     this.#parts.store.holders.alive([holder]).catch(this.#onError)
   }
 
-  /** The connection of a worker without wid is gone. */
+  /** The connection of a worker without a wid ended. */
   disconnected(holder: string): void {
     this.#connected.delete(holder)
   }
 
-  /** Says that connected holders live, and puts back what the dead have. */
+  /** Reports connected holders as alive, and requeues the jobs of dead ones. */
   async look(): Promise<void> {
     const { holders } = this.#parts.store
     try {
@@ -104,7 +104,7 @@ export class LeaseHolders {
     this.#parts.clock.endOfTurn(() => this.#flush())
   }
 
-  /** In this order: a lease may have begun and ended in one turn. */
+  /** Order matters: a lease may begin and end in one turn. */
   #flush(): void {
     const { store } = this.#parts
     const onError = this.#onError
@@ -115,7 +115,7 @@ export class LeaseHolders {
     this.#ended.clear()
   }
 
-  /** Silent for long enough by the store's clock, and by what this node has seen itself. */
+  /** Holders that were silent for long enough, by the store's clock and by this node's own. */
   async #dead(): Promise<string[]> {
     const { store, clock, deadMs } = this.#parts
     const nowMs = clock.nowMs()
@@ -133,7 +133,7 @@ export class LeaseHolders {
     })
   }
 
-  /** A job that cannot be put back now is found again at the next look. */
+  /** A job that cannot be requeued now is found again by the next look. */
   async #putBack(holder: string): Promise<void> {
     const { store, outcomes, maxLosses } = this.#parts
     const leases = await store.holders.held(holder)

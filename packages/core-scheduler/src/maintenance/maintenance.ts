@@ -22,7 +22,7 @@ import { Reaper } from './reaper.ts'
 import { StoreReset } from './nodes/store-reset.ts'
 import type { TaskTimes } from './task-times.ts'
 
-/** How often the progress of jobs that native workers run is looked at, milliseconds. */
+/** Interval of looks at the progress of jobs with native workers, milliseconds. */
 const progressEveryMs = 250
 
 export interface MaintenanceParts {
@@ -80,7 +80,7 @@ export class Maintenance {
     ]
   }
 
-  /** Joins the nodes. Throws where the store cannot be reached. */
+  /** Joins the nodes. Throws if the store cannot be reached. */
   async start(): Promise<void> {
     const { heartbeat } = this.#parts
     this.#reclaimer.start()

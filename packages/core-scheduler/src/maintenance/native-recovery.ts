@@ -6,26 +6,26 @@ import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Clock, Observer, Store, StoreClock } from '../store/ports.ts'
 import { lossFailure } from '../model/retry.ts'
 
-/** The right to look after orphans goes to another node when its owner is silent so long, milliseconds. */
+/** Leadership passes to another node when its owner is silent for this long, milliseconds. */
 const leadForMs = 3_500
-/** Steps through indexes of unfinished jobs in one beat, each about 2 ms of the store's time. */
+/** Steps through indexes of unfinished jobs per beat, each about 2 ms of the store's time. */
 const sweepsPerBeat = 5
-/** Looks through pieces of all jobs in one beat. */
+/** Pages of the walk through all jobs per beat. */
 const surveysPerBeat = 2
-/** Orphans of a lane that one beat puts right. */
+/** Repairs per lane and beat. */
 const repairsPerBeat = 50
-/** Lanes with orphans that one beat looks at; the rest have the next ones. */
+/** Lanes with orphans per beat; the rest wait for the next one. */
 const lanesPerBeat = 256
 
 const mends = { report: 'nothing', strays: 'strays', on: 'all' } as const
-/** Finished jobs that are looked at in one call. */
+/** Finished jobs per call. */
 const heardPerCall = 256
 
 /** Policy for the orphans of native programs. */
 export interface RepairPolicy {
-  /** `report` only tells of it; `strays` takes no job from a worker that may be slow. */
+  /** `report` only reports; `strays` takes no job from a worker that may only be slow. */
   readonly mode: 'report' | 'strays' | 'on'
-  /** An orphan is what has not changed for so long, milliseconds. */
+  /** A job that has not changed for this long is an orphan, milliseconds. */
   readonly leaseMs: number
 }
 
@@ -42,9 +42,8 @@ export interface NativeRecoveryParts {
 }
 
 /**
- * Looks after jobs that native workers finished while nobody waits for them, and after what native
- * programs leave behind when they die. One node does it at a time; what is done is atomic, so that two
- * who believe that they do it do no harm.
+ * Settles jobs that native workers finished without waiters, and repairs the orphans of native
+ * programs. One node leads; each step is atomic, so that two leaders do no harm.
  */
 export class NativeRecovery {
   readonly #parts: NativeRecoveryParts
@@ -54,12 +53,14 @@ export class NativeRecovery {
   #lane = 0
   #sweepFrom: string | undefined
   #jidsFrom: string | undefined
-  /** When the current look through all jobs began, and the last whole one; this node's clock. */
+  /**
+   * Start of the current walk through all jobs, and of the last complete one; this node's clock.
+   */
   #lapSinceMs: number | undefined
   #wholeLapSinceMs: number | undefined
-  /** The look under way may have begun in the middle: another node looked meanwhile. */
+  /** The current walk may have begun in the middle: another node led before. */
   #isPartial = true
-  /** Lanes with something suspicious in this look through all jobs, and in the last one. */
+  /** Lanes with candidates in this walk, and in the last one. */
   #suspicious = new Set<string>()
   #suspiciousBefore: ReadonlySet<string> = new Set()
   #repaired = 0
@@ -72,7 +73,7 @@ export class NativeRecovery {
     this.#idleLanes = new IdleLanes(parts)
   }
 
-  /** The lanes whose events this node must hear because native workers serve them. */
+  /** Lanes with native workers, whose events this node must receive. */
   get watched(): Iterable<string> {
     return this.#leads ? this.#worked : []
   }
@@ -82,7 +83,7 @@ export class NativeRecovery {
     return this.#worked.has(lane)
   }
 
-  /** A job that no client of this node waits for was finished by somebody. */
+  /** A job without a waiter at this node was finished. */
   finished(lane: string, id: number): void {
     if (!this.#leads || !this.#worked.has(lane)) return
     const ids = this.#finished.get(lane)
@@ -112,7 +113,7 @@ export class NativeRecovery {
     if (repair) await this.#repair(lanes, repair)
   }
 
-  /** Counts are told from workers that rest by what all lanes show: only who asks for it pays for that. */
+  /** Counting idle workers needs a look at all lanes: only some policies pay for it. */
   get #mendsCounts(): boolean {
     const { repair } = this.#parts
     return repair !== undefined && repair.mode !== 'strays'
@@ -134,11 +135,11 @@ export class NativeRecovery {
     if (unsettled.length > 0) await this.#parts.nativeOutcomes.settleThese(lane, unsettled)
   }
 
-  /** Goes round the lanes, so that each has its turn however many there are. */
+  /** Goes round the lanes, so that each has its turn. */
   async #sweep(lanes: readonly string[]): Promise<void> {
     for (let step = 0; step < sweepsPerBeat; step += 1) {
       if (this.#lane >= this.#lanes.length) {
-        // Not twice round in one beat.
+        // At most one round per beat.
         if (step > 0 && this.#lanes.length > 0) this.#lanes = []
         else this.#lanes = lanes
         this.#lane = 0
@@ -159,7 +160,7 @@ export class NativeRecovery {
     for (const [lane, ids] of byLane(refs)) await nativeOutcomes.settleThese(lane, ids)
   }
 
-  /** True at the end of a look through all jobs. */
+  /** True at the end of a walk through all jobs. */
   async #survey(): Promise<boolean> {
     const { store, clock, repair, registry, registrar, nativeOutcomes } = this.#parts
     this.#lapSinceMs ??= clock.nowMs()
@@ -179,8 +180,8 @@ export class NativeRecovery {
   }
 
   /**
-   * Only what was suspected before the last whole look began: a busy native worker must have been met
-   * before its count is taken for an orphan.
+   * Repairs only candidates older than the last complete walk: it must have met every busy native
+   * worker before a count is corrected.
    */
   async #repair(lanes: readonly string[], { mode, leaseMs }: RepairPolicy): Promise<void> {
     if (this.#wholeLapSinceMs === undefined) return
@@ -199,7 +200,7 @@ export class NativeRecovery {
     }
   }
 
-  /** Some of the lanes that something was found in, each in its turn. */
+  /** Some of the lanes with candidates, in turn. */
   #nextSuspicious(): readonly string[] {
     const all = [...new Set([...this.#suspiciousBefore, ...this.#suspicious])]
     if (this.#repaired >= all.length) this.#repaired = 0

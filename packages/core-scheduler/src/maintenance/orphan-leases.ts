@@ -4,7 +4,7 @@ import type { Outcomes } from '../results/outcomes.ts'
 import type { Store } from '../store/ports.ts'
 import { BackgroundLoop, type LoopParts } from './background-loop.ts'
 
-/** How often leases are compared with the store's, milliseconds. */
+/** Interval of comparisons with the store, milliseconds. */
 const compareEveryMs = 60_000
 
 interface Parts extends LoopParts {
@@ -15,8 +15,8 @@ interface Parts extends LoopParts {
 }
 
 /**
- * Gives back leases that the store has as this node's, and nobody here knows. A store that lost its last
- * steps in a failover may have lost how a job ended: without this it would be held as long as the node lives.
+ * Gives back leases that the store counts as this node's and that nobody here knows: a failover may
+ * lose the step that ended a job.
  */
 export class OrphanLeases extends BackgroundLoop {
   readonly #parts: Parts

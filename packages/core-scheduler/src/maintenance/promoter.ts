@@ -3,7 +3,7 @@ import type { Store } from '../store/ports.ts'
 import { BackgroundLoop, type LoopParts } from './background-loop.ts'
 import type { TaskTimes } from './task-times.ts'
 
-/** How often due jobs are moved into their queues, milliseconds. */
+/** Interval of promotions, milliseconds. */
 const promoteEveryMs = 100
 
 interface Parts extends LoopParts {
@@ -12,7 +12,7 @@ interface Parts extends LoopParts {
   readonly wakeups: Wakeups
 }
 
-/** Moves jobs that are due into their queues. */
+/** Moves due jobs into their queues. */
 export class Promoter extends BackgroundLoop {
   constructor(parts: Parts) {
     const { store, tasks, wakeups } = parts

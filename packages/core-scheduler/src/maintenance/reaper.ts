@@ -9,10 +9,13 @@ import { beatEveryMs, type Heartbeat } from './nodes/heartbeat.ts'
 import { LaneRounds } from './lane-rounds.ts'
 import type { TaskTimes } from './task-times.ts'
 
-/** Lanes of one look, some 10 us of the store's time each: of more all have their turn in five. */
+/**
+ * Lanes per look, some 10 us of the store's time each; more lanes take turns, all within five
+ * looks.
+ */
 const lanesPerLook = 2_000
 const looksPerRound = 5
-/** Leases past their deadline that one look takes on, per lane. */
+/** Expired leases per look and lane. */
 const maxExpired = 500
 
 interface Parts extends LoopParts {
@@ -25,7 +28,7 @@ interface Parts extends LoopParts {
   readonly maxLosses: number
 }
 
-/** Ends leases that are past their deadline. */
+/** Ends expired leases. */
 export class Reaper extends BackgroundLoop {
   readonly #parts: Parts
   readonly #rounds: LaneRounds
@@ -42,8 +45,8 @@ export class Reaper extends BackgroundLoop {
   }
 
   /**
-   * A worker that ran out of time has lost the job. Only where a Faktory consumer has a Faktory job that
-   * is a failure, as there: by the rules of the other doors the first failure would be the job's end.
+   * A late worker has lost the job. It counts as a failure only for a Faktory job with a consumer:
+   * elsewhere the first failure would end the job.
    */
   #expire(job: LeasedJob): void {
     const { heartbeat, outcomes, retryPolicy, tasks, maxLosses } = this.#parts

@@ -2,16 +2,16 @@ import type { Settled } from '../model/job.ts'
 import type { Clock } from '../store/ports.ts'
 import type { Settlement } from '../model/requests.ts'
 
-/** Background tasks whose runs are counted. */
+/** Background tasks with metrics. */
 export type TimedTask = 'promote' | 'heal'
 
-/** How often a task of this node has run, and how long it took in all. */
+/** Runs of a task at this node, and their total time. */
 export interface TaskTime {
   readonly cycles: number
   readonly wallMs: number
 }
 
-/** Counts the work of this node's background tasks. Listens for the results of leases that it ended. */
+/** Metrics of this node's background tasks. */
 export class TaskTimes implements Settlement {
   readonly #clock: Clock
   readonly #times = new Map<TimedTask, TaskTime>()
@@ -21,7 +21,7 @@ export class TaskTimes implements Settlement {
     this.#clock = clock
   }
 
-  /** Leases past their deadline that this node ended. */
+  /** Leases that this node ended at their deadline. */
   get expired(): number {
     return this.#expired
   }
@@ -30,7 +30,7 @@ export class TaskTimes implements Settlement {
     if (result !== 'unknown') this.#expired += 1
   }
 
-  /** The next look finds it again. */
+  /** The next look retries. */
   refused(): void {}
 
   of(task: TimedTask): TaskTime {

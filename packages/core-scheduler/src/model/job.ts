@@ -28,7 +28,7 @@ export interface RetryLimit {
 /** Refuses other jobs of the lane with the same key while it is held. */
 export interface JobLock {
   readonly key: string
-  /** How long it is held at most, milliseconds from when the job is due. */
+  /** Longest time that it is held, milliseconds from when the job is due. */
   readonly forMs: number
   /** Released when a worker gets the job, or when the job has been done. */
   readonly until: 'start' | 'success'
@@ -42,46 +42,46 @@ export interface CronTick {
 
 /** A job as it enters the store. Only `input` is needed for a job of the GearMonkey spec. */
 export interface NewJob {
-  /** The stored payload, as it came. */
+  /** The stored payload, unchanged. */
   readonly input: Uint8Array
   readonly door: Exclude<Door, 'native'>
   readonly level: Level
-  /** True where a client of this node waits for the outcome. */
+  /** True if a client of this node waits for the outcome. */
   readonly foreground: boolean
   /** Coalescing key inside the lane: a queued or running job with the same key is joined. */
   readonly unique?: Uint8Array
-  /** When the job is due, milliseconds since 1970 on the store's clock; absent or past is now. */
+  /** Due time, milliseconds since 1970 on the store's clock; absent or past: now. */
   readonly dueAtMs?: number
   /** Gearman's reducer, handed to the worker that asks for it. */
   readonly reducer?: Uint8Array
-  /** The id that a Faktory producer gave; indexed, so that any node can resolve it. */
+  /** The jid from a Faktory producer; indexed, so that any node can resolve it. */
   readonly jid?: string
-  /** The Faktory job as pushed, JSON text without `args`. */
+  /** The pushed Faktory job, JSON text without `args`. */
   readonly envelope?: string
-  /** Retries after a failure that a worker reports; absent: a reported failure is final. */
+  /** Retries after a reported failure; absent: a reported failure is final. */
   readonly retries?: number
-  /** How long a Faktory worker may hold it, seconds. */
+  /** Longest time that a Faktory worker may hold it, seconds. */
   readonly reserveForSeconds?: number
-  /** How long the finished hash stays, seconds; 0 or absent: not at all. */
+  /** Retention of the finished hash, seconds; 0 or absent: none. */
   readonly retentionSeconds?: number
-  /** From then on nobody wants it run, milliseconds since 1970 on the store's clock. */
+  /** The job is not run after this time, milliseconds since 1970 on the store's clock. */
   readonly staleAtMs?: number
   readonly lock?: JobLock
-  /** The batch that it belongs to. */
+  /** Id of its batch. */
   readonly batch?: string
-  /** The tick of a cron entry that it stands for: one job for each, whoever submits it. */
+  /** Its tick of a cron entry: one job per tick, whoever submits it. */
   readonly tick?: CronTick
   /** The W3C `traceparent` of its creation, where jobs are traced. */
   readonly trace?: string
 }
 
-/** A job without its payload. What a look did not ask for, {@link LookExtra}, is absent. */
+/** A job without its payload. Fields that a look did not ask for ({@link LookExtra}) are absent. */
 export interface JobState extends JobRef {
   readonly status: Status
   readonly door: Door
   readonly level: Level
   readonly output?: Buffer
-  /** When it was last put in a queue, milliseconds; absent for a job that a native client wrote. */
+  /** When it was last queued, milliseconds; absent for a job of a native client. */
   readonly enqueuedAtMs?: number
   readonly unique?: Buffer
   readonly reducer?: Buffer
@@ -94,7 +94,7 @@ export interface JobState extends JobRef {
   readonly retries?: number
   readonly retentionSeconds?: number
   readonly reserveForSeconds?: number
-  /** How many workers vanished while they had it. */
+  /** Workers that vanished while they had it. */
   readonly losses: number
   /** `status:dividend` and `status:divisor`, as the worker wrote them. */
   readonly dividend?: Buffer
@@ -102,43 +102,46 @@ export interface JobState extends JobRef {
   /** The worker's last note, and its time, milliseconds since 1970. */
   readonly note?: string
   readonly notedAtMs?: number
-  /** The lease that holds it, while status is busy and the worker is behind a gateway. */
+  /** Its lease, while it is busy at a worker behind a gateway. */
   readonly token?: string
-  /** Finished, and what follows from that is done; false for what a native worker wrote. */
+  /** Finished, with all consequences; false after a native worker finished it. */
   readonly settled: boolean
-  /** Only worth running while somebody waits. */
+  /** A foreground job, dropped when nobody waits. */
   readonly foreground: boolean
-  /** It ended with an exception that had nothing to say. */
+  /** It ended with an exception without a message. */
   readonly isException?: boolean
-  /** How many foreground clients wait for it, over all nodes. */
+  /** Waiting foreground clients, over all nodes. */
   readonly waiting: number
 }
 
-/** Long fields that a look reads where it is asked to; `output` only of a job that has ended. */
+/** Long fields that a look reads only on request; `output` only of an ended job. */
 export type LookExtra = 'envelope' | 'output'
 
-/** A job as it is read from the store, payload and all. */
+/** A job as stored, payload included. */
 export interface Job extends JobState {
   readonly input: Buffer
 }
 
-/** A job that a worker holds. */
+/** A job under a lease. */
 export interface LeasedJob extends JobState {
-  /** False where its end surely touches no lock and no batch. */
+  /** False if its end certainly touches no lock and no batch. */
   readonly isTied?: boolean
   readonly token: string
-  /** A worker that named the function, or a Faktory consumer. */
+  /** Kind of worker that holds it. */
   readonly heldBy: ClaimBy
 }
 
-/** A job with its lease: what a worker is given. */
+/** A job with its lease and payload, for a worker. */
 export interface Lease extends Job, LeasedJob {
   readonly token: string
-  /** How long it stood in the queue, milliseconds; absent where nobody noted when it came. */
+  /** Time in the queue, milliseconds; absent if unknown. */
   readonly waitedMs?: number
 }
 
-/** The holder of a lease, as its token says: `n` by name, `c` a consumer, `a` a consumer by the automatic rule. */
+/**
+ * The holder of a lease, from its token: `n` named, `c` consumer, `a` consumer by the automatic
+ * rule.
+ */
 export function holderOf(token: string): ClaimBy {
   return token.startsWith('n') ? 'named' : 'consumer'
 }
@@ -148,7 +151,7 @@ export function isAutomatic(token: string): boolean {
   return token.startsWith('a')
 }
 
-/** A lease by its name. */
+/** The key of a lease. */
 export interface HeldRef extends JobRef {
   readonly token: string
 }
@@ -167,23 +170,26 @@ export type Submitted =
   | { readonly kind: 'ticked' }
 
 /**
- * The end, or the interruption, of one lease. `token` is the lease's; an outcome with
- * an old token changes nothing. The token `native` settles what a native worker wrote in the hash.
+ * The end or interruption of a lease. An outcome with an old token changes nothing. The token
+ * `native` settles the outcome that a native worker wrote into the hash.
  */
 export type Outcome = JobRef & { readonly token: string } & (
     | {
         readonly kind: 'complete'
         readonly output: Uint8Array
-        /** It is long, and clients of this node alone wait for it: not sent, unless the store says that it is wanted. */
+        /** A long output for clients of this node only: not sent until the store asks for it. */
         readonly withheld?: boolean
-        /** The job as its worker was given it: what does not change need not be read again. */
+        /** The job as it was handed out; spares reading fields that do not change. */
         readonly job?: LeasedJob
       }
-    /** Final failure. A background job is kept among the dead where `failure` says of what, a foreground one is not. */
+    /**
+     * Final failure. A background job goes to the dead set if `failure` is given, a foreground job
+     * never.
+     */
     | {
         readonly kind: 'fail'
         readonly message: Uint8Array
-        /** The clients hear an exception even where the message is empty. */
+        /** Clients hear an exception even if the message is empty. */
         readonly isException?: boolean
         /** Faktory's `failure`, JSON text. */
         readonly failure?: string
@@ -195,19 +201,19 @@ export type Outcome = JobRef & { readonly token: string } & (
         readonly delayMs: number
         readonly failure: string
       }
-    /** Failed for good; a background job is kept in the lane's dead set. */
+    /** Failed for good; a background job goes to the dead set of its lane. */
     | { readonly kind: 'dead'; readonly message: Uint8Array; readonly failure: string }
-    /** The worker is gone or gave it up: to the back of its level. */
+    /** The worker vanished or gave the job up: back to the end of its level. */
     | {
         readonly kind: 'requeue'
         /** True if it counts as a lost worker. */
         readonly lost: boolean
-        /** Give the job up at this many losses; 0: never. */
+        /** Losses at which the job is given up; 0: never. */
         readonly maxLosses: number
         /** The `failure` of a job that is given up; absent: it is not kept. */
         readonly failure?: string
       }
-    /** No worker has had it: to the front of its level, as if it had not been reserved. */
+    /** No worker has seen it: back to the front of its level. */
     | { readonly kind: 'requeueFront' }
   )
 

@@ -1,11 +1,11 @@
 import type { LaneNames } from './lanes.ts'
 
-/** Lanes that the store takes; each costs about 200 bytes in every node. */
+/** Most lanes of a store; each costs about 200 bytes in every node. */
 export const maxLanes = 65_536
 
 /**
- * A node's copy of the lanes that the store knows: their numbers (the second part of a Gearman
- * handle), and which of them belong to a function or to a Faktory queue.
+ * A node's copy of the store's lanes: their numbers (the middle part of a Gearman handle), and the
+ * lanes of each function and Faktory queue.
  */
 export class LaneRegistry {
   readonly names: LaneNames
@@ -19,7 +19,7 @@ export class LaneRegistry {
     this.names = names
   }
 
-  /** Grows with every lane that is added or dropped, so that what is derived from the lanes can be kept. */
+  /** Grows with every lane added or dropped, so that derived data can be cached. */
   get version(): number {
     return this.#version
   }

@@ -1,7 +1,7 @@
-/** The Faktory queue of a function that no route sends elsewhere. */
+/** Home queue of a function without a route. */
 export const defaultQueue = 'default'
 
-/** Bytes of a function's name that the store takes. Gearman's own clients stop at 511. */
+/** Longest function name, bytes. Gearman's own clients stop at 511. */
 export const maxFunctionBytes = 512
 
 /** A function and the Faktory queue of its jobs. */
@@ -18,13 +18,13 @@ export function isQueueName(name: string): boolean {
 }
 
 /**
- * Which Faktory queue is home to a function, and so how lanes are named: a job in its function's
- * home queue stands in the lane `FN`, a job of another queue in the lane `FN@queue`.
+ * Names lanes by the home queues of functions: a job in the home queue has the lane `FN`, a job of
+ * another queue `FN@queue`.
  */
 export class LaneNames {
   readonly #homes: ReadonlyMap<string, string>
 
-  /** `homes`: queue by function, for the functions that a route sends elsewhere than `default`. */
+  /** `homes`: queue by function, for functions with a route. */
   constructor(homes: ReadonlyMap<string, string> = new Map()) {
     this.#homes = homes
   }
@@ -34,15 +34,15 @@ export class LaneNames {
   }
 
   /**
-   * The lane of a function's jobs for a queue. The queue is named even if it is the home queue where
-   * the function's own name would be read as that of another function's lane.
+   * The lane of a function's jobs for a queue. The home queue is named too where the function's
+   * name alone would read as another function's lane.
    */
   lane(fn: string, queue: string): string {
     const isPlain = queue === this.home(fn) && this.parse(fn).fn === fn
     return isPlain ? fn : `${fn}@${queue}`
   }
 
-  /** The function and queue that a lane stands for. A last `@` counts where a queue name follows. */
+  /** The function and queue of a lane. The last `@` counts if a queue name follows. */
   parse(lane: string): LaneName {
     const at = lane.lastIndexOf('@')
     if (at > 0) {
@@ -52,7 +52,7 @@ export class LaneNames {
     return { fn: lane, queue: this.home(lane) }
   }
 
-  /** The one name of a lane that a client may have named in two ways. */
+  /** The canonical name of a lane that may be written in two ways. */
   canonical(name: string): string {
     const { fn, queue } = this.parse(name)
     return this.lane(fn, queue)

@@ -6,13 +6,13 @@ export type Band = 'high' | 'normal' | 'low'
 /** Bands in the order in which workers empty them. */
 export const bands: readonly Band[] = ['high', 'normal', 'low']
 
-/** The level of a job that says nothing of its priority. */
+/** Level of a job without a priority. */
 export const defaultLevel: Level = 5
 
-/** The level that Gearman's three priorities stand for, and that most jobs of a band have. */
+/** Levels of Gearman's three priorities; most jobs of a band have this level. */
 export const bandLevel: Readonly<Record<Band, Level>> = { high: 8, normal: 5, low: 2 }
 
-/** The band in which a job of this level is queued: 7-9 high, 4-6 normal, 1-3 low. */
+/** The band of a level: 7-9 high, 4-6 normal, 1-3 low. */
 export function bandOf(level: Level): Band {
   return level >= 7 ? 'high' : level >= 4 ? 'normal' : 'low'
 }

@@ -3,64 +3,64 @@ import type { Subscription } from './subscription.ts'
 import type { StoreError } from '../store/ports.ts'
 import type { Waiter } from '../results/waiters.ts'
 
-/** A job that somebody hands in, and how to answer. One object per job, no closure, no promise. */
+/** A submitted job, and its answer. One object per job: no closure, no promise. */
 export interface Submission {
   readonly job: NewJob
   /** Receives the outcome. Present exactly for a foreground job. */
   readonly waiter?: Waiter
-  /** True once the peer has left: a foreground job of it is abandoned as soon as it exists. */
+  /** True once the client has left: its foreground job is abandoned as soon as it exists. */
   readonly gone: boolean
-  /** The store has the job. `laneNumber` is the second part of its handle. */
+  /** The store has the job. `laneNumber` is the middle part of its handle. */
   submitted(result: Submitted, laneNumber: number): void
   refused(error: StoreError): void
 }
 
-/** A job in a worker's hands. */
+/** A job that a worker holds. */
 export interface Assignment {
   readonly job: LeasedJob
-  /** When it was handed out, on the node's own clock in milliseconds. */
+  /** When it was handed out, milliseconds on the node's own clock. */
   readonly sinceMs: number
-  /** True where another node may have handed it out: an outcome brought by its name alone. */
+  /** True if it was found by its name alone, so that another node may have handed it out. */
   readonly isLookedUp?: true
 }
 
-/** An assignment as the worker gets it, with the payload. */
+/** An assignment with the payload, for the worker. */
 export interface Delivery extends Assignment {
   readonly job: Lease
 }
 
-/** A worker process by its name; `isShared`: other nodes may know it by that. */
+/** A worker process by its name; `isShared`: other nodes may know it by the same name. */
 export interface WorkerIdentity {
   readonly name: string
   readonly isShared: boolean
 }
 
-/** A worker's request for one job, and how to answer. */
+/** A worker's request for one job, and its answer. */
 export interface FetchRequest {
   readonly subscription: Subscription
-  /** The worker process that asks, for limits by worker. */
+  /** The worker process, for limits by worker. */
   readonly worker?: WorkerIdentity
   /**
-   * True where the worker asks with the same breath that ends its last job: there may be nothing as far as
-   * this node knows. Any other is told what the store says.
+   * True if the request came together with the end of the last job: it may be answered from this
+   * node's knowledge. All others get the store's answer.
    */
   readonly isPipelined?: boolean
-  /** True once the worker has left: what was claimed for it goes back at once. */
+  /** True once the worker has left: jobs claimed for it go back at once. */
   readonly gone: boolean
   assigned(delivery: Delivery): void
   onEmpty(): void
   refused(error: StoreError): void
 }
 
-/** How to answer a worker's outcome. */
+/** The answer to an outcome. */
 export interface Settlement {
-  /** The store has it; where a disk or replica is waited for, before that. {@link settled} follows. */
+  /** The store has it; a disk or replica may still be waited for. {@link settled} follows. */
   stored?(result: Settled): void
   settled(result: Settled): void
   refused(error: StoreError): void
 }
 
-/** How to answer a worker's report on a running job; `known` is false where it lost the job. */
+/** The answer to a report on a running job; `known` is false if the worker lost the job. */
 export interface Reporting {
   reported(known: boolean): void
   refused(error: StoreError): void

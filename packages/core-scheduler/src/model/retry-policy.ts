@@ -5,7 +5,7 @@ import { outcomeOfFailure, type FailureReport } from './retry.ts'
 
 interface RetryOptions {
   readonly names: LaneNames
-  /** Retries by function, over what the door says. */
+  /** Retries by function; they override the door's. */
   readonly retries: ReadonlyMap<string, number> | undefined
   /** In [0, 1), for retry delays. */
   readonly random: () => number
@@ -20,7 +20,7 @@ export class RetryPolicy {
     this.#options = options
   }
 
-  /** A failure that a worker reports: final, due again or dead. */
+  /** The outcome of a failure that a worker reports: final, due again or dead. */
   ofFailure(job: JobState & { readonly token: string }, report: FailureReport): Outcome {
     const { names, retries, random, storeClock } = this.#options
     const policy = job.retries ?? retries?.get(names.parse(job.lane).fn)

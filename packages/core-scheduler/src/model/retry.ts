@@ -3,7 +3,7 @@ import { isAutomatic, type JobState, type Outcome } from './job.ts'
 /** A worker's report of a failure. Its bounds are the door's. */
 export interface FailureReport {
   readonly message: string
-  /** The message as it came, where it may be no UTF-8: what waiting clients hear. */
+  /** The message as it came, where it may not be UTF-8; for waiting clients. */
   readonly bytes?: Uint8Array
   readonly errtype?: string
   /** An exception, also where the message is empty. */
@@ -11,7 +11,7 @@ export interface FailureReport {
   readonly backtrace?: readonly string[]
 }
 
-/** Retries of a Faktory job that does not say how many. */
+/** Retries of a Faktory job without a number of its own. */
 export const defaultFaktoryRetries = 25
 
 interface FailureRecord {
@@ -19,10 +19,10 @@ interface FailureRecord {
 }
 
 /**
- * The state of a job after a reported failure, by the policy it carries: final, due again or dead. A background
- * job that the automatic rule gave to a consumer is tried again as a Faktory job is: the consumer may not know its function.
- * `random` is in [0, 1). The delay is the Faktory server's: count^4 + 15 + rand(0..29) * (count + 1)
- * seconds.
+ * The outcome of a reported failure by the job's policy: final, due again or dead. A background job
+ * that the automatic rule gave to a consumer is retried like a Faktory job: the consumer may not
+ * know its function. `random` is in [0, 1). The delay is the Faktory server's: count^4 + 15 +
+ * rand(0..29) * (count + 1) seconds.
  */
 export function outcomeOfFailure(
   job: JobState & { readonly token: string },
@@ -34,7 +34,7 @@ export function outcomeOfFailure(
   const message = report.bytes ?? Buffer.from(report.message)
   const retries = job.retries ?? defaultRetries(job)
   const { isException = false } = report
-  // So a Faktory producer says that a job need not be kept.
+  // With `retry` 0 a Faktory producer asks for the job not to be kept.
   if (retries === 0 && job.door === 'faktory') {
     return { lane, id, token, kind: 'fail', message, isException }
   }
@@ -62,13 +62,13 @@ function defaultRetries({
   token,
   foreground,
 }: JobState & { readonly token: string }): number {
-  // A native client does not say whether it waits: it hears of the failure, and the job is kept among the dead.
+  // A native client may or may not wait: it hears of the failure, and the job goes to the dead set.
   const isBridged = isAutomatic(token) && !foreground && door !== 'native'
   const isRetried = door === 'faktory' || isBridged
   return isRetried ? defaultFaktoryRetries : 0
 }
 
-/** Faktory's `failure` of a job that is given up because its workers vanished. */
+/** Faktory's `failure` of a job that is given up after too many lost workers. */
 export function lossFailure(nowMs: number): string {
   return JSON.stringify({
     retry_count: 0,
@@ -79,7 +79,7 @@ export function lossFailure(nowMs: number): string {
   })
 }
 
-/** How many times the job failed before this time. */
+/** Earlier failures of the job. */
 function failuresBefore(job: JobState): number {
   if (job.failure === undefined) return 0
   const record = JSON.parse(job.failure) as FailureRecord

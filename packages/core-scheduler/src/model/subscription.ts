@@ -3,11 +3,11 @@ import type { ClaimBy } from './job.ts'
 import type { LaneAccess, LaneGroup } from '../store/ports.ts'
 import type { FunctionOrder } from '../scheduler-options.ts'
 
-/** One function that a worker named, with the time it allows itself for a job. */
+/** A function that a worker named, and its time for a job. */
 export interface Ability {
   /** A function, or one lane of it (`mail@bulk`). */
   readonly fn: string
-  /** Milliseconds until the job is taken back; absent: never while the worker is connected. */
+  /** Milliseconds until the job is taken back; absent: as long as the worker is connected. */
   readonly leaseMs?: number
 }
 
@@ -16,22 +16,22 @@ export interface Ability {
  */
 export interface Subscription {
   readonly by: ClaimBy
-  /** Which lanes it takes from. */
+  /** Lanes that it may take from. */
   readonly access: LaneAccess
   readonly key: string
-  /** The keys under which an idle worker of this subscription is found, see {@link idleKeysOf}. */
+  /** Keys of an idle worker with this subscription, see {@link idleKeysOf}. */
   readonly idleKeys: readonly string[]
   /**
    * True if a job may be prefetched for it: its lease lasts as long as the node lives, so no time
    * is lost.
    */
   readonly mayWait: boolean
-  /** The highest level of all groups comes first: see {@link ClaimRequest.byLevel}. */
+  /** Highest level of all groups first: see {@link ClaimRequest.byLevel}. */
   readonly byLevel?: boolean
   groups(registry: LaneRegistry): readonly LaneGroup[]
 }
 
-/** The subscription of a worker that named functions, the one to try first at the front. */
+/** The subscription of a worker that named functions, in the order to try them. */
 export function namedSubscription(
   abilities: readonly Ability[],
   registry: LaneRegistry,
@@ -59,8 +59,8 @@ export function namedSubscription(
 }
 
 /**
- * The subscription of a Faktory consumer in queues, left to right. `functions`, if given, are those that it named: it gets
- * these alone, whichever lanes are open. Without them `access` says.
+ * The subscription of a Faktory consumer to queues, left to right. With `functions`, named by the
+ * consumer, it gets these alone, in any lane. Otherwise `access` decides.
  */
 export function consumerSubscription(
   queues: readonly string[],
@@ -84,7 +84,7 @@ export function consumerSubscription(
   }
 }
 
-/** The idle keys under which workers for a lane's jobs sleep. */
+/** The keys of idle workers for a lane's jobs. */
 export interface IdleKeys {
   readonly byName: readonly string[]
   readonly byQueue: string

@@ -4,9 +4,11 @@ import type { SchedulerEmitter } from '../scheduler-events.ts'
 import type { Clock, Observer, Store } from '../store/ports.ts'
 import type { WantedLanes } from './wanted-lanes.ts'
 
-/** How long after a change the store is told, milliseconds: many changes become one call. */
+/** Delay before the store is told of a change, milliseconds: many changes become one call. */
 const settleMs = 5
-/** How long an unused lane stays watched, milliseconds: a worker that naps does not cost calls. */
+/**
+ * Time that an unused lane stays watched, milliseconds: a short pause of a worker costs no calls.
+ */
 const lingerMs = 2_000
 
 /** Workers with more functions are never checked for full coverage by events. */
@@ -21,7 +23,10 @@ interface Parts {
   readonly wanted: Pick<WantedLanes, 'now'>
 }
 
-/** Keeps the store's subscriptions to what {@link WantedLanes} names; what fails is tried again at the next touch. */
+/**
+ * Keeps the store's subscriptions equal to {@link WantedLanes}; failures are retried at the next
+ * touch.
+ */
 export class ChannelSubscriptions {
   readonly #parts: Parts
   #current: ReadonlySet<string> | 'all' = new Set()
@@ -36,12 +41,12 @@ export class ChannelSubscriptions {
     parts.events.on('beat', () => this.touch())
   }
 
-  /** False from the moment that the store was lost until what happened meanwhile is caught up with. */
+  /** False from the loss of the store until the gap is caught up with. */
   get isHearing(): boolean {
     return this.#isHearing
   }
 
-  /** The store was lost. */
+  /** The connection to the store was lost. */
   lost(): void {
     this.#isHearing = false
   }
@@ -62,7 +67,7 @@ export class ChannelSubscriptions {
     return this.#current === 'all' || this.#current.has(lane)
   }
 
-  /** Something may have changed. */
+  /** The wanted lanes may have changed. */
   touch(): void {
     this.#cancel ??= this.#parts.clock.after(settleMs, () => {
       this.#cancel = undefined

@@ -21,9 +21,9 @@ import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { ChannelSubscriptions } from './channel-subscriptions.ts'
 import type { WorkerCounts } from '../maintenance/nodes/worker-counts.ts'
 
-/** Lanes that are asked one by one for a worker that falls asleep. */
+/** Up to this many lanes are asked one by one for a worker that becomes idle. */
 const fewLanes = 64
-/** Lanes with idle workers that one sweep looks at; of more all have their turn in eight sweeps. */
+/** Lanes with idle workers per sweep; more lanes take turns, all within eight sweeps. */
 const sweptAtOnce = 2_000
 const sweepsPerRound = 8
 
@@ -121,7 +121,7 @@ export class NotificationHandler implements StoreListener {
     void this.recover()
   }
 
-  /** Learns what happened while the store was away. Where that fails the next beat tries it again. */
+  /** Catches up after the store was away. If that fails, the next beat tries again. */
   async recover(): Promise<void> {
     const { subscriptions } = this.#parts
     if (subscriptions.isHearing || !this.#isListening) return
@@ -162,7 +162,7 @@ export class NotificationHandler implements StoreListener {
     })
   }
 
-  /** Wakes all who wait for jobs of a queue, if there are any. */
+  /** Wakes all workers that wait for jobs of a queue. */
   async #wakeQueue(queue: string): Promise<void> {
     const { registry } = this.#parts
     await this.#guard('throttles', () => this.#wakeFor(registry.ofQueue(queue), () => Infinity))
@@ -172,12 +172,12 @@ export class NotificationHandler implements StoreListener {
     for (const [lane, number] of await this.#parts.store.lanes()) this.laneAdded(lane, number)
   }
 
-  /** Looks at what may have happened in lanes while nobody listened. */
+  /** Looks at lanes for events that were missed. */
   async #catchUp(fresh: ReadonlySet<string> | 'all'): Promise<void> {
     await this.#guard('catch up', () => this.#lookAtLanes(fresh))
   }
 
-  /** The safety net: queued jobs beside idle workers, clients whose outcome went unheard. */
+  /** The safety net: finds queued jobs beside idle workers, and waiters that missed an outcome. */
   async sweep(): Promise<void> {
     await this.#guard('sweep', async () => {
       const { waiters } = this.#parts
@@ -188,17 +188,17 @@ export class NotificationHandler implements StoreListener {
     })
   }
 
-  /** Looks for the progress of jobs that native workers run and clients of this node wait for. */
+  /** Looks for the progress of jobs that have native workers and waiters at this node. */
   async lookAtProgress(): Promise<void> {
     for (const [lane, ids] of this.#progress.next()) await this.#lookAtJobs(lane, ids)
   }
 
-  /** Wakes a worker that has just fallen asleep if it overlooked a job. */
+  /** Wakes a worker that has just become idle if it overlooked a job. */
   async lookFor(worker: IdleWorker): Promise<void> {
     await this.#guard('look for a job', async () => {
       const { by } = worker.subscription
       const lanes = worker.subscription.groups(this.#parts.registry).flatMap((group) => group.lanes)
-      // A consumer's own claim asks the index of its queues, whatever they hold, and need not ask again.
+      // A consumer's own claim has asked the index of its queues already.
       const isAsked = by === 'consumer' && lanes.length > fewLanes
       if (!isAsked && (await this.#parts.store.nonEmpty(lanes)).length === 0) return
       if (!this.#parts.wakeups.idle.has(worker)) return
@@ -215,7 +215,7 @@ export class NotificationHandler implements StoreListener {
     return this.#guard('look at a job', () => this.#jobPoller.lookAtOld(lane, ageMs, reason))
   }
 
-  /** Consumers name no functions: a lane that a native client made has to be found for them. */
+  /** Consumers name no functions: lanes made by native clients have to be found for them. */
   async #discover(): Promise<void> {
     const { wakeups, registry, store, registrar } = this.#parts
     if (!wakeups.idle.hasConsumers()) return

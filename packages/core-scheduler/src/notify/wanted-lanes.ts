@@ -4,7 +4,7 @@ import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Waiters } from '../results/waiters.ts'
 import type { Clock } from '../store/ports.ts'
 
-/** A client that waits so long may wait for a native worker, whose events are heard from then on. */
+/** A client that waits this long may wait for a native worker: its lane's events are watched. */
 export const watchWaitersAfterMs = 100
 
 interface Parts {
@@ -15,7 +15,7 @@ interface Parts {
   readonly recovery: NativeRecovery
 }
 
-/** The lanes whose events this node needs: where somebody idles, or waits for a native worker. */
+/** Lanes whose events this node needs: with idle workers, or waiters for native workers. */
 export class WantedLanes {
   readonly #parts: Parts
 
@@ -23,7 +23,7 @@ export class WantedLanes {
     this.#parts = parts
   }
 
-  /** All of them where a consumer idles: lanes that no gateway knows yet may be of its queues. */
+  /** All lanes while a consumer is idle: its queues may have lanes that no gateway knows yet. */
   now(): Iterable<string> | 'all' {
     const { wakeups, registry, waiters, clock, recovery } = this.#parts
     const wanted = new Set<string>(recovery.watched)

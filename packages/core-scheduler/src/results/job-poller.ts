@@ -5,9 +5,9 @@ import type { Clock, Store } from '../store/ports.ts'
 import type { ProgressPoller } from './progress-poller.ts'
 import type { Waiters } from './waiters.ts'
 
-/** How long the answer to this node's own step may lag behind the news of it, milliseconds. */
+/** How long the answer to this node's own step may lag behind its event, milliseconds. */
 export const ownAnswerMs = 2
-/** Clients in one look at what became of their jobs; the rest have the next one. */
+/** Waiters per look; the rest wait for the next one. */
 const maxLookedAt = 500
 
 interface Parts {
@@ -19,17 +19,17 @@ interface Parts {
   readonly progress: ProgressPoller
 }
 
-/** Why a job is looked at. */
+/** Reason for a look at a job. */
 export interface LookReason {
-  /** A node has told this one of its end, and before it all else that it had to tell. */
+  /** Its end was announced, and everything before it. */
   readonly endWasSeen?: boolean
-  /** Nobody listened for a while: what was said in that time is in the store alone. */
+  /** Events were missed for a while: progress of that time is in the store alone. */
   readonly afterSilence?: boolean
-  /** A job that is gone will not be heard of again. */
+  /** A job that is gone will never be announced. */
   readonly goneIsLost?: boolean
 }
 
-/** Looks in the store at jobs that clients wait for, and tells them what they missed. */
+/** Looks at jobs with waiters in the store, and delivers events that were missed. */
 export class JobPoller {
   readonly #parts: Parts
 
@@ -47,20 +47,20 @@ export class JobPoller {
       else if (job ?? reason.goneIsLost) over.push(job ?? { lane, id })
     }
     if (over.length === 0) return
-    // Reports of a gateway's worker from before the end of its job may still be under way to this node.
+    // A worker's last reports may still be on their way to this node.
     const isNative = over.every((one) => 'status' in one && !one.settled)
     if (!reason.endWasSeen && !isNative) await store.delivered()
     for (const one of over) if (!outcomes.isSettling(one)) this.#notifyEnd(one)
   }
 
-  /** Looks at those that have been waited for so long. */
+  /** Looks at jobs that have been waited for this long. */
   async lookAtOld(lane: string, ageMs: number, reason: LookReason): Promise<void> {
     const beforeMs = this.#parts.clock.nowMs() - ageMs
     const ids = this.#parts.waiters.inTurn(lane, beforeMs, maxLookedAt)
     if (ids.length > 0) await this.look(lane, ids, reason)
   }
 
-  /** A gateway passes on what its workers say; a native worker only writes it in the job. */
+  /** Gateways forward their workers' progress; a native worker only writes it into the job. */
   #notifyProgress(job: JobState, { afterSilence = false }: LookReason): void {
     const { waiters, progress } = this.#parts
     const { lane, id, dividend, divisor } = job
@@ -80,7 +80,7 @@ export class JobPoller {
   #notifyEnd(job: JobState | JobRef): void {
     const { clock, waiters, nativeOutcomes } = this.#parts
     if (!('status' in job)) {
-      // Unless the answer to its own end is just arriving.
+      // The answer to this node's own outcome may just be arriving.
       clock.after(ownAnswerMs, () => waiters.giveUp(job))
     } else if (!job.settled) nativeOutcomes.settle(job)
     else if (job.status === 'success') {

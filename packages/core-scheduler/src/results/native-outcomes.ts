@@ -9,7 +9,7 @@ interface Parts {
   readonly retryPolicy: RetryPolicy
 }
 
-/** Settles what native workers wrote in jobs. */
+/** Settles jobs that native workers ended. */
 export class NativeOutcomes {
   readonly #parts: Parts
 

@@ -14,7 +14,7 @@ interface PendingOutcome {
   readonly outcome: Outcome
   readonly assignment: Assignment | undefined
   readonly settlement: Settlement | undefined
-  /** The door of a job that no worker of this node held, as far as it is known. */
+  /** The door of a job that no worker of this node held, if known. */
   readonly door: Door | undefined
   /** The store has asked for its output. */
   readonly isWanted?: boolean
@@ -36,10 +36,10 @@ interface Parts {
   readonly events: SchedulerEmitter
 }
 
-/** From so many bytes on an output is not sent where nobody should want it but clients of this node. */
+/** Outputs from this size on, bytes, are not sent if only clients of this node want them. */
 const longOutput = 1024
 
-/** Takes outcomes and reports: in batches per lane, told on when the store has it. */
+/** Takes outcomes and reports in batches per lane; announces them when the store has them. */
 export class Outcomes {
   readonly #parts: Parts
   readonly #outcomes: BatchQueue<PendingOutcome>
@@ -90,7 +90,7 @@ export class Outcomes {
     return [...this.#underway].some((items) => items.some(isIt))
   }
 
-  /** Tries again to put back what the store refused to take: nobody else would. */
+  /** Retries requeues that the store refused: nobody else would. */
   #retryReleases(): void {
     for (const item of this.#refusedReleases.splice(0)) {
       this.#outcomes.add(item.outcome.lane, item)
@@ -131,7 +131,7 @@ export class Outcomes {
     }
   }
 
-  /** An output that only clients of this node wait for, and nothing keeps, need not go to the store. */
+  /** Withholds an output that only clients of this node wait for and nothing keeps. */
   #sentOf({ outcome, assignment, isWanted }: PendingOutcome): Outcome {
     if (outcome.kind !== 'complete' || isWanted || !assignment) return outcome
     const { job } = assignment
@@ -199,7 +199,7 @@ export class Outcomes {
   }
 }
 
-/** How a run ended; undefined for a job that no worker has had. */
+/** The end of a run; undefined for a job that no worker has had. */
 function runEndOf(outcome: Outcome): RunEnd | undefined {
   if (outcome.kind === 'requeue') return outcome.lost ? 'lost' : 'retried'
   return runEnds[outcome.kind]
@@ -234,7 +234,7 @@ function eventOf(outcome: Outcome, result: Settled): JobEvent | undefined {
   }
 }
 
-/** A failure that says something is an exception to those who asked for exceptions. */
+/** A failure with a message is an exception for clients that asked for exceptions. */
 export function failureEvent(message: Uint8Array, isException = false): JobEvent {
   return isException || message.length > 0 ? { kind: 'exception', message } : { kind: 'fail' }
 }

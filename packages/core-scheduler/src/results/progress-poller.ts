@@ -1,11 +1,11 @@
 import type { Waiters } from './waiters.ts'
 
-/** Jobs looked at in one go; the rest have the next one. */
+/** Jobs per look; the rest wait for the next one. */
 const maxLookedAt = 500
 
 /**
- * The jobs that somebody waits for and that a native worker may run. Its progress is written without a
- * word, so these jobs are looked at, and no others.
+ * Jobs with waiters that a native worker may run. Native progress is written without an event, so
+ * these jobs are polled.
  */
 export class ProgressPoller {
   readonly #waiters: Waiters
@@ -15,14 +15,14 @@ export class ProgressPoller {
     this.#waiters = waiters
   }
 
-  /** A native worker runs the job, or may: only a look at it tells. */
+  /** A native worker may run the job: only a look tells. */
   add(lane: string, id: number): void {
     const ids = this.#byLane.get(lane)
     if (ids) ids.add(id)
     else this.#byLane.set(lane, new Set([id]))
   }
 
-  /** The job is no native worker's. */
+  /** No native worker runs the job. */
   remove(lane: string, id: number): void {
     const ids = this.#byLane.get(lane)
     if (ids?.delete(id) && ids.size === 0) this.#byLane.delete(lane)
@@ -36,7 +36,7 @@ export class ProgressPoller {
         if (!this.#waiters.has(lane, id)) this.remove(lane, id)
         else if (looked.push(id) >= maxLookedAt) break
       }
-      // The last in line next time.
+      // Goes to the end of the line.
       for (const id of looked) {
         ids.delete(id)
         ids.add(id)

@@ -5,13 +5,13 @@ export interface Waiter {
   onEvent(ref: JobRef, event: JobEvent): void
 }
 
-/** Jobs whose clients are named to the store at a time. */
+/** Jobs per call that names their waiters to the store. */
 const maxNamed = 500
 
 interface Wait {
   readonly waiters: Set<Waiter>
   readonly sinceMs: number
-  /** The round of looks that it had its turn in. */
+  /** Round of looks in which it had its turn. */
   round: number
   /** Last progress announced, so that a look finds only news. */
   progress?: string
@@ -19,12 +19,12 @@ interface Wait {
   pendingOutcome?: JobEvent
 }
 
-/** Events after which nothing more comes. */
+/** True for events that end the wait. */
 export function isFinal(event: JobEvent): boolean {
   return event.kind === 'complete' || event.kind === 'exception' || event.kind === 'fail'
 }
 
-/** The clients of this node that wait, by job. */
+/** Waiting clients of this node, by job. */
 export class Waiters {
   readonly #byLane = new Map<string, Map<number, Wait>>()
   readonly #rounds = new Map<string, number>()
@@ -45,7 +45,7 @@ export class Waiters {
     return this.#byLane.get(lane)?.get(id)?.waiters.size ?? 0
   }
 
-  /** How many clients wait for each job, in parts of bounded size. */
+  /** Number of waiters for each job, in parts of bounded size. */
   clients(): [lane: string, clients: ReadonlyMap<number, number>][] {
     return [...this.#byLane].flatMap(([lane, waits]) => {
       const counts = [...waits].map(([id, { waiters }]) => [id, waiters.size] as const)
@@ -72,13 +72,13 @@ export class Waiters {
     return true
   }
 
-  /** `other` waits in the place of `waiter`, if that one still waits. */
+  /** `other` takes the place of `waiter`, if that one still waits. */
   replace(lane: string, id: number, waiter: Waiter, other: Waiter): void {
     const waiters = this.#byLane.get(lane)?.get(id)?.waiters
     if (waiters?.delete(waiter)) waiters.add(other)
   }
 
-  /** Tells all that wait for the job; a final event ends their wait. */
+  /** Sends an event to all waiters of the job; a final event ends their wait. */
   notify(ref: JobRef, event: JobEvent): void {
     const wait = this.#byLane.get(ref.lane)?.get(ref.id)
     if (!wait) return
@@ -87,13 +87,16 @@ export class Waiters {
     for (const waiter of [...wait.waiters]) waiter.onEvent(ref, event)
   }
 
-  /** The job has ended so, if the store took it: kept for when the job is gone. */
+  /**
+   * Keeps the supposed end of a job, which the store may or may not have taken, until the job is
+   * gone.
+   */
   suppose(ref: JobRef, event: JobEvent): void {
     const wait = this.#byLane.get(ref.lane)?.get(ref.id)
     if (wait) wait.pendingOutcome = event
   }
 
-  /** The job is gone: it ended as was supposed, or failed. */
+  /** The job is gone: it ended as supposed, or failed. */
   giveUp(ref: JobRef): void {
     this.notify(ref, this.#byLane.get(ref.lane)?.get(ref.id)?.pendingOutcome ?? { kind: 'fail' })
   }
@@ -104,7 +107,7 @@ export class Waiters {
     return wait !== undefined && wait.progress !== progressOf(dividend, divisor)
   }
 
-  /** The jobs of a lane that have been waited for since before, the oldest first. */
+  /** Jobs of a lane with waiters since before then, the oldest first. */
   olderThan(lane: string, beforeMs: number, max: number): number[] {
     const ids: number[] = []
     for (const [id, wait] of this.#byLane.get(lane) ?? []) {
@@ -114,7 +117,7 @@ export class Waiters {
     return ids
   }
 
-  /** As {@link olderThan}, but each has its turn before one has the next. */
+  /** As {@link olderThan}, but in turn: no job has a second look before all had one. */
   inTurn(lane: string, beforeMs: number, max: number): number[] {
     const round = this.#rounds.get(lane) ?? 1
     const ids: number[] = []

@@ -1,6 +1,6 @@
 import type { NewJob } from '../model/job.ts'
 
-/** A job that is pushed when a batch is complete or successful. Its lock and due time do not count. */
+/** A job pushed when a batch is complete or successful. Its lock and due time are ignored. */
 export interface BatchCallback {
   readonly lane: string
   readonly job: NewJob & { readonly jid: string }
@@ -9,13 +9,13 @@ export interface BatchCallback {
 export interface NewBatch {
   readonly bid: string
   readonly description: string
-  /** The batch that waits for this one. */
+  /** The parent batch, which waits for this one. */
   readonly parent?: string
   readonly complete?: BatchCallback
   readonly success?: BatchCallback
 }
 
-/** How far a callback is: not pushed, or none; pushed; done; failed for good. */
+/** State of a callback: not pushed (or none), pushed, done, or failed for good. */
 export type CallbackState = 'none' | 'pushed' | 'done' | 'failed'
 
 export interface BatchState {
@@ -40,11 +40,11 @@ export interface BatchState {
  * may not come where a job failed; and as successful when its success callback has been done.
  */
 export interface BatchStore {
-  /** False where the parent is not known. */
+  /** False if the parent is unknown. */
   create(batch: NewBatch): Promise<boolean>
-  /** False where the batch is not known. */
+  /** False if the batch is unknown. */
   commit(bid: string): Promise<boolean>
-  /** Takes a commitment back; false where the batch is not known. */
+  /** Reopens a committed batch; false if the batch is unknown. */
   open(bid: string): Promise<boolean>
   state(bid: string): Promise<BatchState | undefined>
   /** Forgets all batches. Their jobs stay. */

@@ -3,20 +3,20 @@ import type { HeldRef } from '../model/job.ts'
 /** A holder of leases, and how long it has been silent. */
 export interface QuietHolder {
   readonly holder: string
-  /** When it was heard of last, milliseconds since 1970. */
+  /** When it was last heard of, milliseconds since 1970. */
   readonly seenMs: number
   readonly quietMs: number
 }
 
-/** The part of the store that knows which Faktory workers hold leases that end when the worker dies. */
+/** The part of the store for Faktory workers with leases that end when they die. */
 export interface HolderStore {
-  /** A holder has these leases, and lives. */
+  /** A holder got these leases, and is alive. */
   hold(holder: string, leases: readonly HeldRef[]): Promise<void>
   /** These leases have ended. A holder without any is forgotten. */
   drop(holder: string, tokens: readonly string[]): Promise<void>
-  /** These live, as far as they hold anything. */
+  /** These holders are alive. */
   alive(holders: readonly string[]): Promise<void>
-  /** Holders of which nothing was heard for so long, the longest first. */
+  /** Holders that were silent for this long, the longest first. */
   quiet(forMs: number, max: number): Promise<readonly QuietHolder[]>
   /** Leases of a holder. */
   held(holder: string): Promise<readonly HeldRef[]>

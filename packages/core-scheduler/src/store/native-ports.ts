@@ -6,26 +6,26 @@ import type { JobRef } from '../model/job.ts'
  */
 export type Orphan = 'busy' | 'stray' | 'count'
 
-/** One orphan that was put right, or would have been. */
+/** An orphan that was repaired, or only found. */
 export interface Repair {
   readonly kind: Orphan
   readonly lane: string
-  /** The job; of a `count` the next job in line, that nobody took. 0 where there is none. */
+  /** The job; for a `count` the next job in line. 0 if there is none. */
   readonly id: number
-  /** A busy job that stays as it is; only its unique key is free again. */
+  /** A busy job that stays as it is; only its unique key is freed. */
   readonly left?: true
 }
 
 export interface RepairRequest {
-  /** Only what has been the same for so long, milliseconds. */
+  /** Only orphans unchanged for this long, milliseconds. */
   readonly leaseMs: number
   /**
-   * `nothing`: tell of it, and again after the next lease. `strays`: idle jobs go back to their queues, of
-   * busy ones the unique keys are freed, and they are told of again; counts stay. `all`: put all right.
+   * `nothing`: report, and again after the next lease. `strays`: requeue idle jobs; of busy ones
+   * free the unique key and report. `all`: repair everything.
    */
   readonly mends: 'nothing' | 'strays' | 'all'
   readonly max: number
-  /** A job that lost so many workers is given up; 0: never. */
+  /** Lost workers after which a job is given up; 0: never. */
   readonly maxLosses: number
   /** Faktory's `failure` of such a job in the dead set. */
   readonly failure: string
@@ -35,17 +35,17 @@ export interface RepairRequest {
 export interface SurveyPage {
   /** Jobs of other doors that a native worker finished and nobody settled. */
   readonly unsettled: readonly JobRef[]
-  /** Lanes where a native program may have left something. */
+  /** Lanes where a native program may have left an orphan. */
   readonly suspicious: readonly string[]
-  /** All jobs that stood in the store since the last time that this was true have been met. */
+  /** True if every job stored since the last such page has been visited. */
   readonly lapEnded: boolean
 }
 
-/** The part of the store that is about what native programs do past all nodes. */
+/** The part of the store for work of native programs that no node saw. */
 export interface NativeStore {
   /**
-   * Takes or renews the right to look after native orphans for so long; false while another node has
-   * it. 0 gives it back.
+   * Takes or renews leadership over native orphans for this long; false while another node has it.
+   * 0 gives it back.
    */
   holdLeadership(forMs: number): Promise<boolean>
   /**
@@ -55,25 +55,24 @@ export interface NativeStore {
   /** Jobs that a native worker finished and that nobody settled. */
   unsettled(lane: string, ids: readonly number[]): Promise<readonly number[]>
   /**
-   * Looks through a piece of a lane's indexes of unfinished jobs for unsettled ones, and forgets
-   * entries whose job is gone. `next` goes on where it ended; undefined: that was all.
+   * Walks a page of a lane's indexes of unfinished jobs: returns unsettled ones, drops entries of
+   * jobs that are gone. `next` continues; undefined: done.
    */
   sweep(
     lane: string,
     from: string | undefined,
   ): Promise<{ readonly ids: readonly number[]; readonly next: string | undefined }>
   /**
-   * The same with the index of jids: returns unsettled jobs of any lane, those that {@link sweep} does not
-   * come by.
+   * The same for the index of jids: unsettled jobs of any lane that {@link sweep} does not visit.
    */
   sweepJids(
     from?: string,
   ): Promise<{ readonly refs: readonly JobRef[]; readonly next: string | undefined }>
   /**
-   * Looks through a further piece of all jobs, for what is unsettled; with `remember` also for orphans,
-   * which are remembered with the time of the first look. However large the store, a call is short.
+   * Walks a page of all jobs for unsettled ones; `remember` also notes orphans with the time of the
+   * first look. A call is short, however large the store.
    */
   survey(remember: boolean): Promise<SurveyPage>
-  /** Puts right, or tells of, the remembered orphans of these lanes. */
+  /** Repairs, or reports, the noted orphans of these lanes. */
   repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]>
 }

@@ -18,56 +18,58 @@ import type { ConsumerNews, QueueStore } from './queue-ports.ts'
 import type { Band } from '../model/levels.ts'
 import type { StepStore } from './step-ports.ts'
 
-/** Lanes that one request takes from, as one line: highest level first, there the oldest job. */
+/** Lanes that one request takes from as one line: highest level first, then the oldest job. */
 export interface LaneGroup {
   readonly lanes: readonly string[]
-  /** The Faktory queue whose lanes these are, where a consumer asks for a queue. */
+  /** The Faktory queue of these lanes, for a consumer's request. */
   readonly queue?: string
-  /** How long the worker may hold a job, milliseconds; absent: while it is connected. */
+  /** How long the worker may hold a job, milliseconds; absent: as long as it is connected. */
   readonly leaseMs?: number
 }
 
-/** How much of a Faktory queue workers behind gateways get. Absent: any. */
+/** Limits of a Faktory queue for workers behind gateways. Absent: none. */
 export interface Throttle {
-  /** Jobs at a time. */
+  /** Most jobs at a time. */
   readonly concurrency?: number
-  /** Jobs at a time that one worker has, see {@link ClaimRequest.worker}. */
+  /** Most jobs at a time per worker, see {@link ClaimRequest.worker}. */
   readonly perWorker?: number
-  /** A job that runs for so long counts no more as one at a time, milliseconds. Absent: until it ends. */
+  /**
+   * A job running longer than this no longer counts, milliseconds. Absent: it counts until it ends.
+   */
   readonly timeoutMs?: number
   /** At most this many jobs in any window of this length. */
   readonly rate?: { readonly jobs: number; readonly perMs: number }
 }
 
 /**
- * Which lanes a consumer takes from: `any`, whose functions it named itself; `opened`, those opened for good; `auto`,
- * those as well whose function no by-name worker has been seen of for long enough.
+ * Lanes that a consumer takes from: `any`: of functions it named; `opened`: opened for good;
+ * `auto`: also those whose function has had no by-name worker for long enough.
  */
 export type LaneAccess = 'any' | 'opened' | 'auto'
 
-/** Tells if consumers are given jobs of a lane, and why. */
+/** Says if consumers get jobs of a lane, and why. */
 export interface LaneOpenness {
   readonly lane: string
-  /** Opened for good, shut by an operator, closed by its by-name workers, or open as no such worker was seen. */
+  /** Opened for good, shut by an operator, closed by by-name workers, or open for lack of them. */
   readonly state: 'open' | 'shut' | 'closed' | 'auto'
-  /** Until when by-name workers that were seen close it, milliseconds since 1970; 0: none was. */
+  /** By-name workers keep it closed until then, milliseconds since 1970; 0: none was seen. */
   readonly closedUntilMs: number
   readonly namedWorkers: number
 }
 
 export interface ClaimRequest {
   readonly by: ClaimBy
-  /** For a consumer. `auto`. */
+  /** For a consumer. Default `auto`. */
   readonly access?: LaneAccess
   /** Taken from in this order. */
   readonly groups: readonly LaneGroup[]
   /**
-   * The highest level of all groups comes first, and groups whose next jobs are of one level take turns,
-   * the first in line first. false: group after group.
+   * Highest level of all groups first; groups with next jobs of one level take turns. false: group
+   * after group.
    */
   readonly byLevel?: boolean
   readonly max: number
-  /** The asking worker, unique over all nodes, where a queue is limited by worker. */
+  /** The worker, unique over all nodes, where a queue has a limit per worker. */
   readonly worker?: string
   /**
    * Jobs to prefetch on top, for workers that will ask in a moment; none where a throttle limits
@@ -75,11 +77,12 @@ export interface ClaimRequest {
    */
   readonly ahead?: number
   /**
-   * Called before the answer for each queue whose throttle held something back: for so long by its rate or its
-   * timeout, milliseconds; 0: until a job of it ends. Of that {@link StoreListener.woken} tells in either case.
+   * Called before the answer for each queue with jobs held back by its throttle: `waitMs` until its
+   * rate or timeout allows more; 0: until one of its jobs ends. {@link StoreListener.woken} follows
+   * in either case.
    */
   readonly throttled?: (queue: string, waitMs: number) => void
-  /** Called before the answer where the lanes are known to hold nothing more for such a worker. */
+  /** Called before the answer if the lanes are known to hold nothing more for such a worker. */
   readonly emptied?: () => void
 }
 
@@ -100,39 +103,44 @@ export interface LaneCounts {
   readonly completed: number
   readonly failed: number
   readonly retried: number
-  /** Dropped when a worker would have got them, because nobody wanted them any more. */
+  /** Dropped at a claim because nobody wanted them any more. */
   readonly expired: number
-  /** Scheduled jobs that were queued when they were due, and those that were due for another try. */
+  /** Scheduled jobs and retries that were queued when due. */
   readonly promoted: number
   readonly requeued: number
-  /** Dead jobs whose time was up. */
+  /** Dead jobs that were dropped after their time. */
   readonly forgotten: number
   /** Its queue was removed, and no job has come since. */
   readonly isRemoved: boolean
-  /** Since when the next job has been queued, milliseconds since 1970; absent where none is, or nobody asked. */
+  /**
+   * When the next job was queued, milliseconds since 1970; absent without a job, or if not asked
+   * for.
+   */
   readonly oldestMs?: number
 }
 
-/** How many workers behind one node a lane has. */
+/** Workers behind one node in a lane. */
 export interface WorkerCount {
   /** Workers that named the function. */
   readonly named: number
   /** Faktory consumers of the lane's queue. */
   readonly consumers: number
-  /** Workers that named other lanes of the function alone. 0. */
+  /** Workers that named only other lanes of the function. 0. */
   readonly elsewhere?: number
 }
 
-/** How many jobs, queued and running, a lane may hold when one of a band is added; 0: any. */
+/**
+ * Most jobs of a lane, queued and running, for a job of each band to be accepted; 0: any number.
+ */
 export type LaneLimits = Readonly<Record<Band, number>>
 
 /** One job in a list. */
 export interface JobSummary extends JobRef {
-  /** How many workers vanished while they had it. */
+  /** Workers that vanished while they had it. */
   readonly losses: number
-  /** Only worth running while somebody waits. */
+  /** A foreground job, dropped when nobody waits. */
   readonly foreground: boolean
-  /** Nobody waits for it any more, and it will not be run. */
+  /** Nobody waits for it any more, so it will not run. */
   readonly abandoned: boolean
   readonly unique?: Buffer
 }
@@ -141,23 +149,23 @@ export interface JobSummary extends JobRef {
 export interface HeartbeatReply {
   /** The store's clock, milliseconds since 1970. */
   readonly nowMs: number
-  /** The last heartbeat of each other node: a figure that is another with every beat. */
+  /** Last heartbeats of the other nodes: a figure that changes with every beat. */
   readonly heartbeats: ReadonlyMap<string, number>
-  /** True where another node had taken this one for dead: its worker counts and waiting clients are gone. */
+  /** True if another node took this one for dead: its worker counts and waiters are gone. */
   readonly wasReclaimed: boolean
 }
 
 /** Events that the store sends to a node. */
 export interface StoreListener {
-  /** A job was written in a watched lane; a native client pushes it a moment later. */
+  /** A job of a watched lane was announced; a native client pushes it a moment later. */
   created(lane: string, id: number): void
   /** A worker began a job of a watched lane. */
   started(lane: string, id: number): void
-  /** A job of a watched lane was finished by somebody. */
+  /** A job of a watched lane was finished. */
   finished(lane: string, id: number): void
-  /** A waiting client of this node is owed this event of a job that ran elsewhere. */
+  /** An event of a job that ran elsewhere, for a waiter of this node. */
   relayed(ref: JobRef, event: JobEvent | 'finish'): void
-  /** Jobs may have come into this lane by another way than a submission. */
+  /** Jobs may have come into this lane without a submission. */
   woken(lane: string, jobs: number): void
   laneAdded(lane: string, number: number): void
   laneDropped(lane: string): void
@@ -165,71 +173,73 @@ export interface StoreListener {
   laneClosed(lane: string): void
   /** Faktory queues were paused or resumed. */
   pausesChanged(): void
-  /** Of a Faktory worker, or of `*`, all of them: an operator has an order, or it lives. */
+  /** An order for a Faktory worker (or `*`, all), or a sign of life from one. */
   consumerNews(wid: string, news: ConsumerNews): void
-  /** The store answers again: what was heard before may have gaps. */
+  /** The store answers again; earlier events may be missing. */
   up(): void
   down(reason: string): void
 }
 
 /**
- * The store of jobs. Each method is one atomic step per lane; batches keep their order. All throw
- * a {@link StoreError} where the store cannot be reached or refuses.
+ * The store of jobs. Each method is one atomic step per lane; batches keep their order. Every
+ * method throws a {@link StoreError} if the store cannot be reached or refuses.
  */
 export interface Store extends StepStore {
-  /** This node's name: part of its leases' tokens, never used twice. */
+  /** This node's name, part of its leases' tokens and never reused. */
   readonly node: string
 
-  /** A new lane is closed to consumers as its function's home lane is. */
+  /** Registers a lane. A new one is closed to consumers if its function's home lane is. */
   registerLane(lane: string): Promise<number>
   lanes(): Promise<ReadonlyMap<string, number>>
 
-  /** Lanes are on several servers: what is asked of one must not wait for another. */
+  /** True if lanes are on several servers, so that no call may wait for another server. */
   readonly isSharded: boolean
-  /** One foreground client of this node, per id, waits no longer. */
+  /** One foreground client of this node, per id, stops waiting. */
   abandon(lane: string, ids: readonly number[]): Promise<void>
 
-  /** Whole jobs with their payloads: for what has to see them. */
+  /** Whole jobs with their payloads. */
   read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]>
-  /** Jobs without their payloads, however long those are. */
+  /** Jobs without their payloads. */
   look(
     lane: string,
     ids: readonly number[],
     extras?: readonly LookExtra[],
   ): Promise<readonly (JobState | undefined)[]>
-  /** The unfinished job that a Faktory producer named so, in whatever lane. Costs the same however many there are. */
+  /** Finds an unfinished job by its producer's jid, in any lane, at constant cost. */
   findJid(jid: string): Promise<JobRef | undefined>
-  /** For each unique id the jobs of the lanes that have it. Goes through the lanes in short steps. */
+  /** Jobs of the lanes with each unique id. Walks the lanes in short steps. */
   findUniques(
     uniques: readonly Uint8Array[],
     lanes: readonly string[],
   ): Promise<readonly (readonly JobRef[])[]>
-  /** With {@link LaneCounts.oldestMs} where it is asked for. */
+  /** With {@link LaneCounts.oldestMs} on request. */
   counts(lanes: readonly string[], withOldest?: boolean): Promise<readonly LaneCounts[]>
   /**
-   * Looks a little further, at each call, for lanes that a native client made; names those that it met which
-   * have jobs queued or scheduled, known lanes among them. However large the store, one call is short.
+   * Walks on, at each call, in search of lanes made by native clients; returns lanes with queued or
+   * scheduled jobs, known ones included. A call is short, however large the store.
    */
   discover(): Promise<readonly string[]>
   /** Lanes with queued jobs that somebody wants. */
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]>
 
   setLimits(lane: string, limits: LaneLimits): Promise<void>
-  /** Ends a job that is queued, scheduled or reserved; false for any other. */
+  /** Cancels a job that is queued, scheduled or leased; false for any other. */
   cancel(lane: string, id: number): Promise<boolean>
-  /** Up to `count` jobs from `from` on of each place where jobs of the lane stand. */
+  /** Up to `count` jobs, from `from` on, of each place of a lane's jobs. */
   listJobs(
     lane: string,
     from: number,
     count: number,
   ): Promise<{ readonly jobs: readonly JobSummary[]; readonly more: boolean }>
-  /** Ends up to `max` jobs of a lane that do not run; `busy` where it has workers or jobs run. */
+  /**
+   * Ends up to `max` jobs of a lane that are not running; `busy` if it has workers or running jobs.
+   */
   clearLane(lane: string, max: number): Promise<readonly number[] | 'busy'>
-  /** Takes a lane from the list, so that it gets a new number when it comes again. */
+  /** Unregisters a lane; it gets a new number when it comes again. */
   unregisterLane(lane: string): Promise<void>
   /**
-   * Forgets those of the lanes in which nothing has been for this long: no jobs, no workers, no limits, and that no
-   * operator has closed. Returns them. How long is known from the first look on that found a lane so.
+   * Forgets lanes unused for this long: no jobs, workers or limits, and not closed by an operator.
+   * Returns them. The time counts from the first look that found a lane unused.
    */
   giveBackLanes(lanes: readonly string[], idleForMs: number): Promise<readonly string[]>
 
@@ -244,29 +254,33 @@ export interface Store extends StepStore {
   /** Closes it until it is opened again. */
   closeLane(lane: string): Promise<void>
   openness(lanes: readonly string[]): Promise<readonly LaneOpenness[]>
-  /** Notes that the automatic rule gave jobs of a lane to consumers; true the first time in this store. */
+  /**
+   * Notes that the automatic rule gave jobs of a lane to consumers; true the first time in this
+   * store.
+   */
   noteBridged(lane: string): Promise<boolean>
   /**
-   * Tells how many workers this node has in lanes, a few hundred at most. By-name workers close a lane to consumers,
-   * also for a time after they left. Returns the lanes that were refused; the others are set all the same.
+   * Sets this node's worker counts for a few hundred lanes. By-name workers close a lane to
+   * consumers, also for a time after they left. Returns the lanes that were refused; all others are
+   * set.
    */
   setWorkers(counts: ReadonlyMap<string, WorkerCount>): Promise<ReadonlyMap<string, StoreError>>
 
   /** Moves due jobs into their queues; returns the lanes that got some. */
   promote(): Promise<readonly { readonly lane: string; readonly jobs: number }[]>
   /**
-   * Looks for scheduled jobs and queued lanes that native programs wrote unheard. Returns the closed lanes whose
-   * jobs have no by-name worker, while there are consumers of their queue.
+   * Looks for scheduled jobs and queued lanes of native programs. Returns the closed lanes with
+   * jobs, no by-name worker, and consumers of their queue.
    */
   heal(lanes: readonly string[]): Promise<readonly string[]>
-  /** Leases past their deadline, at most `max` a lane; they stand until an outcome ends them. */
+  /** Expired leases, at most `max` a lane; they stand until an outcome ends them. */
   expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]>
-  /** Leases that this node has given out, as the store knows them. */
+  /** Leases of this node, as the store knows them. */
   held(lanes: readonly string[]): Promise<readonly HeldRef[]>
   beat(): Promise<HeartbeatReply>
   /**
-   * Puts back the Gearman leases of a dead node, each as a worker lost (given up at `maxLosses`; 0:
-   * never), takes away its worker counts and forgets its waiting clients. Returns the lanes that got jobs.
+   * Requeues the Gearman leases of a dead node, each as a lost worker (given up at `maxLosses`; 0:
+   * never); removes its worker counts and waiters. Returns the lanes that got jobs.
    */
   reclaimNode(
     node: string,
@@ -275,34 +289,40 @@ export interface Store extends StepStore {
     /** The `failure` of a background job that is given up; absent: it is not kept. */
     failure?: string,
   ): Promise<readonly string[]>
-  /** Tells the store again how many clients of this node wait for these unfinished jobs. */
+  /** Stores again how many clients of this node wait for these unfinished jobs. */
   waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void>
-  /** Leaves the nodes: worker counts go, and what is still reserved goes back. */
+  /** Leaves the nodes: removes worker counts, and requeues jobs still leased. */
   leave(lanes: readonly string[]): Promise<void>
 
-  /** Hear {@link StoreListener.created}, started and finished of exactly these lanes, or of all. */
+  /**
+   * Subscribes to {@link StoreListener.created}, started and finished of exactly these lanes, or of
+   * all.
+   */
   watch(lanes: ReadonlySet<string> | 'all'): Promise<void>
   listen(listener: StoreListener): void
-  /** Settles when the listener has heard all that was published before; where nothing is heard, at once. */
+  /**
+   * Settles when the listener has received everything published before; at once if it receives
+   * nothing.
+   */
   delivered(): Promise<void>
-  /** Resolves when the store takes jobs; throws what keeps it from it. */
+  /** Resolves if the store takes jobs; throws the reason if it does not. */
   check(): Promise<void>
   close(): Promise<void>
 
   /**
-   * Settles when what the store has answered so far is as durable as was asked for; throws a
-   * {@link StoreError}, mostly `UNCONFIRMED`, where it may not be. Absent where an answer says as much.
+   * Settles when all answers so far are as durable as was asked for; throws a {@link StoreError},
+   * mostly `UNCONFIRMED`, if they may not be. Absent if every answer implies it.
    */
   confirm?(): Promise<void>
 }
 
-/** Why the store did not do what was asked. */
+/** Why the store did not do as asked. */
 export type StoreErrorCode =
   | 'UNREACHABLE'
   | 'TIMEOUT'
   | 'REFUSED'
   | 'TOO_MANY_LANES'
-  /** It is done, but not as durable as was asked for. */
+  /** Stored, but less durably than was asked for. */
   | 'UNCONFIRMED'
 
 export class StoreError extends Error {
@@ -317,11 +337,11 @@ export class StoreError extends Error {
 
 /** Timers, so that tests can move time by hand. */
 export interface Clock {
-  /** Milliseconds that only grow; differences of it are meaningful, nothing else. */
+  /** Monotonic milliseconds; only differences mean anything. */
   nowMs(): number
-  /** Runs `task` after `ms`; the returned function takes it back. */
+  /** Runs `task` after `ms`; the returned function cancels it. */
   after(ms: number, task: () => void): () => void
-  /** Runs `task` when this turn of the event loop has brought all that it brings. */
+  /** Runs `task` at the end of this turn of the event loop. */
   endOfTurn(task: () => void): void
 }
 
@@ -331,31 +351,31 @@ export interface StoreClock {
   storeNowMs(): number
 }
 
-/** How a worker's time with a job ended. `retried`: it is queued or due again. `lost`: the worker vanished. */
+/** How a run ended. `retried`: queued or due again. `lost`: the worker vanished. */
 export type RunEnd = 'completed' | 'failed' | 'retried' | 'lost'
 
-/** The end of a worker's time with a job. */
+/** The end of a run. */
 export interface EndedRun {
   readonly lane: string
   /** The door of the job. */
   readonly door: Door
   readonly by: ClaimBy | 'native'
   readonly end: RunEnd
-  /** Absent where it began at another node, or in a native worker. */
+  /** Absent if it began at another node, or in a native worker. */
   readonly runMs?: number
-  /** The lease that it was. */
+  /** Its lease. */
   readonly token: string
   /** The `traceparent` of the job's creation. */
   readonly trace?: string
 }
 
-/** Hears what happens, for metrics and logs. Called once per batch where a batch is at hand. */
+/** Receives events for metrics and logs; once per batch if there is one. */
 export interface Observer {
-  /** A job came by a door. `joined`: it was coalesced with one that is there. */
+  /** A job came by a door. `joined`: it was coalesced with an existing one. */
   submitted(lane: string, door: Door, how: 'created' | 'joined'): void
   assigned(job: Lease): void
   ended(run: EndedRun): void
-  /** An operator ended a job, which had come by this door. */
+  /** An operator cancelled a job that had come by this door. */
   cancelled(lane: string, door: Door): void
   store(up: boolean, reason?: string): void
   /** An orphan was repaired, or with `done` false only found. */
@@ -365,10 +385,10 @@ export interface Observer {
   /** The automatic rule gave a job of this lane to a consumer, for the first time in this store. */
   bridged(lane: string): void
   /**
-   * In so many closed lanes jobs wait without by-name workers, while there are consumers of their queues. `fresh`:
-   * those of which it was not said before.
+   * Closed lanes where jobs wait without by-name workers while their queues have consumers.
+   * `fresh`: lanes reported for the first time.
    */
   stranded(lanes: number, fresh: readonly string[]): void
-  /** A background task met an error; it goes on. */
+  /** A background task failed; it goes on. */
   error(task: string, error: unknown): void
 }

@@ -12,9 +12,9 @@ export type JobPlace = 'high' | 'normal' | 'low' | 'scheduled' | 'dead' | 'busy'
 /** A note on a job, mostly by the worker that holds it. */
 export interface JobNote {
   readonly text?: string
-  /** How far it is, 0 to 100. Those who wait hear it by a report, not by this. */
+  /** Percentage done, 0 to 100. Waiters hear it by a report, not by this. */
   readonly percent?: number
-  /** Until when it is to stay reserved at least, milliseconds since 1970: a lease is never cut short. */
+  /** Extends the lease at least until then, milliseconds since 1970; never shortens it. */
   readonly reserveUntilMs?: number
 }
 
@@ -27,30 +27,30 @@ export type ConsumerOrder = 'quiet' | 'terminate'
  */
 export type ConsumerNews = ConsumerOrder | 'alive' | { readonly settled: string }
 
-/** The part of the store that is about Faktory queues and sets of jobs. */
+/** The part of the store for Faktory queues and sets of jobs. */
 export interface QueueStore {
-  /** Queues from which consumers are given nothing, over all nodes. */
+  /** Paused queues, over all nodes. */
   pausedQueues(): Promise<readonly string[]>
   setPaused(queues: readonly string[], paused: boolean): Promise<void>
-  /** Tells every node, for {@link StoreListener.consumerNews}; `*` is every worker. */
+  /** Publishes news for {@link StoreListener.consumerNews} at every node; `*` is every worker. */
   notifyOfConsumer(wid: string, news: ConsumerNews): Promise<void>
-  /** Since when the next job of each lane has been queued, milliseconds since 1970. */
+  /** When the next job of each lane was queued, milliseconds since 1970. */
   oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]>
-  /** Up to `count` members of a set from `from` on; `seen` of them were looked at. */
+  /** Up to `count` members of a set, from `from` on; `seen` were looked at. */
   setIds(
     lane: string,
     set: JobSet,
     from: number,
     count: number,
   ): Promise<{ readonly ids: readonly number[]; readonly seen: number }>
-  /** Moves jobs out of a set; returns those that stood in it. */
+  /** Moves jobs out of a set; returns those that were in it. */
   moveJobs(
     lane: string,
     set: JobSet,
     ids: readonly number[],
     to: SetExit,
   ): Promise<readonly number[]>
-  /** Ends up to `max` jobs that stand in these places; fewer means that there are no more. */
+  /** Ends up to `max` jobs in these places; fewer means that there are no more. */
   endJobs(lane: string, places: readonly JobPlace[], max: number): Promise<readonly number[]>
   /** Notes that a lane's queue was removed, unless jobs are queued again: see {@link LaneCounts.isRemoved}. */
   markRemoved(lane: string): Promise<void>
@@ -59,8 +59,8 @@ export interface QueueStore {
   /** A finished job that is kept, by its jid. */
   findFinished(jid: string): Promise<JobRef | undefined>
   /**
-   * False where the lease is gone, or without a token where the job is: then it is noted whoever has the
-   * job, also if it is queued or finished, and reserves nothing.
+   * False if the lease is gone. Without a token: false if the job is gone; the note goes to any
+   * job, queued or finished too, and extends no lease.
    */
   note(ref: JobRef, token: string | undefined, note: JobNote): Promise<boolean>
 }

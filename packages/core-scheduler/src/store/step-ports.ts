@@ -1,15 +1,15 @@
 import type { NewJob, Outcome, Report, Lease, Settled, Submitted } from '../model/job.ts'
 import { StoreError, type ClaimRequest } from './ports.ts'
 
-/** Jobs of one lane that came together with those of others. */
+/** Jobs of one lane that came together with others'. */
 export interface LaneArrivals {
   readonly lane: string
   readonly jobs: readonly NewJob[]
-  /** Of each job its place among all that came, rising. */
+  /** Place of each job among all that came, rising. */
   readonly places: readonly number[]
 }
 
-/** Outcomes of one lane, each job's once. */
+/** Outcomes of one lane, at most one per job. */
 export interface LaneOutcomes {
   readonly lane: string
   readonly outcomes: readonly Outcome[]
@@ -18,28 +18,28 @@ export interface LaneOutcomes {
 /** The results of a lane's arrivals. */
 export interface LaneSubmitted {
   readonly results: readonly Submitted[]
-  /** False where the listeners of this node are told nothing of these jobs. */
+  /** False if this node's listeners get no events about these jobs. */
   readonly isPublished: boolean
-  /** True where consumers of the lane's queue may take them. */
+  /** True if consumers of the lane's queue may take them. */
   readonly isOpen: boolean
 }
 
 /**
- * All that a node has for the store at a time. The parts take effect in this order, each in its own: so a claim finds
- * what is submitted with it, and a job's last words precede its outcome.
+ * All that a node sends to the store at once. The parts take effect in this order: a claim finds
+ * jobs submitted with it, and a job's last reports precede its outcome.
  */
 export interface Step {
   readonly reports: readonly Report[]
   readonly outcomes: readonly LaneOutcomes[]
   /**
-   * The jobs stand in the lines of their queues in the order of their places. Where one step can hold all lanes,
-   * nobody sees a part of them.
+   * Jobs line up in the order of their places. If one step holds all lanes, nobody sees a part of
+   * it.
    */
   readonly submissions: readonly LaneArrivals[]
   readonly claims: readonly ClaimRequest[]
 }
 
-/** Of each member of a step's parts what became of it. A lane that is refused does not refuse the others. */
+/** Results for each member of a step's parts. A refused lane does not affect the others. */
 export interface StepAnswer {
   /** False for a report whose lease is gone. */
   readonly reports: readonly boolean[]
@@ -53,10 +53,10 @@ export interface StepStore {
   step(step: Step): Promise<StepAnswer>
 }
 
-/** To be filled. */
+/** An empty step, to be filled. */
 export const noStep: Step = { reports: [], outcomes: [], submissions: [], claims: [] }
 
-/** Steps of one part: for the seldom and for tests. What the store refuses is thrown. */
+/** Steps with one part, for rare cases and tests. Refusals are thrown. */
 export abstract class SingleSteps implements StepStore {
   abstract step(step: Step): Promise<StepAnswer>
 
@@ -79,7 +79,7 @@ export abstract class SingleSteps implements StepStore {
   }
 }
 
-/** The answer of a step with one member; what the store refuses is thrown. */
+/** The answer of a step with one member. Refusals are thrown. */
 export function soleAnswer<Answer>(answers: readonly (Answer | StoreError)[]): Answer {
   const [answer] = answers
   if (answer === undefined) throw new StoreError('REFUSED', 'the store did not answer')

@@ -1,6 +1,6 @@
 import { StoreError } from './ports.ts'
 
-/** Whatever a store threw, as the error that doors know how to answer. */
+/** Turns anything a store threw into an error that doors can answer. */
 export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   const message = error instanceof Error ? error.message : String(error)

@@ -23,7 +23,7 @@ local function relay(lane, id, waiting, node, kind, data)
   return any
 end
 
--- Lets the native client go that may be blocked on its job.
+-- Releases the native client that may be blocked on its job.
 local function releaseLock(lane, id)
   local lock = laneKey('lock', lane) .. ':' .. id
   redis.call('LPUSH', lock, 'OK')

@@ -1,13 +1,13 @@
 import type { RedisContext } from '../connection/redis-context.ts'
 
-/** A submission is on its way for a shorter time, or its node does not live any more, milliseconds. */
+/** An older join without an answer belongs to a dead node, milliseconds. */
 const overdueMs = 15_000
-/** Of such that one look settles. */
+/** Overdue joins per look. */
 const overdueAtOnce = 100
 
-/** Jobs that were counted into a batch before they are stored. */
+/** Jobs counted into a batch before they are stored. */
 export interface Join {
-  /** Names it in the lane. */
+  /** Its name in the lane. */
   readonly note: string
   readonly bid: string
   readonly lane: string
@@ -15,9 +15,9 @@ export interface Join {
 }
 
 /**
- * In a cluster a batch is in another slot than its jobs: they are counted into it first, and stored after. The
- * batch keeps a note of it until it has heard what the lane took. Where the node dies in between any other asks the
- * lane, which from then on takes nothing more under that note.
+ * In a cluster a batch and its jobs are in different slots: jobs are counted into the batch first
+ * and stored after. The batch keeps a note until the lane has confirmed. If the node dies in
+ * between, another asks the lane, which from then on refuses jobs under that note.
  */
 export class BatchJoins {
   readonly #context: RedisContext
@@ -27,7 +27,7 @@ export class BatchJoins {
     this.#context = context
   }
 
-  /** Undefined where the batch is not known or over. */
+  /** Undefined if the batch is unknown or over. */
   async join(bid: string, lane: string, jobs: number): Promise<Join | undefined> {
     const { run, keys, node } = this.#context
     this.#joins += 1
@@ -44,7 +44,7 @@ export class BatchJoins {
     if (left < join.jobs) await call(() => redis.del(keys.joined(lane, note)))
   }
 
-  /** Settles what nodes that died have left. */
+  /** Settles joins left by dead nodes. */
   async settleOverdue(): Promise<void> {
     const { run, keys, ignoreUnavailable } = this.#context
     const members = await run('batch-overdue', [keys.joins], [overdueMs, overdueAtOnce])

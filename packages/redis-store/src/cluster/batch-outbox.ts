@@ -1,16 +1,19 @@
 import type { JidIndex } from '../jobs/jid-index.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
-/** Entries told to batches in one step. */
+/** Entries per call. */
 const entriesPerStep = 1_000
 
-/** `job done 12 BID`, `callback done 12 BID:success`, as `untie` in lua/lib/step/ties.lua writes them. */
+/**
+ * `job done 12 BID`, `callback done 12 BID:success`, as written by `releaseDependencies` in
+ * lua/lib/step/ties.lua.
+ */
 const entryForm = /^(job|callback) (done|failed) (\d+) (.*)$/s
 
 /**
- * Batches in a cluster. A batch is in the slot of the broker, its jobs in those of their lanes: a lane
- * notes which of its jobs have ended, in the same step, and a node tells the batch and then forgets the
- * note. Told twice it is the same, so that any node may do it after one that died in between.
+ * Batches in a cluster. A lane notes, in the same step, which of its jobs ended; a node passes that
+ * to the batch, which is in another slot, and then drops the note. Repeating it is harmless, so any
+ * node may finish the work of one that died.
  */
 export class BatchOutbox {
   readonly #context: RedisContext
@@ -21,7 +24,7 @@ export class BatchOutbox {
     this.#jids = jids
   }
 
-  /** Tells the batches which jobs of a lane have ended, and the index of jids which have come and ended. */
+  /** Passes a lane's notes on: ended jobs to their batches, jids to their index. */
   async settle(lane: string): Promise<void> {
     const { call, redis, run, keys, ignoreUnavailable } = this.#context
     const noted = await call(() => redis.srandmember(keys.batchOutbox(lane), entriesPerStep))
@@ -47,7 +50,7 @@ export class BatchOutbox {
     if (byBatch.size > 0) await this.pushCallbacks()
   }
 
-  /** Pushes the callbacks of batches that have come so far. */
+  /** Pushes the callbacks that are due. */
   async pushCallbacks(): Promise<void> {
     const { call, redis, run, keys } = this.#context
     for (const callback of await call(() => redis.lrange(keys.callbacks, 0, -1))) {

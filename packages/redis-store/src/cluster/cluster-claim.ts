@@ -9,11 +9,11 @@ import type { RedisContext } from '../connection/redis-context.ts'
 import type { HintUpdater, Head } from './hint-updater.ts'
 import type { ClusterThrottles } from './cluster-throttles.ts'
 
-/** Lanes of a queue whose heads are looked at together. */
+/** Lanes of a queue whose heads are read together. */
 const hintsPerPage = 16
-/** Of more lanes than these a claim does not say whether it left nothing. */
+/** With more lanes than these a claim does not report whether it left nothing. */
 const lanesLookedAt = 8
-/** Lanes of a queue that are looked at where the index of those that have jobs is away. */
+/** Lanes of a queue that are looked at while its hint index is away. */
 const lanesWithoutIndex = 256
 
 export interface ClusterClaimParts {
@@ -38,16 +38,16 @@ interface Hint {
 }
 
 /**
- * One claim in a cluster: lanes are in different slots, so each is taken from in a step of its own, in
- * the order of their heads. Between two steps another node may take what was seen; nothing is lost.
- * Lanes whose server is away are left out.
+ * One claim in a cluster: takes from one lane, and so one slot, at a time, in the order of their
+ * heads. Another node may take a job that was seen; nothing is lost. Lanes whose server is away are
+ * left out.
  */
 export class ClusterClaim {
   readonly #parts: ClusterClaimParts
   readonly #request: ClaimRequest
   readonly #most: number
   readonly #taken: Lease[] = []
-  /** Queues that may give no more now. */
+  /** Queues with no room left under their limits. */
   readonly #full = new Set<string>()
   /** Lanes whose server is away. */
   readonly #away = new Set<string>()
@@ -62,14 +62,14 @@ export class ClusterClaim {
     this.#most = request.max + (isLimited ? 0 : (request.ahead ?? 0))
   }
 
-  /** Throws where it finds nothing and could not look everywhere. */
+  /** Throws if it found nothing and could not look everywhere. */
   async run(): Promise<readonly Lease[]> {
     await this.#takeAll()
     if (this.#taken.length === 0 && this.#failure) throw this.#failure
     return this.#taken
   }
 
-  /** Undefined where the server that it needs is away. */
+  /** Undefined if the server it needs is away. */
   async #ignoreUnavailable<Found>(look: () => Promise<Found>): Promise<Found | undefined> {
     try {
       return await look()
@@ -104,7 +104,7 @@ export class ClusterClaim {
     }
   }
 
-  /** The highest level of all groups first; groups whose next jobs are of one level take turns. */
+  /** Highest level of all groups first; groups with next jobs of one level take turns. */
   async #takeByLevel(): Promise<void> {
     const spent = new Set<string>()
     const nextOf = async (group: LaneGroup): Promise<InTurn | undefined> => {
@@ -143,7 +143,7 @@ export class ClusterClaim {
     return openness === 'auto' && access === 'auto'
   }
 
-  /** Returns how many were taken. */
+  /** Returns the number of jobs taken. */
   async #take(lane: string, max: number, { leaseMs }: LaneGroup): Promise<number> {
     const { jobs, throttles, context } = this.#parts
     const { by, access, worker } = this.#request
@@ -175,7 +175,7 @@ export class ClusterClaim {
     }
     this.#taken.push(...taken)
     await this.#ignoreUnavailable(async () => leave?.settle(taken))
-    // A job that was not wanted any more may have been the last of its batch.
+    // A dropped job may have been the last of its batch.
     await this.#headOf(lane)
     return taken.length
   }
@@ -192,7 +192,7 @@ export class ClusterClaim {
     }
   }
 
-  /** The index holds each lane at the rank of its head or earlier; a hint that is wrong is corrected. */
+  /** The index has each lane at the rank of its head or earlier; a wrong hint is corrected. */
   async #takeByHint(queue: string, group: LaneGroup): Promise<void> {
     const { context } = this.#parts
     const key = context.keys.ready(queue)
@@ -225,7 +225,7 @@ export class ClusterClaim {
     }
   }
 
-  /** How the lane of a hint stands, which is put right where it is wrong. */
+  /** The state of a hint's lane; corrects a wrong hint. */
   async #checked(queue: string, { lane, rank }: Hint): Promise<Standing | undefined> {
     const head = await this.#headOf(lane)
     const real = head?.openness === undefined ? undefined : head.rank

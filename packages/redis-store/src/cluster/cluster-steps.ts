@@ -28,8 +28,8 @@ import { ClusterThrottles } from './cluster-throttles.ts'
 import { BatchOutbox } from './batch-outbox.ts'
 
 /**
- * The steps that touch more than a lane, on a cluster: the lane's part is one atomic step as
- * everywhere, what is in other slots comes before or after it.
+ * Steps that touch several slots of a cluster: a lane's part is one atomic step; work in other
+ * slots comes before or after it.
  */
 export class ClusterSteps implements StepStore {
   readonly #context: RedisContext
@@ -39,7 +39,7 @@ export class ClusterSteps implements StepStore {
   readonly #hints: HintUpdater
   readonly #throttles: ClusterThrottles
   readonly #clock: ClockOffset
-  /** Later than all times of arrival so far, microseconds. */
+  /** Later than every time of arrival so far, microseconds. */
   #nextUs = 0
 
   constructor(
@@ -58,7 +58,7 @@ export class ClusterSteps implements StepStore {
     context.afterwards((name, args) => this.#hints.after(name, args))
   }
 
-  /** A lane's part is one atomic step. What is asked of one server is done in the order of the parts. */
+  /** A lane's part is one atomic step. Calls to one server keep the order of the parts. */
   async step({ reports, outcomes, submissions, claims }: Step): Promise<StepAnswer> {
     const [reported, ended, submitted, claimed] = await Promise.all([
       this.#report(reports),
@@ -74,7 +74,7 @@ export class ClusterSteps implements StepStore {
     return (await Promise.all(each)).map((answer) => answer.reports[0] ?? false)
   }
 
-  /** Each lane in a call of its own, with the time at which all came: by that they are one line. */
+  /** One call per lane, all with the same time of arrival, which makes them one line. */
   #submitLanes(
     arrivals: readonly LaneArrivals[],
   ): Promise<readonly (LaneSubmitted | StoreError)[]> {
@@ -82,7 +82,7 @@ export class ClusterSteps implements StepStore {
     return Promise.all(arrivals.map((lane) => this.#submit(lane, atUs).catch(storeErrorOf)))
   }
 
-  /** A time for the first of so many jobs, later than that of any job before. */
+  /** A time of arrival for the first of these jobs, later than any before. */
   #arrivedUs(jobs: number): number {
     const atUs = Math.max(Math.round(this.#clock.nowMs() * 1000), this.#nextUs)
     this.#nextUs = atUs + jobs
@@ -140,7 +140,7 @@ export class ClusterSteps implements StepStore {
     return settled
   }
 
-  /** Does what a node that died may have left undone. */
+  /** Completes work of nodes that died. */
   async heal(): Promise<void> {
     await this.#joins.settleOverdue()
     await this.#outbox.pushCallbacks()
@@ -152,7 +152,7 @@ export class ClusterSteps implements StepStore {
     )
   }
 
-  /** How the jobs have joined their batches, those that are known. */
+  /** Joins the jobs to their batches; returns the joins of those that are known. */
   async #joinBatches(lane: string, jobs: readonly NewJob[]): Promise<ReadonlyMap<string, Join>> {
     const joined = new Map<string, Join>()
     for (const [bid, many] of countByBatch(jobs)) {

@@ -2,7 +2,7 @@ import type { Throttle } from '@crossgear/core-scheduler'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { limitArguments } from '../step/throttle-arguments.ts'
 
-/** Leave to hand out some jobs of a queue. */
+/** Permission to hand out some jobs of a queue. */
 export interface Leave {
   readonly allowed: number
   /**
@@ -10,7 +10,7 @@ export interface Leave {
    * ends.
    */
   readonly heldBackMs?: number
-  /** Says which jobs were handed out. */
+  /** Reports which jobs were handed out. */
   settle(jobs: readonly Job[]): Promise<void>
 }
 
@@ -19,7 +19,9 @@ interface Job {
   readonly id: number
 }
 
-/** Limits of queues in a cluster: asked for before a claim, which is a step in another slot. */
+/**
+ * Limits of queues in a cluster: they are in another slot, so permission is taken before a claim.
+ */
 export class ClusterThrottles {
   readonly #context: RedisContext
   readonly #throttles: ReadonlyMap<string, Throttle>
@@ -34,7 +36,7 @@ export class ClusterThrottles {
     return this.#throttles.has(queue)
   }
 
-  /** Undefined where the queue has no limit. */
+  /** Undefined if the queue has no limit. */
   async take(queue: string, wanted: number, worker?: string): Promise<Leave | undefined> {
     const throttle = this.#throttles.get(queue)
     if (!throttle) return undefined
@@ -62,7 +64,7 @@ export class ClusterThrottles {
     }
   }
 
-  /** Jobs have ended, or went back. */
+  /** Frees the slots of jobs that ended or went back. */
   async free(queue: string, jobs: readonly Job[]): Promise<void> {
     if (jobs.length === 0 || !limitsSlots(this.#throttles.get(queue))) return
     const { run, keys } = this.#context
@@ -70,7 +72,7 @@ export class ClusterThrottles {
     await run('throttle-free', [keys.slots(queue)], [queue, ...ended])
   }
 
-  /** A slot whose job is reserved no more was left by a step that knows no throttles. */
+  /** Drops slots whose job is no longer leased, left by a step without throttles. */
   async #prune(queue: string): Promise<boolean> {
     const { call, redis, keys } = this.#context
     const slots = await call(() => redis.zrange(keys.slots(queue), '0', '-1'))

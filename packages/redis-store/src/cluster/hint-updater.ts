@@ -2,21 +2,21 @@ import type { ScriptArgument, ScriptName } from '../scripts/scripts.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import type { BatchOutbox } from './batch-outbox.ts'
 
-/** How a lane stands. */
+/** The state of a lane. */
 export interface Head {
-  /** Rank of its next job among those of its queue. */
+  /** Rank of its next job in its queue. */
   readonly rank: number | undefined
   /** Level of its next job. */
   readonly level: number | undefined
-  /** When its next scheduled job is due, milliseconds. */
+  /** Due time of its next scheduled job, milliseconds. */
   readonly dueMs: number | undefined
-  /** How consumers may take its jobs: it is open for good, or by the automatic rule. */
+  /** How consumers may take its jobs: opened for good, or by the automatic rule. */
   readonly openness: string | undefined
 }
 
 /**
- * Scripts after which the indexes in other slots may be out of date. Those that are true put jobs into
- * queues unheard, so that idle workers have to be told.
+ * Scripts that may leave indexes in other slots out of date. True: they queue jobs without an
+ * event, so idle workers have to be woken.
  */
 const stirring: Readonly<Partial<Record<ScriptName, boolean>>> = {
   import: false,
@@ -35,7 +35,10 @@ const stirring: Readonly<Partial<Record<ScriptName, boolean>>> = {
   'clear-lane': false,
 }
 
-/** Where a script's lane stands among its arguments, if not first. Some take many; in a cluster it is one. */
+/**
+ * Place of the lane among a script's arguments, if not first. Some scripts take many lanes; in a
+ * cluster it is one.
+ */
 const placeOfLane: Readonly<Partial<Record<ScriptName, number>>> = {
   promote: 1,
   heal: 1,
@@ -43,8 +46,8 @@ const placeOfLane: Readonly<Partial<Record<ScriptName, number>>> = {
 }
 
 /**
- * Brings the indexes of a cluster in line with a lane, which is in another slot. They are hints: a node
- * that dies in between leaves them to the next look at the lane, which every node takes now and then.
+ * Keeps a cluster's indexes, which are in other slots, up to date with a lane. They are hints: if a
+ * node dies in between, the next regular look at the lane corrects them.
  */
 export class HintUpdater {
   readonly #context: RedisContext
@@ -55,12 +58,15 @@ export class HintUpdater {
     this.#outbox = ties
   }
 
-  /** The step itself is done: where the server of an index is away, its answer stands all the same. */
+  /** The step itself is done: if the server of an index is away, its answer stands. */
   async after(name: ScriptName, args: readonly ScriptArgument[]): Promise<void> {
     await this.#context.ignoreUnavailable(() => this.#follow(name, args))
   }
 
-  /** After a step of a lane; `putsBack`: unheard, so that idle workers have to be told. */
+  /**
+   * Called after a step of a lane; `putsBack`: jobs went back without an event, so idle workers
+   * have to be woken.
+   */
   async follow(lane: string, putsBack: boolean): Promise<void> {
     await this.#context.ignoreUnavailable(async () => {
       await this.look(lane, putsBack)
@@ -77,7 +83,7 @@ export class HintUpdater {
     await this.look(lane, tells)
   }
 
-  /** How a lane stands. Batches are told what they do not know of it. */
+  /** The state of a lane. Passes its notes on to batches. */
   async headOf(lane: string): Promise<Head> {
     const { run, keys } = this.#context
     const reply = (await run('head', [keys.busy(lane)], [lane])) as Buffer[]
@@ -88,7 +94,7 @@ export class HintUpdater {
     return { ...head, openness: openness || undefined }
   }
 
-  /** Looks how a lane stands; what the indexes say of it is never later than what it says itself. */
+  /** Looks at a lane and moves its hints earlier where needed. */
   async look(lane: string, tells = false): Promise<Head> {
     const { call, redis, keys, names } = this.#context
     const head = await this.headOf(lane)
@@ -107,8 +113,8 @@ export class HintUpdater {
   }
 
   /**
-   * Puts a lane later in its queue's index, or takes it out. Looks again after it: a job may have come
-   * before, whose own hint this has undone.
+   * Moves a lane to a later rank of its queue's index, or removes it. Looks again afterwards: this
+   * may have undone the hint of a job that came before.
    */
   async correct(queue: string, lane: string, rank: number | undefined): Promise<Head> {
     const { call, redis, keys } = this.#context

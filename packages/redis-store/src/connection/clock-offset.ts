@@ -1,4 +1,4 @@
-/** How far the store's clock is ahead of this machine's, as of the last heartbeat. */
+/** Offset between the store's clock and this machine's, as of the last heartbeat. */
 export class ClockOffset {
   #ms = 0
 

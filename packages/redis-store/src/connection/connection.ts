@@ -11,17 +11,17 @@ import {
   type StoreAddress,
 } from '@crossgear/gearmonkey-redis/address'
 
-/** A connection to one server, to a master found by Sentinels, or to a cluster. */
+/** A connection to a server, to a master found by Sentinels, or to a cluster. */
 export type Connection = Redis | Cluster
 
-/** A server that does not answer within this time counts as unreachable, milliseconds. */
+/** A server without an answer for this long counts as unreachable, milliseconds. */
 export const answerWithinMs = 5_000
-/** How often a cluster is asked who has which slots, milliseconds. */
+/** How often a cluster's slot table is read, milliseconds. */
 const slotsEveryMs = 2_000
 
 /**
- * Options of a connection that tells at once when the server cannot be reached: nothing is queued
- * for later, and nothing is sent twice.
+ * Options of a connection that fails at once when the server cannot be reached: nothing is queued,
+ * and nothing is sent twice.
  */
 function connectionOptions(address: StoreAddress, name: string, withinMs: number): Options {
   return {
@@ -65,7 +65,7 @@ export function commandConnection(
     if (server.status === 'wait') server.connect().catch(() => undefined)
   }
   cluster.on('ready', () => cluster.nodes().forEach(warm))
-  // Before that, the question whether the cluster is ready would fail.
+  // Before that, the check whether the cluster is ready would fail.
   cluster.on('+node', (server: Redis) => {
     if (cluster.status === 'ready') warm(server)
   })
@@ -81,7 +81,7 @@ function withoutPlace(options: Options): Options {
   return each
 }
 
-/** Connects, in a cluster to every server that has keys. */
+/** Connects; in a cluster to every server with slots. */
 export async function connect(connection: Connection): Promise<void> {
   await connectOnce(connection)
   if (!('nodes' in connection)) return

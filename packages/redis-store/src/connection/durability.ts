@@ -7,17 +7,19 @@ export type Durability =
   | { readonly level: 'fsync' }
   | { readonly level: 'replicas'; readonly replicas: number }
 
-/** How long the disk or the replicas may take, milliseconds. With `everysec` the disk takes up to a second. */
+/**
+ * Time for the disk or the replicas, milliseconds. With `everysec` the disk takes up to a second.
+ */
 export const confirmWithinMs = { fsync: 2_000, replicas: 1_000 } as const
 
-/** How a server is asked whether what was written on a connection is safe. */
+/** A command that asks a server if the writes of a connection are durable. */
 interface Question {
   readonly words: readonly [string, ...(string | number)[]]
   /** Names what an answer lacks; undefined: nothing. */
   readonly lacks: (answer: unknown) => string | undefined
 }
 
-/** The connection on which was written: the question is about it. */
+/** The connection with the writes: the question is about it. */
 interface Asked {
   call(command: string, ...words: (string | number)[]): Promise<unknown>
 }
@@ -28,9 +30,9 @@ interface Waiting {
 }
 
 /**
- * Asks whether what was written is safe: once for all that the server answered in a turn, and never twice at
- * a time, for the question blocks the connection. It is asked when the answers are there and not along with
- * the scripts: a script that the server had lost is sent again, and would come after the question.
+ * Asks if writes are durable: once for all answers of a turn, and one question at a time, since it
+ * blocks the connection. It follows the answers and does not go along with the scripts: a script
+ * that the server had lost is sent again, and would come after it.
  */
 export class Confirmations {
   readonly #connection: Asked
@@ -43,7 +45,7 @@ export class Confirmations {
     this.#question = question
   }
 
-  /** Settles when all that the connection's server has answered so far is safe. */
+  /** Settles when everything the server has answered so far is durable. */
   confirm(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
@@ -75,7 +77,7 @@ export class Confirmations {
       const lacking = this.#question.lacks(answer)
       return lacking === undefined ? undefined : new StoreError('UNCONFIRMED', lacking)
     } catch (error) {
-      // Such as a master that has become a replica.
+      // For instance from a master that has become a replica.
       if (error instanceof Error && error.name === 'ReplyError') {
         return new StoreError('UNCONFIRMED', error.message, { cause: error })
       }
@@ -84,7 +86,7 @@ export class Confirmations {
   }
 }
 
-/** How a server is asked; undefined where its answer to a script says enough. */
+/** The question for a server; undefined if its answer to a script says enough. */
 export function questionOf(durability: Durability): Question | undefined {
   switch (durability.level) {
     case 'store':

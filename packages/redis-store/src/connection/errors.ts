@@ -15,7 +15,7 @@ const anotherRound = /^All sentinels are unreachable\. Retrying from scratch aft
 export const tellsNothing = ({ message }: Error): boolean =>
   unsent.test(message) || anotherRound.test(message)
 
-/** An ioredis error as the store port's error, the cause kept. */
+/** Turns an ioredis error into the store port's, the cause kept. */
 export function storeErrorOf(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   const message = error instanceof Error ? error.message : String(error)
@@ -26,7 +26,7 @@ export function storeErrorOf(error: unknown): StoreError {
   if (interrupted.test(message)) {
     return new StoreError('UNREACHABLE', 'the connection was lost', { cause: error })
   }
-  // Either of ioredis's timers may be the first: of the command, or of the silent socket.
+  // Either of ioredis's timers may fire first: the command's, or the silent socket's.
   const code = /timed out|timeout/i.test(message) ? 'TIMEOUT' : 'UNREACHABLE'
   return new StoreError(code, message, { cause: error })
 }
@@ -36,7 +36,7 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT')
 }
 
-/** True where the server has no room for what would grow it, and has not begun with it. */
+/** True if the server refused for lack of memory, before it changed anything. */
 export function isFull(error: unknown): boolean {
   return error instanceof StoreError && error.message.startsWith('OOM')
 }

@@ -4,13 +4,13 @@ import type { StoreKeys } from '../keys.ts'
 
 const laneEvent = /^(create|start|finish):(\d+)$/
 
-/** Listens on the store's channels: this node's own, everybody's, and those of watched lanes. */
+/** Receives the store's channels: this node's own, the common one, and those of watched lanes. */
 export class Events {
   readonly #redis: Redis
   readonly #keys: StoreKeys
   readonly #nodeChannel: string
   #watched: ReadonlySet<string> | 'all' = new Set()
-  /** The watched lanes to which the server surely has subscribed this node, while it is connected. */
+  /** Watched lanes whose subscription the server has confirmed, while it is connected. */
   #listening: ReadonlySet<string> = new Set()
   #listener: StoreListener | undefined
   #hasStarted = false
@@ -43,8 +43,8 @@ export class Events {
   }
 
   /**
-   * Makes another connection where the server does not answer on this one: silence alone does not tell whether
-   * there is nothing to hear, and the server may stand still or be behind a cut line for good.
+   * Makes another connection if the server does not answer on this one: silence alone is no sign,
+   * as there may be no events.
    */
   async probe(): Promise<void> {
     if (this.#isProbing || !this.#isReady()) return
@@ -59,14 +59,14 @@ export class Events {
   }
 
   /**
-   * The answer to what is asked now comes after all that was published before; in a cluster after what the
-   * others have passed on to the server that is listened to.
+   * The answer to a question comes after everything published before it; in a cluster after
+   * everything that the other servers have passed on.
    */
   async delivered(): Promise<void> {
     await this.#redis.ping().catch(() => undefined)
   }
 
-  /** Subscribes before it unsubscribes, so that what stays watched is never unheard. */
+  /** Subscribes before it unsubscribes, so that no event of a lane that stays watched is missed. */
   async watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
     const before = this.#watched
     const names = lanes === 'all' ? new Set<string>() : lanes
@@ -76,18 +76,19 @@ export class Events {
     const fewer = [...namesBefore].filter((lane) => !names.has(lane))
     const channels = (some: readonly string[]): string[] =>
       some.map((lane) => this.#keys.channel(lane))
-    // A lane to be unsubscribed from counts as such already: others may be the only ones who listen then.
+    // A lane about to be unsubscribed no longer counts: other nodes may be its only listeners from
+    // now on.
     this.#listening = new Set([...namesBefore].filter((lane) => names.has(lane)))
     if (lanes === 'all' && before !== 'all') await this.#redis.psubscribe(pattern)
     if (more.length > 0) await this.#redis.subscribe(...channels(more))
     if (fewer.length > 0) await this.#redis.unsubscribe(...channels(fewer))
     if (lanes !== 'all' && before === 'all') await this.#redis.punsubscribe(pattern)
-    // Not before it is so: after a failure the next call must say all of it again.
+    // Set only once it is so: after a failure the next call has to repeat all of it.
     this.#watched = lanes
     this.#listening = names
   }
 
-  /** After each new connection. Where it fails, another is made and it begins anew. */
+  /** Runs after each new connection. If it fails, another connection is made. */
   async #subscribeAgain(): Promise<void> {
     if (!this.#hasStarted) return
     const lanes = this.#watched === 'all' ? [] : [...this.#watched]
@@ -131,7 +132,7 @@ function newsOf(word: string | undefined, rest: readonly string[]): ConsumerNews
   return word === 'quiet' || word === 'terminate' || word === 'alive' ? word : undefined
 }
 
-/** `kind NUL lane NUL figure`; for news of a worker its wid and what they are. */
+/** `kind NUL lane NUL figure`; for news of a worker its wid and the news. */
 function announced(listener: StoreListener, message: string): void {
   const [kind, lane, figure, ...rest] = message.split('\0')
   if (lane === undefined) return

@@ -2,10 +2,10 @@ import { StoreError } from '@crossgear/core-scheduler'
 import type { Cluster, Redis } from 'ioredis'
 import type { RedisContext } from './redis-context.ts'
 
-/** Does nothing, but is refused wherever a script that writes is: by a replica, a full server, a full disk. */
+/** Does nothing, but is refused wherever a write is: by a replica, a full server, a full disk. */
 const emptyWrite = '#!lua\nreturn 1'
 
-/** Throws what keeps the store from taking jobs. */
+/** Throws the reason if the store cannot take jobs. */
 export async function checkHealth(context: RedisContext, events: Redis): Promise<void> {
   const masters = context.masters()
   await context.call(() =>
@@ -18,7 +18,7 @@ export async function checkHealth(context: RedisContext, events: Redis): Promise
   if ('slots' in context.redis) areAllOwners(masters, context.redis.slots)
 }
 
-/** The other servers of a cluster need a while to see that one is gone. */
+/** The other servers of a cluster need a while to notice that one is gone. */
 function areAllOwners(masters: readonly Redis[], slots: Cluster['slots']): void {
   const there = new Set(masters.map(({ options }) => `${options.host}:${options.port}`))
   const owners = new Set(slots.map(([owner]) => owner))
@@ -33,10 +33,10 @@ async function serveAllSlots(server: Redis): Promise<void> {
   throw new StoreError('REFUSED', 'CLUSTERDOWN the cluster does not serve all slots')
 }
 
-/** Why a connection that is not ready is not: what it said last, unless the server reads its data. */
+/** Why a connection is not ready: its last error, unless the server is loading its data. */
 export async function whyAway(connection: Redis, lastWords: string): Promise<string> {
   if (connection.status !== 'connect') return lastWords
-  // The one command that may be sent before a connection is ready.
+  // The only command allowed before a connection is ready.
   const info = await connection.info('persistence').catch(() => '')
   return /^loading:1/m.test(info) ? 'LOADING it reads its data from disk' : lastWords
 }

@@ -13,7 +13,7 @@ import {
   type StoreAddress,
 } from '@crossgear/gearmonkey-redis/address'
 
-/** Lanes in one call where a call takes several, some 30 us of the store's time each at most. */
+/** Lanes per call, at most some 30 us of the store's time each. */
 const lanesPerCall = 64
 
 /** Called after a script in a cluster, to bring indexes in other slots up to date. */
@@ -21,13 +21,13 @@ type AfterScript = (name: ScriptName, args: readonly ScriptArgument[]) => Promis
 
 /** Defaults at the end of each line. */
 interface LinkOptions {
-  /** A server that does not answer within this time counts as unreachable, milliseconds. 5000. */
+  /** A server without an answer for this long counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number | undefined
-  /** Nobody. */
+  /** None. */
   readonly observer?: CallObserver | undefined
 }
 
-/** The way to the store that all its parts share: names, keys, scripts, errors. */
+/** Shared by all parts of the store: names, keys, scripts, errors. */
 export class RedisContext {
   readonly node = randomBytes(5).toString('hex')
   readonly redis: Connection
@@ -58,12 +58,12 @@ export class RedisContext {
     this.#scripts = new Scripts(this.redis, database)
   }
 
-  /** Gives the server what every job goes through. */
+  /** Loads the functions that every job needs into the server. */
   load(): Promise<void> {
     return this.#scripts.load()
   }
 
-  /** Called after each script that may have changed how its lane stands. */
+  /** Called after each script that may have changed its lane's state. */
   afterwards(after: AfterScript): void {
     this.#after = after
   }
@@ -84,7 +84,7 @@ export class RedisContext {
     })
   }
 
-  /** Sends something, and turns what goes wrong into a {@link StoreError}. */
+  /** Sends a command and turns failures into a {@link StoreError}. */
   readonly call = async <Reply>(send: () => Promise<Reply>): Promise<Reply> => {
     try {
       return await send()
@@ -95,7 +95,7 @@ export class RedisContext {
     }
   }
 
-  /** Does what something else makes up for later, where the server that it needs is away. */
+  /** Skips an act if its server is away; something else makes up for it later. */
   readonly ignoreUnavailable = async (act: () => Promise<void>): Promise<void> => {
     try {
       await act()
@@ -125,7 +125,7 @@ export class RedisContext {
     })
   }
 
-  /** One answer per lane: in a cluster a call for each, else as many in one write as let others pass. */
+  /** One answer per lane: in a cluster one call each, else in writes of bounded size. */
   readonly eachLane = async (
     lanes: readonly string[],
     ask: (commands: Commands, lane: string) => Promise<unknown>,
@@ -143,7 +143,7 @@ export class RedisContext {
     return replies
   }
 
-  /** Calls for many lanes: as many as one call may take, in a cluster one. */
+  /** Calls for many lanes, as many as one call may take; in a cluster one each. */
   readonly perLanes = async <Reply>(
     lanes: readonly string[],
     send: (some: readonly string[], first: string) => Promise<readonly Reply[]>,
@@ -156,7 +156,7 @@ export class RedisContext {
     return found
   }
 
-  /** The same without the lanes whose server is away. Throws where all of them are. */
+  /** The same without lanes whose server is away. Throws if all of them are. */
   readonly perLanesThere = async <Reply>(
     lanes: readonly string[],
     send: (some: readonly string[], first: string) => Promise<readonly Reply[]>,
@@ -186,17 +186,19 @@ export class RedisContext {
     return pieces.map((piece) => send(piece, piece[0] ?? ''))
   }
 
-  /** The queue whose hint index a script may write; in a cluster that is in another slot. */
+  /**
+   * The queue whose hint index a script may write; empty in a cluster, where it is in another slot.
+   */
   queueOf(lane: string): string {
     return this.isCluster ? '' : this.names.parse(lane).queue
   }
 
-  /** Lanes, each with the queue in whose hint index it is. */
+  /** Lanes, each with the queue of its hint index. */
   withQueues(lanes: readonly string[]): string[] {
     return lanes.flatMap((lane) => [lane, this.queueOf(lane)])
   }
 
-  /** The servers that have keys. */
+  /** The servers with slots. */
   masters(): readonly Redis[] {
     return 'nodes' in this.redis ? this.redis.nodes('master') : [this.redis]
   }

@@ -3,13 +3,13 @@ import { commandConnection, connect } from './connection.ts'
 import { storeErrorOf } from './errors.ts'
 import type { ServerAddress } from '@crossgear/gearmonkey-redis/address'
 
-/** A connection to one server that holds what another system wrote. */
+/** A connection to a server with another system's data. */
 export type ServerConnection = Redis
 
-/** Connects. Throws a StoreError where the server cannot be reached. */
+/** Connects. Throws a StoreError if the server cannot be reached. */
 export async function openServer(address: ServerAddress, name: string): Promise<ServerConnection> {
   const connection = commandConnection(address, name)
-  // The call that meets an error reports it.
+  // Errors are reported by the call that meets them.
   connection.on('error', () => undefined)
   try {
     await connect(connection)

@@ -5,13 +5,13 @@ export type ImportNoteKind = 'created' | 'joined' | 'moved' | 'held'
 export interface ImportNote {
   readonly importId: Buffer
   readonly kind: ImportNoteKind
-  /** 4 bytes that stand for the migration that brought it. */
+  /** 4 bytes for the migration that brought it. */
   readonly tag: Buffer
-  /** 8 bytes of what it held at its source. */
+  /** 8 bytes, the digest of its content at the source. */
   readonly digest: Buffer
   /** Its id in the lane. */
   readonly id: number
-  /** The note as it is stored. */
+  /** The note as stored. */
   readonly value: Buffer
 }
 
@@ -22,7 +22,7 @@ const kinds: Readonly<Record<string, ImportNoteKind>> = {
   h: 'held',
 }
 
-/** Reads a note: a letter, the tag, the digest, the id in decimal. */
+/** Parses a note: a letter, the tag, the digest, the id in decimal. */
 export function noteOf(importId: Buffer, value: Buffer): ImportNote {
   return {
     importId,

@@ -7,50 +7,51 @@ import type { ScriptArgument } from '../scripts/scripts.ts'
 import { noteOf, type ImportNote } from './import-note.ts'
 import { NoteRenewals } from './note-renewals.ts'
 
-/** How long notes of imported jobs are kept after the last one of their kind, seconds: 30 days. */
+/** Retention of notes on imported jobs after the last one of their kind, seconds: 30 days. */
 export const importKeptSeconds = 30 * 24 * 3600
-/** Jobs in one step: some 2 ms of the store's time. */
+/** Jobs per step: some 2 ms of the store's time. */
 const jobsPerStep = 100
-/** Jobs read at once by their sizes, bytes. */
+/** Payload bytes read at once. */
 const readBytes = 8 * 1024 * 1024
 const bucketsPerLane = 256
 
-/** Where an imported job goes. */
+/** Destination of an imported job. */
 export type ImportPlace = 'queue' | 'retry' | 'dead'
 
-/** A job that another system had. */
+/** A job from another system. */
 export interface ImportedJob {
-  /** 16 bytes: which job of which source it is. */
+  /** 16 bytes that identify the job and its source. */
   readonly importId: Buffer
-  /** 8 bytes of what it holds, to compare with later. */
+  /** 8 bytes, the digest of its content, for later comparison. */
   readonly digest: Buffer
   readonly place: ImportPlace
   readonly door: Door
   readonly job: Omit<NewJob, 'door' | 'foreground' | 'lock' | 'batch' | 'tick'>
   /** Faktory's `failure`, JSON text. */
   readonly failure?: string
-  /** Place in the order of arrival, over all lanes: microseconds of {@link RedisImports.nowUs} and more. */
+  /**
+   * Place in the order of arrival over all lanes: microseconds of {@link RedisImports.nowUs} and
+   * later.
+   */
   readonly arrivedUs: number
-  /** Of a dead job: when it is forgotten, milliseconds since 1970. */
+  /** For a dead job: when it is dropped, milliseconds since 1970. */
   readonly forgetAtMs?: number
 }
 
-/**
- * `known`: it came before. `full`: the lane keeps no more dead jobs, or no more notes of imported ones.
- */
+/** `known`: it came before. `full`: no room for more dead jobs, or notes, in the lane. */
 export type ImportResult =
   | { readonly kind: 'created' | 'joined'; readonly id: number }
   | { readonly kind: 'known'; readonly note: ImportNote }
   | { readonly kind: 'full'; readonly what: 'dead' | 'notes' }
 
-/** An imported job as it stands now; absent where it has ended. */
+/** The current state of an imported job; absent if it has ended. */
 export interface StandingJob {
   readonly job: Job
-  /** When it is due, where it is scheduled, milliseconds since 1970. */
+  /** Due time of a scheduled job, milliseconds since 1970. */
   readonly dueAtMs?: number
-  /** When it is forgotten, where it is dead, milliseconds since 1970. */
+  /** When a dead job is dropped, milliseconds since 1970. */
   readonly forgetAtMs?: number
-  /** Where it stood, with the times above, before a rollback took it out of the workers' reach. */
+  /** Its place, with the times above, before a rollback put it out of the workers' reach. */
   readonly heldFrom?: HeldFrom
 }
 
@@ -67,12 +68,15 @@ export type UndoResult = 'done' | 'begun' | 'changed'
 
 const undoResults: readonly UndoResult[] = ['begun', 'done', 'changed']
 
-/** Jobs that come from other systems, each stored once, and how far a migration is. */
+/** Imports jobs from other systems, each once, and keeps the progress of migrations. */
 export class RedisImports {
   readonly #context: RedisContext
   readonly #deadPerLane: number
   readonly #renewals = new NoteRenewals()
-  /** True where the server had no replicas at the last look, on which others may listen. False in a cluster. */
+  /**
+   * True if the server had no replicas at the last look: only they could have other subscribers.
+   * False in a cluster.
+   */
   #isSole = false
 
   constructor(context: RedisContext, bounds: { readonly deadPerLane: number }) {
@@ -80,7 +84,10 @@ export class RedisImports {
     this.#deadPerLane = bounds.deadPerLane
   }
 
-  /** The store's clock, microseconds since 1970. To be asked now and then: the server may have got replicas. */
+  /**
+   * The store's clock, microseconds since 1970. Asked for regularly: the server may have got
+   * replicas.
+   */
   async nowUs(): Promise<number> {
     const { call, redis, isCluster } = this.#context
     const [time, info] = await Promise.all([
@@ -88,12 +95,12 @@ export class RedisImports {
       isCluster ? '' : call(() => redis.info('replication')),
     ])
     this.#isSole = /^role:master\r?$/m.test(info) && /^connected_slaves:0\r?$/m.test(info)
-    // They are digits, whatever the types of ioredis say.
+    // Digits, whatever ioredis's types say.
     const [seconds, microseconds] = time.map(String)
     return Number(seconds) * 1_000_000 + Number(microseconds)
   }
 
-  /** Stores what is not known so far. `tag`: 4 bytes that stand for the migration. */
+  /** Stores jobs that are not known yet. `tag`: 4 bytes for the migration. */
   async store(
     lane: string,
     tag: Buffer,
@@ -104,7 +111,7 @@ export class RedisImports {
     return results.flat()
   }
 
-  /** Notes that the source has these jobs no more. */
+  /** Notes that the source no longer has these jobs. */
   async moved(lane: string, importIds: readonly Buffer[]): Promise<void> {
     const { run, keys } = this.#context
     for (const some of chunks(importIds, jobsPerStep)) {
@@ -124,7 +131,7 @@ export class RedisImports {
     })
   }
 
-  /** All that is noted of a lane under one tag, in no order. */
+  /** All notes of a lane under one tag, unordered. */
   async *notesOf(lane: string, tag: Buffer): AsyncGenerator<readonly ImportNote[]> {
     const { call, redis, keys } = this.#context
     for (let bucket = 0; bucket < bucketsPerLane; bucket += 1) {
@@ -143,7 +150,7 @@ export class RedisImports {
     }
   }
 
-  /** Jobs as they stand now, in bounded reads. */
+  /** The current state of jobs, in bounded reads. */
   async standing(lane: string, ids: readonly number[]): Promise<(StandingJob | undefined)[]> {
     const { keys } = this.#context
     const sizes = await this.#context.pipeline((pipeline) => {
@@ -161,7 +168,7 @@ export class RedisImports {
     return found
   }
 
-  /** Takes jobs out of the store, or with `holdUntilMs` puts them with the dead, to be forgotten then. */
+  /** Removes jobs from the store; with `holdUntilMs` moves them to the dead set until then. */
   async undo(
     lane: string,
     requests: readonly UndoRequest[],
@@ -175,13 +182,13 @@ export class RedisImports {
     return Array.from(digits, (digit) => undoResults[Number(digit)] ?? 'changed')
   }
 
-  /** How far a migration is: the fields that were saved, none for one that is not known. */
+  /** The saved fields of a migration; empty if it is unknown. */
   progress(name: string): Promise<Record<string, string>> {
     const { call, redis, keys } = this.#context
     return call(() => redis.hgetall(keys.migration(name)))
   }
 
-  /** Saves fields of a migration; it is forgotten 30 days after the last time. */
+  /** Saves fields of a migration; they expire 30 days after the last change. */
   async saveProgress(name: string, fields: Readonly<Record<string, string>>): Promise<void> {
     const { keys } = this.#context
     const key = keys.migration(name)
@@ -239,7 +246,7 @@ export class RedisImports {
     })
   }
 
-  /** When dead jobs are forgotten, by id, milliseconds since 1970. */
+  /** When dead jobs are dropped, by id, milliseconds since 1970. */
   async #forgetTimes(lane: string, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
     const key = this.#context.keys.dead(lane)
     const scores = await this.#context.pipeline((pipeline) => {
@@ -251,7 +258,9 @@ export class RedisImports {
   }
 }
 
-/** Reads the field `held`: where a job stood, and behind a colon when it is due or forgotten, in milliseconds. */
+/**
+ * Parses the field `held`: a job's place, and after a colon its due or expiry time in milliseconds.
+ */
 function heldOf(field: Buffer | undefined): Omit<StandingJob, 'job'> | undefined {
   const [name, ms] = field?.toString().split(':') ?? []
   const heldFrom = heldFroms.find((known) => known === name)
@@ -262,16 +271,16 @@ function heldOf(field: Buffer | undefined): Omit<StandingJob, 'job'> | undefined
   }
 }
 
-/** Places as the script knows them. */
+/** Codes of the places in the script. */
 const placeCodes: Readonly<Record<ImportPlace, number>> = { queue: 0, retry: 1, dead: 2 }
 
-/** Adds what `lua/import.lua` takes of a job. */
+/** Adds a job's arguments for `lua/import.lua`. */
 function addJob(args: ScriptArgument[], imported: ImportedJob): void {
   const { job, door, place, arrivedUs, forgetAtMs } = imported
   const dueMs = place === 'dead' ? forgetAtMs : job.dueAtMs
   args.push(imported.importId, imported.digest, placeCodes[place], job.level, dueMs ?? '')
   if (door === 'native') {
-    // Their own programs say no more.
+    // A native program writes no more than these.
     args.push('', '', '-', '', job.input)
   } else args.push(job.unique ?? '', job.jid ?? '', arrivedUs, door, job.input)
   const count = args.push(0)

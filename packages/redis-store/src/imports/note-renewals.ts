@@ -1,4 +1,4 @@
-/** How long the end of a lane's notes may lag behind its last import, milliseconds: an hour. */
+/** How late the expiry of a lane's notes may be, milliseconds: an hour. */
 const lagMs = 3_600_000
 const buckets = 256
 
@@ -7,11 +7,11 @@ interface Renewed {
   readonly marks: Uint8Array
 }
 
-/** Which hashes of notes have been given their time again of late: not each import says it anew. */
+/** Remembers which hashes of notes were renewed lately, so that not every import renews them. */
 export class NoteRenewals {
   readonly #lanes = new Map<string, Renewed>()
 
-  /** Of the hashes that are written to, those that are to be kept from now on; a byte each. */
+  /** Of the hashes written to, those to renew now; a byte each. */
   take(lane: string, bytes: readonly number[], nowMs = performance.now()): Buffer {
     let renewed = this.#lanes.get(lane)
     if (!renewed || nowMs - renewed.sinceMs > lagMs) {

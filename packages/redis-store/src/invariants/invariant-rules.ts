@@ -6,7 +6,7 @@ export interface LaneFacts {
   /** Some fields of each job's hash, by id. */
   readonly jobs: ReadonlyMap<string, Readonly<Record<string, string>>>
   readonly bands: Readonly<Record<Band, readonly string[]>>
-  /** Jobs beside the lists of the bands, by level. */
+  /** Jobs outside the lists of the bands, by level. */
   readonly aside: ReadonlyMap<Level, readonly string[]>
   readonly scheduledAtMs: ReadonlyMap<string, number>
   readonly busy: readonly string[]
@@ -25,7 +25,7 @@ interface Leniency {
   readonly strays: boolean
 }
 
-/** The status that a job has in each place. */
+/** A job's status in each place. */
 const statusIn: Readonly<Record<string, string>> = {
   high: 'idle',
   normal: 'idle',
@@ -46,7 +46,7 @@ export function laneViolations(facts: LaneFacts, leniency: Leniency): string[] {
   ]
 }
 
-/** Where the ids of a lane stand. */
+/** Ids of a lane and their places. */
 function* standings(facts: LaneFacts): Generator<[string, string]> {
   const { bands, aside, scheduledAtMs, busy, dead } = facts
   for (const [band, ids] of Object.entries(bands)) for (const id of ids) yield [band, id]
@@ -111,7 +111,7 @@ function jobViolations(facts: LaneFacts, strays: boolean): string[] {
   return found
 }
 
-/** Hints of jobs that are off their band's usual level must not exceed the band. */
+/** Level hints for unusual levels must not exceed the band. */
 function levelViolations({ lane, meta, bands }: LaneFacts): string[] {
   return Object.entries(meta).flatMap(([name, value]) => {
     const level = Number(/^lv([1-9])$/.exec(name)?.[1])
@@ -123,7 +123,7 @@ function levelViolations({ lane, meta, bands }: LaneFacts): string[] {
   })
 }
 
-/** Every job that waits beside a list is counted, and is of the level that its list is for. */
+/** Every job beside a list is counted, and has the list's level. */
 function asideViolations({ lane, meta, aside, jobs }: LaneFacts): string[] {
   const found: string[] = []
   let sum = 0
@@ -139,7 +139,7 @@ function asideViolations({ lane, meta, aside, jobs }: LaneFacts): string[] {
   return told === String(sum) ? found : [...found, `${lane}: counts ${told} jobs aside of ${sum}`]
 }
 
-/** `count:{lane}` is what nodes told plus the native workers, who cannot be fewer than none. */
+/** `count:{lane}` is the nodes' workers plus native ones, which cannot be negative. */
 function countViolations({ lane, meta, count }: LaneFacts): string[] {
   const found: string[] = []
   const sum = (prefix: string): number =>

@@ -5,18 +5,18 @@ import { jidViolations, laneViolations, type LaneFacts } from './invariant-rules
 
 export interface InvariantOptions {
   readonly keys?: StoreKeys
-  /** Which Faktory queue is home to a function. `default` for all. */
+  /** Home queues of functions. `default` for all. */
   readonly names?: LaneNames
   /**
-   * Native programs push and pop in this store: hints that they cannot keep (how many jobs have
-   * which level, indexes of lanes that hold their jobs alone) are not looked at. False.
+   * Native programs use this store: hints that they cannot keep (jobs per level, indexes of lanes
+   * with native jobs only) are not checked. False.
    */
   readonly native?: boolean
-  /** Also report idle jobs of native clients that no queue holds. False. */
+  /** Also reports idle jobs of native clients that are in no queue. False. */
   readonly strays?: boolean
 }
 
-/** Levels of which jobs may wait beside their band's list. */
+/** Levels with a list beside their band's. */
 const unusualLevels = [9, 7, 6, 4, 3, 1] as const satisfies Level[]
 
 const readFields = ['status', 'door', 'token', 'level', 'settled', 'jid'] as const
@@ -25,9 +25,9 @@ const readFields = ['status', 'door', 'token', 'level', 'settled', 'jid'] as con
 const batchSize = 500
 
 /**
- * Looks through a live store for what must never be: an id without its job, an unfinished job in no
- * place or in several, a status that does not fit its place, wrong counts and indexes. One line per
- * finding; none for a store in order. Not atomic: run it when nobody writes. Scans all keys.
+ * Checks a live store for violations: an id without its job, an unfinished job in no place or in
+ * several, a status that does not fit, wrong counts and indexes. One line per finding. Not atomic:
+ * run it while nobody writes. Scans all keys.
  */
 export async function checkInvariants(
   redis: Connection,
@@ -59,7 +59,7 @@ export async function checkInvariants(
   return found
 }
 
-/** A lane that workers have closed, and that nobody has looked at since, may be in the index or not. */
+/** A lane closed by workers and not looked at since may or may not be in the index. */
 function isSurelyOpen({ meta, count }: LaneFacts, native: boolean): boolean {
   const { open, closed, consumers } = meta
   if (open !== undefined) return open === '1'
@@ -142,7 +142,7 @@ function fieldsOf(values: readonly (string | null)[]): Record<string, string> {
   return fields
 }
 
-/** The index of jids, all of its slots. */
+/** The index of jids, with all its slots. */
 async function readJids(redis: Connection, keys: StoreKeys): Promise<ReadonlyMap<string, string>> {
   const jids = new Map<string, string>()
   for (const key of keys.allJids()) {
@@ -173,7 +173,7 @@ async function scan(redis: Connection): Promise<string[]> {
   return [...new Set(found)]
 }
 
-/** The lane that a key belongs to, and the job. Keys of other programs have none. */
+/** The lane and job of a key; undefined for other programs' keys. */
 function placeOf(key: string, keys: StoreKeys): { lane: string; id?: string } | undefined {
   const name = `${escape(keys.open)}(.+)${escape(keys.close)}`
   const job = new RegExp(`^job:${name}:(\\d+)$`, 's').exec(key)

@@ -3,9 +3,9 @@ import { chunks } from '../chunks.ts'
 import { jidSlots } from '../keys.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
-/** Entries that one step looks at, about 2 ms of the server's time. */
+/** Entries per step, about 2 ms of the server's time. */
 const entriesPerStep = 1_000
-/** Lanes that are asked at once whether they have jids of their own. */
+/** Lanes per look for jids of their own. */
 const lanesPerLook = 1_000
 
 /** A change of an entry: see lua/jobs/index-jids.lua. */
@@ -16,8 +16,8 @@ type Entry = readonly [change: Change, jid: string, ref: string]
 const noteForm = /^jid (add|\d+) (\d+) (.*)$/s
 
 /**
- * The unfinished job that each Faktory jid names. Outside a cluster it moves with the jobs; in a cluster
- * it is in slots of its own, and follows what lanes have noted.
+ * Index of the unfinished job for each Faktory jid. Outside a cluster it changes with the jobs; in
+ * a cluster it has slots of its own and follows notes of the lanes.
  */
 export class JidIndex {
   readonly #context: RedisContext
@@ -31,19 +31,19 @@ export class JidIndex {
     return refOf(await call(() => redis.hget(keys.jids(slotOf(jid)), jid)))
   }
 
-  /** A finished job that is kept. */
+  /** Finds a finished job that is kept. */
   async findEnded(jid: string): Promise<JobRef | undefined> {
     const { call, redis, keys } = this.#context
     return refOf(await call(() => redis.get(keys.ended(jid))))
   }
 
-  /** In a cluster: takes over what a lane has noted. Taken over twice it is the same. */
+  /** In a cluster: applies a lane's notes. Repeating it is harmless. */
   async follow(lane: string, notes: readonly string[]): Promise<void> {
     const parsed = notes.flatMap((note) => {
       const [, word = '', id = '', jid] = noteForm.exec(note) ?? []
       return jid === undefined ? [] : [{ word, id: Number(id), jid, ref: `${id} ${lane}` }]
     })
-    // Of two jobs with one jid the later counts; what has ended meanwhile goes again.
+    // Of two jobs with one jid the later one wins; ended ones are removed after.
     parsed.sort((one, other) => one.id - other.id)
     const added = parsed.filter(({ word }) => word === 'add')
     const ended = parsed.filter(({ word }) => word !== 'add')
@@ -57,7 +57,7 @@ export class JidIndex {
     ])
   }
 
-  /** In a cluster: a piece of a lane's own jids, which the index may have lost, or not had yet. */
+  /** In a cluster: a page of a lane's own jids that the index may lack. */
   async heal(lane: string, cursor: string): Promise<string> {
     const { call, redis, keys } = this.#context
     const [next, pairs] = await call(() =>
@@ -70,8 +70,8 @@ export class JidIndex {
   }
 
   /**
-   * Looks through a further piece of the index, and forgets entries of jobs that are gone. Returns those
-   * that a native worker finished unheard; of a cluster's lanes their own look tells.
+   * Walks a page of the index and drops entries of jobs that are gone. Returns jobs that a native
+   * worker finished; in a cluster each lane's own look finds those.
    */
   async sweep(
     from = '0 0',
@@ -89,7 +89,7 @@ export class JidIndex {
     return { refs, next: next === '0' ? undefined : `0 ${next}` }
   }
 
-  /** Takes over what a former version kept lane by lane, in pieces that let everything else pass. */
+  /** Imports the lane-by-lane jids of a former version, in pieces that let other calls pass. */
   async importFormer(): Promise<void> {
     const { call, redis, keys, isCluster, eachLane } = this.#context
     if (isCluster && (await call(() => redis.exists(keys.indexed))) === 1) return

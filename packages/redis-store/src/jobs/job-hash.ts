@@ -14,13 +14,13 @@ import {
 import type { KeptJobs } from '../step/kept-jobs.ts'
 import type { ScriptArgument } from '../scripts/scripts.ts'
 
-/** Puts the fields of a job's hash beside the GearMonkey spec's, as pairs for HSET, behind other arguments. */
+/** Adds the fields of a job's hash that the GearMonkey spec does not have, as pairs for HSET. */
 export function addFields(args: ScriptArgument[], job: NewJob): void {
   args.push('input', job.input, 'door', job.door)
   addFurtherFields(args, job)
 }
 
-/** The same without those that every job has. */
+/** The same without the fields of every job. */
 export function addFurtherFields(args: ScriptArgument[], job: NewJob): void {
   if (job.level !== 5) args.push('level', String(job.level))
   if (job.unique) args.push('unique', job.unique)
@@ -70,17 +70,17 @@ const readers: ReadonlyMap<string, (job: Draft, value: Buffer) => void> = new Ma
   ['noted', (job, value) => void (job.notedAtMs = numberOf(value))],
 ])
 
-/** Fields of any length. */
+/** Fields without a length limit. */
 export const longFields: readonly string[] = ['input', 'envelope', 'output']
 /** Read by every look. */
 const shortFields = [...readers.keys()].filter((name) => !longFields.includes(name))
 
-/** The fields of a job's hash that a look reads first: an output is there to be read when the job has ended. */
+/** Fields that a look reads first: the output follows if the job has ended. */
 export function lookedAtFields(extras: readonly LookExtra[]): readonly string[] {
   return extras.includes('envelope') ? [...shortFields, 'envelope'] : shortFields
 }
 
-/** A job from the values of such fields; undefined where the hash has no `status`. */
+/** A job from the values of such fields; undefined if the hash has no `status`. */
 export function stateOf(
   lane: string,
   id: number,
@@ -95,7 +95,7 @@ export function stateOf(
   return draft.status === undefined ? undefined : (draft as JobState)
 }
 
-/** Another program may have a field of that name for something else. */
+/** Another program may use the field for something else. */
 function levelOf(value: Buffer): Level {
   const text = value.toString('latin1')
   return /^[1-9]$/.test(text) ? (Number(text) as Level) : defaultLevel
@@ -105,7 +105,7 @@ function numberOf(value: Buffer): number {
   return Number(value.toString('latin1'))
 }
 
-/** A job from the field-value pairs of its hash; undefined where the hash has no `status`. */
+/** A job from the field-value pairs of its hash; undefined if the hash has no `status`. */
 export function jobOf(lane: string, id: number, pairs: readonly Buffer[]): Job | undefined {
   return draftOf(lane, id, pairs) as Job | undefined
 }
@@ -140,22 +140,28 @@ function clientsOf(waiting: string): number {
   return waiting.split(',').reduce((sum, node) => sum + Number(node.split('=')[1] ?? 1), 0)
 }
 
-/** A job of a claim's reply: id, token, and fields and values of its hash, false in the place of those beside it. */
+/**
+ * A job in a claim's reply: id, token, and fields and values of its hash, false where a value
+ * stands beside the list.
+ */
 type StoredReply = readonly [id: Buffer, token: Buffer, stored: (Buffer | false)[]]
-/** A claim's reply, flat: lane, and a job or, of jobs that are kept here, id, token and `enqueued` of each in one string. */
-export type ReservedReply = readonly (Buffer | StoredReply)[]
+/**
+ * A claim's reply, flat: lane, then a job, or for jobs kept here the id, token and `enqueued` of
+ * each in one string.
+ */
+export type LeasedReply = readonly (Buffer | StoredReply)[]
 
-/** A lease of a job that should be kept here, and is not. */
+/** A lease of a job that should be kept here and is not. */
 export interface Missing {
   readonly missing: JobRef & { readonly token: string }
 }
 
 /**
- * Leases from a script's reply. `beside`: values that stand beside it, false in their places. `nowMs` (the
- * store's clock) tells how long they were queued. `kept`: jobs of which the reply says only when they were queued.
+ * Leases from a script's reply. `beside`: long values that stand beside it. `nowMs`: the store's
+ * clock, for the time in the queue. `kept`: jobs that the reply does not repeat.
  */
-export function reservationsOf(
-  reply: ReservedReply,
+export function leasesOf(
+  reply: LeasedReply,
   beside: Iterator<Buffer>,
   nowMs: number,
   kept: Pick<KeptJobs, 'get'>,
@@ -165,7 +171,7 @@ export function reservationsOf(
     const lane = String(reply[at])
     const jobs = reply[at + 1] as Buffer | StoredReply
     if (Buffer.isBuffer(jobs)) addKept(found, lane, jobs.toString('latin1').split(' '), nowMs, kept)
-    else found.push(storedReservation(lane, jobs, beside, nowMs))
+    else found.push(storedLease(lane, jobs, beside, nowMs))
   }
   return found
 }
@@ -182,11 +188,11 @@ function addKept(
     const [id, token = '', enqueued = ''] = [Number(words[at]), words[at + 1], words[at + 2]]
     const job = kept.get(lane, id, enqueued)
     const ref = { lane, id, token }
-    found.push(job ? reservationOf(ref, job, Number(enqueued), nowMs) : { missing: ref })
+    found.push(job ? leaseOf(ref, job, Number(enqueued), nowMs) : { missing: ref })
   }
 }
 
-function storedReservation(
+function storedLease(
   lane: string,
   [id, token, fields]: StoredReply,
   beside: Iterator<Buffer>,
@@ -211,8 +217,8 @@ function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
-/** A job that this node has submitted itself, as a worker is given it. */
-function reservationOf(
+/** The lease of a job that this node submitted itself. */
+function leaseOf(
   { lane, id, token }: JobRef & { readonly token: string },
   job: NewJob,
   enqueuedAtMs: number,

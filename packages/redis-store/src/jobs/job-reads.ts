@@ -2,10 +2,10 @@ import type { Job, JobState, LookExtra } from '@crossgear/core-scheduler'
 import { jobOf, longFields, lookedAtFields, stateOf } from './job-hash.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
-/** Payloads that are read at once, bytes; a longer one is read alone. */
+/** Payload bytes read at once; a longer one is read alone. */
 const bytesPerAnswer = 4 * 1024 * 1024
 
-/** Reads jobs: whole ones in pieces of a bounded size, and what most looks need without the payload. */
+/** Reads jobs: whole ones in pieces of bounded size, or without payloads for most looks. */
 export class JobReads {
   readonly #context: RedisContext
 
@@ -36,7 +36,7 @@ export class JobReads {
     return extras.includes('output') ? this.#withOutputs(lane, jobs) : jobs
   }
 
-  /** The outputs of those that have ended; one that is gone by now is undefined. */
+  /** Outputs of ended jobs; undefined for one that is gone. */
   async #withOutputs(
     lane: string,
     jobs: readonly (JobState | undefined)[],
@@ -67,7 +67,7 @@ export class JobReads {
     return replies as (Buffer | null)[][]
   }
 
-  /** Jobs whose payloads are as long together as one answer may be, or one job. */
+  /** Groups jobs so that their payloads fit one answer, or one job. */
   async #inPieces(lane: string, ids: readonly number[]): Promise<readonly (readonly number[])[]> {
     if (ids.length < 2) return [ids]
     const { keys } = this.#context
@@ -99,7 +99,9 @@ function hasEnded({ status }: JobState): boolean {
   return status === 'success' || status === 'error'
 }
 
-/** ioredis gives a hash's pairs as an object of Buffers or as a flat list, by version and call. */
+/**
+ * ioredis returns a hash as an object of Buffers or as a flat list, depending on version and call.
+ */
 function flat(reply: unknown): Buffer[] {
   if (Array.isArray(reply)) return reply as Buffer[]
   return Object.entries(reply as Record<string, Buffer>).flatMap(([name, value]) => [

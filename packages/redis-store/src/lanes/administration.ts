@@ -1,7 +1,7 @@
 import type { JobSummary, LaneLimits } from '@crossgear/core-scheduler'
 import type { RedisContext } from '../connection/redis-context.ts'
 
-/** Where the jobs of a list stand; the dead are not among them. */
+/** Places of listed jobs; the dead set is not among them. */
 const listedPlaces = ['high', 'normal', 'low', 'scheduled', 'busy'] as const
 
 type ListedReply = readonly [
@@ -12,7 +12,7 @@ type ListedReply = readonly [
   unique: Buffer,
 ]
 
-/** The steps of the store port that an operator asks for. */
+/** The store port's part for administrators. */
 export class RedisAdministration {
   readonly #context: RedisContext
 

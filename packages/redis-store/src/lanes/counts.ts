@@ -1,6 +1,6 @@
 import type { LaneCounts } from '@crossgear/core-scheduler'
 
-/** The reply of the counts script for a lane: numbers, and in the end a time as text. */
+/** The counts script's reply for a lane: numbers, then a time as text. */
 export type CountsReply = readonly (number | Buffer)[]
 
 /** The counts script's answer, by name. */

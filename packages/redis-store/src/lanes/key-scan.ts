@@ -1,6 +1,6 @@
 import type { RedisContext } from '../connection/redis-context.ts'
 
-/** Goes through all keys of a pattern, a little at each call, again and again. */
+/** Scans all keys of a pattern in laps, a little at each call. */
 export class KeyScan {
   readonly #context: RedisContext
   readonly #pattern: string

@@ -11,31 +11,31 @@ import { KeyScan } from './key-scan.ts'
 import type { Place } from '@crossgear/gearmonkey-redis'
 import type { RedisContext } from '../connection/redis-context.ts'
 
-/** Lanes with due jobs that one promotion takes on; the rest have the next one. */
+/** Lanes with due jobs per promotion; the rest wait for the next one. */
 const dueLanesPerLook = 1_000
-/** Lanes whose due jobs are moved in one call, some 20 us of the store's time each. */
+/** Lanes promoted per call, some 20 us of the store's time each. */
 const promotedAtOnce = 64
 /** Due jobs moved per call, less than 5 us of the store's time each. */
 const promotedPerCall = 512
-/** Times one promotion goes back for more of all lanes. */
+/** Most rounds of one promotion over all lanes. */
 const promotionRounds = 1_000
 const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies Place[]
-/** Entries of the registry read per call. */
+/** Registry entries per call. */
 const lanesPerPage = 1_000
-/** Keys that one look for unknown lanes goes through, about 2 ms of the server's time. */
+/** Keys per look for unknown lanes, about 2 ms of the server's time. */
 const keysPerLook = 5_000
 
-/** How far a look for due jobs is. */
+/** Progress of a promotion. */
 interface Promotion {
-  /** Jobs that lanes got. */
+  /** Jobs promoted, by lane. */
   readonly promoted: Map<string, number>
-  /** Lanes that had no turn. */
+  /** Lanes without a turn yet. */
   readonly left: string[]
-  /** Lanes in which more is due. */
+  /** Lanes with more due jobs. */
   readonly more: string[]
 }
 
-/** The steps of the store port about lanes: which there are, what stands in them, what is due. */
+/** The store port's part for lanes: the registry, figures, due jobs. */
 export class RedisLanes {
   readonly #context: RedisContext
   readonly #scan: KeyScan
@@ -58,10 +58,13 @@ export class RedisLanes {
     return Number(number)
   }
 
-  /** Where a lane and its function's home lane are in different slots: before anybody knows of the lane. */
+  /**
+   * For a lane in another slot than its function's home lane: done before anybody knows of the
+   * lane.
+   */
   async #inherit(lane: string, home: string): Promise<void> {
     const { run, keys, graceMs } = this.#context
-    // A lane that comes back keeps what is known of it.
+    // A lane that comes back keeps its state.
     const own = ['0', '']
     const reply =
       home === lane
@@ -85,7 +88,7 @@ export class RedisLanes {
     return found
   }
 
-  /** Forgets the lanes in which nothing has been for this long. */
+  /** Forgets lanes that were empty for this long. */
   async giveBack(lanes: readonly string[], idleForMs: number): Promise<readonly string[]> {
     const { run, keys, perLanes, pipeline } = this.#context
     const over = await perLanes(lanes, async (some, first) => {
@@ -112,14 +115,14 @@ export class RedisLanes {
 
   async discover(): Promise<readonly string[]> {
     const found: string[] = []
-    // As much of a cluster as has as many servers.
+    // One look per server of the cluster.
     for (let looks = this.#context.masters().length; looks > 0; looks -= 1) {
       found.push(...(await this.#scan.next()))
     }
     return this.#withJobs(found.map((key) => this.#context.keys.laneOf(key)))
   }
 
-  /** In a store that others share most such keys may be theirs. */
+  /** In a shared store most such keys may belong to others. */
   async #withJobs(lanes: readonly string[]): Promise<string[]> {
     const { keys, eachLane, isCluster } = this.#context
     const named = lanes.filter((lane) => lane !== '' && !(isCluster && isNoTag(lane)))
@@ -191,7 +194,7 @@ export class RedisLanes {
     return refused
   }
 
-  /** A flood of due jobs keeps no other lane waiting: all have their turn before it has the next. */
+  /** All lanes have a turn before one has its next: a flood of due jobs delays no other lane. */
   async promote(): Promise<readonly { lane: string; jobs: number }[]> {
     const { run, keys, isCluster } = this.#context
     const promoted = new Map<string, number>()
@@ -202,7 +205,7 @@ export class RedisLanes {
       const more: string[] = []
       for (const some of chunks(due, atOnce)) {
         const promote = (): Promise<void> => this.#promote(some, { promoted, left, more })
-        // In a cluster others are not kept waiting by a lane whose server is away.
+        // In a cluster, a lane whose server is away delays no others.
         if (isCluster) await this.#context.ignoreUnavailable(promote)
         else await promote()
       }
@@ -219,7 +222,7 @@ export class RedisLanes {
     })
   }
 
-  /** Moves some of what is due in these lanes, and notes which had no turn and which have more. */
+  /** Promotes some due jobs of these lanes; notes lanes without a turn and lanes with more. */
   async #promote(lanes: readonly string[], { promoted, left, more }: Promotion): Promise<void> {
     const { run, keys } = this.#context
     const key = keys.queue(lanes[0] ?? '', 'scheduled')
@@ -234,7 +237,7 @@ export class RedisLanes {
   }
 }
 
-/** Such a name would be no hash tag, and its keys in many slots. */
+/** Such a name is no hash tag: its keys would be in many slots. */
 function isNoTag(lane: string): boolean {
   return lane.startsWith('}')
 }

@@ -10,7 +10,7 @@ import type {
 import { JidIndex } from '../jobs/jid-index.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
-/** Counters that the steps keep in a lane's hash. */
+/** Counters in a lane's hash. */
 const totals = [
   ...['submitted', 'completed', 'failed', 'retried', 'expired'],
   ...['promoted', 'requeued', 'forgotten'],
@@ -22,7 +22,7 @@ interface Parts {
   readonly deadSeconds: number
 }
 
-/** The steps of the store port about Faktory queues and sets of jobs. */
+/** The store port's part for Faktory queues and sets of jobs. */
 export class RedisQueues implements QueueStore {
   readonly #parts: Parts
   readonly #jids: JidIndex

@@ -12,9 +12,9 @@ import type { Place } from '@crossgear/gearmonkey-redis'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { OrphanScanner } from './orphan-scanner.ts'
 
-/** Keys that one look goes through, under a millisecond of the server's time. */
+/** Keys per look, under a millisecond of the server's time. */
 const keysPerLook = 1_000
-/** Entries of an index that one step of a sweep looks at, about 2 ms of the server's time. */
+/** Index entries per step of a sweep, about 2 ms of the server's time. */
 const entriesPerSweep = 1_000
 const lanesPerCall = 1_000
 
@@ -24,16 +24,16 @@ const orphanOf: Readonly<Record<string, Omit<Repair, 'lane' | 'id'>>> = {
   i: { kind: 'stray' },
   h: { kind: 'count' },
 }
-/** Jobs that one call looks over, some 2 ms of the server's time. */
+/** Jobs per call, some 2 ms of the server's time. */
 const jobsPerCall = 500
 
-/** How many dead jobs a lane keeps, and how long. */
+/** How many dead jobs a lane keeps, and for how long. */
 export interface DeadBounds {
   readonly deadPerLane: number
   readonly deadSeconds: number
 }
 
-/** The steps of the store port about what native programs do past all nodes. */
+/** The store port's part for work of native programs that no node saw. */
 export class RedisNativeStore implements NativeStore {
   readonly #context: RedisContext
   readonly #dead: DeadBounds

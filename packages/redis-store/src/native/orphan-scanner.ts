@@ -1,15 +1,15 @@
 import type { Place } from '@crossgear/gearmonkey-redis'
 
-/** Idle jobs that are kept in mind at a time; the hunt begins when there are so many. */
+/** Most idle jobs held as candidates; the scan begins when there are this many. */
 const mostCandidates = 20_000
-/** Entries of a queue that are read at once, and how often in one step: some 10 ms. */
+/** Queue entries per read, and reads per step: some 10 ms. */
 const entriesPerPage = 5_000
 const pagesPerStep = 10
 
 const places: readonly Place[] = ['high', 'normal', 'low']
 
 interface Parts {
-  /** Entries of a queue from the end where jobs come in. */
+  /** Reads queue entries from the end where jobs come in. */
   readonly page: (
     lane: string,
     place: Place,
@@ -20,8 +20,8 @@ interface Parts {
 }
 
 /**
- * Finds the idle jobs that stand in no queue: reads the queues of their lanes in pieces and takes away
- * whom it meets. A queue moves on meanwhile, and so what is left is a suspicion, not a fact.
+ * Finds idle jobs in no queue: reads the queues of their lanes page by page and strikes out the
+ * jobs it meets. Queues move meanwhile, so the rest is a suspicion, not a fact.
  */
 export class OrphanScanner {
   readonly #parts: Parts
@@ -57,7 +57,7 @@ export class OrphanScanner {
     this.#from = 0
   }
 
-  /** One step; true when all candidates have been looked for. */
+  /** One step; true when all candidates have been checked. */
   async goOn(): Promise<boolean> {
     for (let pages = 0; pages < pagesPerStep; pages += 1) {
       const [next] = this.#candidates

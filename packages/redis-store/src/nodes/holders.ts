@@ -2,7 +2,7 @@ import type { HeldRef, HolderStore, QuietHolder } from '@crossgear/core-schedule
 import { chunks } from '../chunks.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
-/** The steps of the store port about holders of leases. */
+/** The store port's part for holders of leases. */
 export class RedisHolders implements HolderStore {
   readonly #context: RedisContext
 

@@ -4,19 +4,19 @@ import type { ClockOffset } from '../connection/clock-offset.ts'
 import type { DeadBounds } from '../native/native-store.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
-/** Lanes that are walked through at once. */
+/** Lanes walked at once. */
 const lanesAtOnce = 500
 
-/** Leases of a node that is gone: lost with it where it died. */
+/** A node that left or died; jobs of a dead node count as lost workers. */
 interface Departure {
   readonly node: string
   readonly isDeath: boolean
   readonly maxLosses: number
-  /** The `failure` of a job that has lost too many workers; empty: it is not kept. */
+  /** The `failure` of a job with too many lost workers; empty: it is not kept. */
   readonly failure: string
 }
 
-/** The steps of the store port by which nodes come, live and go. */
+/** The store port's part for nodes that join, beat and leave. */
 export class RedisNodes {
   readonly #context: RedisContext
   readonly #clock: ClockOffset
@@ -30,7 +30,10 @@ export class RedisNodes {
     this.#dead = dead
   }
 
-  /** True where the server had no replicas at the last beat, on which others may listen. False in a cluster. */
+  /**
+   * True if the server had no replicas at the last beat: only they could have other subscribers.
+   * False in a cluster.
+   */
   get isAlone(): boolean {
     return this.#isAlone
   }
@@ -48,7 +51,7 @@ export class RedisNodes {
     return { nowMs, wasReclaimed: isNew === 1, heartbeats }
   }
 
-  /** A user that may not ask is one that does not know. */
+  /** A user without the permission to ask does not know. */
   async #lookForReplicas(): Promise<void> {
     const { redis, isCluster } = this.#context
     if (isCluster) return
@@ -92,13 +95,13 @@ export class RedisNodes {
         else if (reply.value > 0) woken.push(some[at] ?? '')
       }
     }
-    // In a cluster lanes whose server is away are done when it is back: until then the node counts as dead.
+    // In a cluster, lanes whose server is away are done later: until then the node counts as dead.
     if (failures.length > 0 && (!isCluster || failures.length === lanes.length)) throw failures[0]
     if (failures.length === 0) await call(() => redis.zrem(keys.nodes, departure.node))
     return woken
   }
 
-  /** The lanes that are to be walked through: nothing is in most. */
+  /** Lanes with traces of the node: most have none. */
   async #lanesOf(node: string, lanes: readonly string[]): Promise<readonly string[]> {
     const { run, keys, perLanes } = this.#context
     const found = await perLanes(lanes, async (some, first) => {
@@ -108,7 +111,7 @@ export class RedisNodes {
     return found.map(String)
   }
 
-  /** Walks through a lane in pieces; returns how many jobs went back. */
+  /** Walks a lane in pieces; returns the number of requeued jobs. */
   async #forgetIn(lane: string, { node, isDeath, maxLosses, failure }: Departure): Promise<number> {
     const { run, keys, graceMs } = this.#context
     const { deadPerLane, deadSeconds } = this.#dead

@@ -1,21 +1,23 @@
 import { createHash } from 'node:crypto'
 import { linkedScripts } from '#linked-scripts'
 
-/** A script as a function that the server keeps: its own functions are made once, not in every call. */
+/**
+ * A script as a function stored in the server: its helper functions are made once, not in every
+ * call.
+ */
 export interface ServerFunction {
-  /** Names its text: gateways of other versions have functions of their own. */
+  /** Contains a hash of its text: gateways of other versions have functions of their own. */
   readonly name: string
   /** For FUNCTION LOAD. */
   readonly library: string
 }
 
-/** A name that is given a value at the top of a library. */
+/** A name that gets its value at the top of a library. */
 const assignment = /^local (\w+(?:, \w+)*)(?: = )?/
 
 /**
- * Makes a function of a script in `lua/`. The functions of its libraries, and tables of several lines, which are
- * constants, are made when the library is loaded; their other values in every call, by the time of that call.
- * `grows`: the server refuses it while it is full.
+ * Makes a server function of a script in `lua/`. Functions and constant tables of its libraries are
+ * made when the library is loaded, other values in every call. `grows`: a full server refuses it.
  */
 export function functionOf(
   script: string,
@@ -50,7 +52,10 @@ function isFixed(piece: string): boolean {
   return piece.startsWith('local function') || /^local \w+ = \{.*\n[\s\S]*\S/.test(piece)
 }
 
-/** The part of a piece that runs in each call: `local a, b = 1, 2` without the word `local`; nothing keeps its last value. */
+/**
+ * The part of a piece that runs in each call: `local a, b = 1, 2` without `local`, so that no value
+ * survives a call.
+ */
 function valueOf(piece: string): string {
   const found = assignment.exec(piece)
   if (!found) return piece

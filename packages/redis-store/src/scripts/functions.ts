@@ -1,7 +1,7 @@
 import { functionOf, type ServerFunction } from './function-text.ts'
 import type { ScriptArgument, ScriptName } from './scripts.ts'
 
-/** Scripts that every job goes through: as functions of the server they cost 40 to 60 us less a call. */
+/** Scripts that every job needs: as server functions they cost 40 to 60 us less per call. */
 const wanted: readonly ScriptName[] = ['step', 'step-free']
 const pattern = 'crossgear_*'
 
@@ -15,7 +15,7 @@ interface FunctionSource {
   readonly fileOf: (name: ScriptName) => string
 }
 
-/** Functions that one server keeps. Where it cannot, or may not, scripts do the same. */
+/** Functions of one server. Where it has none, or forbids them, scripts do the same. */
 export class Functions {
   readonly #redis: Asker
   readonly #functions: ReadonlyMap<ScriptName, ServerFunction>
@@ -28,7 +28,10 @@ export class Functions {
     )
   }
 
-  /** Gives the server its functions, and takes away those of other versions, who give it theirs again when they miss them. */
+  /**
+   * Loads the functions, and removes those of other versions, which load theirs again when they
+   * miss them.
+   */
   async load(): Promise<void> {
     try {
       await this.#loadAll()
@@ -37,7 +40,7 @@ export class Functions {
         if (!own.has(name)) await this.#redis.callBuffer('FUNCTION', 'DELETE', name)
       }
     } catch {
-      // An old server, or a user that may not: scripts do the same.
+      // An old server, or a user without the permission: scripts do the same.
       this.#isLoaded = false
     }
   }
@@ -46,7 +49,7 @@ export class Functions {
     return this.#isLoaded && this.#functions.has(name)
   }
 
-  /** A function that the server has lost is given to it again. */
+  /** A function that the server has lost is loaded again. */
   async call(name: ScriptName, keys: number, words: readonly ScriptArgument[]): Promise<unknown> {
     const called = this.#functions.get(name)?.name ?? ''
     const args = words as (string | number | Buffer)[]

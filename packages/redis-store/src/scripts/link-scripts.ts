@@ -2,20 +2,20 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const include = /^( *)--#include (\w+)\n/gm
 
-/** A script with all that it needs. */
+/** A script with everything it needs. */
 export interface LinkedScript {
-  /** The pieces of the libraries that it needs. */
+  /** The library pieces that it needs. */
   readonly libraries: readonly string[]
   /** The text of its own file. */
   readonly own: string
 }
 
-/** Scripts by their names, which are those of their files. */
+/** Scripts by their file names. */
 export type LinkedScripts = Readonly<Record<string, LinkedScript>>
 
 /**
- * Links all scripts of the folder `lua/`: a step of the build, and of tests that run from source. Scripts and the
- * libraries in `lua/lib/` are known by the names of their files, in whatever folder these are.
+ * Links all scripts of the folder `lua/`, in the build and in tests that run from source. Scripts
+ * and libraries in `lua/lib/` are known by file name, whatever their folder.
  */
 export function linkScripts(folder: URL): LinkedScripts {
   const libraries = textsIn(new URL('lib/', folder))
@@ -23,7 +23,7 @@ export function linkScripts(folder: URL): LinkedScripts {
   return Object.fromEntries([...scripts].map(([name, lua]) => [name, linked(lua, libraries)]))
 }
 
-/** Lua files of a folder and those in it by their names, without the folder `except`. */
+/** Lua files of a folder and its subfolders by name, without the folder `except`. */
 function textsIn(folder: URL, except?: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>()
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -36,9 +36,9 @@ function textsIn(folder: URL, except?: string): ReadonlyMap<string, string> {
 }
 
 /**
- * A script, after what it needs of the libraries that it and they name in `--#include` lines, without comments. The
- * server makes each function anew in every call: one that nothing uses would cost in all of them. What is named inside
- * a function is made when that is called, for what is seldom needed.
+ * A script after the pieces that it needs of its `--#include` libraries, without comments. The
+ * server makes every function anew in each call, so unused ones would cost time. An include inside
+ * a function is made when that is called, for rare needs.
  */
 function linked(script: string, libraries: ReadonlyMap<string, string>): LinkedScript {
   const pieces: string[] = []
@@ -61,7 +61,7 @@ function linked(script: string, libraries: ReadonlyMap<string, string>): LinkedS
   return { libraries: needed.map(fill), own: own.map(fill).join('') }
 }
 
-/** The definitions of a file and what stands between them, one after the other, without comments. */
+/** The definitions of a file and the code between them, in order, without comments. */
 function piecesOf(lua: string): string[] {
   return lua
     .replace(/^--#include \w+\n/gm, '')
@@ -70,7 +70,7 @@ function piecesOf(lua: string): string[] {
     .split(/(?<=^end\n)|^(?=local )/m)
 }
 
-/** A function that names what it needs itself. */
+/** True for a function with includes of its own. */
 function isLate(piece: string): boolean {
   return piece.search(include) >= 0
 }
@@ -92,7 +92,7 @@ function namesOf(piece: string): string[] {
   return names?.split(', ') ?? []
 }
 
-/** A piece with what it makes when it is called. */
+/** A piece with the pieces that it makes when called. */
 function filled(piece: string, late: readonly string[]): string {
   if (!isLate(piece)) return piece
   const within = neededBy(piece, late).filter((other) => other !== piece)

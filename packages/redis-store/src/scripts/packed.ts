@@ -7,10 +7,10 @@ import type { ScriptArgument } from './scripts.ts'
  */
 const besideFrom = 1024
 
-/** Bytes before a value at most: of a number with itself, or of a string. */
+/** Most bytes before a value: a number with itself, or a string's head. */
 const mostHead = 9
 
-/** Heads of MessagePack. Redis' reader knows no `bin`: bytes are strings to it. */
+/** Heads of MessagePack. Redis's reader has no `bin`: bytes go as strings. */
 const fixstr = 0xa0
 const float64 = 0xcb
 const str16 = 0xda
@@ -18,10 +18,10 @@ const str32 = 0xdb
 const array32 = 0xdd
 const no = 0xc2
 
-/** Bytes that are asked for at once: one piece of memory for each list would cost more than filling it. */
+/** Bytes allocated at once: a Buffer for each list would cost more than filling it. */
 const slabBytes = 256 * 1024
 
-/** Packs lists as arguments that `unpackedArguments` of `lua/lib/step/packed.lua` reads. */
+/** Packs lists as arguments for `unpackedArguments` in `lua/lib/step/packed.lua`. */
 export class Packer {
   #to = Buffer.alloc(0)
   #at = 0
@@ -49,7 +49,7 @@ export class Packer {
     let most = 5
     for (const value of list) {
       most += mostHead
-      // A UTF-16 unit is 3 bytes of UTF-8 at most.
+      // A UTF-16 unit takes at most 3 bytes of UTF-8.
       if (typeof value === 'string') most += 3 * value.length
       else if (typeof value !== 'number' && value.length < besideFrom) most += value.length
     }
@@ -83,7 +83,7 @@ export class Packer {
     this.#at += value.length
   }
 
-  /** Most are names and figures: one by one is the fastest way to copy those. */
+  /** Most are names and figures, copied fastest byte by byte. */
   #shortAscii(value: string): boolean {
     const to = this.#to
     const at = this.#at + 1

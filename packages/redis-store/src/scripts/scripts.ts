@@ -83,7 +83,7 @@ const growing: ReadonlySet<ScriptName> = new Set([
 /** Scripts with packed arguments, as their heads say. */
 const packed: ReadonlySet<ScriptName> = new Set(['step', 'step-free', 'import'])
 
-/** Steps without submissions run on a full server, too: one file, two commands. */
+/** Steps without submissions also run on a full server: one file, two commands. */
 const fileOf: Readonly<Partial<Record<ScriptName, string>>> = { 'step-free': 'step' }
 
 /** One atomic step, one file in `lua/`. */
@@ -103,7 +103,9 @@ function textOf(file: string): string {
   return [...libraries, own].join('')
 }
 
-/** Typed calls of the scripts over one connection. A script the server has lost is sent again. */
+/**
+ * Typed calls of the scripts on one connection. A script that the server has lost is sent again.
+ */
 export class Scripts {
   readonly #redis: Connection
   readonly #packer = new Packer()
@@ -113,7 +115,7 @@ export class Scripts {
   readonly #plainly: PlainCall
   readonly #functions: Functions
 
-  /** `database` is the one that the connection works on. */
+  /** `database`: the connection's. */
   constructor(redis: Connection, database = 0) {
     this.#redis = redis
     this.#plainly = redis.callBuffer.bind(redis) as PlainCall
@@ -136,12 +138,12 @@ export class Scripts {
     })
   }
 
-  /** Makes functions of those that every job goes through. Not in a cluster, whose servers come and go. */
+  /** Loads the functions that every job needs. Not in a cluster, whose servers come and go. */
   async load(): Promise<void> {
     if ('stream' in this.#redis) await this.#functions.load()
   }
 
-  /** Runs a script. Bulk replies are Buffers, integers numbers, and absent values null. */
+  /** Runs a script. Bulk replies are Buffers, integers numbers, absent values null. */
   run(
     name: ScriptName,
     keys: readonly string[],

@@ -16,7 +16,7 @@ import {
 import { chunks } from '../chunks.ts'
 import type { ClockOffset } from '../connection/clock-offset.ts'
 import { isFull, isUnanswered } from '../connection/errors.ts'
-import { reservationsOf, type ReservedReply } from '../jobs/job-hash.ts'
+import { leasesOf, type LeasedReply } from '../jobs/job-hash.ts'
 import { JobReads } from '../jobs/job-reads.ts'
 import { KeptJobs } from './kept-jobs.ts'
 import { unpack } from '../scripts/packed.ts'
@@ -39,14 +39,14 @@ import {
 import { laneSubmittedOf } from './submit-arguments.ts'
 import { LostClaims } from './lost-claims.ts'
 
-/** Lanes of a group of which a step says whether this node listens to them. */
+/** Lanes of a group for which a step says whether this node listens to them. */
 const mostLanesNamed = 16
 
-/** The listeners of lanes. */
+/** Subscribers of lanes. */
 export interface Listeners {
-  /** True where the server that runs the scripts knows everybody who does. */
+  /** True if the server that runs the scripts knows all of them. */
   readonly knowsAll: () => boolean
-  /** True where this node surely does. */
+  /** True if this node certainly is one. */
   readonly has: (lane: string) => boolean
 }
 
@@ -57,16 +57,16 @@ export interface JobStepOptions {
   readonly throttles?: ReadonlyMap<string, Throttle>
 }
 
-/** Unique ids times lanes that one call looks up, under a millisecond of the server's time. */
+/** Unique ids times lanes per call, under a millisecond of the server's time. */
 const lookupsPerCall = 1_000
 
 /** Settings of a step beside its parts. */
 export interface StepWays extends ClusterArrival {
-  /** Takes whatever the limits of queues are. */
+  /** Ignores the limits of queues. */
   readonly unlimited?: boolean
 }
 
-/** The steps of the store port that jobs and their outcomes go through. */
+/** The store port's part for jobs and their outcomes. */
 export class RedisJobs {
   readonly #link: RedisContext
   readonly #clock: ClockOffset
@@ -90,7 +90,7 @@ export class RedisJobs {
     this.#listeners = listeners
   }
 
-  /** Outside a cluster of any number of lanes, in a cluster of one. */
+  /** A step of any number of lanes; in a cluster of one. */
   async step(step: Step, ways: StepWays = {}): Promise<StepAnswer> {
     const claims = step.claims.filter(({ groups }) => groups.some(({ lanes }) => lanes.length > 0))
     const firstToken = this.#token
@@ -108,7 +108,7 @@ export class RedisJobs {
     }
   }
 
-  /** Takes from one lane, whatever its queue's limits are. */
+  /** Takes from one lane, ignoring its queue's limits. */
   async claimFrom(
     lane: string,
     request: Pick<ClaimRequest, 'by' | 'access' | 'max'> & { readonly leaseMs?: number },
@@ -137,7 +137,7 @@ export class RedisJobs {
     return args
   }
 
-  /** On which of the step's lanes this node listens itself. */
+  /** Adds the lanes of the step that this node listens to. */
   #addListening(args: ScriptArgument[], { outcomes, submissions, claims }: Step): void {
     const { knowsAll, has } = this.#listeners
     const isKnown = knowsAll()
@@ -155,7 +155,7 @@ export class RedisJobs {
     args.push(own.size, ...own)
   }
 
-  /** `full`: the server has no room for the jobs, and has done nothing. */
+  /** `full`: the server has no room for the jobs and has done nothing. */
   async #send(step: Step, args: readonly ScriptArgument[]): Promise<PackedReply | 'full'> {
     const { run, keys } = this.#link
     const lane =
@@ -247,7 +247,7 @@ export class RedisJobs {
     return found
   }
 
-  /** A claim that met too many hints that were wrong for one call. */
+  /** Continues a claim that met too many wrong hints for one call. */
   async #goOn(claim: ClaimRequest, taken: readonly Lease[]): Promise<readonly Lease[]> {
     const max = claim.max - taken.length
     if (max <= 0) return taken
@@ -255,9 +255,9 @@ export class RedisJobs {
     return [...taken, ...soleAnswer(claims)]
   }
 
-  /** Jobs that this node thought it had, and has not, are read. */
-  async #leases(reply: ReservedReply, beside: Iterator<Buffer>): Promise<Lease[]> {
-    const found = reservationsOf(reply, beside, this.#clock.nowMs(), this.#kept)
+  /** Reads jobs that should be kept here and are not. */
+  async #leases(reply: LeasedReply, beside: Iterator<Buffer>): Promise<Lease[]> {
+    const found = leasesOf(reply, beside, this.#clock.nowMs(), this.#kept)
     if (!found.some((job) => 'missing' in job)) return found as Lease[]
     const leases: Lease[] = []
     for (const job of found) {
@@ -302,7 +302,7 @@ export class RedisJobs {
     })
   }
 
-  /** Jobs of the lanes with these unique ids, of each what was found. In pieces that let everything else pass. */
+  /** Jobs of the lanes with each of these unique ids, in pieces that let other calls pass. */
   async findUniques(
     uniques: readonly Uint8Array[],
     lanes: readonly string[],
@@ -324,7 +324,7 @@ export class RedisJobs {
     return found
   }
 
-  /** Looks for leases of claims whose answer was lost: no worker has heard of them. */
+  /** Looks for leases of claims whose answer was lost: no worker has received them. */
   async settleLost(): Promise<void> {
     await this.#lostClaims.settle((lane, first, end) => this.#putBack(lane, first, end))
   }
@@ -336,7 +336,7 @@ export class RedisJobs {
     if (outcomes.length > 0) await this.step({ ...noStep, outcomes: [{ lane, outcomes }] })
   }
 
-  /** The leases of this node whose tokens are of such numbers. */
+  /** This node's leases with tokens in this range. */
   async #given(lane: string, first: number, end: number): Promise<HeldRef[]> {
     const { run, keys, node } = this.#link
     const found = (await run(

@@ -1,28 +1,31 @@
 import type { NewJob } from '@crossgear/core-scheduler'
 
-/** Payloads that are kept, bytes. Then the oldest are read from the store again. */
+/** Bytes of kept payloads. Beyond that the oldest are read from the store again. */
 const mostBytes = 64 * 1024 * 1024
-/** A job with what it needs beside its payload, bytes, by and large. */
+/** Rough size of a job beside its payload, bytes. */
 const bytesPerJob = 512
 /** A job that waits longer is read from the store, milliseconds. */
 const longestMs = 10_000
-/** Ranges of ids that a step names, of all lanes. Where others submit into the same lanes, each job may be a range. */
+/**
+ * Most ranges of ids named per step, over all lanes. Where others submit to the same lanes, each
+ * job may be a range.
+ */
 const mostRangesNamed = 64
-/** Ranges of a lane that are known. Jobs in others are read from the store. */
+/** Most ranges per lane. Jobs of further ranges are read from the store. */
 const mostRanges = 16
 
-/** Levels that a list of jobs is made for: no count is kept of those that have it. */
+/** The usual level of each band: jobs of these levels need no counter. */
 const usualLevels: readonly number[] = [2, 5, 8]
 
 interface Kept {
   readonly job: NewJob
-  /** `enqueued` in its hash: tells it from another job that has its id, as after a flush. */
+  /** `enqueued` in its hash; differs for another job with the same id, as after a flush. */
   readonly enqueued: string
   readonly bytes: number
   readonly sinceMs: number
 }
 
-/** Ids that follow each other, all of jobs that this node has submitted. */
+/** A run of ids, all of jobs that this node submitted. */
 interface Range {
   readonly first: number
   last: number
@@ -35,7 +38,7 @@ interface Lane {
 }
 
 /**
- * Jobs that this node has submitted a moment ago: the store need not send back what the node has. Bounded by bytes
+ * Jobs that this node submitted lately, so that the store need not send them back. Bounded by bytes
  * and time.
  */
 export class KeptJobs {
@@ -60,7 +63,7 @@ export class KeptJobs {
     this.#lanes.set(lane, kept)
     const before = kept.jobs.get(id)
     if (before) this.#bytes -= before.bytes
-    // Behind all others, as its id may be given again after a flush.
+    // Goes to the end: after a flush its id may be given again.
     kept.jobs.delete(id)
     kept.jobs.set(id, { job, enqueued, bytes: size, sinceMs: nowMs })
     this.#bytes += size
@@ -74,15 +77,16 @@ export class KeptJobs {
     return kept?.enqueued === enqueued ? kept.job : undefined
   }
 
-  /** The job has ended, or become another. */
+  /** The job has ended, or changed. */
   drop(lane: string, id: number): void {
     const kept = this.#lanes.get(lane)?.jobs.get(id)
     if (kept) this.#remove(lane, id, kept)
   }
 
   /**
-   * The ids of kept jobs, as lua/step.lua takes them: per lane its name, the number of ranges, and of each the first, the
-   * last, and 1 if a client waited for one of them. Some in them may be kept no longer.
+   * Ids of kept jobs as lua/step.lua takes them: per lane its name, the number of ranges, and of
+   * each the first, the last, and 1 if a client waited for one of them. Some ids may no longer be
+   * kept.
    */
   ranges(nowMs: number): readonly (string | number)[] {
     this.#forgetOld(nowMs)
@@ -99,7 +103,7 @@ export class KeptJobs {
     return named
   }
 
-  /** In a lane the first is the oldest. */
+  /** Within a lane the first is the oldest. */
   #forgetOld(nowMs: number): void {
     for (const [lane, { jobs }] of this.#lanes) {
       for (const [id, kept] of jobs) {
@@ -109,7 +113,7 @@ export class KeptJobs {
     }
   }
 
-  /** Takes out the oldest of the lane that has waited longest, until there is room. */
+  /** Evicts the oldest job of the least recently used lane until there is room. */
   #evict(): void {
     while (this.#bytes > this.#bounds.mostBytes) {
       const [first] = this.#lanes
@@ -131,13 +135,13 @@ export class KeptJobs {
   }
 }
 
-/** False for a job whose level, times or lock the store has to look at. */
+/** False for a job whose level, times or lock the store has to check. */
 export function isKeepable({ level, staleAtMs, lock, reserveForSeconds }: NewJob): boolean {
   const hasTimes = staleAtMs !== undefined || reserveForSeconds !== undefined
   return usualLevels.includes(level) && !hasTimes && !lock
 }
 
-/** After a flush ids begin again: none may be taken for one of a job before. */
+/** After a flush ids begin again: none may be mistaken for an older job's. */
 function dropReused(ranges: Range[], id: number): void {
   const last = ranges.at(-1)
   if (last && id <= last.last) ranges.length = 0
@@ -154,7 +158,7 @@ function addToRanges(ranges: Range[], id: number, foreground: boolean): void {
   if (ranges.length > mostRanges) ranges.shift()
 }
 
-/** Takes out ranges before the oldest job. */
+/** Drops ranges before the oldest job. */
 function dropEmpty({ jobs, ranges }: Lane): void {
   const [oldest] = jobs.keys()
   while (oldest !== undefined && ranges[0] && ranges[0].last < oldest) ranges.shift()

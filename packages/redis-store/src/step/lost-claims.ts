@@ -1,26 +1,26 @@
 /**
- * Looks after the store answers again. One is not enough: a server that stood still may do late
- * what an old connection had asked of it.
+ * Looks after the store answers again. One is not enough: a server that was frozen may execute late
+ * what an old connection asked of it.
  */
 const looks = 5
 
-/** A claim whose answer was lost: the tokens that it may have given out, and in which lanes. */
+/** A claim whose answer was lost: the tokens it may have used, and its lanes. */
 interface LostClaim {
   readonly lanes: Set<string>
   readonly first: number
-  /** The number after the last. */
+  /** One past the last number. */
   end: number
   looksLeft: number
 }
 
 /**
- * Claims without an answer. The store may have reserved jobs for them that no worker will ever get,
- * and whose leases would stand as long as this node lives.
+ * Claims without an answer. The store may have leased jobs to them that no worker will get, and
+ * that would stay leased as long as this node lives.
  */
 export class LostClaims {
   #claims: LostClaim[] = []
 
-  /** Claims in a row, as while the store is away, become one. */
+  /** Consecutive claims, as while the store is away, become one. */
   add(lanes: Iterable<string>, first: number, count: number): void {
     const before = this.#claims.at(-1)
     if (before?.end === first && before.looksLeft === looks) {
@@ -32,12 +32,12 @@ export class LostClaims {
     }
   }
 
-  /** Has what they reserved put back. A look that fails is no look. */
+  /** Has their leases put back. A look that fails does not count. */
   async settle(
     putBack: (lane: string, first: number, end: number) => Promise<void>,
   ): Promise<void> {
     for (const claim of [...this.#claims]) {
-      // Claims that are added meanwhile become one of their own.
+      // Claims added meanwhile become another entry.
       claim.looksLeft -= 1
       try {
         await Promise.all([...claim.lanes].map((lane) => putBack(lane, claim.first, claim.end)))

@@ -13,15 +13,15 @@ import type { RedisContext } from '../connection/redis-context.ts'
 import { addArrivals } from './submit-arguments.ts'
 import { throttleArguments } from './throttle-arguments.ts'
 
-/** Values that submissions in a cluster bring beside their jobs. */
+/** Extra values of submissions in a cluster. */
 export interface ClusterArrival {
-  /** Notes by which the jobs have joined their batches. */
+  /** Notes of the jobs' joins to batches. */
   readonly notes?: ReadonlyMap<string, string>
-  /** The time at which the jobs came, microseconds since 1970; absent: now, by the server's clock. */
+  /** Time of arrival, microseconds since 1970; absent: now, by the server's clock. */
   readonly atUs?: number
 }
 
-/** The asker, as lua/step.lua names it. */
+/** The kind of claim, as lua/step.lua names it. */
 function wayOf({ by, access = 'auto', byLevel = false }: ClaimRequest): string {
   if (by === 'named') return byLevel ? 'l' : 'n'
   return { any: 'f', opened: 'o', auto: 'a' }[access]
@@ -90,7 +90,7 @@ export function addSubmissions(
   for (const lane of arrivals) addArrivals(args, lane, link, notes)
 }
 
-/** The limits of a claim; without throttles it takes whatever the limits of its queues are. */
+/** Limits of a claim; without throttles it ignores the limits of its queues. */
 export interface ClaimLimits {
   readonly names: LaneNames
   readonly throttles: ReadonlyMap<string, Throttle> | undefined
@@ -107,7 +107,7 @@ export function addClaim(
   const max = request.max + (limits[0] === 0 ? ahead : 0)
   args.push(wayOf(request), max, groups.length)
   for (const { lanes, queue, leaseMs } of groups) {
-    // The hint index knows the lanes of a queue; that there are several is all it needs to be told.
+    // The hint index has the lanes of a queue; two names say that there are several.
     const named = queue === undefined ? lanes : lanes.slice(0, 2)
     args.push(leaseMs ?? '', queue ?? '', named.length, ...named)
   }

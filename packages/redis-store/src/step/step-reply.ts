@@ -1,5 +1,5 @@
 import { StoreError, type LaneOutcomes, type Settled } from '@crossgear/core-scheduler'
-import type { ReservedReply } from '../jobs/job-hash.ts'
+import type { LeasedReply } from '../jobs/job-hash.ts'
 
 const settledOf: readonly Settled[] = ['unknown', 'done', 'requeued', 'dropped', 'wanted']
 
@@ -7,7 +7,7 @@ export type PackedReply = readonly [packed: Buffer, ...beside: Buffer[]]
 
 /** As lua/step.lua says. */
 export type ClaimReply = readonly [
-  jobs: ReservedReply,
+  jobs: LeasedReply,
   throttled: readonly (Buffer | number)[],
   left: number,
 ]
@@ -24,7 +24,7 @@ export function refusalOf(answer: unknown): StoreError {
   return new StoreError('REFUSED', String(answer))
 }
 
-/** A digit for each outcome, or what refused the lane. */
+/** A digit for each outcome, or the error for the lane. */
 export function outcomesOf(
   answer: Buffer,
   { outcomes }: LaneOutcomes = { lane: '', outcomes: [] },

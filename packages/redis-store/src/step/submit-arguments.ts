@@ -10,7 +10,7 @@ import { isKeepable } from './kept-jobs.ts'
 import type { ScriptArgument } from '../scripts/scripts.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
-/** Puts the jobs of one lane behind other arguments of the step script, as its head says. */
+/** Adds the jobs of one lane to the arguments of the step script, as its head says. */
 export function addArrivals(
   args: ScriptArgument[],
   { lane, jobs, places }: LaneArrivals,
@@ -30,7 +30,7 @@ export function addArrivals(
   args[values - 1] = args.length - values
 }
 
-/** Adds all but the payload, door and place in line of a job; `batch` as the script names it. */
+/** Adds all of a job but payload, door and place in line; `batch` as the script names it. */
 function addRest(args: ScriptArgument[], job: NewJob, batch: string): void {
   args.push(
     job.dueAtMs ?? '',

@@ -1,7 +1,10 @@
 import type { ClaimRequest, LaneNames, Throttle } from '@crossgear/core-scheduler'
 import type { ScriptArgument } from '../scripts/scripts.ts'
 
-/** As the scripts take a limit: concurrency, rate, per (ms), timeout (ms), jobs of a worker, the worker. */
+/**
+ * A limit as the scripts take it: concurrency, rate, per (ms), timeout (ms), jobs of a worker, the
+ * worker.
+ */
 export function limitArguments(throttle: Throttle = {}, worker = ''): ScriptArgument[] {
   const { concurrency = 0, rate, timeoutMs = 0, perWorker = 0 } = throttle
   return [concurrency, rate?.jobs ?? 0, rate?.perMs ?? 0, timeoutMs, perWorker, worker]

@@ -84,7 +84,7 @@ export function rawConnection(address: StoreAddress): Connection {
     : new Redis({ path, protocol: 2 })
 }
 
-/** The servers that have keys. */
+/** The servers with slots. */
 function serversOf(redis: Connection): readonly Redis[] {
   return 'nodes' in redis ? redis.nodes('master') : [redis]
 }

@@ -13,12 +13,12 @@ import type { SteppedStore } from './store-world.ts'
 import { EventLog } from '../event-log.ts'
 import type { StoreWorld, WorldOptions } from './store-world.ts'
 
-/** Opens a world for one test; it is looked over and closed when the test ends. */
+/** Opens a world for one test; it is checked and closed when the test ends. */
 export type OpenWorld = (options?: WorldOptions) => Promise<StoreWorld>
 
 export const bytes = (text: string): Buffer => Buffer.from(text)
 
-/** A background job from Gearman, but for what is said. */
+/** A background job from Gearman with some fields of its own. */
 export function aJob(over: Partial<NewJob> = {}): NewJob {
   return { input: bytes('input'), door: 'gearman', level: 5, foreground: false, ...over }
 }
@@ -119,7 +119,7 @@ export async function readOne(
   return job
 }
 
-/** Looks once through all indexes of a lane's unfinished jobs. Gives the ids of unsettled ones. */
+/** Walks all indexes of a lane's unfinished jobs once. Returns the ids of unsettled ones. */
 export async function sweepAll(store: SteppedStore, lane: string): Promise<number[]> {
   const found: number[] = []
   for (let from: string | undefined; ;) {
@@ -152,7 +152,7 @@ export async function seen(store: SteppedStore, lane: string, id: number): Promi
   return job as Job
 }
 
-/** A new node and what it hears, of those lanes or of all. */
+/** A new node and the events it hears, of those lanes or of all. */
 export async function listening(
   world: StoreWorld,
   watched?: readonly string[] | 'all',
@@ -164,7 +164,7 @@ export async function listening(
   return { store, log }
 }
 
-/** Looks through all jobs once for what native programs left. Gives the ids of unsettled ones. */
+/** Walks all jobs once for orphans of native programs. Returns the ids of unsettled ones. */
 export async function lookAtAll(store: SteppedStore, remember = true): Promise<number[]> {
   const found: number[] = []
   for (let ended = false; !ended;) {

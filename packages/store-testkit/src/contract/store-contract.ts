@@ -23,8 +23,8 @@ import { dependenciesContract } from './jobs/dependencies.ts'
 import type { StoreWorld, WorldOptions } from './store-world.ts'
 
 /**
- * The tests that every store must pass, as a vitest suite. `makeWorld` gives an empty store; what
- * each test leaves in it must be in order.
+ * The tests that every store must pass, as a vitest suite. `makeWorld` gives an empty store; after
+ * each test it is checked for violations.
  */
 export function storeContract(
   name: string,

@@ -1,54 +1,54 @@
 import type { Band, LaneNames, SingleSteps, Store, Throttle } from '@crossgear/core-scheduler'
 
-/** A store that takes the parts of a step one by one as well. */
+/** A store that also takes the parts of a step one by one. */
 export type SteppedStore = Store & SingleSteps
 
 /** Options of a store, for all nodes of a world. */
 export interface WorldOptions {
   readonly names?: LaneNames
-  /** Dead jobs that a lane keeps. */
+  /** Most dead jobs per lane. */
   readonly deadPerLane?: number
   /** Limits of Faktory queues. */
   readonly throttles?: ReadonlyMap<string, Throttle>
   /** How long by-name workers close a lane to consumers, milliseconds. A week. */
   readonly graceMs?: number
-  /** How long a consumer may hold a job that does not say, seconds. */
+  /** Lease of a consumer's job without a `reserve_for`, seconds. */
   readonly reserveForSeconds?: number
 }
 
-/** A GearMonkey client and worker that writes to the store itself, past all nodes. */
+/** A GearMonkey client and worker that writes straight to the store. */
 export interface NativePeer {
-  /** Writes a job and announces it, but does not push it yet. Gives its id. */
+  /** Writes a job and announces it without pushing it. Returns its id. */
   write(lane: string, input: Uint8Array): Promise<number>
   push(lane: string, id: number, band: Band): Promise<void>
-  /** Puts a written job among the scheduled ones; `dueInMs` counts from the store's now. */
+  /** Schedules a written job; `dueInMs` counts from the store's now. */
   schedule(lane: string, id: number, dueInMs: number): Promise<void>
-  /** Pops the next job, and does not say that it is busy. */
+  /** Pops the next job without marking it busy. */
   pop(lane: string): Promise<number | undefined>
-  /** Pops the next job and says that it is busy. */
+  /** Pops the next job and marks it busy. */
   take(lane: string): Promise<number | undefined>
   progress(lane: string, id: number, dividend: string, divisor: string): Promise<void>
   finish(lane: string, id: number, status: 'success' | 'error', output: Uint8Array): Promise<void>
-  /** The first step of finishing: writes the outcome into the job. */
+  /** First step of finishing: writes the outcome into the job. */
   conclude(lane: string, id: number, status: 'success' | 'error', output: Uint8Array): Promise<void>
-  /** The second: lets the job go after 25 hours. */
+  /** Second step: lets the job expire after 25 hours. */
   retain(lane: string, id: number): Promise<void>
-  /** Comes to a function as a worker, or leaves it. */
+  /** Adds or removes a worker of a function. */
   count(lane: string, change: 1 | -1): Promise<void>
-  /** How often the lock that its client may be blocked on was pushed. */
+  /** How often the lock was pushed that the job's client may be blocked on. */
   locks(lane: string, id: number): Promise<number>
 }
 
-/** Nodes on one store, as the contract of stores needs them. */
+/** Nodes on one store, for the store contract. */
 export interface StoreWorld {
   readonly native: NativePeer
-  /** A new node, connected; `graceMs` where it is another than that of the world. */
+  /** A new, connected node; `graceMs` overrides the world's. */
   node(options?: { readonly graceMs?: number }): Promise<SteppedStore>
-  /** Lets time pass for all that the store holds. */
+  /** Lets time pass for everything in the store. */
   pass(ms: number): Promise<void>
-  /** How long a job's record stays: undefined for none, Infinity for no end. */
+  /** Time to live of a job's record: undefined if there is none, Infinity without an end. */
   secondsLeft(lane: string, id: number): Promise<number | undefined>
-  /** A job's record goes, as at the end of its time. */
+  /** Removes a job's record, as at the end of its time. */
   expire(lane: string, id: number): Promise<void>
   /** Limits the jobs of a lane by band, as Gearman's `maxqueue` does. */
   limit(lane: string, most: Readonly<Partial<Record<Band, number>>>): Promise<void>

@@ -1,7 +1,7 @@
 import type { CronStore } from '@crossgear/core-scheduler'
 import type { MemoryWorld } from './memory-world.ts'
 
-/** The cron entries of a {@link MemoryWorld}, as one node sees them. */
+/** Cron entries of a {@link MemoryWorld}, as one node sees them. */
 export class MemoryCron implements CronStore {
   readonly #step: <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
 

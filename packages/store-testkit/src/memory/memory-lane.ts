@@ -14,7 +14,7 @@ import {
 } from '@crossgear/core-scheduler'
 import type { CallbackOf } from './jobs/memory-batches.ts'
 
-/** A job's record. A job that a native client wrote has no `level`, `enqueuedAtMs` or `terms`. */
+/** A job's record. One written by a native client has no `level`, `enqueuedAtMs` or `terms`. */
 export interface MemoryJob {
   readonly id: number
   readonly door: Door
@@ -27,10 +27,10 @@ export interface MemoryJob {
   note?: string | undefined
   notedAtMs?: number
   enqueuedAtMs?: number | undefined
-  /** Place among the jobs that were queued in the same millisecond. */
+  /** Place among jobs queued in the same millisecond. */
   arrival?: number
   token?: string | undefined
-  /** When and by which worker it was claimed last, for limits of its queue. */
+  /** When and by which worker it was last claimed, for limits of its queue. */
   takenAtMs?: number
   takenBy?: string
   dividend?: Buffer | undefined
@@ -40,11 +40,11 @@ export interface MemoryJob {
   isAnnounced?: boolean
   isException?: boolean
   losses: number
-  /** Nodes whose clients wait, once per client. */
+  /** Nodes of waiting clients, once per client. */
   waiting: string[]
-  /** Only worth running while somebody waits. */
+  /** A foreground job, dropped when nobody waits. */
   foreground: boolean
-  /** It has run once, as a job of a batch. */
+  /** It has run once as a job of a batch. */
   ran?: true
   callback?: CallbackOf
   expiresAtMs?: number | undefined
@@ -63,7 +63,7 @@ export class MemoryLane {
   readonly #jobs = new Map<number, MemoryJob>()
   /** Next job first. */
   readonly queues: Record<Band, number[]> = { high: [], normal: [], low: [] }
-  /** Retries of jobs that the automatic rule had given to a consumer. */
+  /** Retries of jobs from the automatic rule. */
   readonly bridged = new Set<number>()
   /** Due time by id, the store's milliseconds. */
   readonly scheduled = new Map<number, number>()
@@ -85,18 +85,18 @@ export class MemoryLane {
   limits: Readonly<Partial<Record<Band, number>>> = {}
   /** Opened for good, or closed by an operator. */
   isOpen: boolean | undefined
-  /** Until when by-name workers that were seen close it to consumers, the store's milliseconds. */
+  /** By-name workers keep it closed to consumers until then, the store's milliseconds. */
   closedUntilMs = 0
-  /** Jobs up to this number were cleared away, those that stood in no place as well. */
+  /** Jobs up to this number were cleared, those in no place as well. */
   clearedTo = 0
   nativeWorkers = 0
   /** Possible orphans of native programs, and since when, the store's milliseconds. */
   readonly repairCandidates = new Map<string, number>()
-  /** The last id that there was when the lane was looked at, and the store's milliseconds of that. */
+  /** The last id at the last look, and the store's milliseconds of that. */
   seen: { readonly upTo: number; readonly atMs: number } = { upTo: 0, atMs: 0 }
   line: { readonly sign: string; readonly sinceMs: number } | undefined
   #lastId = 0
-  /** Since when nothing is in it, and the last id by then. */
+  /** Since when it is empty, and its last id by then. */
   #idle: { readonly sinceMs: number; readonly lastId: number } | undefined
 
   constructor(lane: string) {
@@ -131,12 +131,12 @@ export class MemoryLane {
     return true
   }
 
-  /** Jobs that only an index still names when all places are empty. */
+  /** Jobs that only an index names when all places are empty. */
   indexed(): number[] {
     return [...new Set([...this.unique.values(), ...this.jids.values()])]
   }
 
-  /** All that stands in no place now is over. */
+  /** Clears every job that is in no place now. */
   noteCleared(): void {
     this.clearedTo = this.#lastId
   }
@@ -152,7 +152,7 @@ export class MemoryLane {
     return undefined
   }
 
-  /** Lets the native client go that may be blocked on its job. */
+  /** Releases the native client that may be blocked on its job. */
   releaseLock(id: number): void {
     this.locks.set(id, (this.locks.get(id) ?? 0) + 1)
   }
@@ -165,7 +165,7 @@ export class MemoryLane {
     return this.#jobs.values()
   }
 
-  /** Behind the jobs of the same and higher levels in its band; native jobs keep their place. */
+  /** Behind jobs of the same and higher levels in its band; native jobs keep their place. */
   enqueue(job: MemoryJob): void {
     const level = job.level ?? 5
     const queue = this.queues[bandOf(level)]
@@ -181,7 +181,7 @@ export class MemoryLane {
     queue.splice(place < 0 ? queue.length : place, 0, job.id)
   }
 
-  /** The next job's band, or none. */
+  /** The band and id of the next job. */
   head(): { readonly band: Band; readonly id: number } | undefined {
     for (const band of bands) {
       const id = this.queues[band][0]
@@ -209,19 +209,19 @@ export class MemoryLane {
     return most > 0 && this.queued + this.scheduled.size + this.busy.size >= most
   }
 
-  /** How consumers are given its jobs: opened for good, by the automatic rule, or not at all. */
+  /** How consumers get its jobs: opened for good, by the automatic rule, or not at all. */
   openness(nowMs: number): 'open' | 'auto' | undefined {
     if (this.isOpen) return 'open'
     if (this.isOpen === false || this.closedUntilMs > nowMs || this.byName > 0) return undefined
     return 'auto'
   }
 
-  /** By-name workers are there, or were until now. */
+  /** Notes that by-name workers are there, or were until now. */
   noteNamed(nowMs: number, graceMs: number): void {
     this.closedUntilMs = nowMs + graceMs
   }
 
-  /** Workers that named the function, behind nodes or native. */
+  /** By-name workers, behind nodes or native. */
   get byName(): number {
     let sum = this.nativeWorkers
     for (const { named } of this.workers.values()) sum += named
@@ -268,7 +268,7 @@ export function uniqueKey(unique: Uint8Array): string {
   return Buffer.from(unique).toString('latin1')
 }
 
-/** A record as the store port shows it. */
+/** A record as the store port's job. */
 export function jobOf(lane: string, job: MemoryJob): Job {
   const { id, status, door, input, settled, losses, terms } = job
   const record = {
@@ -303,7 +303,7 @@ export function jobOf(lane: string, job: MemoryJob): Job {
   return withoutUndefined(record) as Job
 }
 
-/** The same as a look shows it. */
+/** A record as the state that a look returns. */
 export function stateOf(lane: string, job: MemoryJob, extras: readonly LookExtra[] = []): JobState {
   const { input, output, envelope, ...state } = jobOf(lane, job)
   const hasEnded = job.status === 'success' || job.status === 'error'

@@ -76,7 +76,7 @@ export class MemoryNode extends SingleSteps implements Store {
     this.queues = new MemoryQueues(node, (run) => this.#step(run))
   }
 
-  /** The node's process ends without a word: it reaches the store no more, and hears nothing. */
+  /** Ends the node's process abruptly: it no longer reaches the store and hears nothing. */
   crash(): void {
     this.#crashed = true
     this.listener = undefined
@@ -105,7 +105,7 @@ export class MemoryNode extends SingleSteps implements Store {
 
   readonly isSharded = false
 
-  /** All parts in one go. */
+  /** Runs all parts in one go. */
   step({ reports, outcomes, submissions, claims }: Step): Promise<StepAnswer> {
     return this.#step((world) => ({
       reports: reports.map((report) => this.#report(world, report)),
@@ -149,7 +149,7 @@ export class MemoryNode extends SingleSteps implements Store {
     const finish = (outcome: Outcome, at: number): void => {
       settled[at] = finishJob(world, this.node, world.lane(lane), outcome)
     }
-    // Each goes before those of its level: the first of them is to be the first again.
+    // In reverse: each goes before those of its level, and the first must be first again.
     const isRequeueFront = ({ kind }: Outcome): boolean => kind === 'requeueFront'
     for (const [at, outcome] of outcomes.entries())
       if (!isRequeueFront(outcome)) finish(outcome, at)

@@ -1,7 +1,7 @@
 import { bands } from '@crossgear/core-scheduler'
 import type { MemoryJob, MemoryLane } from './memory-lane.ts'
 
-/** Where ids without a record stand, and records whose ids stand in none or several places. */
+/** Ids without a record, and records whose ids are in none or several places. */
 export function violationsOf(lanes: Iterable<MemoryLane>, nowMs: number): string[] {
   const found: string[] = []
   for (const lane of lanes) {
@@ -33,7 +33,7 @@ function placesOf(lane: MemoryLane): Map<number, string[]> {
   return places
 }
 
-/** The places that a record's status allows; native programs move their own jobs step by step. */
+/** Places allowed by a record's status; native programs move their jobs step by step. */
 function expectedOf(job: MemoryJob): string[] | undefined {
   if (job.status === 'busy') return job.token === undefined ? ['nowhere'] : ['reserved']
   if (job.status === 'idle') {

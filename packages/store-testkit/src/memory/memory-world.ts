@@ -13,7 +13,7 @@ import { MemoryNode } from './memory-node.ts'
 import type { NativePeer, SteppedStore, StoreWorld, WorldOptions } from '../contract/store-world.ts'
 import { violationsOf } from './memory-violations.ts'
 
-/** The store's clock is this far ahead of the nodes' clock, milliseconds. */
+/** Offset of the store's clock from the nodes' clock, milliseconds. */
 const epochMs = 1_700_000_000_000
 
 const weekMs = 7 * 24 * 3600 * 1000
@@ -26,8 +26,8 @@ export interface Subscriber {
 }
 
 /**
- * A store in memory that several nodes share: a test double for what real stores do, the passing of
- * time, failing and dying included.
+ * A store in memory shared by several nodes: a test double that also models the passing of time,
+ * failures and deaths.
  */
 export class MemoryWorld implements StoreWorld {
   readonly clock: ManualClock
@@ -39,16 +39,16 @@ export class MemoryWorld implements StoreWorld {
   readonly beats = new Map<string, number>()
   /** The node that looks after native orphans, the store's milliseconds. */
   leader: { readonly node: string; readonly untilMs: number } | undefined
-  /** When jobs of queues with a rate were handed out, the latest first. */
+  /** Start times of jobs in queues with a rate, the latest first. */
   readonly starts = new Map<string, number[]>()
   /** Cron entries by name, as text. */
   readonly cronEntries = new Map<string, string>()
   readonly batches = new Map<string, MemoryBatch>()
-  /** Lanes that the automatic rule gave to consumers. */
+  /** Lanes that the automatic rule has opened to consumers. */
   readonly bridged = new Set<string>()
-  /** Holders of leases by name, when each was heard of last, and what it holds by token. */
+  /** Holders of leases: when each was last heard of, and its leases by token. */
   readonly holders = new Map<string, { seenMs: number; readonly leases: Map<string, HeldRef> }>()
-  /** Faktory queues. */
+  /** Paused Faktory queues. */
   readonly paused = new Set<string>()
   readonly #lanes = new Map<string, MemoryLane>()
   readonly #nodes: MemoryNode[] = []
@@ -73,19 +73,19 @@ export class MemoryWorld implements StoreWorld {
     return epochMs + this.#steppedMs + this.clock.nowMs()
   }
 
-  /** The store's clock is set, ahead or back. Nobody's own clock goes with it. */
+  /** Steps the store's clock, ahead or back. The nodes' clocks do not follow. */
   stepClock(ms: number): void {
     this.#steppedMs += ms
   }
 
-  /** A job comes into line, behind those that came in the same millisecond. */
+  /** Adds a job to the line, behind those of the same millisecond. */
   arrive(job: MemoryJob, atMs = this.nowMs()): void {
     this.#lastArrival += 1
     job.enqueuedAtMs = atMs
     job.arrival = this.#lastArrival
   }
 
-  /** A number that no lane had before. */
+  /** A number that no lane has had. */
   nextLaneNumber(): number {
     this.#lastLaneNumber += 1
     return this.#lastLaneNumber
@@ -113,7 +113,7 @@ export class MemoryWorld implements StoreWorld {
     return Promise.resolve(this.join(undefined, graceMs))
   }
 
-  /** From now on the store does nothing and says why. */
+  /** From now on the store fails with this code. */
   break(code: StoreErrorCode = 'UNREACHABLE'): void {
     this.#outage = new StoreError(code, `the store is ${code.toLowerCase()}`)
     this.tell(
@@ -122,7 +122,7 @@ export class MemoryWorld implements StoreWorld {
     )
   }
 
-  /** The store works again. What happened while it did not is lost to those who listen. */
+  /** The store works again. Events of the meantime are lost. */
   mend(): void {
     this.#outage = undefined
     this.tell(
@@ -131,12 +131,12 @@ export class MemoryWorld implements StoreWorld {
     )
   }
 
-  /** Throws where the store is broken. */
+  /** Throws if the store is broken. */
   demand(): void {
     if (this.#outage) throw this.#outage
   }
 
-  /** Lets those nodes hear something, a little later, as a network would. */
+  /** Sends an event to those nodes, a little later, as a network would. */
   tell(who: (node: Subscriber) => boolean, say: (listener: StoreListener) => void): void {
     for (const node of this.#nodes) {
       if (!who(node)) continue
@@ -146,7 +146,7 @@ export class MemoryWorld implements StoreWorld {
     }
   }
 
-  /** Lets those hear that watch a lane. */
+  /** Sends an event to the nodes that watch a lane. */
   notifyWatchers(lane: string, say: (listener: StoreListener) => void): void {
     this.tell(({ watched }) => watched === 'all' || watched.has(lane), say)
   }

@@ -15,7 +15,7 @@ interface Parts extends LoopParts {
   readonly maxLosses: number
 }
 
-/** Puts back what dead nodes held. Beats go on meanwhile: others would take this node for dead. */
+/** Requeues the jobs of dead nodes in the background, so that heartbeats go on. */
 export class DeadNodeReclaimer {
   readonly #parts: Parts
   #running: Promise<void> | undefined
@@ -34,12 +34,12 @@ export class DeadNodeReclaimer {
     this.#end?.()
   }
 
-  /** Resolves when what was begun is done. */
+  /** Resolves when the work in progress is done. */
   idle(): Promise<void> {
     return this.#running ?? Promise.resolve()
   }
 
-  /** Nodes that come while others are reclaimed are named again by the next beat. */
+  /** Nodes skipped while others are being reclaimed are named again by the next beat. */
   #reclaimAll(nodes: readonly string[]): void {
     const { observer } = this.#parts
     this.#running ??= inTurn(nodes.map((node) => () => this.#reclaim(node)))

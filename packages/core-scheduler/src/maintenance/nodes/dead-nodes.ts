@@ -1,8 +1,13 @@
-/** A node is dead when its heartbeat stood still in so many looks, one a second, after the first that met it. */
+/**
+ * A node is dead when its heartbeat stood still for this many looks, one a second, after the first.
+ */
 const looksUntilDead = 3
-/** And for so long at least on the clock of the node that looks, milliseconds. */
+/** And for at least this long on the observer's clock, milliseconds. */
 const silentForMs = 2_500
-/** A node that has not looked for so long begins anew, milliseconds: others may have been cut off as it was. */
+/**
+ * After a longer gap between looks the observation restarts, milliseconds: the observer was cut
+ * off.
+ */
 const maxGapMs = 2_500
 
 interface Sighting {
@@ -12,14 +17,16 @@ interface Sighting {
 }
 
 /**
- * Judges by several looks at the heartbeats of the other nodes which of them are dead. Heartbeats are only
- * compared with each other, and time is the own monotonic clock: a step of the store's clock kills nobody.
+ * Judges from several looks which nodes are dead. It compares heartbeats with each other, and
+ * measures time on its own monotonic clock: a step of the store's clock kills nobody.
  */
 export class DeadNodes {
   #sightings = new Map<string, Sighting>()
   #lastLookMs: number | undefined
 
-  /** Takes the heartbeats of the other nodes as they are now; returns the dead, each until it is reclaimed. */
+  /**
+   * Takes the current heartbeats of the other nodes; returns the dead, each until it is reclaimed.
+   */
   look(heartbeats: ReadonlyMap<string, number>, nowMs: number): readonly string[] {
     const isConsecutive = nowMs - (this.#lastLookMs ?? nowMs) <= maxGapMs
     const before = isConsecutive ? this.#sightings : new Map<string, Sighting>()

@@ -3,7 +3,7 @@ import type { Store, StoreClock } from '../../store/ports.ts'
 import { BackgroundLoop, type LoopParts } from '../background-loop.ts'
 import { DeadNodes } from './dead-nodes.ts'
 
-/** How often a node says that it lives, milliseconds. */
+/** Interval of heartbeats, milliseconds. */
 export const beatEveryMs = 1_000
 
 interface Parts extends LoopParts {
@@ -11,7 +11,7 @@ interface Parts extends LoopParts {
   readonly events: SchedulerEmitter
 }
 
-/** Says that this node lives, and learns the store's time and which other nodes live. */
+/** Sends heartbeats; learns the store's time and which other nodes are alive. */
 export class Heartbeat extends BackgroundLoop implements StoreClock {
   readonly #parts: Parts
   readonly #deadNodes = new DeadNodes()

@@ -5,7 +5,7 @@ import type { Store } from '../../store/ports.ts'
 import { BackgroundLoop, type LoopParts } from '../background-loop.ts'
 import { beatEveryMs } from './heartbeat.ts'
 
-/** Lanes whose numbers are asked for at a time. */
+/** Lanes per call. */
 const askedAtOnce = 500
 
 interface Parts extends LoopParts {
@@ -15,10 +15,10 @@ interface Parts extends LoopParts {
   readonly events: SchedulerEmitter
 }
 
-/** Tells a store that lost its data, or took this node for dead, what it has to know of it. */
+/** Restores this node's state in a store that lost its data or took this node for dead. */
 export class StoreReset extends BackgroundLoop {
   readonly #parts: Parts
-  /** The store has forgotten what this node told it, and has not been told all of it again. */
+  /** True until the store has all of this node's state again. */
   #wasReset = false
 
   constructor(parts: Parts) {
@@ -30,7 +30,7 @@ export class StoreReset extends BackgroundLoop {
   async #remind(): Promise<void> {
     if (!this.#wasReset) return
     const { store, waiters, events } = this.#parts
-    // A beat meanwhile may say so again.
+    // A later beat may set it again.
     this.#wasReset = false
     try {
       await this.#relearnLanes()
@@ -42,7 +42,7 @@ export class StoreReset extends BackgroundLoop {
     }
   }
 
-  /** Lanes may get other numbers in a store that came back empty, the same for every node. */
+  /** Lanes may get other numbers in a store that came back empty. */
   async #relearnLanes(): Promise<void> {
     const { store, registry } = this.#parts
     const kept = await store.lanes()

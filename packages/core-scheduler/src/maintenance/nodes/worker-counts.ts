@@ -2,9 +2,9 @@ import type { LaneRegistry } from '../../model/lane-registry.ts'
 import type { SchedulerEmitter } from '../../scheduler-events.ts'
 import type { Observer, Store, WorkerCount } from '../../store/ports.ts'
 
-/** The store may have been published something, and may have forgotten it. */
+/** The store may or may not have this count. */
 const unknown = 'unknown'
-/** Lanes of which one call tells, about a millisecond of the store's time. */
+/** Lanes per call, about a millisecond of the store's time. */
 const lanesPerCall = 64
 
 interface Parts {
@@ -15,16 +15,16 @@ interface Parts {
 }
 
 /**
- * Keeps the store's worker counts true for this node: by-name workers of a function count in all
- * its lanes, consumers of a queue in all lanes of the queue. A worker that comes or goes is published of in
- * calls for some lanes each, one after the other.
+ * Keeps the store's worker counts for this node: named workers count in all lanes of their
+ * function, consumers in all lanes of their queue. Changes are published in calls of bounded size,
+ * one at a time.
  */
 export class WorkerCounts {
   readonly #store: Pick<Store, 'setWorkers'>
   readonly #registry: LaneRegistry
   readonly #observer: Pick<Observer, 'error'>
   readonly #named = new Map<string, number>()
-  /** The same of all lanes of a function. */
+  /** The same, for all lanes of a function. */
   readonly #namedOfFunction = new Map<string, number>()
   readonly #consumers = new Map<string, number>()
   readonly #published = new Map<string, string>()
@@ -41,7 +41,7 @@ export class WorkerCounts {
     })
   }
 
-  /** `lane` is a function's home lane, and then stands for all its lanes, or one lane of it. */
+  /** `lane`: a function's home lane, which stands for all its lanes, or one lane of it. */
   named(lane: string, change: 1 | -1): void {
     const { fn } = this.#registry.names.parse(lane)
     count(this.#named, lane, change)
@@ -56,14 +56,14 @@ export class WorkerCounts {
     this.#publish()
   }
 
-  /** Settles when the store has this node's workers for the lane, whatever else it is still to be published. */
+  /** Settles when the store has this node's worker counts of the lane. */
   async laneAdded(lane: string): Promise<void> {
     const { fn } = this.#registry.names.parse(lane)
     if (this.#figuresOf(lane) === none && this.#figuresOf(fn) === none) return
     await this.#notifyLanes([lane, fn])
   }
 
-  /** The store has forgotten what this node published it. */
+  /** The store has lost this node's counts. */
   retell(): void {
     for (const lane of this.#published.keys()) this.#published.set(lane, unknown)
     for (const lane of this.#registry.all()) this.#dirty.add(lane)
@@ -71,12 +71,12 @@ export class WorkerCounts {
     this.#publish()
   }
 
-  /** Settles when the store has the figures of now, or cannot be published. */
+  /** Settles when the store has the current counts, or cannot be reached. */
   async published(): Promise<void> {
     await this.#sending
   }
 
-  /** Tells again what the store did not take. */
+  /** Publishes again the counts that the store refused. */
   #retry(): void {
     for (const [lane, published] of this.#published)
       if (published === unknown) this.#dirty.add(lane)

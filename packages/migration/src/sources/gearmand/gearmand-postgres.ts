@@ -58,7 +58,7 @@ export class GearmandPostgresSource implements Source {
     const { default: pg } = await import('pg')
     return reaching(identity, async () => {
       const client = new pg.Client({ connectionString: address, application_name: 'crossgear' })
-      // The call that meets an error reports it.
+      // Errors are reported by the call that meets them.
       client.on('error', () => undefined)
       await client.connect()
       try {

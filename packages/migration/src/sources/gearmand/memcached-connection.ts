@@ -39,7 +39,7 @@ export class MemcachedConnection {
       socket.once('connect', () => {
         socket.off('error', reject)
         socket.setTimeout(0)
-        // The call that meets an error reports it.
+        // Errors are reported by the call that meets them.
         socket.on('error', () => undefined)
         resolve(new MemcachedConnection(socket))
       })

@@ -50,7 +50,7 @@ export async function sessionOf(address: MysqlAddress): Promise<Session> {
     ...{ host, port, user, password, database },
     ...{ charset: 'utf8mb4', supportBigNumbers: true, connectTimeout: connectTimeoutMs },
   })
-  // The call that meets an error reports it.
+  // Errors are reported by the call that meets them.
   connection.on('error', () => undefined)
   const rows = (sql: string, values: Values = []): Promise<readonly RowDataPacket[]> =>
     new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 -- The dependencies of a Faktory job: a lock that keeps its doubles out, a batch, and, for a callback, the batch that it
 -- was pushed for. Needs keys.lua.
 
--- Gives back the lock of a job, unless it ran out and another job holds it now.
+-- Frees a job's lock, unless it ran out and another job holds it now.
 local function unlock(lane, id, lock)
   local key = uniqueLockKey(lane) .. ':' .. lock
   if redis.call('GET', key) == id then redis.call('DEL', key) end

@@ -17,7 +17,7 @@ local function freeSlot(queue, slot)
   return 1
 end
 
--- A slot whose job is reserved no more was left by a step that knows no throttles.
+-- Drops slots whose job is no longer leased, left by a step without throttles.
 local function pruneSlots(queue)
   for _, slot in ipairs(redis.call('ZRANGE', slotsKey(queue), 0, -1)) do
     local lane, id = string.match(slot, '^(.*)%z(%d+)$')
@@ -72,7 +72,7 @@ local function takeSlot(throttle, slot, now)
   redis.call('ZADD', workerSlotsKey(throttle.queue), 0, throttle.worker .. '\0' .. slot)
 end
 
--- A job has been handed out.
+-- Notes that a job was handed out.
 local function tookThrottled(throttle, lane, id, now)
   if limitsSlots(throttle) then takeSlot(throttle, slotOf(lane, id), now) end
   if throttle.rate > 0 then

@@ -32,7 +32,7 @@ const both = (bid: string): NewBatch => ({
 const add = (store: SteppedStore, batch: string): Promise<number> =>
   submitOne(store, 'mail', { door: 'faktory', batch })
 const calls = (store: SteppedStore): Promise<readonly Lease[]> => take(store, ['calls'], 9)
-/** The callbacks that are pushed, which are done one after the other. */
+/** The pushed callbacks, each completed in turn. */
 async function called(store: SteppedStore): Promise<string[]> {
   const names: string[] = []
   for (let jobs = await calls(store); jobs.length > 0; jobs = await calls(store)) {
@@ -51,7 +51,7 @@ async function theCall(store: SteppedStore, name: string): Promise<Lease> {
   return jobs[0] as Lease
 }
 
-/** A committed batch of so many jobs. */
+/** A committed batch of this many jobs. */
 async function committed(store: SteppedStore, bid: string, jobs: number): Promise<void> {
   await store.batches.create(both(bid))
   for (let at = 0; at < jobs; at += 1) await add(store, bid)

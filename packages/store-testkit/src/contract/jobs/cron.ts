@@ -5,7 +5,7 @@ import { aJob, type OpenWorld } from '../kit.ts'
 const tickAt = async (store: SteppedStore, atMs: number): Promise<string | undefined> =>
   (await store.submit('mail', [aJob({ tick: { entry: 'nightly', atMs } })]))[0]?.kind
 
-/** Jobs that are pushed by the clock. */
+/** Jobs pushed by the clock. */
 export function cronContract(open: OpenWorld): void {
   describe('cron', () => {
     test('a tick brings one job, whoever submits it, and an earlier one none any more', async () => {

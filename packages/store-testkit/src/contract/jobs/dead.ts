@@ -36,7 +36,7 @@ async function deadOf(store: SteppedStore): Promise<readonly number[]> {
   return (await store.queues.setIds('mail', 'dead', 0, 9)).ids
 }
 
-/** Cases about jobs that failed for good. */
+/** Jobs that failed for good. */
 export function deadContract(open: OpenWorld): void {
   describe('jobs that failed for good', () => {
     test.each<readonly [string, Partial<NewJob>]>([

@@ -22,7 +22,7 @@ const lockFor = (forMs: number, until: JobLock['until'] = 'success'): JobLock =>
 const kindOf = async (store: SteppedStore, lock: JobLock): Promise<string | undefined> =>
   (await store.submit('mail', [aJob({ door: 'faktory', lock })]))[0]?.kind
 
-/** When jobs are not run any more, and what keeps their doubles out. */
+/** Expiry, and locks that keep doubles out. */
 export function dependenciesContract(open: OpenWorld): void {
   describe('stale jobs', () => {
     test.each(['named', 'consumer'] as const)(

@@ -22,7 +22,7 @@ import {
   type OpenWorld,
 } from '../kit.ts'
 
-/** Leases, their tokens, and what outcomes make of jobs. */
+/** Leases, their tokens, and the effects of outcomes. */
 export function outcomeContract(open: OpenWorld): void {
   describe('outcomes', () => {
     test('a claimed job is busy, says who holds it, and how long it waited', async () => {

@@ -17,7 +17,7 @@ import {
 
 const farAheadMs = 4_000_000_000_000
 
-/** Jobs 1 and 2 scheduled, 3 and 4 to be tried again, 5 and 6 dead, 7 queued. */
+/** Jobs 1 and 2 scheduled, 3 and 4 to be retried, 5 and 6 dead, 7 queued. */
 async function filled(store: SteppedStore): Promise<void> {
   for (let id = 1; id <= 2; id += 1) {
     await submitOne(store, 'mail', { dueAtMs: farAheadMs, jid: `scheduled-${id}` })

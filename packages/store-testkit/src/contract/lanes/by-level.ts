@@ -9,7 +9,7 @@ async function takeByLevel(store: SteppedStore, max: number): Promise<string[]> 
   return namesOf(await store.claim({ by: 'named', byLevel: true, groups, max }))
 }
 
-/** More jobs of a level than a push of another may step over. */
+/** More jobs of a level than a push of another level may step over. */
 const pushes: readonly (readonly [Level, number])[] = [
   [5, 50],
   [6, 800],
@@ -22,7 +22,7 @@ const pushes: readonly (readonly [Level, number])[] = [
   [4, 10],
 ]
 
-/** Claims that look at the level before the group. */
+/** Claims by level before group. */
 export function byLevelContract(open: OpenWorld): void {
   describe('a claim by level', () => {
     test('takes the highest level of all groups, whichever is asked first', async () => {

@@ -22,7 +22,7 @@ import {
 
 const lanes = Array.from({ length: 10 }, (_none, at) => `f${at}`)
 
-/** Jobs that come together, in lanes that change with each. */
+/** Jobs that come together, in alternating lanes. */
 function line(jobs: number, from = 0, over: (at: number) => Partial<NewJob> = () => ({})) {
   return Array.from({ length: jobs }, (_none, index) => {
     const at = from + index
@@ -49,7 +49,7 @@ async function submitLine(
 
 const numbers = (to: number): string[] => Array.from({ length: to }, (_none, at) => String(at))
 
-/** A consumer that takes all, one after the other. */
+/** A consumer that takes all jobs, one after the other. */
 async function drain(store: SteppedStore, max = 1): Promise<string[]> {
   const seen: Lease[] = []
   for (;;) {
@@ -59,7 +59,7 @@ async function drain(store: SteppedStore, max = 1): Promise<string[]> {
   }
 }
 
-/** The lanes of a queue are one line, finer than the clock ticks. */
+/** The lanes of a queue are one line, with an order finer than the clock. */
 export function lineContract(open: OpenWorld): void {
   describe('jobs of several lanes that came together', () => {
     test.each([1, 7])(
@@ -133,7 +133,7 @@ export function lineContract(open: OpenWorld): void {
       await world.pass(6_000)
       await store.promote()
       await submitLine(store, line(1, 31))
-      // The one that was queued has aged with the clock: it came before the others were due.
+      // The queued job has aged with the clock: it came before the others were due.
       expect(await drain(store)).toEqual(['30', ...numbers(30), '31'])
     })
 

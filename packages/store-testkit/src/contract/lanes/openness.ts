@@ -17,7 +17,7 @@ const graceMs = 60_000
 const nobody = { named: 0, consumers: 0 }
 const one = { named: 1, consumers: 0 }
 
-/** Which lanes consumers are given jobs of. */
+/** Lanes that are open to consumers. */
 export function opennessContract(open: OpenWorld): void {
   describe('lanes open and closed to consumers', () => {
     test('by-name workers close a lane, and after the last of them has left for the grace time', async () => {

@@ -18,7 +18,7 @@ import {
 
 const unique = bytes('one of a kind')
 
-/** Coalescing, clients that wait, and those that leave. */
+/** Coalescing, waiting clients, and clients that leave. */
 export function sharingContract(open: OpenWorld): void {
   describe('jobs that clients share', () => {
     test('a job with the unique id of a queued one joins it, from any node', async () => {

@@ -21,7 +21,7 @@ const lease = {
 const unique = bytes('one of a kind')
 const allPlaces: readonly JobPlace[] = ['high', 'normal', 'low', 'scheduled', 'dead', 'busy']
 
-/** Unique keys of jobs that native workers took and died with. */
+/** Unique keys of jobs whose native workers died. */
 export function leftKeyContract(open: OpenWorld): void {
   describe('a unique key that a native worker died with', () => {
     test('is that of a job which is queued again, where it was not busy', async () => {
@@ -116,7 +116,7 @@ export function leftKeyContract(open: OpenWorld): void {
       const next = await submitOne(store, 'mail', { unique })
       expect(next).toBeGreaterThan(queued)
       expect(await store.findJid('j-1')).toBeUndefined()
-      // Jobs that no index names are ended when they are met, and do not come back.
+      // Jobs that no index names are ended when met, and do not come back.
       const fresh = await submitOne(store, 'sms')
       await lookAtAll(store)
       for (const id of nameless) expect(await readOne(store, 'sms', id)).toBeUndefined()

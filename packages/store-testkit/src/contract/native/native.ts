@@ -24,7 +24,7 @@ import type { StoreWorld } from '../store-world.ts'
 const unique = bytes('one of a kind')
 const minute = 60_000
 
-/** A job of a native client that a worker behind a node holds. */
+/** A job of a native client, held by a worker behind a node. */
 async function heldNative(world: StoreWorld, store: SteppedStore) {
   const id = await world.native.write('mail', bytes('native'))
   await world.native.push('mail', id, 'normal')
@@ -73,14 +73,14 @@ export function nativeContract(open: OpenWorld): void {
         await world.native.take('mail')
         if (id !== cut) await world.native.finish('mail', id, 'error', bytes('out'))
       }
-      // Its worker dies before it says that the job is over.
+      // Its worker dies before it announces the end of the job.
       await world.native.conclude('mail', cut, 'success', bytes('out'))
       await store.finish('mail', [
         completed(native('mail', done)),
         killed(native('mail', dead)),
         completed(native('mail', cut)),
       ])
-      // In a cluster servers pass on what they are told each in its own time.
+      // The servers of a cluster pass messages on, each in its own time.
       for (const id of [done, dead, cut]) await log.until('finished', (one) => one.id === id)
       await store.delivered()
       const finished = log.heard.flatMap((one) => (one.kind === 'finished' ? [one.id] : []))

@@ -16,7 +16,7 @@ import {
   type OpenWorld,
 } from '../kit.ts'
 
-/** Jobs that are reserved before a worker asks, and go back when none does. */
+/** Jobs leased before a worker asks, which go back when none does. */
 export function aheadContract(open: OpenWorld): void {
   describe('jobs reserved ahead', () => {
     test.each([

@@ -4,7 +4,7 @@ import type { OpenWorld } from '../kit.ts'
 
 const lease = (id: number): HeldRef => ({ lane: 'mail to:all', id, token: `cnode-${id}` })
 
-/** Holders of leases, and which of them are silent. */
+/** Holders of leases, and the silent ones among them. */
 export function holderContract(open: OpenWorld): void {
   describe('holders of leases', () => {
     test('are known with what they hold at every node, until it has ended', async () => {

@@ -105,7 +105,7 @@ export function nodeContract(open: OpenWorld): void {
       const worker = await world.node()
       const one = await listening(world, ['mail'])
       const all = await listening(world, 'all')
-      // In a cluster two servers tell of what happens: neither waits for the other.
+      // Two servers of a cluster report events: neither waits for the other.
       await submitOne(worker, 'sms')
       await all.log.until('created', ({ lane }) => lane === 'sms')
       await submitOne(worker, 'mail')
@@ -133,7 +133,7 @@ export function nodeContract(open: OpenWorld): void {
       await submitOne(worker, 'sms')
       await one.log.until('created', ({ lane }) => lane === 'sms')
       expect(one.log.heard).toEqual([{ kind: 'created', lane: 'sms', id: 2 }])
-      // Its last job waits for nobody; the native one was never pushed.
+      // Its last job has no waiter; the native one was never pushed.
       await world.native.push('mail', id, 'normal')
     })
 

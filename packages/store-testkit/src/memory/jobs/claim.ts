@@ -22,11 +22,11 @@ interface Head {
 
 interface Group {
   readonly leaseMs: number | undefined
-  /** Lanes that it may be given jobs of. */
+  /** Lanes that it may take from. */
   readonly open: readonly MemoryLane[]
 }
 
-/** Reserves jobs, group after group or by level. `token` names the next lease. */
+/** Leases jobs, group after group or by level. `token` names the next lease. */
 export function claimJobs(
   world: MemoryWorld,
   {
@@ -83,7 +83,10 @@ export function claimJobs(
   return claimed
 }
 
-/** The first letter of a lease's token, see holderOf; undefined where the lane is closed to who asks. */
+/**
+ * The first letter of a lease's token, see holderOf; undefined if the lane is closed to this
+ * worker.
+ */
 function letterFor(
   world: MemoryWorld,
   lane: MemoryLane,
@@ -106,7 +109,7 @@ function reserve(
 ): Lease {
   const nowMs = world.nowMs()
   const waitedMs = job.enqueuedAtMs === undefined ? undefined : nowMs - job.enqueuedAtMs
-  // A native job's level is that of the band it was pushed to; it goes back there.
+  // A native job has the level of the band it was pushed to; it goes back there.
   if (job.level === undefined && band !== 'normal') job.level = bandLevel[band]
   const before = jobOf(lane.lane, job)
   job.status = 'busy'
@@ -119,7 +122,7 @@ function reserve(
   return { ...before, token, heldBy: by, ...(waitedMs === undefined ? {} : { waitedMs }) }
 }
 
-/** The first group that has a job; by level, the first of those whose next jobs are of the highest. */
+/** The first group with a job; by level, the first one with a next job of the highest level. */
 function nextOf(
   world: MemoryWorld,
   groups: readonly Group[],
@@ -139,7 +142,7 @@ function levelOf({ job, band }: Head): Level {
   return job.level ?? bandLevel[band]
 }
 
-/** The first of all heads: the highest level, there the oldest. Ids without a record are let go. */
+/** The best of all heads: highest level, then the oldest. Ids without a record are dropped. */
 function bestOf(world: MemoryWorld, lanes: readonly MemoryLane[]): Head | undefined {
   let best: Head | undefined
   for (const lane of lanes) {
@@ -149,7 +152,7 @@ function bestOf(world: MemoryWorld, lanes: readonly MemoryLane[]): Head | undefi
   return best
 }
 
-/** A job that no gateway queued is as old as the first look at its lane that could have met it. */
+/** A job that no gateway queued is as old as the first look at its lane that could have seen it. */
 function seenSince(world: MemoryWorld, lane: MemoryLane, { id }: MemoryJob): number {
   if (id > lane.seen.upTo) lane.seen = { upTo: lane.lastId, atMs: world.nowMs() }
   return lane.seen.atMs

@@ -3,8 +3,8 @@ import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
 /**
- * `retried`: it failed and will be tried again; `failed` for good; `dropped` by an operator; `expired`, nobody
- * wanted it any more.
+ * `retried`: failed and due again; `failed`: for good; `dropped`: by an operator; `expired`: nobody
+ * wanted it.
  */
 export type RunEnd = 'success' | 'expired' | 'retried' | 'failed' | 'dropped'
 
@@ -27,7 +27,7 @@ export function releaseDependencies(
   if (job.callback && how !== 'retried') callbackEnded(world, job.callback, isDone)
 }
 
-/** Gives back the lock of a job, unless it ran out and another job holds it now. */
+/** Frees a job's lock, unless it ran out and another job holds it now. */
 export function unlock(lane: MemoryLane, { id, terms }: MemoryJob): void {
   const key = terms?.lock?.key
   if (key !== undefined && lane.uniqueLocks.get(key)?.id === id) lane.uniqueLocks.delete(key)

@@ -5,7 +5,7 @@ import { notifyOfRoom } from './throttles.ts'
 import { releaseDependencies, type RunEnd } from './dependencies.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
-/** A finished job stays at least so long for clients of other nodes to read, seconds. */
+/** Least retention of a finished job for clients of other nodes, seconds. */
 const relaySeconds = 60
 const defaultDeadPerLane = 10_000
 
@@ -55,7 +55,7 @@ export function finishJob(
   }
 }
 
-/** Fails a job for good: one in the background is kept among the dead, where it is said with what failure. */
+/** Fails a job for good: a background job goes to the dead set if a failure is given. */
 export function failJob(
   world: MemoryWorld,
   node: string,
@@ -73,7 +73,7 @@ export function failJob(
   buryJob(world, node, lane, job)
 }
 
-/** Puts a reserved job back to the end of its level. */
+/** Puts a leased job back to the end of its level. */
 export function putBack(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): void {
   lane.busy.delete(job.id)
   interrupt(job)
@@ -81,7 +81,7 @@ export function putBack(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): v
   lane.enqueue(job)
 }
 
-/** Tells the other nodes whose clients wait for the job, each once. */
+/** The other nodes with clients that wait for the job, each once. */
 export function others(job: MemoryJob, node: string): ReadonlySet<string> {
   return new Set(job.waiting.filter((other) => other !== node))
 }
@@ -107,7 +107,7 @@ function interrupt(job: MemoryJob): void {
   job.divisor = undefined
 }
 
-/** Ends a job that stands in no place any more. */
+/** Ends a job that is in no place. */
 export function endJob(
   world: MemoryWorld,
   node: string,
@@ -136,7 +136,7 @@ export function endJob(
   if (isNative) lane.releaseLock(job.id)
 }
 
-/** Keeps a job that is given up. */
+/** Moves a job to the dead set. */
 export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job: MemoryJob): void {
   releaseDependencies(world, lane, job, 'failed')
   job.status = 'error'
@@ -157,7 +157,10 @@ export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job:
   if (job.door === 'native') lane.releaseLock(job.id)
 }
 
-/** A worker gave a job back, or was lost with it: it goes back, or ends where nobody wants it or too many were lost. */
+/**
+ * Requeues the job of a worker that gave up or was lost; ends it if nobody wants it or too many
+ * were lost.
+ */
 export function release(
   world: MemoryWorld,
   node: string,

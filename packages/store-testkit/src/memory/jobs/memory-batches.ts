@@ -4,7 +4,7 @@ import { storeJob } from './store-job.ts'
 
 export type Milestone = 'complete' | 'success'
 
-/** Which callback of which batch a job is. */
+/** The batch and kind of a callback job. */
 export interface CallbackOf {
   readonly bid: string
   readonly what: Milestone
@@ -18,11 +18,11 @@ export interface MemoryBatch {
   total: number
   pending: number
   failed: number
-  /** Children that are not so far. */
+  /** Children that have not reached each milestone. */
   readonly children: Record<Milestone, number>
-  /** Callbacks that were told; `done` where there is none, too. */
+  /** Callbacks so far; `done` also if there is none. */
   readonly told: Partial<Record<Milestone, 'pushed' | 'done' | 'failed'>>
-  /** The part that its parent knows. */
+  /** Milestones that the parent has counted. */
   readonly counted: Set<Milestone>
 }
 
@@ -96,7 +96,7 @@ export class MemoryBatches implements BatchStore {
   }
 }
 
-/** One more job for a batch; false where it is not known. */
+/** Adds a job to a batch; false if the batch is unknown. */
 export function joinBatch(world: MemoryWorld, bid: string): boolean {
   const record = world.batches.get(bid)
   if (!record) return false
@@ -105,7 +105,7 @@ export function joinBatch(world: MemoryWorld, bid: string): boolean {
   return true
 }
 
-/** A job of a batch has run or is no more. */
+/** A job of a batch has run or is gone. */
 export function ranInBatch(
   world: MemoryWorld,
   bid: string,
@@ -121,7 +121,7 @@ export function ranInBatch(
   settleBatch(world, record)
 }
 
-/** A callback is done, or failed for good; one that comes back from the dead may still be done. */
+/** A callback is done, or failed for good; one retried from the dead set may still succeed. */
 export function callbackEnded(
   world: MemoryWorld,
   { bid, what }: CallbackOf,
@@ -146,14 +146,17 @@ function settleBatch(world: MemoryWorld, record: MemoryBatch): void {
   if (told.success !== 'pushed') notifyParent(world, record)
 }
 
-/** Pushes a callback, or passes over one that the batch does not have. */
+/** Pushes a callback, or skips one that the batch does not have. */
 function tell(world: MemoryWorld, { batch, told }: MemoryBatch, what: Milestone): void {
   const callback = batch[what]
   told[what] = callback ? 'pushed' : 'done'
   if (callback) pushCallback(world, callback, { bid: batch.bid, what })
 }
 
-/** The parent hears once that a child is complete, its callbacks over, and once that it was successful. */
+/**
+ * Reports once to the parent that a child is complete with its callbacks over, and once that it
+ * succeeded.
+ */
 function notifyParent(world: MemoryWorld, { batch, told, counted }: MemoryBatch): void {
   const parent = world.batches.get(batch.parent ?? '')
   if (!parent) return

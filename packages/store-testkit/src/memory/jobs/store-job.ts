@@ -2,7 +2,7 @@ import type { NewJob } from '@crossgear/core-scheduler'
 import { uniqueKey, type MemoryJob, type MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
-/** Writes a job and puts it in its place. `node`: where a client waits for it, if one does. */
+/** Writes a job and puts it in its place. `node`: where a client waits for it, if any. */
 export function storeJob(
   world: MemoryWorld,
   lane: MemoryLane,

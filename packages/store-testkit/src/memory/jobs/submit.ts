@@ -5,7 +5,7 @@ import { storeJob } from './store-job.ts'
 import { isLocked } from './dependencies.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
-/** Stores one job for a node, or joins one. */
+/** Stores one job for a node, or joins an existing one. */
 export function submitJob(
   world: MemoryWorld,
   node: string,

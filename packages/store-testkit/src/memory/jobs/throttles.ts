@@ -29,7 +29,7 @@ export function isThrottled(world: MemoryWorld, lane: string): boolean {
   return world.options.throttles?.has(world.names.parse(lane).queue) ?? false
 }
 
-/** A job has been handed out. */
+/** Notes that a job was handed out. */
 export function noteStart(world: MemoryWorld, { lane }: MemoryLane): void {
   const { queue } = world.names.parse(lane)
   const { rate } = world.options.throttles?.get(queue) ?? {}
@@ -38,7 +38,7 @@ export function noteStart(world: MemoryWorld, { lane }: MemoryLane): void {
   world.starts.set(queue, starts.slice(0, rate.jobs))
 }
 
-/** A job has ended: who waits for room in its queue is woken by what is next in it. */
+/** A job ended: wakes a worker that waits for room in its queue. */
 export function notifyOfRoom(world: MemoryWorld, { lane }: MemoryLane): void {
   const { queue } = world.names.parse(lane)
   const { concurrency, perWorker } = world.options.throttles?.get(queue) ?? {}
@@ -51,7 +51,7 @@ export function notifyOfRoom(world: MemoryWorld, { lane }: MemoryLane): void {
   )
 }
 
-/** The running jobs of a queue that count. */
+/** The running jobs that count towards a queue's limit. */
 function slotsOf(world: MemoryWorld, queue: string, timeoutMs = Infinity): MemoryJob[] {
   const nowMs = world.nowMs()
   return lanesOf(world, queue).flatMap((lane) =>

@@ -3,7 +3,7 @@ import { endJob } from '../jobs/finish.ts'
 import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
-/** Ends a job that is queued, scheduled, reserved or a native worker's; false for any other. */
+/** Cancels a job that is queued, scheduled, leased or a native worker's; false for any other. */
 export function cancelJob(world: MemoryWorld, node: string, lane: MemoryLane, id: number): boolean {
   const job = lane.job(id, world.nowMs())
   if (!job) return false
@@ -31,7 +31,7 @@ function leavePlace(lane: MemoryLane, { id, status }: MemoryJob): boolean {
   return false
 }
 
-/** Up to `count` jobs from `from` on of each place where jobs of the lane stand. */
+/** Up to `count` jobs, from `from` on, of each place of a lane's jobs. */
 export function listJobs(
   world: MemoryWorld,
   lane: MemoryLane,
@@ -68,7 +68,9 @@ function summaryOf(
   }
 }
 
-/** Ends up to `max` jobs of a lane that do not run; `busy` where it has workers or jobs run. */
+/**
+ * Ends up to `max` jobs of a lane that are not running; `busy` if it has workers or running jobs.
+ */
 export function clearLane(
   world: MemoryWorld,
   node: string,
@@ -91,7 +93,7 @@ export function clearLane(
   return ids
 }
 
-/** Ends what native workers took of a lane whose places are all empty. */
+/** Ends native workers' jobs in a lane whose places are all empty. */
 export function clearOrphans(world: MemoryWorld, node: string, lane: MemoryLane): number[] {
   const ids = lane.indexed()
   for (const id of ids) {

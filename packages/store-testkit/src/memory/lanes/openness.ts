@@ -3,7 +3,7 @@ import type { MemoryLane } from '../memory-lane.ts'
 import { wakeAll } from './upkeep.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
-/** A new lane is closed to consumers as its function's home lane is. */
+/** Registers a lane. A new one is closed to consumers if its function's home lane is. */
 export function inheritClosed(world: MemoryWorld, fn: string, name: string, graceMs: number): void {
   const [home, lane] = [world.lane(fn), world.lane(name)]
   const untilMs = home.byName > 0 ? world.nowMs() + graceMs : home.closedUntilMs
@@ -11,7 +11,10 @@ export function inheritClosed(world: MemoryWorld, fn: string, name: string, grac
   if (home.isOpen === false) lane.isOpen ??= false
 }
 
-/** Jobs that a consumer of the automatic rule failed are due at once for the function's own workers. */
+/**
+ * Jobs that failed at a consumer under the automatic rule are due at once for the function's own
+ * workers.
+ */
 export function takeBackBridged(world: MemoryWorld, lane: MemoryLane): void {
   const ids = [...lane.bridged].filter((id) => lane.scheduled.delete(id))
   lane.bridged.clear()
@@ -24,7 +27,7 @@ export function takeBackBridged(world: MemoryWorld, lane: MemoryLane): void {
   if (ids.length > 0) wakeAll(world, lane.lane, ids.length)
 }
 
-/** Notes by-name workers that are there. True for a closed lane whose jobs none of them is there for. */
+/** Notes by-name workers. True for a closed lane with jobs and no such worker. */
 export function healLane(world: MemoryWorld, lane: MemoryLane, graceMs: number): boolean {
   const nowMs = world.nowMs()
   if (lane.byName > 0 || lane.closedUntilMs > nowMs + graceMs) lane.noteNamed(nowMs, graceMs)
@@ -34,7 +37,7 @@ export function healLane(world: MemoryWorld, lane: MemoryLane, graceMs: number):
   return isClosed && lane.byName <= 0 && lane.queued > 0 && workers > lane.byName
 }
 
-/** Tells if consumers are given jobs of a lane, and why. */
+/** Says if consumers get jobs of a lane, and why. */
 export function opennessOf(world: MemoryWorld, lane: MemoryLane): LaneOpenness {
   const closed = lane.isOpen === false ? 'shut' : 'closed'
   return {

@@ -9,7 +9,7 @@ import { others, release } from '../jobs/finish.ts'
 import { stateOf, type MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
-/** Takes what a running job says; false where the token is not its own. */
+/** Takes a running job's report; false if the token is not its own. */
 export function takeReport(
   world: MemoryWorld,
   node: string,
@@ -37,7 +37,9 @@ function eventOf(report: Report): JobEvent {
   return { kind, dividend, divisor }
 }
 
-/** Moves the due jobs into the queues of their lanes, the earliest first; gives how many each lane got. */
+/**
+ * Moves due jobs into the queues of their lanes, the earliest first; returns the number per lane.
+ */
 export function promoteDue(world: MemoryWorld): { readonly lane: string; readonly jobs: number }[] {
   const due = [...world.lanes].flatMap((lane) =>
     [...lane.scheduled]
@@ -62,7 +64,7 @@ export function promoteDue(world: MemoryWorld): { readonly lane: string; readonl
   return [...moved].map(([lane, jobs]) => ({ lane, jobs }))
 }
 
-/** The leases of a lane that are past their deadline. */
+/** Expired leases of a lane. */
 export function expiredIn(world: MemoryWorld, lane: MemoryLane, max: number): LeasedJob[] {
   const late = [...lane.busy].filter(([, deadlineMs]) => deadlineMs <= world.nowMs())
   return late.slice(0, max).flatMap(([id]) => {
@@ -80,7 +82,7 @@ export function heldIn(world: MemoryWorld, lane: MemoryLane, node: string): Held
   })
 }
 
-/** A node that is gone; its jobs have lost a worker where it died. */
+/** A node that left or died; jobs of a dead node count as lost workers. */
 interface Departure {
   readonly node: string
   readonly isDeath: boolean
@@ -88,7 +90,7 @@ interface Departure {
   readonly failure?: string | undefined
 }
 
-/** Forgets a node in a lane: its clients, its workers, and what its by-name workers hold. */
+/** Forgets a node in a lane: its clients, its workers, and the jobs of its by-name workers. */
 export function forgetNodeIn(
   world: MemoryWorld,
   lane: MemoryLane,
@@ -102,14 +104,14 @@ export function forgetNodeIn(
   })
   if (lane.workers.get(node)?.named) lane.noteNamed(world.nowMs(), graceMs)
   lane.workers.delete(node)
-  // Nobody is left out of what follows: the node that does this has clients, too.
+  // All nodes are notified, this one too: it has clients of its own.
   const settled = held.map((job) =>
     release(world, '', lane, job, { lost: isDeath, maxLosses, ...(failure && { failure }) }),
   )
   return settled.filter((outcome) => outcome === 'requeued').length
 }
 
-/** Every node hears that jobs may have come into a lane. */
+/** Tells every node that jobs may have come into a lane. */
 export function wakeAll(world: MemoryWorld, lane: string, jobs: number): void {
   world.tell(
     () => true,

@@ -55,7 +55,7 @@ export class MemoryNativeStore implements NativeStore {
     })
   }
 
-  /** The hashes that {@link sweep} reads hold the jids as well. */
+  /** The hashes that {@link sweep} reads contain the jids as well. */
   sweepJids(): Promise<{ readonly refs: readonly JobRef[]; readonly next: undefined }> {
     return this.#step(() => ({ refs: [], next: undefined }))
   }
@@ -116,7 +116,7 @@ function signOf(lane: MemoryLane, job: MemoryJob): string | undefined {
   return isQueued ? undefined : `stray ${job.id} ${job.enqueuedAtMs}`
 }
 
-/** Remembers what looks left behind, and ends what was cleared away; true where there is any. */
+/** Notes possible orphans, and ends jobs that were cleared; true if there are any. */
 function addCandidates(world: MemoryWorld, lane: MemoryLane): boolean {
   let isSuspicious = false
   for (const job of [...lane.all()]) {

@@ -3,7 +3,7 @@ import type { MemoryJob } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 import type { NativePeer } from '../../contract/store-world.ts'
 
-/** Seconds that a native client's finished job stays. */
+/** Retention of a native client's finished job, seconds. */
 export const nativeRetentionSeconds = 90_000
 
 /** A GearMonkey client and worker on a store in memory. */
