@@ -66,7 +66,7 @@ export class Stage {
   /** Jobs of the run's own, which a gateway may have taken. */
   probes = 0
   readonly jobs: number
-  /** In a cluster: how many jobs of a join were stored, or `void`. */
+  /** Jobs of all clients together. */
   readonly ratePerSecond: number
   readonly #workers: PeerProcess[] = []
   readonly #workerGenerations = new Map<string, number>()

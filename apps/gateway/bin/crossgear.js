@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 
 const program = new URL('../dist/main.js', import.meta.url)
-/** In a checkout: builds, then runs the program. A package has none, and needs none. */
+/** In a checkout: builds first. A published package has no builder and needs none. */
 const builder = new URL('../../../tools/scripts/start.mjs', import.meta.url)
 if (existsSync(program)) {
   await import(program.href)

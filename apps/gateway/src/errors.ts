@@ -1,9 +1,9 @@
-/** 1: the surroundings are at fault (port, store, disk). 2: what the user wrote is. */
+/** 1: the environment is at fault (port, store, disk). 2: the user's input is. */
 export type FailureCode = 1 | 2
 
 /**
- * A reason not to start that the user can act on: one line that says what is wrong and what to do.
- * It is printed as it stands, without a stack.
+ * A reason not to start that the user can act on: one line that says what is wrong and what to do,
+ * printed without a stack.
  */
 export class StartError extends Error {
   override readonly name = 'StartError'
@@ -15,7 +15,7 @@ export class StartError extends Error {
   }
 }
 
-/** The system's own word for a failure (`EADDRINUSE`), or the empty string. */
+/** The system's code of a failure (`EADDRINUSE`), or the empty string. */
 export function systemCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -28,7 +28,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Loaded when it is asked for. */
+/** Loaded on demand. */
 async function migrate(words: readonly string[]): Promise<number> {
   const { runMigrate } = await import('./migrate/run-migrate.ts')
   const { env, stdout, stderr } = process
@@ -41,7 +41,7 @@ async function mirror(words: readonly string[]): Promise<number> {
   return await runMirror(words, { env, stdout, stderr, signal: stopSignal() })
 }
 
-/** A signal ends what is under way in good order, a second one at once. */
+/** A signal ends the work in good order, a second one at once. */
 function stopSignal(): AbortSignal {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())

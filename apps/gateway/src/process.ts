@@ -1,4 +1,4 @@
 import { runProcess } from './cluster/run-process.ts'
 
-// One of the processes of `--processes`: started by its parent, and of no use without one.
+// A child process of `--processes`, started by its parent.
 process.exit(await runProcess())

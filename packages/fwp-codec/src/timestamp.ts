@@ -1,6 +1,6 @@
 const msPerDay = 86_400_000
 const usPerSecond = 1_000_000
-/** The answer to a report on a running job; `known` is false if the worker lost the job. */
+/** 0000-01-01T00:00:00Z and the first moment after year 9999, in Unix milliseconds. */
 const firstMs = -62_167_219_200_000
 const endMs = 253_402_300_800_000
 

@@ -19,7 +19,7 @@ const verbs = [
 /** A verb of the protocol. */
 export type Verb = (typeof verbs)[number]
 
-/** Adds a job to the line, behind those of the same millisecond. */
+/** A line, cut at its first space. */
 export type Command =
   | { readonly verb: Verb; /** A view of the line. */ readonly argument: Buffer }
   | { readonly verb: 'UNKNOWN'; /** At most 64 bytes of it. */ readonly word: string }

@@ -50,10 +50,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what node-resque wrote', () => 
     await queue.end()
   }
 
-  /**
-   * Keeps a cluster's indexes, which are in other slots, up to date with a lane. They are hints: if
-   * a node dies in between, the next regular look at the lane corrects them.
-   */
+  /** Runs a real worker until a queue is empty; the arguments of what it ran. */
   async function workOff(queue: string): Promise<unknown[]> {
     const ran: unknown[] = []
     const perform = (...args: unknown[]) => {

@@ -1,5 +1,5 @@
--- One step of a node: what running jobs say, outcomes, submissions and claims, in this order, each part in the order of
--- its arrival. What refuses the part of a lane does not refuse the others.
+-- One step of a node: reports, outcomes, submissions and claims, in this order, each part in the order of arrival. A
+-- lane that is refused does not affect the others.
 -- KEYS: one of the slot (for routing). ARGV: open, close, packed:
 --   node, default reserve_for of consumers (ms), dead set's most, dead seconds, number of the first token,
 --   reports: count, per report: lane, kind (data, warning, status), id, token, and two strings: data and -, or
@@ -47,7 +47,7 @@ local reported, ended, submitted, claimed = {}, {}, {}, {}
 
 local reports, at = given[6], 7
 local outcomesAt = at + 6 * reports
--- Whose events are heard here has to be known before the first is published.
+-- Known before the first event is published: the lanes that this node listens to.
 local function skipOutcomes(from)
   local lanes = given[from]
   from = from + 1

@@ -4,7 +4,7 @@ import { percentilesOf } from './latency.ts'
 
 const targetMs = atMost(1.2)
 
-/** Monotonic milliseconds; only differences mean anything. */
+/** Latency where thousands of workers sleep on the function, against a gateway where none does. */
 export const idleWorkers: RowGroup = {
   name: 'idle-workers',
   async measure(bench) {

@@ -13,7 +13,7 @@ export const soakRatePerSecond = 300
 /** Jobs end a little before the faults do, so that the last faults meet idle workers too. */
 const busyShare = 0.9
 
-/** Looks for leases of claims whose answer was lost: no worker has received them. */
+/** Faults that can happen at any moment. */
 const blows: readonly ((stage: Stage) => Promise<void>)[] = [
   (stage) => killAndRestart(stage, stage.random.pick(stage.gateways)),
   (stage) => drainAndRestart(stage, stage.random.pick(stage.gateways)),

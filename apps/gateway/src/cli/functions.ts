@@ -12,7 +12,8 @@ export type FunctionAction = (typeof functionActions)[number]
 type Write = (line: string) => void
 
 /**
- * `functions list|open|close`: which functions Faktory consumers are given, at the store of a gateway that runs.
+ * `functions list|open|close`: which functions Faktory consumers get, at the store of a running
+ * gateway.
  *
  * @throws StartError
  */
@@ -37,7 +38,7 @@ export async function runFunctions(
   }
 }
 
-/** The store that is given, or the private one of the data dir if a gateway has it running. */
+/** The given store, or the private one of the data dir if a gateway runs it. */
 async function addressOf({ redisUrl, dataDir }: Config): Promise<StoreAddress> {
   const given = redisUrl === undefined ? undefined : parseStoreUrl(redisUrl)
   if (given) return given
@@ -86,7 +87,7 @@ function isOf(lane: string, functions: readonly string[], names: LaneNames): boo
   return functions.some((name) => name === names.parse(lane).fn || names.canonical(name) === lane)
 }
 
-/** All lanes of the functions; one that nobody has named so far is made. */
+/** All lanes of the functions; an unknown one is created. */
 async function lanesOf(
   store: RedisStore,
   names: LaneNames,

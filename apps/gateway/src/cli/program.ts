@@ -10,7 +10,7 @@ export interface CommandLine {
   readonly env: ConfigSources['env']
   /** Runs the gateway and returns the exit code. */
   readonly serve: (config: Config) => Promise<number>
-  /** Takes a line of what a command that ends by itself has to say. */
+  /** Prints a line of a command that ends by itself. */
   readonly print: (line: string) => void
 }
 
@@ -72,7 +72,7 @@ interface Actions {
   ) => Promise<void>
 }
 
-/** Settings by which `functions` finds the store and names lanes as the gateway does. */
+/** Options by which `functions` finds the store and names lanes. */
 const functionsOptions = ['redisUrl', 'dataDir', 'config', 'bridgeFaktory'] as const
 
 function createProgram(version: string, { serve, functions }: Actions): Command {
@@ -101,12 +101,12 @@ function createProgram(version: string, { serve, functions }: Actions): Command 
     .argument('[functions...]', 'functions, or lanes of them such as mail@bulk')
     .action(functions)
   for (const name of functionsOptions) functionsCommand.addOption(commanderOption(name))
-  // Listed here for the help alone: its words are not commander's, see gearmand/run.ts.
+  // For the help text only: its own parser reads the words, see gearmand/run.ts.
   program
     .command('gearmand')
     .usage("[gearmand's options]")
     .description("run the gateway with gearmand's own options: see crossgear gearmand --help")
-  // Listed for the help alone as well: see migrate/arguments.ts.
+  // For the help text only: see migrate/arguments.ts.
   program
     .command('migrate')
     .usage('<command> [options]')
@@ -115,7 +115,7 @@ function createProgram(version: string, { serve, functions }: Actions): Command 
     .command('mirror')
     .usage('[options]')
     .description('submit copies of jobs to a second server: see crossgear mirror --help')
-  // The default command's options are what a person looks for under `crossgear --help`.
+  // `crossgear --help` shows the default command's options.
   const help = new Help()
   const layout = { formatItem, helpWidth: helpWidth() }
   serveCommand.configureHelp(layout)
@@ -130,7 +130,7 @@ function createProgram(version: string, { serve, functions }: Actions): Command 
   return program
 }
 
-/** Without a default: only what the command line itself gives may win over the environment. */
+/** Without a default: only explicit flags may override the environment. */
 function commanderOption(name: OptionName): Option {
   const { argument, help, group, fallback, shownFallback } = optionRow(name)
   const shown = shownFallback ?? String(fallback)
@@ -148,21 +148,21 @@ function explain(error: CommanderError, words: readonly string[]): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}: see crossgear --help.`
 }
 
-/** Columns that a description needs to stand beside its option; with fewer it stands below. */
+/** Least width for a description beside its option; below that it moves to the next line. */
 const minBeside = 40
 const indent = '      '
-/** Longer lines are hard to read, however wide the terminal is. */
+/** Longest lines of help, however wide the terminal is. */
 const maxWidth = 120
 const defaultWidth = 80
 
-/** Columns of help: those of the terminal, else 80. */
+/** Columns of help: the terminal's, else 80. */
 export function helpWidth(): number {
   const { columns } = process.stdout
-  // A terminal that does not know its width says 0.
+  // A terminal of unknown width reports 0.
   return Math.min(columns > 0 ? columns : defaultWidth, maxWidth)
 }
 
-/** One option and its description, wrapped at the width of the help. */
+/** An option and its description, wrapped at the width of the help. */
 export function formatItem(
   term: string,
   termWidth: number,

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
 
-/** The Faktory server that INFO names: client libraries compare the number. */
+/** Faktory version in INFO: client libraries compare the number. */
 export const faktoryVersion = '1.10.0'
 
-/** The line that `--version` prints. */
+/** Output of `--version`. */
 export function versionLine(version: string): string {
   return `${version} (answers as gearmand ${gearmandVersions['1.1'].number} and Faktory ${faktoryVersion})`
 }
 
-/** The version in the package's own package.json. */
+/** Version from the package's own package.json. */
 export function readVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
   return (JSON.parse(text) as { version: string }).version

@@ -4,21 +4,21 @@ import type { ListenAddress } from '../net/listen.ts'
 import { type OpenedPort, openHere, type PortRequest, type Surplus } from '../net/open-port.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 
-/** Connections that are on their way to one process; more go to others, or wait until it has taken these. */
+/** Most connections on their way to one process; more go to others, or wait. */
 const mostUnsent = 8
 
 export interface DispatcherParts {
-  /** Connections of a port at once, over all processes. */
+  /** Connections of a port, over all processes. */
   readonly maxConnections: number
-  /** Of one address; 0: any number. */
+  /** Connections of one address; 0: any number. */
   readonly maxPerAddress: number
   readonly processes: () => readonly GatewayProcess[]
 }
 
 /**
- * Listens for all processes, and hands each connection to the one that has the fewest of its port. While
- * none can take one, connections wait: a process that stands still gets no more, and one that is started
- * again finds them.
+ * Listens for all processes and hands each connection to the one with the fewest on its port.
+ * Connections wait while no process can take one: a frozen process gets no more, and a restarted
+ * one finds them.
  */
 export class ConnectionDispatcher {
   readonly #parts: DispatcherParts
@@ -33,13 +33,13 @@ export class ConnectionDispatcher {
   }
 
   /**
-   * Opens the ports that each process wished for, in the same order.
+   * Opens the ports that each process requested, in the same order.
    *
    * @throws StartError that says what to do.
    */
   async open(portRequests: readonly PortRequest[]): Promise<readonly ListenAddress[]> {
     for (const [port, portRequest] of portRequests.entries()) {
-      // Paused: what a peer says first is for the process that gets it.
+      // Paused: the first bytes are for the process that gets the connection.
       const create = () =>
         createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
           socket.on('error', () => socket.destroy())
@@ -51,7 +51,7 @@ export class ConnectionDispatcher {
     return this.#ports.map(({ address }) => address)
   }
 
-  /** A process came, or can take more. */
+  /** A process was added, or can take more connections. */
   look(): void {
     for (const [port, waiting] of this.#waiting.entries()) {
       while (waiting.length > 0) {
@@ -64,7 +64,7 @@ export class ConnectionDispatcher {
     if (this.#isStopping) this.#stopShut()
   }
 
-  /** Ports are closed as the processes shut them. */
+  /** From now on ports close as the processes shut them. */
   stopping(): void {
     this.#isStopping = true
     this.look()
@@ -111,7 +111,7 @@ export class ConnectionDispatcher {
     }
   }
 
-  /** Of those that can take one, the one with the fewest connections; of equals, the next in turn. */
+  /** The available process with the fewest connections; of equals, the next in turn. */
   #choose(port: number): GatewayProcess | undefined {
     const all = this.#parts.processes()
     let best: GatewayProcess | undefined

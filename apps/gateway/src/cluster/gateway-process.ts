@@ -15,15 +15,15 @@ import type {
   ToParent,
 } from './messages.ts'
 
-/** From the sources as from the build. */
+/** Works from source and from the build. */
 const program = fileURLToPath(new URL(`../process${extname(import.meta.url)}`, import.meta.url))
 const answersWithinMs = 4000
 
-/** Messages of a process to its parent, unasked. */
+/** Messages of a process to its parent. */
 export interface ProcessEvents {
   readonly shutdown: (graceful: boolean) => void
   readonly news: (news: FaktoryNews, from: GatewayProcess) => void
-  /** It has been sent a connection, and can take another; or it takes no more. */
+  /** It can take another connection, or takes no more. */
   readonly changed: () => void
 }
 
@@ -32,15 +32,15 @@ interface Pending {
   readonly reject: (error: Error) => void
 }
 
-/** The parent's view of one of the processes that do the gateway's work. */
+/** A process as its parent sees it. */
 export class GatewayProcess {
   readonly number: number
   readonly startedAt = performance.now()
-  /** The doors of the process. Rejects with a StartError if it cannot start. */
+  /** Its doors. Rejects with a StartError if it cannot start. */
   readonly prepared: Promise<Prepared>
-  /** Settles with how it ended. */
+  /** Settles with the way it ended. */
   readonly exited: Promise<string>
-  /** It is prepared, and has not ended. */
+  /** True from its start until its end. */
   serves = false
   readonly #child: ChildProcess
   readonly #events: ProcessEvents
@@ -48,11 +48,11 @@ export class GatewayProcess {
   /** By port and address. */
   readonly #addresses = new AddressCounts()
   readonly #shut = new Set<number>()
-  /** Connections that are not sent yet, and what to do if they never are. */
+  /** Connections not sent yet, and what to do if they never are. */
   readonly #unsent = new Map<Socket, () => void>()
   readonly #pending = new Map<number, Pending>()
   #lastOrder = 0
-  /** Before its first sign of life none is missed: loading a program may take its time. */
+  /** Undefined before its first sign of life: loading may take long. */
   #silentLooks: number | undefined
 
   constructor(number: number, events: ProcessEvents) {
@@ -100,7 +100,7 @@ export class GatewayProcess {
     return this.#addresses.of(keyOf(port, address))
   }
 
-  /** Connections that it has not yet been sent: it takes one after the other. */
+  /** Connections that wait to be sent, one after the other. */
   get unsent(): number {
     return this.#unsent.size
   }
@@ -109,7 +109,7 @@ export class GatewayProcess {
     return this.serves && !this.#shut.has(port)
   }
 
-  /** Hands over a connection; `undelivered` is called if it ended before it could be sent. */
+  /** Hands a connection over; `undelivered` is called if the process ends before it was sent. */
   hand(connection: HandedConnection, socket: Socket, undelivered: () => void): void {
     if (!connection.surplus) this.#count(connection)
     this.#unsent.set(socket, undelivered)
@@ -131,8 +131,8 @@ export class GatewayProcess {
   }
 
   /**
-   * Asks for something. Rejects if it ends before it answers, or has not within so many milliseconds;
-   * 0: however long it takes.
+   * Sends a request. Rejects if the process ends first, or takes longer than this many
+   * milliseconds; 0: no limit.
    */
   ask<Name extends OrderName>(
     withinMs: number | undefined,
@@ -167,14 +167,14 @@ export class GatewayProcess {
     })
   }
 
-  /** Looks at it: how often that was done since it gave a sign of life. */
+  /** Counts and returns looks since its last sign of life. */
   look(): number {
     if (this.#silentLooks === undefined) return 0
     this.#silentLooks += 1
     return this.#silentLooks
   }
 
-  /** It closes its connections and ends. */
+  /** Closes its connections and ends. */
   close(): void {
     this.serves = false
     this.#send({ what: 'close' })

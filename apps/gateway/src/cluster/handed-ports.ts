@@ -4,11 +4,11 @@ import type { OpenPort, PortRequest, Surplus } from '../net/open-port.ts'
 import type { HandedConnection, ToParent } from './messages.ts'
 
 /**
- * The ports of a process that does not listen: its parent does, and hands it connections. The doors see
- * no difference.
+ * Ports of a process that does not listen itself: its parent hands it connections. The doors see no
+ * difference.
  */
 export class HandedPorts {
-  /** In the order in which the doors asked: the same in every process of a gateway. */
+  /** In the order in which the doors asked: the same in every process. */
   readonly portRequests: PortRequest[] = []
   readonly #servers: Server[] = []
   readonly #surplus = new WeakMap<Socket, Surplus>()
@@ -22,7 +22,7 @@ export class HandedPorts {
     const port = this.portRequests.push(portRequest) - 1
     const server = create()
     this.#servers.push(server)
-    // From then on an HTTP server looks for requests that take too long.
+    // From now on an HTTP server checks for slow requests.
     server.emit('listening')
     let isShut = false
     return Promise.resolve({
@@ -35,12 +35,15 @@ export class HandedPorts {
     })
   }
 
-  /** No more connections, whatever the doors still take. */
+  /** Shuts all ports. */
   shutAll(): void {
     for (const port of this.portRequests.keys()) this.#send({ what: 'shut', port })
   }
 
-  /** A connection came, or died on the way. One that is surplus is not counted by the parent. */
+  /**
+   * Takes a connection, or the news that it died on the way. The parent does not count a surplus
+   * one.
+   */
   take({ port, address, surplus }: HandedConnection, socket: Socket | undefined): void {
     const closed = (): void => {
       if (!surplus) this.#send({ what: 'closed', port, address })
@@ -50,7 +53,7 @@ export class HandedPorts {
       closed()
       return
     }
-    // As node's own HTTP server has it: a client may end its side once it has asked.
+    // As Node's own HTTP server does: a client may end its side after its request.
     socket.allowHalfOpen = server instanceof HttpServer
     if (surplus) this.#surplus.set(socket, surplus)
     socket.once('close', closed)

@@ -10,18 +10,18 @@ import type { Readiness } from '../ops/web-server.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
 import type { DoorTls } from '../server/doors.ts'
 
-/** Where a process writes its log. */
+/** Destination of a process's log. */
 export type LogTarget =
   | { readonly kind: 'stdout'; readonly level: Config['logLevel']; readonly voice: Voice }
-  /** As gearmand does: a path, `stderr` or `none`; gearmand's own if left out. */
+  /** As in gearmand: a path, `stderr` or `none`; the default is gearmand's. */
   | { readonly kind: 'file'; readonly level: Config['logLevel']; readonly path?: string }
 
-/** A configuration without functions, which cannot be sent. */
+/** A configuration without functions, so that it can be sent. */
 export type PlainConfig = Omit<Config, 'cron'> & { readonly cron: readonly object[] }
 
 /** The task of a process. */
 export interface Task {
-  /** From 1. */
+  /** Counted from 1. */
   readonly number: number
   readonly config: PlainConfig
   readonly version: string
@@ -29,13 +29,13 @@ export interface Task {
   readonly store: Omit<OpenStore, 'close'>
   readonly log: LogTarget
   readonly verbosity?: string
-  /** The parent, which is the gateway to those who send signals. */
+  /** The parent: for senders of signals it is the gateway. */
   readonly pid: number
-  /** How often it says that it lives, ms. */
+  /** Interval of its signs of life, ms. */
   readonly aliveEveryMs: number
 }
 
-/** A request for a page of the web port, its body read. */
+/** A request for a page of the web port, with its body. */
 export interface PlainRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
@@ -44,9 +44,9 @@ export interface PlainRequest {
   readonly body: Uint8Array
 }
 
-/** Requests of the parent, by name. */
+/** Requests from the parent, by name. */
 export interface Orders {
-  /** Its own counters. */
+  /** The process's own counters. */
   readonly figures: () => Promise<readonly Figure[]>
   /** Figures of the store, the same at every process. */
   readonly storeScrape: () => Promise<StoreScrape>
@@ -61,13 +61,13 @@ export interface Orders {
 
 export type OrderName = keyof Orders
 
-/** The message to a process about a connection that it is given. */
+/** Describes a handed connection to its process. */
 export interface HandedConnection {
-  /** The place among the ports wished for. */
+  /** Index among the requested ports. */
   readonly port: number
-  /** The name it is counted under. */
+  /** Name that it is counted under. */
   readonly address: string
-  /** It is one too many: to be refused, and not counted. */
+  /** One too many: to be refused and not counted. */
   readonly surplus?: Surplus
 }
 
@@ -84,7 +84,7 @@ export type ToChild =
   | { readonly what: 'news'; readonly news: FaktoryNews }
   | { readonly what: 'close' }
 
-/** The doors of a process, by name, and the ports that they wish for, in the same order. */
+/** Doors of a process by name, and the ports that they request, in the same order. */
 export interface Prepared {
   readonly names: readonly string[]
   readonly portRequests: readonly PortRequest[]
@@ -99,7 +99,7 @@ export type ToParent =
   | { readonly what: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly what: 'refusal'; readonly id: number; readonly message: string }
   | { readonly what: 'closed'; readonly port: number; readonly address: string }
-  /** It takes no more connections for the port. */
+  /** It takes no more connections on the port. */
   | { readonly what: 'shut'; readonly port: number }
   | { readonly what: 'news'; readonly news: FaktoryNews }
   /** The text command `shutdown` came. */

@@ -11,10 +11,10 @@ import { Processes } from './processes.ts'
 import { SharedFigures } from './shared-figures.ts'
 import { sharedPages } from './shared-pages.ts'
 
-/** How often a process says that it lives, ms. */
+/** Interval of a process's signs of life, ms. */
 const usualAliveEveryMs = 5000
 
-/** Opens a gateway whose work is done by several processes, while this one looks after them. */
+/** Opens a gateway with several working processes; this one is their parent. */
 export async function openProcesses(opening: Opening, closers: Closers): Promise<RunningGateway> {
   const { config, log, ways, tls, version, voice, shutdown, fail } = opening
   const { aliveEveryMs = usualAliveEveryMs } = ways

@@ -3,11 +3,11 @@ import { oneLine } from '../errors.ts'
 import type { FaktoryNews, PeerProcesses } from '../faktory/context.ts'
 import type { HandedConnection, Orders, Task, ToChild, ToParent } from './messages.ts'
 
-/** Events of a process's parent. */
+/** Events from a process's parent. */
 export interface ParentEvents {
   readonly start: (task: Task) => void
   readonly connection: (connection: HandedConnection, socket: Socket | undefined) => void
-  /** It is to end; or, with true, its parent has died. */
+  /** The process is to end; true: its parent has died. */
   readonly end: (isOrphan: boolean) => void
 }
 
@@ -27,17 +27,17 @@ export class ParentLink implements PeerProcesses {
     process.on('disconnect', () => events.end(true))
   }
 
-  /** Orders are carried out from now on. */
+  /** Requests are carried out from now on. */
   obeyWith(orders: Orders): void {
     this.#orders = orders
   }
 
-  /** To nobody where the parent has died. */
+  /** Does nothing if the parent has died. */
   send(message: ToParent): void {
     if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
   }
 
-  /** Resolves when the message has left. */
+  /** Resolves once the message was sent. */
   sendLast(message: ToParent): Promise<void> {
     return new Promise((resolve) => {
       if (process.connected) process.send?.(message, undefined, undefined, () => resolve())

@@ -1,14 +1,14 @@
 import type { Config } from '../config/load-config.ts'
 import type { PlainConfig } from './messages.ts'
 
-/** For what belongs to a packet beside its data. */
+/** Room for the parts of a packet besides its data. */
 const spareBytes = 1024 * 1024
 
-/** The configuration of each process: bounds over all of them are shared out. */
+/** Configuration of each process: common bounds are divided among them. */
 export function plainConfig(config: Config): PlainConfig {
   const { processes, maxBufferedBytes, maxPacketBytes } = config
   const share = Math.ceil(maxBufferedBytes / processes)
-  // A packet of the largest size has room in any of them.
+  // Each has room for a packet of the largest size.
   const least = Math.min(maxBufferedBytes, maxPacketBytes + spareBytes)
   return {
     ...config,

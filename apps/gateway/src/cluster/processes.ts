@@ -6,13 +6,13 @@ import { GatewayProcess, type ProcessEvents } from './gateway-process.ts'
 import type { Prepared, Task } from './messages.ts'
 import { Watchdog } from './watchdog.ts'
 
-/** A process is started again at once, but no sooner than so long after its last start. */
+/** Least time between two starts of a process, ms. */
 const againAfterMs = 1000
-/** Starts of a process that fail in a row, the store being well, before the gateway gives up. */
+/** Failed starts in a row, with a healthy store, after which the gateway gives up. */
 const mostFailedStarts = 5
-/** Sooner than the web port gives up. */
+/** Shorter than the web port's own limit. */
 const readyWithinMs = 1500
-/** How long processes may take to close their connections. */
+/** Time for processes to close their connections. */
 const closeWithinMs = 10_000
 
 export interface ProcessesParts {
@@ -23,11 +23,11 @@ export interface ProcessesParts {
   readonly storeAnswers: () => Promise<boolean>
   /** A process serves, or takes no more connections. */
   readonly changed: () => void
-  /** A process that served has ended. */
+  /** A serving process has ended. */
   readonly departed: (process: GatewayProcess) => void
   /** A process cannot be started any more. */
   readonly fail: (reason: string) => void
-  /** How often a process says that it lives, ms. */
+  /** Interval of a process's signs of life, ms. */
   readonly aliveEveryMs: number
 }
 
@@ -40,7 +40,7 @@ export class Processes {
   readonly #watchdog: Watchdog
   #taskOf: ((number: number) => Task) | undefined
 
-  /** They start, and wait for what they are to do. */
+  /** Starts the processes, which then wait for their task. */
   constructor(parts: ProcessesParts) {
     this.#parts = parts
     this.#all = Array.from({ length: parts.count }, (_, at) => this.#fork(at + 1))
@@ -53,7 +53,7 @@ export class Processes {
   }
 
   /**
-   * Tells them what they are to do; resolves with what each takes connections for when all do.
+   * Sends the tasks; resolves with the doors of each process once all are ready.
    *
    * @throws StartError, the first of any of them.
    */
@@ -64,12 +64,12 @@ export class Processes {
     return prepared ?? { names: [], portRequests: [] }
   }
 
-  /** From now on a process that ends is started again. */
+  /** From now on a process that ends is restarted. */
   keep(): void {
     for (const process of this.#all) void this.#keep(process)
   }
 
-  /** Processes that end are left so. */
+  /** From now on processes that end are not restarted. */
   leave(): void {
     this.#stopping.abort()
   }
@@ -86,7 +86,7 @@ export class Processes {
     return answers.find(({ ready }) => !ready) ?? { ready: true }
   }
 
-  /** Jobs in the hands of their workers, and queued ones: none if none of them knows of one. */
+  /** Jobs that their workers hold, and queued ones. */
   async unfinished(): Promise<number> {
     const counts = await Promise.all(
       this.#serving().map((process) => process.ask(undefined, 'unfinished')),
@@ -94,12 +94,12 @@ export class Processes {
     return counts.reduce((sum, count) => sum + count, 0)
   }
 
-  /** Asks all; one that ends meanwhile has done so too. */
+  /** Asks all; a process that ends meanwhile counts as done. */
   async notifyAll(name: 'stopAccepting' | 'drain' | 'idle' | 'reopenLog'): Promise<void> {
     await Promise.allSettled(this.#serving().map((process) => process.ask(0, name)))
   }
 
-  /** They close their connections and end; those that do not are ended. */
+  /** They close their connections and end; the others are killed. */
   async close(): Promise<void> {
     this.leave()
     for (const process of this.#all) process.close()
@@ -148,7 +148,7 @@ export class Processes {
     }
   }
 
-  /** The next process of the same number, once it serves; undefined if the gateway stops. */
+  /** The successor of a process once it serves; undefined if the gateway stops. */
   async #again(ended: GatewayProcess): Promise<GatewayProcess | undefined> {
     const { signal } = this.#stopping
     let { startedAt } = ended
@@ -167,7 +167,7 @@ export class Processes {
         await process.exited
         if (this.#isStopping()) return undefined
         this.#parts.log.error(`Process ${ended.number} did not start: ${oneLine(error)}`)
-        // Without its store no process can start: that is waited for.
+        // No process can start without the store, so this waits for it.
         if (await this.#storeTakesJobs()) failures += 1
       }
     }
@@ -177,7 +177,7 @@ export class Processes {
     return undefined
   }
 
-  /** As a process that serves finds. */
+  /** Asks a serving process. */
   async #storeTakesJobs(): Promise<boolean> {
     const [process] = this.#serving()
     if (!process) return await this.#parts.storeAnswers()

@@ -11,11 +11,11 @@ import type { LogTarget, Orders, PlainRequest, Task } from './messages.ts'
 import { ParentLink } from './parent-link.ts'
 import { bodyOf } from './shared-pages.ts'
 
-/** These reach all processes of a terminal or a service: the parent alone says what is to be done. */
+/** These reach all processes of a terminal or service: only the parent acts on them. */
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const
 const toldToEnd = 'told to end'
 
-/** Does the work of one of several processes, until its parent says that it is to end or dies. */
+/** Works as one of several processes until its parent ends it or dies. */
 export async function runProcess(): Promise<number> {
   for (const signal of signals) process.on(signal, () => undefined)
   let start: (task: Task) => void = () => undefined
@@ -68,7 +68,7 @@ async function open(task: Task, { log, link, ports, closers }: OpeningProcess) {
   const composition = await compose({
     ...{ version, tls, log },
     config: { ...task.config, cron: task.config.cron.map((entry) => readCronEntry(entry)) },
-    // Its parent opened it, and closes it.
+    // The parent opened it and closes it.
     store: { ...store, close: () => Promise.resolve() },
     shutdown: (graceful) => link.send({ what: 'shutdown', graceful }),
     ...(verbosity !== undefined && { verbosity }),
@@ -80,7 +80,7 @@ async function open(task: Task, { log, link, ports, closers }: OpeningProcess) {
   return composition
 }
 
-/** The requests that the parent may make. */
+/** Requests that the parent may make. */
 function orders(composition: Composition, reopen: () => void): Orders {
   const gateway = endable(composition)
   return {
@@ -109,7 +109,7 @@ function pageRequest(request: PlainRequest): PageRequest {
   }
 }
 
-/** The log, whose lines say which process writes them, and how it is opened anew. */
+/** The log, with the process's number in its lines, and the function that reopens it. */
 function openLog(target: LogTarget, number: number): { log: Logger; reopen: () => void } {
   if (target.kind === 'stdout') {
     const log = createLogger(target.level, target.voice).child({ process: number })

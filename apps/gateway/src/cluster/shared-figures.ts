@@ -10,21 +10,21 @@ import type { GatewayProcess } from './gateway-process.ts'
 
 type Figures = readonly Figure[]
 
-/** The parent's own figures that are of interest: the rest tells of an event loop that does little. */
+/** The parent's own figures of interest: the rest describes an idle event loop. */
 const ownName = /^(process_|crossgear_)/
-/** Kept when a process has ended, so that no sum ever goes down. */
+/** Kept after a process has ended, so that no sum goes down. */
 const lastingTypes: ReadonlySet<string> = new Set(['counter', 'histogram'])
-/** Not to be added up: the gateway started when the parent did. */
+/** Not summed: the gateway started when its parent did. */
 const started = 'process_start_time_seconds'
 
-/** The figures of all processes as those of one gateway. */
+/** Figures of all processes as those of one gateway. */
 export class SharedFigures implements FigureSources {
   readonly #processes: () => readonly GatewayProcess[]
   readonly #gearmandVersion: string
   readonly #own = new Registry()
   readonly #restarts: Counter
   readonly #last = new Map<GatewayProcess, Figures>()
-  /** Of processes that have ended. */
+  /** Figures of ended processes. */
   #departed: Figures = []
 
   constructor(processes: () => readonly GatewayProcess[], gearmandVersion: string) {
@@ -45,7 +45,7 @@ export class SharedFigures implements FigureSources {
     })
   }
 
-  /** Keeps the last figures of a process that has ended. */
+  /** Keeps the last figures of an ended process. */
   departed(process: GatewayProcess): void {
     this.#restarts.inc()
     const last = this.#last.get(process) ?? []
@@ -54,7 +54,7 @@ export class SharedFigures implements FigureSources {
     this.#departed = aggregate([this.#departed, lasting])
   }
 
-  /** A process that does not answer is shown as it was. */
+  /** A process that does not answer is shown with its last figures. */
   async node(): Promise<Figures> {
     const all = await Promise.all(
       this.#serving().map(async (process) => {

@@ -4,7 +4,7 @@ import type { PlainRequest } from './messages.ts'
 
 const reads: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
-/** Pages of the web port as the parent answers them: with the help of the processes. */
+/** Pages of the web port, answered by the parent with the help of the processes. */
 export function sharedPages(
   processes: () => readonly GatewayProcess[],
 ): Readonly<Record<string, Page>> {
@@ -27,14 +27,14 @@ export function sharedPages(
   }
 }
 
-/** The request as a page of a process sees it. */
+/** The request body as a process's page sees it. */
 export async function* bodyOf({ body }: PlainRequest): AsyncGenerator<Uint8Array> {
   yield Promise.resolve(body)
 }
 
 async function plain(request: PageRequest): Promise<PlainRequest> {
   const { method, url, headers, socket } = request
-  // Gone with the connection, if that ends before the body does.
+  // Lost once the connection ends.
   const { remoteAddress } = socket
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -51,7 +51,7 @@ async function plain(request: PageRequest): Promise<PlainRequest> {
   }
 }
 
-/** A worker as `/busy` shows it, as far as processes add to each other. */
+/** A worker as `/busy` shows it; processes add to each other. */
 interface ShownWorker {
   readonly wid?: string
   readonly jobs: number
@@ -59,7 +59,7 @@ interface ShownWorker {
   readonly seconds_since_beat: number
 }
 
-/** A worker has connections to any of the processes. */
+/** Merges workers, whose connections may be at any process. */
 function joined(answers: readonly Answer[]): readonly ShownWorker[] {
   const workers = new Map<string | ShownWorker, ShownWorker>()
   for (const { body } of answers) {

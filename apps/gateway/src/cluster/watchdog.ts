@@ -1,19 +1,19 @@
 import type { Logger } from '../ops/log/logger.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 
-/** Looks at a process that is silent, one in the time of each sign of life, before it is ended. */
+/** Looks without a sign of life, one per interval, before a process is ended. */
 const mostSilentLooks = 6
 
 export interface WatchdogParts {
   readonly processes: () => readonly GatewayProcess[]
   readonly log: Logger
-  /** How often a process says that it lives, ms. */
+  /** Interval of a process's signs of life, ms. */
   readonly everyMs: number
 }
 
 /**
- * Ends processes that stand still, as if they had died. What counts is how often this process has looked
- * meanwhile, not how much time went by: where the whole machine stood still, none of them is at fault.
+ * Ends frozen processes. It counts its own looks, not elapsed time: if the whole machine stood
+ * still, no process is at fault.
  */
 export class Watchdog {
   readonly #parts: WatchdogParts

@@ -16,7 +16,7 @@ export interface FileSettings {
   readonly throttles: ReadonlyMap<string, Throttle>
 }
 
-/** Tables of the file that are no settings of the option table. */
+/** Tables of the file outside the option table. */
 const sections = ['routes', 'cron', 'throttles']
 
 const namesByKey = new Map<string, OptionName>()
@@ -25,12 +25,12 @@ for (const name of optionNames) {
   if (key !== null) namesByKey.set(key, name)
 }
 
-/** Tables that settings stand in: `bridge`. */
+/** Tables that contain settings: `bridge`. */
 const tables = new Set(
   [...namesByKey.keys()].flatMap((key) => key.split('.').slice(0, -1).join('.') || []),
 )
 
-/** Reads the TOML file. A key that names no setting is refused, so that no typing error goes unseen. */
+/** Reads the TOML file. Unknown keys are refused, so that no typing error goes unseen. */
 export function readConfigFile(path: string): FileSettings {
   const { routes, cron, throttles, ...settings } = parseFile(path)
   const values = new Map<OptionName, unknown>()
@@ -49,7 +49,7 @@ export function readConfigFile(path: string): FileSettings {
   }
 }
 
-/** A key of an unknown table is mostly one whose table is misspelt: `route.mail.queue`. */
+/** An unknown table is mostly a misspelt one: `route.mail.queue`. */
 function remedyFor(key: string): string {
   const keys = [...namesByKey.keys()]
   const [table = ''] = key.split('.')
@@ -75,7 +75,7 @@ function parseFile(path: string): Record<string, unknown> {
   }
 }
 
-/** `{ bridge: { faktory } }` becomes `bridge.faktory`. An unknown table counts although it is empty. */
+/** `{ bridge: { faktory } }` becomes `bridge.faktory`. An unknown table counts even if empty. */
 function* flatten(table: object, prefix: string): Generator<[string, unknown]> {
   for (const [key, value] of Object.entries(table) as [string, unknown][]) {
     const path = prefix + key

@@ -18,7 +18,7 @@ import { refuseUnknownVariables } from './unknown-variables.ts'
 
 /** Every setting, checked and frozen. */
 export type Config = { readonly [Name in OptionName]: OptionValue<Name> } & {
-  /** By function name. */
+  /** By function. */
   readonly routes: ReadonlyMap<string, Route>
   readonly cron: readonly CronEntry[]
   /** By Faktory queue. */
@@ -26,10 +26,10 @@ export type Config = { readonly [Name in OptionName]: OptionValue<Name> } & {
 }
 
 export interface ConfigSources {
-  /** Values of the command line, as text. */
+  /** Flags of the command line, as text. */
   readonly flags: Readonly<Partial<Record<OptionName, string>>>
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Defaults of a command that differ from the table's. */
+  /** A command's defaults where they differ from the table's. */
   readonly defaults?: Readonly<Partial<Record<OptionName, string>>>
 }
 
@@ -41,7 +41,7 @@ const doorNames = [
 ] as const satisfies OptionName[]
 
 interface Given {
-  /** How the error line names the place. */
+  /** The source's name in the error line. */
   readonly from: string
   readonly value: unknown
 }

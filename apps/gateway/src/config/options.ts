@@ -21,14 +21,14 @@ import {
   yesNo,
 } from './value-kinds.ts'
 
-/** Each has connections of its own to the store. */
+/** Each has its own connections to the store. */
 const maxProcesses = 64
 const yearSeconds = 365 * 24 * 3600
 const weekSeconds = 7 * 24 * 3600
 
 /**
- * A handle is `<prefix>:<lane number>:<id>`, at most 63 bytes. 38 for the prefix leave 6 digits of
- * base 36 (two thousand million lanes) and ids up to 2^53.
+ * A handle is `<prefix>:<lane number>:<id>`, at most 63 bytes: 38 for the prefix leave 6 base-36
+ * digits for the lane (two billion) and ids up to 2^53.
  */
 const maxPrefixBytes = 38
 const hostPrefix = `H:${hostname()}`.replaceAll(/[^!-~]/g, '-').slice(0, maxPrefixBytes)
@@ -314,7 +314,7 @@ export type OptionValue<Name extends OptionName> =
 
 export const optionNames = Object.keys(options) as OptionName[]
 
-/** The row of one option, whatever its type of value. */
+/** The row of an option, whatever its value type. */
 export function optionRow(name: OptionName): OptionRow<unknown> {
   return options[name]
 }
@@ -328,7 +328,7 @@ export function flagOf(name: OptionName): string {
   return `--${separated(name, '-')}`
 }
 
-/** `gearmanPort` is `CROSSGEAR_GEARMAN_PORT`; the first that is set counts. */
+/** `gearmanPort` is `CROSSGEAR_GEARMAN_PORT`; the first one set counts. */
 export function variablesOf(name: OptionName): readonly string[] {
   const own = `CROSSGEAR_${separated(name, '_').toUpperCase()}`
   return [own, ...(optionRow(name).alsoEnv ?? [])]

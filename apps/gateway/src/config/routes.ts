@@ -2,16 +2,16 @@ import * as v from 'valibot'
 import { StartError } from '../errors.ts'
 import { closest } from './unknown-variables.ts'
 
-/** How a payload is translated between a workload and the arguments of a Faktory job. */
+/** Translation between a workload and the arguments of a Faktory job. */
 export type PayloadRule = 'auto' | 'string' | 'json' | 'base64'
 
-/** The configuration of one function. */
+/** Configuration of one function. */
 export interface Route {
-  /** The home queue: Faktory consumers of this queue get the function's jobs. */
+  /** Home queue: its Faktory consumers get the function's jobs. */
   readonly queue?: string
-  /** Tries after the first, whatever the door by which the job came. */
+  /** Retries after the first run, for jobs of every door. */
   readonly retries?: number
-  /** How long a finished job stays readable. */
+  /** Retention of finished jobs. */
   readonly retentionSeconds?: number
   readonly payload?: PayloadRule
 }
@@ -34,7 +34,7 @@ const fields: Record<string, { readonly expected: string; readonly schema: v.Gen
   },
 }
 
-/** The home queue of each function that a route sends elsewhere. */
+/** Home queue of each function with a route. */
 export function routedHomes(routes: ReadonlyMap<string, Route>): ReadonlyMap<string, string> {
   const homes = new Map<string, string>()
   for (const [fn, { queue }] of routes) if (queue !== undefined) homes.set(fn, queue)
@@ -50,7 +50,7 @@ export function isTable(value: unknown): value is Table {
 }
 
 /**
- * Reads the table `[routes]` of the file: `[routes.<function>]`, each with any of `queue`, `retries`,
+ * Reads the table `[routes]` of the file: `[routes.<function>]` with any of `queue`, `retries`,
  * `retention_seconds` and `payload`.
  */
 export function readRoutes(routes: unknown, file: string): ReadonlyMap<string, Route> {

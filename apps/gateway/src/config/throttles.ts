@@ -21,8 +21,8 @@ const fields: Record<string, { readonly expected: string; readonly schema: v.Gen
 }
 
 /**
- * Reads the tables `[throttles.<queue>]` of the file: `concurrency` and `worker`, both with `timeout`, as Faktory
- * Enterprise has them, and `rate` per `seconds` (1).
+ * Reads the tables `[throttles.<queue>]` of the file: `concurrency` and `worker`, both with
+ * `timeout`, as in Faktory Enterprise, and `rate` per `seconds` (1).
  */
 export function readThrottles(throttles: unknown, file: string): ReadonlyMap<string, Throttle> {
   if (throttles === undefined) return new Map()

@@ -2,7 +2,7 @@ import { optional, row, text, yesNo } from './value-kinds.ts'
 
 const pemFile = optional(text('the path of a PEM file'))
 
-/** TLS on the ports for Gearman and Faktory. */
+/** TLS on the Gearman and Faktory ports. */
 export const tlsOptions = {
   gearmanTlsCert: row({
     group: 'Doors',

@@ -4,15 +4,16 @@ import { optionNames, variablesOf } from './options.ts'
 const prefix = 'CROSSGEAR_'
 
 /**
- * Kubernetes sets these in every pod beside a service whose name begins with `crossgear`:
- * CROSSGEAR_SERVICE_HOST, CROSSGEAR_WEB_PORT_7420_TCP_ADDR and the like.
+ * Set by Kubernetes in every pod beside a service named `crossgear...`: CROSSGEAR_SERVICE_HOST,
+ * CROSSGEAR_WEB_PORT_7420_TCP_ADDR and the like.
  */
 const ofServices = /_(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
-/** CROSSGEAR_PORT, which holds no number with them. */
+/** A CROSSGEAR_PORT from Kubernetes is a URL, not a number. */
 const serviceUrl = /^(tcp|udp|sctp):\/\//
 
 /**
- * A variable that names no setting is a typing error, as such a flag is. An empty one counts as unset.
+ * Refuses variables that name no setting, as unknown flags are refused. An empty one counts as
+ * unset.
  *
  * @throws StartError (code 2)
  */
@@ -32,10 +33,10 @@ export function refuseUnknownVariables(env: Readonly<Record<string, string | und
   }
 }
 
-/** More typing errors than this are another word. */
+/** With more typing errors than this it is another word. */
 const maxDistance = 3
 
-/** The candidate that a misspelt word most likely meant, if any is near enough. */
+/** The candidate nearest to a misspelt word, if any is near enough. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '')
   const ranked = candidates

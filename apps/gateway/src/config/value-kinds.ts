@@ -1,12 +1,12 @@
 import type { Durability } from '@crossgear/redis-store'
 import * as v from 'valibot'
 
-/** How the text of a flag or a variable, or a value of the file, becomes a setting. */
+/** Turns the text of a flag or variable, or a value of the file, into a setting. */
 export interface ValueKind<T> {
-  /** Ends the sentence "give ..." of the error line. */
+  /** Completes "give ..." in the error line. */
   readonly expected: string
   readonly schema: v.GenericSchema<unknown, T>
-  /** The part of a wrong value that may be shown; secrets stay out of logs. */
+  /** The part of a wrong value that may be shown; keeps secrets out of logs. */
   readonly show?: (value: string) => string
 }
 
@@ -29,7 +29,7 @@ export function wholeNumber(min: number, max: number): ValueKind<number> {
   }
 }
 
-/** `auto` stands for a number that is known, as far as it is in the bound. */
+/** `auto` stands for a given number, limited to the bound. */
 export function countOrAuto(max: number, auto: number): ValueKind<number> {
   const fromWord = v.pipe(
     v.literal('auto'),
@@ -54,7 +54,7 @@ export function oneOf<const Words extends readonly string[]>(
   return { expected: words.join(', '), schema: v.picklist(words) }
 }
 
-/** `1.1`, which TOML may write as a number. */
+/** `1.1`, which TOML may have as a number. */
 export function versionOf<const Words extends readonly string[]>(
   words: Words,
 ): ValueKind<Words[number]> {
@@ -68,7 +68,7 @@ export function versionOf<const Words extends readonly string[]>(
   }
 }
 
-/** `yes` or `no`, or as TOML writes it. */
+/** `yes` or `no`, or a TOML boolean. */
 export function yesNo(): ValueKind<boolean> {
   const fromWord = v.pipe(
     v.picklist(['yes', 'no', 'true', 'false']),
@@ -85,7 +85,7 @@ export function secret(expected: string): ValueKind<string> {
   return { ...text(expected), show: () => '***' }
 }
 
-/** Text that `accepts` must approve of. */
+/** Text that passes `accepts`. */
 export function checkedText(
   expected: string,
   accepts: (value: string) => boolean,
@@ -94,12 +94,12 @@ export function checkedText(
   return { expected, schema: v.pipe(v.string(), v.check(accepts)), show }
 }
 
-/** An option that may be left unset. */
+/** An optional setting. */
 export function optional<T>(kind: ValueKind<T>): ValueKind<T | undefined> {
   return kind
 }
 
-/** How many replicas may be asked for. */
+/** Most replicas that may be asked for. */
 export const maxReplicas = 100
 
 /** Reads `store`, `fsync` or `replicas:n`; undefined for anything else. */
@@ -109,21 +109,21 @@ export function readDurability(text: string): Durability | undefined {
   return replicas >= 1 && replicas <= maxReplicas ? { level: 'replicas', replicas } : undefined
 }
 
-/** One setting. Its flag, its variables and its key in the file follow from its name in the table. */
+/** One setting. Its flag, variables and file key follow from its name in the table. */
 export interface OptionRow<T> {
   readonly group: 'Doors' | 'Store' | 'Jobs' | 'Processes' | 'Limits' | 'Output'
-  /** Stands for the value in `--help`. */
+  /** Placeholder of the value in `--help`. */
   readonly argument: string
   readonly help: string
   readonly value: ValueKind<T>
   readonly fallback: NoInfer<T>
-  /** Shown in `--help` in the place of a fallback that is computed or unset. */
+  /** Shown in `--help` if the fallback is computed or unset. */
   readonly shownFallback?: string
-  /** Key in the TOML file, where it is not the name in snake case; null: not in the file. */
+  /** Key in the TOML file, if not the name in snake case; null: not in the file. */
   readonly key?: string | null
-  /** Variables read besides CROSSGEAR_<NAME>, which wins over them. */
+  /** Further variables; CROSSGEAR_<NAME> wins over them. */
   readonly alsoEnv?: readonly string[]
-  /** A value that begins with `/` names a file that holds the value. */
+  /** A value that begins with `/` names a file with the value. */
   readonly readsFile?: true
 }
 

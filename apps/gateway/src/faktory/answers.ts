@@ -8,7 +8,7 @@ import {
 import { error, nullBulk } from '@crossgear/fwp-codec'
 import type { Session } from './session.ts'
 
-/** Answers a command that takes several steps, in its turn. For what is asked seldom. */
+/** Answers a rare command of several steps, in its turn. */
 export function answerLater(session: Session, step: () => Promise<Buffer>): void {
   const slot = session.reserve()
   const ask = async (): Promise<Buffer> => (session.hasLeft ? nullBulk : step())
@@ -31,7 +31,7 @@ export function storeErrorText(error: StoreError): string {
   return texts[error.code](error.message)
 }
 
-/** Why a pushed job was not taken: the first word of the error, and its text. */
+/** Why a pushed job was refused: the first word of the error, and its text. */
 export interface Refusal {
   readonly kind: 'ERR' | 'NOTUNIQUE'
   readonly text: string
@@ -46,12 +46,12 @@ const refusals: Readonly<Record<Refused, (job: NewJob) => Refusal>> = {
   unbatched: ({ batch = '' }) => ({ kind: 'ERR', text: noSuchBatch(batch) }),
 }
 
-/** Undefined for a job that was taken. */
+/** Undefined for an accepted job. */
 export function refusalOf(result: Submitted, job: NewJob): Refusal | undefined {
   return 'id' in result ? undefined : refusals[result.kind](job)
 }
 
-/** How PUSHB names a refusal. */
+/** A refusal in the form of PUSHB. */
 export function shown({ kind, text }: Refusal): string {
   return kind === 'ERR' ? text : `${kind} ${text}`
 }

@@ -6,18 +6,18 @@ import type { OpenLanes, Subscriptions } from './lanes.ts'
 import type { PayloadRuleOf } from './translate.ts'
 import type { GoingAway, Workers, WorkerState } from './workers.ts'
 
-/** Why a connection was turned away. */
+/** Why a connection was rejected. */
 export type Rejection =
   Surplus | 'tls_handshake' | 'silence' | 'hello' | 'password' | 'password_tries' | 'line' | 'dead'
 
-/** Counts since the door was opened, and what holds for all its connections. */
+/** Counts since the door was opened, and state of all its connections. */
 export interface DoorState {
   commands: number
   /** No more jobs are handed out. */
   draining: boolean
 }
 
-/** State that the sessions of a door share. */
+/** State shared by the sessions of a door. */
 export interface FaktoryContext {
   readonly scheduler: Scheduler
   readonly clock: Clock
@@ -35,17 +35,17 @@ export interface FaktoryContext {
   readonly fetchBlocksMs: number
   readonly mayFlush: (address: string) => boolean
   readonly rejected: (reason: Rejection, address?: string) => void
-  /** A worker that is going away has jobs. */
+  /** A worker with jobs is going away. */
   readonly goingAway: (worker: GoingAway) => void
 }
 
 /**
- * Messages between Faktory doors that share a port: the connections of one worker,
- * or of one address, may be anywhere among them.
+ * Messages between Faktory doors that share a port: connections of one worker, or of one address,
+ * may be at any of them.
  */
 export type FaktoryNews =
   | { readonly kind: 'wrong-password'; readonly address: string }
-  /** A worker lives, and may have gone on to another state. */
+  /** A worker is alive, and may have changed its state. */
   | {
       readonly kind: 'beat'
       readonly wid: string
@@ -53,14 +53,14 @@ export type FaktoryNews =
       readonly state?: WorkerState
     }
 
-/** The way to the others. */
+/** The channel to the other processes. */
 export interface PeerProcesses {
   notify(news: FaktoryNews): void
-  /** Names who hears what the others tell. */
+  /** Subscribes to the others' messages. */
   onNews(listener: (news: FaktoryNews) => void): void
 }
 
-/** A door that has its port alone. */
+/** For a door that does not share its port. */
 export const noPeerProcesses: PeerProcesses = {
   notify: () => undefined,
   onNews: () => undefined,

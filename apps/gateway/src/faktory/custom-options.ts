@@ -9,8 +9,8 @@ const space = 0x20
 type JobOptions = Pick<NewJob, 'staleAtMs' | 'lock' | 'batch'>
 
 /**
- * The options in a pushed job's `custom`. `expires_in` and `unique_for` count from when the
- * job is due. Throws an FwpError for a value that cannot be used.
+ * Options in a pushed job's `custom`. `expires_in` and `unique_for` count from the job's due time.
+ * Throws an FwpError for an invalid value.
  */
 export function jobOptionsOf(job: FwpJob, nowMs: number): JobOptions {
   if (job.custom === undefined) return {}
@@ -32,12 +32,17 @@ function staleAt({ expiresAtMs, expiresInMs }: CustomOptions, dueMs: number): nu
   return Math.min(expiresAtMs, relativeMs)
 }
 
-/** Jobs of one type and queue are doubles when their args are the same JSON but for blanks. */
+/**
+ * Jobs of one type and queue are doubles if their args are the same JSON apart from white space.
+ */
 function keyOf(args: string): string {
   return createHash('sha256').update(withoutBlanks(args)).digest('base64url').slice(0, 22)
 }
 
-/** JSON without the blanks between its values. A regular expression has no room for strings of some MB. */
+/**
+ * JSON without white space between values. No regular expression: it would fail on strings of some
+ * MB.
+ */
 function withoutBlanks(json: string): string {
   const parts: string[] = []
   let from = 0

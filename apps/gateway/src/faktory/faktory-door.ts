@@ -22,7 +22,7 @@ import { OpenLanes, Subscriptions } from './lanes.ts'
 import { Session } from './session.ts'
 import { type GoingAway, Workers } from './workers.ts'
 
-/** How the door behaves. Defaults at the end of each line. */
+/** Options of the door. Defaults at the end of each line. */
 export interface FaktoryDoorOptions {
   readonly scheduler: Scheduler
   readonly clock: Clock
@@ -33,42 +33,42 @@ export interface FaktoryDoorOptions {
   readonly tls?: TlsOptions
   /** The value of INFO's `crossgear_version`. */
   readonly version: string
-  /** Clients must prove that they know it. None. */
+  /** Password that clients must prove to know. None. */
   readonly password?: string
-  /** Wrong passwords that one address may send in a minute; 0: any number. 10. */
+  /** Wrong passwords allowed per address and minute; 0: any number. 10. */
   readonly passwordTries?: number
-  /** Connections at once. 2000. */
+  /** Most connections. 2000. */
   readonly maxConnections?: number
   /** Backlog and keepalive of the port. */
   readonly sockets?: SocketOptions
-  /** The longest line of a client that has said HELLO. 64 MiB. */
+  /** Longest line after HELLO. 64 MiB. */
   readonly maxLineBytes?: number
   /** Bounds of a connection's buffers; see ConnectionLimits. */
   readonly connectionLimits?: ConnectionLimits
-  /** How a function's payload is translated. `auto` for all. */
+  /** Translation of a function's payload. `auto` for all. */
   readonly payloadRuleOf?: (fn: string) => PayloadRule
-  /** How long a client may wait with HELLO, milliseconds. 2000. */
+  /** Time for a client to send HELLO, milliseconds. 2000. */
   readonly helloWithinMs?: number
-  /** How long FETCH waits for a job, milliseconds. 2000. */
+  /** Time that FETCH waits for a job, milliseconds. 2000. */
   readonly fetchBlocksMs?: number
-  /** A worker that sends no BEAT for so long loses its connections, milliseconds. 60000. */
+  /** A worker without a BEAT for this long loses its connections, milliseconds. 60000. */
   readonly deadAfterMs?: number
-  /** How often such workers are looked for, milliseconds. 15000. */
+  /** Interval of looks for such workers, milliseconds. 15000. */
   readonly reapEveryMs?: number
-  /** Which addresses may FLUSH. This machine's own. */
+  /** Addresses that may FLUSH. Loopback. */
   readonly mayFlush?: (address: string) => boolean
-  /** Doors of other processes that share the port. None. */
+  /** Doors of other processes on the same port. None. */
   readonly peerProcesses?: PeerProcesses
-  /** A worker that is going away has jobs. */
+  /** A worker with jobs is going away. */
   readonly goingAway?: (worker: GoingAway) => void
-  /** A connection was turned away. */
+  /** A connection was rejected. */
   readonly rejected?: (reason: Rejection, address?: string) => void
-  /** A connection was taken, or is gone. */
+  /** A connection was accepted, or has ended. */
   readonly connected?: () => void
   readonly closed?: () => void
-  /** The gateway itself ended a connection. */
+  /** The gateway ended a connection. */
   readonly dropped?: (reason: DropReason, error?: unknown) => void
-  /** Nothing more is read from a connection for now. */
+  /** Reading from a connection was paused. */
   readonly heldBack?: () => void
 }
 
@@ -190,8 +190,8 @@ export class FaktoryDoor implements Door {
   }
 
   /**
-   * Hands out no more jobs: FETCH waits its time and is answered without one. Connections are still
-   * taken, for workers bring outcomes on whichever connection of theirs is free.
+   * Stops handing out jobs: FETCH waits its time and is answered without one. Connections are still
+   * accepted, since workers send outcomes on any of theirs.
    */
   drain(): void {
     this.#state.draining = true

@@ -13,12 +13,12 @@ import { jidOf } from './jids.ts'
 import type { Session } from './session.ts'
 import { jobText } from './translate.ts'
 
-/** Claims in a row for jobs that came while the one before was under way. */
+/** Most claims in a row for jobs that came during the one before. */
 const maxClaimsInARow = 4
 
 /**
- * One FETCH until it is answered: claims, and where there is nothing sleeps until a job comes or
- * the time is up. One timer, armed when it first sleeps.
+ * A FETCH until its answer: claims, and if there is no job idles until one comes or the time is up.
+ * One timer, armed when it first idles.
  */
 export class Fetch implements FetchRequest, IdleWorker {
   readonly subscription: Subscription
@@ -61,7 +61,8 @@ export class Fetch implements FetchRequest, IdleWorker {
     try {
       reply = bulk(jobText(delivery.job, registry, context.payloadRuleOf))
     } catch (problem) {
-      // Somebody wrote in its hash. It fails when its lease ends, and comes to rest with the dead.
+      // Another program changed its hash. It fails when its lease ends, and ends up in the dead
+      // set.
       reply = error(`a job cannot be shown: ${String(problem)}`)
     }
     this.#answer(reply)
@@ -90,7 +91,7 @@ export class Fetch implements FetchRequest, IdleWorker {
     this.#claim()
   }
 
-  /** Takes no job any more, but waits as long as it would have. */
+  /** Takes no job any more, but waits for its time. */
   withdraw(): void {
     this.#session.context.scheduler.removeIdle(this)
   }
@@ -114,7 +115,7 @@ export class Fetch implements FetchRequest, IdleWorker {
     this.#stopTimer ??= clock.after(fetchBlocksMs, () => this.#timeUp())
   }
 
-  /** A claim under way is waited for: the job that it may bring is in the store's hands already. */
+  /** Waits for a claim in progress: its job may already be leased. */
   #timeUp(): void {
     this.#isDue = true
     if (this.#isClaiming) return

@@ -1,6 +1,6 @@
 /**
  * True if a text matches a Redis glob: `*` any text, `?` any character, `[a-c]` and `[^a-c]` one of
- * a set, `\` before a character that stands for itself. Takes at most text times pattern steps.
+ * a set, `\` escapes the next character. Takes at most text times pattern steps.
  */
 export function matchesGlob(text: string, glob: string): boolean {
   const steps = compile(glob)
@@ -52,7 +52,7 @@ function compile(glob: string): Step[] {
   return steps
 }
 
-/** The index of the `]` that ends a set, or of the end where none does. */
+/** The index of the `]` that ends a set, or the end of the text. */
 function setEnd(glob: string, from: number): number {
   for (let at = from; at < glob.length; at += 1) {
     if (glob[at] === '\\') at += 1

@@ -9,10 +9,10 @@ import {
 } from '@crossgear/fwp-codec'
 import { countedAddress } from '../net/addresses.ts'
 
-/** Rounds of hashing that a client is asked for: the range that Faktory uses. */
+/** Rounds of hashing asked of a client: Faktory's range. */
 const fewestIterations = 4_000
 const mostIterations = 8_096
-/** How long one challenge serves all connections, milliseconds: hashing takes some 5 of them. */
+/** Lifetime of a challenge for all connections, milliseconds: hashing takes some 5 of them. */
 const challengeLifeMs = 10_000
 
 /** The greeting of one connection, and the check of its HELLO. */
@@ -24,8 +24,8 @@ export interface Greeting {
 const openGreeting: Greeting = { hi: formatHi(), admits: () => true }
 
 /**
- * Greets connections. With a password there is one challenge for all connections of ten seconds, hashed
- * once, so that nobody can keep the gateway busy with hashing by connecting.
+ * Greets connections. With a password, all connections of ten seconds share one challenge, hashed
+ * once, so that connecting cannot keep the gateway busy.
  */
 export class Handshake {
   readonly #password: string | undefined
@@ -64,15 +64,15 @@ class Challenge implements Greeting {
     this.#expectedOfOldClients = hashPassword(password, challenge.salt, 1)
   }
 
-  /** Clients of protocol version 1 hash once, whatever they are asked for. */
+  /** Clients of protocol version 1 always hash once. */
   admits({ v = 0, pwdhash }: Hello): boolean {
     return isSameHash(pwdhash, v < 2 ? this.#expectedOfOldClients : this.#expected)
   }
 }
 
-/** How long wrong passwords are held against an address, from the first on, milliseconds. */
+/** Time that wrong passwords count against an address, from the first on, milliseconds. */
 const windowMs = 60_000
-/** Addresses that are remembered; of more the oldest is forgotten. */
+/** Most remembered addresses; the oldest is dropped first. */
 const maxAddresses = 10_000
 
 interface Tries {
@@ -80,19 +80,19 @@ interface Tries {
   wrong: number
 }
 
-/** Counts wrong passwords by address, so that nobody can try many. */
+/** Counts wrong passwords by address, against guessing. */
 export class WrongPasswords {
   readonly #limit: number
   readonly #clock: Clock
   readonly #byAddress = new Map<string, Tries>()
 
-  /** `limit`: wrong passwords of one address in a minute; 0: any number. */
+  /** `limit`: wrong passwords per address and minute; 0: any number. */
   constructor(limit: number, clock: Clock) {
     this.#limit = limit
     this.#clock = clock
   }
 
-  /** True if the address has used its tries of this minute. */
+  /** True if the address has no tries left in this minute. */
   isSpent(address: string): boolean {
     return this.#limit > 0 && (this.#current(countedAddress(address))?.wrong ?? 0) >= this.#limit
   }

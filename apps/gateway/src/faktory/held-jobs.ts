@@ -1,20 +1,20 @@
 import type { Assignment, Delivery } from '@crossgear/core-scheduler'
 
-/** Jobs that are remembered per worker; older ones are found by way of the store. */
+/** Most jobs remembered per worker; older ones are found through the store. */
 const maxHeld = 10_000
 
-/** A job that was handed to a worker of this node. */
+/** A job handed to a worker of this node. */
 export interface HeldJob {
   readonly assignment: Assignment
-  /** The lease has been lost; what the worker says of it changes nothing. */
+  /** The lease was lost; the worker's outcome changes nothing. */
   fenced: boolean
-  /** Another job under the same jid, handed out before. */
+  /** An earlier job with the same jid. */
   readonly before: HeldJob | undefined
 }
 
 /**
- * The jobs that a worker holds, by jid. A lost lease stays known, so that a late word about it is
- * not taken for one about the job's next run.
+ * Jobs that a worker holds, by jid. A lost lease is remembered, so that a late outcome is not taken
+ * for the job's next run.
  */
 export class HeldJobs {
   readonly #byJid = new Map<string, HeldJob>()
@@ -23,7 +23,7 @@ export class HeldJobs {
     return this.#byJid.size
   }
 
-  /** The lanes of what it has, as far as that was not taken from it. */
+  /** Lanes of its jobs, without lost ones. */
   lanes(): ReadonlySet<string> {
     const held = [...this.#byJid.values()].filter(({ fenced }) => !fenced)
     return new Set(held.map(({ assignment }) => assignment.job.lane))
@@ -53,7 +53,7 @@ export class HeldJobs {
     this.#byJid.delete(jid)
   }
 
-  /** The job's outcome is in the store. */
+  /** The job's outcome is stored. */
   drop(jid: string, held: HeldJob): void {
     if (this.#byJid.get(jid) !== held) return
     if (held.before) this.#byJid.set(jid, held.before)
@@ -61,7 +61,7 @@ export class HeldJobs {
   }
 }
 
-/** A payload may pin a large piece of what came from the store; an outcome does not need it. */
+/** A payload may pin a large chunk of a reply; an outcome does not need it. */
 function withoutInput({ job, sinceMs }: Delivery): Assignment {
   const { input, ...leased } = job
   return { job: leased, sinceMs }

@@ -4,7 +4,7 @@ import { faktoryVersion } from '../cli/version.ts'
 
 const bytesPerMb = 1024 * 1024
 
-/** The parts of INFO that the scheduler does not know. */
+/** Sources of INFO beside the scheduler. */
 export interface InfoSources {
   readonly scheduler: Scheduler
   readonly version: string
@@ -12,14 +12,14 @@ export interface InfoSources {
   readonly connections: () => number
   readonly commands: () => number
   readonly workers: () => number
-  /** Workers that were taken for dead. */
+  /** Workers taken for dead. */
   readonly reapedWorkers: () => number
   readonly memoryBytes: () => number
 }
 
 type Sets = Readonly<Record<'scheduled' | 'retries' | 'dead' | 'working', number>>
 
-/** The figures of INFO. Asked for by many at once, they are gathered once. */
+/** The figures of INFO, gathered once for simultaneous requests. */
 export class Info {
   readonly #sources: InfoSources
   #gathering: Promise<string> | undefined
@@ -80,7 +80,7 @@ export class Info {
     }
   }
 
-  /** Scheduled jobs and retries are queued by one task; dead jobs are forgotten by one that does more. */
+  /** One task queues scheduled jobs and retries; a larger one drops dead jobs. */
   #tasks(sets: Sets, total: (of: (lane: LaneCounts) => number) => number): object {
     const { scheduler, workers, reapedWorkers } = this.#sources
     const timed = (task: TimedTask): object => {

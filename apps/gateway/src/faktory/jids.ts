@@ -7,13 +7,13 @@ import type {
   Scheduler,
 } from '@crossgear/core-scheduler'
 
-/** The shortest jid of the protocol, bytes. */
+/** Shortest jid of the protocol, bytes. */
 const minJidBytes = 8
 const shownJid = /^xg-([0-9a-z]+)-(\d{1,15})$/
 
 /**
- * The jid under which a worker sees a job: its own if a Faktory producer pushed it, else
- * `xg-<lane's number in base 36>-<id>`, the id padded with zeros to the length that a jid must have.
+ * A job's jid for workers: its own from a Faktory producer, else `xg-<lane's number in base
+ * 36>-<id>`, the id padded with zeros to the length that a jid must have.
  */
 export function jidOf(job: Job, registry: LaneRegistry): string {
   if (job.jid !== undefined) return job.jid
@@ -21,7 +21,7 @@ export function jidOf(job: Job, registry: LaneRegistry): string {
   return prefix + String(job.id).padStart(minJidBytes - prefix.length, '0')
 }
 
-/** The job that a jid of {@link jidOf} names; undefined for any other jid. */
+/** Parses a jid of {@link jidOf}; undefined for any other jid. */
 export function refOfJid(jid: string, registry: LaneRegistry): JobRef | undefined {
   const [, number, id] = shownJid.exec(jid) ?? []
   if (number === undefined) return undefined
@@ -29,10 +29,10 @@ export function refOfJid(jid: string, registry: LaneRegistry): JobRef | undefine
   return lane === undefined ? undefined : { lane, id: Number(id) }
 }
 
-/** No job has a longer jid. */
+/** Longest jid of a job. */
 const maxJidBytes = 255
 
-/** The unfinished job that a jid names, wherever it came from. Throws a StoreError. */
+/** Finds an unfinished job by its jid, from any door. Throws a StoreError. */
 export async function findJob(
   jid: string,
   scheduler: Scheduler,
@@ -41,19 +41,19 @@ export async function findJob(
   if (jid.length > maxJidBytes) return undefined
   const shown = refOfJid(jid, scheduler.registry)
   const job = shown && (await scheduler.jobs.look(shown, extras))
-  // A producer may have given a jid of this form to a job of its own.
+  // A producer may have given its own job a jid of this form.
   if (job && job.jid === undefined) return job
   return scheduler.jobs.findJid(jid, extras)
 }
 
-/** Where the unfinished job stands that a jid names. Throws a StoreError. */
+/** Finds the lane and id of an unfinished job by its jid. Throws a StoreError. */
 export async function findRef(jid: string, scheduler: Scheduler): Promise<JobRef | undefined> {
   if (jid.length > maxJidBytes) return undefined
   if (refOfJid(jid, scheduler.registry)) return findJob(jid, scheduler)
   return scheduler.jobs.refOfJid(jid)
 }
 
-/** A finished job that is kept, by the jid that its producer gave. Throws a StoreError. */
+/** Finds a kept, finished job by its producer's jid. Throws a StoreError. */
 export async function findFinished(
   jid: string,
   scheduler: Scheduler,

@@ -1,7 +1,7 @@
 import type { LaneNames, Scheduler, Submission, Subscription } from '@crossgear/core-scheduler'
 import { FwpError, type FwpJob, isQueueName, parseFetch } from '@crossgear/fwp-codec'
 
-/** Characters that the store's messages and the Gearman protocol use between names. */
+/** Separators of the store's messages and the Gearman protocol. */
 const forbidden = /[\0-\x1f\x7f]/
 
 /** The lane of a pushed job. Throws for a job type that no other door could name. */
@@ -18,8 +18,8 @@ export function checkJobtype(jobtype: string): void {
 }
 
 /**
- * Hands jobs in, and before the first one of a lane opens it: what Faktory producers push is for
- * Faktory consumers, whoever else works on the function.
+ * Submits jobs, and opens a lane before its first one: jobs of Faktory producers are for Faktory
+ * consumers, whoever else works on the function.
  */
 export class OpenLanes {
   readonly #scheduler: Scheduler
@@ -34,7 +34,7 @@ export class OpenLanes {
     this.#scheduler.submit(lane, submission, this.#open.has(lane) ? undefined : this.open(lane))
   }
 
-  /** The store may have forgotten which lanes are open, or an operator has closed one. */
+  /** The store may have lost the open lanes, or an operator closed one. */
   forget(lane?: string): void {
     if (lane === undefined) this.#open.clear()
     else this.#open.delete(lane)
@@ -54,18 +54,18 @@ export class OpenLanes {
   }
 }
 
-/** Different FETCH arguments that are remembered. Clients that shuffle their queues use many. */
+/** Distinct FETCH arguments to remember. Clients that shuffle their queues use many. */
 const maxKept = 1_000
-/** Longer ones are not. */
+/** Longer ones are not remembered. */
 const maxKeptBytes = 4_096
 
-/** The queues that a FETCH names, and the subscription in them. */
+/** The queues of a FETCH, and the subscription to them. */
 export interface Wanted {
   readonly queues: readonly string[]
   readonly subscription: Subscription
 }
 
-/** The subscriptions of all consumers, made once for those that want the same. */
+/** Subscriptions of all consumers; those that want the same share one. */
 export class Subscriptions {
   readonly #scheduler: Scheduler
   readonly #kept = new Map<string, Wanted>()
@@ -74,13 +74,13 @@ export class Subscriptions {
     this.#scheduler = scheduler
   }
 
-  /** `functions` limits the consumer, where its labels do. Throws for an argument that is wrong. */
+  /** `functions`: limit from the consumer's labels. Throws for a wrong argument. */
   of(argument: Buffer, functions: ReadonlySet<string> | undefined): Wanted {
     const text = argument.toString('latin1')
     const key = functions ? `${text}\n${[...functions].sort().join('\n')}` : text
     const known = this.#kept.get(key)
     if (known) return known
-    // Nothing can ever be queued under a name that no queue can have.
+    // Jobs can never be queued under an invalid name.
     const queues = parseFetch(argument).filter(isQueueName)
     const wanted = { queues, subscription: this.#scheduler.consumerSubscription(queues, functions) }
     if (key.length > maxKeptBytes) return wanted

@@ -16,29 +16,32 @@ import type { Fetch } from './fetch.ts'
 import type { Greeting } from './handshake.ts'
 import type { Worker, WorkerConnection } from './workers.ts'
 
-/** The longest line of a client that has not said who it is. */
+/** Longest line before HELLO. */
 const maxHelloBytes = 64 * 1024
-/** Commands of one connection that ask the store in several steps at a time: what one does, the next finds done. */
+/**
+ * Commands of one connection with several store calls that run at a time: each finds the last one
+ * done.
+ */
 const askedAtOnce = 1
 /** A consumer with labels `fn:<name>` takes jobs of these functions alone. */
 const functionLabel = 'fn:'
 const tooManyTries = 'too many wrong passwords from this address, try again in a minute'
 
 /**
- * Carries out one verb: reads the argument, calls the scheduler, answers. Throws an FwpError where the
- * argument is wrong; its text is then the answer.
+ * Handles a verb: reads the argument, calls the scheduler, answers. Throws an FwpError for a wrong
+ * argument; its text is the answer.
  */
 export type Handler = (session: Session, argument: Buffer) => void
 
 /** A handler for every verb of the protocol. */
 export type Handlers = Readonly<Record<Verb, Handler>>
 
-/** One connection: greeting, HELLO, then commands, each answered in its turn. */
+/** One connection: greeting, HELLO, then commands, answered in order. */
 export class Session implements ConnectionHandler, WorkerConnection {
   readonly context: FaktoryContext
-  /** FETCH commands that are not answered. */
+  /** FETCH commands in progress. */
   readonly fetches = new Set<Fetch>()
-  /** Takes turns in what is asked of the store in several steps. */
+  /** Runs store calls in turn. */
   readonly asking = new Limiter(askedAtOnce)
   readonly #connection: Connection
   readonly #handlers: Handlers
@@ -71,18 +74,18 @@ export class Session implements ConnectionHandler, WorkerConnection {
     return this.#hasLeft
   }
 
-  /** Where the client is. */
+  /** The client's address. */
   get address(): string {
     return this.#connection.address
   }
 
-  /** The worker that holds the fetched jobs. Only after HELLO. */
+  /** The worker with the fetched jobs. Only after HELLO. */
   get worker(): Worker {
     if (!this.#worker) throw new Error('no HELLO yet')
     return this.#worker
   }
 
-  /** The functions that the consumer's labels limit it to, if they do. */
+  /** The functions in the consumer's labels, if any. */
   get functions(): ReadonlySet<string> | undefined {
     return this.#functions
   }
@@ -163,7 +166,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
       return
     }
     const { wrongPasswords, peerProcesses } = this.context
-    // Connections that were greeted before count, too.
+    // Connections greeted before the limit was reached count too.
     if (wrongPasswords.isSpent(this.address)) {
       this.#turnAway('password_tries', tooManyTries)
       return

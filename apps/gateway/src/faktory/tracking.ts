@@ -4,24 +4,24 @@ import { argsOfInput, formatRfc3339, parseRfc3339, scanObject } from '@crossgear
 /** The answer to TRACK GET. */
 export interface Tracked {
   readonly jid: string
-  /** Like `desc` absent for a job that is not tracked. */
+  /** Absent, like `desc`, for an untracked job. */
   readonly percent?: number
   readonly desc?: string
   readonly state: TrackState
-  /** RFC 3339; empty for a job that is not tracked. */
+  /** RFC 3339; empty for an untracked job. */
   readonly updated_at: string
 }
 
 type TrackState = 'unknown' | 'scheduled' | 'enqueued' | 'working' | 'success' | 'failed' | 'dead'
 
-/** How long a finished job can be asked for, seconds, where its producer wants it tracked. */
+/** Retention of a finished job whose producer wants it tracked, seconds. */
 export const trackedForSeconds = 1_800
 
 export function untracked(jid: string): Tracked {
   return { jid, state: 'unknown', updated_at: '' }
 }
 
-/** True where TRACK GET tells of a job: a Faktory producer has to ask for it, others cannot. */
+/** True if TRACK GET may show a job: a Faktory producer has to ask for it, other clients cannot. */
 export function isTracked({ envelope }: JobState): boolean {
   return envelope === undefined || wantsTracking(scanObject(envelope).get('custom'))
 }
@@ -38,8 +38,8 @@ export function trackOf(jid: string, job: JobState, nowMs: number): Tracked {
 }
 
 /**
- * The JSON text that TRACK GET answers. A job that was done has a `result`, if its worker gave one:
- * the JSON that its output is, else its text, else (with `encoding`) its bytes in base64.
+ * The JSON answer to TRACK GET. A successful job has a `result` if its worker gave one: its output
+ * as JSON, else as text, else (with `encoding`) in base64.
  */
 export function trackText(tracked: Tracked, job: JobState): string {
   const text = JSON.stringify(tracked)

@@ -19,17 +19,17 @@ import { jobOptionsOf } from './custom-options.ts'
 import { jidOf } from './jids.ts'
 import { trackedForSeconds, wantsTracking } from './tracking.ts'
 
-/** How a function's payload is translated, where a route says so. */
+/** A function's payload translation by its route. */
 export type PayloadRuleOf = (fn: string) => PayloadRule
 
-/** The least time that a worker is granted for a job, seconds. */
+/** Shortest lease of a job, seconds. */
 const minReserveSeconds = 60
-/** The envelope of a job that no Faktory producer pushed: what is shown is all in the overrides. */
+/** The envelope of a job from another door: the overrides have all fields. */
 const noEnvelope = '{}'
 
 type Draft = { -readonly [Key in keyof NewJob]: NewJob[Key] }
 
-/** A pushed job as the store keeps it. `nowMs`: the time that it gets where it names none. */
+/** A pushed job as stored. `nowMs`: its creation time if it names none. */
 export function newJobOf(job: FwpJob, nowMs: number, rule: PayloadRule): NewJob {
   return {
     ...plainJobOf(job, nowMs, rule),
@@ -38,7 +38,7 @@ export function newJobOf(job: FwpJob, nowMs: number, rule: PayloadRule): NewJob 
   }
 }
 
-/** The same for a job that is pushed when it is time: it is due at once, and tied to nothing. */
+/** The same for a job pushed later: due at once, and without lock or batch. */
 export function plainJobOf(job: FwpJob, nowMs: number, rule: PayloadRule): NewJob {
   const draft: Draft = {
     input: inputOfArgs(job.args, rule),
@@ -56,7 +56,7 @@ export function plainJobOf(job: FwpJob, nowMs: number, rule: PayloadRule): NewJo
   return draft
 }
 
-/** The JSON text that a worker is handed. */
+/** The JSON text for a worker. */
 export function jobText(job: Job, registry: LaneRegistry, ruleOf: PayloadRuleOf): string {
   const { fn, queue } = registry.names.parse(job.lane)
   const { args, encoding } = argsOfInput(job.input, ruleOf(fn))
@@ -82,7 +82,7 @@ export function jobText(job: Job, registry: LaneRegistry, ruleOf: PayloadRuleOf)
   return renderJob(job.envelope ?? noEnvelope, shown, args)
 }
 
-/** `custom` with the trace of the job's creation, unless it has one of its producer's. */
+/** `custom` with the trace of the job's creation, unless its producer set one. */
 function withTrace(custom: string | undefined, trace: string): string {
   const own = `"traceparent":${JSON.stringify(trace)}`
   if (custom === undefined || custom === 'null') return `{${own}}`
@@ -91,13 +91,13 @@ function withTrace(custom: string | undefined, trace: string): string {
   return inner === '}' ? `{${own}}` : `{${own},${inner}`
 }
 
-/** The output that a worker's `result` stands for: a string's text, or any other JSON as it is. */
+/** The output for a worker's `result`: a string's text, or any other JSON unchanged. */
 export function outputOfResult(result: string | undefined): Buffer {
   if (result === undefined) return Buffer.alloc(0)
   return Buffer.from(result.startsWith('"') ? decodeString(result) : result)
 }
 
-/** The job as pushed without its args, with a creation time. Of two fields the last one counts. */
+/** The pushed job without its args, with a creation time. The last of equal fields counts. */
 function envelopeOf(job: FwpJob, nowMs: number): string {
   const envelope = writeEnvelope(job)
   if (job.createdAt !== undefined) return envelope

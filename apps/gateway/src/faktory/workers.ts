@@ -3,42 +3,42 @@ import type { Hello } from '@crossgear/fwp-codec'
 import { HandCounts } from '../ops/metrics/census.ts'
 import { HeldJobs } from './held-jobs.ts'
 
-/** States of a worker, each final against the ones before it. */
+/** States of a worker, in their only order. */
 export const workerStates = ['running', 'quiet', 'terminate'] as const
 export type WorkerState = (typeof workerStates)[number]
 
-/** Queues that one worker is counted for; a worker that fetches from more counts no further. */
+/** Most queues that a worker is counted for. */
 const maxCountedQueues = 1_000
 
-/** A worker that is going away and has jobs. */
+/** A worker that goes away with jobs. */
 export interface GoingAway {
   readonly wid: string | undefined
-  /** It was told to stop and got another job, or its last connection is gone. */
+  /** It was told to stop and got another job, or its last connection ended. */
   readonly how: Exclude<WorkerState, 'running'> | 'gone'
   readonly jobs: number
 }
 
-/** The fields of BEAT. */
+/** Fields of BEAT. */
 export interface Beat {
   readonly wid: string
   readonly rssKb?: number | undefined
   readonly state?: WorkerState | undefined
 }
 
-/** A worker's connection, as far as the worker is concerned. */
+/** A connection as its worker sees it. */
 export interface WorkerConnection {
-  /** The worker takes no more jobs: FETCH commands that wait are answered without one. */
+  /** The worker takes no more jobs: waiting FETCH commands are answered without one. */
   quieted(): void
-  /** The worker is taken for dead. */
+  /** The worker was taken for dead. */
   drop(): void
 }
 
 /** A holder of jobs: all connections with one wid, or one connection without. */
 export class Worker {
   readonly wid: string | undefined
-  /** Which worker it is for limits by worker. */
+  /** Identity for limits per worker. */
   readonly identity: WorkerIdentity
-  /** By which the store knows what it holds. */
+  /** Its name as a holder of leases. */
   readonly holder: string
   /** Its HELLO. */
   readonly hello: Hello
@@ -50,7 +50,7 @@ export class Worker {
   lastBeatMs: number
   rssKb = 0
 
-  /** @param number of no other worker of this node */
+  /** @param number unique among workers of this node */
   constructor(hello: Hello, number: number, scheduler: Scheduler, nowMs: number) {
     const { wid } = hello
     this.wid = wid
@@ -66,19 +66,19 @@ export class Worker {
     return this.#state
   }
 
-  /** Goes on to a later state; never back. */
+  /** Advances to a later state; never back. */
   advance(state: WorkerState): void {
     if (workerStates.indexOf(state) <= workerStates.indexOf(this.#state)) return
     this.#state = state
     for (const connection of this.connections) connection.quieted()
   }
 
-  /** The queues that it has fetched from, while it is connected. */
+  /** Queues it has fetched from while connected. */
   get queues(): ReadonlySet<string> {
     return this.#queues
   }
 
-  /** Counts the worker once for each queue that it fetches from. */
+  /** Counts the worker once for each queue it fetches from. */
   count(queues: readonly string[]): void {
     for (const queue of queues) {
       if (this.#queues.has(queue) || this.#queues.size >= maxCountedQueues) continue
@@ -87,7 +87,7 @@ export class Worker {
     }
   }
 
-  /** The last connection has gone: it counts for no queue until it fetches again. */
+  /** Its last connection ended: it counts for no queue until it fetches again. */
   uncount(): void {
     for (const queue of this.#queues) this.#scheduler.countConsumer(queue, -1)
     this.#queues.clear()
@@ -97,9 +97,9 @@ export class Worker {
 export interface WorkersOptions {
   readonly scheduler: Scheduler
   readonly clock: Clock
-  /** A wid that sends no BEAT for so long is dead, milliseconds. */
+  /** A wid without a BEAT for this long is dead, milliseconds. */
   readonly deadAfterMs: number
-  /** How often that is looked at, milliseconds. */
+  /** Interval of looks, milliseconds. */
   readonly reapEveryMs: number
   readonly goingAway: (worker: GoingAway) => void
 }
@@ -121,7 +121,7 @@ export class Workers {
     return this.#byWid.size
   }
 
-  /** How many were taken for dead. */
+  /** Workers taken for dead. */
   get reaped(): number {
     return this.#reaped
   }
@@ -130,7 +130,7 @@ export class Workers {
     return this.#byWid.values()
   }
 
-  /** Connected workers that fetch, by queue and by the functions of their jobs. */
+  /** Connected, fetching workers, by queue and by the functions of their jobs. */
   census() {
     const { names } = this.#options.scheduler.registry
     const [byQueue, byFunction] = [new HandCounts(), new HandCounts()]
@@ -150,7 +150,7 @@ export class Workers {
     return this.#byWid.get(wid)
   }
 
-  /** A connection has said who it is. */
+  /** A connection said HELLO. */
   join(hello: Hello, connection: WorkerConnection): Worker {
     const { scheduler, clock } = this.#options
     const { wid } = hello
@@ -175,7 +175,7 @@ export class Workers {
     else this.#options.goingAway({ wid: worker.wid, how: 'gone', jobs })
   }
 
-  /** A worker lives. Undefined if it is not known here. */
+  /** A worker's BEAT. Undefined if it is unknown here. */
   beat({ wid, rssKb, state }: Beat): Worker | undefined {
     const worker = this.find(wid)
     if (!worker) return undefined
@@ -186,8 +186,8 @@ export class Workers {
   }
 
   /**
-   * A worker lives, a job of its has been settled elsewhere, or an operator has an order for it or, with `*`,
-   * for all that are connected.
+   * News of a worker: a sign of life, a job settled elsewhere, or an operator's order, with `*` for
+   * all connected ones.
    */
   onNews(wid: string, news: ConsumerNews): void {
     if (news === 'alive') this.beat({ wid })
@@ -196,14 +196,14 @@ export class Workers {
     else for (const worker of this.all()) worker.advance(news)
   }
 
-  /** No worker is given a job any more. */
+  /** No worker gets a job any more. */
   drained(): void {
     for (const worker of this.#connected) {
       for (const connection of worker.connections) connection.quieted()
     }
   }
 
-  /** Looks for the dead from now on. */
+  /** Starts looking for dead workers. */
   watch(): void {
     const { clock, reapEveryMs } = this.#options
     this.#cancel = clock.after(reapEveryMs, () => {
@@ -227,7 +227,7 @@ export class Workers {
     }
   }
 
-  /** Another may have come under its wid since its connections were closed. */
+  /** Its wid may belong to another worker by now. */
   #forget(worker: Worker): void {
     const { wid } = worker
     if (wid !== undefined && this.#byWid.get(wid) === worker) this.#byWid.delete(wid)

@@ -14,7 +14,7 @@ import { untilNul } from './translate.ts'
 
 /** The client side of a connection: the jobs it waits for. */
 export class ClientSide {
-  /** True for WORK_EXCEPTION, false for WORK_FAIL instead. */
+  /** True: WORK_EXCEPTION; false: WORK_FAIL instead. */
   exceptions: boolean
   readonly #session: Session
   readonly #awaited = new Set<SubmittedJob>()
@@ -37,23 +37,23 @@ export class ClientSide {
     this.#awaited.delete(job)
   }
 
-  /** The connection is gone: nobody waits for its jobs on its behalf. */
+  /** The connection ended: nobody waits for its jobs. */
   leave(): void {
     for (const job of this.#awaited) this.#session.scheduler.abandon(job, [job.ref])
     this.#awaited.clear()
   }
 }
 
-/** Stands in for a job that the store has: its payload need not be kept here as well. */
+/** Stands in for a stored job, so that its payload can be freed. */
 const spent: NewJob = { input: new Uint8Array(0), door: 'gearman', level: 5, foreground: false }
 
-/** A job that a client handed in, from its SUBMIT_JOB to the last that the client hears of it. */
+/** A submitted job, from its SUBMIT_JOB to its last event. */
 export class SubmittedJob implements Submission, Waiter {
   job: NewJob
   readonly waiter?: Waiter
   readonly #session: Session
   readonly #lane: string
-  /** Of the last that it was told, which what comes next must not overtake. */
+  /** Slot of the last event; the next must not overtake it. */
   #slot: ReplySlot
   #id = 0
   #handle = ''

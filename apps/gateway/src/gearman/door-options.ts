@@ -18,49 +18,49 @@ export interface GearmanDoorOptions {
   readonly maxConnections: number
   /** Backlog and keepalive of the port. */
   readonly sockets?: SocketOptions
-  /** With it the port speaks TLS and nothing else. Plain text. */
+  /** With it the port speaks only TLS. Plain text. */
   readonly tls?: TlsOptions
   /** Largest data part of a packet, bytes. 64 MiB. */
   readonly maxPacketBytes?: number
   /** Longest text line with its end, bytes. 8192. */
   readonly maxLineBytes?: number
-  /** Functions that one worker can name: each claim looks through all of them. 1000. */
+  /** Most functions per worker: each claim looks through all of them. 1000. */
   readonly maxFunctions?: number
-  /** Bounds of what waits for one connection. */
+  /** Bounds of a connection's buffers. */
   readonly connectionLimits?: ConnectionLimits
-  /** First part of the handles given out, such as `H:host`; cut at 38 bytes. */
+  /** Prefix of handles, such as `H:host`; cut at 38 bytes. */
   readonly handlePrefix: string
-  /** The answer to the text command `version`. */
+  /** Answer to the text command `version`. */
   readonly version: string
-  /** The answer to the text command `verbose`. ERROR. */
+  /** Answer to the text command `verbose`. ERROR. */
   readonly verbosity?: string
-  /** The answer to the text command `getpid`. This process. */
+  /** Answer to the text command `getpid`. This process. */
   readonly pid?: number
-  /** Clients hear exceptions without asking for them. false. */
+  /** Clients get exceptions without asking for them. false. */
   readonly exceptionsForAll?: boolean
-  /** The function that a worker was last given a job of is tried last. false. */
+  /** The function of a worker's last job is tried last. false. */
   readonly roundRobin?: boolean
-  /** Addresses and networks besides this machine whose text commands may change something. None. */
+  /** Addresses and networks besides loopback whose text commands may change something. None. */
   readonly adminFrom?: readonly string[]
 
   /** The text command `shutdown` came. */
   readonly shutdown?: (graceful: boolean) => void
   readonly rejected?: (reason: RejectReason, address?: string) => void
-  /** The gateway ended a connection that did not read, or whose handling failed. */
+  /** The gateway ended a connection that did not read, or whose handler failed. */
   readonly dropped?: (reason: DropReason, error?: unknown) => void
-  /** Nothing more is read from a connection for now: see {@link ConnectionLimits}. */
+  /** Reading from a connection was paused: see {@link ConnectionLimits}. */
   readonly heldBack?: () => void
   readonly connected?: () => void
   readonly closed?: () => void
 }
 
-/** State that all sessions of the door share. */
+/** State shared by all sessions of the door. */
 export interface DoorContext {
   readonly handlers: Handlers
   readonly options: GearmanDoorOptions
   readonly handles: Handles
   readonly adminAccess: AdminAccess
   readonly sessions: ReadonlySet<Session>
-  /** Takes turns in lists of the whole store, over all connections. */
+  /** Runs lists of the whole store in turn, over all connections. */
   readonly listing: Limiter
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { type LaneNames, maxFunctionBytes } from '@crossgear/core-scheduler'
 import type { ErrorKey } from './replies.ts'
 
-/** A function as a peer named it, and the lane of its jobs. */
+/** A function as its peer named it, and the lane of its jobs. */
 export interface FunctionName {
   readonly fn: string
   readonly lane: string
@@ -10,7 +10,7 @@ export interface FunctionName {
 
 const nothing = Buffer.alloc(0)
 
-/** Reads function names; remembers the last, since most peers name one again and again. */
+/** Reads function names; caches the last one, since most peers repeat it. */
 export class FunctionNames {
   readonly #names: LaneNames
   #lastBytes = nothing
@@ -20,7 +20,7 @@ export class FunctionNames {
     this.#names = names
   }
 
-  /** The name, or why it is none. */
+  /** The name, or the error for an invalid one. */
   read(bytes: Buffer): FunctionName | ErrorKey {
     if (this.#last && bytes.equals(this.#lastBytes)) return this.#last
     const fault = faultOf(bytes)

@@ -11,10 +11,10 @@ import { handlers } from './handlers/index.ts'
 import { Handles } from './handles.ts'
 import { Session } from './session.ts'
 
-/** Lists of the whole store that are made at a time: one may have a hundred thousand lines. */
+/** Lists of the whole store made at a time: one may have a hundred thousand lines. */
 const listsAtOnce = 2
 
-/** The port where Gearman clients, workers and administrators connect. */
+/** The port for Gearman clients, workers and administrators. */
 export class GearmanDoor implements Door {
   readonly name = 'gearman'
   readonly #listener: Listener
@@ -22,7 +22,7 @@ export class GearmanDoor implements Door {
   readonly #sessions = new Set<Session>()
   #lastNumber = 0
 
-  /** Throws a TypeError for an `adminFrom` that is no address. */
+  /** Throws a TypeError for an invalid `adminFrom`. */
   constructor(options: GearmanDoorOptions) {
     const { host, port, maxConnections, sockets, tls, rejected, connected, closed } = options
     this.#context = {

@@ -1,18 +1,20 @@
 import type { FunctionOrder } from '@crossgear/core-scheduler'
 
-/** Differences between the gearmand versions that the port can replace. */
+/** Differences between gearmand versions that the port can stand in for. */
 interface GearmandBehaviour {
-  /** The number that the text command `version` answers: libraries compare it. */
+  /** Answer to the text command `version`: libraries compare it. */
   readonly number: string
-  /** How a worker's functions and the priorities of their jobs go together. */
+  /** Order of a worker's functions and of their jobs' priorities. */
   readonly functionOrder: FunctionOrder
-  /** Functions take turns although `--round-robin` does not say so. */
+  /** Functions take turns even without `--round-robin`. */
   readonly alwaysInTurn: boolean
-  /** `--job-retries 0` lets no job survive a lost worker, and -1 any number; else 0 is any number. */
+  /**
+   * `--job-retries 0` lets no job survive a lost worker, and -1 any number; else 0 is any number.
+   */
   readonly zeroRetriesMeansNone: boolean
 }
 
-/** By what `--gearmand-version` says. */
+/** By the value of `--gearmand-version`. */
 export const gearmandVersions = {
   '1.1': {
     number: '1.1.20',

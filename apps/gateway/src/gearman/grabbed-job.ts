@@ -41,7 +41,7 @@ export class GrabbedJob implements FetchRequest {
   readonly #session: Session
   readonly #form: AssignForm
   readonly #slot: ReplySlot
-  /** The scheduler answers before {@link ask} returns: it has not asked the store. */
+  /** The scheduler answered before {@link ask} returned, without asking the store. */
   #isAtHand = false
 
   constructor(session: Session, form: AssignForm, slot: ReplySlot, isPipelined: boolean) {
@@ -84,7 +84,7 @@ export class GrabbedJob implements FetchRequest {
     this.#answer(noJob)
   }
 
-  /** No job as far as the worker is concerned: it sleeps, and is woken when the store is back. */
+  /** The worker sees no job: it sleeps, and is woken when the store is back. */
   refused(): void {
     this.onEmpty()
   }
@@ -101,7 +101,7 @@ export class HeldJob implements Leased {
   readonly assignment: Assignment
   /** The ability under which it was taken. */
   readonly fn: string
-  /** How long the worker may have it, milliseconds; absent: while it is connected. */
+  /** Length of the lease, milliseconds; absent: while the worker is connected. */
   readonly leaseMs: number | undefined
   readonly #outstayed: (held: HeldJob) => void
 
@@ -124,14 +124,14 @@ export class HeldJob implements Leased {
 }
 
 /**
- * The reply to a result: none, unless the job was no longer its worker's. Only a job without a lease
- * is rarely lost while its worker lives: a job that is at hand for the worker does not wait for this.
+ * Slot of the reply to a result: none, unless the worker no longer has the job. A job without a
+ * lease time is rarely lost, so a job at hand does not wait for this reply.
  */
 function slotOf(session: Session, held: HeldJob): ReplySlot {
   return session.connection.reserveSilent(held.leaseMs === undefined)
 }
 
-/** The reply to the result of a job. */
+/** The reply to a job's result. */
 export class ResultReply implements Settlement {
   readonly #session: Session
   readonly #held: HeldJob
@@ -145,7 +145,7 @@ export class ResultReply implements Settlement {
     this.#fault = fault
   }
 
-  /** A worker is promised nothing about disks and replicas: its next job does not wait for them. */
+  /** Workers are promised nothing about disks and replicas: the next job does not wait for them. */
   stored(result: Settled): void {
     this.settled(result)
   }
@@ -156,7 +156,7 @@ export class ResultReply implements Settlement {
     this.#slot.fill(isLost ? this.#session.refusal(this.#fault) : undefined)
   }
 
-  /** The result is not stored: the job stays the worker's, which may send it again. */
+  /** The result is not stored: the worker keeps the job and may send it again. */
   refused(): void {
     const { worker, gone, scheduler } = this.#session
     if (this.#slot.wasPassed || gone) {
@@ -169,7 +169,7 @@ export class ResultReply implements Settlement {
   }
 }
 
-/** The reply to data, a warning or progress: none, unless the job was not its worker's. */
+/** The reply to data, a warning or progress: none, unless the worker does not have the job. */
 export class ReportReply implements Reporting {
   readonly #session: Session
   readonly #slot: ReplySlot

@@ -6,8 +6,8 @@ export const maxPrefixBytes = 38
 const tail = /^([0-9a-z]{1,6}):(\d{1,16})$/
 
 /**
- * Names of jobs as Gearman clients see them: `<prefix>:<lane number, base 36>:<id>`. Any node
- * resolves what another gave out, whatever prefix it has.
+ * Job names for Gearman clients: `<prefix>:<lane number, base 36>:<id>`. Any node resolves
+ * another's, whatever its prefix.
  */
 export class Handles {
   readonly #prefix: string
@@ -23,13 +23,13 @@ export class Handles {
     return `${this.#prefix}:${laneNumber.toString(36)}:${id}`
   }
 
-  /** The handle of a job whose lane has a number; undefined where it has none yet. */
+  /** The handle of a job; undefined if its lane has no number yet. */
   of(ref: JobRef): string | undefined {
     const number = this.#registry.numberOf(ref.lane)
     return number === undefined ? undefined : this.format(number, ref.id)
   }
 
-  /** The job behind a handle; undefined for what no node can have given out. */
+  /** The job of a handle; undefined if no node can have given it out. */
   parse(handle: string): JobRef | undefined {
     const idAt = handle.lastIndexOf(':')
     const laneAt = handle.lastIndexOf(':', idAt - 1)

@@ -1,4 +1,4 @@
-/** A moment as SUBMIT_JOB_SCHED names it; absent fields match always. In UTC, on every node alike. */
+/** A moment as SUBMIT_JOB_SCHED names it; absent fields always match. In UTC, at every node. */
 export interface Schedule {
   /** 0 to 59. */
   readonly minute?: number
@@ -15,10 +15,10 @@ export interface Schedule {
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
-/** A 29 February on one weekday comes within 40 years, the missing one of 2100 counted. */
+/** A 29 February on a given weekday comes within 40 years, even across 2100. */
 const mostMonths = 40 * 12 + 1
 
-/** The five fields of the packet in their order, with the numbers that each takes. */
+/** The packet's five fields in order, with their ranges. */
 const fields = [
   { name: 'minute', from: 0, to: 59 },
   { name: 'hour', from: 0, to: 23 },
@@ -27,7 +27,7 @@ const fields = [
   { name: 'dayOfWeek', from: 0, to: 6 },
 ] as const satisfies readonly { name: keyof Schedule; from: number; to: number }[]
 
-/** Reads the five arguments; undefined where one is out of its range. Empty and `*` match always. */
+/** Reads the five arguments; undefined if one is out of range. Empty and `*` always match. */
 export function readSchedule(args: readonly Buffer[]): Schedule | undefined {
   const schedule: { -readonly [Name in keyof Schedule]: number } = {}
   for (const [at, { name, from, to }] of fields.entries()) {
@@ -41,8 +41,8 @@ export function readSchedule(args: readonly Buffer[]): Schedule | undefined {
 }
 
 /**
- * The start of the first minute after `afterMs` (milliseconds since 1970) that matches; undefined
- * for a day that no year has.
+ * Start of the first matching minute after `afterMs` (milliseconds since 1970); undefined for a day
+ * that no year has.
  */
 export function nextMatch(schedule: Schedule, afterMs: number): number | undefined {
   const firstMs = (Math.floor(afterMs / minuteMs) + 1) * minuteMs
@@ -59,7 +59,7 @@ export function nextMatch(schedule: Schedule, afterMs: number): number | undefin
   return undefined
 }
 
-/** The days of a month that match, by their start. Months are counted from the year 0. */
+/** Starts of a month's matching days. Months are counted from the year 0. */
 function* daysOf(month: number, { dayOfMonth, dayOfWeek }: Schedule): Iterable<number> {
   for (let day = dayOfMonth ?? 1; day <= (dayOfMonth ?? 31); day += 1) {
     const start = new Date(Date.UTC(Math.floor(month / 12), month % 12, day))
@@ -69,7 +69,7 @@ function* daysOf(month: number, { dayOfMonth, dayOfWeek }: Schedule): Iterable<n
   }
 }
 
-/** Milliseconds into the day of the first match that is not before `fromMs`. */
+/** Milliseconds into the day of the first match at or after `fromMs`. */
 function matchWithinDay({ minute, hour }: Schedule, fromMs: number): number | undefined {
   const hours = hour === undefined ? Array.from({ length: 24 }, (_, at) => at) : [hour]
   for (const candidate of hours) {

@@ -6,7 +6,7 @@ import {
 } from '@crossgear/gearman-codec'
 import type { Surplus } from '../net/open-port.ts'
 
-/** ERROR packets for what gearmand takes and the store cannot keep. */
+/** ERROR packets for requests that gearmand takes and the store cannot keep. */
 const ownErrors = {
   EMPTY_FUNCTION: { code: 'INVALID_FUNCTION_NAME', text: 'Function name is empty' },
   FUNCTION_TOO_LARGE: { code: 'ARGUMENT_TOO_LARGE', text: 'Function name is over 512 bytes' },
@@ -24,19 +24,19 @@ export function errorReply(key: ErrorKey): Buffer {
   return encodeResponse('ERROR', code, text)
 }
 
-/** Text replies beside those of the codec. */
+/** Text replies beside the codec's. */
 export const ownTexts = {
   notAllowed: 'ERR NOT_ALLOWED This+command+is+not+taken+from+your+address\r\n',
   storeFailed: 'ERR STORE_UNAVAILABLE The+store+does+not+answer\r\n',
 } as const
 
-/** Errors of the decoder; the other codes are mistakes of a program that uses the codec. */
+/** Errors of the decoder; the other codes are misuse of the codec. */
 type DecodeFault = Extract<
   CodecErrorCode,
   'BAD_MAGIC' | 'UNKNOWN_COMMAND' | 'MALFORMED_ARGUMENTS' | 'PACKET_TOO_LARGE' | 'LINE_TOO_LONG'
 >
 
-/** Why something was turned away, as the metrics name it. */
+/** Reasons of rejections in the metrics. */
 export type RejectReason =
   | Surplus
   | 'tls_handshake'
@@ -45,7 +45,7 @@ export type RejectReason =
   | Lowercase<Exclude<ErrorKey, 'QUEUE_FAILED'>>
   | Lowercase<DecodeFault>
 
-/** The reason behind an ERROR packet: that the store does not answer has one name at every door. */
+/** The reason for an ERROR packet. An unreachable store has the same name at every door. */
 export function reasonOf(key: ErrorKey): RejectReason {
   return key === 'QUEUE_FAILED' ? 'store' : (key.toLowerCase() as RejectReason)
 }

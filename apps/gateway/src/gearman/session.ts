@@ -16,30 +16,30 @@ import { type FunctionName, FunctionNames } from './function-names.ts'
 import { type ErrorKey, errorReply, reasonOf, type RejectReason } from './replies.ts'
 import { WorkerSide } from './worker-side.ts'
 
-/** Rare packets of one connection that ask the store at a time. */
+/** Rare packets with store calls that one connection runs at a time. */
 const askedAtOnce = 4
 
-/** Carries out one packet. The arguments are as many as the packet type has. */
+/** Handles a packet. It has as many arguments as its type. */
 export type PacketHandler = (session: Session, args: readonly Buffer[]) => void
 
-/** The port's handlers, as its sessions know them. */
+/** The port's handlers, for its sessions. */
 export interface Handlers {
   readonly packets: Readonly<Record<PacketName, PacketHandler>>
-  /** Carries out a line of the text protocol. */
+  /** Handles a line of the text protocol. */
   readonly takeLine: (session: Session, line: string) => void
 }
 
 /** One connection: a client, a worker, an administrator, or all of them. */
 export class Session implements ConnectionHandler {
   readonly connection: Connection
-  /** Tells connections apart in the reply to `workers`. */
+  /** Number of the connection in the reply to `workers`. */
   readonly number: number
-  /** Which worker it is for limits by worker. */
+  /** Identity for limits per worker. */
   readonly asWorker: WorkerIdentity
   readonly context: DoorContext
   readonly client: ClientSide
   readonly worker: WorkerSide
-  /** The value of SET_CLIENT_ID. */
+  /** Value of SET_CLIENT_ID. */
   clientId = ''
   readonly #decoder: Decoder
   readonly #names: FunctionNames
@@ -68,12 +68,12 @@ export class Session implements ConnectionHandler {
     return this.context.options.scheduler
   }
 
-  /** True once the connection is gone. One that is only about to end is still owed its replies. */
+  /** True once the connection has ended. One that is about to end still gets its replies. */
   get gone(): boolean {
     return this.#gone
   }
 
-  /** Sends a packet behind the replies that are still owed. */
+  /** Sends a packet after all replies that are still owed. */
   send(name: ResponseName, ...args: readonly Argument[]): void {
     this.connection.send(encodeResponse(name, ...args))
   }
@@ -82,23 +82,23 @@ export class Session implements ConnectionHandler {
     this.connection.send(this.refusal(key))
   }
 
-  /** An ERROR packet that is about to be sent, and so is counted. */
+  /** An ERROR packet about to be sent; counts it. */
   refusal(key: ErrorKey): Buffer {
     this.rejected(reasonOf(key))
     return errorReply(key)
   }
 
-  /** Counts what is turned away. */
+  /** Counts a rejection. */
   rejected(reason: RejectReason): void {
     this.context.options.rejected?.(reason)
   }
 
-  /** Sends what a rare packet has to wait for, in its place. */
+  /** Sends the reply to a rare packet, in its turn. */
   answer(make: () => Promise<Buffer>): void {
     this.#answer(this.#asking, make, () => this.refusal('QUEUE_FAILED'))
   }
 
-  /** Sends the reply to a text command, of which one at a time is carried out. */
+  /** Sends the reply to a text command; one runs at a time. */
   answerLine(make: () => Promise<Buffer>, ifStoreFails: () => Buffer): void {
     this.#answer(this.#lines, make, ifStoreFails)
   }
@@ -112,7 +112,7 @@ export class Session implements ConnectionHandler {
     )
   }
 
-  /** A function name from a packet; a name that cannot be is answered with an error. */
+  /** Reads a function name from a packet; an invalid one is answered with an error. */
   readFunction(bytes: Buffer): FunctionName | undefined {
     const name = this.#names.read(bytes)
     if (typeof name !== 'string') return name

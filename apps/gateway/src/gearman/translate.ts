@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { bandLevel, type FailureReport } from '@crossgear/core-scheduler'
 
-/** Levels of the three priorities: HIGH, the one without a name, LOW. */
+/** Levels of the three priorities: HIGH, normal, LOW. */
 export const levels = bandLevel
 
 const dash = 0x2d
-/** Starts the key of a job that coalesces by its payload. No unique id of a client contains it. */
+/** First byte of the key of jobs that coalesce by payload. No client's unique id contains it. */
 const keyMark = Buffer.from([0])
 const randomKeyBytes = 16
 
 /**
- * The key by which jobs of a function coalesce. An empty unique id has none; `-` stands for the
- * payload, which an empty one does not; anything else for itself.
+ * The coalescing key of a job. An empty unique id has none; `-` stands for the payload (an empty
+ * one has none); any other for itself.
  */
 export function coalescingKey(unique: Buffer, data: Buffer): Buffer | undefined {
   if (unique.length === 0) return undefined
@@ -21,13 +21,16 @@ export function coalescingKey(unique: Buffer, data: Buffer): Buffer | undefined 
   return Buffer.concat([keyMark, own])
 }
 
-/** The unique id that a worker is shown for a stored key. */
+/** The unique id that a worker sees for a stored key. */
 export function shownUnique(key: Buffer | undefined): Uint8Array | string {
   if (!key) return ''
   return key[0] === 0 ? '-' : untilNul(key)
 }
 
-/** Bytes as an argument that a NUL would end; a native client may have stored any. */
+/**
+ * Bytes cut at the first NUL, which would end the argument; a native client may have stored any
+ * bytes.
+ */
 export function untilNul(bytes: Uint8Array): Uint8Array {
   const end = bytes.indexOf(0)
   return end < 0 ? bytes : bytes.subarray(0, end)
@@ -39,13 +42,13 @@ export function leadingNumber(bytes: Uint8Array): number {
   return Number.isSafeInteger(number) ? number : 0
 }
 
-/** Characters of a denominator that count. */
+/** Digits of a denominator that count. */
 export const denominatorDigits = 10
-/** Characters of a numerator that are looked at: any more would only be beyond 64 bits. */
+/** Digits of a numerator that are read: more would not fit 64 bits. */
 const figureDigits = 32
 const most64 = 2n ** 63n - 1n
 
-/** Progress in a status reply: the lower 32 bits, without a sign, of a number of 64 bits. */
+/** Progress in a status reply: the lower 32 bits, unsigned, of a 64-bit number. */
 export function progressFigure(bytes: Uint8Array | undefined, digits = figureDigits): string {
   const text = Buffer.from(bytes?.subarray(0, digits) ?? []).toString('latin1')
   const [number = '0'] = /^\s*[+-]?\d+/.exec(text) ?? []
@@ -54,25 +57,25 @@ export function progressFigure(bytes: Uint8Array | undefined, digits = figureDig
   return BigInt.asUintN(32, held).toString()
 }
 
-/** Shortest time that a worker can allow itself for a job, milliseconds. */
+/** Shortest lease that a worker can ask for, milliseconds. */
 const leastLeaseMs = 1_000
 
-/** CAN_DO_TIMEOUT's argument: milliseconds, of which zero and less mean no limit. */
+/** CAN_DO_TIMEOUT's argument: milliseconds; zero and less mean no limit. */
 export function leaseOf(timeoutMs: Uint8Array): number | undefined {
   const ms = leadingNumber(timeoutMs)
   return ms > 0 ? Math.max(ms, leastLeaseMs) : undefined
 }
 
-/** SUBMIT_JOB_EPOCH's argument as milliseconds since 1970; what is no number is now. */
+/** SUBMIT_JOB_EPOCH's argument as milliseconds since 1970; without a number: now. */
 export function dueAt(epochSeconds: Uint8Array): number | undefined {
   const seconds = leadingNumber(epochSeconds)
   return seconds > 0 ? Math.min(seconds * 1000, Number.MAX_SAFE_INTEGER) : undefined
 }
 
-/** WORK_FAIL: nothing but that it failed. */
+/** WORK_FAIL: a failure without a message. */
 export const plainFailure: FailureReport = { message: '', errtype: 'WORK_FAIL' }
 
-/** WORK_EXCEPTION: the bytes go to the clients as they came. */
+/** WORK_EXCEPTION: clients get the bytes unchanged. */
 export function exceptionReport(data: Buffer): FailureReport {
   return { message: data.toString(), bytes: data, errtype: 'WORK_EXCEPTION', isException: true }
 }

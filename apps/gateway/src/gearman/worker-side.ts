@@ -5,16 +5,16 @@ import type { HandCounts } from '../ops/metrics/census.ts'
 import { type AssignForm, GrabbedJob, HeldJob } from './grabbed-job.ts'
 import type { Session } from './session.ts'
 
-/** Functions that one connection can name, where the operator says nothing else. */
+/** Default of the most functions per connection. */
 const defaultMaxFunctions = 1_000
 
-/** Derived from the abilities, made anew when they change. */
+/** Derived from the abilities; rebuilt when they change. */
 interface Derived {
   readonly subscription: Subscription
   readonly byLane: ReadonlyMap<string, Ability>
 }
 
-/** The worker side of a connection: its abilities, its jobs, and whether it sleeps. */
+/** The worker side of a connection: its abilities, its jobs, and if it sleeps. */
 export class WorkerSide implements IdleWorker {
   readonly #session: Session
   /** By name, the one to try first at the end. */
@@ -24,9 +24,9 @@ export class WorkerSide implements IdleWorker {
   readonly #outstayed = (held: HeldJob): void => this.#lose(held)
   /** The job that it last ended with an exception. */
   #lastException: string | undefined
-  /** Its requests for jobs among what is being read. */
+  /** Job requests among the bytes just read. */
   #grabs: { readonly form: AssignForm; readonly slot: ReplySlot }[] = []
-  /** It has ended a job with what is being read. */
+  /** True if it ended a job among the bytes just read. */
   #hasEnded = false
   #asleep = false
   #sleptAs: Subscription | undefined
@@ -44,7 +44,7 @@ export class WorkerSide implements IdleWorker {
     return this.#derive().subscription
   }
 
-  /** The latest function is tried first. Without a lease a job is its while it is connected. */
+  /** The latest function is tried first. Without a lease time it holds jobs while connected. */
   canDo(fn: string, leaseMs?: number): void {
     const { maxFunctions = defaultMaxFunctions } = this.#session.context.options
     if (this.#abilities.size >= maxFunctions && !this.#abilities.has(fn)) {
@@ -57,7 +57,7 @@ export class WorkerSide implements IdleWorker {
     if (!known) this.#session.scheduler.countNamed(fn, 1)
   }
 
-  /** Jobs of the function that it holds go to others. */
+  /** Its jobs of the function are requeued. */
   cantDo(fn: string): void {
     if (!this.#abilities.delete(fn)) return
     this.#derived = undefined
@@ -80,8 +80,8 @@ export class WorkerSide implements IdleWorker {
   }
 
   /**
-   * All that has come for now is read. What it wants is worked out but once for all of it, for a
-   * worker may name many functions. A sleeper whose abilities changed is to be found under the new ones.
+   * Called when all available bytes were read, to work out its abilities once for all of them: a
+   * worker may name many functions. A sleeper with new abilities is found under the new ones.
    */
   turnOver(): void {
     const { scheduler } = this.#session
@@ -94,32 +94,32 @@ export class WorkerSide implements IdleWorker {
     scheduler.addIdle(this, true)
   }
 
-  /** NOOP, once: to be woken again it has to say that it sleeps again. */
+  /** NOOP, once: to be woken again it has to send PRE_SLEEP again. */
   wake(): void {
     this.#asleep = false
     this.#session.connection.sendAtHand(noop)
   }
 
-  /** The ability under which a job of a lane was taken; none where it was given up since. */
+  /** The ability for a lane's job; undefined if given up meanwhile. */
   abilityFor(lane: string): Ability | undefined {
     const { byLane } = this.#derive()
     return byLane.get(lane) ?? byLane.get(this.#session.scheduler.registry.names.parse(lane).fn)
   }
 
-  /** A job of this node's that it is given. Its lease begins now. */
+  /** Gives it a job of this node. Its lease begins now. */
   hold(handle: string, assignment: Assignment, ability: Ability): void {
     this.keep(new HeldJob(handle, assignment, ability, this.#outstayed))
     if (this.#session.context.options.roundRobin) this.#tryLast(ability.fn)
   }
 
-  /** A job stays in its hands as long as its lease lasts. */
+  /** It keeps a job as long as its lease lasts. */
   keep(held: HeldJob): void {
     this.#held.set(held.handle, held)
     if (held.leaseMs === undefined) return
     this.#session.scheduler.leases.start(held, held.leaseMs, held.assignment.sinceMs)
   }
 
-  /** Counts it for each function: busy with a job of it, or idle where it holds none at all. */
+  /** Counts it for each function: busy with a job of it, or idle if it holds none at all. */
   countInto(hands: HandCounts): void {
     const { names } = this.#session.scheduler.registry
     if (this.#held.size === 0) {
@@ -135,7 +135,7 @@ export class WorkerSide implements IdleWorker {
     return this.#held.get(handle)
   }
 
-  /** Takes a job out of its hands, to be settled. */
+  /** Takes a job from it, to be settled. */
   letGo(handle: string): HeldJob | undefined {
     const held = this.#held.get(handle)
     if (!held) return undefined
@@ -144,13 +144,13 @@ export class WorkerSide implements IdleWorker {
     return held
   }
 
-  /** The job was ended by an operator: what the worker says of it is answered so at once. */
+  /** An operator cancelled the job: its outcome is refused at once. */
   cancelled(handle: string): void {
     const held = this.#held.get(handle)
     if (held) this.#lose(held)
   }
 
-  /** Its next word on the job may be that it failed as well. */
+  /** It may still send WORK_FAIL for the job. */
   threw(handle: string): void {
     this.#lastException = handle
   }
@@ -162,7 +162,7 @@ export class WorkerSide implements IdleWorker {
     return true
   }
 
-  /** The connection is gone: what it held goes to others. */
+  /** The connection ended: its jobs are requeued. */
   leave(): void {
     this.#removeIdle()
     for (const fn of this.#abilities.keys()) this.#session.scheduler.countNamed(fn, -1)
@@ -170,7 +170,7 @@ export class WorkerSide implements IdleWorker {
     for (const held of this.#held.values()) this.#lose(held)
   }
 
-  /** The job goes to others. */
+  /** The job is requeued. */
   #lose(held: HeldJob): void {
     this.#drop(held)
     this.#session.scheduler.release(held.assignment, true)

@@ -5,7 +5,7 @@ const usualPath = '/etc/gearmand.conf'
 const keyAndValue = /^([a-z][a-z0-9-]*)\s*=\s*(.*)$/
 
 /**
- * Adds what the file says to what the command line gave, which wins. Without a path the usual file
+ * Adds the file's options to those of the command line, which win. Without a path the usual file
  * is read, if there is one.
  *
  * @throws StartError (code 1)
@@ -23,7 +23,7 @@ export function withConfigFile(given: Given, path: string | undefined): Given {
 
 /**
  * Options as on the command line, several to a line if need be, or lines of `name = value`. Lines
- * that begin with `#` are comments; words that belong to no option are passed over, as by gearmand.
+ * that begin with `#` are comments; other words are ignored, as by gearmand.
  */
 export function parseConfigText(text: string): Given {
   const words = text.split('\n').flatMap((line) => wordsOf(line.trim()))

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { oneLine, systemCode } from '../errors.ts'
 import { usageError } from './parse-words.ts'
 
-/** Marks the process that is the server. */
+/** Marks the server process. */
 const mark = 'XG_DETACHED'
 
 interface Report {
@@ -16,10 +16,10 @@ export function isDetached(): boolean {
 }
 
 /**
- * Starts this program again in a session of its own, without a terminal, and returns when it
+ * Starts this program again in its own session, without a terminal, and returns when it
  * answers.
  *
- * @throws StartError (code 1) with what the server said if it does not start.
+ * @throws StartError (code 1) with the server's message if it does not start.
  */
 export async function detach(env: NodeJS.ProcessEnv): Promise<void> {
   const [, program = '', ...words] = process.argv
@@ -40,7 +40,7 @@ export async function detach(env: NodeJS.ProcessEnv): Promise<void> {
   child.unref()
 }
 
-/** Tells the process that started this one how it went. */
+/** Reports the start to the launching process. */
 export async function report(what: Report): Promise<void> {
   if (!isDetached()) return
   await new Promise((resolve) => process.send?.(what, resolve))
@@ -50,7 +50,7 @@ export async function report(what: Report): Promise<void> {
 const usualPath = '/var/gearmand.pid'
 
 /**
- * Writes the process id and returns what takes the file away again, if it is still this process's.
+ * Writes the process id; returns a function that removes the file if it is still this process's.
  * Without a path the usual file is written where that is allowed.
  *
  * @throws StartError (code 1)
@@ -68,21 +68,21 @@ export function writePidFile(path: string | undefined, pid = process.pid): () =>
     try {
       if (Number(readFileSync(file, 'utf8')) === pid) rmSync(file)
     } catch {
-      // Somebody else took it away.
+      // Another program removed it.
     }
   }
 }
 
-/** It asks whatever directory of users the machine has; /etc/passwd is but one. */
+/** It asks any user directory of the machine; /etc/passwd is only one. */
 const idProgram = '/usr/bin/id'
 
-/** Node has it; its types do not say so. */
+/** Missing in Node's types. */
 interface Grouped {
   readonly initgroups?: (user: string, gid: number) => void
 }
 
 /**
- * Goes on as another user, with the groups of that user; from then on files and ports are opened
+ * Switches to another user and its groups; later files and ports are opened
  * with its rights, as by gearmand.
  *
  * @throws StartError (code 1)

@@ -6,8 +6,8 @@ const folder = 'crossgear-data'
 const systemFolder = '/var/lib/crossgear'
 
 /**
- * Where the private store keeps its data if nobody says: in the working folder, as without gearmand's
- * options, but not where a start script leaves that at `/`. A folder that is there wins.
+ * Default data folder of the private store: in the working folder, as without gearmand's options,
+ * unless a start script leaves that at `/`. An existing folder wins.
  */
 export function chooseDataDir(cwd = process.cwd(), home = homeOfUser()): string {
   const candidates = [
@@ -31,7 +31,7 @@ function mayWrite(path: string): boolean {
   }
 }
 
-/** Not what HOME says: a start script's is that of the user who called it. */
+/** Not HOME: in a start script that belongs to the calling user. */
 function homeOfUser(): string {
   try {
     return userInfo().homedir

@@ -7,7 +7,7 @@ import { usageError } from './parse-words.ts'
 const stderr = 2
 const usualPath = '/var/log/gearmand.log'
 
-/** The words of gearmand's log for pino's levels. */
+/** gearmand's words for pino's levels. */
 const words: Readonly<Record<number, string>> = {
   20: 'DEBUG',
   30: 'INFO',
@@ -22,15 +22,15 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: 'Is a directory',
 }
 
-/** The log as gearmand keeps it: in a file that can be reopened, on stderr, or nowhere. */
+/** The log in gearmand's form: a file that can be reopened, stderr, or none. */
 export class LogFile {
   readonly #path: string
   readonly #thread: string
   #fd: number | undefined
 
   /**
-   * `where`: a path, `stderr` or `none`. A file that cannot be opened is stderr, which says so. `thread` is
-   * who writes.
+   * `where`: a path, `stderr` or `none`. Falls back to stderr, and says so, if the file cannot be
+   * opened. `thread`: the writer.
    */
   constructor(where = usualPath, thread = 'main') {
     this.#path = where
@@ -39,17 +39,17 @@ export class LogFile {
     else if (where !== 'none') this.#open()
   }
 
-  /** For the rest of the gateway. */
+  /** A logger for the rest of the gateway. */
   logger(level: Config['logLevel']): Logger {
     return pino({ level, base: null }, { write: (line) => this.#takeLine(line) })
   }
 
-  /** A line that is written however little is to be logged. */
+  /** A line written at every verbosity. */
   notice(message: string): void {
     this.#write('NOTICE', message)
   }
 
-  /** After the file was moved away. */
+  /** Called after the file was moved away. */
   reopen(): void {
     if (this.#fd === undefined || this.#path === 'stderr') return
     if (this.#fd !== stderr) closeSync(this.#fd)
@@ -112,7 +112,7 @@ const levels = {
 
 export type Verbosity = keyof typeof levels
 
-/** gearmand's word, which counts only as it is spelt there. */
+/** gearmand's word, valid only as spelt there. */
 export function readVerbosity(word = 'ERROR'): Verbosity {
   if (Object.hasOwn(levels, word)) return word as Verbosity
   throw usageError('Invalid value for --verbose supplied')

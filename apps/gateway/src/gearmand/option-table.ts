@@ -1,10 +1,10 @@
 import { Help } from 'commander'
 import { formatItem, helpWidth } from '../cli/program.ts'
 
-/** Where a reader finds how jobs of gearmand's queues come into the store. */
+/** The guide for moving jobs from gearmand's queues. */
 export const movingGuide = 'docs/moving-from-gearmand.md'
 
-/** Queue types of gearmand's builds; it compares them without case. */
+/** Queue types of gearmand's builds; it ignores their case. */
 const queueTypes: ReadonlySet<string> = new Set([
   'builtin',
   'libdrizzle',
@@ -50,22 +50,22 @@ const withNumber = ['mysql-port']
 
 const alone = ['libdrizzle-mysql', 'libtokyocabinet-optimize', 'store-queue-on-shutdown']
 
-/** Options that name gearmand's persistent queues. */
+/** Options of gearmand's persistent queues. */
 export const queueOptions: readonly GearmandOption[] = [
   ...withValue.map((name) => ({ name, value: true as const })),
   ...withNumber.map((name) => ({ name, value: true as const, number: true as const })),
   ...alone.map((name) => ({ name })),
 ].map((option) => ({ ...option, effect: 'queue', help: 'No effect: jobs are in the store.' }))
 
-/** Why an option of gearmand changes nothing here. */
+/** Why an option of gearmand has no effect here. */
 export type Effect =
-  /** It has one. */
+  /** It has an effect. */
   | 'some'
   /** It belongs to gearmand's persistent queues. */
   | 'queue'
   | { readonly none: string }
 
-/** One option of gearmand's command line. */
+/** An option of gearmand's command line. */
 export interface GearmandOption {
   readonly name: string
   readonly short?: string
@@ -89,7 +89,10 @@ const text = { value: true } as const
 const number = { value: true, number: true } as const
 const ofTheSystem = 'Node asks ten times, one second apart'
 
-/** Every option of gearmand 1.1.20, of its queue types in other builds, and the version to behave as. */
+/**
+ * Every option of gearmand 1.1.20, of its queue types in other builds, and the version to behave
+ * as.
+ */
 export const gearmandOptions: readonly GearmandOption[] = [
   some('backlog', 'Connections that may wait to be accepted (default 1024).', {
     short: 'b',

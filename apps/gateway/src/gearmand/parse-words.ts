@@ -1,7 +1,7 @@
 import { StartError } from '../errors.ts'
 import { type GearmandOption, gearmandOptions } from './option-table.ts'
 
-/** Given options by their long names; one without a value has the empty text. */
+/** Given options by their long names; empty text for one without a value. */
 export type Given = ReadonlyMap<string, string>
 
 const byName = new Map(gearmandOptions.map((option) => [option.name, option]))
@@ -11,7 +11,7 @@ export function findOption(name: string): GearmandOption | undefined {
   return byName.get(name)
 }
 
-/** A line that gearmand prints for the same mistake. */
+/** gearmand's line for the same mistake. */
 export function usageError(message: string): StartError {
   return new StartError(message, 1)
 }
@@ -21,13 +21,13 @@ function unknown(word: string): StartError {
 }
 
 export interface ParseRules {
-  /** Called for a word that is neither an option nor its value. */
+  /** Called for a word that is neither an option nor a value. */
   readonly stray?: (word: string) => void
 }
 
 /**
- * Reads words as gearmand does: `--name=value`, `--name value`, `-nvalue`, `-n value`, and short
- * options without a value in one word (`-dR`). Names must be whole.
+ * Parses words as gearmand does: `--name=value`, `--name value`, `-nvalue`, `-n value`, and short
+ * options without a value in one word (`-dR`). Names cannot be shortened.
  *
  * @throws StartError (code 1) with gearmand's own words.
  */

@@ -8,10 +8,10 @@ import { helpText } from './option-table.ts'
 import { type Given, parseWords } from './parse-words.ts'
 import { type Settings, settle } from './settings.ts'
 
-/** Where programs are looked for if the environment says nothing. */
+/** Fallback of PATH. */
 const searchedFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** The exit code of gearmand whenever it does not run. */
+/** gearmand's exit code whenever it does not run. */
 const failed = 1
 
 export interface GearmandCommand {
@@ -19,7 +19,7 @@ export interface GearmandCommand {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Runs the gateway as gearmand is run, and returns the exit code. */
+/** Runs the gateway with gearmand's options; returns the exit code. */
 export async function runGearmand(
   words: readonly string[],
   { version, env }: GearmandCommand,

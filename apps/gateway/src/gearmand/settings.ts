@@ -7,11 +7,11 @@ import { readVerbosity, type Verbosity } from './log-file.ts'
 import { isQueueType, movingGuide } from './option-table.ts'
 import { findOption, type Given, usageError } from './parse-words.ts'
 
-/** The settings that gearmand's options stand for. */
+/** Settings for gearmand's options. */
 export interface Settings {
   readonly config: Config
   readonly verbosity: Verbosity
-  /** Effects that given options do not have, a line each. */
+  /** A line for each given option without an effect. */
   readonly notes: readonly string[]
 }
 
@@ -23,7 +23,7 @@ const mostJobs = 1_000_000
 const mostBacklog = 65_535
 const mostKeepaliveSeconds = 32_767
 
-/** Where gearmand's defaults are not those of the table. */
+/** gearmand's defaults that differ from the table's. */
 const defaults: ConfigSources['defaults'] = {
   host: '*',
   workerWakeup: '0',
@@ -32,7 +32,7 @@ const defaults: ConfigSources['defaults'] = {
   drainSeconds: '1',
 }
 
-/** The nearest number that is taken. */
+/** The nearest allowed number. */
 function within(most: number, least = 1): (value: string) => string {
   return (value) => String(Math.min(Math.max(Number(value), least), most))
 }
@@ -66,8 +66,8 @@ const tlsSettings: Readonly<Record<string, OptionName>> = {
 }
 
 /**
- * Translates gearmand's options. What CROSSGEAR_* variables say counts where no option says
- * otherwise, but no door for Faktory is opened.
+ * Translates gearmand's options. CROSSGEAR_* variables fill in the rest, but no Faktory door
+ * is opened.
  *
  * @throws StartError (code 1)
  */
@@ -99,7 +99,7 @@ export function settle(given: Given, env: Env): Settings {
   return { config: loaded(), verbosity, notes }
 }
 
-/** gearmand's own default of the option, which says nothing. */
+/** True for gearmand's own default of the option, which means nothing. */
 function isLeftToSystem(name: string, value: string): boolean {
   return name === 'keepalive-idle' && Number(value) <= 0
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { systemCode } from '../errors.ts'
 
-/** Faults of bytes that are no request. */
+/** Faults of bytes that are not a request. */
 export type Breach = 'malformed' | 'head_too_large' | 'too_slow'
 
 interface Answer {
@@ -10,7 +10,7 @@ interface Answer {
   readonly text: string
 }
 
-/** By the code of Node's error; any other that its parser names is malformed. */
+/** By the code of Node's error; all other parser errors are malformed. */
 const answers: Readonly<Record<string, Answer>> = {
   HPE_HEADER_OVERFLOW: {
     breach: 'head_too_large',
@@ -36,8 +36,8 @@ function malformed(error: Error): Answer {
 }
 
 /**
- * Ends a connection on which no request can be read any more, with the answer that HTTP has for it,
- * unless that of another is owed. Undefined where the connection just broke.
+ * Ends a connection that cannot be parsed any further, with HTTP's answer for it, unless another
+ * request's answer is owed. Undefined if the connection simply broke.
  */
 export function endBroken(error: Error, socket: Socket, isOwed: boolean): Breach | undefined {
   const code = systemCode(error)

@@ -23,10 +23,10 @@ export interface ExchangeParts extends Stall {
 
 type Command = 'JOB_CREATED' | 'WORK_COMPLETE' | 'WORK_FAIL' | 'WORK_WARNING'
 
-/** Stands in for a job that the store has: its payload need not be kept here as well. */
+/** Stands in for a stored job, so that its payload can be freed. */
 const spent: NewJob = { input: new Uint8Array(0), door: 'http', level: 5, foreground: false }
 
-/** Publishes news for {@link StoreListener.consumerNews} at every node; `*` is every worker. */
+/** One request from the whole of its body to its answer. */
 export class Exchange implements Submission, Waiter {
   job: NewJob
   readonly waiter?: Waiter
@@ -98,7 +98,7 @@ export class Exchange implements Submission, Waiter {
     }
   }
 
-  /** Answers without an outcome; the job, if there is one, is waited for no more. */
+  /** Answers without an outcome, and stops waiting for the job, if any. */
   refuse(refusal: Refusal): void {
     this.#abandon()
     if (this.#response.headersSent || this.gone) return

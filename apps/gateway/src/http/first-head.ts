@@ -1,6 +1,6 @@
 import type { Server, Socket } from 'node:net'
 
-/** As Node's parser has it; a longer head is its to refuse. */
+/** As in Node's parser, which refuses a longer head. */
 const maxHeadBytes = 16 * 1024
 const cr = 13
 const lf = 10
@@ -8,20 +8,20 @@ const tab = 9
 const firstPrintable = 32
 
 export interface FirstHeadEvents {
-  /** How long a client may take for its first head, ms. */
+  /** Time for a client's first head, ms. */
   readonly headMs: number
   readonly tooSlow: (error: Error, socket: Socket) => void
-  /** Some line of the first head ended in LF alone. */
+  /** A line of the first head ended in LF alone. */
   readonly hasBareLf: (socket: Socket) => void
 }
 
-/** As Node calls it. */
+/** Node's name for it. */
 const timeoutCode = { code: 'ERR_HTTP_REQUEST_TIMEOUT' }
 
 /**
- * Lets an HTTP server take a first head whose lines end in LF alone, as those of gearmand's manual do:
- * its parser is given CR LF. It sees each connection once that head has come whole, or what is no head.
- * All that follows goes to the parser as it comes.
+ * Lets an HTTP server take a first head with lines that end in LF alone, as in gearmand's manual:
+ * its parser gets CR LF. The server sees a connection once that head is complete, or is not one.
+ * Later bytes go to the parser unchanged.
  */
 export function withFirstHeads<HttpServer extends Server>(
   server: HttpServer,
@@ -61,14 +61,14 @@ export function withFirstHeads<HttpServer extends Server>(
   })
 }
 
-/** Behind the empty line that ends it; 0 where this is no head; undefined while it is incomplete. */
+/** The place after the head's empty line; 0: not a head; undefined: incomplete. */
 function endOfHead(bytes: Buffer): number | undefined {
   let isEmpty = true
   let hasLine = false
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0
     if (byte === lf) {
-      // Empty lines before the first are no end.
+      // Empty lines before the first one are no end.
       if (isEmpty && hasLine) return at + 1
       isEmpty = true
     } else if (byte !== cr) {
@@ -80,7 +80,7 @@ function endOfHead(bytes: Buffer): number | undefined {
   return undefined
 }
 
-/** The same bytes, where no line of the head ends in LF alone. */
+/** The same bytes, or with CR LF if a line of the head ends in LF alone. */
 function withLineEnds(bytes: Buffer, end: number): Buffer {
   const head = bytes.toString('latin1', 0, end)
   if (!/(?<!\r)\n/.test(head)) return bytes

@@ -24,11 +24,11 @@ export interface HttpDoorOptions {
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
-  /** Names by which it may be asked, besides addresses and localhost. None. */
+  /** Names allowed in Host, besides addresses and localhost. None. */
   readonly hostNames?: readonly string[]
-  /** Named in the header `Server`. */
+  /** Value for the header `Server`. */
   readonly version: string
-  /** First part of the handles given out; see {@link Handles}. */
+  /** Prefix of handles; see {@link Handles}. */
   readonly handlePrefix: string
   /** Connections at once; one more is closed. */
   readonly maxConnections: number
@@ -36,30 +36,30 @@ export interface HttpDoorOptions {
   readonly sockets?: SocketOptions
   /** Largest body of a request, and of an answer, bytes. 64 MiB. */
   readonly maxBodyBytes?: number
-  /** Bytes of bodies under way, over all requests. 512 MiB. */
+  /** Bytes of bodies in progress, over all requests. 512 MiB. */
   readonly maxBufferedBytes?: number
-  /** How long a client may take nothing of its answer, ms. 60000. */
+  /** Time in which a client must take some of its answer, ms. 60000. */
   readonly stallMs?: number
-  /** How long a client may take for the head of a request, ms. 60000. */
+  /** Time for the head of a request, ms. 60000. */
   readonly headMs?: number
-  /** How long for all of it, ms. 300000. */
+  /** Time for the whole request, ms. 300000. */
   readonly requestMs?: number
-  /** How long a connection may stand without a request, ms; longer than proxies keep it. 75000. */
+  /** Time that a connection may be idle, ms; longer than proxies keep it. 75000. */
   readonly idleMs?: number
   readonly rejected?: (reason: HttpRejection, address?: string) => void
   readonly connected?: () => void
   readonly closed?: () => void
 }
 
-/** Why a connection or a request was turned away. */
+/** Why a connection or request was rejected. */
 export type HttpRejection = Lowercase<Refusal> | Breach | Surplus | 'pipeline' | 'slow'
 
 const mib = 1024 * 1024
 const noWorkload = Buffer.alloc(0)
-/** How long the last answers may take to leave, milliseconds. */
+/** Time for the last answers to leave, milliseconds. */
 const lastAnswersMs = 500
 
-/** The port where jobs are submitted with HTTP: `POST /function`. */
+/** The port for jobs submitted with HTTP: `POST /function`. */
 export class HttpDoor implements Door {
   readonly name = 'http'
   readonly #options: HttpDoorOptions
@@ -70,7 +70,10 @@ export class HttpDoor implements Door {
   readonly #listener: Listener
   readonly #exchanges = new Set<Exchange>()
   readonly #pending = new PendingResponses()
-  /** Connections of one request: where a peer ends lines in LF, others may see another end of it. */
+  /**
+   * Connections limited to one request: if a peer ends lines in LF, others may see another end of
+   * it.
+   */
   readonly #single = new WeakSet<Socket>()
   #draining = false
 
@@ -110,7 +113,7 @@ export class HttpDoor implements Door {
     this.#listener.stopAccepting()
   }
 
-  /** Takes no more connections; those that stand are served, each to its next answer. */
+  /** Accepts no more connections; open ones are served until their next answer. */
   drain(): void {
     this.#draining = true
     this.stopAccepting()
@@ -122,7 +125,7 @@ export class HttpDoor implements Door {
     return { ...this.#listener.traffic(), clients, byFunction: none, byQueue: none }
   }
 
-  /** Answers waiting clients that the gateway stops. */
+  /** Tells waiting clients that the gateway stops. */
   async close(): Promise<void> {
     this.drain()
     for (const exchange of this.#exchanges) exchange.refuse('STOPPING')
@@ -140,7 +143,7 @@ export class HttpDoor implements Door {
     const { headMs = 60_000, requestMs = 300_000, idleMs = 75_000 } = this.#options
     const server = createServer({
       ServerResponse: VersionedResponse,
-      // The requests of gearmand's manual have none.
+      // Requests in gearmand's manual have none.
       requireHostHeader: false,
       headersTimeout: headMs,
       requestTimeout: requestMs,
@@ -163,7 +166,7 @@ export class HttpDoor implements Door {
   }
 
   #broken(error: Error, socket: Socket): void {
-    // A request that is whole is owed an answer of its own, or has it.
+    // A complete request is owed its own answer, or has it.
     const isOwed = this.#pending
       .of(socket)
       .some(({ req, headersSent }) => req.complete || headersSent)
@@ -216,7 +219,7 @@ export class HttpDoor implements Door {
     this.#parts.scheduler.submit(name.lane, exchange)
   }
 
-  /** Discards the rest of the body, so that the client sees the answer. */
+  /** Discards the rest of the body, so that the client reads the answer. */
   #refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
     this.#count(refusal)
     // A client that asked first may now send its body or its next request.

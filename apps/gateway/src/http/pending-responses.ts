@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Answers that one connection may be owed at a time: each stands for a job that somebody waits for. */
+/** Most unanswered requests per connection: each stands for a job that somebody waits for. */
 const mostPending = 1_000
 
-/** The answers that are not complete, by connection: a client may send requests ahead. */
+/** Incomplete answers by connection: a client may send requests ahead. */
 export class PendingResponses {
   readonly #bySocket = new Map<Socket, Set<ServerResponse>>()
 
-  /** False where it is one too many for its connection. */
+  /** False if the connection has too many. */
   add({ socket }: IncomingMessage, response: ServerResponse): boolean {
     const pending = this.#bySocket.get(socket) ?? this.#open(socket)
     if (pending.size >= mostPending) return false
@@ -30,7 +30,7 @@ export class PendingResponses {
     this.#bySocket.set(socket, pending)
     socket.once('close', () => {
       this.#bySocket.delete(socket)
-      // Node tells of its end only the one whose turn it was.
+      // Node only reports the end of the answer in turn.
       for (const response of pending) if (!response.socket) response.destroy().emit('close')
     })
     return pending

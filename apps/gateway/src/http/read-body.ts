@@ -7,8 +7,8 @@ export function announcesTooMuch(request: IncomingMessage, maxBytes: number): bo
 }
 
 /**
- * Reads the body, of a known length or in chunks. Calls back once: with the body, with why it is
- * not taken, or not at all where the client leaves before its end.
+ * Reads a body of known length or in chunks. Calls back once: with the body or its refusal, or
+ * never if the client leaves first.
  */
 export function readBody(
   request: IncomingMessage,
@@ -34,7 +34,7 @@ export function readBody(
   request.on('end', end)
 }
 
-/** Bytes that may be held at a time, over all requests of the door. */
+/** Bytes held at a time, over all requests of the door. */
 export class ByteBudget {
   readonly #max: number
   #taken = 0
@@ -43,7 +43,7 @@ export class ByteBudget {
     this.#max = max
   }
 
-  /** A purse of one request; what it took comes back when it is emptied. */
+  /** A purse for one request; emptying it returns its bytes. */
   open(): Purse {
     let own = 0
     return {
@@ -62,7 +62,7 @@ export class ByteBudget {
 }
 
 export interface Purse {
-  /** False, and nothing taken, where the budget does not reach. */
+  /** False, with nothing taken, if the budget is exhausted. */
   take(bytes: number): boolean
   empty(): void
 }

@@ -5,7 +5,7 @@ import type { FunctionName, FunctionNames } from '../gearman/function-names.ts'
 import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
 import type { Refusal } from './refusals.ts'
 
-/** The fields of a job in the head of a request. */
+/** Fields of a job in the head of a request. */
 export interface RequestHead {
   readonly name: FunctionName
   readonly unique: Buffer
@@ -17,18 +17,18 @@ export interface RequestHead {
 
 const methods: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'PUT', 'POST'])
 const withWorkload: ReadonlySet<string | undefined> = new Set(['PUT', 'POST'])
-/** The unique id that stands for the payload: what gearmand takes where a request names none. */
+/** Unique id for coalescing by payload: gearmand's default for a request without one. */
 const byPayload = '-'
-/** The request line may name the server as well, as it does for a proxy. */
+/** The request line may name the server, as for a proxy. */
 const origin = /^https?:\/\/[^/?]*/i
 
 /**
- *     POST /function HTTP/1.1
- *     X-Gearman-Unique: text        (jobs of one payload are one without it)
+ * POST /function HTTP/1.1
+ *     X-Gearman-Unique: text        (absent: jobs with one payload join)
  *     X-Gearman-Background: true
  *     X-Gearman-Priority: high|low
  *
- * `hosts`: names by which the port may be asked, besides addresses and localhost.
+ * `hosts`: names allowed in Host, besides addresses and localhost.
  */
 export function readHead(
   request: IncomingMessage,

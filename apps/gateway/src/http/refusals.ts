@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 
-/** Answers to requests that make no job, or whose job has no outcome to show. */
+/** Answers to requests without a job, or whose job has no outcome to show. */
 export const refusals = {
   NO_FUNCTION: { status: 404, text: 'Name a function: POST /function' },
   METHOD: { status: 405, text: 'Use GET, HEAD, PUT or POST' },
@@ -39,14 +39,14 @@ export function refuse(response: ServerResponse, refusal: Refusal, stall: Stall)
   response.end(body)
 }
 
-/** Node calls it with the first line of an answer: no part of its public interface. */
+/** Node calls it with the first line of an answer; not part of its public interface. */
 interface HeadWriter {
   readonly _storeHeader: (this: ServerResponse, firstLine: string, headers: unknown) => void
 }
 
 const storeHeader = (ServerResponse.prototype as unknown as HeadWriter)._storeHeader
 
-/** Answers a request of HTTP/1.0 with HTTP/1.0, as gearmand does; Node says 1.1 to all. */
+/** Answers HTTP/1.0 requests with HTTP/1.0, as gearmand does; Node always says 1.1. */
 export class VersionedResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {
@@ -59,17 +59,18 @@ export class VersionedResponse<
 
 /** The end of a client that does not read its answer. */
 export interface Stall {
-  /** After so long it is dropped, ms. */
+  /** It is dropped after this time, ms. */
   readonly stallMs: number
   readonly stalled: () => void
 }
 
-/** Ends the connection where its client takes nothing of this answer, which is about to be sent. */
+/** Ends the connection if its client takes nothing of this answer. */
 export function endIfStalled(response: ServerResponse, { stallMs, stalled }: Stall): void {
   response.setTimeout(stallMs, () => {
     stalled()
     response.destroy()
   })
-  // The time is the connection's: before Node goes on to the next request, which may wait for long.
+  // The timeout is the connection's: it must not last into the next request, which may wait for
+  // long.
   response.prependOnceListener('finish', () => response.socket?.setTimeout(0))
 }

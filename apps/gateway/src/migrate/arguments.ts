@@ -23,7 +23,7 @@ export interface MigrateArguments {
   readonly dataDir?: string
   readonly durability?: string
   readonly rejects?: string
-  /** The journal of a run into another server. */
+  /** Journal of a run into another server. */
   readonly journal?: string
   readonly inDoubt?: DoubtRule
   readonly isMove: boolean
@@ -172,7 +172,9 @@ Exit codes: 0 done and equal, 1 usage, 2 a side cannot be reached, 3 differences
 4 stopped half way: the same command goes on.
 `
 
-/** Reads `crossgear migrate ...`; undefined where only help was asked for. Throws a MigrationError. */
+/**
+ * Parses `crossgear migrate ...`; undefined if only help was asked for. Throws a MigrationError.
+ */
 export function readArguments(
   words: readonly string[],
   out: { write(text: string): unknown },

@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Garbage between two collections: each of them costs some 20 ms. */
+/** Garbage between two collections: each takes some 20 ms. */
 const garbageBytes = 20 * 1024 * 1024
 
 /**
- * V8 lets garbage pile up while the machine has memory, to twice of what the tool needs. The returned function is called
- * behind each page, and collects what has come since.
+ * V8 lets garbage grow to twice the heap while the machine has memory. The returned function is
+ * called after each page and collects it.
  */
 export function boundHeap(): () => void {
   setFlagsFromString('--expose-gc')

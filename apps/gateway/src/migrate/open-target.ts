@@ -14,7 +14,7 @@ import { StartError } from '../errors.ts'
 import type { Act, MigrateArguments } from './arguments.ts'
 import { laneNamesOf, openTargetStore } from './target-store.ts'
 
-/** The needs of a run of its target. */
+/** A run's view of its target. */
 export interface OpenedTarget {
   readonly target: Target
   readonly ledger: Ledger
@@ -23,7 +23,7 @@ export interface OpenedTarget {
   close(): Promise<void>
 }
 
-/** Opens the store or the server that jobs go to. Throws a MigrationError. */
+/** Opens the store or server that receives the jobs. Throws a MigrationError. */
 export async function openTarget(
   name: string,
   given: MigrateArguments,
@@ -37,7 +37,7 @@ export async function openTarget(
   return { target, ledger: target, limits: [], close: () => opened.close() }
 }
 
-/** Another server, and beside it the journal of what it is sent. */
+/** Another server, with the journal of sent jobs. */
 async function openServerTarget(
   server: ServerTarget,
   name: string,
@@ -62,7 +62,7 @@ async function openServerTarget(
   }
 }
 
-/** Refuses what only a store can do. */
+/** Refuses acts that only a store supports. */
 export function refuseServer({ act, to }: MigrateArguments): void {
   const server = serverTargetOf(to)
   if (!server) return
@@ -73,7 +73,7 @@ export function refuseServer({ act, to }: MigrateArguments): void {
   throw new MigrationError('USAGE', `${act} cannot be done with ${server.identity}: ${why[act]}.`)
 }
 
-/** Refuses options that a store has no use for. */
+/** Refuses options that make no sense for a store. */
 function refuseForStore({ journal, inDoubt }: MigrateArguments): void {
   if (journal === undefined && inDoubt === undefined) return
   const why = 'a store keeps its own notes, and no job of it is ever in doubt'
@@ -89,7 +89,7 @@ function refuseStoreOptions({ durability, dataDir }: MigrateArguments): void {
   )
 }
 
-/** Home queues, by the routes of the gateway's file. */
+/** Home queues by the routes of the gateway's file. */
 function namesOf({ config: file }: MigrateArguments, env: ConfigSources['env']): LaneNames {
   if (file === undefined) return new LaneNames()
   try {

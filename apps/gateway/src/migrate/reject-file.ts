@@ -1,11 +1,11 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { lineOf, MigrationError, type Reject } from '@crossgear/migration'
 
-/** Rejects stay at the source, one JSON line each; the bytes are base64. */
+/** Rejects stay at the source; one JSON line each, bytes in base64. */
 export class RejectFile {
   readonly #file: number
 
-  /** Adds to a file that is there. Throws a MigrationError. */
+  /** Appends to an existing file. Throws a MigrationError. */
   constructor(path: string) {
     try {
       this.#file = openSync(path, 'a', 0o600)

@@ -2,10 +2,10 @@ import type { Plan, RollbackCounts, RunCounts, Verification } from '@crossgear/m
 import cliProgress from 'cli-progress'
 import type { Output } from './run-migrate.ts'
 
-/** Lines of progress are not written more often, milliseconds. */
+/** Least time between lines of progress, milliseconds. */
 const lineEveryMs = 2_000
 
-/** Tells a person or a program how a migration goes. */
+/** Reports a migration to a person or a program. */
 export class Report {
   readonly #isJson: boolean
   readonly #out: Output

@@ -28,13 +28,13 @@ import { openTargetStore, type TargetStore } from './target-store.ts'
 
 export interface MigrateSurroundings {
   readonly env: ConfigSources['env']
-  /** Aborted when the user wants it to end. */
+  /** Aborted when the user ends it. */
   readonly signal: AbortSignal
   readonly stdout: Output
   readonly stderr: Output
 }
 
-/** Where text goes; a bar is drawn on a terminal alone. */
+/** Destination of text; only a terminal gets a bar. */
 export interface Output {
   readonly isTTY?: boolean
   write(text: string): unknown
@@ -45,7 +45,7 @@ interface Context extends MigrateSurroundings {
   readonly report: Report
 }
 
-/** Lines that are written for each reason; the rest is only counted. */
+/** Lines written per reason; the rest is only counted. */
 const shownRejects = 10
 
 const acts: Readonly<Record<Act, (context: Context) => Promise<number>>> = {
@@ -56,7 +56,7 @@ const acts: Readonly<Record<Act, (context: Context) => Promise<number>>> = {
   export: (context) => withSource(context, (source) => exportInto(source, context)),
 }
 
-/** Runs `crossgear migrate ...` and returns the exit code. */
+/** Runs `crossgear migrate ...`; returns the exit code. */
 export async function runMigrate(
   words: readonly string[],
   surroundings: MigrateSurroundings,
@@ -162,7 +162,7 @@ async function takeBack(context: Context): Promise<number> {
   }
 }
 
-/** Runs with a bar or lines, and keeps what is rejected. */
+/** Runs with a bar or lines, and writes rejects to their file. */
 async function runReported(
   source: Source,
   target: Parameters<typeof run>[0]['target'],

@@ -8,7 +8,7 @@ import { StartError } from '../errors.ts'
 import { openStore } from '../redis-server/open-store.ts'
 import type { MigrateArguments } from './arguments.ts'
 
-/** The store that jobs go into, and what of it the gateway's configuration says. */
+/** The target store, with the relevant parts of the gateway's configuration. */
 export interface TargetStore {
   readonly store: RedisStore
   readonly names: LaneNames
@@ -57,7 +57,7 @@ export async function openTargetStore(
   }
 }
 
-/** Home queues, by the routes of a configuration. */
+/** Home queues by the routes of a configuration. */
 export function laneNamesOf({ routes }: Pick<Config, 'routes'>): LaneNames {
   const homes = [...routes].flatMap(([fn, { queue }]): [string, string][] =>
     queue === undefined ? [] : [[fn, queue]],

@@ -5,9 +5,9 @@ import { type Place, placeOf } from './place.ts'
 
 /** The checked command line. */
 export interface MirrorArguments {
-  /** A server that clients are passed on to, or the address of a store whose jobs are copied. */
+  /** A server that clients are passed on to, or the address of a store to copy jobs from. */
   readonly from: Place | { readonly store: string; readonly name: string }
-  /** A Faktory server takes copies of a store's jobs alone. */
+  /** A Faktory server takes only copies of a store's jobs. */
   readonly to: Place | ServerTarget
   readonly config?: string
   readonly listen: Pick<Place, 'host' | 'port'>
@@ -47,7 +47,7 @@ Exit codes: 0 all results that were compared are equal, 1 usage, 2 a side cannot
 3 differences found. Ctrl-C or TERM ends it: no new clients, no more copies; it waits 10 s at most for results.
 `
 
-/** Reads `crossgear mirror ...`; undefined where only help was asked for. Throws a MigrationError. */
+/** Parses `crossgear mirror ...`; undefined if only help was asked for. Throws a MigrationError. */
 export function readArguments(
   words: readonly string[],
   out: { write(text: string): unknown },

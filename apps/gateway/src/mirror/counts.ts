@@ -1,25 +1,25 @@
-/** Counts of a mirror, as `--json` writes them. */
+/** Counts of a mirror, in the form of `--json`. */
 export interface MirrorCounts {
-  /** Jobs of the functions that are mirrored. */
+  /** Jobs of mirrored functions. */
   seen: number
-  /** Of these: sent to the other side as well. */
+  /** Of these, sent to the other side. */
   copied: number
-  /** Not copied: too many copies were under way, or the other side did not keep up. */
+  /** Not copied: too many copies in progress, or the other side was too slow. */
   skipped: number
-  /** Not copied: the job was over, and gone, before it was read from the store. */
+  /** Not copied: the job was gone before it was read from the store. */
   missed: number
   /** Not copied: longer than --max-payload-bytes. */
   tooLong: number
-  /** Copies that the other side did not take. */
+  /** Copies that the other side refused. */
   refused: number
-  /** Background copies that it took: there are no results to compare. */
+  /** Accepted background copies: there are no results to compare. */
   background: number
-  /** Foreground jobs whose two results are equal. */
+  /** Foreground jobs with equal results. */
   equal: number
   different: number
-  /** No result from one side in time, or the client or the other side went away before. */
+  /** No result from one side in time, or a client or the other side left. */
   unanswered: number
-  /** Connections of which nothing could be read: they pass all the same. */
+  /** Unreadable connections: passed on all the same. */
   unread: number
 }
 

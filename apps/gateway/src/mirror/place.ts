@@ -1,16 +1,16 @@
 import { MigrationError } from '@crossgear/migration'
 
-/** The place of a server or a port. */
+/** Host and port of a server. */
 export interface Place {
   readonly host: string
   readonly port: number
-  /** As it is shown. */
+  /** Name for messages. */
   readonly name: string
 }
 
 const usualPort = 4730
 
-/** Reads `gearman://host:port`. Throws a MigrationError. */
+/** Parses `gearman://host:port`. Throws a MigrationError. */
 export function placeOf(option: string, address: string): Place {
   try {
     const url = new URL(address)

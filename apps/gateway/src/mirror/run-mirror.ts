@@ -9,7 +9,7 @@ import { Mirror } from './gearman/mirror.ts'
 
 export interface MirrorSurroundings {
   readonly env?: ConfigSources['env']
-  /** Aborted when the user wants it to end. */
+  /** Aborted when the user ends it. */
   readonly signal: AbortSignal
   readonly stdout: Output
   readonly stderr: Output
@@ -19,7 +19,7 @@ interface Output {
   write(text: string): unknown
 }
 
-/** Differences that are written; the rest is only counted. */
+/** Differences written; the rest is only counted. */
 const shownDifferences = 10
 const graceMs = 10_000
 const lookEveryMs = 20
@@ -32,7 +32,7 @@ interface Running {
   close(): void | Promise<void>
 }
 
-/** Runs `crossgear mirror ...` until it is told to end; the exit code. */
+/** Runs `crossgear mirror ...` until it is stopped; returns the exit code. */
 export async function runMirror(
   words: readonly string[],
   { signal, stdout, stderr, env = {} }: MirrorSurroundings,
@@ -86,7 +86,7 @@ function nameOf(to: MirrorArguments['to']): string {
   return 'port' in to ? to.name : to.identity
 }
 
-/** Tells a person or a program how the mirror goes. */
+/** Reports a mirror to a person or a program. */
 class Report {
   readonly #isJson: boolean
   readonly #stdout: Output
@@ -110,7 +110,7 @@ class Report {
     this.#write({ event: 'ready', from, to }, `Jobs that come to ${from} are copied to ${to}.`)
   }
 
-  /** Something at the store that costs copies, and no job. */
+  /** A fault of the store that costs copies, but no job. */
   warn(line: string): void {
     this.#stderr.write(`The store: ${line}.\n`)
   }

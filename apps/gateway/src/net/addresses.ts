@@ -13,8 +13,8 @@ export interface BindAddress {
 }
 
 /**
- * Where to listen for a host as the operator wrote it: a name may stand for addresses of both
- * families, as `localhost` does, and clients use either. Throws what the resolver does.
+ * Addresses to listen on for a host: a name like `localhost` may have addresses of both families,
+ * and clients use either. Throws the resolver's errors.
  */
 export async function bindAddresses(host: string): Promise<readonly BindAddress[]> {
   if (host === anyHost) return [bind('0.0.0.0', 4), bind('::', 6)]
@@ -28,15 +28,15 @@ function bind(host: string, family: number): BindAddress {
   return { host, ipv6Only: family === 6 }
 }
 
-/** True if an address is reachable from this machine alone. */
+/** True for a loopback address. */
 export function isLoopback(address: string): boolean {
   return /^(::ffff:)?127\./i.test(address) || address === '::1'
 }
 
-/** One machine commands the addresses of such a network: it counts as one. */
+/** One machine has all addresses of such a network: it counts as one. */
 const ipv6NetworkGroups = 4
 
-/** The name under which a peer is counted: its IPv4 address, or its IPv6 network of 64 bits. */
+/** The name under which a peer is counted: its IPv4 address, or its IPv6 /64 network. */
 export function countedAddress(address: string): string {
   const ipv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (ipv4 !== undefined) return ipv4
@@ -50,7 +50,7 @@ export function countedAddress(address: string): string {
     .join(':')
 }
 
-/** Connections by the address of their peer. */
+/** Connections by peer address. */
 export class AddressCounts {
   readonly #counts = new Map<string, number>()
 

@@ -4,41 +4,43 @@ import { type ReplySlot, ReplyQueue } from './reply-slots.ts'
 
 /** Bounds of one connection. Defaults at the end of each line. */
 export interface ConnectionLimits {
-  /** Bytes that wait for a peer that does not read, before nothing more is read from it. 1 MiB. */
+  /**
+   * Bytes waiting for a peer that does not read, before the gateway stops reading from it. 1 MiB.
+   */
   readonly holdBackBytes?: number
-  /** Bytes that wait for it, before it is dropped. 256 MiB. */
+  /** Bytes waiting for a peer before it is dropped. 256 MiB. */
   readonly dropBytes?: number
-  /** How long it may take nothing of what waits for it, before it is dropped, ms. 60000. */
+  /** Time in which a peer must take some of the waiting bytes, else it is dropped, ms. 60000. */
   readonly stallMs?: number
-  /** Requests of one peer that wait for the store, before nothing more is read from it. 10000. */
+  /** Unanswered requests of a peer before the gateway stops reading from it. 10000. */
   readonly unanswered?: number
-  /** Bytes of those requests, likewise; one larger request is taken alone. 16 MiB. */
+  /** Bytes of those requests; one larger request is taken alone. 16 MiB. */
   readonly unansweredBytes?: number
-  /** The bound that it shares with the other connections of its door. None. */
+  /** The bound shared by all connections of the door. None. */
   readonly inputBudget?: InputBudget
 }
 
 /** The door's side of a connection. */
 export interface ConnectionHandler {
-  /** Bytes came. May throw: the connection is then ended after what was sent before. */
+  /** May throw: the connection is then ended after everything sent before. */
   data(chunk: Buffer): void
-  /** The connection is gone; called once. */
+  /** The connection ended; called once. */
   closed(): void
 }
 
 /** Why the gateway itself ended a connection. */
 export type DropReason = 'slow' | 'error' | 'buffer'
 
-/** Up to this size replies are joined into one write; larger ones go as they are. */
+/** Replies up to this size are joined into one write. */
 const joinBytes = 64 * 1024
-/** How long a peer whose connection was ended may keep its half open, milliseconds. */
+/** Time that a peer may keep its half of an ended connection open, milliseconds. */
 const lingerMs = 5_000
 
 const mib = 1024 * 1024
 
 /**
- * One connection: what is ready together leaves in one write, replies keep the order of the
- * requests, and no more is read from a peer than it reads itself.
+ * One connection: ready replies leave together in one write and in the order of the requests, and a
+ * peer that does not read is not read from.
  */
 export class Connection implements Holder {
   readonly socket: Socket
@@ -51,10 +53,10 @@ export class Connection implements Holder {
   #readyBytes = 0
   #flushing = false
   readonly #slots = new ReplyQueue(() => this.#advance())
-  /** Bytes that came and belong to no place yet. */
+  /** Bytes that came and belong to no slot yet. */
   #arrivedBytes = 0
   #keptBytes = 0
-  /** Bytes of requests that it has told of. */
+  /** Bytes of waiting requests reported to the budget. */
   #waitingCost = 0
   #held = false
   #ending = false
@@ -95,7 +97,7 @@ export class Connection implements Holder {
     return this.socket.remoteAddress ?? '-'
   }
 
-  /** Sends bytes behind all replies that have a place before them: returns theirs, if they wait. */
+  /** Sends bytes after all slots reserved before; returns their own slot if they wait. */
   send(bytes: Uint8Array): ReplySlot | undefined {
     if (this.#gone) return undefined
     if (this.#slots.isEmpty) {
@@ -108,42 +110,42 @@ export class Connection implements Holder {
     return slot
   }
 
-  /** The same for bytes that nothing had to be asked for: see {@link Place.fillAtHand}. */
+  /** The same for bytes that needed no store call: see {@link ReplySlot.fillAtHand}. */
   sendAtHand(bytes: Uint8Array): void {
     if (this.#slots.isEmpty) this.send(bytes)
     else if (!this.#gone) this.reserve().fillAtHand(bytes)
   }
 
-  /** Sends bytes that have nothing to do with the replies that are still owed. */
+  /** Sends bytes at once, ahead of replies still owed. */
   sendNow(bytes: Uint8Array): void {
     this.#write(bytes)
   }
 
-  /** Keeps the place of a reply that the store has to be asked for. */
+  /** Reserves the slot of a reply that needs the store. */
   reserve(): ReplySlot {
     return this.#slots.add(this.#arrived())
   }
 
   /**
-   * The same for a request that has no reply as a rule. `mayBePassed`: a reply that is at hand does not
-   * wait for it.
+   * The same for a request that usually has no reply. `mayBePassed`: a reply at hand does not wait
+   * for it.
    */
   reserveSilent(mayBePassed: boolean): ReplySlot {
     return this.#slots.add(this.#arrived(), mayBePassed)
   }
 
-  /** Says how many bytes are kept of a message that has half arrived. */
+  /** Sets the bytes kept of a half-arrived message. */
   keeps(bytes: number): void {
     this.#keptBytes = bytes
     if (!this.#gone) this.#inputBudget?.keep(this, bytes)
   }
 
-  /** Its half packet is no longer kept, and so nothing that comes could be read. */
+  /** Drops its half packet; later bytes could not be read, so it ends. */
   evict(): void {
     this.destroy('buffer')
   }
 
-  /** Ends the connection when all that was sent or has a place has left. Nothing more is read. */
+  /** Ends the connection after everything sent or reserved has left. Nothing more is read. */
   end(): void {
     if (this.gone) return
     this.#ending = true
@@ -225,7 +227,7 @@ export class Connection implements Holder {
     else this.#release()
   }
 
-  /** Reads on, to nowhere: a peer's own end is noticed only while something is read. */
+  /** Keeps reading, and discards: only so is the peer's own end noticed. */
   #finish(): void {
     const { socket } = this
     if (socket.writableEnded) return
@@ -240,7 +242,7 @@ export class Connection implements Holder {
     socket.resume()
   }
 
-  /** True if it is over this share of a bound that holds it back. */
+  /** True above this share of a bound. */
   #exceeds(share: number): boolean {
     const { holdBackBytes, unanswered, unansweredBytes } = this.#limits
     const slots = this.#slots
@@ -260,7 +262,7 @@ export class Connection implements Holder {
     this.#watchStall()
   }
 
-  /** Drops a peer that takes nothing: its buffer is as full as it was. */
+  /** Drops a peer that takes nothing: its buffer has not shrunk. */
   #watchStall(): void {
     const before = this.socket.bytesWritten - this.socket.writableLength
     this.#stalled = setTimeout(() => {

@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { anyHost } from './addresses.ts'
 
-/** Any name may stand in the header Host. */
+/** Allows any name in the header Host. */
 export const anyName = '*'
 
-/** Pages of the gateway's own origin, and what no page caused. */
+/** Requests of the gateway's own pages, and requests without a page. */
 const ownSite: ReadonlySet<string> = new Set(['same-origin', 'none'])
 const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 
-/** A list with commas; undefined where one of them is no name. */
+/** Parses a list with commas; undefined if it contains an invalid name. */
 export function readHostNames(list: string): readonly string[] | undefined {
   const names = list.split(',').map((name) => name.trim().toLowerCase())
   return names.every((name) => name === anyName || /^[\w-]+(\.[\w-]+)*$/.test(name))
@@ -17,7 +17,7 @@ export function readHostNames(list: string): readonly string[] | undefined {
     : undefined
 }
 
-/** Names by which a gateway may be asked: those that are configured, and the one that it listens on. */
+/** Names of a gateway: the configured ones, and the one it listens on. */
 export function ownNames(list: string | undefined, listensOn: string): readonly string[] {
   const configured = list === undefined ? [] : (readHostNames(list) ?? [])
   return isIP(listensOn) !== 0 || listensOn === anyHost
@@ -26,9 +26,8 @@ export function ownNames(list: string | undefined, listensOn: string): readonly 
 }
 
 /**
- * True where the header Host names this gateway: an address, localhost or one of the names. Another name
- * may be one that a web page has made to point here (DNS rebinding). Without the header there is no
- * browser.
+ * True if the header Host names this gateway: an address, localhost or one of the names. Any other
+ * name may be a web page's that points here (DNS rebinding). Browsers always send the header.
  */
 export function namesUs(host: string | undefined, names: readonly string[]): boolean {
   if (host === undefined || host === '' || names.includes(anyName)) return true
@@ -40,7 +39,7 @@ export function namesUs(host: string | undefined, names: readonly string[]): boo
   )
 }
 
-/** True where a web page of another origin caused the request. */
+/** True if a web page of another origin caused the request. */
 export function isCrossSite(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site']
   if (typeof site === 'string' && !ownSite.has(site)) return true

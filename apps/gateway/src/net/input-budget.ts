@@ -1,13 +1,12 @@
 /** A connection whose bytes are counted. */
 export interface Holder {
-  /** Its bytes are not kept any longer. */
+  /** Drops its half-arrived bytes. */
   evict(): void
 }
 
 /**
- * The bytes of a door that came and are not done with: packets that have half arrived, and requests
- * that wait for the store. They share one bound over all connections, so that no number of peers can
- * fill the memory.
+ * Bytes of a door that are not done with: half-arrived packets, and requests that wait for the
+ * store. All connections share one bound, so that no number of peers can fill the memory.
  */
 export class InputBudget {
   readonly #maxBytes: number
@@ -20,19 +19,19 @@ export class InputBudget {
     this.#maxBytes = maxBytes
   }
 
-  /** True if only packets under way should be read to their end. */
+  /** True if only packets in progress should be read to their end. */
   get isFull(): boolean {
     return this.#halfBytes + this.#waitingBytes >= this.#maxBytes
   }
 
-  /** Requests came that wait for the store; less than nothing where they are answered. */
+  /** Adds bytes of requests that wait for the store; negative once they are answered. */
   wait(bytes: number): void {
     this.#waitingBytes += bytes
   }
 
   /**
-   * A holder keeps so many bytes of a packet that has half arrived, 0 once it is whole. Where all of
-   * them are too many, those go whose packets began the earliest: an honest peer ends what it began.
+   * Sets the bytes that a holder keeps of a half-arrived packet; 0 once it is complete. Over the
+   * bound the oldest packets are dropped: an honest peer ends what it began.
    */
   keep(holder: Holder, bytes: number): void {
     const before = this.#half.get(holder) ?? 0

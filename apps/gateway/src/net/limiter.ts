@@ -1,4 +1,4 @@
-/** Runs steps in the order in which they come, no more than so many at a time. */
+/** Runs steps in order, up to a number at a time. */
 export class Limiter {
   readonly #max: number
   readonly #waiting: (() => void)[] = []
@@ -8,7 +8,7 @@ export class Limiter {
     this.#max = max
   }
 
-  /** Begins the step now if there is room, else when those before it have ended. */
+  /** Begins the step now if there is room, else after those before it. */
   async run<Result>(step: () => Promise<Result>): Promise<Result> {
     if (this.#running >= this.#max) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))

@@ -19,7 +19,7 @@ const advice: Readonly<Record<string, (port: number, host: string, flag: string)
 }
 
 /**
- * Lets a server listen, port 0 meaning any free one, and returns where it does.
+ * Makes a server listen (port 0: any free one); returns its address.
  *
  * @param flag the option that chooses the port, for the error line.
  * @throws StartError (code 1) if it cannot.
@@ -31,7 +31,7 @@ export async function listenOn(
   backlog = 511,
 ): Promise<ListenAddress> {
   try {
-    // Without a host both families are served where the machine has both.
+    // Without a host Node serves both families where the machine has both.
     await bind(server, { ...(host === anyHost ? {} : { host }), port, backlog })
   } catch (error) {
     throw listenError(error, { host, port }, flag)
@@ -40,8 +40,8 @@ export async function listenOn(
 }
 
 /**
- * Lets a server listen on each address that the host stands for, all on one port, and returns the
- * servers and where they listen. A family that the machine lacks is left out.
+ * Makes a server listen on each address of the host, all on one port; returns the
+ * servers and their addresses. A family that the machine lacks is left out.
  *
  * @throws StartError (code 1) if none can, or one of them finds the port taken.
  */

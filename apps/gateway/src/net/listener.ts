@@ -5,42 +5,42 @@ import type { ListenAddress } from './listen.ts'
 import { type OpenedPort, openHere, type OpenPort, type Surplus } from './open-port.ts'
 import { createTlsServer, type TlsOptions } from './tls.ts'
 
-/** How connections of a port are taken. Defaults at the end of each line. */
+/** Options for the connections of a port. Defaults at the end of each line. */
 export interface SocketOptions {
-  /** Connections that wait to be accepted; the system may hold fewer. 1024. */
+  /** Connections waiting to be accepted; the system may allow fewer. 1024. */
   readonly backlog?: number
-  /** Idle time before TCP asks whether a peer still lives, ms. 60000. */
+  /** Idle time before TCP probes a peer, ms. 60000. */
   readonly keepAliveMs?: number
-  /** Connections of one address at once; an IPv6 network of 64 bits counts as one; 0: any number. 0. */
+  /** Most connections of one address (an IPv6 /64 network counts as one); 0: any number. 0. */
   readonly maxPerAddress?: number
-  /** How a port is opened. By this process itself. */
+  /** Opens the port. By this process itself. */
   readonly open?: OpenPort
 }
 
 export interface ListenerOptions {
-  /** An address, a name (then every address that it stands for) or `*` for all of the machine. */
+  /** An address, a name (then all its addresses) or `*` for all of the machine. */
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
-  /** The option that chooses the port, for the line that says that it is in use. */
+  /** The option that chooses the port, for the error that it is in use. */
   readonly portFlag: string
-  /** Connections at once; one more is closed, after `refuse` had its say. */
+  /** Most connections; one more is closed after `refuse`. */
   readonly maxConnections: number
   readonly sockets?: SocketOptions
-  /** With it the port speaks TLS: `connected` is given the socket after the handshake. */
+  /** With it the port speaks TLS: `connected` gets the socket after the handshake. */
   readonly tls?: TlsOptions
-  /** Makes the server for each address, where it is to be of another kind than node:net's. */
+  /** Makes the server for each address. node:net's. */
   readonly server?: () => Server
   readonly connected: (socket: Socket) => void
   readonly refuse?: (socket: Socket, surplus: Surplus) => void
-  /** A connection was taken, or is gone: for the metrics. */
+  /** A connection was accepted or ended, for the metrics. */
   readonly opened?: () => void
   readonly closed?: () => void
   /** A TLS handshake failed; its connection counts as opened and closed. */
   readonly handshakeFailed?: () => void
 }
 
-/** How long the last bytes of a connection that is closed may take to leave, milliseconds. */
+/** Time for the last bytes of a closed connection to leave, milliseconds. */
 const lastBytesMs = 500
 
 interface Traffic {
@@ -54,7 +54,7 @@ export class Listener {
   readonly #sockets = new Set<Socket>()
   readonly #addresses = new AddressCounts()
   #port: OpenedPort | undefined
-  /** Bytes of connections that are gone. */
+  /** Bytes of ended connections. */
   readonly #past: Traffic = { bytesIn: 0, bytesOut: 0 }
 
   constructor(options: ListenerOptions) {
@@ -84,12 +84,12 @@ export class Listener {
     return this.#port.address
   }
 
-  /** Takes no more connections; those that stand go on. */
+  /** Accepts no more connections; open ones go on. */
   stopAccepting(): void {
     this.#port?.stop()
   }
 
-  /** Ends all connections; what was said on them before still leaves, if the peer reads. */
+  /** Ends all connections; bytes sent before still leave if the peer reads. */
   async close(): Promise<void> {
     this.stopAccepting()
     await endOfTurn()
@@ -119,13 +119,13 @@ export class Listener {
     })
   }
 
-  /** True if the connection is taken. */
+  /** True if the connection is accepted. */
   #accept(socket: Socket): boolean {
     const address = countedAddress(socket.remoteAddress ?? '')
     const surplus = this.#port?.surplusOf?.(socket) ?? this.#surplusOf(address)
     if (surplus) {
       socket.on('error', () => socket.destroy())
-      // Plain words mean nothing to a peer that waits for a handshake.
+      // Plain text means nothing to a peer that waits for a handshake.
       if (this.#options.tls) socket.destroy()
       this.#options.refuse?.(socket, surplus)
       socket.destroySoon()

@@ -1,13 +1,13 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Addresses of a range: one of them, and how many leading bits they share. */
+/** A range of addresses: one of them, and the number of shared leading bits. */
 export interface Network {
   readonly address: string
   readonly family: 'ipv4' | 'ipv6'
   readonly bits: number
 }
 
-/** `10.0.0.0/8` or `::1`; undefined for what is neither an address nor a network. */
+/** Parses `10.0.0.0/8` or `::1`; undefined for anything else. */
 export function readNetwork(text: string): Network | undefined {
   const [, address = '', given] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const version = isIP(address)
@@ -17,13 +17,13 @@ export function readNetwork(text: string): Network | undefined {
   return { address, family: version === 6 ? 'ipv6' : 'ipv4', bits }
 }
 
-/** A list with commas; undefined where one of them is none. */
+/** Parses a list with commas; undefined if one of them is invalid. */
 export function readNetworks(list: string): readonly string[] | undefined {
   const texts = list.split(',').map((text) => text.trim())
   return texts.every((text) => readNetwork(text)) ? texts : undefined
 }
 
-/** Addresses whose commands may change something: this machine, and those that the operator lists. */
+/** Addresses whose commands may change something: loopback, and those that the operator lists. */
 export class AdminAccess {
   readonly #allowed = new BlockList()
 

@@ -1,28 +1,28 @@
 import type { Server, Socket } from 'node:net'
 import { type ListenAddress, listenOnAll } from './listen.ts'
 
-/** The limit that a connection exceeds: its port's, or its address's. */
+/** The exceeded limit: the port's, or the address's. */
 export type Surplus = 'connections' | 'address_connections'
 
-/** Where a door wants to listen. */
+/** Address that a door wants to listen on. */
 export interface PortRequest extends ListenAddress {
-  /** The option that chooses the port, for the line that says that it is in use. */
+  /** The option that chooses the port, for the error that it is in use. */
   readonly flag: string
-  /** Connections that wait to be accepted. */
+  /** Connections waiting to be accepted. */
   readonly backlog: number
 }
 
-/** A port whose connections reach the servers that were created for it. */
+/** An open port; its connections reach the servers created for it. */
 export interface OpenedPort {
   readonly address: ListenAddress
-  /** Takes no more connections. Again, it does nothing. */
+  /** Accepts no more connections. Idempotent. */
   stop(): void
-  /** The exceeded limit, where not this process alone counts connections. */
+  /** The exceeded limit, if not this process alone counts connections. */
   surplusOf?(socket: Socket): Surplus | undefined
 }
 
 /**
- * Opens a port: `create` makes a server for each address that it has.
+ * Opens a port: `create` makes a server for each of its addresses.
  *
  * @throws StartError that says what to do.
  */

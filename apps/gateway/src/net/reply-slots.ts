@@ -1,14 +1,14 @@
 const nothing = new Uint8Array(0)
 
-/** The place of a reply that is not known yet. Replies leave in the order of their places. */
+/** The slot of a reply that is not known yet. Replies leave in the order of their slots. */
 export class ReplySlot {
   /** Bytes of the request. */
   readonly cost: number
-  /** There is no reply as a rule, and one that is at hand does not wait to be sure of that. */
+  /** Usually stays empty; a reply at hand need not wait for it. */
   readonly mayBePassed: boolean
-  /** True once the reply has left, and so what follows from it may. */
+  /** True once the reply has left, so that its consequences may follow. */
   hasLeft = false
-  /** Replies behind it have left: nothing can be said in it any more. */
+  /** Later replies have left: nothing can be sent in it any more. */
   wasPassed = false
   bytes: Uint8Array | undefined
   readonly #queue: ReplyQueue
@@ -19,38 +19,38 @@ export class ReplySlot {
     this.mayBePassed = mayBePassed
   }
 
-  /** The reply, or nothing where there is none after all. Once. */
+  /** Fills it with the reply, or with nothing. Once. */
   fill(bytes: Uint8Array = nothing): void {
     if (this.bytes) return
     this.bytes = bytes
     this.#queue.filled(this)
   }
 
-  /** The same for a reply that nothing had to be asked for. */
+  /** The same for a reply that needed no store call. */
   fillAtHand(bytes: Uint8Array): void {
     this.#queue.letPass(this)
     this.fill(bytes)
   }
 }
 
-/** Places of replies in the order of their requests; those that are filled leave from the front. */
+/** Slots in the order of their requests; filled ones leave from the front. */
 export class ReplyQueue {
   readonly #ready: () => void
   #slots: ReplySlot[] = []
   #front = 0
-  /** Places that are not filled and that nothing may pass. */
+  /** Unfilled slots that nothing may pass. */
   #owed = 0
   #cost = 0
-  /** Places that were passed and are not settled. */
+  /** Passed slots that are not settled. */
   #passed = 0
   #filledBytes = 0
 
-  /** `ready` is called when a reply may leave or a request is done with. */
+  /** `ready`: called when a reply may leave or a request is done with. */
   constructor(ready: () => void) {
     this.#ready = ready
   }
 
-  /** No reply is owed. */
+  /** True if no reply is owed. */
   get isEmpty(): boolean {
     return this.#slots.length === this.#front
   }
@@ -65,12 +65,12 @@ export class ReplyQueue {
     return this.#cost
   }
 
-  /** Bytes of replies that wait for one before them. */
+  /** Bytes of replies that wait for an earlier one. */
   get filledBytes(): number {
     return this.#filledBytes
   }
 
-  /** Adds a place at the end. */
+  /** Adds a slot at the end. */
   add(cost: number, mayBePassed = false): ReplySlot {
     const slot = new ReplySlot(this, cost, mayBePassed)
     this.#slots.push(slot)
@@ -79,7 +79,7 @@ export class ReplyQueue {
     return slot
   }
 
-  /** Lets a place pass those before it, if it may pass all of them that are not filled. */
+  /** Lets a slot pass the unfilled ones before it, if all of them allow it. */
   letPass(slot: ReplySlot): void {
     if (this.#owed > 1) return
     for (let at = this.#front; this.#slots[at] !== slot; at += 1) {

@@ -4,17 +4,17 @@ import type { Server, Socket } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
 import { oneLine, StartError, systemCode } from '../errors.ts'
 
-/** Files of a port that speaks TLS, as the operator named them. */
+/** Files for a TLS port, as the operator named them. */
 export interface TlsFiles {
   readonly cert: string | undefined
   readonly key: string | undefined
-  /** Authorities whose client certificates are taken. */
+  /** Authorities whose client certificates are accepted. */
   readonly ca?: string | undefined
-  /** Clients without a certificate are turned away. false. */
+  /** Clients without a certificate are rejected. false. */
   readonly requireClientCert?: boolean
 }
 
-/** How the operator gives each of the files, for the line that says what is wrong. */
+/** The option for each file, for the error line. */
 export interface TlsFlags {
   readonly cert: string
   readonly key: string
@@ -28,19 +28,19 @@ export interface TlsOptions {
   readonly key: Buffer
   /** With it clients are asked for a certificate, and one that it did not sign is refused. */
   readonly ca?: Buffer
-  /** Clients without a certificate are turned away. false. */
+  /** Clients without a certificate are rejected. false. */
   readonly requireClientCert?: boolean
 }
 
-/** How long a client may take for its handshake, milliseconds. */
+/** Time for a client's handshake, milliseconds. */
 const handshakeTimeoutMs = 10_000
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /**
- * Reads and checks the files; undefined where none is named.
+ * Reads and checks the files; undefined if none is named.
  *
- * @throws StartError (code 2) for what no TLS port could work with.
+ * @throws StartError (code 2) for files that no TLS port could use.
  */
 export function readTls(files: TlsFiles, flags: TlsFlags): TlsOptions | undefined {
   const { cert, key, ca, requireClientCert = false } = files
@@ -98,13 +98,13 @@ function privateKeyOf(bytes: Buffer, path: string, flag: string): KeyObject {
   }
 }
 
-/** Connections of a TLS server at its two stages. */
+/** Events of a TLS server's connections. */
 export interface TlsEvents {
   /** Before the handshake. */
   readonly accepted: (socket: Socket) => void
   /** After it. */
   readonly secured: (socket: TLSSocket) => void
-  /** The handshake failed, or the client's certificate is not good enough. */
+  /** The handshake failed, or the client's certificate was refused. */
   readonly failed: () => void
 }
 

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { Worker, Workers } from '../faktory/workers.ts'
 import { type Answer, BodyError, json, type PageRequest, readJson, refuseChange } from './page.ts'
 
-/** Orders of an operator to workers, as Faktory's own page `/busy` names them. */
+/** Orders to workers, with the names of Faktory's own page `/busy`. */
 const orderSchema = v.strictObject({
   wid: v.pipe(v.string(), v.regex(/^[^\0]{1,255}$/)),
   signal: v.picklist(['quiet', 'terminate']),
@@ -13,9 +13,9 @@ const orderSchema = v.strictObject({
 const allWorkers = 'all'
 
 /**
- * The page `/busy`: GET lists the Faktory workers of this gateway, POST `{"wid", "signal"}` tells one
- * of them, or `all`, at whichever gateways they are, to go `quiet` or to `terminate`. A worker hears
- * it with the answer to its next BEAT. Only this machine may tell workers.
+ * The page `/busy`: GET lists this gateway's Faktory workers; POST `{"wid", "signal"}` tells one of
+ * them, or `all`, at any gateway, to go `quiet` or to `terminate`. A worker gets it with the answer
+ * to its next BEAT. POST is for loopback only.
  */
 export async function answerBusy(
   { scheduler, workers, clock }: BusyParts,
@@ -44,7 +44,7 @@ export async function answerBusy(
 
 export interface BusyParts {
   readonly scheduler: Scheduler
-  /** Undefined where the gateway has no Faktory door. */
+  /** Undefined if the gateway has no Faktory door. */
   readonly workers: Workers | undefined
   readonly clock: Clock
 }

@@ -6,7 +6,7 @@ import { Episodes } from './log/episodes.ts'
 import type { Logger } from './log/logger.ts'
 import type { DoorMetrics } from './metrics/metrics.ts'
 
-/** Bounds that all peers share, or that cost a connection, by the reason that the metrics count. */
+/** Bounds shared by all peers, or that cost a connection, by their reason in the metrics. */
 const limits: Readonly<Record<string, string>> = {
   connections: `the most connections are open (${flagOf('maxConnections')})`,
   address_connections: `an address has its most connections (${flagOf('maxConnectionsPerAddress')})`,
@@ -39,7 +39,7 @@ export function doorHooks(
   { metrics, log, observer, nowMs = () => systemClock.nowMs() }: Ears,
 ) {
   const episodes = new Episodes(nowMs)
-  /** Of connections that the gateway ended and whose end has not come yet. */
+  /** Reasons of connections that the gateway ended and that have not closed yet. */
   const endings: string[] = []
   const rejected = (reason: string, address?: string): void => {
     metrics.rejected(reason)

@@ -16,12 +16,12 @@ export type Readiness =
 
 export interface WebParts {
   readonly figures: FigureSources
-  /** Asks the store. A rejection, or no answer in time, is not ready. */
+  /** Asks the store. A rejection, or no answer in time, means not ready. */
   readonly check: () => Promise<Readiness>
   readonly log: Logger
-  /** Names by which the port may be asked, besides addresses and localhost. None. */
+  /** Names allowed in Host, besides addresses and localhost. None. */
   readonly names?: readonly string[]
-  /** Pages that answer every method themselves, by path. None. */
+  /** Pages that handle every method themselves, by path. None. */
   readonly pages?: Readonly<Record<string, Page>>
 }
 
@@ -34,7 +34,10 @@ const checkTimeoutMs = 2000
 const methods = ['GET', 'HEAD']
 const nameIt = `allow the name with ${flagOf('allowedHosts')}`
 
-/** The port for monitoring: `/metrics` and the pages below it, `/healthz` (the process is alive), `/readyz` (it can take jobs). */
+/**
+ * The port for monitoring: `/metrics` and its subpages, `/healthz` (the process is alive),
+ * `/readyz` (it can take jobs).
+ */
 export function createWebServer(parts: WebParts): WebServer {
   const { figures, check, log, pages: own = {} } = parts
   const metrics = new MetricsPages(figures, () => systemClock.nowMs())
@@ -103,7 +106,7 @@ export function createWebServer(parts: WebParts): WebServer {
   }
 }
 
-/** Refuses what a web page of another origin caused: by a name that it made to point here, or openly. */
+/** Refuses requests that a web page of another origin caused, openly or by DNS rebinding. */
 function foreignRefusal({ names = [], log }: WebParts) {
   const episodes = new Episodes(() => systemClock.nowMs())
   return ({ method = 'GET', headers }: IncomingMessage): Answer | undefined => {

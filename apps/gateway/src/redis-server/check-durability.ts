@@ -8,7 +8,7 @@ import type { OpenStore } from './open-store.ts'
 const timeoutMs = 5000
 
 /**
- * Makes sure that the store can confirm what `--durability` asks for.
+ * Checks that the store can confirm the chosen `--durability`.
  *
  * @throws StartError
  */
@@ -58,18 +58,21 @@ async function checkReplicas(
   log.warn(`${flag}: the store has ${found} replicas now. Jobs are refused until it has enough.`)
 }
 
-/** Written to see when it is on the disk; gone by itself where its end is not lived to see. */
+/** Written to see when it is on disk; expires if the gateway dies first. */
 const probeKey = 'xg:disk'
 const probeSeconds = 10
-/** Writes that are tried, one after the other. */
+/** Test writes, one after the other. */
 const probes = 3
-/** A disk that is written once a second has two writes, the second made after the first is there, no sooner. */
+/**
+ * With a flush every second, the second write, made after the first is on disk, takes at least this
+ * long.
+ */
 const soonestMs = 900
-/** How long a write may take to be on the disk. */
+/** Longest time for a write to reach the disk. */
 const onDiskMs = 2_000
 
 /**
- * Makes sure that the store says when its disk has something, and not before: some servers with
+ * Checks that the server confirms writes only when they are on disk: some servers with
  * `appendfsync everysec` answer WAITAOF at once.
  *
  * @throws StartError, and whatever the connection throws
@@ -122,7 +125,7 @@ async function askDisk(connection: StoreProbe, flag: string): Promise<void> {
   }
 }
 
-/** Undefined where the server does not tell, as hosted ones do. */
+/** Undefined if the server does not tell, as with hosted ones. */
 async function policyOf(connection: StoreProbe): Promise<string | undefined> {
   try {
     const reply = await connection.command('CONFIG', 'GET', 'appendfsync')
@@ -144,7 +147,7 @@ async function confirmsTooEarly(connection: StoreProbe): Promise<boolean> {
     }
     return true
   } catch (error) {
-    // A server that takes no writes now says nothing of its disk.
+    // A server that takes no writes now says nothing about its disk.
     if (ProbeError.is(error, 'REPLY')) return false
     throw error
   }

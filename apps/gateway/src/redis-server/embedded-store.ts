@@ -9,14 +9,14 @@ import { nameServer } from './given-store.ts'
 import type { RunningStore } from './keep-running.ts'
 import { chooseStorePort } from './private-server.ts'
 
-/** Plain JavaScript, so that it runs the same from the sources and from the build. */
+/** Plain JavaScript, so that it runs from source and from the build. */
 const script = fileURLToPath(new URL('../../bin/embedded-store.js', import.meta.url))
 const portTakenCode = 3
 const portAttempts = 3
 const lookAgainMs = 20
 const answersWithinMs = 20_000
 const timeoutMs = 3000
-/** Bytes of the engine's last output that are kept for the error line. */
+/** Bytes of the engine's last output kept for the error line. */
 const maxLastWords = 2000
 
 interface EmbeddedProcess {
@@ -25,7 +25,7 @@ interface EmbeddedProcess {
   lastWords(): string
 }
 
-/** Starts Valkey as WebAssembly in a child process. Its data is in memory alone. */
+/** Starts Valkey as WebAssembly in a child process. Its data is in memory only. */
 export async function startEmbedded(
   wantedPort: Config['storePort'],
   password: string,
@@ -55,14 +55,14 @@ export async function startEmbedded(
   }
 }
 
-/** The password goes by the channel between the two: other users can read a process's words. */
+/** The password goes over the channel: other users can read a process's arguments. */
 function forkStore(port: number, password: string): EmbeddedProcess {
   const child = fork(script, [String(port)], {
     detached: true,
     execArgv: ['--no-warnings'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
-  // One that has ended says why by its exit.
+  // A child that has ended reports why by its exit.
   child.send({ password }, () => undefined)
   let words = ''
   const onData = (chunk: Buffer) => {

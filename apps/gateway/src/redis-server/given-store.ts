@@ -7,8 +7,7 @@ import { printStoreAddress } from './store-address.ts'
 const timeoutMs = 5000
 
 /**
- * Makes sure that a Redis answers at the address and takes the login. Returns what the server calls
- * itself.
+ * Checks that a Redis answers at the address and accepts the login. Returns its name and version.
  */
 export async function checkGivenStore(
   address: StoreAddress,
@@ -30,7 +29,7 @@ export async function checkGivenStore(
   }
 }
 
-/** Redis 6 lacks commands that the gateway's scripts use. Every Valkey says 7 at least. */
+/** Redis 6 lacks commands that the gateway's scripts use. Every Valkey reports at least 7. */
 const oldestMajor = 7
 
 class UnfitStore extends Error {}
@@ -77,7 +76,7 @@ function explain(error: unknown, url: string): string {
 
 const lookAgainMs = 50
 
-/** Waits while the server reads its data from disk (which it does before it takes commands), unless aborted. */
+/** Waits while the server loads its data from disk, unless aborted. */
 export async function waitUntilLoaded(
   connection: StoreProbe,
   log: Logger,
@@ -97,7 +96,7 @@ export async function waitUntilLoaded(
   }
 }
 
-/** The fields of `INFO <section>`; empty where the login may not ask. */
+/** The fields of `INFO <section>`; empty without the permission. */
 export async function readInfo(
   connection: StoreProbe,
   section: string,
@@ -128,7 +127,7 @@ export async function nameServer(connection: StoreProbe): Promise<string> {
 
 const reachableWithinMs = 2000
 
-/** True if some server of the store answers now. */
+/** True if some server of the store answers. */
 export async function storeAnswers(address: StoreAddress): Promise<boolean> {
   try {
     const server = await locateServer(address, reachableWithinMs)

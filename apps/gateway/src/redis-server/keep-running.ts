@@ -5,24 +5,24 @@ import type { Logger } from '../ops/log/logger.ts'
 
 /** A store process that this gateway started or attached to. */
 export interface RunningStore {
-  /** The address that the gateway connects to. */
+  /** Address for the gateway. */
   readonly address: ServerAddress
-  /** Loopback port, for native GearMonkey programs. */
+  /** Loopback port for native GearMonkey programs. */
   readonly port: number
   /** `Redis 7.0.15` */
   readonly server: string
-  /** Settles with the reason when the store is gone. */
+  /** Settles with the reason when the store ends. */
   readonly ended: Promise<string>
-  /** Ends the store, or leaves it to the other gateways that use it. */
+  /** Stops the store, or leaves it to the other gateways that use it. */
   stop(): Promise<void>
 }
 
 const shortestDelayMs = 100
 const longestDelayMs = 5000
-/** A store that ran this long is taken to be well: the next failure waits from the start again. */
+/** After this long a store counts as healthy: the next failure starts with the shortest delay. */
 const wellAfterMs = 30_000
 
-/** Starts a store again whenever it ends, at the same address, until it is told to stop. */
+/** Restarts a store whenever it ends, at the same address, until stopped. */
 export class KeptStore {
   readonly #startAgain: () => Promise<RunningStore>
   readonly #log: Logger
@@ -38,7 +38,7 @@ export class KeptStore {
     this.#watching = this.#watch(first)
   }
 
-  /** Asked again, it is the same stop. */
+  /** A second call waits for the same stop. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stopOnce()
     return this.#stopped
@@ -71,7 +71,7 @@ export class KeptStore {
     }
   }
 
-  /** Undefined when told to stop first. */
+  /** Undefined if stopped first. */
   async #restart(firstDelayMs: number): Promise<RunningStore | undefined> {
     const { signal } = this.#stopping
     for (let delayMs = firstDelayMs; ; delayMs = nextDelay(delayMs)) {

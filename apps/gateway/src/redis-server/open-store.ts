@@ -13,24 +13,24 @@ import { attachOrStart } from './private-store.ts'
 import { parseStoreUrl, printStoreAddress } from './store-address.ts'
 import { StoreFolder } from './store-folder.ts'
 
-/** The store that a gateway works on. */
+/** The store of a gateway. */
 export interface OpenStore {
-  /** The address that the gateway connects to. A restart of the store keeps it. */
+  /** Address for the gateway. A restart of the store keeps it. */
   readonly address: StoreAddress
   readonly kind: 'redis-url' | 'private' | 'embedded'
-  /** For a person: which server, and where its data is. */
+  /** For a person: the server, and the place of its data. */
   readonly describe: string
-  /** The URL for native GearMonkey programs; the password of a given store shows as `***`. */
+  /** URL for native GearMonkey programs; shows a given store's password as `***`. */
   readonly nativeUrl: string
-  /** Ends what was started for this gateway, and nothing else. */
+  /** Stops what was started for this gateway, and nothing else. */
   close(): Promise<void>
 }
 
 type StoreConfig = Pick<Config, 'redisUrl' | 'dataDir' | 'storePort'>
 
 /**
- * Opens the store: the given one, or a private server where a program for it is on PATH, or else the
- * embedded one. It answers, and has read its data, when this returns. An abort ends the waits for that.
+ * Opens the store: the given one, or a private server if a program for it is on PATH, or else the
+ * embedded one. It has loaded its data and answers when this returns. An abort ends the waiting.
  *
  * @throws StartError
  */

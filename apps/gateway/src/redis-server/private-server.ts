@@ -19,12 +19,12 @@ export interface ServerProcess {
   hasExited(): boolean
 }
 
-/** Stands for the standard input in the place of a configuration file. */
+/** Reads the configuration from standard input. */
 const fromStdin = '-'
 
 /**
- * The settings of the private store: what was accepted is on disk within a second, and a job's hash
- * with a payload of up to 1024 bytes stays in the compact form (a third of the memory).
+ * Settings of the private store: writes reach the disk within a second, and a job's hash with a
+ * payload of up to 1024 bytes stays compact (a third of the memory).
  */
 function serverSettings(folder: StoreFolder, port: number): Readonly<Record<string, string>> {
   const socket =
@@ -47,8 +47,9 @@ function serverSettings(folder: StoreFolder, port: number): Readonly<Record<stri
 }
 
 /**
- * Starts the server in a session of its own: Ctrl-C at the gateway's terminal must not end the store
- * before the gateway has drained. Its password goes by its standard input: other users can read its words.
+ * Starts the server in its own session: Ctrl-C at the gateway's terminal must not end the store
+ * before the gateway has drained. Its password goes over standard input: other users can read its
+ * arguments.
  */
 export async function spawnServer(
   program: string,
@@ -66,7 +67,7 @@ export async function spawnServer(
       detached: true,
       stdio: ['pipe', log.fd, log.fd],
     })
-    // One that ends before it has read all says so itself.
+    // A server that ends before it has read all reports that itself.
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(`requirepass ${folder.password}\n`)
     let ended = false
@@ -83,7 +84,7 @@ export async function spawnServer(
   }
 }
 
-/** A store program that is installed on this machine. */
+/** An installed store program. */
 export interface StoreProgram {
   readonly path: string
 }
@@ -137,7 +138,7 @@ async function majorVersion(path: string): Promise<number | undefined> {
 
 const usualPort = 6379
 
-/** The loopback port of a new store: the one wished for, or for `auto` 6379 or any that is free. */
+/** Loopback port of a new store: the requested one; for `auto` 6379 or any free one. */
 export async function chooseStorePort(wantedPort: Config['storePort']): Promise<number> {
   if (wantedPort === 'auto') return (await tryPort(usualPort)) ?? (await freePort())
   if (wantedPort === 0) return await freePort()
@@ -155,7 +156,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** The port, if this process could listen on it just now. */
+/** The port, if this process can listen on it now. */
 async function tryPort(port: number): Promise<number | undefined> {
   const server = createServer()
   try {

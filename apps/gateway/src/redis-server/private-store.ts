@@ -17,9 +17,9 @@ import { StoreKeeper } from './store-keeper.ts'
 const lookAgainMs = 20
 /** From the start of the process to its first answer. */
 const answersWithinMs = 20_000
-/** A process of the recorded number that does not listen by then is another program. */
+/** If the recorded process does not listen by then, it is another program. */
 const listensWithinMs = 2000
-/** Somebody may take the port between the look and the start. */
+/** Another program may take the port between check and start. */
 const portAttempts = 3
 
 export interface PrivateStoreSettings {
@@ -28,7 +28,7 @@ export interface PrivateStoreSettings {
   readonly port: Config['storePort']
 }
 
-/** The keeper of a running server, the port that the server listens on, and its process if we started it. */
+/** The keeper of a running server, its port, and its process if this gateway started it. */
 interface Held {
   readonly keeper: StoreKeeper
   readonly port: number
@@ -36,8 +36,8 @@ interface Held {
 }
 
 /**
- * The store of a folder: the one that runs there already, or else a new one on the folder's data.
- * The store ends with the last gateway that uses it. An abort ends the wait for another gateway.
+ * The store of a folder: the running one, or a new one on the folder's data. It ends with its last
+ * gateway. An abort ends the wait for another gateway.
  */
 export async function attachOrStart(
   settings: PrivateStoreSettings,
@@ -165,10 +165,10 @@ async function endOrLeave(folder: StoreFolder, held: Held, log: Logger): Promise
 
 const lockRetryMs = 25
 const giveUpMs = 60_000
-/** A holder writes its pid at once after it made the file, or never. */
+/** A holder writes its pid right after it made the file, or never. */
 const unwrittenMs = 2000
 
-/** How a holder is waited for. */
+/** Options of the wait for a lock. */
 interface LockWait {
   /** An abort ends the wait. */
   readonly signal?: AbortSignal | undefined
@@ -177,8 +177,8 @@ interface LockWait {
 }
 
 /**
- * Runs `work` while no other gateway that uses the same lock file runs its own. The file names its
- * holder; one whose holder is dead is taken over.
+ * Runs `work` while no other gateway with the same lock file runs its own. The file names its
+ * holder; a dead holder's lock is taken over.
  */
 export async function withLock<T>(
   path: string,
@@ -243,7 +243,7 @@ async function look(path: string): Promise<Holder | undefined> {
   }
 }
 
-/** True if a process of this number exists. */
+/** True if a process with this number exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -15,9 +15,9 @@ const readers: Readonly<Record<string, (url: URL) => ServerAddress | undefined>>
 }
 
 /**
- * Reads `redis://[user:password@]host[:port][/db]`, `rediss://...` (TLS) or
- * `unix:///path[?db=n&username=u&password=p]`, or the addresses of several servers as
- * {@link manyHostsAddress} does. Anything else is undefined.
+ * Parses `redis://[user:password@]host[:port][/db]`, `rediss://...` (TLS) or
+ * `unix:///path[?db=n&username=u&password=p]`, or several servers as {@link manyHostsAddress} does.
+ * Undefined for anything else.
  */
 export function parseStoreUrl(text: string): StoreAddress | undefined {
   try {
@@ -30,14 +30,14 @@ export function parseStoreUrl(text: string): StoreAddress | undefined {
   }
 }
 
-/** A store URL fit for logs: the password is not in it. */
+/** A store URL for logs, without the password. */
 export function maskStoreUrl(text: string): string {
   return text
     .replace(/^([\w+]+:\/\/[^@:]*:).*@/, '$1***@')
     .replace(/([?&](?:sentinel_)?password=)[^&]*/, '$1***')
 }
 
-/** The address as a URL that a person can read or paste; a password shows as `***`. */
+/** The address as a URL to read or paste; a password shows as `***`. */
 export function printStoreAddress(address: StoreAddress): string {
   if ('nodes' in address || 'sentinels' in address) return printManyHosts(address)
   if (address.path !== undefined) {

@@ -17,29 +17,32 @@ import * as v from 'valibot'
 import { oneLine, StartError, systemCode } from '../errors.ts'
 import { loopback } from '../net/addresses.ts'
 
-/** The longest path that Linux (108 bytes with the NUL) gives a unix socket; macOS takes 103. */
+/** Longest path of a unix socket: 108 bytes with the NUL on Linux; macOS takes 103. */
 const maxSocketPathBytes = process.platform === 'linux' ? 107 : 103
 
-/** The jobs are for nobody else to read. */
+/** Jobs are private to the user. */
 const folderMode = 0o700
 
 const recordName = 'store.json'
 const recordSchema = v.object({
   port: v.number(),
   pid: v.number(),
-  /** Tells whether the store was started with the password that the folder has now. */
+  /** Tells if the store was started with the folder's current password. */
   passwordDigest: v.optional(v.string()),
 })
 
 /** The note of the gateway that started the store, for later ones. */
 export type StoreRecord = Readonly<v.InferOutput<typeof recordSchema>>
 
-/** The folder of the private store: its data, its password, its socket and the notes of the gateways that share it. */
+/**
+ * The folder of the private store: its data, password, socket, and the notes of the gateways that
+ * share it.
+ */
 export class StoreFolder {
   readonly path: string
   readonly lockPath: string
   readonly logPath: string
-  /** Undefined where the folder's path is too long for one. */
+  /** Undefined if the folder's path is too long. */
   readonly socketPath: string | undefined
   readonly password: string
   readonly #recordPath: string
@@ -108,7 +111,7 @@ export class StoreFolder {
     await rm(this.#recordPath, { force: true })
   }
 
-  /** True where the recorded store was started with another password than the folder has now. */
+  /** True if the recorded store was started with another password than the folder's current one. */
   hasOtherPassword({ passwordDigest }: StoreRecord): boolean {
     return passwordDigest !== undefined && passwordDigest !== this.#passwordDigest()
   }
@@ -117,7 +120,7 @@ export class StoreFolder {
     return createHash('sha256').update(this.password).digest('hex')
   }
 
-  /** The last line that the store wrote to its log. */
+  /** The last line of the store's log. */
   async lastWords(): Promise<string> {
     const text = await readFile(this.logPath, 'utf8').catch(() => '')
     return text.trimEnd().split('\n').at(-1) ?? ''
@@ -125,14 +128,14 @@ export class StoreFolder {
 }
 
 const fileName = 'store.password'
-/** For the user of the gateway alone. */
+/** Readable only by the gateway's user. */
 const fileMode = 0o600
 const passwordBytes = 24
 /** Needs no quotes in a configuration and no escapes in a URL. */
 const fit = /^[\w.~-]{8,512}$/
 
 /**
- * The password of the store of a folder: what its file holds, or a random one, which is written there
+ * The password of a folder's store: from its file, or a random one, which is written there
  * for the next start.
  *
  * @throws StartError (code 1)
@@ -166,7 +169,7 @@ async function read(path: string): Promise<string | undefined> {
   }
 }
 
-/** Two gateways that start at once end up with one password: the link is made by the first alone. */
+/** Two gateways that start at once get one password: only the first makes the link. */
 async function create(path: string): Promise<string> {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   await writeFile(draft, `${randomBytes(passwordBytes).toString('hex')}\n`, {
@@ -184,7 +187,7 @@ async function create(path: string): Promise<string> {
 }
 
 /**
- * Makes a folder and those above it that are missing; one that exists is left as it is. Node's
+ * Makes a folder and its missing parents; an existing one is left as it is. Node's
  * `recursive` never returns below a folder that can hold none, such as procfs.
  *
  * @throws the system's error

@@ -2,10 +2,12 @@ import { ProbeError, StoreProbe } from '@crossgear/redis-store'
 import { nameServer } from './given-store.ts'
 import type { StoreFolder } from './store-folder.ts'
 
-/** Every gateway that uses a private store holds one connection of this name: the store knows its users. */
+/**
+ * Every gateway on a private store holds one connection of this name: so the store knows its users.
+ */
 const keeperName = 'crossgear-keeper'
 const timeoutMs = 3000
-/** An append-only file may have to be written to a slow disk first. */
+/** An append-only file may have to be flushed to a slow disk first. */
 const shutdownMs = 15_000
 
 /** The answer of a server without a password to a login. */
@@ -22,7 +24,7 @@ export class StoreKeeper {
     this.server = server
   }
 
-  /** Undefined if what answers is the store of another folder. */
+  /** Undefined if another folder's store answers. */
   static async connect(folder: StoreFolder, port: number): Promise<StoreKeeper | undefined> {
     const connection = await connectTo(folder, port)
     try {
@@ -38,31 +40,31 @@ export class StoreKeeper {
     }
   }
 
-  /** True if another gateway holds the store too. */
+  /** True if another gateway uses the store too. */
   async isShared(): Promise<boolean> {
     const list = await this.connection.command('CLIENT', 'LIST', 'TYPE', 'normal')
     return String(list).split(` name=${keeperName} `).length - 1 > 1
   }
 
-  /** Lets go of the store, once the server has noticed. */
+  /** Disconnects from the store, once the server has noticed. */
   async leave(): Promise<void> {
     await this.connection.command('QUIT')
     await this.connection.closed
   }
 
-  /** Ends the server; what it accepted is on disk then. False if it is still there. */
+  /** Stops the server with all accepted writes on disk. False if it is still there. */
   async shutDown(): Promise<boolean> {
     try {
       await this.connection.send(['SHUTDOWN', 'NOSAVE'], shutdownMs)
       return false
     } catch (error) {
-      // No answer comes but the end of the connection, and that only once all is written.
+      // The only answer is the end of the connection, after everything is written.
       return !(error instanceof ProbeError && error.code !== 'PROTOCOL')
     }
   }
 }
 
-/** A store that an older gateway started has no password: it gets the folder's. */
+/** A store started by an older gateway has no password: it gets the folder's. */
 async function connectTo(folder: StoreFolder, port: number): Promise<StoreProbe> {
   const address = folder.address(port)
   try {

@@ -24,31 +24,31 @@ import { type DoorParts, doorsOf } from './doors.ts'
 
 const dayMs = 24 * 3600 * 1000
 
-/** The needs of the gateway's objects. */
+/** Inputs of the gateway's objects. */
 export interface Parts extends DoorParts {
   readonly store: OpenStore
-  /** A store that does not answer within this time counts as unreachable, milliseconds. 5000. */
+  /** A store without an answer for this long counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
 }
 
-/** The gateway's objects, as far as the life cycle handles them. */
+/** The gateway's objects, for its life cycle. */
 export interface Composition {
-  /** The name of this process in the store. */
+  /** Name of this process in the store. */
   readonly node: string
-  /** In the order in which they open. A door that is off is not among them. */
+  /** In opening order, without doors that are off. */
   readonly doors: readonly Door[]
-  /** Asks the store whether it takes jobs. */
+  /** Asks the store if it takes jobs. */
   check(): Promise<Readiness>
   /** Pages of the web port, by path. */
   readonly pages: NonNullable<WebParts['pages']>
   readonly figures: FigureSources
   /** Hands out no more jobs. */
   drain(): void
-  /** Jobs that this gateway handed out, and queued ones that some worker can do. */
+  /** Jobs that this gateway handed out, and queued ones that a worker can do. */
   unfinished(): Promise<number>
-  /** Settles when no job that this gateway handed out is running. */
+  /** Settles when no job handed out by this gateway is running. */
   idle(): Promise<void>
-  /** After the doors are closed: the scheduler and its connections to the store. */
+  /** Called after the doors are closed: ends the scheduler and its connections to the store. */
   close(): Promise<void>
 }
 
@@ -68,7 +68,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     ...(durability && { durability }),
   })
   const { node } = redisStore
-  // Where several write one log, it is told who does.
+  // If several processes write one log, lines name their writer.
   const log = parts.shared ? parts.log.child({ node }) : parts.log
   const tracing = config.tracing ? new JobTracing(names, parts.version) : undefined
   if (tracing && !tracing.hasSdk) {

@@ -18,14 +18,14 @@ import { doorHooks } from '../ops/door-hooks.ts'
 import { Episodes } from '../ops/log/episodes.ts'
 import type { Logger } from '../ops/log/logger.ts'
 
-/** The doors that speak TLS, each with what it needs. */
+/** The doors that speak TLS, with their options. */
 export interface DoorTls {
   readonly gearman?: TlsOptions
   readonly faktory?: TlsOptions
 }
 
 /**
- * Reads and checks what the configuration names for TLS.
+ * Reads and checks the TLS files of the configuration.
  *
  * @throws StartError
  */
@@ -57,7 +57,7 @@ const goingAwayTexts: Readonly<Record<GoingAway['how'], string>> = {
   gone: 'A Faktory worker left with unfinished jobs: they stay leased until reserve_for is over.',
 }
 
-/** Warns of workers that go away with jobs: once, for a deploy ends many of them. */
+/** Warns of workers that go away with jobs: once, since a deploy ends many of them. */
 export function warnOfGoingAway(log: Logger, nowMs: () => number): (worker: GoingAway) => void {
   const episodes = new Episodes(nowMs)
   return ({ wid, how, jobs }) => {
@@ -65,7 +65,7 @@ export function warnOfGoingAway(log: Logger, nowMs: () => number): (worker: Goin
   }
 }
 
-/** The needs of the doors. */
+/** Inputs of the doors. */
 export interface DoorParts {
   readonly config: Config
   readonly version: string
@@ -75,19 +75,19 @@ export interface DoorParts {
   readonly shutdown: (graceful: boolean) => void
   /** The answer to the Gearman text command `verbose`. ERROR. */
   readonly verbosity?: string
-  /** Set where this is one of several processes that share their ports. */
+  /** Set if this is one of several processes that share their ports. */
   readonly shared?: SharedParts
 }
 
-/** The differences of one of several processes. */
+/** Differences of one of several processes. */
 export interface SharedParts {
-  /** One step; true when all candidates have been checked. */
+  /** The answer to the Gearman text command `getpid`: the process that is sent signals. */
   readonly pid: number
   readonly openPort: OpenPort
   readonly peerProcesses: PeerProcesses
 }
 
-/** Builds the doors that are on, in the order in which they open. */
+/** Builds the enabled doors, in opening order. */
 export function doorsOf(
   parts: DoorParts,
   scheduler: Scheduler,

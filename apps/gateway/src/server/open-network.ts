@@ -5,12 +5,12 @@ import { bindAddresses, isLoopback } from '../net/addresses.ts'
 
 interface OpenPort {
   readonly port: OptionName
-  /** True where clients must log in. */
+  /** True if clients must log in. */
   readonly isGuarded: (config: Config) => boolean
   readonly warning: string
 }
 
-/** Ports, and the warning for each that is open without a password. */
+/** Ports, with the warning for each that is open without a password. */
 const ports: readonly OpenPort[] = [
   {
     port: 'gearmanPort',
@@ -38,14 +38,14 @@ const ports: readonly OpenPort[] = [
 ]
 
 /**
- * Warnings for doors that are open to the network. A Faktory port without a password is for this
- * machine alone, unless the operator wants it so.
+ * Warnings for doors that are open to the network. A Faktory port without a password is for
+ * loopback only, unless the operator allows it.
  *
  * @throws StartError (code 2)
  */
 export async function checkOpenNetwork(config: Config): Promise<readonly string[]> {
   const { host, faktoryPort, faktoryPassword, faktoryOpen } = config
-  // A host that cannot be found is the listener's to tell.
+  // The listener reports a host that cannot be found.
   const addresses = await bindAddresses(host).catch(() => [])
   if (addresses.every((address) => isLoopback(address.host))) return []
   if (faktoryPort !== 'off' && faktoryPassword === undefined && !faktoryOpen) {

@@ -13,21 +13,21 @@ import { type Closers, endable, type RunningGateway, type SignalTable } from './
 
 /** Differences of a command. Defaults at the end of each line. */
 export interface ServeWays {
-  /** A log by the configuration. */
+  /** The log. By the configuration. */
   readonly log?: Logger
-  /** Where the log of processes goes, which is to be where `log` is. stdout. */
+  /** Destination of the processes' log, the same as `log`'s. stdout. */
   readonly logTarget?: LogTarget
-  /** Names what is done when the log is to be opened anew, for processes to do so too. Nothing. */
+  /** Receives the function that reopens the log, for processes to do so too. None. */
   readonly onReopen?: (reopen: () => void) => void
   /** TERM, INT and HUP end the gateway. */
   readonly signals?: SignalTable
-  /** Folders where a program for the private store is looked for. PATH. */
+  /** Folders to search for a private store program. PATH. */
   readonly searchPath?: string
   /** The answer to the Gearman text command `verbose`. ERROR. */
   readonly verbosity?: string
-  /** How often each of several processes says that it lives, ms. 5000. */
+  /** Interval of the processes' signs of life, ms. 5000. */
   readonly aliveEveryMs?: number
-  /** Every door is open. The banner. */
+  /** Called when every door is open. The banner. */
   readonly ready?: (announcement: Announcement) => void
 }
 
@@ -47,7 +47,7 @@ export interface Opening {
   readonly signal: AbortSignal
 }
 
-/** Opens a gateway that is this process alone. */
+/** Opens a gateway in this process alone. */
 export async function openAlone(opening: Opening, closers: Closers): Promise<RunningGateway> {
   const { config, log, tls, ways } = opening
   const store = await openStore(config, log, ways.searchPath, opening.signal)

@@ -16,11 +16,11 @@ import {
   StopSignals,
 } from './shutdown.ts'
 
-/** A shell's code for a program that was interrupted. */
+/** A shell's code for an interrupted program. */
 const interruptedCode = 130
-/** How long an impatient stop waits for the store to end, and any stop for a start to be given up. */
+/** Time for the store to end at an impatient stop, and for an aborted start. */
 const storeEndMs = 2000
-/** How often a graceful end looks for jobs that are left. */
+/** Interval of a graceful end's looks for remaining jobs. */
 const lookAgainMs = 100
 
 /**
@@ -29,8 +29,8 @@ const lookAgainMs = 100
  *     TLS files -> store -> objects -> doors -> web -> ready -> (signal) -> [last jobs] -> drain
  *     -> web, doors, objects, store closed
  *
- * With several processes the objects are in these, and the doors open when all are ready. A signal
- * before `ready` ends the start where it is.
+ * With several processes each has its own objects, and the doors open when all are ready. A signal
+ * before `ready` aborts the start.
  *
  * @throws StartError if it cannot start.
  */
@@ -90,7 +90,7 @@ export async function serve(
   return await Promise.race([running, interrupted])
 }
 
-/** Why the gateway is to end, once it is told to; a graceful end waits for the last jobs. */
+/** The reason of the end, once there is one; a graceful end waits for the last jobs. */
 async function endReason(
   signals: StopSignals,
   gateway: RunningGateway,
@@ -105,7 +105,7 @@ async function endReason(
   return await Promise.race([last, signals.first]).finally(() => left.abort())
 }
 
-/** Settles when there is no job left twice in a row: what was said last has left then. */
+/** Settles when two looks in a row find no job: then the last replies have left. */
 async function lastJob(gateway: RunningGateway, signal: AbortSignal): Promise<void> {
   for (let none = 0; none < 2 && !signal.aborted;) {
     const left = await gateway.unfinished().catch(() => 1)

@@ -5,18 +5,18 @@ import type { Logger } from '../ops/log/logger.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
 import type { Composition } from './compose.ts'
 
-/** Opened parts, to be closed in the reverse order. */
+/** Opened parts, closed in reverse order. */
 export type Closers = { readonly what: string; readonly close: () => Promise<void> | void }[]
 
-/** The steps by which a gateway ends. */
+/** Steps of a gateway's end. */
 export interface Endable {
-  /** Takes no more connections. */
+  /** Accepts no more connections. */
   stopAccepting(): void
-  /** Jobs that the gateway handed out, and queued ones that some worker can do. */
+  /** Jobs that the gateway handed out, and queued ones that a worker can do. */
   unfinished(): Promise<number>
   /** Hands out no more jobs. */
   drain(): void
-  /** Settles when no job that the gateway handed out is running. */
+  /** Settles when no job handed out by the gateway is running. */
   idle(): Promise<void>
 }
 
@@ -28,7 +28,7 @@ export interface RunningGateway extends Endable {
   abandon?(): void
 }
 
-/** The end of a gateway that is this process alone. */
+/** The end of a gateway in this process alone. */
 export function endable(composition: Composition): Endable {
   const { doors } = composition
   return {
@@ -44,7 +44,7 @@ export function endable(composition: Composition): Endable {
   }
 }
 
-/** Hands out no more jobs, and waits for those that run. */
+/** Hands out no more jobs, and waits for running ones. */
 export async function drain(
   gateway: Endable,
   seconds: number,
@@ -75,22 +75,22 @@ export async function closeAll(closers: Closers, log: Logger): Promise<void> {
   }
 }
 
-/** Why the gateway stops, and the exit code that says so. */
+/** Why the gateway stops, and its exit code. */
 export interface StopReason {
   readonly reason: string
   readonly exitCode: 0 | 1
-  /** Clients and workers that are connected are served until no job is left for them. */
+  /** Connected clients and workers are served until no job is left for them. */
   readonly graceful: boolean
 }
 
-/** The request that each signal stands for. */
+/** The request of each signal. */
 export type SignalTable = Readonly<Partial<Record<NodeJS.Signals, 'stop' | 'graceful'>>>
 
 const usualSignals: SignalTable = { SIGTERM: 'stop', SIGINT: 'stop', SIGHUP: 'stop' }
 
 /**
- * Ctrl-C reaches `npm start` and the gateway alike, and npm passes it on: it arrives twice. What comes
- * this soon after the first signal is that, and no impatient person.
+ * Ctrl-C reaches both `npm start` and the gateway, and npm passes it on, so it arrives twice. A
+ * second signal this soon is not an impatient person.
  */
 const echoMs = 300
 
@@ -99,7 +99,7 @@ export class StopSignals {
   readonly first: Promise<StopReason>
   /** The first request for a graceful end. */
   readonly graceful: Promise<StopReason>
-  /** Settles when a stop is asked for again: without waiting. */
+  /** Settles at the second request to stop: end at once. */
   readonly second: Promise<void>
   #stop: (reason: StopReason) => void = () => undefined
   #stopGracefully: (reason: StopReason) => void = () => undefined
@@ -136,7 +136,7 @@ export class StopSignals {
 
 const faults = ['uncaughtException', 'unhandledRejection'] as const
 
-/** Tells of the errors that nobody caught, with the reason why this process is to end. */
+/** Logs uncaught errors and gives the reason to end this process. */
 export function onFaults(log: Logger, ended: (reason: string) => void): void {
   for (const fault of faults) {
     process.on(fault, (error: unknown) => {
@@ -145,7 +145,7 @@ export function onFaults(log: Logger, ended: (reason: string) => void): void {
       ended('an internal error')
     })
   }
-  // A terminal or pipe that is gone is no reason to drop jobs.
+  // A lost terminal or pipe is no reason to drop jobs.
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
 }

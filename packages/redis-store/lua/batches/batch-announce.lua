@@ -1,4 +1,4 @@
--- In a cluster: a batch is told which of its jobs and callbacks have ended. Told again it is the same.
+-- In a cluster: passes ended jobs and callbacks to their batch. Repeating it is harmless.
 -- KEYS:
 --   1 {xg}:batch:<bid>: hash
 -- ARGV:
@@ -12,7 +12,7 @@
 local bid, lane = ARGV[3], ARGV[4]
 local ran = KEYS[1] .. ':ran'
 
--- A job that is done stays so, whichever entry comes first.
+-- A finished job stays finished, whichever entry comes first.
 local function jobRan(id, word)
   local member = lane .. '\0' .. id
   local before = redis.call('HGET', ran, member)

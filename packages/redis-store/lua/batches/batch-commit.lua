@@ -1,4 +1,4 @@
--- Commits a batch, so that its callbacks can be pushed, or opens it again.
+-- Commits a batch, so that its callbacks can be pushed, or reopens it.
 -- KEYS:
 --   1 xg:batch:<bid>: hash
 -- ARGV:

@@ -1,4 +1,4 @@
--- In a cluster: counts jobs into a batch before they are stored, and notes it until that is settled.
+-- In a cluster: counts jobs into a batch before they are stored, and keeps a note until that is settled.
 -- KEYS:
 --   1 {xg}:batch:<bid>: hash
 -- ARGV:

@@ -1,4 +1,4 @@
--- Makes a batch, which is open.
+-- Creates an open batch.
 -- KEYS:
 --   1 xg:batch:<bid>: hash
 -- ARGV:

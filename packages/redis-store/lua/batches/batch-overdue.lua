@@ -1,4 +1,4 @@
--- In a cluster: submissions that joined batches so long ago that their nodes may have died before they stored them.
+-- In a cluster: finds joins so old that their nodes may have died before they stored the jobs.
 -- KEYS:
 --   1 {xg}:joins: sorted set
 -- ARGV:

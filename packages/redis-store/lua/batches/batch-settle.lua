@@ -1,4 +1,4 @@
--- In a cluster: counts jobs that joined a batch and were not stored out of it again, once.
+-- In a cluster: takes jobs that joined a batch and were not stored out of its count, once.
 -- KEYS:
 --   1 {xg}:batch:<bid>: hash
 -- ARGV:

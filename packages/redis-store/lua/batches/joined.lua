@@ -1,4 +1,4 @@
--- In a cluster: how many jobs of a submission, which has joined a batch, are stored. From then on none will be.
+-- In a cluster: returns how many jobs of a join were stored. From then on the join stores none.
 -- KEYS:
 --   1 xg:joined:{lane}:<note>: string
 -- ARGV:

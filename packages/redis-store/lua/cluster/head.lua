@@ -1,4 +1,4 @@
--- How a lane stands, for the indexes that a cluster keeps in other slots.
+-- Describes a lane for the indexes that a cluster keeps in other slots.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:
@@ -14,7 +14,7 @@ local now = nowMs()
 local _, rankOfHead, level = headOf(lane, now)
 local due = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2]
 local dueMs = due and math.ceil(tonumber(due) * 1000)
--- Jobs that wait beside a list are brought to native workers by the look for due ones.
+-- The look for due jobs brings jobs beside a list to native workers.
 if redis.call('HEXISTS', metaKey(lane), 'aside') == 1 then dueMs = math.min(dueMs or math.huge, now + 1000) end
 return {
   rankOfHead and integer(rankOfHead) or '',

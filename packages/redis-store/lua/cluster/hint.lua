@@ -1,4 +1,4 @@
--- Notes in an index how a lane stands. A script, for a full server refuses the plain command.
+-- Writes a lane's hint into an index. A script, since a full server refuses the plain command.
 -- KEYS:
 --   1 the index: sorted set
 -- ARGV:

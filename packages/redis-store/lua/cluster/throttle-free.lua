@@ -1,4 +1,4 @@
--- In a cluster: jobs of a queue with a limit have ended. Who waits for room is woken by what is next in it.
+-- In a cluster: frees the slots of jobs that ended, and wakes a worker that waits for room in the queue.
 -- KEYS:
 --   1 xg:slots:{queue}: sorted set
 -- ARGV:

@@ -1,4 +1,4 @@
--- In a cluster: what came of a leave to hand out jobs.
+-- In a cluster: settles a permission to hand out jobs.
 -- KEYS:
 --   1 xg:slots:{queue}: sorted set
 -- ARGV:

@@ -1,5 +1,5 @@
--- In a cluster: asks leave to hand out jobs of a queue that has a limit. A leave counts as a job until it is settled,
--- and runs out where the node that got it died.
+-- In a cluster: asks for permission to hand out jobs of a queue with a limit. A permission counts as a job until it is
+-- settled, and expires if its node dies.
 -- KEYS:
 --   1 xg:slots:{queue}: sorted set
 -- ARGV:

@@ -1,4 +1,4 @@
--- Notes that the source of jobs has them no more.
+-- Notes that the source no longer has these jobs.
 -- KEYS:
 --   1 uid:{lane}: string
 -- ARGV:

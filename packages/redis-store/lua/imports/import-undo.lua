@@ -16,7 +16,7 @@
 local lane, what, heldUntil, results = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
 assertQueueTypes(lane)
 
--- Removes the id from its queue, or from the dead set. Returns where it stood, as `held` says it, nil for nowhere.
+-- Removes the id from its queue or the dead set. Returns its place, as `held` names it; nil for none.
 local function take(id, status, level)
   local forgotten = status == 'error' and redis.call('ZSCORE', deadKey(lane), id)
   if forgotten then
@@ -30,7 +30,7 @@ local function take(id, status, level)
     return (isRetry and 'retry:' or 'scheduled:') .. integer(due * 1000)
   end
   for _, band in ipairs({ 'high', 'normal', 'low' }) do
-    -- The oldest are asked for first and stand at this end.
+    -- The oldest are taken back first and stand at this end.
     if redis.call('LREM', queueKey(lane, band), -1, id) == 1 then
       if level then tookLevel(lane, level) end
       return 'queued'
@@ -48,7 +48,7 @@ local function undo(importId, noted, failure)
   local stood = isFresh and take(id, job[1], job[5])
   if not stood then return 0 end
   if what == 'hold' then
-    -- Held before: the first place counts.
+    -- Held before: its first place counts.
     redis.call('HSET', jobKey(lane, id), 'status', 'error', 'settled', 1, 'held', job[8] or stood)
     redis.call('ZADD', deadKey(lane), heldUntil, id)
     redis.call('HSET', key, importId, 'h' .. string.sub(noted, 2))

@@ -18,13 +18,13 @@ local perJob = 11
 local now, toRetry, toDead = nowMs(), 1, 2
 assertQueueTypes(lane)
 
--- Where the server knows all who listen, nobody has to be told what nobody hears.
+-- True if anybody may hear of it: the server may know all listeners.
 local function isHeard()
   if isSole == 0 or redis.call('PUBSUB', 'NUMPAT') > 0 then return true end
   return redis.call('PUBSUB', 'NUMSUB', channelOf(lane))[2] > 0
 end
 
--- Jobs that wait or run under the unique ids that come.
+-- Queued and running jobs with the incoming unique ids.
 local function joinable()
   local uniques, found, at = {}, {}, 9
   for _ = 1, count do
@@ -39,7 +39,7 @@ local function joinable()
   return found
 end
 
--- Import ids are digests: one of the 256 hashes of notes is as long as any other.
+-- Import ids are digests, so all 256 hashes of notes are about equally long.
 local isNoted = redis.call('HLEN', importedKey(lane, given[9])) >= mostNotes
 local toldOn, joins = isHeard() and channelOf(lane), joinable()
 local dead, deadCount = {}, nil
@@ -49,7 +49,7 @@ local nextId, results, queued, scheduled, retries = first, {}, {}, {}, {}
 local uniques, jids = {}, {}
 local best, bestUs, earliestDue, at = 0, 0, nil, 9
 
--- Returns the word for a job for which there is no room.
+-- Returns the refusal of a job without room.
 local function refusal(where)
   if isNoted then return 'notes' end
   if where ~= toDead then return nil end
@@ -57,8 +57,8 @@ local function refusal(where)
   return deadCount + #dead / 2 >= mostDead and 'dead' or nil
 end
 
--- Notes a job; returns the note that it has already. One that its source gave away for good may come again: another
--- one, of the same name.
+-- Notes a job; returns its note if it has one. A job that its source gave away for good may come again: it is another
+-- one of the same name.
 local function note(importId, value)
   local key = importedKey(lane, importId)
   if redis.call('HSETNX', key, importId, value) == 1 then return nil end

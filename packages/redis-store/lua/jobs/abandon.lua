@@ -1,5 +1,4 @@
--- A client of this node waits no longer, once per id. A foreground job that nobody waits for is not run: claim drops
--- it.
+-- A client of this node stops waiting, once per id. A foreground job without waiters is dropped at the next claim.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:

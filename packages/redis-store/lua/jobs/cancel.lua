@@ -1,4 +1,4 @@
--- Ends a job that is queued, scheduled or reserved, or that a native worker took, which may have died with it.
+-- Cancels a job that is queued, scheduled or leased, or that a native worker took and may have died with.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:
@@ -30,7 +30,7 @@ elseif v[1] == 'idle' then
 end
 if found == 0 then
   if v[8] or (v[1] ~= 'idle' and v[1] ~= 'busy') then return 0 end
-  -- A worker that lives writes its outcome all the same, into what is kept for it.
+  -- A native worker that is alive still writes its outcome: the hash is kept for it.
   job.keep = math.max(tonumber(job.keep) or 0, relaySeconds)
 end
 finishJob(lane, job, node, 'error', '')

@@ -1,4 +1,4 @@
--- Ends the jobs that stand in some places of a lane.
+-- Ends the jobs in some places of a lane.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:
@@ -42,7 +42,7 @@ for at = 6, #ARGV do
     finish(id, isListed)
   end
 end
--- Where all places of the lane are empty, what is not finished was left by native workers.
+-- Once all places are empty, unfinished jobs are those of native workers.
 if ARGV[#ARGV] == 'busy' and #ids < most then
   clearIndexes(lane, ids, most, finish)
   if #ids < most then noteCleared(lane) end

@@ -1,4 +1,4 @@
--- In a cluster: keeps which finished job a jid names, as long as its hash is kept.
+-- In a cluster: keeps the finished job of a jid, as long as its hash is kept.
 -- KEYS:
 --   1 xg:ended:<jid>: string
 -- ARGV:

@@ -1,4 +1,4 @@
--- Leases past their deadline. They stand until an outcome with their token ends them.
+-- Lists expired leases. They stand until an outcome with their token ends them.
 -- KEYS:
 --   1 xg:busy:{lane} of the first: sorted set
 -- ARGV:

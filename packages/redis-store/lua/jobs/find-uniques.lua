@@ -1,4 +1,4 @@
--- Unfinished jobs of lanes by their unique ids.
+-- Finds unfinished jobs of lanes by their unique ids.
 -- KEYS:
 --   1 xg:unique:{lane} of the first: hash
 -- ARGV:

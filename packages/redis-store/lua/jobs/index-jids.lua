@@ -1,4 +1,4 @@
--- In a cluster: brings a slot of the index of jids in line with what a lane has noted.
+-- In a cluster: applies a lane's notes to a slot of the index of jids.
 -- KEYS:
 --   1 xg:jids:{slot}: hash
 -- ARGV:

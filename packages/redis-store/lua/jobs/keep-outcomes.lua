@@ -1,4 +1,4 @@
--- Has the hashes of jobs that end kept for a while, for one who compares outcomes. A native client's is kept anyway.
+-- Keeps the hashes of jobs for a while after their end, for a comparison of outcomes. A native client's is kept anyway.
 -- KEYS:
 --   1 uid:{lane}: string
 -- ARGV:

@@ -1,4 +1,4 @@
--- Leases of one lane that a node has given out under such numbers.
+-- Lists a node's leases of one lane with token numbers in a range.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:

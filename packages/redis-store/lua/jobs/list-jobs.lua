@@ -1,4 +1,4 @@
--- One page of the jobs in one place of a lane, the next to be taken first.
+-- Lists a page of the jobs in one place of a lane, the next to be taken first.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:
@@ -16,7 +16,7 @@ if place == 'busy' or place == 'scheduled' then
   local key = place == 'busy' and KEYS[1] or queueKey(lane, place)
   ids = redis.call('ZRANGE', key, first, first + count - 1)
 else
-  -- Jobs beside the list come behind it.
+  -- Jobs beside the list come after it.
   local lists = { queueKey(lane, place) }
   if countAside(lane) > 0 then
     for _, level in ipairs(unusualLevels[place]) do lists[#lists + 1] = levelKey(lane, level) end

@@ -1,4 +1,4 @@
--- Moves jobs out of a set of a lane: into its queues, to the dead, or away.
+-- Moves jobs out of a set of a lane: into its queues, to the dead set, or away.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:

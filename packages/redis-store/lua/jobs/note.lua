@@ -1,4 +1,4 @@
--- Keeps what is noted on a job, mostly by the worker that holds it.
+-- Stores a note on a job, mostly from the worker that holds it.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:

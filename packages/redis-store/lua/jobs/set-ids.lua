@@ -1,4 +1,4 @@
--- One page of a set of a lane, the first to be due or forgotten first.
+-- Lists a page of a set of a lane, by due or expiry time.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:

@@ -1,5 +1,5 @@
--- Outside a cluster: looks through a piece of the index of jids for jobs that a native worker finished unheard, and
--- forgets the entries of jobs that are gone.
+-- Outside a cluster: walks a page of the index of jids, finds jobs that a native worker finished, and drops the entries
+-- of jobs that are gone.
 -- KEYS:
 --   1 xg:jids: hash
 -- ARGV:

@@ -1,6 +1,5 @@
--- Looks through a piece of an index of unfinished jobs for those that a native worker finished unheard, and forgets the
--- entries of jobs that are gone. Jids of a lane, which former versions kept outside a cluster, move to the index of all
--- lanes.
+-- Walks a page of an index of unfinished jobs, finds those that a native worker finished, and drops the entries of jobs
+-- that are gone. Jids of a lane, which former versions kept outside a cluster, move to the common index.
 -- KEYS:
 --   1 xg:unique:{lane} or xg:jid:{lane}: hash
 -- ARGV:

@@ -1,5 +1,5 @@
--- Ends jobs of a lane that do not run, the dead ones too, and what native workers left; with the last of them goes what
--- the lane's hash holds. Its ids are not given again, and it stays open or closed to consumers as it was.
+-- Ends jobs of a lane that are not running, dead ones and native workers' leftovers included; with the last one, clears
+-- the lane's hash. Its ids are never reused, and it stays open or closed to consumers.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:

@@ -1,4 +1,4 @@
--- Closes a lane to consumers because of workers of its function that were seen in another.
+-- Closes a lane to consumers because of workers of its function in another lane.
 -- KEYS:
 --   1 xg:lane:{lane}: hash
 -- ARGV:

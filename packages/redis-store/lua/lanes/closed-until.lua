@@ -1,4 +1,4 @@
--- Until when by-name workers close a lane to consumers.
+-- Tells until when by-name workers close a lane to consumers.
 -- KEYS:
 --   1 xg:lane:{lane}: hash
 -- ARGV:

@@ -1,4 +1,4 @@
--- Counts of lanes.
+-- Counts the jobs of lanes.
 -- KEYS:
 --   1 xg:busy:{lane} of the first: sorted set
 -- ARGV:
@@ -14,15 +14,15 @@ local now, found, withSince = nowMs(), {}, ARGV[3] == '1'
 
 local function numberIn(text) return tonumber(text or 0) or 0 end
 
--- Another program may have put something else in the place of a queue.
+-- Another program may have put another type in the place of a queue.
 local function sizeOf(lane, command, place) return tonumber(redis.pcall(command, queueKey(lane, place))) or 0 end
 
--- Jobs of levels other than their band's usual one that wait beside its list.
+-- Jobs of unusual levels that wait beside a band's list.
 local function sizeAside(lane, upper, lower)
   return redis.call('LLEN', levelKey(lane, upper)) + redis.call('LLEN', levelKey(lane, lower))
 end
 
--- Since when the oldest of the next jobs of a lane's lists has stood there.
+-- Since when the oldest of a lane's next jobs has been queued.
 local function sinceOf(lane, sizes)
   local oldest
   for band, size in pairs(sizes) do
@@ -43,7 +43,7 @@ local function countsOf(lane)
   local hasCounted = false
   for at = 1, 10 do hasCounted = hasCounted or done[at] end
   if places == 0 and not hasCounted then return {} end
-  -- Most lanes have few of these keys: once they are found, no other is asked for.
+  -- Most lanes have few of these keys: once all are found, the rest is not asked for.
   local function met(size)
     if size ~= 0 then places = places - 1 end
     return size

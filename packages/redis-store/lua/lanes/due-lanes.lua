@@ -1,4 +1,4 @@
--- Lanes that have due jobs, as far as the index knows.
+-- Lists lanes with due jobs, by the index.
 -- KEYS:
 --   1 xg:due: sorted set
 -- ARGV:

@@ -1,6 +1,6 @@
--- Puts lanes into the indexes that native programs filled unheard, forgets dead jobs whose time is up, and notes
--- by-name workers that are there. Tells of a lane where another program has put something else in the place of a queue,
--- when the others are done.
+-- Puts lanes with jobs of native programs into the indexes, drops dead jobs whose time is up, and notes by-name
+-- workers. Reports a lane where another program has put another type in the place of a queue, after all others are
+-- done.
 -- KEYS:
 --   1 queue:{lane}:scheduled of the first: sorted set
 -- ARGV:
@@ -25,7 +25,7 @@ local function forgetDead(lane)
 end
 
 local function healLane(lane, queue)
-  -- Most of many lanes are empty.
+  -- Most lanes are empty.
   local places = redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low'),
     queueKey(lane, 'scheduled'), deadKey(lane))
   if places > 0 then
@@ -38,7 +38,7 @@ local function healLane(lane, queue)
   -- Native workers take from the lists alone.
   if meta[4] then refillLane(lane) end
   local isWorked, closed = namedWorkers(lane, meta[3]) > 0, tonumber(meta[2] or 0)
-  -- Longer than from now on: the time was shortened.
+  -- Later than now plus the grace time: that option was lowered.
   if isWorked or closed > now + graceMs then
     noteNamedWorkers(lane, closed, graceMs, now)
     closed = math.min(closed, now + graceMs)

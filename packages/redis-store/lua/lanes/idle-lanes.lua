@@ -1,5 +1,5 @@
--- Finds lanes with nothing in them: no jobs, no workers, no limits, and not closed by an operator. Of those that have
--- been so for long enough only that stays, for 90 days, which says whether consumers get jobs and which jobs are over.
+-- Finds empty lanes: no jobs, workers or limits, and not closed by an operator. Of lanes empty for long enough, only
+-- their openness and the range of their finished jobs stay, for 90 days.
 -- KEYS:
 --   1 xg:lane:{lane} of the first: hash
 -- ARGV:

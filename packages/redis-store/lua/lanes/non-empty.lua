@@ -23,7 +23,7 @@ local function hasWanted(lane, band)
 end
 
 local function look(lane, queue)
-  -- Most of many lanes are empty.
+  -- Most lanes are empty.
   if redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low')) == 0 then return end
   if hasWanted(lane, 'high') or hasWanted(lane, 'normal') or hasWanted(lane, 'low') then
     hintReady(queue, lane, now)
@@ -31,6 +31,6 @@ local function look(lane, queue)
   end
 end
 
--- Others are not kept waiting by a lane where another program has put something else in the place of a queue.
+-- A lane where another program has put another type in the place of a queue does not stop the others.
 for at = 3, #ARGV, 2 do pcall(look, ARGV[at], ARGV[at + 1]) end
 return found

@@ -1,4 +1,4 @@
--- Since when the next job of each lane's queues has stood there.
+-- Tells since when the next job of each lane has been queued.
 -- KEYS:
 --   1 queue:{lane}:normal of the first: list
 -- ARGV:
@@ -10,7 +10,7 @@ local now, found = nowMs(), {}
 for at = 3, #ARGV do
   local lane, oldest = ARGV[at], nil
   for _, band in ipairs({ 'high', 'normal', 'low' }) do
-    -- Another program may have put something else in the place of a queue.
+    -- Another program may have put another type in the place of a queue.
     local id = redis.pcall('LINDEX', queueKey(lane, band), -1)
     if type(id) == 'string' then
       local since = tonumber(jobFields(lane, id, 'enqueued')[1] or now) or now

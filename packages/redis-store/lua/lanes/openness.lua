@@ -1,4 +1,4 @@
--- Tells if consumers are given jobs of a lane, and why.
+-- Tells if consumers get jobs of a lane, and why.
 -- KEYS:
 --   1 xg:lane:{lane}: hash
 -- ARGV:

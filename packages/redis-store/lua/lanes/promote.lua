@@ -1,6 +1,5 @@
--- Moves due jobs of lanes from their scheduled sets into their queues, of each lane the oldest first. In the line of
--- their queue they stand by when they were due, and those that were due at once by when they came. Where jobs wait
--- beside a lane's lists, native workers are to have the next of them: it is looked at every second.
+-- Moves due jobs of lanes into their queues, the oldest first. They line up by due time, then by arrival. A lane with
+-- jobs beside its lists is looked at every second, so that native workers get the next of them.
 -- KEYS:
 --   1 queue:{lane}:scheduled of the first: sorted set
 -- ARGV:
@@ -13,7 +12,7 @@
 --#include levels
 local most, now, results, due = tonumber(ARGV[3]), nowMs(), {}, {}
 
--- Takes what is due out of a lane's set. The first in it are those that are due.
+-- Takes due jobs out of a lane's set; they are its first ones.
 local function takeDue(lane)
   local scheduled = queueKey(lane, 'scheduled')
   assertQueueTypes(lane)
@@ -51,7 +50,7 @@ local function isEarlier(one, other)
   return (tonumber(one[2]) or 0) < (tonumber(other[2]) or 0)
 end
 
--- Jobs of one lane whose numbers have as many digits mostly are.
+-- Mostly true for jobs of one lane whose ids have the same number of digits.
 local function isInOrder()
   for at = 2, #due do
     if isEarlier(due[at], due[at - 1]) then return false end
@@ -59,7 +58,7 @@ local function isInOrder()
   return true
 end
 
--- Puts what was due into the queues; returns how many jobs each lane got.
+-- Queues the due jobs; returns the number per lane.
 local function enqueueDue()
   if not isInOrder() then table.sort(due, isEarlier) end
   local byLane, moved, lastUs = {}, {}, -math.huge
@@ -82,7 +81,7 @@ local function enqueueDue()
 end
 
 local sound = {}
--- Where another program has put something else in the place of a queue, `heal` tells of it.
+-- `heal` reports a lane where another program has put another type in the place of a queue.
 local last = 2
 while last < #ARGV - 1 and most > 0 do
   last = last + 2

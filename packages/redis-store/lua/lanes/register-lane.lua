@@ -1,5 +1,5 @@
--- Gives a lane its number, once. Tells all nodes of a new one. Workers of the function that were seen close a new lane
--- as they do its home lane; in a cluster that is told by a step before.
+-- Gives a lane its number, once, and announces a new one to all nodes. Workers of the function close a new lane as they
+-- close its home lane; in a cluster a step before this does that.
 -- KEYS:
 --   1 xg:lanes: hash
 -- ARGV:
@@ -15,7 +15,7 @@ local lane, most = ARGV[3], tonumber(ARGV[4])
 local known = redis.call('HGET', KEYS[1], lane)
 if known then return tonumber(known) end
 if redis.call('HLEN', KEYS[1]) >= most then return 0 end
--- It may come back.
+-- The lane may come back.
 if not isCluster then redis.call('PERSIST', metaKey(lane)) end
 if ARGV[5] ~= '' then closeUntil(lane, closedUntil(ARGV[5], tonumber(ARGV[6]), nowMs())) end
 local number = redis.call('INCR', broker .. ':lane-number')

@@ -1,4 +1,4 @@
--- Notes that the queue of a lane was removed: which job came last before. A lane with queued jobs has come again.
+-- Notes that the queue of a lane was removed, and the last id by then. A lane with queued jobs is in use again.
 -- KEYS:
 --   1 xg:lane:{lane}: hash
 -- ARGV:

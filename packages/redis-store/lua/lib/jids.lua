@@ -1,5 +1,5 @@
--- Which job a Faktory jid names, whatever its lane. In a cluster that index is in other slots: a lane keeps its own
--- jids, and notes for a node what has changed. Needs keys.lua.
+-- The job of each Faktory jid, in any lane. In a cluster that index is in other slots: a lane keeps its own jids, and
+-- notes changes for a node. Needs keys.lua.
 
 local function noteJid(lane, id, jid)
   if isCluster then
@@ -21,7 +21,7 @@ local function noteJids(lane, jobs)
   if not isCluster then redis.call('HSET', jidsKey(), unpack(pairsOf)) end
 end
 
--- The job has ended. `keep`: how long its hash stays, seconds.
+-- Drops an ended job's jid. `keep`: retention of its hash, seconds.
 local function forgetJid(lane, id, jid, keep)
   if isCluster then
     if redis.call('HGET', jidKey(lane), jid) == id then redis.call('HDEL', jidKey(lane), jid) end

@@ -10,7 +10,7 @@ local function forgetIndexes(lane, id, unique, jid, keep)
   if jid then forgetJid(lane, id, jid, keep or 0) end
 end
 
--- Tells the other nodes whose clients wait for the job, each once. True if there are any.
+-- Notifies the other nodes with waiting clients, each once. True if there are any.
 local function relay(lane, id, waiting, node, kind, data)
   if not waiting or waiting == node then return false end
   local notified, any = {}, false
@@ -30,10 +30,10 @@ local function releaseLock(lane, id)
   redis.call('EXPIRE', lock, lockSeconds)
 end
 
--- Ends of many jobs of a lane, whose common part is done at once by finishEnds. `isQuiet`: nobody hears of them.
+-- Collects the ends of many jobs of a lane; finishEnds does their common part at once. `isQuiet`: nobody is notified.
 local function endsOf(isQuiet) return { isQuiet = isQuiet, keys = {}, uniques = {}, jids = {} } end
 
--- The pairs ({ name, value }) whose name in a hash has the value still.
+-- Deletes the pairs ({ name, value }) that a hash still has.
 local function forgetPairs(hash, pairs)
   local names, gone = {}, {}
   for at, pair in ipairs(pairs) do names[at] = pair[1] end
@@ -49,10 +49,10 @@ local function finishEnds(lane, ends)
   if #ends.keys > 0 then redis.call('DEL', unpack(ends.keys)) end
 end
 
--- Ends a job. `job` = { id, door, unique, jid, waiting, keep }. A native client's job is kept as its
--- protocol says and its lock is released; another is kept as long as it asks for, or as clients on
--- other nodes need to read the outcome. `job.isAnnounced`: its worker publishes `finish`. `job.how`: see releaseDependencies; a job
--- that was not done was dropped. `job.dependencies`: see releaseDependencies. `ends`, if given, takes what can be done for many at once.
+-- Ends a job { id, door, unique, jid, waiting, keep }. A native client's job is kept as its protocol says, and its lock
+-- is released; others are kept as asked for, or for clients on other nodes. `job.isAnnounced`: its worker publishes
+-- `finish`. `job.how`, `job.dependencies`: see releaseDependencies; an unsuccessful job counts as dropped. `ends`:
+-- collects work for many jobs.
 local function finishJob(lane, job, node, status, output, ends)
   local key, id = jobKey(lane, job.id), job.id
   if job.door == 'faktory' then releaseDependencies(lane, id, status == 'success' and 'success' or job.how or 'dropped', job.dependencies) end

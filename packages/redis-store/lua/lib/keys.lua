@@ -1,6 +1,6 @@
--- Key names, the twin of keys.ts. ARGV[1] and ARGV[2] are the braces around what keys of one slot have in common, a
--- lane, a queue or `xg`: { and } in a cluster, where they make it the hash tag of all its keys, so that a script may
--- name keys that are not among KEYS; else empty. `database` is the server's, which published messages do not carry.
+-- Key names, the twin of keys.ts. ARGV[1] and ARGV[2] are the braces around a lane, a queue or `xg`: { and } in a
+-- cluster, else empty. In a cluster they make that part the hash tag, so that all keys of a script share a slot and
+-- need not all be in KEYS. `database` is the server's, for channels.
 local open, close = ARGV[1], ARGV[2]
 local function laneKey(kind, lane) return kind .. ':' .. open .. lane .. close end
 -- Cached: the prefix of the lane used last.
@@ -48,25 +48,24 @@ local function endedKey(jid) return 'xg:ended:' .. jid end
 local eventsChannel = 'xg:events:' .. database
 local isCluster = open ~= ''
 
--- Fields of a job's hash; none where another program has put something else in its place.
+-- Fields of a job's hash; none if another program has put another type in its place.
 local function jobFields(lane, id, ...)
   local fields = redis.pcall('HMGET', jobKey(lane, id), ...)
   return fields.err and {} or fields
 end
 
--- Workers that are counted for a lane.
+-- Workers counted for a lane.
 local function countedWorkers(lane)
   return tonumber(redis.pcall('GET', laneKey('count', lane))) or 0
 end
 
--- Raises an error where another program has put something else in the place of a queue: for steps that would meet it
--- half way.
+-- Raises an error if another program has put another type in the place of a queue, before a step changes anything.
 local function assertQueueTypes(lane)
   for _, band in ipairs({ 'high', 'normal', 'low' }) do redis.call('LLEN', queueKey(lane, band)) end
   redis.call('ZCARD', queueKey(lane, 'scheduled'))
 end
 
--- A job waits for another try no more.
+-- Forgets that a job waits for a retry.
 local function forgetRetry(lane, id)
   redis.call('ZREM', retriesKey(lane), id)
   redis.call('ZREM', bridgedKey(lane), id)
@@ -82,9 +81,9 @@ local function nowUs()
   return time[1] * 1000000 + time[2]
 end
 
--- Microseconds as `enqueued` has them: milliseconds with a fraction.
--- In parts that a C `int` holds: %d costs half of what %.3f does.
+-- Microseconds as `enqueued` has them: milliseconds with three decimals. In parts that fit a C `int`: %d costs half of
+-- what %.3f does.
 local function stamp(us) return string.format('%d%06d.%03d', us / 1e9, us % 1e9 / 1e3, us % 1e3) end
 
--- 1700000000000 and not 1.7e+12.
+-- Prints 1700000000000, not 1.7e+12.
 local function integer(number) return string.format(number < 2147483648 and '%d' or '%.0f', number) end

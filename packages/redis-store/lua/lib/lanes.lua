@@ -1,10 +1,10 @@
--- Decides if Faktory consumers are given jobs of a lane. Fields of the lane's hash: `open` (1: open for good, 0: closed
--- by an operator), `closed` (until when by-name workers that were seen close it, ms). Needs keys.lua.
+-- Decides if Faktory consumers get jobs of a lane. Fields of the lane's hash: `open` (1: open for good, 0: closed by an
+-- operator), `closed` (by-name workers close it until then, ms). Needs keys.lua.
 
--- Workers that asked for the lane by name, behind gateways and native ones.
+-- By-name workers of the lane, behind gateways and native.
 local function namedWorkers(lane, consumers) return countedWorkers(lane) - tonumber(consumers or 0) end
 
--- `open`: for good. `auto`: no by-name worker has been seen for long enough. nil: closed.
+-- `open`: for good. `auto`: no by-name worker was seen for long enough. nil: closed.
 local function opennessOf(lane, open, closed, consumers, now)
   if open == '1' then return 'open' end
   if open or tonumber(closed or 0) > now or namedWorkers(lane, consumers) > 0 then return nil end
@@ -16,7 +16,7 @@ local function openness(lane, now)
   return opennessOf(lane, meta[1], meta[2], meta[3], now)
 end
 
--- By-name workers are there, or were until now. The time is written once a minute at most, unless `exactly`.
+-- Notes that by-name workers are there, or were until now. Writes once a minute at most, unless `exactly`.
 local function noteNamedWorkers(lane, closed, graceMs, now, exactly)
   local untilMs, step = now + graceMs, exactly and 0 or 60000
   local current = tonumber(closed or 0)
@@ -25,14 +25,14 @@ local function noteNamedWorkers(lane, closed, graceMs, now, exactly)
   end
 end
 
--- Until when by-name workers of a lane close it (ms), and `shut` where an operator does.
+-- Until when by-name workers close a lane (ms), and `shut` if an operator does.
 local function closedUntil(lane, graceMs, now)
   local meta = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'consumers')
   local isWorked = namedWorkers(lane, meta[3]) > 0
   return isWorked and now + graceMs or tonumber(meta[2] or 0), meta[1] == '0' and 'shut' or ''
 end
 
--- Workers of the function that were seen elsewhere close this lane as well. A lane that was dropped comes back.
+-- Closes a lane because of workers of its function in another. A dropped lane comes back.
 local function closeUntil(lane, untilMs, shut)
   local meta = metaKey(lane)
   redis.call('PERSIST', meta)

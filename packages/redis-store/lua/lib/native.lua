@@ -8,8 +8,8 @@ local function isUnsettled(lane, id)
   return v[1] and not v[2] and not v[3] and (v[4] == 'success' or v[4] == 'error')
 end
 
--- A native worker writes an outcome in several steps. One that died between them left a result without an end, or a
--- lock. One that was slow set an end to a job of another door that had been put back or given up meanwhile.
+-- Completes a native worker's outcome. One that died in between left a result without an expiry, or a lock. A slow one
+-- set an expiry on a job of another door that was requeued or given up meanwhile.
 local function mendTime(lane, id)
   local key = jobKey(lane, id)
   local v = jobFields(lane, id, 'status', 'door', 'token', 'settled')
@@ -22,14 +22,14 @@ local function mendTime(lane, id)
   end
 end
 
--- Remembers what may have been left behind, with the time of the first look, as long as there is room.
+-- Notes a possible orphan with the time of the first look, while there is room.
 local function addCandidate(lane, member, now)
   local key = repairCandidatesKey(lane)
   if redis.call('ZCARD', key) < mostCandidates then redis.call('ZADD', key, 'NX', now, member) end
   redis.call('EXPIRE', key, forgetAfterSeconds)
 end
 
--- The members of the set of candidates. A job that shows a sign of life, or was queued again, becomes another member.
+-- Members of the set of candidates. A job with a sign of life, or queued again, becomes another member.
 local function busyCandidate(id, dividend, divisor)
   return 'b' .. id .. ' ' .. (dividend or '') .. '/' .. (divisor or '')
 end
@@ -58,7 +58,7 @@ local function idleSign(lane)
   end
 end
 
--- Remembers since when the sign has been the same.
+-- Notes since when the sign has been the same.
 local function watchLine(lane, now)
   local key, sign = lineKey(lane), idleSign(lane)
   if not sign then

@@ -1,6 +1,6 @@
--- Clears away what is left of a lane whose places are all empty. Needs jobs.lua.
+-- Clears the rest of a lane whose places are all empty. Needs jobs.lua.
 
--- Ends the jobs that only its indexes name: native workers took them, and may have died with them.
+-- Ends jobs that only its indexes name: native workers took them, and may have died with them.
 local function clearIndexes(lane, ids, most, finish)
   for _, index in ipairs({ uniqueKey(lane), jidKey(lane) }) do
     while #ids < most do
@@ -14,7 +14,7 @@ local function clearIndexes(lane, ids, most, finish)
   end
 end
 
--- Jobs with numbers up to now are over, though nothing names them: they are ended when they are met.
+-- Declares jobs up to the current id over: unnamed ones are ended when met.
 local function noteCleared(lane)
   local last = redis.call('GET', laneKey('uid', lane))
   if last then redis.call('HSET', metaKey(lane), 'cleared', last) end

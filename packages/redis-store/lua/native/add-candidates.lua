@@ -1,4 +1,4 @@
--- Remembers idle jobs that were met in no queue.
+-- Notes idle jobs that were found in no queue.
 -- KEYS:
 --   1 xg:suspects:{lane}: sorted set
 -- ARGV:

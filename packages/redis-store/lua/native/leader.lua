@@ -1,4 +1,4 @@
--- Takes, renews or gives back the right to look after what native programs left.
+-- Takes, renews or gives back leadership over native orphans.
 -- KEYS:
 --   1 xg:caretaker: string
 -- ARGV:

@@ -1,4 +1,4 @@
--- Puts right what native programs left behind in a lane and what has not changed for a lease.
+-- Repairs orphans of native programs in a lane that have not changed for a lease.
 -- KEYS:
 --   1 xg:suspects:{lane}: sorted set
 -- ARGV:
@@ -25,8 +25,8 @@ local dry, mendsAll = ARGV[7] == 'nothing', ARGV[7] ~= 'strays'
 local most, mostLosses, failure = tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
 local deadMost, deadSeconds = tonumber(ARGV[11]), tonumber(ARGV[12])
 local now, found, back = nowMs(), {}, {}
--- Entries of queues that one call may look through, some 3 ms of the server's time, and one look from where the next
--- job is: what was put back there stands there.
+-- Queue entries that one call may read, some 3 ms of the server's time, and those of one look from the next job on:
+-- requeued jobs stand there.
 local entries, entriesPerLook = 300000, 100000
 if not pcall(assertQueueTypes, lane) then return found end
 
@@ -61,13 +61,13 @@ local function isQueued(id, level, enqueued)
   return redis.call('ZSCORE', queueKey(lane, 'scheduled'), id)
 end
 
--- The job stays as it is, but no other joins it any more.
+-- Leaves the job as it is, but lets no other join it.
 local function freeKey(id)
   local unique = jobFields(lane, id, 'unique')[1]
   if unique and redis.call('HGET', uniqueKey(lane), unique) == id then redis.call('HDEL', uniqueKey(lane), unique) end
 end
 
--- Per kind of candidate: whether it is still what it was, and what puts it right.
+-- Per kind of candidate: the check that it is still one, and the repair.
 local rules = {
   b = {
     holds = function(id, member)
@@ -104,11 +104,11 @@ for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - lease
   end
 end
 
--- A living native worker would have taken the next job, or would be busy with another.
+-- A living native worker would have taken the next job, or be busy with another.
 local function mendCounts()
   local line = lineKey(lane)
   local present = idleSign(lane)
-  -- That more left than came needs no second look.
+  -- A count below zero needs no second look.
   local isSure = present == 'less' and not dry
   local sign = isSure and present or redis.call('ZRANGEBYSCORE', line, '-inf', now - lease)[1]
   if not sign or present ~= sign then return false end

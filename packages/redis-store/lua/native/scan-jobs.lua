@@ -1,5 +1,5 @@
--- Looks at jobs of one lane for what native programs left, and gives each the end of its time, or none, that it is to
--- have. Ends what is left of jobs that were cleared away.
+-- Looks at jobs of one lane for orphans of native programs, and corrects their expiry. Ends what is left of cleared
+-- jobs.
 -- KEYS:
 --   1 xg:suspects:{lane}: sorted set
 -- ARGV:

@@ -13,7 +13,7 @@ for at = 4, #ARGV do
   local lane = ARGV[at]
   if redis.call('EXISTS', laneKey('count', lane)) == 1 then
     if nativeWorkers(lane) > 0 then worked[#worked + 1] = lane end
-    -- Others are not kept waiting by a lane where another program has put something else in the place of a queue.
+    -- A lane where another program has put another type in the place of a queue does not stop the others.
     if ARGV[3] == '1' then pcall(watchLine, lane, now) end
   end
 end

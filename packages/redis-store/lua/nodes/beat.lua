@@ -1,4 +1,4 @@
--- A node says that it lives.
+-- Stores a node's heartbeat.
 -- KEYS:
 --   1 xg:nodes: sorted set
 -- ARGV:

@@ -1,4 +1,4 @@
--- Leases of a holder have ended. A holder without any is forgotten.
+-- Drops ended leases of a holder. A holder without any is forgotten.
 -- KEYS:
 --   1 xg:holders: sorted set
 -- ARGV:

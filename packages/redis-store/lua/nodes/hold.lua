@@ -1,4 +1,4 @@
--- Notes which leases a Faktory worker holds that go back when it dies. It lives.
+-- Notes leases of a living Faktory worker that go back when it dies.
 -- KEYS:
 --   1 xg:holders: sorted set
 -- ARGV:
@@ -7,7 +7,7 @@
 --   4 and more, per lease: token, `<id> <lane>`
 -- Returns 1.
 --#include keys
--- No lease is longer than a day, and none can be made longer by more than that.
+-- No lease is longer than a day, or extended by more than that.
 local keptSeconds = 172800
 local holder = ARGV[3]
 redis.call('ZADD', KEYS[1], integer(nowMs()), holder)

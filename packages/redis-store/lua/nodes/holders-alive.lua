@@ -1,4 +1,4 @@
--- Holders of leases live. One that holds nothing is not noted.
+-- Notes that holders of leases are alive. One without leases is not noted.
 -- KEYS:
 --   1 xg:holders: sorted set
 -- ARGV:

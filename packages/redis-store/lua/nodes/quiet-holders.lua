@@ -1,4 +1,4 @@
--- Holders of which nothing was heard for so long.
+-- Lists holders that were silent for long enough.
 -- KEYS:
 --   1 xg:holders: sorted set
 -- ARGV:

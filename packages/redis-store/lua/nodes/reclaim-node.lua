@@ -1,5 +1,5 @@
--- Forgets a node that is gone, in one lane. Puts back what its by-name workers held, takes away its worker counts, and
--- forgets its clients that wait: a foreground job that nobody else waits for is not run. Walks the lane in pieces.
+-- Forgets a node that is gone, in one lane: requeues jobs of its by-name workers, removes its worker counts and its
+-- waiting clients (a foreground job without other waiters will not run). Walks the lane in pieces.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:

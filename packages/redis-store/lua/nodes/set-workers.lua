@@ -19,7 +19,7 @@ local function setWorkers(lane, named, consumers, elsewhere, queue)
   local before = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node)
   local namedBefore, consumersBefore = tonumber(before[1] or 0), tonumber(before[2] or 0)
   local change = named - namedBefore + consumers - consumersBefore
-  -- First, for it is refused where another program has put something else there.
+  -- First, since it is refused if another program has put another type there.
   if change ~= 0 then redis.call('INCRBY', laneKey('count', lane), change) end
   if named ~= namedBefore then
     if named > 0 then redis.call('HSET', meta, 'n:' .. node, named) else redis.call('HDEL', meta, 'n:' .. node) end
@@ -37,7 +37,7 @@ local function setWorkers(lane, named, consumers, elsewhere, queue)
   end
   if named > 0 then
     takeBackBridged(lane, now, 1000)
-    -- A claim by the index of the queue need not find out that the lane is closed.
+    -- Spares a claim by the queue's index finding out that the lane is closed.
     if queue ~= '' and not openness(lane, now) then redis.call('ZREM', readyKey(queue), lane) end
   end
   if named == 0 and namedBefore > 0 then

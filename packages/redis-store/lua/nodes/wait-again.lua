@@ -1,4 +1,4 @@
--- Clients of a node that was taken for dead wait on.
+-- Restores the waiting clients of a node that was taken for dead.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:

@@ -16,9 +16,9 @@ import type { Handler } from '../session.ts'
 import { plainJobOf } from '../translate.ts'
 
 /**
- * `BATCH NEW {"description", "parent_bid", "success", "complete"}`, `BATCH OPEN bid`: a bulk string,
- * the bid. `BATCH COMMIT bid`: `+OK`. `BATCH STATUS bid`: a bulk string, the JSON of its figures.
- * `-ERR No such batch <bid>` where it is not known.
+ * `BATCH NEW {"description", "parent_bid", "success", "complete"}`, `BATCH OPEN bid`: a bulk
+ * string, the bid. `BATCH COMMIT bid`: `+OK`. `BATCH STATUS bid`: a bulk string, the JSON of its
+ * figures. `-ERR No such batch <bid>` if it is unknown.
  */
 export const batch: Handler = (session, argument) => {
   const command = parseBatch(argument, newId)
@@ -73,14 +73,14 @@ function newBatchOf(
   }
 }
 
-/** A callback is pushed when it is time, once: its due time, lock and batch mean nothing. */
+/** A callback is pushed once, at its time: its own due time, lock and batch are ignored. */
 function callbackOf(pushed: FwpJob, { scheduler, payloadRuleOf }: FaktoryContext): BatchCallback {
   const lane = laneFor(pushed, scheduler.registry.names)
   const job = plainJobOf(pushed, scheduler.storeNowMs(), payloadRuleOf(pushed.jobtype))
   return { lane, job: { ...job, jid: pushed.jid } }
 }
 
-/** As Faktory's clients know them: a callback that failed stays pushed. */
+/** Faktory's names: a failed callback stays pushed. */
 const states: Readonly<Record<CallbackState, string>> = {
   none: '',
   pushed: '1',

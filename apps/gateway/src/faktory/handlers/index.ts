@@ -12,7 +12,7 @@ import { track } from './track.ts'
 
 /**
  * `BEAT {"wid", "rss_kb", "current_state"}`: `+OK` while the worker is to run, else a bulk string,
- * `{"state":"quiet"}` or `{"state":"terminate"}`. The client must have said HELLO with a wid.
+ * `{"state":"quiet"}` or `{"state":"terminate"}`. Requires a HELLO with a wid.
  */
 const beat: Handler = (session, argument) => {
   const { wid, rssKb, currentState } = parseBeat(argument)
@@ -34,15 +34,15 @@ const beat: Handler = (session, argument) => {
   session.send(worker.state === 'running' ? okReply : bulk(JSON.stringify({ state: worker.state })))
 }
 
-/** `END`: `+OK` after the replies to what was asked before, then the connection ends. */
+/** `END`: `+OK` after all earlier replies, then the connection ends. */
 const end: Handler = (session) => {
   session.send(okReply)
   session.end()
 }
 
 /**
- * `FETCH [queue ...]`: a bulk string, the job; the null bulk string where none comes in time. The
- * queues are looked at strictly in this order; without one it is `default`.
+ * `FETCH [queue ...]`: a bulk string, the job; the null bulk string if none comes in time. Queues
+ * are taken strictly in this order; the default is `default`.
  */
 const fetch: Handler = (session, argument) => {
   const { queues, subscription } = session.context.subscriptions.of(argument, session.functions)
@@ -50,7 +50,7 @@ const fetch: Handler = (session, argument) => {
   new Fetch(session, subscription).start()
 }
 
-/** `FLUSH`: `+OK` when all jobs of the broker are gone. Only from where the operator allows it. */
+/** `FLUSH`: `+OK` when all jobs of the broker are gone. Only from permitted addresses. */
 const flush: Handler = (session) => {
   const { scheduler, mayFlush } = session.context
   if (!mayFlush(session.address)) {
@@ -63,7 +63,7 @@ const flush: Handler = (session) => {
   })
 }
 
-/** `HELLO` again: a client says who it is once. */
+/** A second `HELLO` is an error. */
 const hello: Handler = (session) => {
   session.send(error('unknown command HELLO'))
 }

@@ -7,7 +7,7 @@ import { findRef } from '../jids.ts'
 import type { Handler } from '../session.ts'
 import { jobText } from '../translate.ts'
 
-/** Jobs that are looked up at once. */
+/** Jobs looked up at once. */
 const lookedUpAtOnce = 100
 
 const exits: Readonly<Record<MutateOperation, SetExit>> = {

@@ -14,8 +14,8 @@ import type { Handler, Session } from '../session.ts'
 import { outputOfResult } from '../translate.ts'
 
 /**
- * An outcome that names its job by jid: settled on the lease that this node handed
- * to the worker, or else on the one that the store knows, whichever node gave it out.
+ * An outcome that names its job by jid: settled on the lease that this node gave the worker, or
+ * else on the lease in the store, whichever node gave it out.
  */
 export abstract class AckByJid implements Settlement {
   protected readonly session: Session
@@ -30,9 +30,9 @@ export abstract class AckByJid implements Settlement {
     this.#slot = session.reserve()
   }
 
-  /** The reply for a job that nobody holds. */
+  /** The reply for a job without a lease. */
   protected abstract unknown(jid: string): Buffer
-  /** Tells the scheduler, with this object as the settlement. */
+  /** Reports to the scheduler, with this object as the settlement. */
   protected abstract report(assignment: Assignment): void
 
   start(): void {
@@ -83,7 +83,7 @@ export abstract class AckByJid implements Settlement {
   }
 }
 
-/** `ACK {"jid", "result"}`: `+OK`, for a job that nobody holds as well. */
+/** `ACK {"jid", "result"}`: `+OK`, also for a job without a lease. */
 export const ack: Handler = (session, argument) => {
   const { jid, result } = parseAck(argument)
   new Acknowledgement(session, jid, outputOfResult(result)).start()
@@ -131,7 +131,7 @@ class Failure extends AckByJid {
   }
 }
 
-/** The lines of a backtrace that the job's producer asked to be kept; undefined: what there is. */
+/** Backtrace lines that the job's producer asked to keep; undefined: all. */
 function linesWanted(envelope: string | undefined): number | undefined {
   if (envelope === undefined) return undefined
   const lines = Number(scanObject(envelope).get('backtrace'))

@@ -26,7 +26,7 @@ export const push: Handler = (session, argument) => {
 /** A pushed job on its way to the store. */
 class Push implements Submission {
   readonly job: NewJob
-  /** A job that was handed in stays, whether or not its producer does. */
+  /** A submitted job stays, whether or not its producer does. */
   readonly gone = false
   readonly #slot: ReplySlot
 
@@ -45,7 +45,7 @@ class Push implements Submission {
   }
 }
 
-/** `PUSHB [job, ...]`: a bulk string, the JSON map of jid to error text of the jobs not taken. */
+/** `PUSHB [job, ...]`: a bulk string, the JSON map of jid to error text of refused jobs. */
 export const pushb: Handler = (session, argument) => {
   const parsed = parseJobs(argument)
   const bulkPush = new BulkPush(session, parsed.length)
@@ -56,7 +56,7 @@ export const pushb: Handler = (session, argument) => {
   bulkPush.done()
 }
 
-/** The jobs of one PUSHB, until each is in the store or refused. */
+/** The jobs of one PUSHB, until each is stored or refused. */
 class BulkPush {
   readonly #session: Session
   readonly #slot: ReplySlot
@@ -66,7 +66,7 @@ class BulkPush {
   constructor(session: Session, jobs: number) {
     this.#session = session
     this.#slot = session.reserve()
-    // One more for the end of the list, so that an empty one is answered too.
+    // One more for the end of the list, so that an empty list is answered too.
     this.#left = jobs + 1
   }
 

@@ -10,8 +10,8 @@ import { answerLater } from '../answers.ts'
 import type { Handler } from '../session.ts'
 
 /**
- * `QUEUE PAUSE|RESUME|REMOVE queue ...|*`: `+OK`; REMOVE ends a pause, too. `QUEUE LATENCY queue ...`: a
- * bulk string, the JSON map of queue to the age of its oldest job in seconds.
+ * `QUEUE PAUSE|RESUME|REMOVE queue ...|*`: `+OK`; REMOVE also ends a pause. `QUEUE LATENCY queue
+ * ...`: a bulk string, the JSON map of queue to the age of its oldest job in seconds.
  */
 export const queue: Handler = (session, argument) => {
   const command = parseQueueCommand(argument)
@@ -50,7 +50,7 @@ const answers: Readonly<Record<QueueCommand['subcommand'], Answer>> = {
   },
 }
 
-/** Names of queues that no job was ever pushed to would only fill the store. */
+/** Only known queues: other names would fill the store for nothing. */
 function known(names: readonly string[], queues: Iterable<string>): readonly string[] {
   const all = new Set(queues)
   return names.filter((name) => all.has(name))

@@ -5,14 +5,13 @@ import { findFinished, findJob } from '../jids.ts'
 import type { Handler, Session } from '../session.ts'
 import { isTracked, trackOf, trackText, untracked } from '../tracking.ts'
 
-/** How long a lease may be extended at once, milliseconds: as long as a job may ask for. */
+/** Longest extension of a lease, milliseconds: the longest `reserve_for`. */
 const longestReserveMs = 86_400_000
 
 /**
- * `TRACK GET jid`: a bulk string, the JSON of jid, percent, desc, state, updated_at and, of a job that
- * was done, its result.
- * `TRACK SET {"jid", "percent", "desc", "reserve_until"}`: `+OK`, or `-ERR Job not found <jid>`
- * where it is not known. Of a job that no consumer holds, percent and desc are kept.
+ * `TRACK GET jid`: a bulk string, the JSON of jid, percent, desc, state, updated_at and, for a
+ * successful job, its result. `TRACK SET {"jid", "percent", "desc", "reserve_until"}`: `+OK`, or
+ * `-ERR Job not found <jid>`. For a job that no consumer holds, percent and desc are stored.
  */
 export const track: Handler = (session, argument) => {
   const command = parseTrack(argument)
@@ -52,7 +51,7 @@ async function set(
   return known ? okReply : error(`Job not found ${jid}`)
 }
 
-/** The lease that this worker has, or else the job and a consumer's lease that the store knows. */
+/** The lease of this worker, or else the job and a consumer's lease from the store. */
 async function holding(
   session: Session,
   jid: string,

@@ -18,7 +18,7 @@ import { ownTexts } from '../replies.ts'
 import type { Session } from '../session.ts'
 import { shownUnique } from '../translate.ts'
 
-/** Handles one text command; the reply is text with its line ends. */
+/** Handles a text command; the reply includes its line ends. */
 type TextHandler<Name extends AdminCommand['command']> = (
   session: Session,
   command: Extract<AdminCommand, { command: Name }>,
@@ -26,18 +26,18 @@ type TextHandler<Name extends AdminCommand['command']> = (
 
 type PlainHandler = (session: Session) => string | Promise<string>
 
-/** Most jobs that one `show` lists; the rest is left out. */
+/** Most jobs in the answer to `show`; the rest is left out. */
 const mostShown = 100_000
 
-/** Rows of a list that are made at once, about a millisecond's work. */
+/** Rows per turn of the event loop, about a millisecond's work. */
 const rowsPerTurn = 2_000
 const listEnd = '.\n'
 
-/** `function TAB total TAB running TAB workers`, of the whole store. */
+/** `function TAB total TAB running TAB workers`, over the whole store. */
 const status: PlainHandler = async ({ scheduler }) =>
   listed(await scheduler.admin.counts(), (some) => formatStatus(some.map(statusRow)))
 
-/** Jobs that are due later are among the queued, as in gearmand. */
+/** Scheduled jobs count as queued, as in gearmand. */
 function statusRow({ lane, high, normal, low, scheduled, running, workers }: LaneCounts) {
   const total = high + normal + low + scheduled + running
   return { function: lane, total, running, workers }
@@ -51,7 +51,7 @@ const priorityStatus: PlainHandler = async ({ scheduler }) =>
     ),
   )
 
-/** A list that is made in pieces, between which others have their turn. */
+/** Makes a list in pieces and lets other work pass in between. */
 async function listed<Row>(
   rows: readonly Row[],
   format: (some: readonly Row[]) => string,
@@ -65,7 +65,7 @@ async function listed<Row>(
   return pieces.join('') + format(last)
 }
 
-/** `number address id : functions`, a line for each connection to this node. */
+/** `number address id : functions`, a line per connection to this node. */
 const workers: PlainHandler = ({ context }) =>
   formatWorkers(
     Array.from(context.sessions, ({ number, connection, clientId, worker }) => {
@@ -74,7 +74,9 @@ const workers: PlainHandler = ({ context }) =>
     }),
   )
 
-/** `handle TAB retries TAB ignored TAB queued`: the last is 1 for a background job, as in gearmand. */
+/**
+ * `handle TAB retries TAB ignored TAB queued`: the last is 1 for a background job, as in gearmand.
+ */
 const showJobs: PlainHandler = async (session) => {
   const jobs = await session.scheduler.admin.listJobs(mostShown)
   return formatShowJobs(
@@ -111,7 +113,7 @@ const handlers: { readonly [Name in AdminCommand['command']]: TextHandler<Name> 
   error: (_session, { reply }) => reply,
 }
 
-/** A command that changes something is not taken from everywhere. */
+/** Commands that change something are taken from permitted addresses only. */
 function changing<Command>(
   handler: (session: Session, command: Command) => string | Promise<string>,
 ): (session: Session, command: Command) => string | Promise<string> {
@@ -123,7 +125,7 @@ function changing<Command>(
   }
 }
 
-/** Commands whose replies grow with the store. */
+/** Commands with replies that grow with the store. */
 const lists: ReadonlySet<string> = new Set([
   'status',
   'prioritystatus',
@@ -131,7 +133,7 @@ const lists: ReadonlySet<string> = new Set([
   'show unique jobs',
 ])
 
-/** Answers one line of text, in its place among the replies to packets. */
+/** Answers a line of text, in its turn among the replies to packets. */
 export function takeLine(session: Session, line: string): void {
   const command = parseAdminLine(line)
   const handler = handlers[command.command] as TextHandler<AdminCommand['command']>
@@ -146,7 +148,7 @@ export function takeLine(session: Session, line: string): void {
 
 type Command<Name extends AdminCommand['command']> = Extract<AdminCommand, { command: Name }>
 
-/** `cancel job HANDLE`: queued or running; its clients hear that it failed. */
+/** `cancel job HANDLE`: queued or running; its clients hear a failure. */
 export async function cancelJob(session: Session, { handle }: Command<'cancel job'>) {
   const ref = session.context.handles.parse(handle)
   const cancelled = ref !== undefined && (await session.scheduler.admin.cancel(ref))
@@ -157,7 +159,7 @@ export async function cancelJob(session: Session, { handle }: Command<'cancel jo
   return adminReplies.ok
 }
 
-/** `maxqueue FUNCTION [SIZE | HIGH NORMAL LOW]`: of a function that there is. */
+/** `maxqueue FUNCTION [SIZE | HIGH NORMAL LOW]`: for a known function. */
 export async function setMaxQueue({ scheduler }: Session, command: Command<'maxqueue'>) {
   const { high, normal, low } = command
   const lane = scheduler.registry.names.canonical(command.function)
@@ -167,7 +169,7 @@ export async function setMaxQueue({ scheduler }: Session, command: Command<'maxq
   return adminReplies.ok
 }
 
-/** `create function NAME`: it is listed from now on. */
+/** `create function NAME`: lists it from now on. */
 export async function createFunction({ scheduler }: Session, command: Command<'create function'>) {
   const name = command.function
   if (Buffer.byteLength(name) > maxFunctionBytes) return formatInvalidArguments('create')
@@ -181,7 +183,7 @@ const dropReplies = {
   busy: adminReplies.functionInUse,
 } as const
 
-/** `drop function NAME`, with the jobs that wait in it; not while it has workers or runs. */
+/** `drop function NAME`, with its queued jobs; refused while it has workers or running jobs. */
 export async function dropFunction({ scheduler }: Session, command: Command<'drop function'>) {
   return dropReplies[
     await scheduler.admin.dropLane(scheduler.registry.names.canonical(command.function))

@@ -11,7 +11,7 @@ import {
   progressFigure,
 } from '../translate.ts'
 
-/** The fields of a job that the packet's type sets. */
+/** Fields of a job that depend on the packet's type. */
 interface Particulars {
   readonly level: Level
   readonly foreground: boolean
@@ -109,7 +109,7 @@ export const getStatusUnique: PacketHandler = (session, args) => {
 }
 
 async function findUnique(session: Session, unique: Buffer): Promise<JobState | undefined> {
-  // No job has one that is longer, and each function's jobs would be searched for it.
+  // No job has a longer one, and the search goes through each function.
   if (unique.length === 0 || unique.length > maxUniqueBytes) return undefined
   for (const ref of await session.scheduler.jobs.findUnique(unique)) {
     const job = await session.scheduler.jobs.look(ref)
@@ -122,7 +122,7 @@ function isUnfinished(job: JobState): boolean {
   return job.status === 'idle' || job.status === 'busy'
 }
 
-/** Known, running, numerator, denominator: all 0 for a job that is finished or never was. */
+/** Known, running, numerator, denominator: all 0 for a finished or unknown job. */
 function figuresOf(job: JobState | undefined): readonly string[] {
   if (!job || !isUnfinished(job)) return ['0', '0', '0', '0']
   const running = job.status === 'busy' ? '1' : '0'

@@ -13,7 +13,7 @@ const setClientId: PacketHandler = (session, args) => {
   session.clientId = argument(args, 0).toString('utf8', 0, maxClientIdBytes)
 }
 
-/** `OPTION_REQ` option, in any case -> `OPTION_RES` option, as it was spelt. */
+/** `OPTION_REQ` option, in any case -> `OPTION_RES` option, as spelt. */
 const option: PacketHandler = (session, args) => {
   const name = argument(args, 0)
   if (name.toString('latin1').toLowerCase() !== 'exceptions') {

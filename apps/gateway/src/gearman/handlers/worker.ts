@@ -49,7 +49,7 @@ export const workComplete: PacketHandler = (session, args) => {
   if (result) session.scheduler.complete(result.assignment, argument(args, 1), result.reply)
 }
 
-/** `WORK_FAIL` handle. Some workers send it behind `WORK_EXCEPTION` and would end at an error. */
+/** `WORK_FAIL` handle. Some workers send it after `WORK_EXCEPTION` and would stop at an error. */
 export const workFail: PacketHandler = (session, args) => {
   if (session.worker.hasThrown(argument(args, 0).toString('latin1'))) return
   const result = resultOf(session, args, 'RESULT_WITHOUT_JOB')
@@ -65,7 +65,7 @@ export const workException: PacketHandler = (session, args) => {
   session.scheduler.fail(result.assignment, report, result.reply)
 }
 
-/** Takes the job out of the worker's hands; what is not in them is answered with an error. */
+/** Takes the job from the worker; a job that it does not have is answered with an error. */
 function resultOf(session: Session, args: readonly Buffer[], fault: ErrorPacketKey) {
   const handle = argument(args, 0).toString('latin1')
   const held = session.worker.letGo(handle)

@@ -8,10 +8,10 @@ import { PacketTap, type TappedPacket } from './packet-tap.ts'
 import type { Place } from '../place.ts'
 import { answers, isBackground, submissionNames, workNames } from './submission.ts'
 
-/** Requests whose answers may be ERROR, so that it must be known whose turn it is. */
+/** Requests that ERROR may answer, so that the mirror must know whose turn it is. */
 const requests = new Set<PacketName>([...submissionNames, 'OPTION_REQ'])
 const replies = new Set<PacketName>([...answers, ...workNames])
-/** A client that has more requests without an answer is not read any more. */
+/** A client with more unanswered requests is not read any further. */
 const mostAsked = 100_000
 
 interface Asked {
@@ -26,18 +26,18 @@ export interface ClientOptions {
   readonly keptBytes: number
   readonly comparisons: Comparisons
   readonly counts: MirrorCounts
-  /** Copies a submission, where it is to be copied; what is compared then. */
+  /** Copies a submission if it is to be copied; returns the comparison. */
   readonly copy: (packet: TappedPacket) => Comparison | undefined
   readonly onClose: () => void
 }
 
-/** A client and its server, with every byte passed on as it is. */
+/** A client and its server; passes every byte on unchanged. */
 export class ClientConnection {
   readonly #client: Socket
   readonly #server: Socket
   readonly #options: ClientOptions
   readonly #handles: Handles
-  /** Requests without an answer. */
+  /** Unanswered requests. */
   #asked: Asked[] = []
   /** Handles of jobs that the client waits for. */
   readonly #waited = new Set<string>()
@@ -70,7 +70,7 @@ export class ClientConnection {
     }
   }
 
-  /** True where the client waits for nothing that can be seen. */
+  /** True if the client visibly waits for nothing. */
   get isIdle(): boolean {
     return this.#isRead && this.#asked.length + this.#waited.size === 0
   }
@@ -80,7 +80,7 @@ export class ClientConnection {
     this.#server.destroySoon()
   }
 
-  /** Passes bytes on, and reads no more than the other end takes. */
+  /** Passes bytes on; reads no faster than the other end takes them. */
   #pass(from: Socket, to: Socket, tap: PacketTap): void {
     from.on('data', (chunk: Buffer) => {
       if (!to.write(chunk)) {

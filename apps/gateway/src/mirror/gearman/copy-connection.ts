@@ -9,25 +9,25 @@ import type { Place } from '../place.ts'
 import { answers, encodeCopy } from './submission.ts'
 
 const againAfterMs = 1_000
-/** More than that is not kept for a server that does not read. */
+/** Most bytes kept for a server that does not read. */
 const mostUnsentBytes = 8 * 1024 * 1024
 const mostAsked = 10_000
 
-/** The next to be answered: the option, a background job, or a job that is compared. */
+/** The next answer's request: the option, a background job, or a compared job. */
 type Asked = 'option' | 'background' | Comparison
 
 export interface CopyOptions {
   readonly place: Place
   readonly keptBytes: number
-  /** Packets that make up a result. */
+  /** Packets of a result. */
   readonly resultNames: readonly PacketName[]
   readonly comparisons: Comparisons
   readonly counts: MirrorCounts
-  /** Called with the error when the other side goes away, and without one when it is back. */
+  /** Called with the error when the other side is lost, and without one when it is back. */
   readonly onChange: (error?: Error) => void
 }
 
-/** The one connection on which copies go to the other side. It comes back by itself. */
+/** The one connection for copies to the other side. It reconnects. */
 export class CopyConnection {
   readonly #options: CopyOptions
   #socket: Socket | undefined
@@ -41,19 +41,19 @@ export class CopyConnection {
     this.#handles = new Handles('copy', options.comparisons)
   }
 
-  /** True where a copy can go out now. */
+  /** True if a copy can be sent now. */
   get isReady(): boolean {
     const socket = this.#socket
     if (socket?.readyState !== 'open' || this.#asked.length >= mostAsked) return false
     return socket.writableLength < mostUnsentBytes
   }
 
-  /** Jobs whose submission has no answer yet. */
+  /** Submissions without an answer. */
   get asked(): number {
     return this.#asked.length
   }
 
-  /** Settles when it is connected. Rejects where it cannot be. */
+  /** Settles when connected; rejects if that fails. */
   open(): Promise<void> {
     return new Promise((resolve, reject) => {
       const { host, port } = this.#options.place
@@ -65,7 +65,7 @@ export class CopyConnection {
       socket.on('connect', () => {
         isOpen = true
         this.#socket = socket
-        // Without it some servers tell nothing of an exception.
+        // Without it some servers do not report exceptions.
         this.#asked.push('option')
         socket.write(encodeRequest('OPTION_REQ', 'exceptions'))
         resolve()

@@ -12,29 +12,29 @@ import { Share } from '../share.ts'
 import { functionOf, isBackground, workNames } from './submission.ts'
 
 const sweepEveryMs = 1_000
-/** Connections of clients. */
+/** Most client connections. */
 const mostConnections = 10_000
 
 export interface MirrorOptions {
   readonly from: Place
   readonly to: Place
   readonly listen: Pick<Place, 'host' | 'port'>
-  /** Functions that are copied. All. */
+  /** Functions to copy. All. */
   readonly functions?: ReadonlySet<string>
-  /** Of their jobs, 0 to 100. */
+  /** Share of their jobs, 0 to 100. */
   readonly percent: number
-  /** Foreground copies without a result, at most. */
+  /** Most foreground copies without a result. */
   readonly mostOutstanding: number
   readonly timeoutMs: number
   readonly maxPayloadBytes: number
   readonly onDifference: (difference: Difference) => void
-  /** The other side went away, or is back where there is no error. */
+  /** The other side was lost, or is back if there is no error. */
   readonly onChange: (error?: Error) => void
 }
 
 /**
- * Stands between clients and the server that does their jobs, passes every byte on, and submits copies of jobs to another
- * server. Results of copies are compared and counted, and go to nobody.
+ * Stands between clients and their server, passes every byte on, and submits copies of jobs to
+ * another server. Results of copies are compared and counted, then dropped.
  */
 export class Mirror {
   readonly counts: MirrorCounts = noCounts()
@@ -62,7 +62,7 @@ export class Mirror {
     this.#server.maxConnections = mostConnections
   }
 
-  /** The port that clients come to. Throws a MigrationError where a side cannot be reached. */
+  /** Returns the port for clients. Throws a MigrationError if a side cannot be reached. */
   async open(): Promise<number> {
     const { from, to, listen } = this.#options
     await reached(from.name, async () => {
@@ -79,7 +79,7 @@ export class Mirror {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Takes no new client and copies no more jobs; true when nobody waits for anything any more. */
+  /** Takes no new client and copies no more jobs; true when nobody waits any more. */
   wind(): boolean {
     if (this.#isCopying) this.#server.close()
     this.#isCopying = false

@@ -8,29 +8,29 @@ const magics = { REQ: Buffer.from('\0REQ'), RES: Buffer.from('\0RES') } as const
 export interface TappedPacket {
   readonly name: PacketName
   readonly args: readonly Buffer[]
-  /** Bytes of its data on the wire. */
+  /** Size of its data on the wire, bytes. */
   readonly size: number
-  /** True where it is longer than what is kept of a packet: its last argument is cut. */
+  /** True if it was longer than the kept bytes: its last argument is cut. */
   readonly isCut: boolean
 }
 
 export interface TapOptions {
   readonly magic: keyof typeof magics
-  /** Packets of other names pass by unread. */
+  /** Other packets pass unread. */
   readonly names: ReadonlySet<PacketName>
-  /** Bytes that are kept of a packet. */
+  /** Bytes kept of a packet. */
   readonly keptBytes: number
   readonly onPacket: (packet: TappedPacket) => void
 }
 
-/** Reads the packets of a stream that goes by, in bounded memory. It neither delays nor changes what it sees. */
+/** Reads the packets of a passing stream in bounded memory, without delaying or changing it. */
 export class PacketTap {
   readonly #options: TapOptions
   #head = Buffer.alloc(0)
   #isInLine = false
   #isBroken = false
   #pieces: Buffer[] = []
-  /** Bytes of the packet's data that are still to come, and those of them that are kept. */
+  /** Bytes of the packet's data still to come, and how many of them to keep. */
   #left = 0
   #wanted = 0
 
@@ -38,7 +38,7 @@ export class PacketTap {
     this.#options = options
   }
 
-  /** True once the stream is none of Gearman's: nothing more is read of it. */
+  /** True once the stream is not Gearman's: it is no longer read. */
   get isBroken(): boolean {
     return this.#isBroken
   }
@@ -75,7 +75,7 @@ export class PacketTap {
     const end = Math.min(chunk.length, at + this.#left)
     this.#left -= end - at
     if (this.#wanted > 0) {
-      // A copy: the chunk it came in is not kept for its sake.
+      // A copy, so that it does not pin the chunk.
       const piece = Buffer.from(chunk.subarray(at, Math.min(end, at + this.#wanted)))
       this.#pieces.push(piece)
       this.#wanted -= piece.length

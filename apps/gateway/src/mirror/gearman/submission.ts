@@ -1,7 +1,7 @@
 import { encodeRequest, type PacketName } from '@crossgear/gearman-codec'
 import type { TappedPacket } from './packet-tap.ts'
 
-/** Submissions, and whether their clients wait for a result. */
+/** Submissions, and if their clients wait for a result. */
 const submissions: Readonly<Partial<Record<PacketName, 'foreground' | 'background'>>> = {
   SUBMIT_JOB: 'foreground',
   SUBMIT_JOB_HIGH: 'foreground',
@@ -21,7 +21,7 @@ export const submissionNames = Object.keys(submissions) as readonly PacketName[]
 /** Packets that answer a submission or an option, in the order of the requests. */
 export const answers: ReadonlySet<PacketName> = new Set(['JOB_CREATED', 'ERROR', 'OPTION_RES'])
 
-/** Packets that make up a result. */
+/** Packets of a result. */
 export const workNames: readonly PacketName[] = [
   'WORK_DATA',
   'WORK_COMPLETE',
@@ -38,7 +38,7 @@ export function functionOf({ args }: TappedPacket): string {
   return args[0]?.toString() ?? ''
 }
 
-/** The same submission once more. */
+/** The same submission again. */
 export function encodeCopy({ name, args }: TappedPacket): Buffer {
   return encodeRequest(name as Parameters<typeof encodeRequest>[0], ...args)
 }

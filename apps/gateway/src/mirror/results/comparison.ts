@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { TappedPacket } from '../gearman/packet-tap.ts'
 
-/** The result of a job at one side. */
+/** A job's result at one side. */
 export interface JobResult {
   readonly kind: 'complete' | 'fail'
   readonly bytes: number
-  /** Over the data of a result, 16 hex digits. */
+  /** Digest of a result's data, 16 hex digits. */
   readonly digest: string
 }
 
@@ -17,12 +17,15 @@ const ends: Readonly<Partial<Record<TappedPacket['name'], JobResult['kind']>>> =
   WORK_EXCEPTION: 'fail',
 }
 
-/** Gathers one side's result: the WORK_DATA that comes and what ends the job. A cut packet counts with its length. */
+/**
+ * Gathers one side's result: WORK_DATA packets and the last one. A cut packet counts with its
+ * length.
+ */
 export class ResultReader {
   #hash = createHash('sha256')
   #bytes = 0
 
-  /** The result, once it is there. */
+  /** The result, once it is complete. */
   read({ name, args, size, isCut }: TappedPacket): JobResult | undefined {
     const kind = ends[name]
     if (kind === 'fail') return { kind, bytes: 0, digest: '' }
@@ -44,7 +47,7 @@ export class Comparison {
     copy: new ResultReader(),
   }
   readonly results: Partial<Record<Side, JobResult>> = {}
-  /** Called when it is over, whatever the end was. */
+  /** Called at its end, whatever that was. */
   readonly onOver: (() => void)[] = []
 
   constructor(fn: string, startedMs: number) {
@@ -52,7 +55,7 @@ export class Comparison {
     this.startedMs = startedMs
   }
 
-  /** Undefined as long as a result is missing. */
+  /** Undefined while a result is missing. */
   get isEqual(): boolean | undefined {
     const { original, copy } = this.results
     if (!original || !copy) return undefined

@@ -2,7 +2,7 @@ import { Comparison, type JobResult, type Side } from './comparison.ts'
 import type { MirrorCounts } from '../counts.ts'
 import type { TappedPacket } from '../gearman/packet-tap.ts'
 
-/** Two results that differ. */
+/** Two different results. */
 export interface Difference {
   readonly function: string
   readonly original: JobResult
@@ -16,7 +16,7 @@ export interface ComparisonOptions {
   readonly onDifference: (difference: Difference) => void
 }
 
-/** Foreground jobs that are at both sides; so many at most. */
+/** Foreground jobs in progress at both sides, up to a bound. */
 export class Comparisons {
   readonly #options: ComparisonOptions
   /** In the order in which they began. */
@@ -44,7 +44,7 @@ export class Comparisons {
     return comparison
   }
 
-  /** Takes a packet of one side; true where it ends the job there. */
+  /** Takes a packet of one side; true if it ends the job there. */
   read(comparison: Comparison, side: Side, packet: TappedPacket): boolean {
     const result = comparison.readers[side].read(packet)
     if (!result) return false
@@ -53,12 +53,12 @@ export class Comparisons {
     return true
   }
 
-  /** Ends one that nobody will hear the end of. */
+  /** Ends a comparison that will get no results. */
   drop(comparison: Comparison, as: 'refused' | 'unanswered'): void {
     if (this.#end(comparison)) this.#options.counts[as] += 1
   }
 
-  /** Ends those that have waited too long. */
+  /** Ends comparisons that have waited too long. */
   sweep(nowMs: number): void {
     for (const comparison of this.#open) {
       if (nowMs - comparison.startedMs < this.#options.timeoutMs) return
@@ -70,7 +70,7 @@ export class Comparisons {
     for (const comparison of this.#open) this.drop(comparison, 'unanswered')
   }
 
-  /** False where it was over before. */
+  /** False if it was over before. */
   #end(comparison: Comparison): boolean {
     for (const forget of comparison.onOver.splice(0)) forget()
     return this.#open.delete(comparison)

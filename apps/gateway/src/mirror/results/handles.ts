@@ -2,7 +2,7 @@ import type { Comparison, Side } from './comparison.ts'
 import type { Comparisons } from './comparisons.ts'
 import type { TappedPacket } from '../gearman/packet-tap.ts'
 
-/** The jobs of one connection by their handles. Several may have joined one job. */
+/** Jobs of one connection by handle. Several may have joined one job. */
 export class Handles {
   readonly #side: Side
   readonly #comparisons: Comparisons
@@ -24,7 +24,7 @@ export class Handles {
     })
   }
 
-  /** Takes what is said of a job. */
+  /** Takes a packet about a job. */
   read(packet: TappedPacket): void {
     const name = packet.args[0]?.toString('latin1') ?? ''
     const some = [...(this.#byHandle.get(name) ?? [])]
@@ -32,7 +32,7 @@ export class Handles {
     if (ended.length > 0) this.#byHandle.delete(name)
   }
 
-  /** Nobody hears more of these. */
+  /** Ends all: no more packets will come. */
   dropAll(): void {
     for (const some of [...this.#byHandle.values()]) {
       for (const comparison of [...some]) this.#comparisons.drop(comparison, 'unanswered')

@@ -7,17 +7,17 @@ export interface StoredCopy {
   readonly standing: StandingJob
 }
 
-/** The server that copies of a store's jobs go to. It comes back by itself. */
+/** The server for copies of a store's jobs. It reconnects. */
 export interface CopySink {
-  /** True where it has a result for a job that its client waits for. */
+  /** True if it reports results of jobs with waiting clients. */
   readonly hasResults: boolean
-  /** True where a copy can go out now. */
+  /** True if a copy can be sent now. */
   readonly isReady: boolean
-  /** Jobs that it has not answered. */
+  /** Unanswered jobs. */
   readonly asked: number
-  /** Settles when it is connected. Rejects where it cannot be. */
+  /** Settles when connected; rejects if that fails. */
   open(): Promise<void>
-  /** `comparison` is absent for a job whose result nobody compares. */
+  /** `comparison` is absent for a job whose result is not compared. */
   send(copy: StoredCopy, comparison: Comparison | undefined): void
   end(): void
 }

@@ -11,7 +11,7 @@ import type { MirrorCounts } from '../counts.ts'
 type Carrier = Awaited<ReturnType<ServerTarget['open']>>
 
 const againAfterMs = 1_000
-/** Jobs that are pushed together, and those that wait for it. */
+/** Jobs per push, and jobs that may wait for one. */
 const jobsAtOnce = 100
 const mostAsked = 10_000
 const mostWaitingBytes = 8 * 1024 * 1024
@@ -25,7 +25,7 @@ export interface FaktorySinkOptions {
   readonly onChange: (error?: Error) => void
 }
 
-/** A Faktory server that copies of a store's jobs go to. Its producers hear no results. */
+/** A Faktory server for copies of a store's jobs. Its producers get no results. */
 export class FaktorySink implements CopySink {
   readonly hasResults = false
   readonly #options: FaktorySinkOptions

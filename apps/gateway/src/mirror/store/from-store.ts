@@ -20,7 +20,7 @@ interface FromStore {
   close(): Promise<void>
 }
 
-/** Opens a store and the way to the server that copies go to. Throws a MigrationError. */
+/** Opens a store and the connection to the server for copies. Throws a MigrationError. */
 export async function openFromStore(
   given: Given,
   env: ConfigSources['env'],

@@ -4,14 +4,14 @@ import { CopyConnection, type CopyOptions } from '../gearman/copy-connection.ts'
 import type { CopySink, StoredCopy } from './copy-sink.ts'
 import type { TappedPacket } from '../gearman/packet-tap.ts'
 
-/** A store keeps what WORK_COMPLETE brings, and no more. */
+/** A store keeps only the bytes of WORK_COMPLETE. */
 const resultNames = ['WORK_COMPLETE', 'WORK_FAIL', 'WORK_EXCEPTION'] as const
-/** Of a result; what is longer no server takes. */
+/** Bytes of a result; no server takes longer ones. */
 const keptBytes = 64 * 1024 * 1024
 
 const bands = ['LOW', '', 'HIGH'] as const
 
-/** A Gearman server that copies of a store's jobs go to. */
+/** A Gearman server for copies of a store's jobs. */
 export class GearmanSink implements CopySink {
   readonly hasResults = true
   readonly #connection: CopyConnection

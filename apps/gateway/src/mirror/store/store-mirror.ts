@@ -8,17 +8,17 @@ import { type MirrorCounts, noCounts } from '../counts.ts'
 import { Share } from '../share.ts'
 
 const sweepEveryMs = 1_000
-/** Jobs that wait to be read; more are not copied. */
+/** Most jobs waiting to be read; more are not copied. */
 const mostWaiting = 10_000
-/** Jobs that are read together. */
+/** Jobs per read. */
 const jobsAtOnce = 100
 
 export interface StoreMirrorOptions {
   readonly store: RedisStore
   readonly names: LaneNames
-  /** Makes the way to the other server. */
+  /** Makes the connection to the other server. */
   readonly sinkOf: (comparisons: Comparisons, counts: MirrorCounts) => CopySink
-  /** Functions that are copied. All. */
+  /** Functions to copy. All. */
   readonly functions?: ReadonlySet<string>
   readonly percent: number
   readonly mostOutstanding: number
@@ -35,8 +35,9 @@ interface Arrival {
 }
 
 /**
- * Submits copies of the jobs that come to a store, by whatever door, to another server. It hears of them as any node does
- * and reads them from the store, so that no door waits for it. Results of copies are compared and counted, and go to nobody.
+ * Submits copies of all jobs that come to a store to another server. It gets the events that any
+ * node gets and reads jobs from the store, so that no door waits for it. Results of copies are
+ * compared and counted, then dropped.
  */
 export class StoreMirror {
   readonly counts: MirrorCounts = noCounts()
@@ -46,9 +47,9 @@ export class StoreMirror {
   readonly #share: Share
   readonly #lanes = new Set<string>()
   readonly #waiting: Arrival[] = []
-  /** Jobs that are compared, by lane and id. */
+  /** Compared jobs, by lane and id. */
   readonly #compared = new Map<string, Comparison>()
-  /** Jobs that are to be read, and if they have ended meanwhile. */
+  /** Jobs to be read, and if they have ended meanwhile. */
   readonly #looking = new Map<string, boolean>()
   #isReading = false
   #isCopying = true
@@ -63,7 +64,7 @@ export class StoreMirror {
     this.#share = new Share(percent)
   }
 
-  /** Connects to the other server and listens. */
+  /** Connects to the other server and subscribes. */
   async open(): Promise<void> {
     const { store, functions } = this.#options
     await this.#sink.open()
@@ -175,7 +176,7 @@ export class StoreMirror {
     }
     const { fn } = names.parse(lane)
     this.counts.copied += 1
-    // A native client does not say if it waits: what becomes of its job is in the store.
+    // A native client may or may not wait: its job's outcome is in the store.
     const isCompared = this.#sink.hasResults && (job.foreground || job.door === 'native')
     const comparison = isCompared ? this.#comparisons.begin(fn, Date.now()) : undefined
     const name = nameOf(lane, id)

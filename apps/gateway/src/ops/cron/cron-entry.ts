@@ -4,23 +4,25 @@ import { closest } from '../../config/unknown-variables.ts'
 import { checkJobtype } from '../../faktory/lanes.ts'
 import { Schedule } from './schedule.ts'
 
-/** Why an entry cannot be used: the name of the field, and what is wrong with it. */
+/** Why an entry is invalid: the field, and its fault. */
 export class CronEntryError extends Error {
   override readonly name = 'CronEntryError'
 }
 
-/** A job and when it is pushed. */
+/** A job and the times to push it. */
 export interface CronEntry {
   readonly name: string
-  /** Five fields of cron, six with seconds in front, or a nickname such as `@daily`. */
+  /** Five fields of cron, six with leading seconds, or a nickname such as `@daily`. */
   readonly schedule: string
   /** IANA name. UTC. */
   readonly timezone: string
-  /** As it was given. */
+  /** As given. */
   readonly job: Readonly<Record<string, unknown>>
-  /** The job to push, under a jid. */
+  /** The job to push, with this jid. */
   jobOf(jid: string): FwpJob
-  /** The first tick after a time, milliseconds since 1970; none for a schedule that is over. */
+  /**
+   * The first tick after a time, milliseconds since 1970; undefined for a schedule that is over.
+   */
   nextAfter(ms: number): number | undefined
 }
 
@@ -28,7 +30,9 @@ const entryFields = new Set(['name', 'schedule', 'timezone', 'job'])
 const maxNameBytes = 255
 const sampleJid = 'sample-jid'
 
-/** Reads `{ name, schedule, timezone, job: { type, args, queue, ... } }`. Throws a CronEntryError. */
+/**
+ * Parses `{ name, schedule, timezone, job: { type, args, queue, ... } }`. Throws a CronEntryError.
+ */
 export function readCronEntry(value: unknown): CronEntry {
   const fields = tableOf(value, 'a cron entry')
   for (const field of Object.keys(fields)) {
@@ -57,7 +61,7 @@ export function readCronEntry(value: unknown): CronEntry {
 function timesOf(schedule: string, timezone: string): Schedule {
   try {
     const times = new Schedule(schedule, timezone)
-    // One that is over by now was good once, and keeps no gateway from its start.
+    // A schedule that is over was valid once, and does not keep a gateway from starting.
     if (times.nextAfter(0) !== undefined) return times
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)

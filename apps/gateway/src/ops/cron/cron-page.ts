@@ -4,8 +4,8 @@ import { CronEntryError } from './cron-entry.ts'
 import type { Cron, CronView } from './cron.ts'
 
 /**
- * The page `/cron`: GET lists the entries, POST adds the one that is its JSON body, DELETE takes away
- * the added one that `?name=` names. Only this machine may change entries.
+ * The page `/cron`: GET lists the entries, POST adds its JSON body as one, DELETE removes the added
+ * one `?name=`. Only loopback may change entries.
  */
 export async function answerCron(cron: Cron, request: PageRequest): Promise<Answer> {
   const { method = 'GET' } = request

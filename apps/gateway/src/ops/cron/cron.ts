@@ -4,12 +4,12 @@ import { laneFor } from '../../faktory/lanes.ts'
 import { newJobOf, type PayloadRuleOf } from '../../faktory/translate.ts'
 import { type CronEntry, CronEntryError, readCronEntry } from './cron-entry.ts'
 
-/** How often entries that another node added are looked for, milliseconds. */
+/** Interval of looks for entries that other nodes added, milliseconds. */
 const reloadEveryMs = 5_000
-/** A tick whose job the store did not take is tried again so often and so long, milliseconds. */
+/** Interval and limit of retries for a tick whose job the store did not take, milliseconds. */
 const tryAgainMs = 1_000
 const tryForMs = 60_000
-/** Entries that may be added by hand. */
+/** Most entries added by hand. */
 const maxAdded = 1_000
 
 export interface CronParts {
@@ -23,7 +23,7 @@ export interface CronParts {
   readonly onError: (task: string, error: unknown) => void
 }
 
-/** An entry, as the web port shows it. Times are milliseconds since 1970. */
+/** An entry for the web port. Times are milliseconds since 1970. */
 export interface CronView {
   readonly entry: CronEntry
   readonly source: 'file' | 'added'
@@ -34,17 +34,17 @@ export interface CronView {
 interface Planned {
   readonly entry: CronEntry
   readonly source: 'file' | 'added'
-  /** The text under which it is kept; empty for an entry of the file. */
+  /** Its stored text; empty for an entry of the file. */
   readonly text: string
-  /** The tick. */
+  /** The next tick. */
   nextMs: number | undefined
-  /** When it is pushed: at the tick, or later where the store did not take it. */
+  /** Time to push it: the tick, or later if the store did not take it. */
   pushAtMs: number
 }
 
 /**
- * Pushes jobs by the clock. Every node does, for the store takes one job per tick. A tick at which no
- * node runs is left out.
+ * Pushes jobs by the clock, at every node: the store takes one job per tick. A tick without a
+ * running node is skipped.
  */
 export class Cron {
   readonly #parts: CronParts
@@ -70,7 +70,7 @@ export class Cron {
     await this.settled()
   }
 
-  /** Settles when what is being pushed is in the store, or refused. */
+  /** Settles when pushes in progress are stored or refused. */
   async settled(): Promise<void> {
     while (this.#pushing.size > 0) await Promise.all(this.#pushing)
   }
@@ -90,7 +90,7 @@ export class Cron {
     )
   }
 
-  /** Adds an entry, or replaces one that was added. Throws a CronEntryError. */
+  /** Adds an entry, or replaces an added one. Throws a CronEntryError. */
   async add(value: unknown): Promise<CronEntry> {
     const entry = readCronEntry(value)
     await this.#load()
@@ -107,7 +107,7 @@ export class Cron {
     return entry
   }
 
-  /** False where no entry of that name was added. */
+  /** False if no such entry was added. */
   async remove(name: string): Promise<boolean> {
     const isRemoved = await this.#parts.scheduler.cron.remove(name)
     if (this.#planned.get(name)?.source === 'added') this.#planned.delete(name)

@@ -5,17 +5,17 @@ const mode = '5-or-6-parts'
 const hourField = -4
 
 /**
- * When the ticks of an entry are. Where a zone's clocks go back, a tick at a certain hour comes the first time
- * that they show it, and one of every hour goes on as before; where they go forward, a tick that they leave
- * out comes as much later.
+ * Ticks of an entry. When a zone's clocks go back, a tick at a certain hour comes the first time
+ * that hour is shown, and an hourly one goes on as before; when they go forward, a skipped tick
+ * comes that much later.
  */
 export class Schedule {
   readonly #text: string
   readonly #zoned: Pattern
-  /** Tells how far the zone is from UTC; only for ticks of every hour. */
+  /** The zone's offset from UTC; only for hourly ticks. */
   readonly #offsets: Intl.DateTimeFormat | undefined
 
-  /** Throws for what cannot be read, and what croner says of it. */
+  /** Throws croner's error for an invalid schedule. */
   constructor(text: string, timezone: string) {
     this.#text = text
     this.#zoned = new Pattern(text, { timezone, mode })
@@ -27,19 +27,21 @@ export class Schedule {
     })
   }
 
-  /** The first tick after a time, milliseconds since 1970; none for a schedule that is over. */
+  /**
+   * The first tick after a time, milliseconds since 1970; undefined for a schedule that is over.
+   */
   nextAfter(ms: number): number | undefined {
     return this.#inStep(ms) ?? this.#byTheClock(ms)
   }
 
-  /** While clocks show an hour a second time, croner answers with ticks of the first. */
+  /** While clocks show an hour a second time, croner returns ticks of the first. */
   #byTheClock(ms: number): number | undefined {
     let next = timeOf(this.#zoned.nextRun(new Date(ms)))
     while (next !== undefined && next <= ms) next = timeOf(this.#zoned.nextRun(new Date(next)))
     return next
   }
 
-  /** The tick by clocks that are as far from UTC as they are now, or else as they are then. */
+  /** The tick at the current offset from UTC, or else at the offset of that time. */
   #inStep(ms: number): number | undefined {
     if (!this.#offsets) return undefined
     const now = offsetAt(this.#offsets, ms)
@@ -60,7 +62,7 @@ function timeOf(date: Date | null): number | undefined {
   return date?.getTime()
 }
 
-/** Minutes east of UTC, of what is shown as `11/21/2026, GMT+01:00` or `GMT`. */
+/** Minutes east of UTC, from `11/21/2026, GMT+01:00` or `GMT`. */
 function offsetAt(offsets: Intl.DateTimeFormat, ms: number): number {
   const [, sign, hours = 0, minutes = 0] =
     /GMT(?:([+-])(\d\d):(\d\d))?/.exec(offsets.format(ms)) ?? []

@@ -60,14 +60,14 @@ const trials: Readonly<Record<string, Trial>> = {
   },
 }
 
-/** Says that the gateway is ready: text for a person, one log line for a program. */
+/** Announces that the gateway is ready: text for a person, one log line for a program. */
 export function announce(announcement: Announcement): void {
   const { version, voice, log } = announcement
   if (voice === 'json') log.info({ version, ...describe(announcement) }, 'Ready.')
   else if (log.level !== 'silent') process.stdout.write(`${renderBanner(announcement)}\n`)
 }
 
-/** The open doors and the store as data. The store's address is left out: it may hold a password. */
+/** The open doors and the store as data. Leaves out the store's address: it may hold a password. */
 export function describe({ doors, store, hasPassword, processes }: Announcement) {
   const { kind, describe: server, nativeUrl } = store
   return {
@@ -109,12 +109,12 @@ function trialOf({ name, host, port }: OpenDoor, hasPassword: boolean): string |
   return trials[name]?.command(reachable(host), port, hasPassword)
 }
 
-/** Jobs that the self-test of the doors submitted. */
+/** A command that shows a native client at work. */
 function nativeTrial(url: string): string {
   return `redis-cli -u '${url}' HGETALL job:hello:1`
 }
 
-/** Where a client on this machine finds a door that listens on every address. */
+/** The address for a client on this machine of a door that listens on every address. */
 function reachable(host: string): string {
   return { '*': '127.0.0.1', '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
 }

@@ -1,17 +1,17 @@
-/** An episode is over when nothing of its kind has happened for so long, milliseconds. */
+/** An episode is over after this long without an event of its kind, milliseconds. */
 const quietMs = 60_000
 
-/** Tells where something begins that then happens many times: one line of the log for all of it. */
+/** Detects the first of many similar events, so that the log has one line for all. */
 export class Episodes {
   readonly #nowMs: () => number
-  /** By kind, words of the code: when it happened last. */
+  /** Time of the last event by kind, a word of the code. */
   readonly #lastMs = new Map<string, number>()
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
   }
 
-  /** It happened: whether that is the first time after a quiet while. */
+  /** Notes an event; true if it is the first after a quiet while. */
   begins(kind: string): boolean {
     const nowMs = this.#nowMs()
     const lastMs = this.#lastMs.get(kind)

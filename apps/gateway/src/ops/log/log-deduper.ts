@@ -1,4 +1,4 @@
-/** A trouble that goes on is told again after this time, milliseconds. */
+/** A lasting error is logged again after this time, milliseconds. */
 const againMs = 60_000
 
 interface Logged {
@@ -6,17 +6,20 @@ interface Logged {
   readonly atMs: number
 }
 
-/** Which troubles of background tasks are worth a line: a task that fails ten times a second is not ten lines. */
+/**
+ * Selects errors of background tasks for the log: a task that fails ten times a second is not ten
+ * lines.
+ */
 export class LogDeduper {
   readonly #nowMs: () => number
-  /** By task: words of the code. */
+  /** By task, a word of the code. */
   readonly #logged = new Map<string, Logged>()
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
   }
 
-  /** True for a new error of the task, or one that has gone on for long. */
+  /** True for a new error of the task, or one that has lasted long. */
   isNews(task: string, text: string): boolean {
     const nowMs = this.#nowMs()
     const last = this.#logged.get(task)

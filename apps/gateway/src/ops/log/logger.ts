@@ -6,7 +6,7 @@ export type { Logger } from 'pino'
 
 const stdout = 1
 
-/** How the gateway speaks: text for a person, JSON lines for a program. */
+/** Form of the output: text for a person, JSON lines for a program. */
 export type Voice = 'text' | 'json'
 
 export function chooseVoice(format: Config['logFormat'], isTerminal: boolean): Voice {
@@ -14,7 +14,9 @@ export function chooseVoice(format: Config['logFormat'], isTerminal: boolean): V
   return isTerminal ? 'text' : 'json'
 }
 
-/** The gateway's log, on stdout. It is written in place, so that the last line before an exit is kept. */
+/**
+ * The gateway's log on stdout. Written synchronously, so that the last line before an exit is kept.
+ */
 export function createLogger(level: Config['logLevel'], voice: Voice): Logger {
   const settings = { level, base: null }
   if (voice === 'json') return pino(settings, pino.destination({ dest: stdout, sync: true }))

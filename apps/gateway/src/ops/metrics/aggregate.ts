@@ -1,6 +1,6 @@
 import type { Aggregator, Figure } from './figure.ts'
 
-/** Combines the values of one series, of which each process has one or none. */
+/** Combines the values of one series; each process has one or none. */
 const joined: Readonly<Record<Aggregator, (values: readonly number[]) => number>> = {
   sum: (values) => values.reduce((sum, value) => sum + value, 0),
   min: (values) => Math.min(...values),

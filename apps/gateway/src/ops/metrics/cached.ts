@@ -1,4 +1,4 @@
-/** Makes something at most once in a while: who asks meanwhile gets what was made, or is being made. */
+/** Makes a value at most once in a while; requests in between share it. */
 export class Cached<Value> {
   readonly #make: () => Promise<Value>
   readonly #forMs: number

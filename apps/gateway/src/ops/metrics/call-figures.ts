@@ -3,7 +3,7 @@ import type { CallObserver } from '@crossgear/redis-store'
 import { counter, type Figure, labelText } from './figure.ts'
 import { histogram, PlainHistogram } from './plain-histogram.ts'
 
-/** From what an idle store on the same machine takes to when it counts as unreachable, seconds. */
+/** From an idle store on the same machine to one that counts as unreachable, seconds. */
 const callBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 5]
 const itemBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 const callSeconds = 'crossgear_store_call_seconds'

@@ -1,17 +1,17 @@
 import { counter, gauge, labelText, type Figure, type Value } from './figure.ts'
 import type { BoundedLabels } from './labels.ts'
 
-/** Workers of one function or queue by what they do. */
+/** Workers of one function or queue, by what they do. */
 export interface Hands {
   readonly idle: number
   readonly busy: number
 }
 
-/** The clients and workers of a door. */
+/** Clients and workers of a door. */
 export interface Census {
   /** Connections that are no workers. */
   readonly clients: number
-  /** Workers that named functions, and what they hold: busy with a job of the function, or idle altogether. */
+  /** Workers that named functions: busy with a job of the function, or idle altogether. */
   readonly byFunction: ReadonlyMap<string, Hands>
   /** Consumers by the queues that they fetch from. */
   readonly byQueue: ReadonlyMap<string, Hands>
@@ -20,7 +20,7 @@ export interface Census {
   readonly bytesOut: number
 }
 
-/** Counts hands one by one. */
+/** Counts workers one by one. */
 export class HandCounts {
   readonly counts = new Map<string, { idle: number; busy: number }>()
 
@@ -41,7 +41,7 @@ interface Labels {
   readonly queues: BoundedLabels
 }
 
-/** The figures of those who are connected to this node. */
+/** Figures of this node's connections. */
 export function censusFigures(doors: readonly DoorCensus[], labels: Labels): readonly Figure[] {
   const ofDoors = (value: (census: Census) => number): readonly Value[] =>
     doors.map(({ door, census }) => [labelText({ door }), value(census)])

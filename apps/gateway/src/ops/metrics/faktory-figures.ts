@@ -18,8 +18,8 @@ const infoSchema = v.object({
 const growing: ReadonlySet<string> = new Set(['cycles', 'enqueued', 'reaped', 'wall_time_sec'])
 
 /**
- * The figures of faktory_exporter, from the text of INFO; undefined while the store does not answer. The server's own
- * connections and commands are added by {@link faktoryServerFigures}.
+ * The figures of faktory_exporter, from the text of INFO; undefined while the store does not
+ * answer. {@link faktoryServerFigures} adds the server's own connections and commands.
  */
 export function faktoryFigures(info: string | undefined, labels: BoundedLabels): readonly Figure[] {
   if (info === undefined) return [gauge('faktory_up', upHelp, only(0))]

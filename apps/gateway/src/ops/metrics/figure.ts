@@ -2,8 +2,8 @@
 export type Aggregator = 'sum' | 'min' | 'max' | 'average' | 'first' | 'omit'
 
 /**
- * A metric with its values. A series is a name with its labels as a scraper reads them: text that is made once, where
- * thousands are shown again and again.
+ * A metric with its values. A series is a name with its labels in the scrape format: text made
+ * once, since thousands are shown again and again.
  */
 export interface Figure {
   readonly name: string
@@ -18,12 +18,12 @@ export interface Figure {
 }
 
 export type Labels = Readonly<Record<string, string | number>>
-/** Labels as a scraper reads them, and a value. */
+/** Labels in the scrape format, and a value. */
 export type Value = readonly [labels: string, value: number]
 
 const special = /[\\\n"]/
 
-/** Labels as a scraper reads them: `door="gearman"`. */
+/** Labels in the scrape format: `door="gearman"`. */
 export function labelText(labels: Labels): string {
   let text = ''
   for (const label in labels) {

@@ -3,11 +3,11 @@ import { labelText, seriesName } from './figure.ts'
 import { sampledTraceId } from '../tracing/trace-context.ts'
 import { PlainHistogram } from './plain-histogram.ts'
 
-/** From a millisecond, which an idle worker takes, to an hour. */
+/** From a millisecond, for an idle worker, to an hour. */
 const latencyBounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 300, 3600]
 const doors: readonly Door[] = ['gearman', 'faktory', 'http', 'native']
 const placeOf: Readonly<Record<Door, number>> = { gearman: 0, faktory: 1, http: 2, native: 3 }
-/** The door of a worker, by how it came to its job. */
+/** The door of a worker, by how it got its job. */
 const doorOf: Readonly<Record<EndedRun['by'], Door>> = {
   named: 'gearman',
   consumer: 'faktory',
@@ -27,7 +27,7 @@ export const jobCounters = {
 export type JobCounter = keyof typeof jobCounters
 export const counterNames = Object.keys(jobCounters) as readonly JobCounter[]
 
-/** The counters of jobs that came by one door, and their series. */
+/** Counters of the jobs of one door, and their series. */
 class DoorCounters {
   readonly counts: Record<JobCounter, number> = {
     ...{ submitted: 0, coalesced: 0, completed: 0, failed: 0, retried: 0, lost: 0, cancelled: 0 },
@@ -43,12 +43,12 @@ class DoorCounters {
   }
 }
 
-/** Counters of one function: a job costs a few additions, no labels are built. */
+/** Counters of one function: a job costs a few additions and builds no labels. */
 export class FunctionFigures {
   readonly #label: string
-  /** By door. All of a door's are there as soon as one has counted. */
+  /** By door; created with a door's first job. */
   readonly #doors: (DoorCounters | undefined)[] = []
-  /** By the pair of doors: a job's door times 4, and its worker's. */
+  /** By pair of doors: a job's door times 4, plus its worker's. */
   readonly #times: Readonly<Record<'wait' | 'run', (PlainHistogram | undefined)[]>> = {
     wait: [],
     run: [],

@@ -9,22 +9,22 @@ import type { Metrics } from './metrics.ts'
 import { storeFigures } from './store-figures.ts'
 import { takeSnapshot } from './store-snapshot.ts'
 
-/** A store that does not answer must not hold up a scrape, milliseconds. */
+/** Longest wait for the store during a scrape, milliseconds. */
 const storeTimeoutMs = 2000
 
 interface Parts {
   readonly metrics: Metrics
   readonly scheduler: Scheduler
   readonly doors: readonly { readonly name: string; census(): Census }[]
-  /** Figures of Faktory's INFO, and commands so far; absent where the port is off. */
+  /** INFO's figures and commands so far; absent if the port is off. */
   readonly faktory?: { info(): Promise<string>; readonly commands: number }
   readonly version: string
-  /** The version of gearmand that the port speaks as. */
+  /** The gearmand version that the port behaves as. */
   readonly gearmandVersion: string
   readonly node: string
   /** The kind of store. */
   readonly store: string
-  /** Queues that have labels of their own. */
+  /** Most queues with labels of their own. */
   readonly queues: number
 }
 
@@ -32,7 +32,7 @@ interface Parts {
 export class GatewayFigures implements FigureSources {
   readonly #parts: Parts
   readonly #queues: BoundedLabels
-  /** The exporter of gearmand knows lanes by their names alone. */
+  /** The exporter of gearmand knows lanes by name only. */
   readonly #lanes: BoundedLabels
 
   constructor(parts: Parts) {
@@ -74,7 +74,7 @@ export class GatewayFigures implements FigureSources {
     }
   }
 
-  /** Names that are gone leave their labels to others. */
+  /** Frees the labels of names that are gone. */
   #pruneLabels(): void {
     const { metrics, scheduler } = this.#parts
     const { registry } = scheduler
@@ -85,7 +85,7 @@ export class GatewayFigures implements FigureSources {
   }
 }
 
-/** Undefined where there is no answer, or none in time. */
+/** Undefined if no answer comes in time. */
 async function inTime<Value>(answer: Promise<Value>): Promise<Value | undefined> {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<undefined>((resolve) => {

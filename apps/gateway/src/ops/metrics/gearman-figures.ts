@@ -7,11 +7,14 @@ interface Parts {
   /** Absent while the store does not answer. */
   readonly snapshot: StoreSnapshot | undefined
   readonly labels: BoundedLabels
-  /** The version of gearmand that the port speaks as. */
+  /** The gearmand version that the port behaves as. */
   readonly version: string
 }
 
-/** The figures of bakins/gearman-exporter: what the text command `status` says, jobs that are due later as waiting. */
+/**
+ * The figures of bakins/gearman-exporter: those of the text command `status`, scheduled jobs as
+ * waiting.
+ */
 export function gearmanFigures({ snapshot, labels, version }: Parts): readonly Figure[] {
   const lanes = snapshot?.lanes ?? []
   const byFunction = (name: string, help: string, of: (lane: LaneCounts) => number): Figure => {

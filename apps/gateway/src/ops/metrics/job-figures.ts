@@ -37,7 +37,7 @@ export class JobFigures {
     this.#of(lane).count('cancelled', door)
   }
 
-  /** These functions are gone, and others may have their labels. */
+  /** These functions are gone; their labels may be reused. */
   forget(functions: readonly string[]): void {
     for (const fn of functions) this.#byLabel.delete(fn)
     this.#byLane.clear()

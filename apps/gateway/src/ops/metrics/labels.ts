@@ -1,12 +1,12 @@
-/** Stands for every name that has no label of its own. */
+/** Label of every name without one of its own. */
 const other = 'other'
 
-/** Names that are known to have no label; what comes beyond them is counted each time. */
+/** Most names remembered as having no label; further ones are counted each time. */
 const mostFolded = 65_536
 
 /**
- * Gives names labels of their own, up to a bound, and calls the rest `other`. A name keeps its label while it is
- * there, so that its series does not come and go.
+ * Gives labels of their own to a bounded number of names, and `other` to the rest. A name keeps its
+ * label while it exists, so that its series is steady.
  */
 export class BoundedLabels {
   readonly #bound: number
@@ -18,7 +18,7 @@ export class BoundedLabels {
     this.#bound = bound
   }
 
-  /** Names that were given no label of their own, so far. */
+  /** Names without a label of their own, so far. */
   get folded(): number {
     return this.#foldedEver
   }
@@ -36,7 +36,7 @@ export class BoundedLabels {
     return other
   }
 
-  /** Takes labels back from names that are gone, where others lack one. Returns those that lost theirs. */
+  /** Takes labels from names that are gone, if others lack one. Returns those that lost theirs. */
   prune(present: ReadonlySet<string>): readonly string[] {
     if (this.#folded.size === 0) return []
     const gone = [...this.#own].filter((name) => !present.has(name))

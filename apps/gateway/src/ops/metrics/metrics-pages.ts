@@ -4,14 +4,14 @@ import { faktoryServerFigures } from './faktory-figures.ts'
 import type { Figure } from './figure.ts'
 import { contentTypes, type Format, formatFor, render } from './render.ts'
 
-/** The figures of the whole store, for each of the pages that have some. */
+/** Figures of the whole store, for each page that has some. */
 export interface StoreScrape {
   readonly own: readonly Figure[]
   readonly gearman: readonly Figure[]
   readonly faktory: readonly Figure[]
 }
 
-/** Where the pages' figures come from. */
+/** Sources of the pages' figures. */
 export interface FigureSources {
   /** Counters of this gateway. */
   node(): Promise<readonly Figure[]>
@@ -19,10 +19,10 @@ export interface FigureSources {
   store(): Promise<StoreScrape>
 }
 
-/** How long a page is shown as it was made, ms: a scrape costs the same however many ask. */
+/** Lifetime of a page, ms: a scrape costs the same for any number of readers. */
 const keptMs = 1000
 
-/** The pages that Prometheus reads, by path. */
+/** Pages for Prometheus, by path. */
 export class MetricsPages {
   readonly #bodies: ReadonlyMap<string, Cached<string>>
 

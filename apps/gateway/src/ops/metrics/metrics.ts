@@ -9,32 +9,32 @@ import { promFigures } from './prom-figures.ts'
 /** Reports of one door about its connections. */
 export interface DoorMetrics {
   connectionOpened(): void
-  /** `reason` says why the gateway ended it; else it came to its end. */
+  /** `reason`: why the gateway ended it; absent for a normal end. */
   connectionClosed(reason?: string): void
-  /** `reason` is a word of the code, never of a client. */
+  /** `reason`: a word of the code, never of a client. */
   rejected(reason: string): void
-  /** Nothing more is read from a peer for now. */
+  /** Reading from a peer was paused. */
   heldBack(): void
 }
 
 /** Defaults at the end of each line. */
 export interface MetricsOptions {
-  /** Functions that have a label of their own. 500. */
+  /** Most functions with a label of their own. 500. */
   readonly functions?: number
-  /** Which function a lane belongs to. Home queues are `default`. */
+  /** Functions of lanes. Home queues are `default`. */
   readonly names?: LaneNames
 }
 
-/** The reason of a connection that either side ended in the usual way. */
+/** Reason of a connection that ended normally. */
 const usualEnd = 'ended'
 
-/** Counters of this process, on a registry of its own. */
+/** Counters of this process, on its own registry. */
 export class Metrics {
   /** Figures about calls to the store. */
   readonly calls = new CallFigures()
   /** Counters of jobs. */
   readonly jobs: JobFigures
-  /** Which functions have labels, here and in the figures of the store. */
+  /** Functions with labels, here and in the store's figures. */
   readonly labels: BoundedLabels
   readonly #registry = new Registry()
   readonly #connections: Gauge<'door'>
@@ -108,7 +108,7 @@ export class Metrics {
     })
   }
 
-  /** The figures of one door, which are there from now on. Ask once and keep it. */
+  /** The figures of one door, which exist from now on. Ask once and keep it. */
   door(door: string): DoorMetrics {
     this.#connections.inc({ door }, 0)
     this.#accepted.inc({ door }, 0)
@@ -144,12 +144,12 @@ export class Metrics {
     this.#storeUp.set(isUp ? 1 : 0)
   }
 
-  /** Functions that are not among these leave their labels to others. */
+  /** Functions that are not among these give up their labels. */
   pruneLabels(functions: ReadonlySet<string>): void {
     this.jobs.forget(this.labels.prune(functions))
   }
 
-  /** The figures of this process, to be shown or added to those of others. */
+  /** Figures of this process, to show or to add to those of others. */
   async figures(): Promise<readonly Figure[]> {
     const folded = counter(
       'crossgear_functions_folded_total',

@@ -1,16 +1,16 @@
 import { type Figure, seriesName } from './figure.ts'
 
-/** A histogram as plain numbers: to count a value costs a few comparisons. */
+/** A histogram as plain numbers: counting a value takes a few comparisons. */
 export class PlainHistogram {
   readonly #bounds: readonly number[]
-  /** Values by bucket, not summed up; the last is for what is over all bounds. */
+  /** Values by bucket, not cumulative; the last is for values over all bounds. */
   readonly #counts: number[]
   readonly #series: readonly string[]
-  /** Traces of the last values, by bucket, where values have some. */
+  /** Traces of the last values, by bucket. */
   #exemplars: (string | undefined)[] | undefined
   #sum = 0
 
-  /** `labels` as a scraper reads them. */
+  /** `labels`: in the scrape format. */
   constructor(name: string, labels: string, bounds: readonly number[]) {
     this.#bounds = bounds
     this.#counts = Array.from({ length: bounds.length + 1 }, () => 0)
@@ -24,7 +24,7 @@ export class PlainHistogram {
     ]
   }
 
-  /** `traceId`: where the value is explained. */
+  /** `traceId`: the trace that explains the value. */
   observe(value: number, traceId?: string): void {
     const bounds = this.#bounds
     let at = 0
@@ -36,7 +36,7 @@ export class PlainHistogram {
     this.#exemplars[at] = `{trace_id="${traceId}"} ${value}`
   }
 
-  /** Adds its series and their values. */
+  /** Appends its series and their values. */
   addTo(series: string[], values: number[], exemplars: Map<string, string>): void {
     for (const [at, one] of this.#series.entries()) {
       series.push(one)

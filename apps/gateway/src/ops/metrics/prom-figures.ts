@@ -1,10 +1,10 @@
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
 import { labelText, seriesName, type Aggregator, type Figure, type Labels } from './figure.ts'
 
-/** The objects of prom-client, for histograms as well. */
+/** prom-client's objects, including those of histograms. */
 type PromMetric = MetricObjectWithValues<MetricValue<string>> & { readonly aggregator?: Aggregator }
 
-/** The figures of a registry of prom-client. */
+/** Figures of a prom-client registry. */
 export async function promFigures(registry: Registry): Promise<readonly Figure[]> {
   const metrics = (await registry.getMetricsAsJSON()) as readonly PromMetric[]
   return metrics.map(({ name, help, type, aggregator, values }) => ({

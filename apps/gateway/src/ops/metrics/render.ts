@@ -12,11 +12,11 @@ export function formatFor(accept: string | undefined): Format {
   return accept?.includes('application/openmetrics-text') ? 'openMetrics' : 'prometheus'
 }
 
-/** Figures as a scraper reads them. */
+/** Figures in the scrape format. */
 export function render(figures: readonly Figure[], format: Format): string {
   let text = ''
   for (const { name, help, type, series, values, exemplars } of figures) {
-    // OpenMetrics calls a counter without the word that ends its series.
+    // OpenMetrics names a counter without the suffix of its series.
     const family =
       format === 'openMetrics' && type === 'counter' ? name.replace(/_total$/, '') : name
     text += `# HELP ${family} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n`

@@ -5,7 +5,7 @@ import { type LaneFigures, queuedIn, type StoreSnapshot } from './store-snapshot
 
 const ofStore = 'of the whole store, the same at every node'
 
-/** The states of jobs, and how many of a lane are in each. */
+/** Jobs of a lane by state. */
 const states: Readonly<Record<string, (counts: LaneCounts) => number>> = {
   waiting: queuedIn,
   running: ({ running }) => running,
@@ -14,21 +14,21 @@ const states: Readonly<Record<string, (counts: LaneCounts) => number>> = {
   dead: ({ dead }) => dead,
 }
 
-/** Lanes whose function has no label of its own are one, by queue. */
+/** Lanes of functions without a label of their own are one, by queue. */
 interface LabelledLane {
   readonly fn: string
-  /** Function and queue, as a scraper reads them. */
+  /** Function and queue in the scrape format. */
   readonly labels: string
   readonly lanes: LaneFigures[]
 }
 
-/** Queues have labels of their own up to a bound, for clients name them as well. */
+/** Queues have labels up to a bound, since clients name them too. */
 interface BoundLabels {
   readonly functions: BoundedLabels
   readonly queues: BoundedLabels
 }
 
-/** The figures that the store counts for all nodes. */
+/** Figures that the store counts for all nodes. */
 export function storeFigures(
   { lanes, nodes }: StoreSnapshot,
   labels: BoundLabels,

@@ -5,18 +5,18 @@ export interface LaneFigures {
   readonly counts: LaneCounts
   readonly fn: string
   readonly queue: string
-  /** How long the next job has been queued, seconds; 0 where none is. */
+  /** Time in the queue of the next job, seconds; 0 without one. */
   readonly oldestSeconds: number
 }
 
 /** Figures of the whole store: the same at every node. */
 export interface StoreSnapshot {
   readonly lanes: readonly LaneFigures[]
-  /** How long ago each node said that it lives, seconds. */
+  /** Age of each node's last heartbeat, seconds. */
   readonly nodes: ReadonlyMap<string, number>
 }
 
-/** Looks at all lanes: a few commands for each in calls for some of them, whatever the number of jobs. */
+/** Looks at all lanes: a few commands each, in batches, whatever the number of jobs. */
 export async function takeSnapshot(scheduler: Scheduler): Promise<StoreSnapshot> {
   const { jobs, registry } = scheduler
   const lanes = await jobs.counts(registry.all(), true)

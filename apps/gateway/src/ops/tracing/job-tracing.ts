@@ -15,7 +15,7 @@ import {
 import { readTraceparent, writeTraceparent } from './trace-context.ts'
 import { TracedSubmission } from './traced-submission.ts'
 
-/** Runs that are followed; what began before so many others is forgotten. */
+/** Most runs followed; older ones are dropped. */
 const mostRuns = 100_000
 
 type Operation = 'create' | 'receive' | 'process' | 'settle'
@@ -27,8 +27,8 @@ const kinds: Readonly<Record<Operation, SpanKind>> = {
 }
 
 /**
- * Spans of jobs, after the conventions of OpenTelemetry for messaging: `create` is a child of what the producer was in;
- * `receive`, `process` and `settle` are linked with it.
+ * Spans of jobs, after OpenTelemetry's conventions for messaging: `create` is a child of the
+ * producer's span; `receive`, `process` and `settle` are linked with it.
  */
 export class JobTracing {
   readonly #names: LaneNames
@@ -41,7 +41,7 @@ export class JobTracing {
     this.#tracer = trace.getTracer('crossgear', version)
   }
 
-  /** False where no SDK is loaded: its spans would have ids, even those that it leaves out. */
+  /** False without an SDK: its spans would have ids, even unsampled ones. */
   get hasSdk(): boolean {
     const probe = this.#tracer.startSpan('probe', {}, ROOT_CONTEXT)
     return isSpanContextValid(probe.spanContext())

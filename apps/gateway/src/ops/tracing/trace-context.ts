@@ -2,7 +2,7 @@ import type { SpanContext } from '@opentelemetry/api'
 
 const pattern = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
-/** A W3C `traceparent` of version 00, read. Undefined where it is none. */
+/** Parses a W3C `traceparent` of version 00; undefined if invalid. */
 export function readTraceparent(text: string | undefined): SpanContext | undefined {
   const [, traceId, spanId, flags] = pattern.exec(text ?? '') ?? []
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined
@@ -14,7 +14,7 @@ export function writeTraceparent({ traceId, spanId, traceFlags }: SpanContext): 
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 }
 
-/** The id of a trace that is recorded, for who looks it up. */
+/** The id of a recorded trace, for lookups. */
 export function sampledTraceId(trace: string | undefined): string | undefined {
   const context = readTraceparent(trace)
   return context && (context.traceFlags & 1) === 1 ? context.traceId : undefined

@@ -1,7 +1,7 @@
 import type { NewJob, StoreError, Submission, Submitted, Waiter } from '@crossgear/core-scheduler'
 import { type Span, SpanStatusCode } from '@opentelemetry/api'
 
-/** A job that is handed in, and the span of its creation, which ends when the store has answered. */
+/** A submission with the span of its creation, which ends at the store's answer. */
 export class TracedSubmission implements Submission {
   readonly job: NewJob
   readonly waiter?: Waiter

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** Builds the parts of a scheduler, each from those before it; the emitter connects the rest. */
+/** A client that sends lines and reads replies as the bytes they are. */
 export class FwpClient {
   readonly #socket: Socket
   readonly #waiting: (() => void)[] = []

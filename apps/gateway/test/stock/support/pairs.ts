@@ -10,7 +10,7 @@ interface Heard {
   readonly warnings: readonly string[]
   /** Progress, each as a share of the whole. */
   readonly shares: readonly number[]
-  /** Subscribes before it unsubscribes, so that no event of a lane that stays watched is missed. */
+  /** The word of the last line: `complete`, `fail`, `exception`. */
   readonly end: string
 }
 

@@ -142,7 +142,10 @@ export class GearmandSqliteSource implements Source {
     return new Set(rows.map((row) => String(row['name'])))
   }
 
-  /** Does nothing, but is refused wherever a write is: by a replica, a full server, a full disk. */
+  /**
+   * Rows behind the last one, by `rowid`: each new row has a higher one. They are taken one by one,
+   * until it is enough.
+   */
   #page(after: number, { jobs, bytes: most }: PageBounds) {
     const records: JobRecord[] = []
     const rejects: Reject[] = []

@@ -1,17 +1,16 @@
 --#include bands
--- Jobs of levels other than their band's usual one that wait beside the band's list, in xg:level:{lane}:<level>, next
--- at the right end, and follow as those in the list are taken. `aside` in the lane's hash counts them. So no push steps
--- over many jobs.
--- Jobs of a level above the usual one, and below it, that a list takes, and how few bring more. A claim takes fewer at
--- once than the second and the fourth.
+-- Jobs of unusual levels that wait beside their band's list, in xg:level:{lane}:<level>, next at the right end, and
+-- follow as those in the list are taken. `aside` in the lane's hash counts them. So no push steps over many jobs.
+-- Constants: how many jobs of a level above and below the usual one a list takes, and how few bring more. A claim takes
+-- fewer at once than the second and the fourth.
 local mostAbove = 768
 local fewAbove = 384
 local mostBelow = 256
 local fewBelow = 128
--- Native workers, who bring none, had all that a list held of a level below the usual one.
+-- Most jobs of a lower level brought after native workers emptied a list: they bring none themselves.
 local mostAfterNative = 4096
 local unusualLevels = { high = { 9, 7 }, normal = { 6, 4 }, low = { 3, 1 } }
--- When a look follows that lets native workers have what waits.
+-- Delay of the look that brings waiting jobs to native workers.
 local asideLookMs = 1000
 
 local function slice(ids, first, last)
@@ -26,7 +25,7 @@ local function changeAside(lane, change)
   if redis.call('HINCRBY', metaKey(lane), 'aside', change) <= 0 then redis.call('HDEL', metaKey(lane), 'aside') end
 end
 
--- Lets ids wait behind those of their level that wait already.
+-- Puts ids behind those of their level that already wait.
 local function putAside(lane, level, ids)
   if #ids == 0 then return end
   pushAll('LPUSH', levelKey(lane, level), ids)
@@ -34,8 +33,8 @@ local function putAside(lane, level, ids)
   if not isCluster then redis.call('ZADD', dueKey, 'LT', integer(nowMs() + asideLookMs), lane) end
 end
 
--- Puts jobs of the level below the usual one, as they came from the back of the list, there again, as many as it takes.
--- The others are older than those that wait.
+-- Puts jobs of the level below the usual one back at the end of the list, as many as it takes. The others are older
+-- than those that wait.
 local function putBelow(lane, key, level, taken)
   local excess = math.max(0, #taken - mostBelow)
   if excess > 0 then
@@ -46,7 +45,7 @@ local function putBelow(lane, key, level, taken)
   redis.call('HSET', metaKey(lane), 'lv' .. level, #taken - excess)
 end
 
--- Fills a list up with jobs of the level above the usual one, behind those of it that are there.
+-- Fills a list with jobs of the level above the usual one, behind those already there.
 local function refillAbove(lane, key, level)
   local head, count = redis.call('LINDEX', key, -1), 0
   if head and levelOf(lane, head) == level then
@@ -73,7 +72,7 @@ local function refillBelow(lane, key, level)
   return #ids
 end
 
--- Brings jobs of a level that wait into their band's list.
+-- Brings waiting jobs of a level into their band's list.
 local function refillLevel(lane, level)
   if redis.call('EXISTS', levelKey(lane, level)) == 0 then return end
   local band = bandOf(level)
@@ -82,7 +81,7 @@ local function refillLevel(lane, level)
   if moved > 0 then changeAside(lane, -moved) end
 end
 
--- Takes the next of the jobs that wait beside the list of a band.
+-- Takes the next of the jobs beside a band's list.
 local function popAside(lane, band)
   if countAside(lane) <= 0 then return nil end
   for _, level in ipairs(unusualLevels[band]) do
@@ -94,7 +93,7 @@ local function popAside(lane, band)
   end
 end
 
--- Takes a job that waits beside a list, wherever it stands there. Returns false where it does not.
+-- Removes a job from beside a list, wherever it stands; false if it is not there.
 local function removeAside(lane, id, level)
   if not level or countAside(lane) <= 0 then return false end
   if redis.call('LREM', levelKey(lane, levelIn(level)), -1, id) == 0 then return false end
@@ -102,7 +101,7 @@ local function removeAside(lane, id, level)
   return true
 end
 
--- Splits ids into those for which there is room and the others.
+-- Splits ids into those with room and the rest.
 local function split(ids, room)
   if room >= #ids then return ids, {} end
   room = math.max(0, room)
@@ -121,7 +120,7 @@ local function enqueueBelow(lane, level, ids)
   end
   if #rest == 0 then return end
   putAside(lane, level, rest)
-  -- The hint counts jobs that native workers have taken.
+  -- The hint still counts jobs that native workers have taken.
   if redis.call('LLEN', key) < fewBelow then refillLevel(lane, level) end
 end
 
@@ -130,7 +129,7 @@ local function enqueueAbove(lane, level, ids)
   local key, meta = queueKey(lane, bandOf(level)), metaKey(lane)
   local isWaiting = redis.call('EXISTS', levelKey(lane, level)) == 1
   local back = not isWaiting and redis.call('LINDEX', key, 0)
-  -- Nothing to step over where the last in line is of this level: all high jobs at 9, say.
+  -- Nothing to step over if the last in line has this level: all high jobs at 9, for instance.
   if back and levelOf(lane, back) == level then
     pushAll('LPUSH', key, ids)
     redis.call('HINCRBY', meta, 'lv' .. level, #ids)

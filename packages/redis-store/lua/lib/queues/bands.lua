@@ -6,7 +6,7 @@ local function bandOf(level)
   return 'low'
 end
 
--- The level that a job's hash says. Another program may have a field of that name for something else.
+-- The level in a job's hash. Another program may use the field for something else.
 local function levelIn(text) return tonumber(text and string.match(text, '^[1-9]$') or 5) end
 
 local function levelOf(lane, id) return levelIn(jobFields(lane, id, 'level')[1]) end
@@ -23,9 +23,8 @@ local function reversed(ids)
   return turned
 end
 
--- Takes the `count` jobs at one end that the hint says are of `level`, and puts back what is not.
--- Jobs that native clients pushed may stand among them, which the hint does not count: as long as few
--- follow each other it takes them along.
+-- Takes the `count` jobs at one end that the hint gives for `level`, and puts others back. Jobs that native clients
+-- pushed are not in the hint: short runs of them are taken along.
 local function takeLevel(lane, key, level, count, pop, push)
   local ids = redis.call(pop, key, count) or {}
   local last, strangers = pop == 'LPOP' and 0 or -1, 0

@@ -1,5 +1,5 @@
--- Jobs that the automatic rule gave to a consumer, which failed them, are for the function's own workers, once there are
--- any, without more delay. Takes up to `most` back into the queues. Needs keys.lua.
+-- Requeues jobs that failed at a consumer under the automatic rule, at most `most`, for the function's own workers,
+-- once there are any. Needs keys.lua.
 --#include levels
 local function takeBackBridged(lane, now, most)
   local ids, jobs = redis.call('ZRANGE', bridgedKey(lane), 0, most - 1), {}

@@ -1,4 +1,4 @@
--- Ends a job for good and keeps it for an operator. `job` as finishJob takes it. Needs jobs.lua.
+-- Ends a job for good and keeps it for an operator. `job`: as for finishJob. Needs jobs.lua.
 local function buryJob(lane, job, node, now, most, seconds)
   local key, dead = jobKey(lane, job.id), deadKey(lane)
   if job.door == 'faktory' then releaseDependencies(lane, job.id, 'failed', job.dependencies) end

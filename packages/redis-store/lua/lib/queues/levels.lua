@@ -1,10 +1,8 @@
 --#include lanes
 --#include bands
--- Queues of a lane. A band is one list, next job at the right end. Where its jobs have levels other
--- than the usual one (8, 5, 2) they stand in the order of their levels; the lane's hash counts them
--- as lv<level>, a hint that is checked against the list whenever it is used. A list has few of a level that others must
--- step over; more of it wait beside it (aside.lua).
--- Several levels in one band.
+-- Queues of a lane. A band is one list, next job at the right end. Jobs with levels other than the usual one (8, 5, 2)
+-- stand in order of level; the lane's hash counts them as lv<level>, a hint checked at every use. A list has few jobs
+-- of a level that others must step over; more wait beside it (aside.lua). This one: several levels in one band.
 local function enqueueMixed(lane, level, ids, lower)
   --#include aside
   local band = bandOf(level)
@@ -46,7 +44,7 @@ local function enqueueLevels(lane, byLevel)
   end
 end
 
--- The same for jobs ({ id, level as their hashes say it }).
+-- The same for jobs ({ id, level as in their hashes }).
 local function enqueue(lane, jobs) enqueueLevels(lane, byLevelOf(jobs)) end
 
 -- Puts ids of one level, the first to be next, before those of the same level in their band.
@@ -67,7 +65,7 @@ local function requeueLevel(lane, level, ids)
     putBelow(lane, key, level, taken)
     return
   end
-  -- One that was next already stays next where a list is full of a higher level.
+  -- A job that was next stays next where a list is full of a higher level.
   if count > mostAbove then count = 0 end
   local taken = count > 0 and takeLevel(lane, key, other, count, 'RPOP', 'RPUSH') or {}
   pushAll('RPUSH', key, reversed(ids))
@@ -80,13 +78,13 @@ local function requeue(lane, jobs)
   for level, ids in pairs(byLevelOf(jobs)) do requeueLevel(lane, level, ids) end
 end
 
--- Few jobs of a level are left in its list.
+-- Called when few jobs of a level are left in its list.
 local function refill(lane, level)
   --#include aside
   refillLevel(lane, level)
 end
 
--- Brings jobs that wait beside the lists of a lane into them. Returns false where none do.
+-- Brings jobs from beside a lane's lists into them; false if there are none.
 local function refillLane(lane)
   --#include aside
   if countAside(lane) <= 0 then return false end
@@ -102,16 +100,16 @@ local function tookLevel(lane, text)
   if level == usual[bandOf(level)] then return end
   local left = redis.call('HINCRBY', metaKey(lane), 'lv' .. level, -1)
   if left <= 0 then redis.call('HDEL', metaKey(lane), 'lv' .. level) end
-  -- Some hundred are enough, and not every job asks.
+  -- A few hundred are enough, and not every job asks.
   if left <= 256 and (left % 16 == 0 or left < 0) then refill(lane, level) end
 end
 
--- Order among the lanes of a queue: the higher level first, then the older job, by the microsecond. A whole number
--- below 2^53 until 2055, so that an index holds it exactly.
+-- Order among the lanes of a queue: higher level first, then the older job, by the microsecond. A whole number below
+-- 2^53 until 2055, so that an index holds it exactly.
 local function rank(level, enqueuedMs) return (9 - level) * 1e15 + math.floor(enqueuedMs * 1000 + 0.5) - 1.7e15 end
 
--- Since when a job that no gateway queued has stood in line: the first look at its lane that could have met it. The
--- lane keeps the last id of that time, so that a backlog of such jobs is as old as its first.
+-- Arrival of a job that no gateway queued: the first look at its lane that could have seen it. The lane keeps the last
+-- id of that time, so that a backlog of such jobs is as old as its first.
 local function seenSince(lane, id, now)
   local upTo, since = string.match(redis.call('HGET', metaKey(lane), 'seen') or '', '^(%d+) (%d+)$')
   if upTo and (tonumber(id) or 0) <= tonumber(upTo) then return tonumber(since) end
@@ -120,8 +118,8 @@ local function seenSince(lane, id, now)
   return now
 end
 
--- The band, rank and level of the next job of a lane. When a job that no gateway queued was first seen is noted: it must not
--- be new for ever.
+-- The band, rank and level of a lane's next job. Notes the first look at a job that no gateway queued: it must not stay
+-- new for ever.
 local function headOf(lane, now)
   for _, band in ipairs({ 'high', 'normal', 'low' }) do
     local id = redis.call('LINDEX', queueKey(lane, band), -1)
@@ -135,11 +133,11 @@ local function headOf(lane, now)
       return band, rank(level, since), level
     end
   end
-  -- Native workers may have taken all that the lists held.
+  -- Native workers may have taken everything in the lists.
   if refillLane(lane) then return headOf(lane, now) end
 end
 
--- Puts a lane that is not empty and open to consumers into its queue's hint index, at the rank of its head or earlier.
+-- Puts an open, non-empty lane into its queue's hint index, at the rank of its head or earlier.
 local function hintReady(queue, lane, now)
   local band, rankOfHead = headOf(lane, now)
   if band and queue ~= '' and openness(lane, now) then redis.call('ZADD', readyKey(queue), 'LT', rankOfHead, lane) end

@@ -12,8 +12,8 @@ local function nextIn(lane, band)
   return heads[band]
 end
 
--- Returns true where a job is the next one of a queue or stands behind it. Queues keep the order in which jobs
--- came, as the level and the time say or, where no gateway has queued one, the id.
+-- True if a job is the next one of a queue or behind it. Queues keep the order of arrival, by level and time, or by id
+-- if no gateway queued one.
 local function standsBehind(head, id, level, enqueued)
   if not head then return false end
   if head.enqueued and enqueued then
@@ -23,7 +23,7 @@ local function standsBehind(head, id, level, enqueued)
   return tonumber(head.id) <= tonumber(id)
 end
 
--- Returns true where a job can be among those that wait beside a list. They keep their order, too.
+-- True if a job can be among those beside a list, which keep their order too.
 local function waitsAside(lane, id, level, enqueued)
   local first = redis.call('LINDEX', levelKey(lane, level), -1)
   if not first then return false end
@@ -31,7 +31,7 @@ local function waitsAside(lane, id, level, enqueued)
   return standsBehind({ id = first, level = level, enqueued = since }, id, level, enqueued)
 end
 
--- Returns true where an idle job can be in a queue; false where it has been taken out of one, or was never in any.
+-- True if an idle job can be in a queue; false if it was taken out, or never in one.
 local function seemsQueued(lane, id, levelText, enqueuedText)
   local enqueued = tonumber(enqueuedText)
   if enqueued then

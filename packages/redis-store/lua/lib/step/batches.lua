@@ -1,7 +1,7 @@
 -- Batches of Faktory jobs, and their callbacks. Needs keys.lua.
 --#include levels
 --#include jids
--- A batch in which nothing happens for so long is forgotten: 30 days.
+-- A batch without a change for this long is forgotten: 30 days.
 local batchSeconds = 2592000
 
 local function touchBatch(bid)
@@ -12,7 +12,7 @@ local function touchBatch(bid)
   if isCluster then redis.call('EXPIRE', key .. ':ran', batchSeconds) end
 end
 
--- More jobs for a batch, or fewer; false where it is not known.
+-- Adds jobs to a batch, or removes some; false if the batch is unknown.
 local function joinBatch(bid, jobs)
   local key = batchKey(bid)
   if not redis.call('HGET', key, 'created') then return false end
@@ -22,8 +22,8 @@ local function joinBatch(bid, jobs)
   return true
 end
 
--- Stores a callback as a job. `words` from `first` on: queue (its hint index, empty for none), level, jid,
--- fields and values of its hash.
+-- Stores a callback as a job. `words` from `first` on: queue (its hint index, empty for none), level, jid, fields and
+-- values of its hash.
 local function storeCallback(lane, callback, words, first)
   local queue, level, jid, now = words[first], tonumber(words[first + 1]), words[first + 2], nowMs()
   local id = integer(redis.call('INCR', laneKey('uid', lane)))
@@ -37,8 +37,8 @@ local function storeCallback(lane, callback, words, first)
   redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. 1)
 end
 
--- Pushes a callback of a batch, once; false where it has none. In a cluster its lane is in another slot:
--- a node pushes it there.
+-- Pushes a callback of a batch, once; false if it has none. In a cluster its lane is in another slot: a node pushes it
+-- there.
 local function pushCallback(bid, what)
   local list, callback = batchKey(bid) .. ':' .. what, bid .. ':' .. what
   local words = redis.call('LRANGE', list, 0, -1)
@@ -52,7 +52,7 @@ local function pushCallback(bid, what)
   return true
 end
 
--- Pushes a callback, or passes over one that the batch does not have. Returns what its field says now.
+-- Pushes a callback, or skips one that the batch does not have. Returns the new value of its field.
 local function announce(bid, what)
   local state = pushCallback(bid, what) and '1' or '2'
   redis.call('HSET', batchKey(bid), what, state)
@@ -61,7 +61,7 @@ end
 
 local settleBatch
 
--- Tells the parent, once each, that a child is complete, its callbacks over, or that it was successful.
+-- Reports to the parent, once each, that a child is complete with its callbacks over, and that it succeeded.
 local function notifyParent(bid, parent, isSuccessful)
   if redis.call('EXISTS', batchKey(parent)) == 0 then return end
   local isNews = false
@@ -77,10 +77,9 @@ local function notifyParent(bid, parent, isSuccessful)
   settleBatch(parent)
 end
 
--- Looks whether a committed batch is complete (each job has run, each child is complete) or successful (no
--- job has failed for now, each child was successful), and tells it once; success only when the callback
--- before it is over. Fields `complete` and `success`: 1 the callback is pushed, 2 it is done or there is
--- none, 3 it failed for good.
+-- Checks if a committed batch is complete (every job has run, every child is complete) or successful (no job has failed
+-- so far, every child succeeded), and announces it once; success only after the callback before it is over. Fields
+-- `complete` and `success`: 1 pushed, 2 done or none, 3 failed for good.
 settleBatch = function(bid)
   local v = redis.call('HMGET', batchKey(bid), 'committed', 'pending', 'failed', 'uncomplete', 'unsuccess',
     'complete', 'success', 'parent')
@@ -96,7 +95,7 @@ settleBatch = function(bid)
   notifyParent(bid, v[8], success == '2')
 end
 
--- A callback is done, or failed for good; one that an operator then sends back from the dead may still be done.
+-- A callback is done, or failed for good; one that an operator retries from the dead set may still succeed.
 local function callbackEnded(callback, isDone)
   local bid, what = string.match(callback, '^(.*):(%a+)$')
   local before = redis.call('HGET', batchKey(bid), what)
@@ -106,7 +105,7 @@ local function callbackEnded(callback, isDone)
   settleBatch(bid)
 end
 
--- A job of a batch has run or is no more. A job that ran counts as failed until it succeeds.
+-- A job of a batch has run or is gone. A job that ran counts as failed until it succeeds.
 local function ranInBatch(bid, key, ranBefore, failed)
   local batch = batchKey(bid)
   if redis.call('EXISTS', batch) == 0 then return end

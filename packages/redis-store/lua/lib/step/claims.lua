@@ -1,15 +1,15 @@
--- Reserves up to `max` jobs, group after group, or by level: the highest level of all groups first.
--- Needs levels.lua, jobs.lua, throttle.lua, step.lua.
+-- Leases up to `max` jobs, group after group, or by level: the highest level of all groups first. Needs levels.lua,
+-- jobs.lua, throttle.lua, step.lua.
 
--- The number of the next token of this node.
+-- The number of this node's next token.
 local sequence = 0
 
--- The first letter of a token by what a lane is to consumers; see `by` in step.lua.
+-- The first letter of a token, by how a lane is open; see `by` in step.lua.
 local letters = { n = { named = 'n' }, l = { named = 'n' }, f = { named = 'c' }, o = { open = 'c' },
   a = { open = 'c', auto = 'a' } }
 
--- The first letter of a lease's token: n by name, c a consumer, a a consumer by the automatic rule; false where
--- the lane is closed to who asks.
+-- The first letter of a lease's token: n by name, c a consumer, a a consumer by the automatic rule; false if the lane
+-- is closed to this worker.
 local function letterFor(claim, lane)
   local known = claim.letters[lane]
   if known == nil then
@@ -20,8 +20,8 @@ local function letterFor(claim, lane)
   return known
 end
 
--- Tells if the node has a job since it has submitted it: 1 one for which a client waited, 0 another, nil none. Such jobs
--- have the usual level of their band, and neither a time of their own nor a lock.
+-- Tells if the node still has a job that it submitted: 1 with a waiting client, 0 without, nil not. Such jobs have the
+-- usual level of their band, no times of their own and no lock.
 local function keptAs(lane, id)
   local at = keptAt[lane]
   if not at then return nil end
@@ -31,7 +31,7 @@ local function keptAs(lane, id)
   end
 end
 
--- The fields that may have changed since; nil where there is no such job. A job that runs again has another `enqueued`.
+-- The fields that may have changed; nil if there is no such job. A job that runs again has another `enqueued`.
 local function readKept(lane, id, foreground)
   if foreground == 0 then
     local enqueued = redis.pcall('HGET', jobKey(lane, id), 'enqueued')
@@ -42,8 +42,8 @@ local function readKept(lane, id, foreground)
   return { status = 'idle', enqueued = v[1], wait = v[2], fg = v[2] or jobFields(lane, id, 'fg')[1] }
 end
 
--- The fields of a job's hash; `stored`: flat as the server has them, absent where the node has the rest; nil where
--- there is none.
+-- The fields of a job's hash; nil if there is none. `stored`: flat as the server has them, absent if the node has the
+-- rest.
 local function readJob(lane, id)
   local enqueued = fresh[lane] and fresh[lane][id]
   if enqueued then return { status = 'idle', enqueued = enqueued } end
@@ -58,7 +58,7 @@ local function readJob(lane, id)
   return job
 end
 
--- Ends a job that nobody wants run any more.
+-- Ends a job that nobody wants to run any more.
 local function expire(lane, id, fields)
   --#include jobs
   local job = { id = id, door = fields.door, unique = fields.unique, jid = fields.jid, waiting = fields.wait }
@@ -67,8 +67,8 @@ local function expire(lane, id, fields)
   redis.call('HINCRBY', metaKey(lane), 'expired', 1)
 end
 
--- The deadline of a lease that has none: beyond all times. Those of each claim are before those of the last, for the
--- server puts what is first in a set there without looking at the others: 4 us less for each job.
+-- The deadline of a lease without one: beyond all times. Each claim's is below the last one's, since the server inserts
+-- fastest at the front of a set: 4 us less per job.
 local noDeadline = 9e15
 
 -- The deadline of a job's lease, as text.
@@ -81,7 +81,7 @@ local function deadlineOf(claim, job, leaseMs)
   return integer(now + (leaseMs or seconds and seconds * 1000 or defaultReserveMs))
 end
 
--- Adds a job to the answer of a claim. Those in a row that the node has are one string.
+-- Adds a job to the answer of a claim. Consecutive jobs that the node has become one string.
 local function answer(claim, lane, id, token, job)
   local jobs = claim.jobs
   if job.stored then
@@ -97,7 +97,7 @@ local function answer(claim, lane, id, token, job)
   row[#row + 1] = id .. ' ' .. token .. ' ' .. job.enqueued
 end
 
--- Takes a popped job under a lease, unless nobody waits for it or wants it any more.
+-- Leases a popped job, unless nobody waits for it or wants it any more.
 local function leaseJob(claim, lane, band, id, leaseMs, job)
   job = job or readJob(lane, id)
   if not job then return end
@@ -123,7 +123,7 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   claim.taken = claim.taken + 1
   local throttle = claim.byLane[lane]
   if throttle then
-    -- The limits of a throttle are checked against what is written.
+    -- Throttles are checked against the stored deadline.
     redis.call('ZADD', busyKey(lane), deadline, id)
     tookThrottled(throttle, lane, id, now)
   else
@@ -133,8 +133,8 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   end
 end
 
--- The band, rank and level of the next job; none where another program has put something else in the place of a queue.
--- A job that is seen for the first time is younger than those that came in this millisecond.
+-- The band, rank and level of the next job; none if another program has put another type in the place of a queue. A job
+-- seen for the first time is younger than those of this millisecond.
 local function headIn(lane)
   local isSound, band, rankOfHead, level = pcall(headOf, lane, now + 1)
   if isSound then return band, rankOfHead, level end
@@ -158,8 +158,8 @@ local function takeFromLane(claim, lane, leaseMs)
   end
 end
 
--- Takes from several lanes (of what is given, from `first` to `last`) as from one line. The heads are looked up once
--- and then one by one.
+-- Takes from several lanes (`first` to `last` of the arguments) as from one line. Reads all heads once, then one by
+-- one.
 local function takeInOrder(claim, first, last, leaseMs)
   local heads = {}
   for index = first, last do
@@ -185,8 +185,8 @@ local function takeInOrder(claim, first, last, leaseMs)
   end
 end
 
--- Takes the jobs at the head of a band that stand before those of every other lane of the queue: of the rank `bound` or
--- lower. Returns true where one did not, or is of unknown age: it and those behind it went back.
+-- Takes jobs from the head of a band that precede those of all other lanes of the queue: of rank `bound` or lower. True
+-- if it met one that does not, or of unknown age; that one and those behind it went back.
 local function takeUpTo(claim, lane, band, bound, leaseMs)
   local ids = redis.pcall('RPOP', queueKey(lane, band), claim.byLane[lane] and 1 or claim.max - claim.taken)
   if not ids or ids.err then return false end
@@ -204,8 +204,8 @@ local function takeUpTo(claim, lane, band, bound, leaseMs)
   return false
 end
 
--- A lane has nothing more that its hint promised: its next job is later than those of other lanes or of unknown age, or
--- there is none.
+-- Corrects the hint of a lane without a job of the promised rank: its next job is later or of unknown age, or there is
+-- none.
 local function correctHint(claim, ready, lane, hint, leaseMs)
   local band, rankOfHead = headIn(lane)
   if not band then
@@ -217,11 +217,11 @@ local function correctHint(claim, ready, lane, hint, leaseMs)
   end
 end
 
--- Hints that one claim corrects, under 5 ms of the server's time; then another goes on.
+-- Hints that one claim corrects, under 5 ms of the server's time; then another claim goes on.
 local mostCorrections = 200
 
--- Takes from the lanes of a queue by its hint index, which holds each lane at the rank of its head or
--- earlier: a lane's hint is corrected when it is met, so the first that is true is the first of all.
+-- Takes from the lanes of a queue by its hint index, which has each lane at the rank of its head or earlier. Wrong
+-- hints are corrected when met, so the first right one is the first of all.
 local function takeByHint(claim, queue, leaseMs)
   local ready, throttle = readyKey(queue), claim.byQueue[queue]
   while claim.taken < claim.max and mayTake(throttle, now) do
@@ -246,7 +246,7 @@ local function takeByHint(claim, queue, leaseMs)
   end
 end
 
--- Notes the next job of a group; false where there is none.
+-- Reads the next job of a group; false if there is none.
 local function findHead(claim, group)
   group.rank = nil
   for index = group.first, group.last do
@@ -261,7 +261,7 @@ local function findHead(claim, group)
   return group.rank ~= nil
 end
 
--- Takes the highest level of all groups first; groups whose next jobs are of one level take turns.
+-- Takes the highest level of all groups first; groups with next jobs of one level take turns.
 local function takeByLevel(claim, all)
   local inTurn = {}
   for _, group in ipairs(all) do
@@ -278,7 +278,7 @@ local function takeByLevel(claim, all)
   end
 end
 
--- The throttles of a claim, at `at`. Returns what follows.
+-- Reads the throttles of a claim, at `at`. Returns the place after them.
 local function readThrottles(claim, at)
   for _ = 1, given[at] do
     local queue, concurrency, rate, per, timeout, perWorker, worker, lanes = unpack(given, at + 1, at + 8)
@@ -291,7 +291,7 @@ local function readThrottles(claim, at)
   return at + 1
 end
 
--- 0 where a named worker would find nothing more; of many lanes it is not asked. 2 where another claim has to go on.
+-- 0: a named worker would find nothing more; not asked of many lanes. 2: another claim has to go on.
 local function leftFor(claim, lanes, isThrottled)
   if claim.corrections >= mostCorrections and claim.taken < claim.max then return 2 end
   if not claim.isNamed or isThrottled or #lanes > 8 then return 1 end
@@ -321,7 +321,7 @@ local function takeAll(claim, groups)
   end
 end
 
--- One claim, at `at`. Returns its answer and what follows it.
+-- One claim, at `at`. Returns its answer and the place after it.
 local function takeClaim(at)
   local by, max, count = unpack(given, at, at + 2)
   local claim = { by = by, isNamed = by == 'n' or by == 'l', max = max, taken = 0, corrections = 0, jobs = {}, letters = {},
@@ -336,7 +336,7 @@ local function takeClaim(at)
     at = last + 1
   end
   at = readThrottles(claim, at)
-  -- Jobs taken before something went wrong are handed out.
+  -- Jobs taken before an error are handed out.
   local isSound, problem = pcall(takeAll, claim, groups)
   if not isSound and claim.taken == 0 then return type(problem) == 'table' and problem.err or problem, at end
   for place = 2, #claim.jobs, 2 do

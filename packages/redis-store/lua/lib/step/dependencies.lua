@@ -23,7 +23,7 @@ local function releaseDependencies(lane, id, how, dependencies)
   if job[1] and how ~= 'failed' and how ~= 'retried' then unlock(lane, id, job[1]) end
   local isDone, isOver = how == 'success' or how == 'expired', how ~= 'retried'
   if isCluster then
-    -- A batch is in another slot: a node tells it, and takes the entry away when it has.
+    -- The batch is in another slot: a node notifies it, then removes the entry.
     local word = isDone and 'done' or 'failed'
     if job[2] then redis.call('SADD', batchOutboxKey(lane), 'job ' .. word .. ' ' .. id .. ' ' .. job[2]) end
     if job[3] and isOver then redis.call('SADD', batchOutboxKey(lane), 'callback ' .. word .. ' ' .. id .. ' ' .. job[3]) end

@@ -1,6 +1,7 @@
 -- Jobs that come back without an outcome. Needs keys.lua.
 
--- Notes that a worker was lost, if it was. Whether the job ends with it: nobody waits for it any more, or too many were.
+-- Notes a lost worker, if it was lost. True if the job ends with it: nobody waits for it, or too many workers were
+-- lost.
 local function endsWithWorker(lane, id, waiting, isLost, mostLosses)
   local key = jobKey(lane, id)
   local v = redis.call('HMGET', key, 'losses', 'fg')

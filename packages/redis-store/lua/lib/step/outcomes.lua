@@ -1,6 +1,6 @@
--- Ends or interrupts leases of one lane. Needs jobs.lua, losses.lua, throttle.lua, step.lua.
--- The token `native` stands for what a native worker wrote: a final status that is not settled yet.
--- Background jobs that failed for good are kept among the dead. The failure of another goes to its clients.
+-- Ends or interrupts leases of one lane. Needs jobs.lua, losses.lua, throttle.lua, step.lua. The token `native` settles
+-- a final status that a native worker wrote. Background jobs that failed for good go to the dead set, failures of
+-- others to their clients.
 
 local function isHeldBy(lane, job, token)
   if token == 'native' then
@@ -12,7 +12,7 @@ local function isHeldBy(lane, job, token)
   return job.token == token
 end
 
--- Due again after a delay.
+-- Schedules a retry after a delay.
 local function retry(lane, job, message, delayMs, failure)
   local due = now + delayMs
   local key = jobKey(lane, job.id)
@@ -45,7 +45,7 @@ local function fail(lane, job, message, thrown, failure)
   if thrown and message == '' and redis.call('EXISTS', key) == 1 then redis.call('HSET', key, 'thrown', 1) end
 end
 
--- Back to a queue, with others of the lane at the end of its part.
+-- Collects a job for its queue; all of the lane go back at the end of its part.
 local function interrupt(lane, job, into)
   local key = jobKey(lane, job.id)
   local level = redis.call('HGET', key, 'level')
@@ -62,8 +62,8 @@ local function putBack(lane, queue, back, front)
   redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back + #front)
 end
 
--- One outcome. `tally`: what its lane does at the end of its part. Returns a digit: 1 done, 2 released, 3 dropped,
--- 4 nothing yet, for the output that was withheld is wanted, 0 unknown.
+-- Ends one lease. `tally`: work of its lane for the end of its part. Returns a digit: 1 done, 2 requeued, 3 dropped,
+-- 4 the withheld output is wanted, 0 unknown.
 local ending = {
   complete = function(lane, job, tally, output, withheld)
     if withheld == '1' and (not job.door or tonumber(job.keep or 0) > 0 or job.waiting ~= node) then return 4 end
@@ -102,7 +102,7 @@ local ending = {
   end,
 }
 
--- The fields that the end of a job needs. A consumer's is mostly a Faktory job, which may be tied to something.
+-- The fields needed to end a job. A consumer's is mostly a Faktory job, which may have dependencies.
 local function readEnding(lane, id, token)
   local v, dependencies
   if string.sub(token, 1, 1) == 'n' then
@@ -114,7 +114,7 @@ local function readEnding(lane, id, token)
   return { id = id, token = v[1], door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6], dependencies = dependencies }
 end
 
--- The same of a job of which the node knows the rest. How long it is kept may have changed since it was handed out.
+-- The same if the node knows the rest. Retention may have changed since it was handed out.
 local function readToken(lane, id, unique, jid)
   local v = redis.call('HMGET', jobKey(lane, id), 'token', 'wait', 'keep')
   return { id = id, token = v[1], door = 'known', waiting = v[2], keep = v[3], unique = unique ~= '' and unique,
@@ -151,7 +151,7 @@ local function endLane(lane, queue, count, at)
   finishEnds(lane, tally.ends)
   if #ended > 0 then pushAll('ZREM', busyKey(lane), ended) end
   if #tally.back + #tally.front > 0 then putBack(lane, queue, tally.back, tally.front) end
-  -- Workers that wait for room in the queue are woken by its next lane.
+  -- Wakes workers that wait for room in the queue, by its next lane.
   if freed > 0 then
     local following = redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
     if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. freed) end

@@ -1,8 +1,8 @@
--- Long lists as one MessagePack string, the twin of packed.ts. What is long itself stands beside it, false in its
--- place: it is copied less, and who keeps it does not keep everything.
+-- Long lists as one MessagePack string, the twin of packed.ts. Long values stand beside it, false in their place: they
+-- are copied less often, and keeping one does not keep the whole list.
 local besideFrom = 1024
 
--- The list in ARGV[at]. Place and value of each that stands beside it follow.
+-- The list in ARGV[at]; the place and value of each long one follow.
 local function unpackedArguments(at)
   local list = cmsgpack.unpack(ARGV[at])
   for beside = at + 1, #ARGV, 2 do list[tonumber(ARGV[beside])] = ARGV[beside + 1] end

@@ -1,5 +1,5 @@
--- Reports of running jobs: progress is stored, and the other nodes whose clients wait are told. Needs jobs.lua, step.lua.
--- Returns 1, or 0 where the token is not the job's.
+-- Reports on running jobs: stores progress and notifies other nodes with waiting clients. Needs jobs.lua, step.lua.
+-- Returns 1, or 0 if the token is not the job's.
 local function report(lane, kind, id, token, a, b)
   local key = jobKey(lane, id)
   local job = redis.call('HMGET', key, 'token', 'wait')

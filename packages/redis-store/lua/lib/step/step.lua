@@ -1,4 +1,4 @@
--- Shared by all parts of a step: its arguments, its time, and who listens. Needs keys.lua and packed.lua.
+-- Shared by all parts of a step: arguments, time, and listeners. Needs keys.lua and packed.lua.
 local given = unpackedArguments(3)
 local node, defaultReserveMs, deadMost, deadSeconds = unpack(given, 1, 4)
 local time = redis.call('TIME')
@@ -6,31 +6,31 @@ local now, nowMicros = time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 10
 -- Long strings stand beside the packed reply.
 local reply = { '' }
 
--- When jobs of this step were queued, by lane and id: those that the node has. Noted where there are claims.
+-- Queueing times of this step's jobs that the node has, by lane and id. Noted if there are claims.
 local fresh, hasClaims = {}, false
 
--- Where the arguments say of a lane which jobs the node has.
+-- Places in the arguments of the jobs that the node has, by lane.
 local keptAt = {}
 
--- Lanes whose channel the node itself listens on. Absent where what is published must be published for all: in a
--- cluster and with replicas the server does not know all who listen.
+-- Lanes whose channel this node listens on. Absent if everything must be published: in a cluster and with replicas the
+-- server does not know all listeners.
 local ownLanes
 
--- Returns true where somebody else than this node may listen to a lane: nobody has to be told what nobody hears.
+-- True if another node may listen to a lane: otherwise nothing is published.
 local heard = {}
 local function isHeard(lane)
   if not ownLanes then return true end
   if heard[lane] == nil then
     if heard[''] == nil then heard[''] = redis.call('PUBSUB', 'NUMPAT') > 0 end
     local counts = redis.call('PUBSUB', 'NUMSUB', nodeChannel(node), channelOf(lane))
-    -- The connection that listens may be gone, and its place be taken by another's.
+    -- The node's own connection may be gone, and another's be counted in its place.
     local own = ownLanes[lane] and counts[2] > 0 and 1 or 0
     heard[lane] = heard[''] or counts[4] > own
   end
   return heard[lane]
 end
 
--- Runs the part of one lane. What refuses it does not refuse the others: returns its error instead.
+-- Runs the part of one lane; returns its error, so that the others still run.
 local function guarded(part, ...)
   local isSound, result = pcall(part, ...)
   if isSound then return result end

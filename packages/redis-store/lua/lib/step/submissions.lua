@@ -1,6 +1,6 @@
--- Stores jobs of lanes and queues those that are due. Needs levels.lua, jids.lua, waits.lua, step.lua.
+-- Stores jobs of lanes and queues the due ones. Needs levels.lua, jids.lua, waits.lua, step.lua.
 
--- Joins a job that is queued or runs under the same unique id.
+-- Joins a queued or running job with the same unique id.
 local function join(lane, unique, foreground)
   local id = redis.call('HGET', uniqueKey(lane), unique)
   if not id then return nil end
@@ -17,7 +17,7 @@ end
 
 local function joinsBatch(lane, batch)
   if isCluster then
-    -- There it is in another slot and has the job already, unless it was told meanwhile that none will come.
+    -- In a cluster the batch is in another slot and has counted the job, unless that was taken back.
     local key = joinedKey(lane, batch)
     if redis.call('GET', key) == 'void' then return false end
     redis.call('INCR', key)
@@ -28,7 +28,7 @@ local function joinsBatch(lane, batch)
   return joinBatch(batch, 1)
 end
 
--- How many jobs stand in a lane that has limits; `aside`: those beside its lists.
+-- Jobs in a lane with limits; `aside`: those beside its lists.
 local function standing(lane, aside)
   local total = redis.call('ZCARD', busyKey(lane)) + redis.call('ZCARD', queueKey(lane, 'scheduled'))
     + tonumber(aside or 0)
@@ -38,20 +38,20 @@ local function standing(lane, aside)
   return total
 end
 
--- Submissions of one lane. A closed lane is in no index that consumers walk.
+-- Hints after submissions to one lane. A closed lane is in no index that consumers walk.
 local function hintSubmitted(lane, queue, level, arrivedUs, meta)
   local isOpen = opennessOf(lane, meta[4], meta[5], meta[6], now) ~= nil
   if queue ~= '' and isOpen and level then redis.call('ZADD', readyKey(queue), 'LT', rank(level, arrivedUs / 1000), lane) end
   return isOpen
 end
 
--- Places of the values of a job that is more than a payload, from the first of them on.
+-- Places of a job's further values, from the first one on.
 local places = {
   due = 0, unique = 1, jid = 2, lock = 3, lockMs = 4, batch = 5, tick = 6, tickMs = 7, fields = 8,
 }
 
--- Returns what there is in the place of a job whose values begin at `from`: minus the id of the job that it joined,
--- `ticked` or `locked`; nil where it may come.
+-- Returns the reason not to store the job with values from `from` on: minus the id of the job that it joined, `ticked`
+-- or `locked`; nil for none.
 local function foundInstead(lane, from, foreground)
   local unique, tick, lock = given[from + places.unique], given[from + places.tick], given[from + places.lock]
   local joined = unique ~= '' and join(lane, unique, foreground == 1) or nil
@@ -60,7 +60,7 @@ local function foundInstead(lane, from, foreground)
   if lock ~= '' and redis.call('EXISTS', uniqueLockKey(lane) .. ':' .. lock) == 1 then return 'locked' end
 end
 
--- Notes a stored job where it is looked for by its unique id, jid, tick or lock.
+-- Adds a stored job to the indexes: unique id, jid, tick and lock.
 local function noteIndexes(lane, id, from)
   local due, unique, jid, lock = given[from + places.due], given[from + places.unique], given[from + places.jid], given[from + places.lock]
   local tick = given[from + places.tick]
@@ -73,8 +73,8 @@ local function noteIndexes(lane, id, from)
   if jid ~= '' then noteJid(lane, id, jid) end
 end
 
--- Raises an error where another program has put something in the place of a queue that one of the jobs goes to: before
--- anything is stored, so that it refuses the lane as a whole.
+-- Raises an error if another program has put something in the place of a queue that one of the jobs goes to: before
+-- anything is stored, so that the lane is refused as a whole.
 local function needPlaces(lane, count, at)
   local needed = {}
   for _ = 1, count do
@@ -90,16 +90,16 @@ local function needPlaces(lane, count, at)
   end
 end
 
--- After a flush ids begin again: none may be taken for one of a job that the node has.
+-- After a flush ids begin again: none may be mistaken for one of the node's jobs.
 local function dropReused(lane, id)
   local at = keptAt[lane]
   if at and given[at] > 0 and id <= given[at + 3 * given[at] - 1] then keptAt[lane] = nil end
 end
 
--- The jobs of one lane, `count` of them from `at` on; `isKept`: 1 where the node has them for a while. Returns a list: 1 where others may have heard of them, else 0; 1
--- where consumers may take them, else 0; then per job its id; minus the id of the job that it joined; 0 where the queue
--- is full; `locked` where another job holds its lock; `unbatched` where its batch is not known; `ticked` where the
--- tick or a later one has its job.
+-- Stores the jobs of one lane, `count` of them from `at` on; `isKept`: 1 if the node keeps them. Returns a list: 1 if
+-- others may have heard of them, else 0; 1 if consumers may take them, else 0; then per job its id; minus the id of the
+-- job that it joined; 0 for a full queue; `locked`; `unbatched`: unknown batch; `ticked`: the tick or a later one has
+-- its job.
 local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   local meta = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'open', 'closed',
     'consumers', 'aside')

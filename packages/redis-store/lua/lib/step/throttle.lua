@@ -1,12 +1,11 @@
--- Limits of a queue. A throttle = { queue, concurrency (0: any), rate (jobs; 0: any),
--- per (ms), timeout (how long a job takes a slot, ms; 0: until it ends), perWorker (jobs of a worker; 0: any), worker
--- (who asks) }. Needs keys.lua.
+-- Limits of a queue. A throttle = { queue, concurrency (0: any), rate (jobs; 0: any), per (ms), timeout (how long a job
+-- takes a slot, ms; 0: until it ends), perWorker (jobs of a worker; 0: any), worker }. Needs keys.lua.
 
 local function slotOf(lane, id) return lane .. '\0' .. id end
 
 local function limitsSlots(throttle) return throttle.concurrency > 0 or throttle.perWorker > 0 end
 
--- Returns 1, or 0 where the slot was free.
+-- Returns 1, or 0 if the slot was free.
 local function freeSlot(queue, slot)
   if redis.call('ZREM', slotsKey(queue), slot) == 0 then return 0 end
   local worker = redis.call('HGET', slotWorkersKey(queue), slot)
@@ -42,7 +41,7 @@ local function hasNoSlot(throttle)
   return held >= throttle.perWorker
 end
 
--- Returns true where one more job may be handed out now. Where time alone makes room, `waitMs` is how long it takes.
+-- True if one more job may be handed out now. `waitMs`: how long until time alone makes room.
 local function mayTake(throttle, now)
   if not throttle then return true end
   if throttle.rate > 0 then
@@ -64,7 +63,7 @@ local function mayTake(throttle, now)
   return false
 end
 
--- A job takes a slot.
+-- Takes a slot for a job.
 local function takeSlot(throttle, slot, now)
   redis.call('ZADD', slotsKey(throttle.queue), now, slot)
   if throttle.perWorker == 0 then return end
