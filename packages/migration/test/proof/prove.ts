@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { gatewayWords } from '@crossgear/tools/gateway-program'
 import { RedisServer } from '@crossgear/tools/redis-server'
+import { env, startDoor } from './gateway.ts'
 import { lineOf, type ProofJob } from './jobs.ts'
 
 /** A source with jobs in it. */
@@ -21,6 +21,8 @@ export interface FilledSource {
   readonly isLive?: boolean
   /** True where nothing can be removed: the run that is killed is a copy as well. */
   readonly isCopyOnly?: boolean
+  /** Brings back what a killed run had taken and its server still keeps for it. */
+  readonly afterKill?: () => Promise<void>
   stop(): Promise<void>
 }
 
@@ -52,8 +54,6 @@ interface Ended {
 const lookEveryMs = 50
 const usualSeconds = 3
 const firstKillMs = 300
-/** Settings of the gateway are no part of it. */
-const env = { PATH: process.env['PATH'] }
 
 /**
  * Copies all of a source and verifies it; then moves it into an empty store, killed at random moments and run again, verifies
@@ -74,13 +74,18 @@ export async function prove(source: FilledSource, options: ProofOptions): Promis
     }
     const seconds = copied?.seconds ?? usualSeconds
     const killed = source.isCopyOnly ? sides : [...sides, '--move']
-    const kills = await runWithKills(killed, seconds, options, faults)
+    const kills = await runWithKills(source, killed, seconds, options, faults)
     await verified(['verify', ...killed], 'the move', faults)
     const drained = await drain(target, source, options.jobs)
     const { missing, odd, scheduled } = compared(drained, source, options.jobs)
-    if (missing > 0) faults.push(`${missing} jobs were not done`)
+    const functions = functionsOf(source, options.jobs)
+    if (missing.length > 0) {
+      const waiting = await countIn(target, functions, waitingKeys)
+      const first = `the first: ${missing[0]}; ${waiting} wait in the store`
+      faults.push(`${missing.length} jobs were not done, ${first}`)
+    }
     if (odd > 0) faults.push(`${odd} jobs were done that should not have been, or twice`)
-    const standing = await scheduledIn(target, functionsOf(source, options.jobs))
+    const standing = await countIn(target, functions, scheduledKeys)
     if (standing !== scheduled) faults.push(`${standing} of ${scheduled} are scheduled`)
     return {
       ...{ jobs: options.jobs, kills, drained: drained.length, scheduled: standing, faults },
@@ -93,6 +98,7 @@ export async function prove(source: FilledSource, options: ProofOptions): Promis
 
 /** Moves all of it, killed so many times: how often it was killed before its end. */
 async function runWithKills(
+  { afterKill }: FilledSource,
   sides: readonly string[],
   seconds: number,
   { kills }: ProofOptions,
@@ -104,9 +110,11 @@ async function runWithKills(
     const afterMs = firstKillMs + randomInt(Math.ceil(2 * eachMs))
     const { code } = await command('run', sides, afterMs)
     if (code === null) killed += 1
+    await afterKill?.()
   }
   const rest = await command('run', sides)
   if (rest.code !== 0) faults.push(`the move ends with ${rest.code}: ${last(rest.out)}`)
+  if (!/ 0 rejected/.test(rest.out)) faults.push(`the last run: ${last(rest.out)}`)
   return killed
 }
 
@@ -155,23 +163,15 @@ async function drain(
   source: FilledSource,
   jobs: number,
 ): Promise<readonly string[]> {
-  const doors = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', 'off']
-  const words = [...gatewayWords(), ...doors, '--redis-url', target.url]
-  const gateway = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'ignore'] })
-  const exited = once(gateway, 'exit')
+  const { port, stop } = await startDoor('gearman', target.url)
   try {
-    const port = await new Promise<string>((resolve, reject) => {
-      createInterface(gateway.stdout).on('line', (line) => {
-        const found = /"name":"gearman".*?"port":(\d+)/.exec(line)?.[1]
-        if (line.includes('"msg":"Ready."') && found !== undefined) resolve(found)
-      })
-      gateway.once('exit', (code) => reject(new Error(`the gateway ended with ${code}`)))
-    })
     const script = fileURLToPath(new URL('worker.php', import.meta.url))
     const names = [...functionsOf(source, jobs)].join()
     const outputs = await Promise.all(
       [1, 2].map(async () => {
-        const worker = spawn('php', [script, port, names], { stdio: ['ignore', 'pipe', 'ignore'] })
+        const worker = spawn('php', [script, String(port), names], {
+          stdio: ['ignore', 'pipe', 'ignore'],
+        })
         let out = ''
         worker.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
         await once(worker, 'close')
@@ -183,8 +183,7 @@ async function drain(
       .split('\n')
       .filter((line) => line !== '')
   } finally {
-    gateway.kill('SIGTERM')
-    await exited
+    await stop()
   }
 }
 
@@ -203,7 +202,7 @@ function compared(drained: readonly string[], { jobOf }: FilledSource, jobs: num
     if (left === 0) odd += 1
     else expected.set(line, left - 1)
   }
-  const missing = [...expected.values()].reduce((sum, left) => sum + left, 0)
+  const missing = [...expected].flatMap(([line, left]) => new Array<string>(left).fill(line))
   return { missing, odd, scheduled }
 }
 
@@ -211,13 +210,25 @@ function functionsOf({ jobOf }: FilledSource, jobs: number): ReadonlySet<string>
   return new Set(Array.from({ length: Math.min(jobs, 100) }, (_none, at) => jobOf(at).fn))
 }
 
-async function scheduledIn(target: RedisServer, functions: ReadonlySet<string>): Promise<number> {
+/** Keys of a lane, each with the command that counts what is in it. */
+type CountedKeys = (lane: string) => readonly (readonly [command: string, key: string])[]
+
+const scheduledKeys: CountedKeys = (lane) => [['ZCARD', `queue:${lane}:scheduled`]]
+const waitingKeys: CountedKeys = (lane) => [
+  ...['high', 'normal', 'low'].map((band) => ['LLEN', `queue:${lane}:${band}`] as const),
+  ['ZCARD', `xg:busy:${lane}`],
+]
+
+async function countIn(
+  target: RedisServer,
+  functions: ReadonlySet<string>,
+  keysOf: CountedKeys,
+): Promise<number> {
   let sum = 0
   const lanes = (await target.ask('HKEYS', 'xg:lanes')).split(',')
   for (const lane of lanes) {
-    if (functions.has(lane.split('@')[0] ?? '')) {
-      sum += Number(await target.ask('ZCARD', `queue:${lane}:scheduled`))
-    }
+    if (!functions.has(lane.split('@')[0] ?? '')) continue
+    for (const [command, key] of keysOf(lane)) sum += Number(await target.ask(command, key))
   }
   return sum
 }

@@ -17,6 +17,7 @@ import { Memcached } from '../support/memcached.ts'
 import { Postgres } from '../support/postgres.ts'
 import { withSidekiq } from '../support/sidekiq.ts'
 import { gearmanJob, inPieces, jsonJob, type ProofJob } from './jobs.ts'
+import { liveFaktory } from './live-faktory.ts'
 import type { FilledSource } from './prove.ts'
 
 type Fill = (jobs: number) => Promise<FilledSource>
@@ -141,6 +142,7 @@ export const sources: Readonly<Record<string, Fill>> = {
       stop: () => gearmand.stop(),
     }
   },
+  faktory: liveFaktory,
   'faktory+redis': async (jobs) => {
     const server = await RedisServer.start()
     const redis = server.connect()
