@@ -17,3 +17,5 @@ export { doubtRules, JournaledTarget, type DoubtRule } from './targets/journaled
 export { NdjsonTarget } from './targets/ndjson-target.ts'
 export { StoreTarget } from './targets/store-target.ts'
 export { verifyCopy, verifyMoved, type Verification } from './acts/verify.ts'
+export { pushTextOf } from './targets/faktory-carrier.ts'
+export { FaktoryConnection, FaktoryRefusal } from './sources/live/faktory-connection.ts'

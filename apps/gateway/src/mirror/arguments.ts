@@ -1,13 +1,12 @@
 import { MigrationError, serverTargetOf, type ServerTarget } from '@crossgear/migration'
 import { Command, CommanderError } from 'commander'
 import { maskStoreUrl, parseStoreUrl } from '../redis-server/store-address.ts'
-import { type Place, placeOf } from './place.ts'
+import { type Place, placeOf, type Protocol } from './place.ts'
 
 /** The checked command line. */
 export interface MirrorArguments {
   /** A server that clients are passed on to, or the address of a store to copy jobs from. */
   readonly from: Place | { readonly store: string; readonly name: string }
-  /** A Faktory server takes only copies of a store's jobs. */
   readonly to: Place | ServerTarget
   readonly config?: string
   readonly listen: Pick<Place, 'host' | 'port'>
@@ -23,7 +22,7 @@ interface Given {
   readonly from?: string
   readonly to?: string
   readonly config?: string
-  readonly listen: Pick<Place, 'host' | 'port'>
+  readonly listen?: Pick<Place, 'host' | 'port'>
   readonly functions?: string[]
   readonly percent: number
   readonly outstanding: number
@@ -32,7 +31,9 @@ interface Given {
   readonly json?: true
 }
 
-const here = 'gearman://127.0.0.1:4730'
+const here = { gearman: 'gearman://127.0.0.1:4730', faktory: 'faktory://127.0.0.1:7419' } as const
+/** Clients come there where --listen says nothing. */
+const usualListen = { gearman: 4731, faktory: 7421 } as const
 const mostOutstanding = 100_000
 const mostSeconds = 86_400
 const mostPayloadBytes = 64 * 1024 * 1024
@@ -40,8 +41,9 @@ const mostPayloadBytes = 64 * 1024 * 1024
 const HELP_AFTER = `
 --from a Crossgear store (any --redis-url of the gateway's): jobs that come to it by any door, or straight to Redis, are
 copied to --to, gearman://host:port or faktory://[:password@]host:port. No client is touched, and no door waits.
---from gearman://host:port: clients come to --listen. Their bytes go to that server and back, unchanged, and copies go to
-the Gearman server of --to. What a copy brings goes to nobody. Each side needs workers of its own: a copied job is done twice.
+--from gearman://host:port or faktory://host:port: clients come to --listen. Their bytes go to that server and back,
+unchanged, and copies go to --to, a server of the same protocol (faktory://[:password@]host:port). What a copy brings goes
+to nobody. Each side needs workers of its own: a copied job is done twice.
 
 Exit codes: 0 all results that were compared are equal, 1 usage, 2 a side cannot be reached at the start,
 3 differences found. Ctrl-C or TERM ends it: no new clients, no more copies; it waits 10 s at most for results.
@@ -63,7 +65,7 @@ export function readArguments(
     })
     .option(
       '--from <url>',
-      `the server that does the clients' jobs, or a Crossgear store (default: ${here})`,
+      `the server that does the clients' jobs, or a Crossgear store (default: ${here.gearman})`,
     )
     .option(
       '--config <file>',
@@ -71,12 +73,13 @@ export function readArguments(
     )
     .option(
       '--to <url>',
-      `the server that copies go to (default: ${here}); one of both must be given`,
+      `the server that copies go to (default: ${here.gearman}, of Faktory ${here.faktory}); one of both must be given`,
     )
-    .option('--listen <[host:]port>', 'where clients come to', listenOf, {
-      host: '127.0.0.1',
-      port: 4731,
-    })
+    .option(
+      '--listen <[host:]port>',
+      `where clients come to (default: 127.0.0.1:${usualListen.gearman}, of Faktory ${usualListen.faktory})`,
+      listenOf,
+    )
     .option('--functions <list>', 'names with commas between them (default: all)', namesOf)
     .option(
       '--percent <n>',
@@ -120,18 +123,12 @@ function checked(given: Given): MirrorArguments {
   if (given.from === undefined && given.to === undefined) {
     throw new MigrationError('USAGE', 'mirror needs --from or --to: see crossgear mirror --help.')
   }
-  const from = fromOf(given.from ?? here)
-  const faktory = given.to?.startsWith('faktory:') === true ? serverTargetOf(given.to) : undefined
-  const to = faktory ?? placeOf('--to', given.to ?? here)
-  if ('name' in to && from.name === to.name) {
-    throw new MigrationError('USAGE', `--from and --to are both ${to.name}.`)
-  }
-  if (faktory && !('store' in from)) {
-    const why = 'its producers hear no results to compare'
-    throw new MigrationError('USAGE', `--to a Faktory server needs a store as --from: ${why}.`)
-  }
+  const from = fromOf(given.from ?? here.gearman)
+  const to = toOf(from, given.to)
+  const port = 'store' in from ? usualListen.gearman : usualListen[from.protocol]
   return {
-    ...{ from, to, listen: given.listen, percent: given.percent },
+    ...{ from, to, percent: given.percent },
+    listen: given.listen ?? { host: '127.0.0.1', port },
     ...(given.config !== undefined && { config: given.config }),
     ...(given.functions && { functions: new Set(given.functions) }),
     mostOutstanding: given.outstanding,
@@ -142,9 +139,36 @@ function checked(given: Given): MirrorArguments {
 }
 
 function fromOf(address: string): MirrorArguments['from'] {
-  return parseStoreUrl(address) === undefined
-    ? placeOf('--from', address)
-    : { store: address, name: maskStoreUrl(address) }
+  if (parseStoreUrl(address) !== undefined) {
+    return { store: address, name: maskStoreUrl(address) }
+  }
+  const protocol = protocolOf(address)
+  if (protocol !== undefined) return placeOf('--from', address, protocol)
+  const forms = `a store's address, ${here.gearman} or ${here.faktory}`
+  throw new MigrationError('USAGE', `--from is ${address}: give ${forms}.`)
+}
+
+/** Copies of clients' jobs go to a server of their protocol. */
+function toOf(from: MirrorArguments['from'], given: string | undefined): MirrorArguments['to'] {
+  const usual = 'store' in from ? here.gearman : here[from.protocol]
+  const address = given ?? usual
+  const protocol = protocolOf(address)
+  if (!('store' in from) && protocol !== undefined && protocol !== from.protocol) {
+    const why = `clients of ${from.name} speak ${from.protocol}; from a store, copies go to either`
+    throw new MigrationError('USAGE', `--to is a ${protocol} server: ${why}.`)
+  }
+  const faktory = protocol === 'faktory' ? serverTargetOf(address) : undefined
+  const to = faktory ?? placeOf('--to', address, 'gearman')
+  const name = 'identity' in to ? to.identity : to.name
+  if (from.name === name) {
+    throw new MigrationError('USAGE', `--from and --to are both ${name}.`)
+  }
+  return to
+}
+
+function protocolOf(address: string): Protocol | undefined {
+  const scheme = /^[a-z]+(?=:)/.exec(address)?.[0]
+  return scheme === 'gearman' || scheme === 'faktory' ? scheme : undefined
 }
 
 function listenOf(text: string): Pick<Place, 'host' | 'port'> {

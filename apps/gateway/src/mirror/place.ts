@@ -2,26 +2,29 @@ import { MigrationError } from '@crossgear/migration'
 
 /** Host and port of a server. */
 export interface Place {
+  readonly protocol: Protocol
   readonly host: string
   readonly port: number
   /** Name for messages. */
   readonly name: string
 }
 
-const usualPort = 4730
+/** Protocols of servers that clients are passed on to, and their ports. */
+const usualPorts = { gearman: 4730, faktory: 7419 } as const
+export type Protocol = keyof typeof usualPorts
 
-/** Parses `gearman://host:port`. Throws a MigrationError. */
-export function placeOf(option: string, address: string): Place {
+/** Reads `gearman://host:port` or `faktory://host:port`. Throws a MigrationError. */
+export function placeOf(option: string, address: string, protocol: Protocol): Place {
   try {
     const url = new URL(address)
-    if (url.protocol !== 'gearman:' || url.search !== '' || url.pathname.length > 1) {
+    if (url.protocol !== `${protocol}:` || url.search !== '' || url.pathname.length > 1) {
       throw new Error('it is another kind of address')
     }
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1'
-    const port = url.port === '' ? usualPort : Number(url.port)
-    return { host, port, name: `gearman://${url.hostname || host}:${port}` }
+    const port = url.port === '' ? usualPorts[protocol] : Number(url.port)
+    return { protocol, host, port, name: `${protocol}://${url.hostname || host}:${port}` }
   } catch (error) {
-    throw new MigrationError('USAGE', `${option} is ${address}: give gearman://host:port.`, {
+    throw new MigrationError('USAGE', `${option} is ${address}: give ${protocol}://host:port.`, {
       cause: error,
     })
   }

@@ -2,10 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { exitCodes, MigrationError } from '@crossgear/migration'
 import type { ConfigSources } from '../config/load-config.ts'
 import { type MirrorArguments, readArguments } from './arguments.ts'
+import { Mirror } from './clients/mirror.ts'
 import type { Difference } from './results/comparisons.ts'
-import type { MirrorCounts } from './counts.ts'
+import { type MirrorCounts, noCounts } from './counts.ts'
+import { FaktorySide } from './faktory/faktory-side.ts'
+import { GearmanSide } from './gearman/gearman-side.ts'
 import { openFromStore } from './store/from-store.ts'
-import { Mirror } from './gearman/mirror.ts'
 
 export interface MirrorSurroundings {
   readonly env?: ConfigSources['env']
@@ -76,14 +78,18 @@ async function open(
     report.listening(from.name, nameOf(to))
     return mirror
   }
-  if (!('port' in to)) throw new TypeError('a server of clients copies to a place')
-  const mirror = new Mirror({ ...options, from, to })
-  report.ready(await mirror.open(), from.name, to.name)
+  const counts = noCounts()
+  const side =
+    'identity' in to
+      ? new FaktorySide({ ...options, from, to, counts })
+      : new GearmanSide({ ...options, from, to, counts })
+  const mirror = new Mirror({ from, to: nameOf(to), listen: given.listen, side, counts })
+  report.ready(await mirror.open(), from.name, nameOf(to))
   return mirror
 }
 
 function nameOf(to: MirrorArguments['to']): string {
-  return 'port' in to ? to.name : to.identity
+  return 'identity' in to ? to.identity : to.name
 }
 
 /** Reports a mirror to a person or a program. */

@@ -224,7 +224,8 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       const cases = [
         [[], 1, 'mirror needs --from or --to'],
         [['--from', here, '--to', here], 1, '--from and --to are both'],
-        [['--from', 'faktory://x'], 1, '--from is faktory://x: give gearman://host:port'],
+        [['--from', 'http://x'], 1, "--from is http://x: give a store's address, gearman://"],
+        [['--from', 'gearman://x/y'], 1, '--from is gearman://x/y: give gearman://host:port'],
         [['--from', here, '--to', nobody, '--percent', '0'], 1, '--percent is 0: give 0.01 to 100'],
         [['--from', here, '--to', nobody, '--functions', ','], 1, '--functions is empty'],
         [['--from', here, '--to', nobody, '--listen', 'x'], 1, '--listen is x'],

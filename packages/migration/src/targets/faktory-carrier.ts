@@ -65,19 +65,23 @@ export class FaktoryCarrier implements Carrier {
 
   /** Its error is given back: the answers before it count. */
   #push(record: JobRecord): Promise<Error | undefined> {
-    const { fn, state, dueAtMs } = record
-    const queue = record.queue ?? this.#names.home(fn)
-    const isTimed = dueAtMs !== undefined && state !== 'working'
-    const text = faktoryOfRecord(record, queue, {
-      jobtype: JSON.stringify(fn),
-      queue: JSON.stringify(queue),
-      ...(isTimed && { at: JSON.stringify(formatRfc3339(dueAtMs)) }),
-    })
-    return this.#connection.ask('PUSH', text).then(
+    return this.#connection.ask('PUSH', pushTextOf(record, this.#names)).then(
       () => undefined,
       (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
     )
   }
+}
+
+/** The job that is pushed for a record, JSON. `names`: to which queue one goes that names none. */
+export function pushTextOf(record: JobRecord, names: LaneNames): string {
+  const { fn, state, dueAtMs } = record
+  const queue = record.queue ?? names.home(fn)
+  const isTimed = dueAtMs !== undefined && state !== 'working'
+  return faktoryOfRecord(record, queue, {
+    jobtype: JSON.stringify(fn),
+    queue: JSON.stringify(queue),
+    ...(isTimed && { at: JSON.stringify(formatRfc3339(dueAtMs)) }),
+  })
 }
 
 /** Parts of a job that no Faktory server can be told. */

@@ -10,10 +10,10 @@ interface ServerKind {
   readonly shown: string
   readonly usualPort: number
   readonly faultOf: (record: JobRecord) => Fault | undefined
-  readonly open: (place: Place, names: LaneNames) => Promise<Carrier>
+  readonly open: (place: ServerPlace, names: LaneNames) => Promise<Carrier>
 }
 
-interface Place {
+interface ServerPlace {
   readonly host: string
   readonly port: number
   readonly password?: string
@@ -43,6 +43,7 @@ export const serverForms: readonly string[] = Object.values(kinds).map(({ shown 
 export interface ServerTarget {
   /** Its address without a password. */
   readonly identity: string
+  readonly place: ServerPlace
   /** Parts of a job that its protocol cannot say. */
   faultOf(record: JobRecord): Fault | undefined
   open(names: LaneNames): Promise<Carrier>
@@ -55,10 +56,10 @@ export function serverTargetOf(address: string | undefined): ServerTarget | unde
   if (address === undefined || !kind) return undefined
   const place = placeOf(address, scheme, kind)
   const { identity } = place
-  return { identity, faultOf: kind.faultOf, open: (names) => kind.open(place, names) }
+  return { identity, place, faultOf: kind.faultOf, open: (names) => kind.open(place, names) }
 }
 
-function placeOf(address: string, scheme: string, { shown, usualPort }: ServerKind): Place {
+function placeOf(address: string, scheme: string, { shown, usualPort }: ServerKind): ServerPlace {
   try {
     const url = new URL(address)
     if (url.search !== '' || url.pathname.length > 1) throw new Error('it has more than that')

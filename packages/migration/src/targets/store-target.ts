@@ -81,11 +81,11 @@ export class StoreTarget implements Target, Ledger {
   }
 
   progress(name: string): Promise<Readonly<Record<string, string>>> {
-    return reaching(side, () => this.#redis.imports.progress(name))
+    return reaching(side, () => this.#redis.imports.migrations.progress(name))
   }
 
   saveProgress(name: string, fields: Readonly<Record<string, string>>): Promise<void> {
-    return reaching(side, () => this.#redis.imports.saveProgress(name, fields))
+    return reaching(side, () => this.#redis.imports.migrations.saveProgress(name, fields))
   }
 
   close(): Promise<void> {
@@ -136,7 +136,7 @@ export class StoreTarget implements Target, Ledger {
     const mark = isFaktory ? `${lane}\0open` : lane
     if (this.#lanes.has(mark)) return
     // A rollback finds the jobs of a lane that was noted before its first job came.
-    await this.#redis.imports.saveProgress(this.#name, { [`lane:${lane}`]: '1' })
+    await this.#redis.imports.migrations.saveProgress(this.#name, { [`lane:${lane}`]: '1' })
     await this.#redis.registerLane(lane)
     if (isFaktory) await this.#redis.openLane(lane)
     this.#lanes.add(mark)

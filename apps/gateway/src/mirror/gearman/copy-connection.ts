@@ -6,10 +6,10 @@ import type { MirrorCounts } from '../counts.ts'
 import { Handles } from '../results/handles.ts'
 import { PacketTap, type TappedPacket } from './packet-tap.ts'
 import type { Place } from '../place.ts'
+import { Reconnection } from '../reconnection.ts'
 import { answers, encodeCopy } from './submission.ts'
 
-const againAfterMs = 1_000
-/** Most bytes kept for a server that does not read. */
+/** More than that is not kept for a server that does not read. */
 const mostUnsentBytes = 8 * 1024 * 1024
 const mostAsked = 10_000
 
@@ -31,13 +31,13 @@ export interface CopyOptions {
 export class CopyConnection {
   readonly #options: CopyOptions
   #socket: Socket | undefined
-  #again: ReturnType<typeof setTimeout> | undefined
-  #isEnded = false
+  readonly #reconnection: Reconnection
   #asked: Asked[] = []
   #handles: Handles
 
   constructor(options: CopyOptions) {
     this.#options = options
+    this.#reconnection = new Reconnection(() => this.open(), options.onChange)
     this.#handles = new Handles('copy', options.comparisons)
   }
 
@@ -89,8 +89,7 @@ export class CopyConnection {
   }
 
   end(): void {
-    this.#isEnded = true
-    clearTimeout(this.#again)
+    this.#reconnection.end()
     this.#socket?.destroy()
   }
 
@@ -125,17 +124,6 @@ export class CopyConnection {
     this.#socket = undefined
     for (const asked of this.#asked.splice(0)) if (asked !== 'option') this.#refuse(asked)
     this.#handles.dropAll()
-    if (this.#isEnded) return
-    this.#options.onChange(error)
-    this.#retry()
-  }
-
-  #retry(): void {
-    this.#again = setTimeout(() => {
-      this.open().then(
-        () => this.#options.onChange(),
-        () => this.#retry(),
-      )
-    }, againAfterMs)
+    this.#reconnection.lost(error)
   }
 }

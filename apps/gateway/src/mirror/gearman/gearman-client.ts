@@ -1,5 +1,7 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { PacketName } from '@crossgear/gearman-codec'
+import type { PassedClient } from '../clients/copy-side.ts'
+import { PassedConnection, type Tap } from '../clients/passed-connection.ts'
 import type { Comparison } from '../results/comparison.ts'
 import type { Comparisons } from '../results/comparisons.ts'
 import type { MirrorCounts } from '../counts.ts'
@@ -20,7 +22,7 @@ interface Asked {
   readonly comparison: Comparison | undefined
 }
 
-export interface ClientOptions {
+export interface GearmanClientOptions {
   /** The server that does the client's jobs. */
   readonly place: Place
   readonly keptBytes: number
@@ -31,11 +33,10 @@ export interface ClientOptions {
   readonly onClose: () => void
 }
 
-/** A client and its server; passes every byte on unchanged. */
-export class ClientConnection {
-  readonly #client: Socket
-  readonly #server: Socket
-  readonly #options: ClientOptions
+/** A Gearman client whose submissions and results are read as they go by. */
+export class GearmanClient implements PassedClient {
+  readonly #connection: PassedConnection
+  readonly #options: GearmanClientOptions
   readonly #handles: Handles
   /** Unanswered requests. */
   #asked: Asked[] = []
@@ -43,31 +44,15 @@ export class ClientConnection {
   readonly #waited = new Set<string>()
   #isRead = true
 
-  constructor(client: Socket, options: ClientOptions) {
-    this.#client = client
+  constructor(client: Socket, options: GearmanClientOptions) {
     this.#options = options
     this.#handles = new Handles('original', options.comparisons)
-    this.#server = connect(options.place.port, options.place.host)
-    this.#pass(
-      client,
-      this.#server,
-      this.#tap('REQ', requests, (packet) => this.#ask(packet)),
-    )
-    this.#pass(
-      this.#server,
-      client,
-      this.#tap('RES', replies, (packet) => this.#answer(packet)),
-    )
-    let open = 2
-    for (const socket of [client, this.#server]) {
-      socket.setNoDelay(true)
-      socket.on('error', () => this.end())
-      socket.on('close', () => {
-        open -= 1
-        this.end()
-        if (open === 0) this.#forget()
-      })
-    }
+    this.#connection = new PassedConnection(client, {
+      place: options.place,
+      fromClient: this.#tap('REQ', requests, (packet) => this.#ask(packet)),
+      fromServer: this.#tap('RES', replies, (packet) => this.#answer(packet)),
+      onClose: () => this.#forget(),
+    })
   }
 
   /** True if the client visibly waits for nothing. */
@@ -76,30 +61,22 @@ export class ClientConnection {
   }
 
   end(): void {
-    this.#client.destroySoon()
-    this.#server.destroySoon()
-  }
-
-  /** Passes bytes on; reads no faster than the other end takes them. */
-  #pass(from: Socket, to: Socket, tap: PacketTap): void {
-    from.on('data', (chunk: Buffer) => {
-      if (!to.write(chunk)) {
-        from.pause()
-        to.once('drain', () => from.resume())
-      }
-      if (!this.#isRead) return
-      tap.push(chunk)
-      if (tap.isBroken || this.#asked.length + this.#waited.size > mostAsked) this.#stopReading()
-    })
-    from.on('end', () => to.end())
+    this.#connection.end()
   }
 
   #tap(
     magic: 'REQ' | 'RES',
     names: ReadonlySet<PacketName>,
     onPacket: (packet: TappedPacket) => void,
-  ): PacketTap {
-    return new PacketTap({ magic, names, keptBytes: this.#options.keptBytes, onPacket })
+  ): Tap {
+    const tap = new PacketTap({ magic, names, keptBytes: this.#options.keptBytes, onPacket })
+    return {
+      push: (chunk) => {
+        if (!this.#isRead) return
+        tap.push(chunk)
+        if (tap.isBroken || this.#asked.length + this.#waited.size > mostAsked) this.#stopReading()
+      },
+    }
   }
 
   #ask(packet: TappedPacket): void {

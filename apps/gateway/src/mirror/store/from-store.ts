@@ -30,9 +30,9 @@ export async function openFromStore(
   const opened = await openTargetStore({ ...given, to: from.store }, env)
   const { store, names } = opened
   const sinkOf: StoreMirrorOptions['sinkOf'] = (comparisons, counts) =>
-    'port' in to
-      ? new GearmanSink({ place: to, comparisons, counts, onChange })
-      : new FaktorySink({ server: to, names, source: from.name, counts, onChange })
+    'identity' in to
+      ? new FaktorySink({ place: to.place, names, source: from.name, counts, onChange })
+      : new GearmanSink({ place: to, comparisons, counts, onChange })
   const mirror = new StoreMirror({ ...given, store, names, sinkOf, onTrouble })
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
@@ -44,7 +44,7 @@ export async function openFromStore(
   } catch (error) {
     await close()
     if (error instanceof MigrationError) throw error
-    const where = 'port' in to ? to.name : to.identity
+    const where = 'identity' in to ? to.identity : to.name
     throw new MigrationError('UNREACHABLE', `${where}: ${lineOf(error)}.`, { cause: error })
   }
   return { counts: mirror.counts, wind: () => mirror.wind(), close }

@@ -1,0 +1,123 @@
+import { isUtf8 } from 'node:buffer'
+import type { Socket } from 'node:net'
+import {
+  defaultMaxJobs,
+  FwpError,
+  parseCommand,
+  parseJobText,
+  scanArray,
+} from '@crossgear/fwp-codec'
+import type { ServerTarget } from '@crossgear/migration'
+import type { CopySide, PassedClient } from '../clients/copy-side.ts'
+import type { MirrorCounts } from '../counts.ts'
+import type { Place } from '../place.ts'
+import { Share } from '../share.ts'
+import { FaktoryClient } from './faktory-client.ts'
+import { FaktoryPushes } from './faktory-pushes.ts'
+
+/** Of a PUSHB, beyond what one job may have. */
+const batchBytes = 8 * 1024 * 1024
+
+export interface FaktorySideOptions {
+  readonly from: Place
+  readonly to: ServerTarget
+  /** Job types that are copied. All. */
+  readonly functions?: ReadonlySet<string>
+  /** Of their jobs, 0 to 100. */
+  readonly percent: number
+  readonly maxPayloadBytes: number
+  readonly counts: MirrorCounts
+  /** The other side went away, or is back where there is no error. */
+  readonly onChange: (error?: Error) => void
+}
+
+/** Pushes copies of what Faktory producers push to another Faktory server. Producers hear no results, so none are compared. */
+export class FaktorySide implements CopySide {
+  readonly #options: FaktorySideOptions
+  readonly #pushes: FaktoryPushes
+  readonly #share: Share
+  #isCopying = true
+
+  constructor(options: FaktorySideOptions) {
+    const { to, counts, onChange } = options
+    this.#options = options
+    this.#share = new Share(options.percent)
+    this.#pushes = new FaktoryPushes({ place: to.place, counts, onChange })
+  }
+
+  get isIdle(): boolean {
+    return this.#pushes.asked === 0
+  }
+
+  open(): Promise<void> {
+    return this.#pushes.open()
+  }
+
+  accept(client: Socket, onClose: () => void): PassedClient {
+    const { from, maxPayloadBytes } = this.#options
+    return new FaktoryClient(client, {
+      ...{ place: from, keptBytes: maxPayloadBytes + batchBytes, onClose },
+      onLine: (line, isCut) => this.#read(line, isCut),
+    })
+  }
+
+  stop(): void {
+    this.#isCopying = false
+  }
+
+  sweep(): void {
+    // Nothing waits for a result.
+  }
+
+  close(): void {
+    this.#pushes.end()
+  }
+
+  #read(line: Buffer, isCut: boolean): void {
+    const command = parseCommand(line)
+    if (!this.#isCopying || (command.verb !== 'PUSH' && command.verb !== 'PUSHB')) return
+    if (isCut) {
+      this.#options.counts.seen += 1
+      this.#options.counts.tooLong += 1
+      return
+    }
+    for (const text of jobTexts(command.verb, command.argument)) this.#copy(text)
+  }
+
+  #copy(text: string): void {
+    const { functions, counts, maxPayloadBytes } = this.#options
+    const fn = jobtypeOf(text)
+    if (fn === undefined || functions?.has(fn) === false) return
+    counts.seen += 1
+    if (!this.#share.take()) return
+    const isLong = Buffer.byteLength(text) > maxPayloadBytes
+    if (isLong || !this.#pushes.isReady) {
+      counts[isLong ? 'tooLong' : 'skipped'] += 1
+      return
+    }
+    counts.copied += 1
+    this.#pushes.send(text)
+  }
+}
+
+/** The jobs of a push as they are written; none where the server will refuse all of it. */
+function jobTexts(verb: 'PUSH' | 'PUSHB', argument: Buffer): readonly string[] {
+  if (!isUtf8(argument)) return []
+  const text = argument.toString()
+  try {
+    return verb === 'PUSH' ? [text] : scanArray(text, defaultMaxJobs, true)
+  } catch (error) {
+    if (error instanceof FwpError) return []
+    throw error
+  }
+}
+
+/** Undefined for a job that the server will refuse. */
+function jobtypeOf(text: string): string | undefined {
+  try {
+    return parseJobText(text).jobtype
+  } catch (error) {
+    if (error instanceof FwpError) return undefined
+    throw error
+  }
+}

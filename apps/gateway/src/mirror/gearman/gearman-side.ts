@@ -1,0 +1,100 @@
+import type { Socket } from 'node:net'
+import type { CopySide, PassedClient } from '../clients/copy-side.ts'
+import type { MirrorCounts } from '../counts.ts'
+import type { Place } from '../place.ts'
+import type { Comparison } from '../results/comparison.ts'
+import { Comparisons, type Difference } from '../results/comparisons.ts'
+import { Share } from '../share.ts'
+import { CopyConnection } from './copy-connection.ts'
+import { GearmanClient } from './gearman-client.ts'
+import type { TappedPacket } from './packet-tap.ts'
+import { functionOf, isBackground, workNames } from './submission.ts'
+
+export interface GearmanSideOptions {
+  readonly from: Place
+  readonly to: Place
+  /** Functions that are copied. All. */
+  readonly functions?: ReadonlySet<string>
+  /** Of their jobs, 0 to 100. */
+  readonly percent: number
+  /** Foreground copies without a result, at most. */
+  readonly mostOutstanding: number
+  readonly timeoutMs: number
+  readonly maxPayloadBytes: number
+  readonly counts: MirrorCounts
+  readonly onDifference: (difference: Difference) => void
+  /** The other side went away, or is back where there is no error. */
+  readonly onChange: (error?: Error) => void
+}
+
+/**
+ * Submits copies of Gearman clients' jobs to another Gearman server. Results of copies are compared and counted, and go to
+ * nobody.
+ */
+export class GearmanSide implements CopySide {
+  readonly #options: GearmanSideOptions
+  readonly #comparisons: Comparisons
+  readonly #copies: CopyConnection
+  readonly #share: Share
+  #isCopying = true
+
+  constructor(options: GearmanSideOptions) {
+    this.#options = options
+    this.#share = new Share(options.percent)
+    const { counts, mostOutstanding: most, timeoutMs, onDifference, onChange } = options
+    this.#comparisons = new Comparisons({ most, timeoutMs, counts, onDifference })
+    this.#copies = new CopyConnection({
+      ...{ place: options.to, comparisons: this.#comparisons, counts, onChange },
+      keptBytes: options.maxPayloadBytes,
+      resultNames: workNames,
+    })
+  }
+
+  get isIdle(): boolean {
+    return this.#comparisons.size === 0 && this.#copies.asked === 0
+  }
+
+  open(): Promise<void> {
+    return this.#copies.open()
+  }
+
+  accept(client: Socket, onClose: () => void): PassedClient {
+    const { from, maxPayloadBytes, counts } = this.#options
+    return new GearmanClient(client, {
+      ...{ place: from, keptBytes: maxPayloadBytes, comparisons: this.#comparisons, counts },
+      copy: (packet) => this.#copy(packet),
+      onClose,
+    })
+  }
+
+  stop(): void {
+    this.#isCopying = false
+  }
+
+  sweep(nowMs: number): void {
+    this.#comparisons.sweep(nowMs)
+  }
+
+  close(): void {
+    this.#comparisons.dropAll()
+    this.#copies.end()
+  }
+
+  #copy(packet: TappedPacket): Comparison | undefined {
+    const fn = functionOf(packet)
+    const { functions, counts } = this.#options
+    if (!this.#isCopying || functions?.has(fn) === false) return undefined
+    counts.seen += 1
+    if (!this.#share.take()) return undefined
+    const isWaited = !isBackground(packet.name)
+    const isLate = !this.#copies.isReady || (isWaited && this.#comparisons.isFull)
+    if (isLate || packet.isCut) {
+      counts[packet.isCut ? 'tooLong' : 'skipped'] += 1
+      return undefined
+    }
+    counts.copied += 1
+    const comparison = isWaited ? this.#comparisons.begin(fn, Date.now()) : undefined
+    this.#copies.send(packet, comparison)
+    return comparison
+  }
+}
