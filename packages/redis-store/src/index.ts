@@ -8,6 +8,7 @@ export {
 export type { CallObserver } from './connection/call-observer.ts'
 export { type Durability } from './connection/durability.ts'
 export type { ImportNote } from './imports/import-note.ts'
+export type { MigrationNotes, NotedMigration } from './imports/migration-notes.ts'
 export type { ImportedJob, ImportResult, RedisImports, StandingJob } from './imports/imports.ts'
 export { jobOf } from './jobs/job-hash.ts'
 export { StoreKeys } from './keys.ts'

@@ -12,6 +12,8 @@ export class StoreKeys extends Keys {
   readonly events: string
   readonly #batch: string
   readonly #held: string
+  /** Names of migrations, the one that was noted last first. */
+  readonly migrations: string
   readonly #migration: string
   readonly #nodeChannels: string
 
@@ -32,6 +34,7 @@ export class StoreKeys extends Keys {
     this.indexed = `${broker}:indexed`
     this.#batch = `${broker}:batch`
     this.#migration = `${broker}:migration`
+    this.migrations = `${broker}:migrations`
     this.events = `xg:events:${database}`
     this.#nodeChannels = `xg:node:${database}`
   }

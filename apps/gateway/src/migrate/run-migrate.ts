@@ -125,7 +125,7 @@ async function verify(context: Context): Promise<number> {
     const { store, names } = opened
     try {
       const parts = { imports: store.imports, names, options }
-      const { mode } = await store.imports.progress(options.name)
+      const { mode } = await store.imports.migrations.progress(options.name)
       const isMoved = given.isMove || mode === 'move'
       const found = isMoved
         ? await verifyMoved(parts)

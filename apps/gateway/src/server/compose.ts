@@ -124,6 +124,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     figures: new GatewayFigures({
       ...{ metrics, scheduler, doors, node, version: parts.version, store: store.kind },
       gearmandVersion: gearmandVersions[config.gearmandVersion].number,
+      migrations: redisStore.imports.migrations,
       queues: config.metricsFunctions,
       ...(faktory && { faktory }),
     }),

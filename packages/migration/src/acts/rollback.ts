@@ -42,7 +42,9 @@ export async function rollback(parts: RollbackParts): Promise<RollbackCounts> {
   if (lanes.length === 0) {
     throw new MigrationError('USAGE', `There is no migration ${name} in the target store.`)
   }
-  const { mode, state } = await reaching('The target store', () => imports.progress(name))
+  const { mode, state } = await reaching('The target store', () =>
+    imports.migrations.progress(name),
+  )
   if (mode === 'move' && state !== 'done') {
     const advice = 'let the same run go on to its end first'
     throw new MigrationError('USAGE', `The migration ${name} is half done: ${advice}.`)
@@ -61,7 +63,7 @@ export async function rollback(parts: RollbackParts): Promise<RollbackCounts> {
     }
   }
   await reaching('The target store', () =>
-    imports.saveProgress(name, { state: 'done', cursor: '' }),
+    imports.migrations.saveProgress(name, { state: 'done', cursor: '' }),
   )
   return counts
 }

@@ -46,6 +46,11 @@ export interface RunParts {
 /** Pages that are on their way while another one is read. */
 const pagesAhead = 3
 
+const noCounts: RunCounts = {
+  ...{ read: 0, created: 0, known: 0, joined: 0 },
+  ...{ repeated: 0, rejected: 0, leftOut: 0, removed: 0 },
+}
+
 type Counts = { -readonly [Name in keyof RunCounts]: RunCounts[Name] }
 
 /** How a run ended. */
@@ -62,21 +67,13 @@ export interface RunResult {
 export async function run(parts: RunParts): Promise<RunResult> {
   const { source, target, options, ledger, signal } = parts
   checkOptions(parts)
-  const counts: Counts = {
-    ...{
-      read: 0,
-      created: 0,
-      known: 0,
-      joined: 0,
-      repeated: 0,
-      rejected: 0,
-      leftOut: 0,
-      removed: 0,
-    },
-  }
+  const counts: Counts = { ...noCounts }
   const saved = (await ledger?.progress(options.name)) ?? {}
   checkSource(saved, source, options.name)
   const isFirst = saved['state'] === undefined || saved['state'] === 'done'
+  const earlier = isFirst ? undefined : saved['counts']
+  /** As it is noted, with what earlier runs of an unfinished migration counted. */
+  const counted = (): { readonly counts: string } => ({ counts: sumText(counts, earlier) })
   // In a source that changes, also by removals, a cursor does not name the same place twice.
   const isSteady = !options.isMove && !options.isWhileLive && !source.isLive
   const after = isFirst || !isSteady ? undefined : saved['cursor']
@@ -87,7 +84,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
     source: source.identity,
     mode: options.isMove ? 'move' : 'copy',
     state: 'running',
-    ...(isFirst && { started: new Date().toISOString(), cursor: '' }),
+    ...(isFirst && { started: new Date().toISOString(), cursor: '', ...counted() }),
   })
   const isMoving = options.isMove === true && !options.isDryRun
   // A run that was killed may have removed these and not said so: what comes under their names now is other jobs.
@@ -96,22 +93,22 @@ export async function run(parts: RunParts): Promise<RunResult> {
   const pages = source.pages(after === '' ? undefined : after, boundsOf(options))
   const isAhead = isSteady && target.takesPagesAhead === true
   const underWay = new InOrder(isAhead ? pagesAhead : 0)
-  const cursors = new LatestNote((cursor: string) =>
-    note({ cursor, updated: new Date().toISOString() }),
+  const pageNotes = new LatestNote((fields: { readonly cursor: string; readonly counts: string }) =>
+    note({ ...fields, updated: new Date().toISOString() }),
   )
   const settle = async (): Promise<void> => {
     await underWay.end()
-    await cursors.end()
+    await pageNotes.end()
   }
   for await (const page of isSteady ? aheadOf(pages) : pages) {
     const moving = movePage(page, parts, counts)
     await underWay.add(moving, () => {
-      cursors.add(page.cursor)
+      pageNotes.add({ cursor: page.cursor, ...counted() })
       parts.onProgress?.(counts)
     })
     if (signal?.aborted) {
       await settle()
-      await note({ state: 'stopped' })
+      await note({ state: 'stopped', ...counted() })
       return { counts, isStopped: true }
     }
     await keepRate(counts.read, startedMs, options.ratePerSecond)
@@ -120,7 +117,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
   // A killed run had removed these and not noted it: the source has none of it now.
   if (isMoving && !isFirst) await target.movedAll()
   if (isMoving) await source.forgetRemoved?.()
-  await note({ state: 'done' })
+  await note({ state: 'done', ...counted() })
   return { counts, isStopped: false }
 }
 
@@ -195,4 +192,13 @@ async function keepRate(jobs: number, startedMs: number, perSecond?: number): Pr
   if (perSecond === undefined) return
   const earlyMs = startedMs + (jobs * 1000) / perSecond - Date.now()
   if (earlyMs > 0) await delay(earlyMs)
+}
+
+/** Counts as JSON, with earlier ones, JSON as well, added. */
+function sumText(counts: RunCounts, earlier = '{}'): string {
+  const before = JSON.parse(earlier) as Partial<RunCounts>
+  const names = Object.keys(counts) as readonly (keyof RunCounts)[]
+  return JSON.stringify(
+    Object.fromEntries(names.map((name) => [name, counts[name] + (before[name] ?? 0)])),
+  )
 }

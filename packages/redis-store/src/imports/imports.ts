@@ -5,10 +5,9 @@ import { jobOf } from '../jobs/job-hash.ts'
 import { unpack } from '../scripts/packed.ts'
 import type { ScriptArgument } from '../scripts/scripts.ts'
 import { noteOf, type ImportNote } from './import-note.ts'
+import { importKeptSeconds, MigrationNotes } from './migration-notes.ts'
 import { NoteRenewals } from './note-renewals.ts'
 
-/** Retention of notes on imported jobs after the last one of their kind, seconds: 30 days. */
-export const importKeptSeconds = 30 * 24 * 3600
 /** Jobs per step: some 2 ms of the store's time. */
 const jobsPerStep = 100
 /** Payload bytes read at once. */
@@ -70,6 +69,8 @@ const undoResults: readonly UndoResult[] = ['begun', 'done', 'changed']
 
 /** Imports jobs from other systems, each once, and keeps the progress of migrations. */
 export class RedisImports {
+  /** How far migrations are. */
+  readonly migrations: MigrationNotes
   readonly #context: RedisContext
   readonly #deadPerLane: number
   readonly #renewals = new NoteRenewals()
@@ -80,6 +81,7 @@ export class RedisImports {
   #isSole = false
 
   constructor(context: RedisContext, bounds: { readonly deadPerLane: number }) {
+    this.migrations = new MigrationNotes(context)
     this.#context = context
     this.#deadPerLane = bounds.deadPerLane
   }
@@ -180,22 +182,6 @@ export class RedisImports {
     for (const { note, failure } of requests) args.push(note.importId, note.value, failure ?? '')
     const digits = String(await run('import-undo', [keys.uid(lane)], args))
     return Array.from(digits, (digit) => undoResults[Number(digit)] ?? 'changed')
-  }
-
-  /** The saved fields of a migration; empty if it is unknown. */
-  progress(name: string): Promise<Record<string, string>> {
-    const { call, redis, keys } = this.#context
-    return call(() => redis.hgetall(keys.migration(name)))
-  }
-
-  /** Saves fields of a migration; they expire 30 days after the last change. */
-  async saveProgress(name: string, fields: Readonly<Record<string, string>>): Promise<void> {
-    const { keys } = this.#context
-    const key = keys.migration(name)
-    await this.#context.pipeline((pipeline) => {
-      pipeline.hset(key, fields)
-      pipeline.expire(key, importKeptSeconds)
-    })
   }
 
   async #step(lane: string, tag: Buffer, jobs: readonly ImportedJob[]): Promise<ImportResult[]> {

@@ -209,12 +209,28 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
 
   test('notes and progress have an end', async () => {
     await store.imports.store('mail', tag, [imported('a')])
-    await store.imports.saveProgress('m1', { cursor: '7' })
-    expect(await store.imports.progress('m1')).toEqual({ cursor: '7' })
+    await store.imports.migrations.saveProgress('m1', { cursor: '7' })
+    expect(await store.imports.migrations.progress('m1')).toEqual({ cursor: '7' })
     const keys = new StoreKeys(world.redis.isCluster)
     const ofA = keys.imported('mail', imported('a').importId[0] ?? 0)
     for (const key of [keys.migration('m1'), ofA]) {
       expect(await world.redis.ttl(key)).toBeGreaterThan(29 * 24 * 3600)
     }
+  })
+
+  test('the 20 migrations that were noted last are listed, each once', async () => {
+    const { migrations } = store.imports
+    for (let at = 0; at < 25; at += 1) await migrations.saveProgress(`m${at}`, { at: `${at}` })
+    await migrations.saveProgress('m10', { state: 'done' })
+    const found = await migrations.latest(['at', 'state', 'other'])
+    expect(found.map(({ name }) => name).slice(0, 3)).toEqual(['m10', 'm24', 'm23'])
+    expect(found).toHaveLength(20)
+    expect(found[0]).toMatchObject({ fields: { at: '10', state: 'done' } })
+    expect(found[0]?.ageSeconds).toBeLessThan(60)
+    await world.redis.del(new StoreKeys(world.redis.isCluster).migration('m24'))
+    expect((await migrations.latest(['at'])).map(({ name }) => name).slice(0, 2)).toEqual([
+      'm10',
+      'm23',
+    ])
   })
 })

@@ -11,7 +11,7 @@ const mostConnections = 10_000
 
 export interface MirrorOptions {
   readonly from: Place
-  /** What the server that copies go to is called. */
+  /** Name of the server that copies go to. */
   readonly to: string
   readonly listen: Pick<Place, 'host' | 'port'>
   readonly side: CopySide

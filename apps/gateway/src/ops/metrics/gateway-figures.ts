@@ -1,9 +1,11 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
+import type { MigrationNotes } from '@crossgear/redis-store'
 import { type Census, censusFigures } from './census.ts'
 import { faktoryFigures } from './faktory-figures.ts'
 import { counter, gauge, labelText, only, type Figure } from './figure.ts'
 import { gearmanFigures } from './gearman-figures.ts'
 import { BoundedLabels } from './labels.ts'
+import { migrationFigures, notedFields } from './migration-figures.ts'
 import type { FigureSources, StoreScrape } from './metrics-pages.ts'
 import type { Metrics } from './metrics.ts'
 import { storeFigures } from './store-figures.ts'
@@ -15,6 +17,8 @@ const storeTimeoutMs = 2000
 interface Parts {
   readonly metrics: Metrics
   readonly scheduler: Scheduler
+  /** Migrations into the store. */
+  readonly migrations: Pick<MigrationNotes, 'latest'>
   readonly doors: readonly { readonly name: string; census(): Census }[]
   /** INFO's figures and commands so far; absent if the port is off. */
   readonly faktory?: { info(): Promise<string>; readonly commands: number }
@@ -61,14 +65,15 @@ export class GatewayFigures implements FigureSources {
   }
 
   async store(): Promise<StoreScrape> {
-    const { metrics, scheduler, faktory, gearmandVersion } = this.#parts
-    const [snapshot, words] = await Promise.all([
+    const { metrics, scheduler, faktory, gearmandVersion, migrations } = this.#parts
+    const [snapshot, words, noted] = await Promise.all([
       inTime(takeSnapshot(scheduler)),
       faktory && inTime(faktory.info()),
+      inTime(migrations.latest(notedFields)),
     ])
     const labels = { functions: metrics.labels, queues: this.#queues }
     return {
-      own: snapshot ? storeFigures(snapshot, labels) : [],
+      own: [...(snapshot ? storeFigures(snapshot, labels) : []), ...migrationFigures(noted ?? [])],
       gearman: gearmanFigures({ snapshot, labels: this.#lanes, version: gearmandVersion }),
       faktory: faktoryFigures(words, this.#queues),
     }

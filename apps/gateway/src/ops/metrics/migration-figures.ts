@@ -1,0 +1,51 @@
+import type { NotedMigration } from '@crossgear/redis-store'
+import * as v from 'valibot'
+import { type Figure, gauge, labelText, type Value } from './figure.ts'
+
+/** Fields of a migration that are shown. */
+export const notedFields = ['state', 'counts'] as const
+
+/** Counts of `crossgear migrate`, and their labels. */
+const shownAs = {
+  ...{ read: 'read', created: 'stored', known: 'known', joined: 'joined' },
+  ...{ rejected: 'rejected', leftOut: 'left_out', removed: 'removed' },
+} as const
+
+const countsSchema = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.number()))
+
+const ofStore = 'into this store, the same at every node'
+
+/** Figures of `crossgear migrate`; none where the store knows of no migration. */
+export function migrationFigures(migrations: readonly NotedMigration[]): readonly Figure[] {
+  if (migrations.length === 0) return []
+  return [
+    gauge(
+      'crossgear_migration_jobs',
+      `Jobs of a migration ${ofStore}, as it noted them last, by what became of them`,
+      migrations.flatMap(jobValues),
+    ),
+    gauge(
+      'crossgear_migration_state',
+      `1 for the state of a migration ${ofStore}: running (or killed), stopped, done`,
+      migrations.map(({ name, fields: { state = '' } }) => [
+        labelText({ migration: name, state }),
+        1,
+      ]),
+    ),
+    gauge(
+      'crossgear_migration_last_note_seconds',
+      `How long ago a migration ${ofStore} noted its progress: it grows where one was killed`,
+      migrations.map(({ name, ageSeconds }) => [labelText({ migration: name }), ageSeconds]),
+    ),
+  ]
+}
+
+/** None for one whose counts cannot be read, as an older tool's. */
+function jobValues({ name, fields }: NotedMigration): readonly Value[] {
+  const counts = v.safeParse(countsSchema, fields['counts'])
+  if (!counts.success) return []
+  return Object.entries(shownAs).map(([count, state]) => [
+    labelText({ migration: name, state }),
+    counts.output[count] ?? 0,
+  ])
+}

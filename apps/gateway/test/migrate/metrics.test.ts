@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { waitFor } from '@crossgear/tools/wait-for'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runMigrate } from '../../src/migrate/run-migrate.ts'
+import { startGateway } from '../support/gateway-process.ts'
+
+const jobs = 300
+
+describe.skipIf(lacksRedis)('needs redis-server: figures of a migration', () => {
+  let folder: string
+  let file: string
+  let store: RedisServer
+  let gateway: ReturnType<typeof startGateway>
+  let web: number
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'xg-figures-'))
+    file = join(folder, 'jobs.ndjson')
+    const job = { v: 1, state: 'queued', door: 'gearman', function: 'mail', level: 5 }
+    const lines = Array.from({ length: jobs }, (_none, at) =>
+      JSON.stringify({ ...job, payload: Buffer.from(`${at}`).toString('base64') }),
+    )
+    writeFileSync(file, `${lines.join('\n')}\n{"v":1,\n`)
+    store = await RedisServer.start()
+    const doors = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
+    gateway = startGateway([...doors, '--redis-url', store.url])
+    web = (await gateway.ready).doors.find(({ name }) => name === 'web')?.port ?? 0
+  })
+  afterAll(async () => {
+    gateway.child.kill('SIGTERM')
+    await gateway.exited
+    await store.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  async function migrate(stop: AbortController, ...words: readonly string[]): Promise<number> {
+    const sides = ['--from', `file://${file}`, '--to', store.url, '--name', 'old-queue']
+    return runMigrate(['run', ...sides, '--batch', '20', ...words], {
+      env: {},
+      signal: stop.signal,
+      stdout: { write: () => true },
+      stderr: { write: () => true },
+    })
+  }
+
+  /** Values by labels, of a page that may be a second old. */
+  async function figures(name: string): Promise<Readonly<Record<string, number>>> {
+    const page = await (await fetch(`http://127.0.0.1:${web}/metrics`)).text()
+    const found = page.matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))
+    return Object.fromEntries(Array.from(found, ([, labels, value]) => [labels, Number(value)]))
+  }
+  const jobsIn = async (state: string): Promise<number | undefined> =>
+    (await figures('crossgear_migration_jobs'))[`migration="old-queue",state="${state}"`]
+
+  test('a gateway on its store shows how many jobs it has moved, while it runs, when it is stopped, and when it is done', async () => {
+    expect(await figures('crossgear_migration_jobs')).toEqual({})
+    const stop = new AbortController()
+    const running = migrate(stop, '--rate', '100')
+    await waitFor('some are shown', async () => ((await jobsIn('stored')) ?? 0) > 0)
+    expect(await figures('crossgear_migration_state')).toEqual({
+      'migration="old-queue",state="running"': 1,
+    })
+    stop.abort()
+    expect(await running).toBe(4)
+    await waitFor('it is shown as stopped', async () =>
+      Object.keys(await figures('crossgear_migration_state')).some((text) => /stopped/.test(text)),
+    )
+    expect(await jobsIn('stored')).toBeLessThan(jobs)
+    expect(await migrate(new AbortController())).toBe(0)
+    await waitFor('it is shown as done', async () => (await jobsIn('stored')) === jobs)
+    expect(await jobsIn('rejected')).toBe(1)
+    expect(await figures('crossgear_migration_state')).toEqual({
+      'migration="old-queue",state="done"': 1,
+    })
+    const age = Object.values(await figures('crossgear_migration_last_note_seconds'))
+    expect(age).toEqual([expect.any(Number)])
+    expect(age[0]).toBeLessThan(120)
+  })
+})
