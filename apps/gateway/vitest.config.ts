@@ -6,6 +6,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@crossgear/source'] } },
   // Most of a test is waiting for programs in processes of their own.
   test: {
+    // Files are apart by names and ports: a process for each is paid with a second of the processor.
+    isolate: false,
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/build.ts',
     maxWorkers: 3,

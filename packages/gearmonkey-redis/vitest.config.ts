@@ -5,6 +5,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@crossgear/source'] } },
   // Most of a test is waiting for servers and programs.
   test: {
+    // Files are apart by names and ports: a process for each is paid with a second of the processor.
+    isolate: false,
     include: ['test/**/*.test.ts'],
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -24,6 +24,9 @@ const readFields = ['status', 'door', 'token', 'level', 'settled', 'jid'] as con
 /** Keys read per round trip. */
 const batchSize = 500
 
+/** Lanes read at once. */
+const lanesAtOnce = 50
+
 /**
  * Checks a live store for violations: an id without its job, an unfinished job in no place or in
  * several, a status that does not fit, wrong counts and indexes. One line per finding. Not atomic:
@@ -70,9 +73,9 @@ function isSurelyOpen({ meta, count }: LaneFacts, native: boolean): boolean {
 async function readLanes(redis: Connection, keys: StoreKeys): Promise<LaneFacts[]> {
   const names = new Set<string>(Object.keys(await redis.hgetall(keys.lanes)))
   const jobs = new Map<string, string[]>()
-  const all = await scan(redis)
-  for (const key of all) {
-    const place = placeOf(key, keys)
+  const placeOf = placesIn(keys)
+  for (const key of await scan(redis)) {
+    const place = placeOf(key)
     if (!place) continue
     names.add(place.lane)
     if (place.id === undefined) continue
@@ -81,12 +84,16 @@ async function readLanes(redis: Connection, keys: StoreKeys): Promise<LaneFacts[
     else jobs.set(place.lane, [place.id])
   }
   const facts: LaneFacts[] = []
-  for (const lane of [...names].sort()) {
-    facts.push(await readLane(redis, keys, lane, jobs.get(lane) ?? []))
+  const lanes = [...names].sort()
+  for (let at = 0; at < lanes.length; at += lanesAtOnce) {
+    const some = lanes.slice(at, at + lanesAtOnce)
+    const read = some.map((lane) => readLane(redis, keys, lane, jobs.get(lane) ?? []))
+    facts.push(...(await Promise.all(read)))
   }
   return facts
 }
 
+/** All that stands in a lane, asked for at once. */
 async function readLane(
   redis: Connection,
   keys: StoreKeys,
@@ -94,12 +101,47 @@ async function readLane(
   hashes: readonly string[],
 ): Promise<LaneFacts> {
   const list = (band: Band): Promise<string[]> => redis.lrange(keys.queue(lane, band), 0, -1)
-  const [high, normal, low] = [await list('high'), await list('normal'), await list('low')]
-  const aside = new Map<Level, readonly string[]>()
-  for (const level of unusualLevels) {
-    aside.set(level, await redis.lrange(keys.level(lane, level), 0, -1))
+  const [high, normal, low, scheduled, busy, dead, unique, jids, meta, count, jobs, ...lists] =
+    await Promise.all([
+      ...([list('high'), list('normal'), list('low')] as const),
+      readScores(redis, keys.queue(lane, 'scheduled')),
+      readScores(redis, keys.busy(lane)),
+      readScores(redis, keys.dead(lane)),
+      redis.hvals(keys.unique(lane)),
+      redis.hvals(keys.jid(lane)),
+      redis.hgetall(keys.meta(lane)),
+      redis.get(keys.count(lane)),
+      readJobs(redis, keys, lane, hashes),
+      ...unusualLevels.map((level) => redis.lrange(keys.level(lane, level), 0, -1)),
+    ])
+  const aside = new Map(unusualLevels.map((level, at) => [level, lists[at] ?? []] as const))
+  const isNative = (id: string): boolean => jobs.get(id)?.['door'] === undefined
+  const queued = [...high, ...normal, ...low, ...[...aside.values()].flat()]
+  return {
+    lane,
+    jobs,
+    bands: { high, normal, low },
+    aside,
+    scheduledAtMs: new Map([...scheduled].map(([id, seconds]) => [id, seconds * 1000])),
+    busy: [...busy.keys()],
+    dead: [...dead.keys()],
+    unique,
+    jids,
+    meta,
+    count,
+    queued: queued.length,
+    queuedAllNative: queued.every(isNative),
+    scheduledAllNative: [...scheduled.keys()].every(isNative),
   }
-  const scheduled = await readScores(redis, keys.queue(lane, 'scheduled'))
+}
+
+/** The fields of jobs that the rules look at, by id. */
+async function readJobs(
+  redis: Connection,
+  keys: StoreKeys,
+  lane: string,
+  hashes: readonly string[],
+): Promise<LaneFacts['jobs']> {
   const jobs = new Map<string, Readonly<Record<string, string>>>()
   for (let at = 0; at < hashes.length; at += batchSize) {
     const ids = hashes.slice(at, at + batchSize)
@@ -113,24 +155,7 @@ async function readLane(
       jobs.set(id, fieldsOf(values))
     }
   }
-  const isNative = (id: string): boolean => jobs.get(id)?.['door'] === undefined
-  const queued = [...high, ...normal, ...low, ...[...aside.values()].flat()]
-  return {
-    lane,
-    jobs,
-    bands: { high, normal, low },
-    aside,
-    scheduledAtMs: new Map([...scheduled].map(([id, seconds]) => [id, seconds * 1000])),
-    busy: [...(await readScores(redis, keys.busy(lane))).keys()],
-    dead: [...(await readScores(redis, keys.dead(lane))).keys()],
-    unique: await redis.hvals(keys.unique(lane)),
-    jids: await redis.hvals(keys.jid(lane)),
-    meta: await redis.hgetall(keys.meta(lane)),
-    count: await redis.get(keys.count(lane)),
-    queued: queued.length,
-    queuedAllNative: queued.every(isNative),
-    scheduledAllNative: [...scheduled.keys()].every(isNative),
-  }
+  return jobs
 }
 
 function fieldsOf(values: readonly (string | null)[]): Record<string, string> {
@@ -144,11 +169,8 @@ function fieldsOf(values: readonly (string | null)[]): Record<string, string> {
 
 /** The index of jids, with all its slots. */
 async function readJids(redis: Connection, keys: StoreKeys): Promise<ReadonlyMap<string, string>> {
-  const jids = new Map<string, string>()
-  for (const key of keys.allJids()) {
-    for (const [jid, ref] of Object.entries(await redis.hgetall(key))) jids.set(jid, ref)
-  }
-  return jids
+  const slots = await Promise.all(keys.allJids().map((key) => redis.hgetall(key)))
+  return new Map(slots.flatMap((slot) => Object.entries(slot)))
 }
 
 async function readScores(redis: Connection, key: string): Promise<Map<string, number>> {
@@ -173,15 +195,18 @@ async function scan(redis: Connection): Promise<string[]> {
   return [...new Set(found)]
 }
 
-/** The lane and job of a key; undefined for other programs' keys. */
-function placeOf(key: string, keys: StoreKeys): { lane: string; id?: string } | undefined {
+/** Finds the lane and job of a key; undefined for other programs' keys. */
+function placesIn(keys: StoreKeys): (key: string) => { lane: string; id?: string } | undefined {
   const name = `${escape(keys.open)}(.+)${escape(keys.close)}`
-  const job = new RegExp(`^job:${name}:(\\d+)$`, 's').exec(key)
-  if (job?.[1] !== undefined && job[2] !== undefined) return { lane: job[1], id: job[2] }
-  const queue = new RegExp(`^queue:${name}:(?:high|normal|low|scheduled)$`, 's').exec(key)
+  const job = new RegExp(`^job:${name}:(\\d+)$`, 's')
+  const queue = new RegExp(`^queue:${name}:(?:high|normal|low|scheduled)$`, 's')
   const other = new RegExp(`^(?:count|xg:busy|xg:dead|xg:unique|xg:jid|xg:lane):${name}$`, 's')
-  const lane = queue?.[1] ?? other.exec(key)?.[1]
-  return lane === undefined ? undefined : { lane }
+  return (key) => {
+    const [, owner, id] = job.exec(key) ?? []
+    if (owner !== undefined && id !== undefined) return { lane: owner, id }
+    const lane = (queue.exec(key) ?? other.exec(key))?.[1]
+    return lane === undefined ? undefined : { lane }
+  }
 }
 
 function escape(brace: string): string {
