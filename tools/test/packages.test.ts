@@ -11,8 +11,10 @@ interface Manifest {
   readonly name: string
   readonly private?: boolean
   readonly files?: readonly string[]
+  readonly description?: string
+  readonly sideEffects?: boolean | readonly string[]
   readonly bin?: Readonly<Record<string, string>>
-  readonly exports?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>
   readonly imports?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
@@ -38,8 +40,8 @@ function packed(folder: string): readonly string[] {
 
 /** Names that a program that installs the package, or the package itself, may use. */
 function promised({ bin = {}, exports = {}, imports = {} }: Manifest): string[] {
-  const named = [...Object.values(exports), ...Object.values(imports)].flatMap(
-    ({ types, default: code }) => [types ?? code, code],
+  const named = [...Object.values(exports), ...Object.values(imports)].flatMap((entry) =>
+    typeof entry === 'string' ? [entry] : [entry['types'] ?? entry['default'], entry['default']],
   )
   return [...Object.values(bin), ...named].flatMap((path) => path?.replace(/^\.\//, '') ?? [])
 }
@@ -61,6 +63,17 @@ describe.each(packages)('the package $name', ({ folder, manifest }) => {
   test('brings what it promises, and no sources, tests or settings of the compiler', () => {
     expect(files).toEqual(expect.arrayContaining(promised(manifest)))
     expect(files.filter((path) => /^(src|test)\/|tsconfig|\.tsbuildinfo$/.test(path))).toEqual([])
+  })
+
+  test('says what it is, under which license, and what an import of it does', () => {
+    expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE']))
+    const license = readFileSync(join(root, 'LICENSE'), 'utf8')
+    expect(readFileSync(join(folder, 'LICENSE'), 'utf8')).toBe(license)
+    expect(manifest.description).toMatch(/\w{3}/)
+    expect(manifest.sideEffects).toBeDefined()
+    expect(manifest.exports).toBeDefined()
+    const [, title] = /^# (.+)$/m.exec(readFileSync(join(folder, 'README.md'), 'utf8')) ?? []
+    expect(title).toBe(manifest.name)
   })
 })
 

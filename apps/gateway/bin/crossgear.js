@@ -1,5 +1,13 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+// Both programs of the package are this file: npx starts a package whose programs are one and the same.
+const name = basename(process.argv[1] ?? '')
+if (name === 'crossgear-gearmand') {
+  process.argv.splice(1, 1, fileURLToPath(import.meta.url), 'gearmand')
+}
 
 const program = new URL('../dist/main.js', import.meta.url)
 /** In a checkout: builds first. A published package has no builder and needs none. */
