@@ -30,10 +30,13 @@ export class MigrationError extends Error {
   }
 }
 
-/** The text of an error, on one line. */
+/** The text of an error, on one line, without a full stop. */
 export function lineOf(error: unknown): string {
   const text = error instanceof Error ? error.message || error.name : String(error)
-  return text.replaceAll(/\s*\n\s*/g, ' ').trim()
+  return text
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .trim()
+    .replace(/\.+$/, '')
 }
 
 /** Runs something that talks to a side; its failure is told with the side's name. */

@@ -17,6 +17,8 @@ export interface Target {
   readonly takesPagesAhead?: boolean
   /** Why it cannot have a job, where that can be told beforehand. */
   faultOf?(record: JobRecord): Fault | undefined
+  /** True for each record that came before. Absent where it cannot tell without a change. */
+  known?(records: readonly JobRecord[]): Promise<readonly boolean[]>
   /** Stores records, one result for each. Each is there, as safe as was asked for, when it settles. */
   store(records: readonly JobRecord[]): Promise<readonly Stored[]>
   /** The source has these no more. */

@@ -80,7 +80,12 @@ const rows: readonly Row[] = [
     acts: reading,
   },
   { flags: '--dry-run', help: 'store nothing, remove nothing', acts: ['run'] },
-  { flags: '--rate <n>', help: 'jobs a second at most', acts: ['plan', 'run'], read: positive },
+  {
+    flags: '--rate <n>',
+    help: 'jobs a second at most',
+    acts: ['plan', 'run'],
+    read: positive('--rate'),
+  },
   {
     flags: '--batch <n>',
     help: `jobs read and stored at once (default: ${defaultBatch}, at most ${mostBatch})`,
@@ -121,7 +126,7 @@ const rows: readonly Row[] = [
     flags: '--max-payload-bytes <n>',
     help: 'payloads above it stay (default: 67108864)',
     acts: ['plan', 'run', 'verify'],
-    read: positive,
+    read: positive('--max-payload-bytes'),
   },
   {
     flags: '--rejects <file>',
@@ -236,14 +241,16 @@ function argumentsOf(act: Act, options: Options): MigrateArguments {
   }
 }
 
-function positive(text: string): number {
-  const number = Number(text)
-  if (Number.isSafeInteger(number) && number > 0) return number
-  throw new MigrationError('USAGE', `${JSON.stringify(text)} is no number above 0.`)
+function positive(option: string): (text: string) => number {
+  return (text) => {
+    const number = Number(text)
+    if (Number.isSafeInteger(number) && number > 0) return number
+    throw new MigrationError('USAGE', `${option} is ${text}: give a number above 0.`)
+  }
 }
 
 function batchOf(text: string): number {
-  const batch = positive(text)
+  const batch = positive('--batch')(text)
   if (batch <= mostBatch) return batch
   throw new MigrationError('USAGE', `--batch is ${batch}: at most ${mostBatch}.`)
 }

@@ -89,9 +89,16 @@ export class Report {
       timeOf(row.newestMs),
     ])
     for (const line of tableOf([header, ...lines])) this.say(line)
-    this.say(`${plan.jobs} jobs, ${plan.bytes} bytes, about ${plan.estimatedSeconds} s.`)
+    const { readSeconds, assumedRate, estimatedSeconds } = plan
+    const read =
+      readSeconds === undefined ? '' : `${readSeconds.toFixed(1)} s to read, as now, and `
+    const why = `${read}${assumedRate} jobs stored a second`
+    this.say(`${plan.jobs} jobs, ${plan.bytes} bytes, about ${estimatedSeconds} s: ${why}.`)
     if (plan.joining > 0) {
-      this.say(`${plan.joining} would join another job of the same function and unique id.`)
+      const first = `the first: ${plan.joiningExample ?? ''}`
+      this.say(
+        `${plan.joining} would join another job of the same function and unique id, ${first}`,
+      )
     }
     if (plan.leftOut > 0) this.say(`${plan.leftOut} are left out.`)
     for (const { reason, jobs, example } of plan.rejects) {

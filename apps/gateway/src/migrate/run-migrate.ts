@@ -176,7 +176,7 @@ async function runReported(
   const onReject = (reject: Reject): void => {
     file?.add(reject)
     shown += 1
-    if (shown <= shownRejects) stderr.write(`Rejected: ${reject.message}\n`)
+    if (shown <= shownRejects) stderr.write(`Rejected: ${shownReject(reject)}\n`)
     if (shown === shownRejects) stderr.write('More of these are only counted.\n')
   }
   try {
@@ -195,6 +195,11 @@ async function runReported(
     report.end()
     file?.close()
   }
+}
+
+/** The reason, and which job it is about. */
+function shownReject({ where, message }: Reject): string {
+  return message.includes(where) ? message : `${where}: ${message}`
 }
 
 async function withSource<Result>(

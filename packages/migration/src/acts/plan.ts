@@ -33,15 +33,20 @@ export interface Plan {
   readonly rejects: readonly PlanReject[]
   /** Jobs that would join one before them: the same function and unique id. */
   readonly joining: number
+  /** The first of these; absent where there is none. */
+  readonly joiningExample?: string
   /** Left out by the selection. */
   readonly leftOut: number
-  /** About how long it takes, seconds. */
+  /** How long it took to read all of it now, seconds; absent where it was only counted. */
+  readonly readSeconds?: number
+  /** Jobs a second that the estimate takes storing for. */
+  readonly assumedRate: number
+  /** About how long a run takes, seconds: to read as now, and to store at that rate. */
   readonly estimatedSeconds: number
 }
 
-/** The rate of `npm run bench -- --rows migrate` on two busy cores: docs/migration.md. */
-const usualRate = 5_000
-const usualBytesPerSecond = 100 * 1024 * 1024
+/** Half of what two busy cores store: docs/migration.md, Figures. */
+const usualRate = 10_000
 /** Unique ids that are remembered, 40 bytes each. */
 const mostUnique = 1_000_000
 
@@ -59,12 +64,14 @@ export async function makePlan(
   if (source.survey) {
     for (const row of await source.survey()) draft.surveyed(row)
   } else {
+    const startedMs = performance.now()
     for await (const { records, rejects } of source.pages(undefined, boundsOf(options))) {
       for (const reject of rejects) draft.reject(reject.reason, reject.message)
       for (const record of records) draft.add(selection.pick(record))
     }
+    draft.readSeconds = (performance.now() - startedMs) / 1_000
   }
-  return draft.finish(options.ratePerSecond ?? usualRate)
+  return draft.finish(Math.min(options.ratePerSecond ?? usualRate, usualRate))
 }
 
 class PlanDraft {
@@ -72,7 +79,9 @@ class PlanDraft {
   readonly #rows = new Map<string, RowDraft>()
   readonly #rejects = new Map<RejectReason, { jobs: number; readonly example: string }>()
   readonly #unique = new Set<number>()
+  readSeconds: number | undefined
   #joining = 0
+  #joiningExample: string | undefined
   #leftOut = 0
 
   constructor(fault: (record: JobRecord) => Fault | undefined) {
@@ -111,7 +120,7 @@ class PlanDraft {
     else this.#rejects.set(reason, { jobs: 1, example })
   }
 
-  finish(rate: number): Plan {
+  finish(assumedRate: number): Plan {
     const rows = [...this.#rows.values()].sort((one, other) => (one.fn < other.fn ? -1 : 1))
     const jobs = rows.reduce((sum, row) => sum + row.jobs, 0)
     const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
@@ -121,8 +130,11 @@ class PlanDraft {
       bytes,
       rejects: [...this.#rejects].map(([reason, reject]) => ({ reason, ...reject })),
       joining: this.#joining,
+      ...(this.#joiningExample !== undefined && { joiningExample: this.#joiningExample }),
       leftOut: this.#leftOut,
-      estimatedSeconds: Math.ceil(Math.max(jobs / rate, bytes / usualBytesPerSecond)),
+      ...(this.readSeconds !== undefined && { readSeconds: this.readSeconds }),
+      assumedRate,
+      estimatedSeconds: Math.ceil((this.readSeconds ?? 0) + jobs / assumedRate),
     }
   }
 
@@ -137,7 +149,9 @@ class PlanDraft {
 
   #remember(fn: string, unique: Buffer): void {
     const hashed = importIdOf(fn, unique).readUIntBE(0, 6)
-    if (this.#unique.has(hashed)) this.#joining += 1
-    else if (this.#unique.size < mostUnique) this.#unique.add(hashed)
+    if (this.#unique.has(hashed)) {
+      this.#joining += 1
+      this.#joiningExample ??= `${fn}: ${unique.toString()}`
+    } else if (this.#unique.size < mostUnique) this.#unique.add(hashed)
   }
 }

@@ -145,7 +145,10 @@ async function movePage(page: Page, parts: RunParts, counts: Counts): Promise<vo
   }
   if (picked.length === 0) return
   if (options.isDryRun) {
-    counts.created += picked.length
+    const known = (await target.known?.(picked)) ?? []
+    const there = known.filter(Boolean).length
+    counts.known += there
+    counts.created += picked.length - there
     return
   }
   const results = await target.store(picked)

@@ -32,6 +32,12 @@ export class JournaledTarget implements Target {
     return this.#carrier.faultOf(record)
   }
 
+  known(records: readonly JobRecord[]): Promise<readonly boolean[]> {
+    return Promise.resolve(
+      records.map(({ importId }) => this.#journal.stateOf(importId) === 'taken'),
+    )
+  }
+
   async store(records: readonly JobRecord[]): Promise<readonly Stored[]> {
     const results: Stored[] = []
     for (let first = 0; first < records.length; first += sentAtOnce) {

@@ -49,6 +49,21 @@ export class StoreTarget implements Target, Ledger {
     return reaching(side, () => this.#storeAll(records))
   }
 
+  known(records: readonly JobRecord[]): Promise<readonly boolean[]> {
+    return reaching(side, async () => {
+      const results = new Array<boolean>(records.length)
+      for (const [lane, places] of this.#byLane(records)) {
+        const importIds = places.map((at) => (records[at] as JobRecord).importId)
+        const notes = await this.#redis.imports.notes(lane, importIds)
+        for (const [index, at] of places.entries()) {
+          const kind = notes[index]?.kind
+          results[at] = kind !== undefined && kind !== 'moved'
+        }
+      }
+      return results
+    })
+  }
+
   moved(records: readonly JobRecord[]): Promise<void> {
     return reaching(side, async () => {
       const importId = (at: number): Buffer => (records[at] as JobRecord).importId

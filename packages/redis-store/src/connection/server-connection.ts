@@ -9,14 +9,15 @@ export type ServerConnection = Redis
 /** Connects. Throws a StoreError if the server cannot be reached. */
 export async function openServer(address: ServerAddress, name: string): Promise<ServerConnection> {
   const connection = commandConnection(address, name)
-  // Errors are reported by the call that meets them.
-  connection.on('error', () => undefined)
+  // The error that ended the connection says more than the call that met its end: a wrong password, for one.
+  let cause: unknown
+  connection.on('error', (error) => (cause = error))
   try {
     await connect(connection)
     await connection.ping()
   } catch (error) {
     connection.disconnect()
-    throw storeErrorOf(error)
+    throw storeErrorOf(cause ?? error)
   }
   return connection as Redis
 }

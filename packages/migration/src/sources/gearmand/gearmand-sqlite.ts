@@ -132,7 +132,11 @@ export class GearmandSqliteSource implements Source {
   }
 
   close(): Promise<void> {
-    this.#rows.finalize()
+    try {
+      this.#rows.finalize()
+    } catch {
+      // The driver repeats what the last read met, and that has been told.
+    }
     this.#db.close()
     return Promise.resolve()
   }

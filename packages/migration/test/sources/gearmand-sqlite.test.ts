@@ -1,18 +1,26 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sqlite from 'node-sqlite3-wasm'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { makePlan } from '../src/acts/plan.ts'
-import { rollback } from '../src/acts/rollback.ts'
-import { run, type RunCounts } from '../src/acts/run.ts'
-import { Selection } from '../src/acts/selection.ts'
-import { openSource } from '../src/sources/open-source.ts'
-import { verifyCopy, verifyMoved } from '../src/acts/verify.ts'
-import { Gearmand, lacksGearmand } from './support/gearmand.ts'
-import { assortedJobs } from './support/jobs.ts'
-import { TestTarget } from './support/target.ts'
+import { makePlan } from '../../src/acts/plan.ts'
+import { rollback } from '../../src/acts/rollback.ts'
+import { run, type RunCounts } from '../../src/acts/run.ts'
+import { Selection } from '../../src/acts/selection.ts'
+import { openSource } from '../../src/sources/open-source.ts'
+import { verifyCopy, verifyMoved } from '../../src/acts/verify.ts'
+import { Gearmand, lacksGearmand } from '../support/gearmand.ts'
+import { assortedJobs } from '../support/jobs.ts'
+import { TestTarget } from '../support/target.ts'
 
 const everything = new Selection()
 /** gearmand's own loss. */
@@ -64,9 +72,11 @@ describe.skipIf(lacksGearmand || lacksRedis)(
         ledger: target.as(name),
         selection: everything,
       }
-      const { counts } = await run({ ...parts, options: { name, isMove, batch: 37 } })
-      await source.close()
-      return counts
+      try {
+        return (await run({ ...parts, options: { name, isMove, batch: 37 } })).counts
+      } finally {
+        await source.close()
+      }
     }
 
     async function verify() {
@@ -233,6 +243,17 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       } finally {
         await gearmand.stop()
       }
+    })
+
+    test('a file of which a part is destroyed: what stands before it comes, then one clear line', async () => {
+      const bytes = readFileSync(path)
+      bytes.fill(0xff, bytes.length - 4096, bytes.length - 16)
+      writeFileSync(path, bytes)
+      const moving = move(false)
+      await expect(moving).rejects.toMatchObject({
+        code: 'UNREACHABLE',
+        message: expect.stringMatching(/malformed\.$/) as string,
+      })
     })
 
     test('a lock that a killed run left behind keeps nobody out', async () => {

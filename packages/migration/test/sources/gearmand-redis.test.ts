@@ -1,14 +1,14 @@
 import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openSource } from '../src/sources/open-source.ts'
-import type { Reject } from '../src/record/record.ts'
-import { rollback } from '../src/acts/rollback.ts'
-import { run } from '../src/acts/run.ts'
-import { Selection } from '../src/acts/selection.ts'
-import { verifyCopy } from '../src/acts/verify.ts'
-import { Gearmand, lacksGearmand } from './support/gearmand.ts'
-import { assortedJobs } from './support/jobs.ts'
-import { TestTarget } from './support/target.ts'
+import { openSource } from '../../src/sources/open-source.ts'
+import type { Reject } from '../../src/record/record.ts'
+import { rollback } from '../../src/acts/rollback.ts'
+import { run } from '../../src/acts/run.ts'
+import { Selection } from '../../src/acts/selection.ts'
+import { verifyCopy } from '../../src/acts/verify.ts'
+import { Gearmand, lacksGearmand } from '../support/gearmand.ts'
+import { assortedJobs } from '../support/jobs.ts'
+import { TestTarget } from '../support/target.ts'
 
 describe.skipIf(lacksGearmand || lacksRedis)(
   'needs gearmand and redis-server: gearmand+redis',

@@ -1,13 +1,13 @@
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openSource } from '../src/sources/open-source.ts'
-import { makePlan } from '../src/acts/plan.ts'
-import type { Reject } from '../src/record/record.ts'
-import { run, type RunResult } from '../src/acts/run.ts'
-import { Selection } from '../src/acts/selection.ts'
-import { Gearmand, lacksGearmand } from './support/gearmand.ts'
-import { assortedJobs } from './support/jobs.ts'
-import { TestTarget } from './support/target.ts'
+import { openSource } from '../../src/sources/open-source.ts'
+import { makePlan } from '../../src/acts/plan.ts'
+import type { Reject } from '../../src/record/record.ts'
+import { run, type RunResult } from '../../src/acts/run.ts'
+import { Selection } from '../../src/acts/selection.ts'
+import { Gearmand, lacksGearmand } from '../support/gearmand.ts'
+import { assortedJobs } from '../support/jobs.ts'
+import { TestTarget } from '../support/target.ts'
 
 const inADay = Math.floor(Date.now() / 1000) + 86_400
 

@@ -1,13 +1,13 @@
 import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openSource } from '../src/sources/open-source.ts'
-import type { Reject } from '../src/record/record.ts'
-import { rollback } from '../src/acts/rollback.ts'
-import { run } from '../src/acts/run.ts'
-import { Selection } from '../src/acts/selection.ts'
-import { verifyCopy } from '../src/acts/verify.ts'
-import { lacksSidekiq, withSidekiq } from './support/sidekiq.ts'
-import { TestTarget } from './support/target.ts'
+import { openSource } from '../../src/sources/open-source.ts'
+import type { Reject } from '../../src/record/record.ts'
+import { rollback } from '../../src/acts/rollback.ts'
+import { run } from '../../src/acts/run.ts'
+import { Selection } from '../../src/acts/selection.ts'
+import { verifyCopy } from '../../src/acts/verify.ts'
+import { lacksSidekiq, withSidekiq } from '../support/sidekiq.ts'
+import { TestTarget } from '../support/target.ts'
 
 const later = 2_000_000_000
 

@@ -1,13 +1,13 @@
 import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openSource } from '../src/sources/open-source.ts'
-import { makePlan } from '../src/acts/plan.ts'
-import type { Reject } from '../src/record/record.ts'
-import { rollback } from '../src/acts/rollback.ts'
-import { run, type RunResult } from '../src/acts/run.ts'
-import { Selection } from '../src/acts/selection.ts'
-import { verifyCopy } from '../src/acts/verify.ts'
-import { TestTarget } from './support/target.ts'
+import { openSource } from '../../src/sources/open-source.ts'
+import { makePlan } from '../../src/acts/plan.ts'
+import type { Reject } from '../../src/record/record.ts'
+import { rollback } from '../../src/acts/rollback.ts'
+import { run, type RunResult } from '../../src/acts/run.ts'
+import { Selection } from '../../src/acts/selection.ts'
+import { verifyCopy } from '../../src/acts/verify.ts'
+import { TestTarget } from '../support/target.ts'
 
 const hour = 3_600_000
 const later = Date.now() + 24 * hour
@@ -263,6 +263,24 @@ describe.skipIf(lacksRedis)(
       const parts = { source, target: target.as('f'), selection: new Selection() }
       await expect(run({ ...parts, options: { name: 'f' } })).rejects.toThrow('--while-live')
       await source.close()
+    })
+
+    test.each([
+      ['', 'NOAUTH'],
+      [':wrong@', 'WRONGPASS'],
+    ])('a Redis with a password, and %j in its address: one clear line', async (login, line) => {
+      const locked = await RedisServer.start('--requirepass', 'secret')
+      try {
+        const from = `faktory+redis://${login}127.0.0.1:${locked.port}`
+        await expect(openSource(from, { isMove: false, functions: [] })).rejects.toMatchObject({
+          code: 'UNREACHABLE',
+          message: expect.stringMatching(
+            new RegExp(`^faktory.redis://127[^ ]*: ${line} .*[^.]\\.$`),
+          ) as string,
+        })
+      } finally {
+        await locked.stop()
+      }
     })
 
     test('a server that is away: one clear line', async () => {
