@@ -7,7 +7,9 @@ import type { Page, PageBounds, Source } from '../../source.ts'
 import { splitKey } from './gearmand-key.ts'
 import { recordOfRow } from './gearmand-row.ts'
 import { nameOf, pageOf, priorityOf } from './gearmand-table.ts'
+import { DigestSet } from './digest-set.ts'
 import { MemcachedConnection, type Item } from './memcached-connection.ts'
+import { listKeys, type Listed } from './memcached-listing.ts'
 
 const limits = [
   'memcached forgets what has no room and all when it ends; what it does not list is counted (not_read).',
@@ -17,8 +19,8 @@ const limits = [
 
 /** Keys in one request. */
 const keysAtOnce = 100
-/** How often a list is asked for, 200 ms apart. */
-const listingAttempts = 25
+/** Lists of all keys, while some are missing. */
+const listingPasses = 4
 /** Looks at the other connections, 100 ms apart, before they count. */
 const looksAtOthers = 10
 
@@ -29,12 +31,6 @@ export interface GearmandMemcachedOptions {
   /** gearmand's `--libmemcached-prefix`. */
   readonly prefix: string
   readonly functions: readonly string[]
-}
-
-/** A key as `lru_crawler metadump` lists it, and the bytes of its item. */
-interface Listed {
-  readonly key: Buffer
-  readonly bytes: number
 }
 
 /** The keys of `gearmand -q libmemcached`. */
@@ -81,20 +77,36 @@ export class GearmandMemcachedSource implements Source {
     return Promise.resolve(undefined)
   }
 
-  /** A list of keys has no place to go on at: what is stored is known when it comes again. */
+  /**
+   * A list of keys has no place to go on at: what is stored is known when it comes again. It leaves out items that it finds
+   * locked and may have one twice, so that keys are counted once each, and listed again while some are missing.
+   */
   async *pages(_after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     const { identity } = this
-    const kept = await reaching(identity, () => statistic(this.#connection, 'curr_items'))
-    const lines = this.#listing()
-    let listed = 0
+    const listed = new DigestSet()
+    const kept = await reaching(identity, () => this.#itemsKept())
+    for (let pass = 1; pass <= listingPasses && (pass === 1 || listed.size < kept); pass += 1) {
+      yield* this.#unlisted(listed, bounds)
+    }
+    if (listed.size < kept) {
+      yield { records: [], rejects: [notListed(kept - listed.size)], cursor: '' }
+    }
+  }
+
+  /** Pages of what is not in the set so far. */
+  async *#unlisted(listed: DigestSet, bounds: PageBounds): AsyncGenerator<Page> {
+    const { identity } = this
+    const { host, port } = this.#options
+    const keys = listKeys(host, port)
     try {
       let some: Listed[] = []
       let bytes = 0
       for (;;) {
-        const next = await reaching(identity, () => lines.next())
-        const found = next.done === true ? undefined : listedOf(next.value)
-        if (next.done !== true) listed += 1
-        if (found?.key.subarray(0, this.#prefix.length).equals(this.#prefix)) {
+        const next = await reaching(identity, () => keys.next())
+        const found = next.value
+        const isOwn = found?.key.toString('latin1') === this.#noteKey
+        const isNew = found !== undefined && !isOwn && listed.add(found.key)
+        if (isNew && found.key.subarray(0, this.#prefix.length).equals(this.#prefix)) {
           some.push(found)
           bytes += found.bytes
         }
@@ -108,9 +120,14 @@ export class GearmandMemcachedSource implements Source {
         if (next.done === true) break
       }
     } finally {
-      await lines.return(undefined)
+      await keys.return(undefined)
     }
-    if (listed < kept) yield { records: [], rejects: [notListed(kept - listed)], cursor: '' }
+  }
+
+  /** Items in the server, without the note of removals. */
+  async #itemsKept(): Promise<number> {
+    const [note] = await this.#connection.items([Buffer.from(this.#noteKey)])
+    return (await statistic(this.#connection, 'curr_items')) - (note ? 1 : 0)
   }
 
   /** The server knows no transactions: the note of what is about to go comes first, with what tells a job from a later one. */
@@ -174,30 +191,6 @@ export class GearmandMemcachedSource implements Source {
     return Promise.resolve()
   }
 
-  /** Lines about all keys, over a connection of their own. */
-  async *#listing(): AsyncGenerator<string, undefined> {
-    const { host, port } = this.#options
-    for (let attempt = 1; ; attempt += 1) {
-      const connection = await MemcachedConnection.open(host, port)
-      try {
-        connection.send('lru_crawler metadump all\r\n')
-        let line = await connection.line()
-        // The server itself walks over its keys now and then.
-        if (line.startsWith('BUSY') && attempt < listingAttempts) {
-          await delay(200)
-          continue
-        }
-        for (; line !== 'END'; line = await connection.line()) {
-          if (!line.startsWith('key=')) throw new Error(`the server says ${line}`)
-          yield line
-        }
-        return undefined
-      } finally {
-        connection.close()
-      }
-    }
-  }
-
   /** Requests with an answer of one line each. */
   #ask(requests: readonly (Buffer | string)[], expected: readonly string[]): Promise<void> {
     return reaching(this.identity, async () => {
@@ -248,16 +241,6 @@ export class GearmandMemcachedSource implements Source {
       nowMs,
     )
   }
-}
-
-/** A line like `key=gear_mail-u1 exp=-1 la=1795318444 cas=3 fetch=no cls=1 size=75`. */
-function listedOf(line: string): Listed | undefined {
-  const [, key, size] = /^key=(\S+) .*\bsize=(\d+)/.exec(line) ?? []
-  if (key === undefined) return undefined
-  const bytes = key.replaceAll(/%([0-9A-Fa-f]{2})/g, (_all, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  )
-  return { key: Buffer.from(bytes, 'latin1'), bytes: Number(size) }
 }
 
 /** Kept as long as the server has room. */
