@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openSource } from '../../src/sources/open-source.ts'
@@ -129,6 +130,40 @@ describe.skipIf(lacksGearmand || lacksRedis)(
         await client.end()
       },
     )
+
+    test('a NUL before the data is taken away where gearmand put it there, and nowhere else', async () => {
+      gearmand = await Gearmand.start()
+      // gearmand's table finds the job of the second one by its first 63 bytes, by chance: one of some 1,000 is so.
+      const long = ['1', '17875'].map((text) => createHash('sha256').update(text).digest('hex'))
+      const own = 'u'.repeat(63)
+      const [json, nul] = [Buffer.from('[1]'), Buffer.from([0, 1, 2])]
+      const jobs = [...long, own].flatMap((unique) => [
+        { fn: 'json', unique, data: json },
+        { fn: `nul_${unique.slice(0, 4)}`, unique: unique.replace(/^./, 'x'), data: nul },
+      ])
+      await gearmand.submit(jobs)
+      const { counts } = await move(new Selection(), '?assume=background')
+      expect(counts).toMatchObject({ created: jobs.length, rejected: 0, removed: jobs.length })
+      const inputs = async (fn: string) =>
+        (await target.jobs(fn)).map(({ job }) => [...Buffer.from(job.input)])
+      expect(await inputs('json')).toEqual(Array.from({ length: 3 }, () => [...json]))
+      for (const unique of [...long, own]) {
+        expect(await inputs(`nul_${unique.slice(0, 4)}`)).toEqual([[...nul]])
+      }
+      expect(await left()).toEqual([])
+    })
+
+    test('background jobs behind many that clients wait for are moved as well', async () => {
+      gearmand = await Gearmand.start()
+      const client = await gearmand.connect()
+      for (let at = 0; at < 100; at += 1) client.send('SUBMIT_JOB', 'mail', `f${at}`, 'x')
+      for (let at = 0; at < 5; at += 1) client.send('SUBMIT_JOB_BG', 'mail', `b${at}`, 'x')
+      for (let answers = 105; answers > 0; answers -= 1) await client.packet()
+      const { counts, rejects } = await move()
+      expect(counts).toMatchObject({ created: 5, removed: 5, rejected: 100 })
+      expect(new Set(rejects.map(({ reason }) => reason))).toEqual(new Set(['foreground']))
+      await client.end()
+    })
 
     test('jobs that are due later stay, and so do functions that are left out', async () => {
       gearmand = await Gearmand.start()

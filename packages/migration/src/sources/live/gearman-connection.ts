@@ -42,6 +42,13 @@ export class GearmanConnection {
     throw new Error(`the server says ${refusalOf(packet)}`)
   }
 
+  /** The next packet, which must have this name. */
+  async expect(name: Packet['name']): Promise<Packet> {
+    const packet = await this.packet()
+    if (packet.name === name) return packet
+    throw new Error(`${packet.name} came in the place of ${name}`)
+  }
+
   /** The next packet, ERROR as well. Throws where the connection ends. */
   async answer(): Promise<Packet> {
     const message = await this.#next()

@@ -1,11 +1,11 @@
-import { randomInt } from 'node:crypto'
 import type { Level } from '@crossgear/core-scheduler'
-import { MigrationError, reaching } from '../../errors.ts'
+import { reaching } from '../../errors.ts'
 import { keptRejectBytes } from '../../record/fit.ts'
 import { importIdOf } from '../../record/identity.ts'
 import type { JobRecord, Reject } from '../../record/record.ts'
 import type { Page, PageBounds, Source, SurveyRow } from '../../source.ts'
 import { GearmanConnection } from './gearman-connection.ts'
+import { type Waiting, waitingFor, type Assigned } from './waiting-clients.ts'
 import { isRecord } from '../gearmand/gearmand-row.ts'
 
 const limits = [
@@ -15,16 +15,18 @@ const limits = [
   'Priorities are told by what the server says of its queues: submissions meanwhile may blur them.',
 ]
 
+const nothing = Buffer.alloc(0)
+
 const bands = [
   { level: 8, request: 'SUBMIT_JOB_HIGH_BG' },
   { level: 5, request: 'SUBMIT_JOB_BG' },
   { level: 2, request: 'SUBMIT_JOB_LOW_BG' },
 ] as const satisfies readonly { readonly level: Level; readonly request: string }[]
 
+/** Jobs that are taken twice, at once. */
+const doubtfulAtOnce = 50
 /** Jobs asked for in one write. */
 const grabbedAtOnce = 50
-/** Progress is a number of 32 bits at the server. */
-const mostMark = 2 ** 31
 
 export interface GearmanLiveOptions {
   readonly host: string
@@ -36,21 +38,6 @@ export interface GearmanLiveOptions {
   readonly isAllBackground: boolean
 }
 
-interface Assigned {
-  readonly handle: Buffer
-  readonly unique: Buffer
-  readonly reducer: Buffer
-  readonly data: Buffer
-}
-
-/** The server's answer about a job by its unique id. */
-interface Waiting {
-  /** False where it knows no job of this unique id. */
-  readonly isKnown: boolean
-  /** Clients that wait; absent where nobody can tell. */
-  readonly clients?: number
-}
-
 /** A Gearman server that runs: a worker takes its background jobs, and completes them when the target has them. */
 export class GearmanLiveSource implements Source {
   readonly identity: string
@@ -59,6 +46,10 @@ export class GearmanLiveSource implements Source {
   readonly #options: GearmanLiveOptions
   readonly #worker: GearmanConnection
   readonly #client: GearmanConnection
+  /** Jobs of the function whose data must be looked at once more, by handle. */
+  readonly #doubtful = new Map<string, { readonly job: Assigned; readonly level: Level }>()
+  /** The server has jobs of the function and hands out none. */
+  #isHeldBack = false
 
   private constructor(
     options: GearmanLiveOptions,
@@ -91,12 +82,12 @@ export class GearmanLiveSource implements Source {
   async *pages(_after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     for (const fn of (await this.#queues()).keys()) {
       this.#worker.send('CAN_DO', fn)
-      for (;;) {
-        const page = await reaching(this.identity, () => this.#page(fn, bounds))
+      for (let page; (page = await reaching(this.identity, () => this.#page(fn, bounds)));) {
         if (page.records.length + page.rejects.length > 0) yield page
-        if (page.records.length === 0) break
       }
+      // What was taken and not completed is queued again.
       this.#worker.send('CANT_DO', fn)
+      if (this.#doubtful.size > 0) yield* this.#secondLook(fn)
     }
   }
 
@@ -107,7 +98,7 @@ export class GearmanLiveSource implements Source {
       }
       // The server has taken what stands before its answer.
       this.#worker.send('ECHO_REQ', 'done')
-      await this.#expect(this.#worker, 'ECHO_RES')
+      await this.#worker.expect('ECHO_RES')
     })
   }
 
@@ -122,8 +113,7 @@ export class GearmanLiveSource implements Source {
           this.#client.send('SUBMIT_JOB_EPOCH', name, unique, seconds, payload)
         }
       }
-      for (let left = records.length; left > 0; left -= 1)
-        await this.#expect(this.#client, 'JOB_CREATED')
+      for (let left = records.length; left > 0; left -= 1) await this.#client.expect('JOB_CREATED')
     })
   }
 
@@ -144,36 +134,72 @@ export class GearmanLiveSource implements Source {
     return queues
   }
 
-  /** Jobs of one priority: the server hands out the highest first. */
-  async #page(fn: string, bounds: PageBounds): Promise<Page> {
-    const counts = (await this.#queues()).get(fn) ?? []
+  /** Jobs of one priority: the server hands out the highest first. Undefined where it has no more. */
+  async #page(fn: string, bounds: PageBounds): Promise<Page | undefined> {
+    const counts = (await this.#queues()).get(fn)
+    if (!counts || this.#isHeldBack) {
+      this.#isHeldBack = false
+      return undefined
+    }
     const band = counts.findIndex((count) => count > 0)
-    if (band < 0) return { records: [], rejects: [], cursor: '' }
     const most = Math.min(counts[band] ?? 0, bounds.jobs)
-    const assigned = await this.#grab(most, bounds.bytes)
+    const assigned = await this.#grab('GRAB_JOB_ALL', most, bounds.bytes)
     if (assigned.length === 0) {
+      this.#isHeldBack = true
       const count = sumOf(counts)
       const message = `${count} jobs of ${fn} are not handed out now: they are due later, or gone`
-      const reject: Reject = { reason: 'not_read', message, where: fn, raw: Buffer.alloc(0) }
-      return { records: [], rejects: [reject], cursor: '' }
+      return pageOf([notRead(fn, message)])
     }
-    const waiting = await this.#waitingFor(assigned)
+    const waiting = await waitingFor(assigned, this.#worker, this.#client)
     const level = (bands[band] ?? bands[1]).level
-    const results = assigned.map((job, at) =>
-      this.#recordOf(fn, level, job, waiting[at] ?? { isKnown: false }),
-    )
-    return {
-      records: results.filter(isRecord),
-      rejects: results.filter((result): result is Reject => !isRecord(result)),
-      cursor: '',
+    const results: (JobRecord | Reject)[] = []
+    for (const [at, job] of assigned.entries()) {
+      const { isKnown, clients } = waiting[at] ?? { isKnown: false }
+      const result = this.#recordOf(fn, level, job, {
+        isKnown,
+        ...(clients !== undefined && { clients }),
+      })
+      if (isKnown && mayBeCut(job) && isRecord(result)) {
+        this.#doubtful.set(job.handle.toString('latin1'), { job, level })
+      } else results.push(result)
     }
+    return pageOf(results)
   }
 
-  async #grab(most: number, bytes: number): Promise<readonly Assigned[]> {
+  /**
+   * Takes jobs once more whose data may begin with a NUL of gearmand's: GRAB_JOB brings the data without the unique id, and
+   * so without that NUL. Others that come are queued again.
+   */
+  async *#secondLook(fn: string): AsyncGenerator<Page> {
+    const { identity } = this
+    this.#worker.send('CAN_DO', fn)
+    while (this.#doubtful.size > 0) {
+      const most = Math.min(this.#doubtful.size, doubtfulAtOnce)
+      const assigned = await reaching(identity, () => this.#grab('GRAB_JOB', most, Infinity))
+      if (assigned.length === 0) break
+      const records = assigned.flatMap(({ handle, data }) => {
+        const name = handle.toString('latin1')
+        const known = this.#doubtful.get(name)
+        this.#doubtful.delete(name)
+        return known ? this.#record(fn, known.level, { ...known.job, data }) : []
+      })
+      if (records.length > 0) yield pageOf(records)
+    }
+    this.#worker.send('CANT_DO', fn)
+    const left = this.#doubtful.size
+    this.#doubtful.clear()
+    if (left > 0) yield pageOf([notRead(fn, `${left} jobs of ${fn} went to another worker`)])
+  }
+
+  async #grab(
+    request: 'GRAB_JOB' | 'GRAB_JOB_ALL',
+    most: number,
+    bytes: number,
+  ): Promise<readonly Assigned[]> {
     const found: Assigned[] = []
     for (let taken = 0; found.length < most && taken < bytes;) {
       const asked = Math.min(grabbedAtOnce, most - found.length)
-      for (let left = asked; left > 0; left -= 1) this.#worker.send('GRAB_JOB_ALL')
+      for (let left = asked; left > 0; left -= 1) this.#worker.send(request)
       let isEmpty = false
       for (let left = asked; left > 0; left -= 1) {
         const { name, args } = await this.#worker.packet()
@@ -189,53 +215,14 @@ export class GearmanLiveSource implements Source {
     return found
   }
 
-  async #waitingFor(jobs: readonly Assigned[]): Promise<readonly Waiting[]> {
-    const found: Waiting[] = []
-    const isNotified = ({ unique }: Assigned): boolean =>
-      unique.length > 0 && unique.toString() !== '-'
-    for (const job of jobs) if (isNotified(job)) this.#client.send('GET_STATUS_UNIQUE', job.unique)
-    for (const job of jobs) {
-      if (!isNotified(job)) found.push({ isKnown: false })
-      else {
-        const { args } = await this.#expect(this.#client, 'STATUS_RES_UNIQUE')
-        const isKnown = args[1]?.toString() === '1'
-        found.push({ isKnown, ...(isKnown && { clients: clientsOf(args) }) })
-      }
-    }
-    return this.#confirmed(jobs, found)
-  }
-
-  /** Two functions may share a unique id: the right job shows the progress that was just set, which no client sees. */
-  async #confirmed(
-    jobs: readonly Assigned[],
-    found: readonly Waiting[],
-  ): Promise<readonly Waiting[]> {
-    const marks = found.map(({ clients }) => (clients === 0 ? String(randomInt(1, mostMark)) : ''))
-    for (const [at, { handle, unique }] of jobs.entries()) {
-      if (marks[at] === '') continue
-      this.#worker.send('WORK_STATUS', handle, '0', marks[at] ?? '')
-      this.#worker.send('GET_STATUS_UNIQUE', unique)
-    }
-    const results: Waiting[] = []
-    for (const [at, waiting] of found.entries()) {
-      if (marks[at] === '') results.push(waiting)
-      else {
-        const { args } = await this.#expect(this.#worker, 'STATUS_RES_UNIQUE')
-        const isMeant = args[4]?.toString() === marks[at]
-        results.push({ isKnown: true, ...(isMeant && { clients: clientsOf(args) }) })
-      }
-    }
-    return results
-  }
-
   #recordOf(
     fn: string,
     level: Level,
     job: Assigned,
     { isKnown, clients: waiting }: Waiting,
   ): JobRecord | Reject {
-    const { handle, unique, reducer } = job
-    const data = payloadOf(job, !isKnown)
+    const { handle } = job
+    const data = !isKnown && mayBeCut(job) ? job.data.subarray(1) : job.data
     if (waiting !== 0 && !(waiting === undefined && this.#options.isAllBackground)) {
       const why =
         waiting === undefined
@@ -249,6 +236,10 @@ export class GearmanLiveSource implements Source {
         raw: data.subarray(0, keptRejectBytes),
       }
     }
+    return this.#record(fn, level, { ...job, data })
+  }
+
+  #record(fn: string, level: Level, { handle, unique, reducer, data }: Assigned): JobRecord {
     return {
       importId: importIdOf(this.identity, handle, fn, unique, data),
       state: 'queued',
@@ -261,40 +252,42 @@ export class GearmanLiveSource implements Source {
       sourceKey: handle,
     }
   }
-
-  async #expect(connection: GearmanConnection, name: string) {
-    const packet = await connection.packet()
-    if (packet.name === name) return packet
-    throw new MigrationError(
-      'UNREACHABLE',
-      `${this.identity}: ${packet.name} came in the place of ${name}.`,
-    )
-  }
 }
 
 function sumOf(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** The last argument of STATUS_RES_UNIQUE. */
-function clientsOf(args: readonly Buffer[]): number {
-  return Number(args.at(-1)?.toString())
-}
-
-/** JOB_ASSIGN_ALL has a reducer, JOB_ASSIGN_UNIQ, which comes where there is none, has not. */
+/** JOB_ASSIGN_ALL has a reducer; JOB_ASSIGN_UNIQ, which comes where there is none, has not; JOB_ASSIGN has no unique id. */
 function assignedOf(name: string, args: readonly Buffer[]): Assigned {
-  if (name !== 'JOB_ASSIGN_ALL' && name !== 'JOB_ASSIGN_UNIQ') {
+  const isWhole = name === 'JOB_ASSIGN_ALL'
+  if (!isWhole && name !== 'JOB_ASSIGN_UNIQ' && name !== 'JOB_ASSIGN') {
     throw new Error(`${name} came where a job was due`)
   }
   const copies = args.map((argument) => Buffer.from(argument))
-  const [handle, , unique] = copies
+  const [handle, , unique = nothing] = copies
   const data = copies.at(-1)
-  if (!handle || !unique || !data) throw new Error(`${name} has too few arguments`)
-  const reducer = name === 'JOB_ASSIGN_ALL' ? copies[3] : undefined
-  return { handle, unique, data, reducer: reducer ?? Buffer.alloc(0) }
+  if (!handle || !data) throw new Error(`${name} has too few arguments`)
+  return {
+    ...{ handle, data },
+    unique: name === 'JOB_ASSIGN' ? nothing : unique,
+    reducer: (isWhole ? copies[3] : undefined) ?? nothing,
+  }
 }
 
-/** Of a unique id of 64 bytes gearmand sends 63, and the data with a NUL before it; by the 63 it knows no job. */
-function payloadOf({ unique, data }: Assigned, isUnknown: boolean): Buffer {
-  return isUnknown && unique.length === 63 && data[0] === 0 ? data.subarray(1) : data
+/**
+ * Of a unique id of 64 bytes gearmand sends 63, and the data with a NUL before it. By the 63 it knows no job, but for one in
+ * some 1,000, which its table of ids finds by chance.
+ */
+function mayBeCut({ unique, data }: Assigned): boolean {
+  return unique.length === 63 && data[0] === 0
+}
+
+function pageOf(results: readonly (JobRecord | Reject)[]): Page {
+  const rejects = results.filter((result): result is Reject => !isRecord(result))
+  return { records: results.filter(isRecord), rejects, cursor: '' }
+}
+
+function notRead(fn: string, message: string): Reject {
+  return { reason: 'not_read', message, where: fn, raw: nothing }
 }
