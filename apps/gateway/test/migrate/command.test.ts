@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { readArguments as readMigrate } from '../../src/migrate/arguments.ts'
 import { runMigrate } from '../../src/migrate/run-migrate.ts'
+import { readArguments as readMirror } from '../../src/mirror/arguments.ts'
 import { startGateway } from '../support/gateway-process.ts'
 
 const jobs = 1_200
@@ -141,6 +143,21 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     const { code, stderr } = await migrate(...given)
     expect(stderr).toContain(line)
     expect([code, stderr.trim().split('\n').length]).toEqual([exitCode, 1])
+  })
+
+  test('each command line of docs/migration.md is understood', () => {
+    const page = readFileSync(new URL('../../../../docs/migration.md', import.meta.url), 'utf8')
+    const found = [...page.matchAll(/^(?:\$ )?npx crossgear (migrate|mirror) (.*)$/gm)]
+    expect(found.length).toBeGreaterThan(25)
+    const nowhere = { write: () => true }
+    for (const [, command, line = ''] of found) {
+      const words = (line.split(/ {2,}reads|;| {3,}/)[0] ?? '')
+        .trim()
+        .split(/ +/)
+        .map((word) => word.replaceAll("'", ''))
+      const read = command === 'migrate' ? readMigrate : readMirror
+      expect(() => read(words, nowhere), words.join(' ')).not.toThrow()
+    }
   })
 
   test('--help lists every source that is read', async () => {
