@@ -37,7 +37,7 @@ export async function liveFaktory(jobs: number): Promise<FilledSource> {
     const lanes = await redis.hkeys('xg:lanes')
     const busy = lanes.map((lane) => `xg:busy:${lane}`)
     for (const key of busy) {
-      for (const id of await redis.zrange(key, 0, -1)) await redis.zadd(key, 'XX', 'CH', past, id)
+      for (const id of await redis.zrange(key, '0', '-1')) await redis.zadd(key, 'XX', past, id)
     }
     const left = async (): Promise<number> => {
       const counts = await Promise.all(busy.map((key) => redis.zcard(key)))
