@@ -28,7 +28,8 @@ export default tseslint.config(
     extends: [...tseslint.configs.strictTypeChecked],
     plugins: { '@nx': nx },
     languageOptions: {
-      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+      // One program: one a project would check every package again for each that imports it.
+      parserOptions: { project: './tsconfig.eslint.json', tsconfigRootDir: import.meta.dirname },
     },
     rules: {
       '@nx/enforce-module-boundaries': [
