@@ -2,6 +2,7 @@
 -- lane that is refused does not affect the others.
 -- KEYS: one of the slot (for routing). ARGV: open, close, packed:
 --   node, default reserve_for of consumers (ms), dead set's most, dead seconds, number of the first token,
+--   number of long inputs, each in a hash of its own that the transaction of this call has set,
 --   reports: count, per report: lane, kind (data, warning, status), id, token, and two strings: data and -, or
 --     dividend and divisor
 --   outcomes: lanes, per lane: lane, queue (its hint index, empty for none), count, per outcome: kind, id, token, and
@@ -12,8 +13,8 @@
 --       retry: message, delay (ms), failure JSON      dead: message, -, failure JSON
 --       requeue: 1 if lost, most losses (0: no limit), failure JSON      requeueFront: -, -, -
 --   submissions: when they came (us; empty for now), lanes, per lane: lane, queue, number of values that follow, 1 if the
---     node keeps all of them, count, per job: level, place in the order of arrival (us), 1 if foreground, door, input, number of values that follow (0:
---     none), due (ms, empty for now), unique (empty for none), jid (empty for none), lock (empty for none), how long it
+--     node keeps all of them, count, per job: level, place in the order of arrival (us), 1 if foreground, door, input or the number of a
+--     long one, number of values that follow (0: none), due (ms, empty for now), unique (empty for none), jid (empty for none), lock (empty for none), how long it
 --     is held (ms), batch (empty for none; in a cluster the name of the note by which the submission has joined it),
 --     cron entry (empty for none), its tick (ms), names and values of further fields
 --   1 where the server knows all who listen, else 0; lanes on which the node listens: count, lanes
@@ -45,7 +46,7 @@
 sequence = given[5]
 local reported, ended, submitted, claimed = {}, {}, {}, {}
 
-local reports, at = given[6], 7
+local reports, at = given[7], 8
 local outcomesAt = at + 6 * reports
 -- Known before the first event is published: the lanes that this node listens to.
 local function skipOutcomes(from)
@@ -70,7 +71,7 @@ while at < claimsAt do
   keptAt[given[at]] = at + 1
   at = at + 2 + 3 * given[at + 1]
 end
-at = 7
+at = 8
 
 for index = 1, reports do
   reported[index] = guarded(report, unpack(given, at, at + 5)) == 1 and 1 or 0
@@ -93,6 +94,7 @@ for index = 1, given[submissionsAt + 1] do
   at = at + 3 + values
 end
 
+dropInputs(given[6])
 at = claimsAt + 1
 for index = 1, given[claimsAt] do claimed[index], at = takeClaim(at) end
 reply[1] = cmsgpack.pack({ arrivedUs, table.concat(reported), ended, submitted, claimed })

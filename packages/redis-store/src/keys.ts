@@ -39,6 +39,11 @@ export class StoreKeys extends Keys {
     this.#nodeChannels = `xg:node:${database}`
   }
 
+  /** A long payload on its way into a job's hash: it stands here for the length of a transaction. */
+  input(node: string, number: number): string {
+    return `xg:input:${node}:${number}`
+  }
+
   /** Leases: ids by deadline, milliseconds. */
   busy(lane: string): string {
     return this.of('xg:busy', lane)

@@ -41,6 +41,7 @@ local function rateKey(queue) return 'xg:rate:' .. open .. queue .. close end
 local broker = open .. 'xg' .. close
 local function heldKey(holder) return broker .. ':held:' .. holder end
 local function batchKey(bid) return broker .. ':batch:' .. bid end
+local function inputKey(node, number) return 'xg:input:' .. node .. ':' .. number end
 local function nodeChannel(node) return 'xg:node:' .. database .. ':' .. node end
 local dueKey, callbacksKey, joinsKey = broker .. ':due', broker .. ':callbacks', broker .. ':joins'
 local function jidsKey(slot) return open == '' and 'xg:jids' or laneKey('xg:jids', slot) end

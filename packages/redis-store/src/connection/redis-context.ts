@@ -6,6 +6,7 @@ import { commandConnection, type Connection } from './connection.ts'
 import type { CallObserver } from './call-observer.ts'
 import { storeErrorOf } from './errors.ts'
 import { StoreKeys } from '../keys.ts'
+import type { HashSet } from '../scripts/functions.ts'
 import { Scripts, type ScriptArgument, type ScriptName } from '../scripts/scripts.ts'
 import {
   databaseOf,
@@ -68,14 +69,20 @@ export class RedisContext {
     this.#after = after
   }
 
-  /** Runs a script. */
+  /** True where {@link run} may set hashes before this script. */
+  setsHashesFor(name: ScriptName): boolean {
+    return this.#scripts.setsHashesFor(name)
+  }
+
+  /** Runs a script, in one transaction with `hashes` where there are some. */
   readonly run = (
     name: ScriptName,
     keys: readonly string[],
     args: readonly ScriptArgument[],
+    hashes: readonly HashSet[] = [],
   ): Promise<unknown> => {
     const { open, close } = this.keys
-    const reply = this.call(() => this.#timed(name, keys, [open, close], args))
+    const reply = this.call(() => this.#timed(name, keys, [open, close], args, hashes))
     const after = this.#after
     if (!after) return reply
     return reply.then(async (answer) => {

@@ -9,6 +9,13 @@ interface Asker {
   callBuffer(command: string, ...args: (string | number | Buffer)[]): Promise<unknown>
 }
 
+/** A hash with one field, set in the transaction of a call that takes it over. */
+export interface HashSet {
+  readonly key: string
+  readonly field: string
+  readonly value: Uint8Array
+}
+
 interface FunctionSource {
   readonly database: number
   readonly grows: (name: ScriptName) => boolean
@@ -20,6 +27,7 @@ export class Functions {
   readonly #redis: Asker
   readonly #functions: ReadonlyMap<ScriptName, ServerFunction>
   #isLoaded = false
+  #hasTransactions = false
 
   constructor(redis: Asker, { database, grows, fileOf }: FunctionSource) {
     this.#redis = redis
@@ -35,6 +43,7 @@ export class Functions {
   async load(): Promise<void> {
     try {
       await this.#loadAll()
+      this.#hasTransactions = await this.#mayUseTransactions()
       const own = new Set([...this.#functions.values()].map(({ name }) => name))
       for (const name of await this.#names()) {
         if (!own.has(name)) await this.#redis.callBuffer('FUNCTION', 'DELETE', name)
@@ -49,16 +58,58 @@ export class Functions {
     return this.#isLoaded && this.#functions.has(name)
   }
 
-  /** A function that the server has lost is loaded again. */
-  async call(name: ScriptName, keys: number, words: readonly ScriptArgument[]): Promise<unknown> {
+  /** True where {@link call} may set hashes first. */
+  get setsHashes(): boolean {
+    return this.#isLoaded && this.#hasTransactions
+  }
+
+  /** Sets the hashes and calls the function, all or nothing. A function that the server has lost is loaded again. */
+  async call(
+    name: ScriptName,
+    keys: number,
+    words: readonly ScriptArgument[],
+    hashes: readonly HashSet[] = [],
+  ): Promise<unknown> {
     const called = this.#functions.get(name)?.name ?? ''
-    const args = words as (string | number | Buffer)[]
+    const args = [called, keys, ...(words as (string | number | Buffer)[])]
+    const send = (): Promise<unknown> =>
+      hashes.length > 0 ? this.#transaction(hashes, args) : this.#redis.callBuffer('FCALL', ...args)
     try {
-      return await this.#redis.callBuffer('FCALL', called, keys, ...args)
+      return await send()
     } catch (error) {
       if (!isMissing(error)) throw error
       await this.#loadAll()
-      return this.#redis.callBuffer('FCALL', called, keys, ...args)
+      return send()
+    }
+  }
+
+  /** The commands leave in one write, and those of nobody else come between them. */
+  async #transaction(
+    hashes: readonly HashSet[],
+    args: readonly (string | number | Buffer)[],
+  ): Promise<unknown> {
+    const redis = this.#redis
+    const queued = [redis.callBuffer('MULTI')]
+    for (const { key, field, value } of hashes) {
+      const bytes = Buffer.from(value.buffer, value.byteOffset, value.length)
+      queued.push(redis.callBuffer('HSET', key, field, bytes))
+    }
+    queued.push(redis.callBuffer('FCALL', ...args))
+    queued.push(redis.callBuffer('EXEC'))
+    // The first refusal says why; EXEC says only that there was one.
+    const replies = (await Promise.all(queued)).at(-1)
+    const reply: unknown = Array.isArray(replies) ? replies.at(-1) : undefined
+    if (reply instanceof Error) throw reply
+    return reply
+  }
+
+  async #mayUseTransactions(): Promise<boolean> {
+    try {
+      await this.#redis.callBuffer('MULTI')
+      await this.#redis.callBuffer('EXEC')
+      return true
+    } catch {
+      return false
     }
   }
 

@@ -1,6 +1,6 @@
 import { linkedScripts } from '#linked-scripts'
 import type { Connection } from '../connection/connection.ts'
-import { Functions } from './functions.ts'
+import { Functions, type HashSet } from './functions.ts'
 import { Packer } from './packed.ts'
 
 const names = [
@@ -143,18 +143,27 @@ export class Scripts {
     if ('stream' in this.#redis) await this.#functions.load()
   }
 
-  /** Runs a script. Bulk replies are Buffers, integers numbers, absent values null. */
+  /** True where {@link run} may set hashes first. */
+  setsHashesFor(name: ScriptName): boolean {
+    return this.#functions.has(name) && this.#functions.setsHashes
+  }
+
+  /**
+   * Runs a script. Bulk replies are Buffers, integers numbers, absent values null. `hashes` are set before, in one
+   * transaction with it: what is long need not go through Lua.
+   */
   run(
     name: ScriptName,
     keys: readonly string[],
     braces: readonly [open: string, close: string],
     args: readonly ScriptArgument[],
+    hashes: readonly HashSet[] = [],
   ): Promise<unknown> {
     const call = this.#calls.get(name)
     if (!call) throw new Error(`no script ${name}`)
     this.#cork()
     const words = [...keys, ...braces, ...(packed.has(name) ? this.#packer.pack(args) : args)]
-    if (this.#functions.has(name)) return this.#functions.call(name, keys.length, words)
+    if (this.#functions.has(name)) return this.#functions.call(name, keys.length, words, hashes)
     return call(keys.length, ...words).catch((error: unknown) => {
       if (!isForgotten(error)) throw error
       return this.#plainly('EVAL', this.#texts.get(name) ?? '', keys.length, ...words)

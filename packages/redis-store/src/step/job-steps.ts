@@ -36,7 +36,7 @@ import {
   type PackedReply,
   type StepReply,
 } from './step-reply.ts'
-import { laneSubmittedOf } from './submit-arguments.ts'
+import { laneSubmittedOf, type InputsOutside } from './submit-arguments.ts'
 import { LostClaims } from './lost-claims.ts'
 
 /** Lanes of a group for which a step says whether this node listens to them. */
@@ -94,9 +94,10 @@ export class RedisJobs {
   async step(step: Step, ways: StepWays = {}): Promise<StepAnswer> {
     const claims = step.claims.filter(({ groups }) => groups.some(({ lanes }) => lanes.length > 0))
     const firstToken = this.#token
-    const args = this.#arguments({ ...step, claims }, ways)
+    const outside: Uint8Array[] | undefined = this.#link.setsHashesFor('step') ? [] : undefined
+    const args = this.#arguments({ ...step, claims }, ways, outside)
     try {
-      const reply = await this.#send({ ...step, claims }, args)
+      const reply = await this.#send({ ...step, claims }, args, outside)
       if (reply === 'full') return await this.#withoutSubmissions(step, ways)
       return await this.#answer(step, claims, reply)
     } catch (error) {
@@ -120,14 +121,16 @@ export class RedisJobs {
     return soleAnswer(answer.claims)
   }
 
-  #arguments(step: Step, ways: StepWays): ScriptArgument[] {
+  #arguments(step: Step, ways: StepWays, outside: InputsOutside): ScriptArgument[] {
     const { deadPerLane, deadSeconds, reserveForSeconds, throttles } = this.#options
     const { node, names } = this.#link
     const args: ScriptArgument[] = [node, 1000 * reserveForSeconds, deadPerLane, deadSeconds]
     args.push(this.#token)
+    const inputs = args.push(0) - 1
     addReports(args, step.reports)
     addOutcomes(args, step.outcomes, this.#link)
-    addSubmissions(args, step.submissions, this.#link, ways)
+    addSubmissions(args, step.submissions, this.#link, ways, outside)
+    args[inputs] = outside?.length ?? 0
     this.#addListening(args, step)
     const kept = step.claims.length > 0 ? this.#kept.ranges(this.#clock.nowMs()) : []
     args.push(kept.length, ...kept)
@@ -156,8 +159,12 @@ export class RedisJobs {
   }
 
   /** `full`: the server has no room for the jobs and has done nothing. */
-  async #send(step: Step, args: readonly ScriptArgument[]): Promise<PackedReply | 'full'> {
-    const { run, keys } = this.#link
+  async #send(
+    step: Step,
+    args: readonly ScriptArgument[],
+    outside: readonly Uint8Array[] = [],
+  ): Promise<PackedReply | 'full'> {
+    const { run, keys, node } = this.#link
     const lane =
       step.submissions[0]?.lane ??
       step.outcomes[0]?.lane ??
@@ -165,8 +172,13 @@ export class RedisJobs {
       step.claims[0]?.groups.find(({ lanes }) => lanes.length > 0)?.lanes[0] ??
       ''
     const isGrowing = step.submissions.length > 0
+    const hashes = outside.map((value, at) => ({
+      key: keys.input(node, at + 1),
+      field: 'input',
+      value,
+    }))
     try {
-      const reply = await run(isGrowing ? 'step' : 'step-free', [keys.busy(lane)], args)
+      const reply = await run(isGrowing ? 'step' : 'step-free', [keys.busy(lane)], args, hashes)
       return reply as PackedReply
     } catch (error) {
       const hasOthers = step.outcomes.length + step.reports.length + step.claims.length > 0

@@ -10,7 +10,7 @@ import type {
 } from '@crossgear/core-scheduler'
 import type { ScriptArgument } from '../scripts/scripts.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
-import { addArrivals } from './submit-arguments.ts'
+import { addArrivals, type InputsOutside } from './submit-arguments.ts'
 import { throttleArguments } from './throttle-arguments.ts'
 
 /** Extra values of submissions in a cluster. */
@@ -85,9 +85,10 @@ export function addSubmissions(
   arrivals: readonly LaneArrivals[],
   link: RedisContext,
   { notes, atUs }: ClusterArrival,
+  outside: InputsOutside,
 ): void {
   args.push(atUs ?? '', arrivals.length)
-  for (const lane of arrivals) addArrivals(args, lane, link, notes)
+  for (const lane of arrivals) addArrivals(args, lane, link, notes, outside)
 }
 
 /** Limits of a claim; without throttles it ignores the limits of its queues. */

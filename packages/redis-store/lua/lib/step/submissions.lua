@@ -73,6 +73,11 @@ local function noteIndexes(lane, id, from)
   if jid ~= '' then noteJid(lane, id, jid) end
 end
 
+-- Takes away long inputs of jobs that were not stored.
+local function dropInputs(count)
+  for number = 1, count do redis.call('UNLINK', inputKey(node, number)) end
+end
+
 -- Raises an error if another program has put something in the place of a queue that one of the jobs goes to: before
 -- anything is stored, so that the lane is refused as a whole.
 local function needPlaces(lane, count, at)
@@ -132,11 +137,16 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
       local id, due = integer(nextId), more > 0 and given[from + places.due] or ''
       local key, enqueued = jobKey(lane, id), stamp(us)
       if noted then noted[id] = enqueued end
+      local field = 'input'
+      if type(input) == 'number' then
+        redis.call('RENAME', inputKey(node, input), key)
+        field, input = 'status', 'idle'
+      end
       if foreground == 1 then
-        redis.call('HSET', key, 'status', 'idle', 'enqueued', enqueued, 'wait', node, 'fg', '1', 'door', door, 'input', input,
+        redis.call('HSET', key, 'status', 'idle', 'enqueued', enqueued, 'wait', node, 'fg', '1', 'door', door, field, input,
           unpack(given, from + places.fields, at - 1))
       else
-        redis.call('HSET', key, 'status', 'idle', 'enqueued', enqueued, 'door', door, 'input', input,
+        redis.call('HSET', key, 'status', 'idle', 'enqueued', enqueued, 'door', door, field, input,
           unpack(given, from + places.fields, at - 1))
       end
       if more > 0 then noteIndexes(lane, id, from) end

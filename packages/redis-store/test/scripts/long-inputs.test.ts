@@ -1,0 +1,122 @@
+import { StoreError, type LaneArrivals } from '@crossgear/core-scheduler'
+import type { SteppedStore } from '@crossgear/store-testkit'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { RedisWorld } from '../support/redis-world.ts'
+
+const bytes = (size: number, first = 0): Buffer =>
+  Buffer.from(Array.from({ length: size }, (_none, at) => (at * 7 + first) % 256))
+const job = (input: Buffer, unique?: string) => ({
+  input,
+  door: 'gearman',
+  level: 5,
+  foreground: false,
+  ...(unique !== undefined && { unique: Buffer.from(unique) }),
+})
+const long = bytes(20_000)
+
+describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
+  let server: RedisServer
+  let world: RedisWorld
+  beforeAll(async () => {
+    server = await RedisServer.start()
+  })
+  afterAll(() => server.stop())
+  beforeEach(async () => {
+    world = await RedisWorld.open({ path: server.path })
+    await world.server.call('ACL', 'SETUSER', 'default', '+@all')
+    await world.server.config('SET', 'maxmemory', '0')
+    return () => world.close()
+  })
+
+  async function callsOf(command: string): Promise<number> {
+    const info = await world.server.info('commandstats')
+    return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(info)?.[1] ?? 0)
+  }
+
+  async function openWatched(): Promise<SteppedStore> {
+    const store = await world.node()
+    await world.server.config('RESETSTAT')
+    return store
+  }
+
+  const leftOver = (): Promise<string[]> => world.server.keys('xg:input:*')
+
+  test('does not pass through Lua, and comes out as it went in', async () => {
+    const store = await openWatched()
+    const inputs = [long, bytes(100), bytes(8192, 3), Buffer.alloc(0), bytes(300_000, 5)]
+    await store.submit(
+      'mail',
+      inputs.map((input) => job(input)),
+    )
+    expect([await callsOf('exec'), await callsOf('rename'), await callsOf('fcall')]).toEqual([
+      1, 3, 1,
+    ])
+    const other = await world.node()
+    const taken = await other.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 5 })
+    expect(taken.map(({ input }) => Buffer.from(input).equals(inputs.shift() ?? long))).toEqual(
+      Array(5).fill(true),
+    )
+    expect(await world.violations()).toEqual([])
+    expect(await leftOver()).toEqual([])
+  })
+
+  test('of a job that joins another leaves nothing behind', async () => {
+    const store = await openWatched()
+    await store.submit('mail', [job(long, 'u')])
+    const [joined] = await store.submit('mail', [job(bytes(9_000, 1), 'u')])
+    expect(joined).toEqual({ kind: 'joined', id: 1 })
+    expect(await leftOver()).toEqual([])
+  })
+
+  test('of a job that finds its queue full leaves nothing behind', async () => {
+    const store = await openWatched()
+    await world.limit('mail', { normal: 1 })
+    const results = await store.submit('mail', [job(long), job(bytes(9_000, 1)), job(long)])
+    expect(results.map(({ kind }) => kind)).toEqual(['created', 'full', 'full'])
+    expect(await leftOver()).toEqual([])
+  })
+
+  test('of a lane that is refused leaves nothing behind, and other lanes have theirs', async () => {
+    const store = await openWatched()
+    await world.server.set('queue:spoilt:normal', 'no list')
+    const lane = (name: string): LaneArrivals => ({ lane: name, jobs: [job(long)], places: [0] })
+    const step = { reports: [], outcomes: [], claims: [] }
+    const { submissions } = await store.step({
+      ...step,
+      submissions: [lane('spoilt'), lane('mail')],
+    })
+    expect(submissions[0]).toBeInstanceOf(StoreError)
+    expect(submissions[1]).toMatchObject({ results: [{ kind: 'created', id: 1 }] })
+    expect(await world.server.hgetBuffer('job:mail:1', 'input')).toEqual(long)
+    expect(await leftOver()).toEqual([])
+  })
+
+  test('is stored where the server has lost its functions', async () => {
+    const store = await openWatched()
+    await world.server.call('FUNCTION', 'FLUSH')
+    expect(await store.submit('mail', [job(long)])).toEqual([{ kind: 'created', id: 1 }])
+    expect(await world.server.hgetBuffer('job:mail:1', 'input')).toEqual(long)
+    expect(await leftOver()).toEqual([])
+  })
+
+  test('is stored where a user may not use transactions', async () => {
+    await world.server.call('ACL', 'SETUSER', 'default', '-multi', '-exec')
+    const store = await openWatched()
+    expect(await store.submit('mail', [job(long)])).toEqual([{ kind: 'created', id: 1 }])
+    expect(await world.server.hgetBuffer('job:mail:1', 'input')).toEqual(long)
+    expect(await callsOf('rename')).toBe(0)
+  })
+
+  test('is refused by a full server, which keeps nothing of it', async () => {
+    const store = await openWatched()
+    await world.server.config('SET', 'maxmemory', '1')
+    await expect(store.submit('mail', [job(long)])).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: expect.stringMatching(/^OOM/) as string,
+    })
+    await world.server.config('SET', 'maxmemory', '0')
+    expect(await leftOver()).toEqual([])
+    expect(await world.server.exists('job:mail:1')).toBe(0)
+  })
+})
