@@ -50,7 +50,9 @@ describe.skipIf(lacksRedis)('needs redis-server: figures of a migration', () => 
   async function figures(name: string): Promise<Readonly<Record<string, number>>> {
     const page = await (await fetch(`http://127.0.0.1:${web}/metrics`)).text()
     const found = page.matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))
-    return Object.fromEntries(Array.from(found, ([, labels, value]) => [labels, Number(value)]))
+    return Object.fromEntries(
+      Array.from(found, ([, labels = '', value]) => [labels, Number(value)] as const),
+    )
   }
   const jobsIn = async (state: string): Promise<number | undefined> =>
     (await figures('crossgear_migration_jobs'))[`migration="old-queue",state="${state}"`]
