@@ -21,6 +21,9 @@ const ioModules = [
 ]
 const withoutIo = ioModules.flatMap((name) => [name, `node:${name}`])
 
+/** Tests are written with one of vitest's two names for them. */
+const notIt = { name: 'vitest', importNames: ['it'], message: 'Use test.' }
+
 export default tseslint.config(
   { ignores: ['**/dist', '**/out-tsc', '**/node_modules', '.nx', '**/coverage'] },
   {
@@ -76,6 +79,11 @@ export default tseslint.config(
         { allowNumber: true, allowBoolean: true },
       ],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/naming-convention': [
+        'error',
+        { selector: 'variable', format: ['camelCase', 'PascalCase'], leadingUnderscore: 'allow' },
+        { selector: 'variable', modifiers: ['destructured'], format: null },
+      ],
       '@typescript-eslint/no-unused-vars': [
         'error',
         { argsIgnorePattern: '^_', ignoreRestSiblings: true },
@@ -85,7 +93,7 @@ export default tseslint.config(
   {
     files: ['packages/{gearman-codec,fwp-codec,core-scheduler,store-testkit}/src/**/*.ts'],
     rules: {
-      'no-restricted-imports': ['error', { paths: withoutIo }],
+      'no-restricted-imports': ['error', { paths: [...withoutIo, notIt] }],
       'no-restricted-globals': [
         'error',
         'process',
@@ -114,6 +122,7 @@ export default tseslint.config(
         'error',
         { depConstraints: [{ sourceTag: '*', onlyDependOnLibsWithTags: ['*'] }] },
       ],
+      'no-restricted-imports': ['error', { paths: [notIt] }],
     },
   },
   {

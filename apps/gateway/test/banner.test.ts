@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   describe as describeGateway,
   renderBanner,
@@ -19,7 +19,7 @@ const announcement: Announcement = {
   log: recordingLog().log,
 }
 
-it('the banner names the store and every open door, with a command to try each', () => {
+test('the banner names the store and every open door, with a command to try each', () => {
   expect(renderBanner(announcement)).toBe(String.raw`
 Crossgear 1.2.3 is ready.
 
@@ -32,7 +32,7 @@ Ctrl-C stops it.
 `)
 })
 
-it('the log line for programs holds the same, and no login of the store', () => {
+test('the log line for programs holds the same, and no login of the store', () => {
   const address = { host: 'h', port: 1, tls: false, db: 0, password: 'secret' }
   const store = { ...announcement.store, address }
   const line = JSON.stringify(describeGateway({ ...announcement, store, hasPassword: true }))

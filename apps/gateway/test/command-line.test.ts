@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { flagOf, optionNames } from '../src/config/options.ts'
 import { listenOn } from '../src/net/listen.ts'
 import { startGateway } from './support/gateway-process.ts'
 import { gatewayWords } from '@crossgear/tools/gateway-program'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-const WEB_ALONE = ['--gearman-port', 'off', '--faktory-port', 'off', '--store-port', '0']
+const webAlone = ['--gearman-port', 'off', '--faktory-port', 'off', '--store-port', '0']
 
 describe.concurrent('the command line', () => {
-  it.each([
+  test.each([
     [['--gearman-port', 'abc'], '--gearman-port is "abc": give a port from 0 to 65535'],
     [
       ['serve', '--gearmn-port', '1'],
@@ -26,26 +26,26 @@ describe.concurrent('the command line', () => {
     expect([code, stdout, stderr.split('\n').length]).toEqual([2, '', 2])
   })
 
-  it('a wrong value in the environment: one line, exit code 2', async () => {
+  test('a wrong value in the environment: one line, exit code 2', async () => {
     const { code, stderr } = await startGateway([], { CROSSGEAR_LOG_LEVEL: 'loud' }).exited
     expect(code).toBe(2)
     expect(stderr).toMatch(/^CROSSGEAR_LOG_LEVEL is "loud": give [^\n]+\n$/)
   })
 
-  it('a variable that is misspelt: one line, exit code 2', async () => {
+  test('a variable that is misspelt: one line, exit code 2', async () => {
     const { code, stdout, stderr } = await startGateway([], { CROSSGEAR_HOTS: '::1' }).exited
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toBe('CROSSGEAR_HOTS is no setting: did you mean CROSSGEAR_HOST?\n')
   })
 
-  it('an unreachable Redis: one line, exit code 1', async () => {
+  test('an unreachable Redis: one line, exit code 1', async () => {
     const words = ['--redis-url', 'unix:///no/such.sock']
     const { code, stdout, stderr } = await startGateway(words).exited
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/^The store at unix:\/\/\/no\/such\.sock cannot be reached [^\n]+\n$/)
   })
 
-  it('--help shows every option of the default command, --version the version', async () => {
+  test('--help shows every option of the default command, --version the version', async () => {
     const [help, version] = await Promise.all([
       startGateway(['--help']).exited,
       startGateway(['--version']).exited,
@@ -72,7 +72,7 @@ describe('the help', () => {
     return stdout.split(/\r?\n/)
   }
 
-  it.each([
+  test.each([
     [undefined, '--help'],
     [80, '--help'],
     [60, 'serve --help'],
@@ -91,11 +91,11 @@ describe('the help', () => {
 })
 
 describe('a gateway', () => {
-  it('in the way of another program: one line, exit code 1, and its store is gone', async () => {
+  test('in the way of another program: one line, exit code 1, and its store is gone', async () => {
     const server = createServer()
     onTestFinished(() => void server.close())
     const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '--web-port')
-    const words = [...WEB_ALONE, '--web-port', String(port), '--data-dir', await temporaryFolder()]
+    const words = [...webAlone, '--web-port', String(port), '--data-dir', await temporaryFolder()]
     const { code, stdout, stderr } = await startGateway(words).exited
     expect(stdout).toBe('')
     expect(stderr).toBe(
@@ -104,10 +104,10 @@ describe('a gateway', () => {
     expect(code).toBe(1)
   })
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  test.each(['SIGTERM', 'SIGINT'] as const)(
     'that gets %s twice at once stops with 0',
     async (signal) => {
-      const words = [...WEB_ALONE, '--web-port', '0', '--data-dir', await temporaryFolder()]
+      const words = [...webAlone, '--web-port', '0', '--data-dir', await temporaryFolder()]
       const gateway = startGateway(words)
       const { doors } = await gateway.ready
       const answer = await fetch(`http://127.0.0.1:${doors[0]!.port}/readyz`)
@@ -120,8 +120,8 @@ describe('a gateway', () => {
     },
   )
 
-  it('speaks JSON lines and nothing else to a program, on the embedded store too', async () => {
-    const words = [...WEB_ALONE, '--web-port', '0', '--data-dir', await temporaryFolder()]
+  test('speaks JSON lines and nothing else to a program, on the embedded store too', async () => {
+    const words = [...webAlone, '--web-port', '0', '--data-dir', await temporaryFolder()]
     const gateway = startGateway(words, { PATH: '' })
     expect((await gateway.ready).store.kind).toBe('embedded')
     gateway.child.kill('SIGTERM')

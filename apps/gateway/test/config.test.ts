@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { loadConfig, type ConfigSources } from '../src/config/load-config.ts'
 import { flagOf, keyOf, optionNames, optionRow, variablesOf } from '../src/config/options.ts'
 import { StartError } from '../src/errors.ts'
@@ -29,7 +29,7 @@ function refusal(work: () => unknown): string {
 }
 
 describe('settings', () => {
-  it('have their documented defaults', () => {
+  test('have their documented defaults', () => {
     const config = load()
     expect(config).toMatchObject({
       host: '127.0.0.1',
@@ -52,14 +52,14 @@ describe('settings', () => {
     expect(Object.isFrozen(config)).toBe(true)
   })
 
-  it('come from the command line before the environment before the file', async () => {
+  test('come from the command line before the environment before the file', async () => {
     const config = await file('gearman_port = 1\nfaktory_port = 2\nweb_port = 3\n')
     const env = { CROSSGEAR_GEARMAN_PORT: '11', CROSSGEAR_FAKTORY_PORT: '12' }
     const flags = { config, gearmanPort: '21' }
     expect(load({ flags, env })).toMatchObject({ gearmanPort: 21, faktoryPort: 12, webPort: 3 })
   })
 
-  it('come from the defaults of a command where nothing else says so', async () => {
+  test('come from the defaults of a command where nothing else says so', async () => {
     const config = await file('gearman_port = 1\nround_robin = true\n')
     const defaults = { gearmanPort: '31', webPort: 'off', workerWakeup: '0' }
     const env = { CROSSGEAR_WORKER_WAKEUP: '2' }
@@ -71,23 +71,23 @@ describe('settings', () => {
     })
   })
 
-  it('may name the file in the environment', async () => {
+  test('may name the file in the environment', async () => {
     const env = { CROSSGEAR_CONFIG: await file('drain_seconds = 3') }
     expect(load({ env }).drainSeconds).toBe(3)
   })
 
-  it('count the cores for processes = auto', () => {
+  test('count the cores for processes = auto', () => {
     const { processes } = load({ flags: { processes: 'auto' } })
     expect(processes).toBe(Math.min(availableParallelism(), 64))
     expect([load().processes, load({ flags: { processes: '3' } }).processes]).toEqual([1, 3])
   })
 
-  it('leave an empty variable aside', () => {
+  test('leave an empty variable aside', () => {
     expect(load({ env: { CROSSGEAR_GEARMAN_PORT: '' } }).gearmanPort).toBe(4730)
     expect(load({ env: { CROSSGEAR_GEARMN_PORT: '' } }).gearmanPort).toBe(4730)
   })
 
-  it('leave what Kubernetes says of a service named crossgear aside', () => {
+  test('leave what Kubernetes says of a service named crossgear aside', () => {
     const env = {
       CROSSGEAR_SERVICE_HOST: '10.0.0.1',
       CROSSGEAR_SERVICE_PORT_GEARMAN: '4730',
@@ -98,7 +98,7 @@ describe('settings', () => {
     expect(load({ env }).gearmanPort).toBe(4730)
   })
 
-  it('all have a flag, a variable and a default that their own rule accepts', () => {
+  test('all have a flag, a variable and a default that their own rule accepts', () => {
     for (const name of optionNames) {
       const fallback = optionRow(name).fallback as string | number | undefined
       if (fallback === undefined) continue
@@ -110,7 +110,7 @@ describe('settings', () => {
     expect(keyOf('gearmanPort')).toBe('gearman_port')
   })
 
-  it('read a password from its file, and from FAKTORY_PASSWORD too', async () => {
+  test('read a password from its file, and from FAKTORY_PASSWORD too', async () => {
     const path = await file('s3cret\n')
     expect(load({ env: { FAKTORY_PASSWORD: path } }).faktoryPassword).toBe('s3cret')
     expect(load({ env: { FAKTORY_PASSWORD: 'plain' } }).faktoryPassword).toBe('plain')
@@ -121,7 +121,7 @@ describe('settings', () => {
 
 describe('a wrong value is refused in one line that says what to give', () => {
   const port = 'give a port from 0 to 65535 (0 takes a free one), or'
-  it.each([
+  test.each([
     ['gearmanPort', 'abc', `--gearman-port is "abc": ${port} off.`],
     ['gearmanPort', '65536', `--gearman-port is "65536": ${port} off.`],
     ['webPort', '-1', `--web-port is "-1": ${port} off.`],
@@ -165,13 +165,13 @@ describe('a wrong value is refused in one line that says what to give', () => {
     expect(refusal(() => load({ flags: { [name]: value } }))).toBe(message)
   })
 
-  it('from the environment, with the name of the variable', () => {
+  test('from the environment, with the name of the variable', () => {
     expect(refusal(() => load({ env: { CROSSGEAR_WEB_PORT: 'x' } }))).toContain(
       'CROSSGEAR_WEB_PORT is "x": give a port',
     )
   })
 
-  it.each([
+  test.each([
     [
       'CROSSGEAR_GEARMN_PORT',
       'CROSSGEAR_GEARMN_PORT is no setting: did you mean CROSSGEAR_GEARMAN_PORT?',
@@ -182,19 +182,19 @@ describe('a wrong value is refused in one line that says what to give', () => {
     expect(refusal(() => load({ env: { [name]: 's3cret' } }))).toBe(message)
   })
 
-  it('all doors closed', () => {
+  test('all doors closed', () => {
     const flags = { gearmanPort: 'off', faktoryPort: 'off', webPort: 'off' }
     expect(refusal(() => load({ flags }))).toMatch(/^Every door is off: open at least one of/)
   })
 
-  it('a password file that cannot be read, without a word of the value', () => {
+  test('a password file that cannot be read, without a word of the value', () => {
     const message = refusal(() => load({ flags: { faktoryPassword: '/no/such' } }))
     expect(message).toMatch(/^--faktory-password names \/no\/such: a value that begins with \//)
   })
 })
 
 describe('the file', () => {
-  it('sets options, tables and routes', async () => {
+  test('sets options, tables and routes', async () => {
     const config = await file(`
       gearman_port = "off"
       [bridge]
@@ -214,14 +214,14 @@ describe('the file', () => {
     ])
   })
 
-  it('has a version as text or as a number', async () => {
+  test('has a version as text or as a number', async () => {
     for (const value of ['2.0', '"2.0"']) {
       const config = await file(`gearmand_version = ${value}`)
       expect(load({ flags: { config } }).gearmandVersion).toBe('2.0')
     }
   })
 
-  it('has throttles', async () => {
+  test('has throttles', async () => {
     const config = await file(`
       [throttles.bulk]
       concurrency = 5
@@ -244,7 +244,7 @@ describe('the file', () => {
     ])
   })
 
-  it('has cron entries', async () => {
+  test('has cron entries', async () => {
     const config = await file(`
       [[cron]]
       schedule = "*/5 * * * *"
@@ -263,7 +263,7 @@ describe('the file', () => {
     ])
   })
 
-  it.each([
+  test.each([
     ['throttles = 1', 'throttles in FILE is no table: write [throttles.<queue>].'],
     ['throttles.bulk = 1', 'throttles.bulk in FILE is no table: write [throttles.bulk].'],
     [

@@ -1,6 +1,6 @@
 import { accessSync, constants, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { optionNames } from '../src/config/options.ts'
 import { startGateway } from './support/gateway-process.ts'
 
@@ -33,14 +33,14 @@ const flagsOfOthers = new Set([
 ])
 
 describe('the commands of the package', () => {
-  it('are programs that can be run, and none has the name of gearmand', () => {
+  test('are programs that can be run, and none has the name of gearmand', () => {
     expect(Object.keys(bin).sort()).toEqual(['crossgear', 'crossgear-gearmand'])
     for (const path of Object.values(bin)) accessSync(new URL(path, gateway), constants.X_OK)
     // Start scripts point at this path.
     accessSync(new URL('bin/gearmand', gateway), constants.X_OK)
   })
 
-  it('stand in the documents as they work after npm ci', () => {
+  test('stand in the documents as they work after npm ci', () => {
     const direct = commands.filter(({ words }) => words[0]?.startsWith('crossgear'))
     expect(direct).toEqual([])
     const run = commands.filter(
@@ -50,7 +50,7 @@ describe('the commands of the package', () => {
     for (const { words } of run) expect(Object.keys(bin)).toContain(words[1])
   })
 
-  it('take every option that a document names', async () => {
+  test('take every option that a document names', async () => {
     const acts = ['plan', 'run', 'verify', 'rollback', 'export'].map((act) => ['migrate', act])
     const helps = await Promise.all(
       [['serve'], ['gearmand'], ['functions'], ['mirror'], ...acts].map(

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { doorHooks } from '../src/ops/door-hooks.ts'
 import { observeWith } from '../src/ops/observe.ts'
 import { Listener } from '../src/net/listener.ts'
@@ -8,7 +8,7 @@ import { Connection } from '../src/net/connection.ts'
 import { Metrics } from '../src/ops/metrics/metrics.ts'
 import { recordingLog } from './support/recording-log.ts'
 
-it('a connection that is ended for a fault of the gateway is told of in the log', async () => {
+test('a connection that is ended for a fault of the gateway is told of in the log', async () => {
   const { log, lines } = recordingLog()
   const metrics = new Metrics()
   const observer = observeWith(metrics, log)
@@ -37,7 +37,7 @@ it('a connection that is ended for a fault of the gateway is told of in the log'
   ])
 })
 
-it('a limit that begins to bite is told of once, until it has not for a minute', () => {
+test('a limit that begins to bite is told of once, until it has not for a minute', () => {
   const { log, lines } = recordingLog()
   const metrics = new Metrics()
   let atMs = 0

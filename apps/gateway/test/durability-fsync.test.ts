@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { StoreAddress } from '@crossgear/redis-store'
 import { buildLossyDisk, lacksCompiler } from '@crossgear/tools/lossy-disk'
 import { lacksValkey, RedisServer, type ServerShape } from '@crossgear/tools/redis-server'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { listenOn } from '../src/net/listen.ts'
 import { checkDurability } from '../src/redis-server/check-durability.ts'
 import { parseStoreUrl } from '../src/redis-server/store-address.ts'
@@ -44,26 +44,26 @@ const policy = (word: string) => ({
 })
 
 describe('a store that is asked whether its disk has what was written', () => {
-  it('is taken where it waits for its disk with every write', async () => {
+  test('is taken where it waits for its disk with every write', async () => {
     expect(await check(await quickServer(policy('always')))).toEqual([])
   })
 
-  it('is refused where it cannot know so soon', async () => {
+  test('is refused where it cannot know so soon', async () => {
     const refusal = 'with "appendfsync everysec" answers before the disk has anything'
     await expect(check(await quickServer(policy('everysec')))).rejects.toThrow(refusal)
   })
 
-  it('is warned of where it may know so soon, and does not tell', async () => {
+  test('is warned of where it may know so soon, and does not tell', async () => {
     const [line] = await check(await quickServer({ CONFIG: '-NOPERM no permissions' }))
     expect(line).toContain('says at once that its disk has what was written')
   })
 
-  it('is warned of where its disk is not asked', async () => {
+  test('is warned of where its disk is not asked', async () => {
     const [line] = await check(await quickServer(policy('no')))
     expect(line).toContain('the store never syncs its disk ("appendfsync no")')
   })
 
-  it('is taken where it takes no writes now', async () => {
+  test('is taken where it takes no writes now', async () => {
     const full = { ...policy('everysec'), SET: '-OOM command not allowed' }
     expect(await check(await quickServer(full))).toEqual([])
   })
@@ -105,7 +105,7 @@ describe.skipIf(lacksValkey || lacksCompiler)(
       return (await server.ask('EXISTS', 'second')) === '1'
     }
 
-    it('is taken with everysec where the store waits for its disk, and else refused', async () => {
+    test('is taken with everysec where the store waits for its disk, and else refused', async () => {
       const server = await startWith('everysec')
       const isTrue = await tellsTheTruth(server)
       const checked = check(parseStoreUrl(server.url)!)
@@ -113,14 +113,14 @@ describe.skipIf(lacksValkey || lacksCompiler)(
       else await expect(checked).rejects.toThrow('answers before the disk has anything')
     })
 
-    it('does not start without an append-only file', async () => {
+    test('does not start without an append-only file', async () => {
       const server = await start()
       const { exited } = startGateway(['--redis-url', server.url, '--durability', 'fsync'])
       const { code, stderr } = await exited
       expect([code, stderr]).toEqual([1, expect.stringContaining('set "appendonly yes" on it')])
     })
 
-    it('answers each door when the disk has the job, and a loss of power costs only what it refused', async () => {
+    test('answers each door when the disk has the job, and a loss of power costs only what it refused', async () => {
       const server = await startWith('always')
       const open = await startGatewayOn(server)
       const first = await open.handIn('first').answers

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import type { StoreAddress } from '@crossgear/redis-store'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readDurability } from '../src/config/value-kinds.ts'
 import { loadConfig } from '../src/config/load-config.ts'
 import { listenOn } from '../src/net/listen.ts'
@@ -35,14 +35,14 @@ async function answering(answer: string): Promise<StoreAddress> {
 }
 
 describe('--durability', () => {
-  it('is store, fsync or a number of replicas', () => {
+  test('is store, fsync or a number of replicas', () => {
     expect(loadConfig({ flags: {}, env: {} }).durability).toBe('store')
     expect(levelOf('store')).toEqual({ level: 'store' })
     expect(levelOf('fsync')).toEqual({ level: 'fsync' })
     expect(levelOf('replicas:100')).toEqual({ level: 'replicas', replicas: 100 })
   })
 
-  it.each(['replicas', 'replicas:0', 'replicas:101', 'replicas:1.5', 'disk'])(
+  test.each(['replicas', 'replicas:0', 'replicas:101', 'replicas:1.5', 'disk'])(
     '%s is refused',
     (text) => {
       expect(() => levelOf(text)).toThrow(
@@ -51,21 +51,21 @@ describe('--durability', () => {
     },
   )
 
-  it.each(['fsync', 'replicas:1'])('%s is refused on an embedded store', async (text) => {
+  test.each(['fsync', 'replicas:1'])('%s is refused on an embedded store', async (text) => {
     const address = { host: '127.0.0.1', port: 1, tls: false, db: 0 }
     await expect(check(text, address, 'embedded')).rejects.toThrow(
       `--durability ${text} needs a store that outlives the gateway, and the embedded one is in memory alone: give a --redis-url.`,
     )
   })
 
-  it.each(['fsync', 'replicas:1'])('%s is refused on a cluster', async (text) => {
+  test.each(['fsync', 'replicas:1'])('%s is refused on a cluster', async (text) => {
     const address = parseStoreUrl('redis+cluster://127.0.0.1:1')
     await expect(check(text, address!)).rejects.toThrow(
       `--durability ${text} is not for a Redis Cluster: use --durability store`,
     )
   })
 
-  it('fsync is refused where there is no append-only file', async () => {
+  test('fsync is refused where there is no append-only file', async () => {
     const address = await answering(
       '-ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.',
     )
@@ -74,7 +74,7 @@ describe('--durability', () => {
     )
   })
 
-  it('a server that forbids the question is explained', async () => {
+  test('a server that forbids the question is explained', async () => {
     const address = await answering('-NOPERM no permissions to run the command')
     await expect(check('replicas:1', address)).rejects.toThrow(
       'The store does not say whether --durability replicas:1 works: NOPERM no permissions',
@@ -95,7 +95,7 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
     return server
   }
 
-  it('fsync is refused by a gateway whose Redis is too old', async ({ skip }) => {
+  test('fsync is refused by a gateway whose Redis is too old', async ({ skip }) => {
     const server = await start('--appendonly', 'yes')
     const [, version = ''] = /redis_version:(\S+)/.exec(await server.ask('INFO', 'server')) ?? []
     if (!version.startsWith('7.0.')) skip('needs a redis-server before 7.2')
@@ -107,7 +107,7 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
     )
   })
 
-  it('replicas warns at the start where there are too few', async () => {
+  test('replicas warns at the start where there are too few', async () => {
     const server = await start()
     const log = recordingLog()
     await check('replicas:2', parseStoreUrl(server.url)!, 'redis-url', log)
@@ -116,7 +116,7 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
     ])
   })
 
-  it('replicas refuses jobs while a replica stands still, and takes them when it goes on', async () => {
+  test('replicas refuses jobs while a replica stands still, and takes them when it goes on', async () => {
     const master = await start()
     const replica = await start('--replicaof', '127.0.0.1', String(master.port))
     await vi.waitFor(async () => expect(await master.ask('WAIT', '1', '100')).toBe('1'), {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { locateServer, type ServerAddress, StoreProbe } from '@crossgear/redis-store'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../src/redis-server/open-store.ts'
 import { recordingLog } from './support/recording-log.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -10,7 +10,7 @@ function withoutLogin({ password: _, ...rest }: ServerAddress): ServerAddress {
   return rest
 }
 
-it('without a server on PATH an embedded store answers, warns, and ends with the gateway', async () => {
+test('without a server on PATH an embedded store answers, warns, and ends with the gateway', async () => {
   const { log, lines } = recordingLog()
   const dataDir = await temporaryFolder()
   const store = await openStore({ redisUrl: undefined, dataDir, storePort: 0 }, log, '')

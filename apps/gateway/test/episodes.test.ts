@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { Episodes } from '../src/ops/log/episodes.ts'
 
-it('an episode begins once, however often and for however long it happens', () => {
+test('an episode begins once, however often and for however long it happens', () => {
   let nowMs = 0
   const episodes = new Episodes(() => nowMs)
   const begins = (atMs: number, kind = 'full'): boolean => {

@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { listenOn } from '../src/net/listen.ts'
 import { openStore } from '../src/redis-server/open-store.ts'
 import { recordingLog } from './support/recording-log.ts'
@@ -22,7 +22,7 @@ async function peer(answer: (sent: string) => string): Promise<number> {
 const open = (redisUrl: string) =>
   openStore({ redisUrl, dataDir: '', storePort: 'auto' }, recordingLog().log)
 
-it('a given store is logged into and named, and its password is not shown', async () => {
+test('a given store is logged into and named, and its password is not shown', async () => {
   const sent: string[] = []
   const port = await peer((chunk) => {
     sent.push(chunk)
@@ -39,13 +39,13 @@ it('a given store is logged into and named, and its password is not shown', asyn
   })
 })
 
-it('a given store that is reading its data is waited for', async () => {
+test('a given store that is reading its data is waited for', async () => {
   let asked = 0
   const port = await peer(() => (asked++ < 2 ? '-LOADING it is\r\n' : '+PONG\r\n'))
   await expect(open(`redis://127.0.0.1:${port}`)).resolves.toMatchObject({ kind: 'redis-url' })
 })
 
-it.each([
+test.each([
   ['-NOAUTH Authentication required.', /answers "NOAUTH .*": put the right user and password into/],
   [
     '-ERR DB index is out of range',
@@ -57,7 +57,7 @@ it.each([
   await expect(open(`redis://127.0.0.1:${port}`)).rejects.toThrow(line)
 })
 
-it.each([
+test.each([
   ['6.2.14', false],
   ['7.0.0', true],
   ['10.0.0', true],
@@ -74,7 +74,7 @@ it.each([
   expect(said).toBe(isTaken ? `Redis ${version}` : refusal)
 })
 
-it('a given store that is not there is explained in one line', async () => {
+test('a given store that is not there is explained in one line', async () => {
   await expect(open('unix:///no/such.sock')).rejects.toThrow(
     'The store at unix:///no/such.sock cannot be reached (ENOENT): start it or correct --redis-url.',
   )

@@ -2,14 +2,14 @@ import { createServer, type Server } from 'node:net'
 import { writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { listenOn } from '../src/net/listen.ts'
 import { findStoreProgram } from '../src/redis-server/private-server.ts'
 import { startGateway } from './support/gateway-process.ts'
 import { recordingLog } from './support/recording-log.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-const WORDS = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
+const baseWords = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
 const program = await findStoreProgram(process.env['PATH'], recordingLog().log)
 
 /** Answers every command that its data is still being read. */
@@ -24,11 +24,11 @@ async function loadingStore(): Promise<{ readonly server: Server; readonly url: 
 }
 
 describe('a start that cannot be completed', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  test.each(['SIGTERM', 'SIGINT'] as const)(
     'for the store reads its data without an end is given up at %s, with 0',
     async (signal) => {
       const { url } = await loadingStore()
-      const gateway = startGateway([...WORDS, '--redis-url', url])
+      const gateway = startGateway([...baseWords, '--redis-url', url])
       await gateway.said(/The store is loading its data/)
       gateway.child.kill(signal)
       const { code, stdout, stderr } = await gateway.exited
@@ -38,21 +38,21 @@ describe('a start that cannot be completed', () => {
     },
   )
 
-  it('is given up by several processes as well', async () => {
+  test('is given up by several processes as well', async () => {
     const { server, url } = await loadingStore()
     const asked = once(server, 'connection')
-    const gateway = startGateway([...WORDS, '--redis-url', url, '--processes', '2'])
+    const gateway = startGateway([...baseWords, '--redis-url', url, '--processes', '2'])
     await asked
     gateway.child.kill('SIGTERM')
     expect((await gateway.exited).code).toBe(0)
   })
 
-  it.skipIf(program === undefined)(
+  test.skipIf(program === undefined)(
     'for another gateway holds the lock of the data folder is given up at SIGTERM',
     async () => {
       const dataDir = await temporaryFolder()
       await writeFile(join(dataDir, 'store.lock'), String(process.pid))
-      const words = [...WORDS, '--data-dir', dataDir, '--log-level', 'debug']
+      const words = [...baseWords, '--data-dir', dataDir, '--log-level', 'debug']
       const gateway = startGateway(words)
       await gateway.said(/Another gateway starts or stops the store/)
       gateway.child.kill('SIGTERM')
@@ -60,10 +60,10 @@ describe('a start that cannot be completed', () => {
     },
   )
 
-  it.skipIf(program === undefined || process.platform !== 'linux')(
+  test.skipIf(program === undefined || process.platform !== 'linux')(
     'for the data folder can never be made ends with one line and 1',
     async () => {
-      const gateway = startGateway([...WORDS, '--data-dir', '/proc/crossgear/data'])
+      const gateway = startGateway([...baseWords, '--data-dir', '/proc/crossgear/data'])
       const { code, stderr } = await gateway.exited
       expect(stderr).toBe(
         'The folder /proc/crossgear/data cannot be used (ENOENT): choose another with --data-dir or CROSSGEAR_DATA_DIR.\n',

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { LogDeduper } from '../src/ops/log/log-deduper.ts'
 
 describe('the trouble of a background task', () => {
@@ -10,7 +10,7 @@ describe('the trouble of a background task', () => {
     expect(troubles.isNews('beat', 'gone')).toBe(true)
   })
 
-  it('is told once, and again after a minute', () => {
+  test('is told once, and again after a minute', () => {
     nowMs = 59_999
     expect(troubles.isNews('beat', 'gone')).toBe(false)
     nowMs = 60_000
@@ -20,13 +20,13 @@ describe('the trouble of a background task', () => {
     ])
   })
 
-  it('is news when it is another, of this task or of one that had none', () => {
+  test('is news when it is another, of this task or of one that had none', () => {
     expect(troubles.isNews('promote', 'gone')).toBe(true)
     expect(troubles.isNews('beat', 'full')).toBe(true)
     expect(troubles.isNews('beat', 'gone')).toBe(true)
   })
 
-  it('is news when all was well in between', () => {
+  test('is news when all was well in between', () => {
     troubles.forget()
     expect(troubles.isNews('beat', 'gone')).toBe(true)
   })

@@ -2,7 +2,7 @@ import { access, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { locateServer, StoreProbe } from '@crossgear/redis-store'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { StartError } from '../src/errors.ts'
 import { listenOn } from '../src/net/listen.ts'
 import { openStore, type OpenStore } from '../src/redis-server/open-store.ts'
@@ -47,12 +47,12 @@ async function pidOf(store: OpenStore): Promise<number> {
   return Number(/process_id:(\d+)/.exec(String(await ask(store, 'INFO', 'server')))?.[1])
 }
 
-it.runIf(process.env['CI'] === 'true')('a server for the private store is installed', () => {
+test.runIf(process.env['CI'] === 'true')('a server for the private store is installed', () => {
   expect(program).toBeDefined()
 })
 
 describe.skipIf(program === undefined)('the private store (needs redis-server on PATH)', () => {
-  it('writes an append-only file and keeps job hashes compact', async () => {
+  test('writes an append-only file and keeps job hashes compact', async () => {
     const dataDir = await temporaryFolder()
     const store = await open(dataDir)
     expect(store.kind).toBe('private')
@@ -73,7 +73,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     }
   })
 
-  it('also listens on loopback, for native programs', async () => {
+  test('also listens on loopback, for native programs', async () => {
     const store = await open(await temporaryFolder())
     const { hostname, port, password } = new URL(store.nativeUrl)
     const connection = await StoreProbe.open(
@@ -84,7 +84,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     connection.end()
   })
 
-  it('takes no command without its password, which is in a file for its user alone', async () => {
+  test('takes no command without its password, which is in a file for its user alone', async () => {
     const dataDir = await temporaryFolder()
     const store = await open(dataDir)
     const { port, password } = new URL(store.nativeUrl)
@@ -95,7 +95,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     expect(words).not.toContain(password)
   })
 
-  it('has the same password at the next start, and for every gateway of the folder', async () => {
+  test('has the same password at the next start, and for every gateway of the folder', async () => {
     const dataDir = await temporaryFolder()
     const [first, second] = await Promise.all([open(dataDir), open(dataDir)])
     expect(second.nativeUrl).toBe(first.nativeUrl)
@@ -104,7 +104,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     expect(new URL((await open(dataDir)).nativeUrl).password).toBe(password)
   })
 
-  it('gets a password where it runs without one, as older gateways started it', async () => {
+  test('gets a password where it runs without one, as older gateways started it', async () => {
     const dataDir = await temporaryFolder()
     const first = await open(dataDir)
     await ask(first, 'SET', 'kept', 'yes')
@@ -115,20 +115,20 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     expect(await ask(second, 'GET', 'kept')).toBe('yes')
   })
 
-  it('that runs with another password than the file holds is told of, and not started twice', async () => {
+  test('that runs with another password than the file holds is told of, and not started twice', async () => {
     const dataDir = await temporaryFolder()
     await open(dataDir)
     await writeFile(join(dataDir, 'store.password'), 'another-password\n')
     await expect(open(dataDir)).rejects.toThrow(/runs with another password than store\.password/)
   })
 
-  it('refuses a password that it could not be given', async () => {
+  test('refuses a password that it could not be given', async () => {
     const dataDir = await temporaryFolder()
     await writeFile(join(dataDir, 'store.password'), 'with a "blank"\n')
     await expect(open(dataDir)).rejects.toThrow(/store\.password holds no password for the store/)
   })
 
-  it('finds its data again at the next start', async () => {
+  test('finds its data again at the next start', async () => {
     const dataDir = await temporaryFolder()
     const first = await open(dataDir)
     await ask(first, 'SET', 'kept', 'yes')
@@ -137,7 +137,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     expect(await ask(await open(dataDir), 'GET', 'kept')).toBe('yes')
   })
 
-  it('is shared by a second gateway on the same folder, and ends with the last', async () => {
+  test('is shared by a second gateway on the same folder, and ends with the last', async () => {
     const dataDir = await temporaryFolder()
     const log = recordingLog()
     const [first, second] = await Promise.all([open(dataDir, log), open(dataDir, log)])
@@ -149,7 +149,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     await expect(ask(second, 'PING')).rejects.toThrow(/ENOENT|ECONNREFUSED/)
   })
 
-  it('is started again at the same address when it dies, for every gateway that uses it', async () => {
+  test('is started again at the same address when it dies, for every gateway that uses it', async () => {
     const dataDir = await temporaryFolder()
     const [logOne, logTwo] = [recordingLog(), recordingLog()]
     const store = await open(dataDir, logOne)
@@ -161,7 +161,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     expect(await pidOf(store)).not.toBe(pid)
   })
 
-  it('that outlived a killed gateway is found by the next, which then ends it', async () => {
+  test('that outlived a killed gateway is found by the next, which then ends it', async () => {
     const dataDir = await temporaryFolder()
     const words = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
     const gateway = startGateway([...words, '--store-port', '0', '--data-dir', dataDir])
@@ -176,14 +176,14 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     await expect(ask(store, 'PING')).rejects.toThrow(/ENOENT|ECONNREFUSED/)
   })
 
-  it('listens on loopback alone where the path is too long for a unix socket', async () => {
+  test('listens on loopback alone where the path is too long for a unix socket', async () => {
     const dataDir = join(await temporaryFolder(), 'long'.repeat(30))
     const store = await open(dataDir)
     expect(store.address).toMatchObject({ host: '127.0.0.1', tls: false })
     expect(await ask(await open(dataDir), 'CONFIG', 'GET', 'dir')).toEqual(['dir', dataDir])
   })
 
-  it('does not take the store of another folder for its own', async () => {
+  test('does not take the store of another folder for its own', async () => {
     const other = await open(join(await temporaryFolder(), 'long'.repeat(30)))
     const dataDir = join(await temporaryFolder(), 'long'.repeat(30))
     await mkdir(dataDir)
@@ -192,7 +192,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     expect((await open(dataDir)).nativeUrl).not.toBe(other.nativeUrl)
   })
 
-  it('takes over the lock of a gateway that was killed', async () => {
+  test('takes over the lock of a gateway that was killed', async () => {
     const dataDir = await temporaryFolder()
     const gone = startGateway(['--version'])
     await gone.exited
@@ -201,7 +201,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     await expect(access(join(dataDir, 'store.lock'))).rejects.toThrow('ENOENT')
   })
 
-  it('refuses a store port that is in use', async () => {
+  test('refuses a store port that is in use', async () => {
     const server = createServer()
     onTestFinished(() => void server.close())
     const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '--store-port')
@@ -215,7 +215,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     )
   })
 
-  it('says in one line why it cannot start on damaged data', async () => {
+  test('says in one line why it cannot start on damaged data', async () => {
     const dataDir = await temporaryFolder()
     await mkdir(join(dataDir, 'appendonlydir'))
     await writeFile(join(dataDir, 'appendonlydir/appendonly.aof.manifest'), 'nonsense\n')
@@ -225,7 +225,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     expect(await readFile(join(dataDir, 'store.log'), 'utf8')).not.toBe('')
   })
 
-  it('refuses a folder that cannot be made', async () => {
+  test('refuses a folder that cannot be made', async () => {
     await expect(open('/dev/null/x')).rejects.toThrow(
       /^The folder \/dev\/null\/x cannot be used \(ENOTDIR\): choose another with --data-dir or CROSSGEAR_DATA_DIR\.$/,
     )

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   maskStoreUrl,
   parseStoreUrl,
@@ -7,7 +7,7 @@ import {
 
 describe('a store URL', () => {
   const tcp = { host: 'h', port: 6379, tls: false, db: 0 }
-  it.each([
+  test.each([
     ['redis://h', tcp],
     ['redis://h:7000', { ...tcp, port: 7000 }],
     ['redis://h/', tcp],
@@ -53,7 +53,7 @@ describe('a store URL', () => {
     expect(parseStoreUrl(url)).toEqual(address)
   })
 
-  it.each([
+  test.each([
     'h:6379',
     'http://h',
     'redis://',
@@ -79,7 +79,7 @@ describe('a store URL', () => {
     expect(parseStoreUrl(url)).toBeUndefined()
   })
 
-  it.each([
+  test.each([
     ['redis://h:1/2', 'redis://h:1/2'],
     ['redis://:secret@h', 'redis://:***@h:6379'],
     ['rediss://u:secret@[::1]:1', 'rediss://u:***@[::1]:1'],
@@ -90,7 +90,7 @@ describe('a store URL', () => {
     expect(printStoreAddress(parseStoreUrl(url)!)).toBe(printed)
   })
 
-  it.each([
+  test.each([
     ['redis://u:a/b@c@h/x', 'redis://u:***@h/x'],
     ['redis://h:1/x', 'redis://h:1/x'],
     [

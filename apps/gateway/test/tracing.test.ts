@@ -5,7 +5,7 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { GearmanPeer } from './gearman/support/gearman-peer.ts'
 import { startGateway } from './support/gateway-process.ts'
 import { MetricsPages } from '../src/ops/metrics/metrics-pages.ts'
@@ -33,7 +33,7 @@ async function faktory(gateway: ComposedGateway) {
   return client
 }
 
-it('a traceparent is read as it was written, and nothing else is one', () => {
+test('a traceparent is read as it was written, and nothing else is one', () => {
   expect(writeTraceparent(readTraceparent(producers)!)).toBe(producers)
   const zeros = '00-00000000000000000000000000000000-b7ad6b7169203331-01'
   for (const text of [undefined, '', zeros, `${producers}-x`, producers.toUpperCase()]) {
@@ -56,7 +56,7 @@ describe.skipIf(!hasRedisServer)('the traces of a gateway', () => {
     await redis.close()
   })
 
-  it('link a Gearman job with its run by a Faktory worker, who is told of it', async () => {
+  test('link a Gearman job with its run by a Faktory worker, who is told of it', async () => {
     const gateway = await open({ tracing: 'yes' })
     await (await gateway.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     const create = span('create mail')
@@ -84,7 +84,7 @@ describe.skipIf(!hasRedisServer)('the traces of a gateway', () => {
     expect(settle?.parentSpanContext?.spanId).toBe(run?.spanContext().spanId)
   })
 
-  it('go on with what a Faktory producer says, and leave it to the worker as it was', async () => {
+  test('go on with what a Faktory producer says, and leave it to the worker as it was', async () => {
     const gateway = await open({ tracing: 'yes' })
     const client = await faktory(gateway)
     const custom = `{"locale":"de","traceparent":"${producers}"}`
@@ -98,7 +98,7 @@ describe.skipIf(!hasRedisServer)('the traces of a gateway', () => {
     expect(span('process mail').attributes['error.type']).toBe('retried')
   })
 
-  it('are named by the histograms of OpenMetrics', async () => {
+  test('are named by the histograms of OpenMetrics', async () => {
     const gateway = await open({ tracing: 'yes' })
     await (await gateway.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     await (await gateway.peer('mail')).ask('GRAB_JOB')
@@ -114,7 +114,7 @@ describe.skipIf(!hasRedisServer)('the traces of a gateway', () => {
     expect((await page('text/plain')).body).not.toContain('trace_id')
   })
 
-  it('are not made, nor anything kept for them, where nobody asked for them', async () => {
+  test('are not made, nor anything kept for them, where nobody asked for them', async () => {
     const gateway = await open()
     await (await gateway.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     expect(await redisCommand(redis.path, 'HGET', 'job:mail:1', 'trace')).toBe('$-1\r\n')
@@ -122,7 +122,7 @@ describe.skipIf(!hasRedisServer)('the traces of a gateway', () => {
     expect(exporter.getFinishedSpans()).toEqual([])
   })
 
-  it('come from a gateway whose SDK is loaded with NODE_OPTIONS, and one without says so', async () => {
+  test('come from a gateway whose SDK is loaded with NODE_OPTIONS, and one without says so', async () => {
     const sdk = new URL('programs/print-spans.mjs', import.meta.url)
     const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', 'off']
     const words = ['serve', ...ports, '--tracing', 'yes', '--redis-url', `unix://${redis.path}`]

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { Metrics } from '../src/ops/metrics/metrics.ts'
 import { createWebServer, type Readiness } from '../src/ops/web-server.ts'
 import { json } from '../src/ops/page.ts'
@@ -41,7 +41,7 @@ async function askAs(headers: OutgoingHttpHeaders, method = 'GET') {
 }
 
 describe('the web port', () => {
-  it.each(['GET', 'POST'])(
+  test.each(['GET', 'POST'])(
     'refuses a %s by a name that is not its own, and warns once',
     async (method) => {
       const { statuses, lines } = await askAs({ Host: 'evil.example' }, method)
@@ -52,11 +52,11 @@ describe('the web port', () => {
     },
   )
 
-  it.each(['jobs.example.org', '10.0.0.1:7420', 'localhost'])('answers as %s', async (host) => {
+  test.each(['jobs.example.org', '10.0.0.1:7420', 'localhost'])('answers as %s', async (host) => {
     expect(await askAs({ Host: host })).toEqual({ statuses: [201, 201], lines: [] })
   })
 
-  it.each([{ Origin: 'http://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }])(
+  test.each([{ Origin: 'http://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }])(
     'takes no change of a page elsewhere: %j',
     async (signs) => {
       const headers = { Host: 'localhost', ...signs }
@@ -66,13 +66,13 @@ describe('the web port', () => {
     },
   )
 
-  it('says that it is alive without asking the store', async () => {
+  test('says that it is alive without asking the store', async () => {
     const get = await serveWeb()
     const answer = await get('/healthz?x=1')
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }])
   })
 
-  it.each([
+  test.each([
     [{ ready: true } as const, 200, { status: 'ready' }],
     [{ ready: false, reason: 'frozen' } as const, 503, { status: 'not ready', reason: 'frozen' }],
   ])('answers for readiness %j', async (readiness, status, body) => {
@@ -81,7 +81,7 @@ describe('the web port', () => {
     expect([answer.status, await answer.json()]).toEqual([status, body])
   })
 
-  it('is not ready when the check fails', async () => {
+  test('is not ready when the check fails', async () => {
     const answer = await (await serveWeb())('/readyz')
     expect([answer.status, await answer.json()]).toEqual([
       503,
@@ -89,7 +89,7 @@ describe('the web port', () => {
     ])
   })
 
-  it('answers HEAD without a body, other methods with 405, other paths with 404', async () => {
+  test('answers HEAD without a body, other methods with 405, other paths with 404', async () => {
     const get = await serveWeb()
     expect(await (await get('/healthz', 'HEAD')).text()).toBe('')
     const post = await get('/metrics', 'POST')

@@ -10,7 +10,7 @@ import {
 } from '../src/index.ts'
 
 /** Lines in one chunk, about what one read of a busy connection brings. */
-const LINES = 100
+const lines = 100
 
 const jobText = JSON.stringify({
   jid: 'bench-0000000001',
@@ -24,28 +24,28 @@ const jobText = JSON.stringify({
 })
 const push = Buffer.from(`PUSH ${jobText}\r\n`)
 const ack = Buffer.from('{"jid":"bench-0000000001"}')
-const chunk = Buffer.concat(Array.from({ length: LINES }, () => push))
+const chunk = Buffer.concat(Array.from({ length: lines }, () => push))
 const argument = Buffer.from(jobText)
 const job = parseJob(argument)
 const envelope = writeEnvelope(job)
 const overrides = new Map([['enqueued_at', '"2026-01-02T03:04:06Z"']])
 
-describe(`${LINES} a call`, () => {
+describe(`${lines} a call`, () => {
   bench('lines of PUSH, verb and argument', () => {
     const decoder = new LineDecoder()
     decoder.push(chunk)
     for (let line = decoder.next(); line !== undefined; line = decoder.next()) parseCommand(line)
   })
   bench('job of a PUSH', () => {
-    for (let i = 0; i < LINES; i++) parseJob(argument)
+    for (let i = 0; i < lines; i++) parseJob(argument)
   })
   bench('envelope as it is stored', () => {
-    for (let i = 0; i < LINES; i++) writeEnvelope(job)
+    for (let i = 0; i < lines; i++) writeEnvelope(job)
   })
   bench('job as a FETCH shows it', () => {
-    for (let i = 0; i < LINES; i++) bulk(renderJob(envelope, overrides, job.args))
+    for (let i = 0; i < lines; i++) bulk(renderJob(envelope, overrides, job.args))
   })
   bench('argument of an ACK', () => {
-    for (let i = 0; i < LINES; i++) parseAck(ack)
+    for (let i = 0; i < lines; i++) parseAck(ack)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { formatHi, hashPassword, isSameHash, parseHello, verifyPassword } from '../src/index.ts'
 
 /** Worked out apart from this package: SHA-256 of `foobar55104dc76695721d`, 1545 times. */
-const GOLDEN = '6d877f8e5544b1f2598768f817413ab8a357afffa924dedae99eb91472d4ec30'
+const golden = '6d877f8e5544b1f2598768f817413ab8a357afffa924dedae99eb91472d4ec30'
 
 describe('formatHi', () => {
   test('is the greeting, byte for byte', () => {
@@ -84,7 +84,7 @@ describe('parseHello', () => {
 
 describe('password hash', () => {
   test('is the hash that clients send', () => {
-    expect(hashPassword('foobar', '55104dc76695721d', 1545)).toBe(GOLDEN)
+    expect(hashPassword('foobar', '55104dc76695721d', 1545)).toBe(golden)
   })
 
   test('one iteration hashes once', () => {
@@ -99,11 +99,11 @@ describe('password hash', () => {
 
   test('only the right hash is let in', () => {
     const verify = (given?: string) => verifyPassword(given, 'foobar', '55104dc76695721d', 1545)
-    expect(verify(GOLDEN)).toBe(true)
-    for (const wrong of [undefined, '', GOLDEN.slice(1), `${GOLDEN}0`, GOLDEN.toUpperCase()]) {
+    expect(verify(golden)).toBe(true)
+    for (const wrong of [undefined, '', golden.slice(1), `${golden}0`, golden.toUpperCase()]) {
       expect(verify(wrong)).toBe(false)
     }
-    expect(isSameHash(GOLDEN, GOLDEN)).toBe(true)
+    expect(isSameHash(golden, golden)).toBe(true)
     expect(isSameHash(undefined, '')).toBe(false)
   })
 })

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { defaultMaxJobs, FwpError, maxJsonDepth, parseJob, parseJobs } from '../src/index.ts'
 
-const MINIMAL = '"jid":"12345678","jobtype":"mail","args":[]'
+const minimal = '"jid":"12345678","jobtype":"mail","args":[]'
 
 function job(more = ''): Buffer {
-  return Buffer.from(`{${MINIMAL}${more === '' ? '' : `,${more}`}}`)
+  return Buffer.from(`{${minimal}${more === '' ? '' : `,${more}`}}`)
 }
 
 function messageOf(argument: string | Buffer): string {
@@ -131,7 +131,7 @@ describe('parseJob', () => {
     '"failure":"x"',
   ])('a field of the wrong type is invalid JSON: %s', (field) => {
     const name = field.slice(1, field.indexOf('"', 1))
-    expect(messageOf(`{${MINIMAL},${field}}`)).toMatch(new RegExp(`^invalid JSON: ${name} must be`))
+    expect(messageOf(`{${minimal},${field}}`)).toMatch(new RegExp(`^invalid JSON: ${name} must be`))
   })
 
   test.each(['', ' ', '{', '[]', 'null', '{"jid":"12345678",}', '{"jid":"1234\n5678"}'])(
@@ -202,7 +202,7 @@ describe('parseJob', () => {
 
 describe('parseJobs', () => {
   test('each job is taken or refused by itself, in order', () => {
-    const argument = `[{${MINIMAL}},{"jid":"aaaaaaaa","args":[]}, 7 ,{"jid":"b"},{${MINIMAL},"retry":"x"}]`
+    const argument = `[{${minimal}},{"jid":"aaaaaaaa","args":[]}, 7 ,{"jid":"b"},{${minimal},"retry":"x"}]`
     const results = parseJobs(Buffer.from(argument)).map((parsed) =>
       parsed.state === 'parsed' ? parsed.job.jid : [parsed.jid, parsed.error.message],
     )
@@ -237,7 +237,7 @@ describe('parseJobs', () => {
 
   test('a job with more fields than allowed is refused alone', () => {
     const wide = Array.from({ length: 10_001 }, (_, index) => `"k${index}":0`).join(',')
-    const results = parseJobs(Buffer.from(`[{${wide}},{${MINIMAL}}]`))
+    const results = parseJobs(Buffer.from(`[{${wide}},{${minimal}}]`))
     expect(results.map(({ state }) => state)).toEqual(['rejected', 'parsed'])
   })
 })

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseCommand } from '../src/index.ts'
 
-const VERBS = [
+const verbs = [
   ...['HELLO', 'END', 'PUSH', 'PUSHB', 'FETCH', 'ACK', 'FAIL'],
   ...['BEAT', 'INFO', 'FLUSH', 'MUTATE', 'QUEUE', 'TRACK', 'BATCH'],
 ]
 
 describe('parseCommand', () => {
-  test.each(VERBS)('%s is known, with and without an argument', (verb) => {
+  test.each(verbs)('%s is known, with and without an argument', (verb) => {
     expect(parseCommand(Buffer.from(verb))).toEqual({ verb, argument: Buffer.alloc(0) })
     expect(parseCommand(Buffer.from(`${verb} a b`))).toEqual({ verb, argument: Buffer.from('a b') })
   })

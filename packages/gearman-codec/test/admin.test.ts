@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   type AdminCommand,
   adminReplies,
@@ -82,15 +82,15 @@ const refused: readonly [string, string][] = [
 ]
 
 describe('an admin line', () => {
-  it.each(understood)('%j is understood', (line, command) => {
+  test.each(understood)('%j is understood', (line, command) => {
     expect(parseAdminLine(line)).toEqual(command)
   })
 
-  it.each(refused)('%j is refused with its reply', (line, reply) => {
+  test.each(refused)('%j is refused with its reply', (line, reply) => {
     expect(parseAdminLine(line)).toEqual({ command: 'error', reply })
   })
 
-  it('of any kind is a command or a reply of one line, never an exception', () => {
+  test('of any kind is a command or a reply of one line, never an exception', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const parsed = parseAdminLine(text.replace(/[\r\n]/g, ''))
@@ -101,20 +101,20 @@ describe('an admin line', () => {
 })
 
 describe('admin replies', () => {
-  it('of one value start with OK', () => {
+  test('of one value start with OK', () => {
     expect(formatVersion('1.2.3') + formatVerbose('ERROR') + formatPid(77)).toBe(
       'OK 1.2.3\nOK ERROR\nOK 77\n',
     )
   })
 
-  it('that list nothing are a full stop', () => {
+  test('that list nothing are a full stop', () => {
     for (const format of [formatStatus, formatPriorityStatus, formatWorkers, formatShowJobs]) {
       expect(format([])).toBe('.\n')
     }
     expect(formatShowUniqueJobs([])).toBe('.\n')
   })
 
-  it('list functions in columns that tabs separate', () => {
+  test('list functions in columns that tabs separate', () => {
     expect(formatStatus([{ function: 'f', total: 4, running: 1, workers: 2 }])).toBe(
       'f\t4\t1\t2\n.\n',
     )
@@ -123,7 +123,7 @@ describe('admin replies', () => {
     )
   })
 
-  it('list connections with a dash for those without an id', () => {
+  test('list connections with a dash for those without an id', () => {
     expect(
       formatWorkers([
         { fd: 37, address: '127.0.0.1', id: 'my id', functions: ['a', 'b'] },
@@ -132,7 +132,7 @@ describe('admin replies', () => {
     ).toBe('37 127.0.0.1 my id : a b\n36 127.0.0.1 - :\n.\n')
   })
 
-  it('list jobs and unique ids', () => {
+  test('list jobs and unique ids', () => {
     expect(
       formatShowJobs([
         { handle: 'H:lap:1', retries: 0, ignored: false, queued: true },
@@ -142,13 +142,13 @@ describe('admin replies', () => {
     expect(formatShowUniqueJobs(['a', 'b'])).toBe('a\nb\n.\n')
   })
 
-  it('keep a name from breaking a line or a column', () => {
+  test('keep a name from breaking a line or a column', () => {
     expect(formatStatus([{ function: 'x\n.\ty', total: 0, running: 0, workers: 0 }])).toBe(
       'x?.?y\t0\t0\t0\n.\n',
     )
   })
 
-  it('end in CR LF when they are fixed texts', () => {
+  test('end in CR LF when they are fixed texts', () => {
     for (const reply of Object.values(adminReplies))
       expect(reply).toMatch(/^(OK|ERR [^\r\n]+)\r\n$/)
   })

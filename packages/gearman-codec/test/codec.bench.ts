@@ -2,16 +2,16 @@ import { bench, describe } from 'vitest'
 import { Decoder, encodeRequest, encodeResponse } from '../src/index.ts'
 
 /** Packets in one chunk, about what one read of a busy connection brings. */
-const PACKETS = 100
+const packets = 100
 /** Bytes of an odd piece, so that nearly every packet is cut. */
-const PIECE_BYTES = 97
+const pieceBytes = 97
 
 const payload = Buffer.alloc(100, 'x')
 const large = Buffer.alloc(10_240, 'x')
 const handle = 'H:machine.example:1:123456'
 
 function chunkOf(packet: Buffer): Buffer {
-  return Buffer.concat(Array.from({ length: PACKETS }, () => packet))
+  return Buffer.concat(Array.from({ length: packets }, () => packet))
 }
 
 const submissions = chunkOf(encodeRequest('SUBMIT_JOB', 'function', '', payload))
@@ -29,23 +29,23 @@ function decode(chunks: readonly Buffer[]): void {
 }
 
 function piecesOf(chunk: Buffer): readonly Buffer[] {
-  const count = Math.ceil(chunk.length / PIECE_BYTES)
+  const count = Math.ceil(chunk.length / pieceBytes)
   return Array.from({ length: count }, (_, i) =>
-    chunk.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES),
+    chunk.subarray(i * pieceBytes, (i + 1) * pieceBytes),
   )
 }
 
 const pieces = piecesOf(submissions)
 
-describe(`decode, ${PACKETS} packets a call`, () => {
+describe(`decode, ${packets} packets a call`, () => {
   bench('SUBMIT_JOB of 100 B', () => decode([submissions]))
   bench('SUBMIT_JOB of 10 KB', () => decode([largeSubmissions]))
   bench('WORK_COMPLETE of 100 B and GRAB_JOB', () => decode([results]))
-  bench(`SUBMIT_JOB of 100 B in pieces of ${PIECE_BYTES} B`, () => decode(pieces))
+  bench(`SUBMIT_JOB of 100 B in pieces of ${pieceBytes} B`, () => decode(pieces))
 })
 
-describe(`encode, ${PACKETS} packets a call`, () => {
+describe(`encode, ${packets} packets a call`, () => {
   bench('JOB_ASSIGN of 100 B, each in a buffer of its own', () => {
-    for (let i = 0; i < PACKETS; i++) encodeResponse('JOB_ASSIGN', handle, 'function', payload)
+    for (let i = 0; i < packets; i++) encodeResponse('JOB_ASSIGN', handle, 'function', payload)
   })
 })

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { encode } from '../src/index.ts'
 import { decode, failure, plain, raw } from './helpers.ts'
 
 describe('arguments', () => {
-  it('are views of the received bytes, not copies', () => {
+  test('are views of the received bytes, not copies', () => {
     const bytes = encode('REQ', 'SUBMIT_JOB_BG', ['reverse', 'id', 'test'])
     const [packet] = decode([bytes])
     if (packet === undefined || packet.name === 'TEXT') throw new Error('no packet')
@@ -12,20 +12,20 @@ describe('arguments', () => {
     expect(packet.args[2]?.toString()).toBe('TTTT')
   })
 
-  it('may all be empty', () => {
+  test('may all be empty', () => {
     expect(decode([raw('\0REQ', 7, '\0\0'), raw('\0REQ', 1)]).map(plain)).toEqual([
       ['REQ', 'SUBMIT_JOB', '', '', ''],
       ['REQ', 'CAN_DO', ''],
     ])
   })
 
-  it('leave every NUL in a blob alone', () => {
+  test('leave every NUL in a blob alone', () => {
     expect(decode([raw('\0REQ', 13, 'H\0\0\0')]).map(plain)).toEqual([
       ['REQ', 'WORK_COMPLETE', 'H', '\0\0'],
     ])
   })
 
-  it('that end a packet and are no blob end at their first NUL', () => {
+  test('that end a packet and are no blob end at their first NUL', () => {
     const bytes = [
       raw('\0REQ', 14, 'H:x\0'),
       raw('\0REQ', 15, 'H:x\0y'),
@@ -38,14 +38,14 @@ describe('arguments', () => {
     ])
   })
 
-  it('are none, whatever the data, in packets that have none', () => {
+  test('are none, whatever the data, in packets that have none', () => {
     expect(decode([Buffer.concat([raw('\0REQ', 9, 'junk'), raw('\0REQ', 4)])]).map(plain)).toEqual([
       ['REQ', 'GRAB_JOB'],
       ['REQ', 'PRE_SLEEP'],
     ])
   })
 
-  it.each([
+  test.each([
     [7, ''],
     [7, 'f'],
     [7, 'f\0u'],
@@ -58,12 +58,12 @@ describe('arguments', () => {
     expect(failure(() => decode([bytes])).code).toBe('MALFORMED_ARGUMENTS')
   })
 
-  it('never reach into the next packet', () => {
+  test('never reach into the next packet', () => {
     const bytes = Buffer.concat([raw('\0REQ', 7, 'f\0u'), raw('\0REQ', 9)])
     expect(failure(() => decode([bytes])).code).toBe('MALFORMED_ARGUMENTS')
   })
 
-  it('may leave out the last one in work packets', () => {
+  test('may leave out the last one in work packets', () => {
     const packets = [raw('\0REQ', 13, 'H:x'), raw('\0REQ', 28, 'H:x'), raw('\0REQ', 12, 'H:x\x001')]
     expect(decode([Buffer.concat(packets)]).map(plain)).toEqual([
       ['REQ', 'WORK_COMPLETE', 'H:x', ''],
@@ -74,7 +74,7 @@ describe('arguments', () => {
 })
 
 describe('packets a server does not expect', () => {
-  it('are decoded all the same, with their magic', () => {
+  test('are decoded all the same, with their magic', () => {
     expect(
       decode([raw('\0RES', 16, 'x'), raw('\0REQ', 5), raw('\0REQ', 6), raw('\0REQ', 24)]).map(
         plain,

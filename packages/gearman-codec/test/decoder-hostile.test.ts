@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Decoder, defaultMaxLineBytes, GearmanCodecError } from '../src/index.ts'
 import { cut, decode, drain, failure, plain, raw } from './helpers.ts'
 
@@ -26,13 +26,13 @@ const bad: readonly [string, Buffer][] = [
 ]
 
 describe('bad input', () => {
-  it.each(bad)('fails with %s wherever it is cut', (code, bytes) => {
+  test.each(bad)('fails with %s wherever it is cut', (code, bytes) => {
     for (let at = 0; at <= Math.min(bytes.length, 20); at++) {
       expect(failure(() => decode(cut(bytes, [at]))).code).toBe(code)
     }
   })
 
-  it.each(bad)('(%s) leaves the decoder failed for good', (_, bytes) => {
+  test.each(bad)('(%s) leaves the decoder failed for good', (_, bytes) => {
     const decoder = new Decoder()
     decoder.push(bytes)
     const first = failure(() => decoder.next())
@@ -40,7 +40,7 @@ describe('bad input', () => {
     expect(failure(() => decoder.next())).toBe(first)
   })
 
-  it('does not take back the good messages before it', () => {
+  test('does not take back the good messages before it', () => {
     const decoder = new Decoder()
     decoder.push(Buffer.concat([raw('\0REQ', 9), Buffer.from('status\n'), raw('\0REQ', 0)]))
     expect([decoder.next(), decoder.next()]).toMatchObject([
@@ -50,7 +50,7 @@ describe('bad input', () => {
     expect(failure(() => decoder.next()).code).toBe('UNKNOWN_COMMAND')
   })
 
-  it('of any kind ends in messages or a coded error, the same in any chunks', () => {
+  test('of any kind ends in messages or a coded error, the same in any chunks', () => {
     const outcome = (chunks: readonly Buffer[]): unknown => {
       const decoder = new Decoder({ maxPacketBytes: 100, maxLineBytes: 50 })
       const seen: unknown[] = []
@@ -90,7 +90,7 @@ describe('bad input', () => {
 })
 
 describe('limits', () => {
-  it('let a packet of exactly the largest size pass, and none above', () => {
+  test('let a packet of exactly the largest size pass, and none above', () => {
     const options = { maxPacketBytes: 10 }
     expect(decode([raw('\0REQ', 16, '0123456789')], options).map(plain)).toEqual([
       ['REQ', 'ECHO_REQ', '0123456789'],
@@ -98,7 +98,7 @@ describe('limits', () => {
     expect(failure(() => decode([header(16, 11)], options)).code).toBe('PACKET_TOO_LARGE')
   })
 
-  it('let a line of exactly the largest size pass, its line end counted', () => {
+  test('let a line of exactly the largest size pass, its line end counted', () => {
     const options = { maxLineBytes: 10 }
     for (const line of ['123456789\n', '12345678\r\n']) {
       for (let at = 0; at <= 10; at++) {
@@ -109,7 +109,7 @@ describe('limits', () => {
     expect(failure(() => decode([Buffer.from('1234567890')], options)).code).toBe('LINE_TOO_LONG')
   })
 
-  it('stop an endless line before it is stored', () => {
+  test('stop an endless line before it is stored', () => {
     const decoder = new Decoder()
     const drop = Buffer.from('x')
     let accepted = 0
@@ -124,7 +124,7 @@ describe('limits', () => {
     expect(accepted).toBe(defaultMaxLineBytes - 1)
   })
 
-  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('cannot be %d', (limit) => {
+  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('cannot be %d', (limit) => {
     expect(failure(() => new Decoder({ maxPacketBytes: limit })).code).toBe('INVALID_OPTION')
     expect(failure(() => new Decoder({ maxLineBytes: limit })).code).toBe('INVALID_OPTION')
   })
@@ -134,7 +134,7 @@ describe('memory', () => {
   /** Bytes of buffers outside the heap. */
   const held = () => process.memoryUsage().arrayBuffers
 
-  it('is not taken for data that a header only promises', () => {
+  test('is not taken for data that a header only promises', () => {
     const before = held()
     const decoders = Array.from({ length: 200 }, () => {
       const decoder = new Decoder()
@@ -147,7 +147,7 @@ describe('memory', () => {
     expect(decoders).toHaveLength(200)
   })
 
-  it('follows the bytes that came, however small the chunks', () => {
+  test('follows the bytes that came, however small the chunks', () => {
     const drops = Array.from({ length: 256 }, (_, byte) => Buffer.from([byte]))
     const size = 1024 * 1024
     const before = held()

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Decoder, encode, packetTypes } from '../src/index.ts'
 import { anyPacket, cut, decode, drain, packetOf, plain } from './helpers.ts'
 
@@ -24,13 +24,13 @@ const whole = [
 ]
 
 describe('a stream of packets and lines', () => {
-  it('decodes the same when it is cut in two anywhere', () => {
+  test('decodes the same when it is cut in two anywhere', () => {
     for (let at = 0; at <= stream.length; at++) {
       expect(decode(cut(stream, [at])).map(plain)).toEqual(whole)
     }
   })
 
-  it('decodes the same when it is cut in three anywhere', () => {
+  test('decodes the same when it is cut in three anywhere', () => {
     const expected = JSON.stringify(whole)
     const wrong: number[][] = []
     for (let first = 0; first <= stream.length; first++) {
@@ -42,12 +42,12 @@ describe('a stream of packets and lines', () => {
     expect(wrong).toEqual([])
   })
 
-  it('decodes the same byte by byte', () => {
+  test('decodes the same byte by byte', () => {
     const bytes = Array.from(stream, (_, at) => stream.subarray(at, at + 1))
     expect(decode(bytes).map(plain)).toEqual(whole)
   })
 
-  it('decodes the same when all chunks are pushed before the first is read', () => {
+  test('decodes the same when all chunks are pushed before the first is read', () => {
     const decoder = new Decoder()
     for (let round = 0; round < 40; round++) {
       for (let at = 0; at < stream.length; at++) decoder.push(stream.subarray(at, at + 1))
@@ -56,7 +56,7 @@ describe('a stream of packets and lines', () => {
     expect(messages).toEqual(Array.from({ length: 40 }, () => whole).flat())
   })
 
-  it('has nothing to say, and no error, while a message is incomplete', () => {
+  test('has nothing to say, and no error, while a message is incomplete', () => {
     for (const end of [1, 4, 11, 12, 18]) {
       const decoder = new Decoder()
       decoder.push(stream.subarray(0, end))
@@ -65,7 +65,7 @@ describe('a stream of packets and lines', () => {
     }
   })
 
-  it('gives a message without data as soon as its header is whole', () => {
+  test('gives a message without data as soon as its header is whole', () => {
     const decoder = new Decoder()
     const grab = encode('REQ', 'GRAB_JOB')
     decoder.push(grab.subarray(0, 11))
@@ -76,7 +76,7 @@ describe('a stream of packets and lines', () => {
 })
 
 describe('decoding what was encoded', () => {
-  it.each(packetTypes)('gives back any $name', (type) => {
+  test.each(packetTypes)('gives back any $name', (type) => {
     fc.assert(
       fc.property(packetOf(type), ({ magic, name, args }) => {
         expect(decode([encode(magic, name, args)])).toEqual([{ magic, name, args }])
@@ -85,7 +85,7 @@ describe('decoding what was encoded', () => {
     )
   })
 
-  it('gives back any sequence of packets in any chunks', () => {
+  test('gives back any sequence of packets in any chunks', () => {
     fc.assert(
       fc.property(
         fc.array(anyPacket, { maxLength: 12 }),
@@ -103,7 +103,7 @@ describe('decoding what was encoded', () => {
     )
   })
 
-  it('gives back a packet of many megabytes that comes in chunks of any size', () => {
+  test('gives back a packet of many megabytes that comes in chunks of any size', () => {
     const data = Buffer.alloc(5 * 1024 * 1024 + 13, 'gearman')
     const bytes = encode('REQ', 'WORK_COMPLETE', ['H:lap:1', data])
     for (const size of [1000, 65_536, 70_001, 3_000_000, bytes.length]) {

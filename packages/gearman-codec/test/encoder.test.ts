@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   encode,
   encodeError,
@@ -11,7 +11,7 @@ import {
 import { decode, failure, hex, plain } from './helpers.ts'
 
 describe('encoding', () => {
-  it('writes text as UTF-8, as bytes of the same text would be', () => {
+  test('writes text as UTF-8, as bytes of the same text would be', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 120 }), (text) => {
         expect(encode('REQ', 'ECHO_REQ', [text])).toEqual(
@@ -21,13 +21,13 @@ describe('encoding', () => {
     )
   })
 
-  it('takes any Uint8Array', () => {
+  test('takes any Uint8Array', () => {
     expect(encodeRequest('WORK_COMPLETE', new Uint8Array([72]), new Uint8Array([0, 255]))).toEqual(
       hex('00524551 0000000d 00000004 48 00 00ff'),
     )
   })
 
-  it.each(packetTypes)('refuses a wrong number of arguments for $name', (type) => {
+  test.each(packetTypes)('refuses a wrong number of arguments for $name', (type) => {
     const args = type.args.map(() => 'x')
     expect(encode('REQ', type.name, args).readUInt32BE(4)).toBe(type.code)
     const wrong = [[...args, 'x'], ...(args.length > 0 ? [args.slice(1)] : [])]
@@ -36,7 +36,7 @@ describe('encoding', () => {
     }
   })
 
-  it.each(packetTypes)('refuses a NUL in every argument of $name but a blob', (type) => {
+  test.each(packetTypes)('refuses a NUL in every argument of $name but a blob', (type) => {
     type.args.forEach((arg, index) => {
       for (const nul of ['a\0b', Buffer.from('\0')]) {
         const args = type.args.map((_, at) => (at === index ? nul : 'x'))
@@ -50,13 +50,13 @@ describe('encoding', () => {
 })
 
 describe('ERROR packets', () => {
-  it.each(Object.entries(errorPackets))('%s carries its code and text', (key, { code, text }) => {
+  test.each(Object.entries(errorPackets))('%s carries its code and text', (key, { code, text }) => {
     expect(decode([encodeError(key as ErrorPacketKey)]).map(plain)).toEqual([
       ['RES', 'ERROR', code, text],
     ])
   })
 
-  it('has the bytes that clients know', () => {
+  test('has the bytes that clients know', () => {
     expect(encodeError('QUEUE_FULL').toString('latin1')).toBe(
       '\0RES\0\0\0\x13\0\0\0\x1dQUEUE_ERROR\0Job queue is full',
     )

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { encode, type Magic, noJob, noop, type PacketName } from '../src/index.ts'
 import { decode, hex, plain } from './helpers.ts'
 
@@ -39,17 +39,17 @@ const session: readonly [Magic, PacketName, readonly string[], string][] = [
 const stream = Buffer.concat(session.map(([, , , bytes]) => hex(bytes)))
 
 describe('the example session', () => {
-  it.each(session)('%s %s %j has exactly its bytes', (magic, name, args, bytes) => {
+  test.each(session)('%s %s %j has exactly its bytes', (magic, name, args, bytes) => {
     expect(encode(magic, name, args).toString('hex')).toBe(hex(bytes).toString('hex'))
   })
 
-  it('decodes to the same packets when it comes as one stream', () => {
+  test('decodes to the same packets when it comes as one stream', () => {
     expect(decode([stream]).map(plain)).toEqual(
       session.map(([magic, name, args]) => [magic, name, ...args]),
     )
   })
 
-  it('has the prebuilt NOOP and NO_JOB in it', () => {
+  test('has the prebuilt NOOP and NO_JOB in it', () => {
     expect(noop).toEqual(hex('00524553 00000006 00000000'))
     expect(noJob).toEqual(hex('00524553 0000000a 00000000'))
   })

@@ -1,22 +1,22 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { maxPacketCode, packetTypes } from '../src/index.ts'
 
 const names = (magic: 'REQ' | 'RES') =>
   packetTypes.filter((type) => (type.magics as readonly string[]).includes(magic))
 
 describe('packet types', () => {
-  it('are numbered from 1 to 42 without a gap', () => {
+  test('are numbered from 1 to 42 without a gap', () => {
     expect(maxPacketCode).toBe(42)
     expect(packetTypes.map((type) => type.code)).toEqual(
       Array.from({ length: 42 }, (_, i) => i + 1),
     )
   })
 
-  it('have a name each', () => {
+  test('have a name each', () => {
     expect(new Set(packetTypes.map((type) => type.name)).size).toBe(42)
   })
 
-  it('travel to the server, from it, both ways for work packets, and never for number 5', () => {
+  test('travel to the server, from it, both ways for work packets, and never for number 5', () => {
     expect(names('REQ')).toHaveLength(30)
     expect(names('RES')).toHaveLength(17)
     expect(packetTypes.filter((type) => type.magics.length === 2).map((type) => type.name)).toEqual(
@@ -25,7 +25,7 @@ describe('packet types', () => {
     expect(packetTypes[4].magics).toEqual([])
   })
 
-  it('end in a blob exactly where the last argument is called data', () => {
+  test('end in a blob exactly where the last argument is called data', () => {
     for (const type of packetTypes) expect(type.blob).toBe(type.args.at(-1) === 'data')
   })
 })

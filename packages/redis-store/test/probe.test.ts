@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { StoreProbe } from '../src/probe.ts'
 
 /** The port of a server that does so with each connection. */
@@ -18,7 +18,7 @@ async function serverThat(serve: (socket: Socket) => void): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-it('a probe of a server that is silent ends in the time that it is given', async () => {
+test('a probe of a server that is silent ends in the time that it is given', async () => {
   const port = await serverThat(() => undefined)
   const probe = await StoreProbe.open({ port }, 50)
   await expect(probe.command('PING')).rejects.toMatchObject({
@@ -28,7 +28,7 @@ it('a probe of a server that is silent ends in the time that it is given', async
   await probe.closed
 })
 
-it.each([
+test.each([
   ['closes the connection', (socket: Socket) => socket.end(), 'the server closed the connection'],
   [
     'speaks another protocol',
@@ -41,7 +41,7 @@ it.each([
   await expect(probe.command('PING')).rejects.toMatchObject({ code: 'PROTOCOL', message })
 })
 
-it('a login that is refused is the error of the server', async () => {
+test('a login that is refused is the error of the server', async () => {
   const port = await serverThat((socket) =>
     socket.once('data', () => socket.write('-NOAUTH x\r\n')),
   )
@@ -52,7 +52,7 @@ it('a login that is refused is the error of the server', async () => {
   })
 })
 
-it('a server that is not there is told by the error of the system', async () => {
+test('a server that is not there is told by the error of the system', async () => {
   await expect(StoreProbe.open({ path: '/no/such.sock' }, 5_000)).rejects.toMatchObject({
     code: 'ENOENT',
   })

@@ -4,30 +4,30 @@
 import { fileURLToPath } from 'node:url'
 
 /** The built library, as users run it. */
-const LIBRARY = new URL('../../../packages/gearmonkey-redis/dist/index.js', import.meta.url)
-const { GearMonkeyClient, GearMonkeyWorker } = await import(fileURLToPath(LIBRARY))
+const library = new URL('../../../packages/gearmonkey-redis/dist/index.js', import.meta.url)
+const { GearMonkeyClient, GearMonkeyWorker } = await import(fileURLToPath(library))
 
-const FUNCTION = 'bench'
-const WORKERS_AT_ONCE = 16
-const SUBMITTED_AT_ONCE = 100
-const DIGITS = 10
+const fn = 'bench'
+const workersAtOnce = 16
+const submittedAtOnce = 100
+const digits = 10
 
 const [path = '', jobsWord, bytesWord] = process.argv.slice(2)
 const jobs = Number(jobsWord)
 const bytes = Number(bytesWord)
 
 /** @param {number} number */
-const payloadOf = (number) => String(number).padStart(DIGITS, '0').padEnd(bytes, 'x')
+const payloadOf = (number) => String(number).padStart(digits, '0').padEnd(bytes, 'x')
 
 const client = new GearMonkeyClient(path)
-const worker = new GearMonkeyWorker(path, { concurrency: WORKERS_AT_ONCE })
+const worker = new GearMonkeyWorker(path, { concurrency: workersAtOnce })
 const times = new Uint8Array(2 * jobs)
 let left = 0
 let onDone = () => undefined
 
 /** @param {{ input: Buffer }} job */
 function work({ input }) {
-  const number = Number(input.subarray(0, DIGITS).toString())
+  const number = Number(input.subarray(0, digits).toString())
   if (input.toString() !== payloadOf(number)) throw new Error('a job came with other bytes')
   times[number] = (times[number] ?? 0) + 1
   left -= 1
@@ -37,10 +37,10 @@ function work({ input }) {
 
 /** @param {number} first */
 async function submitAll(first) {
-  for (let sent = 0; sent < jobs; sent += SUBMITTED_AT_ONCE) {
-    const length = Math.min(SUBMITTED_AT_ONCE, jobs - sent)
+  for (let sent = 0; sent < jobs; sent += submittedAtOnce) {
+    const length = Math.min(submittedAtOnce, jobs - sent)
     const inputs = Array.from({ length }, (_, place) => payloadOf(first + sent + place))
-    await client.runMany(FUNCTION, inputs)
+    await client.runMany(fn, inputs)
   }
 }
 
@@ -49,9 +49,9 @@ async function runBlocking(first) {
   let next = first
   const end = first + jobs
   await Promise.all(
-    Array.from({ length: WORKERS_AT_ONCE }, async () => {
+    Array.from({ length: workersAtOnce }, async () => {
       while (next < end) {
-        await client.run(FUNCTION, payloadOf(next++), { blocking: true, timeoutSeconds: 60 })
+        await client.run(fn, payloadOf(next++), { blocking: true, timeoutSeconds: 60 })
       }
     }),
   )
@@ -68,7 +68,7 @@ left = jobs
 const submit = await rateOf(() => submitAll(0))
 const drain = await rateOf(async () => {
   const done = new Promise((resolve) => (onDone = () => resolve(undefined)))
-  await worker.accept(FUNCTION, work)
+  await worker.accept(fn, work)
   await done
 })
 left = jobs

@@ -166,7 +166,7 @@ const descriptions: Readonly<Record<Act, string>> = {
   export: 'write the jobs of the source into a file',
 }
 
-const HELP_AFTER = `
+const helpAfter = `
 --from is one of:
 ${sourceForms.map((form) => `  ${form}`).join('\n')}
 
@@ -193,13 +193,13 @@ export function readArguments(
       writeOut: (text) => void out.write(text),
       writeErr: () => undefined,
     })
-    .addHelpText('after', HELP_AFTER)
+    .addHelpText('after', helpAfter)
   for (const act of all) {
     const command = program
       .command(act)
       .description(descriptions[act])
       .allowExcessArguments(false)
-      .addHelpText('after', HELP_AFTER)
+      .addHelpText('after', helpAfter)
       .action((options: Options) => {
         found = argumentsOf(act, options)
       })

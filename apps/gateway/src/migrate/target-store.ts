@@ -15,7 +15,7 @@ export interface TargetStore {
   close(): Promise<void>
 }
 
-const STDERR = 2
+const stderrFd = 2
 
 /** Opens the store as a gateway with the same options would. Throws a MigrationError. */
 export async function openTargetStore(
@@ -35,7 +35,10 @@ export async function openTargetStore(
   }
   try {
     const config = loadConfig({ flags, env })
-    const log = pino({ level: 'error', base: null }, pino.destination({ dest: STDERR, sync: true }))
+    const log = pino(
+      { level: 'error', base: null },
+      pino.destination({ dest: stderrFd, sync: true }),
+    )
     const opened = await openStore(config, log)
     const names = laneNamesOf(config)
     const level = readDurability(config.durability)

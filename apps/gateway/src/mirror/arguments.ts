@@ -38,7 +38,7 @@ const mostOutstanding = 100_000
 const mostSeconds = 86_400
 const mostPayloadBytes = 64 * 1024 * 1024
 
-const HELP_AFTER = `
+const helpAfter = `
 --from a Crossgear store (any --redis-url of the gateway's): jobs that come to it by any door, or straight to Redis, are
 copied to --to, gearman://host:port or faktory://[:password@]host:port. No client is touched, and no door waits.
 --from gearman://host:port or faktory://host:port: clients come to --listen. Their bytes go to that server and back,
@@ -106,7 +106,7 @@ export function readArguments(
       1_048_576,
     )
     .option('--json', 'JSON lines for a program')
-    .addHelpText('after', HELP_AFTER)
+    .addHelpText('after', helpAfter)
   try {
     program.parse(words, { from: 'user' })
   } catch (error) {

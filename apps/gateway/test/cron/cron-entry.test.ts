@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { CronEntryError, readCronEntry } from '../../src/ops/cron/cron-entry.ts'
 
 const job = { type: 'report' }
@@ -6,7 +6,7 @@ const utc = (...parts: [number, number, number, number?, number?, number?]): num
   Date.UTC(...parts)
 
 describe('a cron entry', () => {
-  it.each([
+  test.each([
     ['*/5 * * * *', 'UTC', utc(2026, 0, 1, 0, 1), utc(2026, 0, 1, 0, 5)],
     ['*/10 * * * * *', 'UTC', utc(2026, 0, 1, 0, 0, 1), utc(2026, 0, 1, 0, 0, 10)],
     ['@daily', 'UTC', utc(2026, 0, 1, 0, 1), utc(2026, 0, 2)],
@@ -17,7 +17,7 @@ describe('a cron entry', () => {
     expect(readCronEntry({ schedule, timezone, job }).nextAfter(fromMs)).toBe(nextMs)
   })
 
-  it.each([
+  test.each([
     ['* * * * *', utc(2026, 9, 25, 0, 59), utc(2026, 9, 25, 1)],
     ['* * * * *', utc(2026, 9, 25, 1, 10), utc(2026, 9, 25, 1, 11)],
     ['*/20 * * * * *', utc(2026, 9, 25, 1, 10), utc(2026, 9, 25, 1, 10, 20)],
@@ -32,7 +32,7 @@ describe('a cron entry', () => {
     expect(entry.nextAfter(fromMs)).toBe(nextMs)
   })
 
-  it.each([
+  test.each([
     ['* * * * *', utc(2026, 2, 29, 0, 59), utc(2026, 2, 29, 1)],
     ['@hourly', utc(2026, 2, 29), utc(2026, 2, 29, 1)],
     ['30 2 * * *', utc(2026, 2, 29), utc(2026, 2, 29, 1, 30)],
@@ -42,12 +42,12 @@ describe('a cron entry', () => {
     expect(entry.nextAfter(fromMs)).toBe(nextMs)
   })
 
-  it('may have a schedule that is over', () => {
+  test('may have a schedule that is over', () => {
     const entry = readCronEntry({ schedule: '2020-01-01T00:00:00', job })
     expect(entry.nextAfter(utc(2026, 0, 1))).toBeUndefined()
   })
 
-  it('has a job as for PUSH', () => {
+  test('has a job as for PUSH', () => {
     const given = { type: 'report', args: [1, 'a'], queue: 'slow', retry: 3, custom: { track: 1 } }
     const entry = readCronEntry({ schedule: '* * * * *', job: given })
     expect(entry.jobOf('12345678')).toMatchObject({
@@ -57,7 +57,7 @@ describe('a cron entry', () => {
     expect(entry.job).toEqual(given)
   })
 
-  it('has a name of its own, the same wherever it is read', () => {
+  test('has a name of its own, the same wherever it is read', () => {
     const name = (value: object): string => readCronEntry({ schedule: '@daily', ...value }).name
     expect(name({ job })).toBe(name({ job }))
     expect(name({ job })).toMatch(/^report-[0-9a-f]{8}$/)
@@ -65,7 +65,7 @@ describe('a cron entry', () => {
     expect(name({ job, name: 'mine' })).toBe('mine')
   })
 
-  it.each([
+  test.each([
     [7, 'a cron entry must be a table'],
     [{ job }, 'schedule must be a text of 1 to 255 bytes'],
     [{ schedule: '@daily' }, 'job must be a table'],

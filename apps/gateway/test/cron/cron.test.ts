@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { readCronEntry } from '../../src/ops/cron/cron-entry.ts'
 import { answerCron } from '../../src/ops/cron/cron-page.ts'
 import { Cron } from '../../src/ops/cron/cron.ts'
@@ -47,7 +47,7 @@ async function pass(clock: DoorClock, ms: number, ...nodes: readonly Node[]): Pr
 describe.skipIf(!hasRedisServer)('cron', () => {
   const gateways = faktoryGateways()
 
-  it('pushes one job per tick, over all nodes', async () => {
+  test('pushes one job per tick, over all nodes', async () => {
     const clock = new DoorClock()
     const [here, there] = [await gateways.open(), await gateways.open()]
     const nodes = [
@@ -66,7 +66,7 @@ describe.skipIf(!hasRedisServer)('cron', () => {
     expect(nodes.flatMap(({ troubles }) => troubles)).toEqual([])
   })
 
-  it('leaves out what nobody was there for, and goes on', async () => {
+  test('leaves out what nobody was there for, and goes on', async () => {
     const clock = new DoorClock()
     const gateway = await gateways.open()
     const node = await startCron(gateway, clock, [minutely])
@@ -78,7 +78,7 @@ describe.skipIf(!hasRedisServer)('cron', () => {
     })
   })
 
-  it('pushes no double of a unique job', async () => {
+  test('pushes no double of a unique job', async () => {
     const clock = new DoorClock()
     const gateway = await gateways.open()
     const job = { ...minutely.job, custom: { unique_for: 3600 } }
@@ -90,7 +90,7 @@ describe.skipIf(!hasRedisServer)('cron', () => {
     expect(node.troubles).toEqual([])
   })
 
-  it('tries a tick again whose job the store did not take', async () => {
+  test('tries a tick again whose job the store did not take', async () => {
     const clock = new DoorClock()
     const gateway = await gateways.open()
     const node = await startCron(gateway, clock, [minutely])
@@ -106,7 +106,7 @@ describe.skipIf(!hasRedisServer)('cron', () => {
     expect((await node.cron.list())[0]).toMatchObject({ lastMs: startMs + 30_000 })
   })
 
-  it('takes entries by its page, and other nodes follow', async () => {
+  test('takes entries by its page, and other nodes follow', async () => {
     const clock = new DoorClock()
     const gateway = await gateways.open()
     const here = await startCron(gateway, clock, [{ ...minutely, name: 'fixed' }])
@@ -131,7 +131,7 @@ describe.skipIf(!hasRedisServer)('cron', () => {
     expect(await there.cron.list()).toEqual([])
   })
 
-  it('its page refuses what it cannot use', async () => {
+  test('its page refuses what it cannot use', async () => {
     const { cron } = await startCron(await gateways.open(), new DoorClock(), [minutely])
     const ask = await serve(cron)
     const error = (text: string): object => ({ error: text })

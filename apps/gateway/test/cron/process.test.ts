@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { hasRedisServer, startRedis } from '../support/redis-server.ts'
@@ -17,7 +17,7 @@ queue = "clockwork"
 `
 
 describe.skipIf(!hasRedisServer)('two gateways with a cron entry in their file', () => {
-  it('push one job per tick, and show when', async () => {
+  test('push one job per tick, and show when', async () => {
     const redis = await startRedis()
     onTestFinished(() => redis.close())
     const config = join(await temporaryFolder(), 'crossgear.toml')

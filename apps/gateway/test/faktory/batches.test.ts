@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { pushLine } from './support/figures.ts'
@@ -26,7 +26,7 @@ async function run(client: FwpClient, queue = 'default'): Promise<Record<string,
 describe.skipIf(!hasRedisServer)('BATCH', () => {
   const gateways = faktoryGateways()
 
-  it('pushes its callbacks once when its jobs are done, over two nodes', async () => {
+  test('pushes its callbacks once when its jobs are done, over two nodes', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const [producer, worker] = [await here.client(), await there.client({ wid: 'w1' })]
     const bid = await newBatch(producer)
@@ -63,7 +63,7 @@ describe.skipIf(!hasRedisServer)('BATCH', () => {
     expect((await producer.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
   })
 
-  it('is complete when each job has run, and successful when a job that failed has been done', async () => {
+  test('is complete when each job has run, and successful when a job that failed has been done', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
     const bid = await newBatch(one)
@@ -81,7 +81,7 @@ describe.skipIf(!hasRedisServer)('BATCH', () => {
     expect(await run(one, 'calls')).toMatchObject({ jobtype: 'succeeded' })
   })
 
-  it('survives that its node ends', async () => {
+  test('survives that its node ends', async () => {
     const first = await gateways.open()
     const producer = await first.client()
     const bid = await newBatch(producer)
@@ -94,7 +94,7 @@ describe.skipIf(!hasRedisServer)('BATCH', () => {
     expect(await run(worker, 'calls')).toMatchObject({ jid: 'complete1' })
   })
 
-  it('a job can open its batch and add to it', async () => {
+  test('a job can open its batch and add to it', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
     const bid = await newBatch(one)
@@ -110,7 +110,7 @@ describe.skipIf(!hasRedisServer)('BATCH', () => {
     expect(await run(one, 'calls')).toMatchObject({ jid: 'complete1' })
   })
 
-  it('calls back success where its complete callback died, and complete when it is sent back', async () => {
+  test('calls back success where its complete callback died, and complete when it is sent back', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
     const bid = await newBatch(one, { success, complete: { ...complete, retry: -1 } })
@@ -128,7 +128,7 @@ describe.skipIf(!hasRedisServer)('BATCH', () => {
     })
   })
 
-  it('that succeeded is opened and added to again', async () => {
+  test('that succeeded is opened and added to again', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
     const bid = await newBatch(one, { success })
@@ -146,7 +146,7 @@ describe.skipIf(!hasRedisServer)('BATCH', () => {
     expect((await one.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
   })
 
-  it('that is a parent calls back after both callbacks of its child', async () => {
+  test('that is a parent calls back after both callbacks of its child', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
     const parent = await newBatch(one)
@@ -164,7 +164,7 @@ describe.skipIf(!hasRedisServer)('BATCH', () => {
     expect(await run(one, 'calls')).toMatchObject({ jobtype: 'succeeded' })
   })
 
-  it('a parent is complete after its children', async () => {
+  test('a parent is complete after its children', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
     const parent = await newBatch(one)
@@ -182,7 +182,7 @@ describe.skipIf(!hasRedisServer)('BATCH', () => {
     expect(await one.askJson(`BATCH STATUS ${child}`)).toMatchObject({ parent_bid: parent })
   })
 
-  it.each([
+  test.each([
     ['BATCH', 'invalid BATCH '],
     ['BATCH NEW {"parent_bid":"gone"}', 'No such batch gone'],
     ['BATCH OPEN gone', 'No such batch gone'],
@@ -198,7 +198,7 @@ describe.skipIf(!hasRedisServer)('BATCH', () => {
     expect(await (await client()).ask(line)).toBe(`-ERR ${text}`)
   })
 
-  it('FLUSH forgets batches and calls nobody back', async () => {
+  test('FLUSH forgets batches and calls nobody back', async () => {
     const { client } = await gateways.open()
     const one = await client()
     const bid = await newBatch(one)

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { WorkerConnection } from '../../src/faktory/workers.ts'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { infoOf, pushLine, type Info } from './support/figures.ts'
@@ -9,13 +9,13 @@ const blocksMs = 2_000
 describe.skipIf(!hasRedisServer)('BEAT', () => {
   const gateways = faktoryGateways()
 
-  it('is answered OK while the worker is to run', async () => {
+  test('is answered OK while the worker is to run', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     expect(await worker.ask('BEAT {"wid":"worker-1","rss_kb":54321}')).toBe('+OK')
   })
 
-  it.each([
+  test.each([
     ['{"wid":"worker-2"}', 'unknown worker worker-2'],
     ['{}', 'invalid BEAT {}'],
     ['[]', 'invalid BEAT []'],
@@ -25,7 +25,7 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
     expect(await (await client({ wid: 'worker-1' })).ask(`BEAT ${argument}`)).toBe(`-ERR ${text}`)
   })
 
-  it('tells no other worker anything, whatever the wid', async () => {
+  test('tells no other worker anything, whatever the wid', async () => {
     const { client, stranger, door } = await gateways.open()
     await client({ wid: 'worker-1' })
     const forger = await stranger()
@@ -37,7 +37,7 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
     expect(door.workers.find('worker-1')?.state).toBe('running')
   })
 
-  it('is refused from a client that is no worker', async () => {
+  test('is refused from a client that is no worker', async () => {
     const { client } = await gateways.open()
     await client({ wid: 'worker-1' })
     expect(await (await client()).ask('BEAT {"wid":"worker-1"}')).toBe(
@@ -45,7 +45,7 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
     )
   })
 
-  it('brings a new state to every connection of the wid, and it never goes back', async () => {
+  test('brings a new state to every connection of the wid, and it never goes back', async () => {
     const { client, door } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     const two = await client({ wid: 'worker-1' })
@@ -60,7 +60,7 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
     expect(await two.ask(beat)).toBe('$21\r\n{"state":"terminate"}')
   })
 
-  it('takes the state that the worker says it has', async () => {
+  test('takes the state that the worker says it has', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     expect(await worker.ask('BEAT {"wid":"worker-1","current_state":"quiet"}')).toBe(
@@ -69,7 +69,7 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
     expect(await worker.ask('BEAT {"wid":"worker-1"}')).toBe('$17\r\n{"state":"quiet"}')
   })
 
-  it('leaves a quiet worker without jobs, also the FETCH that waits', async () => {
+  test('leaves a quiet worker without jobs, also the FETCH that waits', async () => {
     const { client, clock, door } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     const two = await client({ wid: 'worker-1' })
@@ -88,7 +88,7 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
     expect(await two.reply()).toBe('$-1')
   })
 
-  it('keeps a worker alive; without it all its connections are closed after a minute', async () => {
+  test('keeps a worker alive; without it all its connections are closed after a minute', async () => {
     const { client, clock, rejections } = await gateways.open()
     const silent = [await client({ wid: 'silent' }), await client({ wid: 'silent' })]
     const beating = await client({ wid: 'beating' })
@@ -102,7 +102,7 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
     expect(rejections).toEqual(['dead', 'dead'])
   })
 
-  it('keeps the connections of a worker at other gateways alive', async () => {
+  test('keeps the connections of a worker at other gateways alive', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const beating = await here.client({ wid: 'worker-1' })
     const elsewhere = await there.client({ wid: 'worker-1' })
@@ -119,7 +119,7 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
     expect(there.rejections).toEqual(['dead'])
   })
 
-  it('knows a worker that comes back before its closed connections are gone', async () => {
+  test('knows a worker that comes back before its closed connections are gone', async () => {
     const { door, clock } = await gateways.open()
     const { workers } = door
     const hello = { wid: 'worker-1', labels: [], fields: new Map<string, string>() }
@@ -132,7 +132,7 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
     expect(workers.find('worker-1')).toBe(after)
   })
 
-  it('lets a lease stand whose worker has gone, for whoever acknowledges it', async () => {
+  test('lets a lease stand whose worker has gone, for whoever acknowledges it', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
@@ -147,7 +147,7 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
 describe.skipIf(!hasRedisServer)('INFO', () => {
   const gateways = faktoryGateways()
 
-  it('has every field that clients and dashboards read', async () => {
+  test('has every field that clients and dashboards read', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     await one.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
@@ -187,7 +187,7 @@ describe.skipIf(!hasRedisServer)('INFO', () => {
     })
   })
 
-  it('tells what its tasks have done: jobs that were due, failed or were held too long', async () => {
+  test('tells what its tasks have done: jobs that were due, failed or were held too long', async () => {
     const { client } = await gateways.open({ schedulerOptions: { random: () => 0 } })
     const one = await client({ wid: 'worker-1' })
     const tasks = async (): Promise<Info['tasks']> => (await infoOf(one)).tasks
@@ -210,7 +210,7 @@ describe.skipIf(!hasRedisServer)('INFO', () => {
     expect(before['Retries']?.['wall_time_sec']).toBeGreaterThan(0)
   })
 
-  it('counts the workers that were taken for dead', async () => {
+  test('counts the workers that were taken for dead', async () => {
     const { client, clock } = await gateways.open()
     const [dead, one] = [await client({ wid: 'worker-1' }), await client({ wid: 'worker-2' })]
     clock.advance(45_000)
@@ -222,7 +222,7 @@ describe.skipIf(!hasRedisServer)('INFO', () => {
     })
   })
 
-  it('is near the clock of this machine', async () => {
+  test('is near the clock of this machine', async () => {
     const { client } = await gateways.open()
     const info = (await (await client()).askJson('INFO')) as unknown as { readonly now: string }
     expect(Math.abs(Date.parse(info.now) - Date.now())).toBeLessThan(1_000)
@@ -232,7 +232,7 @@ describe.skipIf(!hasRedisServer)('INFO', () => {
 describe.skipIf(!hasRedisServer)('other lines', () => {
   const gateways = faktoryGateways()
 
-  it.each([
+  test.each([
     ['FOO', 'unknown command FOO'],
     ['push {}', 'unknown command push'],
     ['', 'unknown command '],
@@ -242,14 +242,14 @@ describe.skipIf(!hasRedisServer)('other lines', () => {
     expect(await (await client()).ask(line)).toBe(`-ERR ${text}`)
   })
 
-  it('may end with LF alone and come in pieces', async () => {
+  test('may end with LF alone and come in pieces', async () => {
     const { client } = await gateways.open()
     const one = await client()
     for (const byte of 'PUSH {"jid":"12345678","jobtype":"t","args":[]}\n') one.sendRaw(byte)
     expect(await one.reply()).toBe('+OK')
   })
 
-  it('END is answered before the connection ends', async () => {
+  test('END is answered before the connection ends', async () => {
     const { client } = await gateways.open()
     const one = await client()
     one.send('END', 'INFO')

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 
@@ -16,7 +16,7 @@ describe.skipIf(!hasRedisServer)(`a jid among ${jobtypes} job types`, () => {
     return calls.reduce((sum, count) => sum + count, 0)
   }
 
-  it('costs as much as among a few, on whichever gateway it is named', async () => {
+  test('costs as much as among a few, on whichever gateway it is named', async () => {
     const [here, there] = [await open(), await open()]
     const [producer, worker] = [await here.client(), await here.client({ wid: 'worker-1' })]
     const stranger = await there.client({ wid: 'worker-2' })

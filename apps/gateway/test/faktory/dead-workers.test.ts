@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { pushLine } from './support/figures.ts'
@@ -23,7 +23,7 @@ describe.skipIf(!hasRedisServer)('a Faktory worker that dies', { timeout: 30_000
   const status = async (id: number): Promise<string> =>
     (await gateways.redis('HGET', `job:t:${id}`, 'status')).split('\r\n')[1] ?? ''
 
-  it('gives a job of another door back, which another worker does, and is not heard any more', async () => {
+  test('gives a job of another door back, which another worker does, and is not heard any more', async () => {
     const [here, there] = [await open(), await open()]
     await here.scheduler.openLane('t')
     await there.scheduler.openLane('t')
@@ -41,7 +41,7 @@ describe.skipIf(!hasRedisServer)('a Faktory worker that dies', { timeout: 30_000
     expect(await next.ask(`ACK {"jid":"${String(jid)}"}`)).toBe('+OK')
   })
 
-  it('without a wid gives it back when its connection is gone, and not before', async () => {
+  test('without a wid gives it back when its connection is gone, and not before', async () => {
     const { client, scheduler } = await open()
     await scheduler.openLane('t')
     const [stays, goes] = [await client(), await client()]
@@ -55,7 +55,7 @@ describe.skipIf(!hasRedisServer)('a Faktory worker that dies', { timeout: 30_000
     expect(await stays.ask(`ACK {"jid":"${String(jid)}"}`)).toBe('+OK')
   })
 
-  it('and had jobs of Faktory producers keeps them to the end of their reserve_for, unless told otherwise', async () => {
+  test('and had jobs of Faktory producers keeps them to the end of their reserve_for, unless told otherwise', async () => {
     const { client, scheduler } = await open('all')
     await scheduler.openLane('t')
     const dying = await client({ wid: 'dying' })
@@ -66,7 +66,7 @@ describe.skipIf(!hasRedisServer)('a Faktory worker that dies', { timeout: 30_000
     await expect.poll(() => status(1), patience).toBe('idle')
   })
 
-  it('is known by the jobs of other doors alone, until it has ended them', async () => {
+  test('is known by the jobs of other doors alone, until it has ended them', async () => {
     const { client, scheduler } = await open()
     await scheduler.openLane('t')
     const worker = await client({ wid: 'worker-1' })
@@ -80,7 +80,7 @@ describe.skipIf(!hasRedisServer)('a Faktory worker that dies', { timeout: 30_000
     await expect.poll(holders, patience).toBe('*0\r\n')
   })
 
-  it('is alive as long as it beats, at whichever node', async () => {
+  test('is alive as long as it beats, at whichever node', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     await here.scheduler.openLane('t')
     const worker = await here.client({ wid: 'worker-1' })

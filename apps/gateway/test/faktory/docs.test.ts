@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { hasRedisServer } from '../support/redis-server.ts'
@@ -35,12 +35,12 @@ function session(text: string): (readonly [string, string])[] {
 describe.skipIf(!hasRedisServer)('docs/faktory.md', () => {
   const gateways = faktoryGateways()
 
-  it.each(examples('json'))('the job %s is taken', async (job) => {
+  test.each(examples('json'))('the job %s is taken', async (job) => {
     const { client } = await gateways.open()
     expect(await (await client()).ask(`PUSH ${job}`)).toBe('+OK')
   })
 
-  it.each(examples(''))('the server answers as it says: %s', async (text) => {
+  test.each(examples(''))('the server answers as it says: %s', async (text) => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     const [, bidShown = ''] = /BATCH COMMIT (\S+)/.exec(text) ?? []
@@ -53,7 +53,7 @@ describe.skipIf(!hasRedisServer)('docs/faktory.md', () => {
     }
   })
 
-  it.each(examples('toml'))('the gateway takes the file %s', async (text) => {
+  test.each(examples('toml'))('the gateway takes the file %s', async (text) => {
     const config = join(await temporaryFolder(), 'crossgear.toml')
     await writeFile(config, text)
     const { cron, throttles } = loadConfig({ flags: { config }, env: {} })
@@ -64,7 +64,7 @@ describe.skipIf(!hasRedisServer)('docs/faktory.md', () => {
 const lacksCurl = spawnSync('curl', ['--version']).status !== 0 && process.env['CI'] !== 'true'
 
 describe.skipIf(lacksCurl)('docs/faktory.md by curl', { timeout: 30_000 }, () => {
-  it('an operator’s commands are carried out', async () => {
+  test('an operator’s commands are carried out', async () => {
     const folder = await temporaryFolder()
     const doors = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']
     const words = [...doors, '--store-port', '0', '--data-dir', folder]

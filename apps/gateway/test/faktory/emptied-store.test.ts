@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways, type FaktoryGateway } from './support/faktory-gateway.ts'
 import { pushLine } from './support/figures.ts'
@@ -15,7 +15,7 @@ describe.skipIf(!hasRedisServer)('a store that came back empty', () => {
     return new Promise((resolve) => scheduler.onStoreReset(resolve))
   }
 
-  it('is told all lanes, under numbers that all nodes share, and which of them Faktory producers use', async () => {
+  test('is told all lanes, under numbers that all nodes share, and which of them Faktory producers use', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const producer = await here.client()
     // Numbers that are not those which a store gives that begins anew.

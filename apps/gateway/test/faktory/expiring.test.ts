@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { pushLine } from './support/figures.ts'
@@ -9,7 +9,7 @@ const ahead = '2999-01-01T00:00:00Z'
 describe.skipIf(!hasRedisServer)('expiring jobs', () => {
   const gateways = faktoryGateways()
 
-  it.each([
+  test.each([
     ['at a time that is past', { expires_at: past }],
     ['at once', { expires_in: 0 }],
     ['at the earlier of two times', { expires_at: ahead, expires_in: '0s' }],
@@ -26,7 +26,7 @@ describe.skipIf(!hasRedisServer)('expiring jobs', () => {
     })
   })
 
-  it('are not handed out to a worker that named the function either', async () => {
+  test('are not handed out to a worker that named the function either', async () => {
     const { client, scheduler } = await gateways.open()
     const producer = await client()
     await producer.ask(pushLine('expired1', { custom: { expires_at: past } }))
@@ -43,7 +43,7 @@ describe.skipIf(!hasRedisServer)('expiring jobs', () => {
     expect(jid).toBe('lasting1')
   })
 
-  it.each([{ expires_at: ahead }, { expires_in: 3600 }, { expires_in: '1h30m' }])(
+  test.each([{ expires_at: ahead }, { expires_in: 3600 }, { expires_in: '1h30m' }])(
     'are handed out before their time, with their custom as it was: %j',
     async (custom) => {
       const { client } = await gateways.open()
@@ -53,7 +53,7 @@ describe.skipIf(!hasRedisServer)('expiring jobs', () => {
     },
   )
 
-  it('a time in seconds counts from when the job is due', async () => {
+  test('a time in seconds counts from when the job is due', async () => {
     const { client } = await gateways.open()
     const at = '2030-01-01T00:00:00Z'
     await (await client()).ask(pushLine('lasting1', { at, custom: { expires_in: 60 } }))
@@ -61,7 +61,7 @@ describe.skipIf(!hasRedisServer)('expiring jobs', () => {
     expect(await gateways.redis('HGET', 'job:t:1', 'stale')).toContain(String(stale))
   })
 
-  it('a time that is none is refused', async () => {
+  test('a time that is none is refused', async () => {
     const { client } = await gateways.open()
     expect(await (await client()).ask(pushLine('lasting1', { custom: { expires_at: 'x' } }))).toBe(
       `-ERR invalid custom value for 'expires_at': "x"`,

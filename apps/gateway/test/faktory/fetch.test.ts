@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { pushLine } from './support/figures.ts'
@@ -8,7 +8,7 @@ const blocksMs = 2_000
 describe.skipIf(!hasRedisServer)('FETCH', () => {
   const gateways = faktoryGateways()
 
-  it.each([
+  test.each([
     ['an empty queue', 'FETCH default'],
     ['no queue', 'FETCH'],
     ['a queue that nobody knows', 'FETCH nowhere'],
@@ -24,14 +24,14 @@ describe.skipIf(!hasRedisServer)('FETCH', () => {
     expect(await one.reply()).toBe('$-1')
   })
 
-  it('refuses a thousand and one queues', async () => {
+  test('refuses a thousand and one queues', async () => {
     const { client } = await gateways.open()
     const one = await client()
     const names = Array.from({ length: 1001 }, (_none, at) => `q${at}`)
     expect(await one.ask(`FETCH ${names.join(' ')}`)).toBe('-ERR too many queues: at most 1000')
   })
 
-  it('takes from the queues strictly left to right, and first in first out in each', async () => {
+  test('takes from the queues strictly left to right, and first in first out in each', async () => {
     const { client } = await gateways.open()
     const one = await client()
     for (const jid of ['default-1', 'default-2']) await one.ask(pushLine(jid))
@@ -45,7 +45,7 @@ describe.skipIf(!hasRedisServer)('FETCH', () => {
     expect(jids).toEqual(['critical-1', 'critical-2', 'default-1', 'default-2'])
   })
 
-  it('takes the higher priority first, over all job types of a queue', async () => {
+  test('takes the higher priority first, over all job types of a queue', async () => {
     const { client } = await gateways.open()
     const one = await client()
     for (const priority of [5, 1, 9, 3, 7, 8, 2, 6, 4]) {
@@ -68,7 +68,7 @@ describe.skipIf(!hasRedisServer)('FETCH', () => {
     ])
   })
 
-  it.each(['a', 'b', 'c'])('that waits on a, b and c is woken by a push to %s', async (queue) => {
+  test.each(['a', 'b', 'c'])('that waits on a, b and c is woken by a push to %s', async (queue) => {
     const { client, clock } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     const producer = await client()
@@ -78,7 +78,7 @@ describe.skipIf(!hasRedisServer)('FETCH', () => {
     expect(await worker.reply()).toContain('"jid":"12345678"')
   })
 
-  it('is woken by a push at another node', async () => {
+  test('is woken by a push at another node', async () => {
     const here = await gateways.open()
     const there = await gateways.open()
     const worker = await here.client({ wid: 'worker-1' })
@@ -88,7 +88,7 @@ describe.skipIf(!hasRedisServer)('FETCH', () => {
     expect(await worker.reply()).toContain('"jid":"12345678"')
   })
 
-  it('gives no waiting worker a second job before each has had one', async () => {
+  test('gives no waiting worker a second job before each has had one', async () => {
     const { client, clock } = await gateways.open()
     const producer = await client()
     const workers = await Promise.all(['w-1', 'w-2', 'w-3'].map((wid) => client({ wid })))
@@ -116,7 +116,7 @@ describe.skipIf(!hasRedisServer)('FETCH', () => {
     await Promise.all(replies.values())
   })
 
-  it('answers what was pipelined behind it in order', async () => {
+  test('answers what was pipelined behind it in order', async () => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask(pushLine('pushed-0'))
@@ -130,7 +130,7 @@ describe.skipIf(!hasRedisServer)('FETCH', () => {
     await one.closed()
   })
 
-  it('gives nothing to a client that has gone', async () => {
+  test('gives nothing to a client that has gone', async () => {
     const { client, clock } = await gateways.open()
     const leaver = await client({ wid: 'worker-1' })
     const stayer = await client({ wid: 'worker-2' })
@@ -143,7 +143,7 @@ describe.skipIf(!hasRedisServer)('FETCH', () => {
     expect(await stayer.reply()).toContain('"jid":"12345678"')
   })
 
-  it('gives no jobs to a worker while the gateway drains, but takes what it says of its last', async () => {
+  test('gives no jobs to a worker while the gateway drains, but takes what it says of its last', async () => {
     const { client, clock, door, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -163,7 +163,7 @@ describe.skipIf(!hasRedisServer)('FETCH', () => {
     expect(scheduler.running).toBe(0)
   })
 
-  it('gives a worker with labels for functions the jobs of these alone', async () => {
+  test('gives a worker with labels for functions the jobs of these alone', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1', labels: ['golang', 'fn:mail'] })
     await worker.ask(pushLine('type-t-0'))
@@ -175,7 +175,7 @@ describe.skipIf(!hasRedisServer)('FETCH', () => {
 describe.skipIf(!hasRedisServer)('a job whose hash somebody has spoilt', () => {
   const gateways = faktoryGateways()
 
-  it('is answered with an error, and others go on', async () => {
+  test('is answered with an error, and others go on', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const [one, producer] = [await here.client(), await there.client()]
     await producer.ask(pushLine('spoilt-00'))

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { warnOfGoingAway } from '../../src/server/doors.ts'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { recordingLog } from '../support/recording-log.ts'
@@ -20,7 +20,7 @@ describe.skipIf(!hasRedisServer)('a worker that goes away', { timeout: 30_000 },
     return { ...(await gateways.open({ goingAway })), recorded }
   }
 
-  it('and gets a job all the same, for its FETCH was under way, is told of once', async () => {
+  test('and gets a job all the same, for its FETCH was under way, is told of once', async () => {
     const { client, recorded } = await open()
     const worker = await client({ wid: 'worker-1' })
     for (const jid of ['job-00001', 'job-00002']) await worker.ask(pushLine(jid))
@@ -36,7 +36,7 @@ describe.skipIf(!hasRedisServer)('a worker that goes away', { timeout: 30_000 },
     ])
   })
 
-  it('with a job that it did not end is told of', async () => {
+  test('with a job that it did not end is told of', async () => {
     const { client, recorded } = await open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -45,7 +45,7 @@ describe.skipIf(!hasRedisServer)('a worker that goes away', { timeout: 30_000 },
     expect(await recorded.said(/left with unfinished jobs/)).toContain('until reserve_for is over')
   })
 
-  it('without one is not', async () => {
+  test('without one is not', async () => {
     const { client, recorded, door } = await open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -56,7 +56,7 @@ describe.skipIf(!hasRedisServer)('a worker that goes away', { timeout: 30_000 },
     expect(recorded.lines).toEqual([])
   })
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  test.each(['SIGTERM', 'SIGINT'] as const)(
     'as the example does at %s ends by itself, and leaves no job behind',
     async (signal) => {
       const { client, port, door, recorded } = await open()

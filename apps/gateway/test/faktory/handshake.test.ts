@@ -1,5 +1,5 @@
 import { hashPassword } from '@crossgear/fwp-codec'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import type { FwpClient } from './support/fwp-client.ts'
@@ -9,12 +9,12 @@ const helloTimerMs = 2_000
 describe.skipIf(!hasRedisServer)('the handshake', () => {
   const gateways = faktoryGateways()
 
-  it('greets with the protocol version', async () => {
+  test('greets with the protocol version', async () => {
     const { stranger } = await gateways.open()
     expect(await (await stranger()).reply()).toBe('+HI {"v":2}')
   })
 
-  it.each([
+  test.each([
     ['a producer', 'HELLO {"v":2}'],
     ['a consumer', 'HELLO {"hostname":"h","wid":"4qpc2443","pid":1,"labels":["golang"],"v":2}'],
     ['a client of version 1', 'HELLO {"v":1}'],
@@ -26,7 +26,7 @@ describe.skipIf(!hasRedisServer)('the handshake', () => {
     expect(await client.ask(hello)).toBe('+OK')
   })
 
-  it('takes a HELLO that was sent before the greeting was read, and what follows it', async () => {
+  test('takes a HELLO that was sent before the greeting was read, and what follows it', async () => {
     const { stranger } = await gateways.open()
     const client = await stranger()
     client.sendRaw('HELLO {"v":2}\nFOO\n')
@@ -35,7 +35,7 @@ describe.skipIf(!hasRedisServer)('the handshake', () => {
     expect(await client.reply()).toBe('-ERR unknown command FOO')
   })
 
-  it.each([
+  test.each([
     ['another verb', 'INFO', 'the first command must be HELLO {...}'],
     ['HELLO without an object', 'HELLO', 'the first command must be HELLO {...}'],
     ['lower case', 'hello {"v":2}', 'the first command must be HELLO {...}'],
@@ -55,7 +55,7 @@ describe.skipIf(!hasRedisServer)('the handshake', () => {
     expect(rejections).toEqual(['hello'])
   })
 
-  it('closes on a client that says nothing for two seconds', async () => {
+  test('closes on a client that says nothing for two seconds', async () => {
     const { stranger, clock, rejections } = await gateways.open()
     const client = await stranger()
     await client.reply()
@@ -65,21 +65,21 @@ describe.skipIf(!hasRedisServer)('the handshake', () => {
     expect(rejections).toEqual(['silence'])
   })
 
-  it('lets a client that has said HELLO be silent', async () => {
+  test('lets a client that has said HELLO be silent', async () => {
     const { client, clock } = await gateways.open()
     const one = await client()
     clock.advance(helloTimerMs)
     expect(await one.ask('FOO')).toBe('-ERR unknown command FOO')
   })
 
-  it('does not take a second HELLO', async () => {
+  test('does not take a second HELLO', async () => {
     const { client } = await gateways.open()
     const one = await client()
     expect(await one.ask('HELLO {"v":2}')).toBe('-ERR unknown command HELLO')
     expect(await one.ask('PUSH {}')).toBe('-ERR jobs must have a reasonable jid parameter')
   })
 
-  it('tells an address that has all the connections that it may', async () => {
+  test('tells an address that has all the connections that it may', async () => {
     const { client, stranger, rejections } = await gateways.open({ sockets: { maxPerAddress: 1 } })
     await client()
     const second = await stranger()
@@ -88,7 +88,7 @@ describe.skipIf(!hasRedisServer)('the handshake', () => {
     expect(rejections).toEqual(['address_connections'])
   })
 
-  it('refuses one connection too many and frees the place of one that leaves', async () => {
+  test('refuses one connection too many and frees the place of one that leaves', async () => {
     const { client, stranger, rejections, door } = await gateways.open({ maxConnections: 2 })
     const first = await client()
     const second = await client()
@@ -103,7 +103,7 @@ describe.skipIf(!hasRedisServer)('the handshake', () => {
     await client()
   })
 
-  it('bounds the first line', async () => {
+  test('bounds the first line', async () => {
     const { stranger, rejections } = await gateways.open()
     const client = await stranger()
     await client.reply()
@@ -113,7 +113,7 @@ describe.skipIf(!hasRedisServer)('the handshake', () => {
     expect(rejections).toEqual(['line'])
   })
 
-  it('bounds the lines after it', async () => {
+  test('bounds the lines after it', async () => {
     const { client, rejections } = await gateways.open({ maxLineBytes: 100_000 })
     const one = await client()
     one.sendRaw(`PUSH ${'x'.repeat(90_000)}\r\n`)
@@ -135,7 +135,7 @@ describe.skipIf(!hasRedisServer)('the password', () => {
     return JSON.parse(hi.slice(4)) as { i: number; s: string }
   }
 
-  it('admits a client that knows it', async () => {
+  test('admits a client that knows it', async () => {
     const { stranger } = await gateways.open({ password })
     const client = await stranger()
     const { i, s } = await challenge(client)
@@ -145,7 +145,7 @@ describe.skipIf(!hasRedisServer)('the password', () => {
     expect(await client.ask(`HELLO ${JSON.stringify({ v: 2, pwdhash })}`)).toBe('+OK')
   })
 
-  it('admits a client of version 1 that hashes once', async () => {
+  test('admits a client of version 1 that hashes once', async () => {
     const { stranger } = await gateways.open({ password })
     const client = await stranger()
     const { s } = await challenge(client)
@@ -153,7 +153,7 @@ describe.skipIf(!hasRedisServer)('the password', () => {
     expect(await client.ask(`HELLO ${JSON.stringify({ pwdhash })}`)).toBe('+OK')
   })
 
-  it.each([
+  test.each([
     ['a wrong hash', { v: 2, pwdhash: 'ab' }],
     ['no hash', { v: 2 }],
     ['an empty hash', { v: 2, pwdhash: '' }],
@@ -166,7 +166,7 @@ describe.skipIf(!hasRedisServer)('the password', () => {
     expect(rejections).toEqual(['password'])
   })
 
-  it('gives a new challenge after ten seconds, and takes the old one from those who got it', async () => {
+  test('gives a new challenge after ten seconds, and takes the old one from those who got it', async () => {
     const { stranger, clock } = await gateways.open({ password, helloWithinMs: 1e9 })
     const early = await stranger()
     const first = await challenge(early)
@@ -189,7 +189,7 @@ describe.skipIf(!hasRedisServer)('the password', () => {
 
   const spent = '-ERR too many wrong passwords from this address, try again in a minute'
 
-  it('can be tried wrongly so often from one address, and again a minute later', async () => {
+  test('can be tried wrongly so often from one address, and again a minute later', async () => {
     const { stranger, clock, rejections } = await gateways.open({ password, passwordTries: 2 })
     expect(await answerTo(await stranger(), 'guess 1')).toBe('-ERR Invalid password')
     expect(await answerTo(await stranger(), password)).toBe('+OK')
@@ -202,7 +202,7 @@ describe.skipIf(!hasRedisServer)('the password', () => {
     expect(rejections).toEqual(['password', 'password', 'password_tries'])
   })
 
-  it('counts tries on connections that were greeted together, and leaves admitted ones alone', async () => {
+  test('counts tries on connections that were greeted together, and leaves admitted ones alone', async () => {
     const { stranger } = await gateways.open({ password, passwordTries: 1 })
     const admitted = await stranger()
     expect(await answerTo(admitted, password)).toBe('+OK')
@@ -213,7 +213,7 @@ describe.skipIf(!hasRedisServer)('the password', () => {
     expect(await admitted.ask('FOO')).toBe('-ERR unknown command FOO')
   })
 
-  it('can be tried without end where the operator wants it so', async () => {
+  test('can be tried without end where the operator wants it so', async () => {
     const { stranger } = await gateways.open({ password, passwordTries: 0 })
     for (let tries = 0; tries < 20; tries += 1) {
       expect(await answerTo(await stranger(), 'guess')).toBe('-ERR Invalid password')

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { figures, infoOf, nothing, pushLine } from './support/figures.ts'
@@ -18,7 +18,7 @@ describe.skipIf(!hasRedisServer)('a lease that runs out', { timeout: 30_000 }, (
     await gateways.redis('ZADD', 'xg:due', '0', 't')
   }
 
-  it('is a failure, counted once over two nodes, and the job is tried again', async () => {
+  test('is a failure, counted once over two nodes, and the job is tried again', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const dead = await here.client({ wid: 'worker-1' })
     const next = await there.client({ wid: 'worker-2' })
@@ -39,7 +39,7 @@ describe.skipIf(!hasRedisServer)('a lease that runs out', { timeout: 30_000 }, (
     expect(await figures(next)).toEqual({ ...nothing, processed: 2, failures: 1 })
   })
 
-  it.each([
+  test.each([
     ['no retries is gone', 0, {}],
     ['none left is dead', -1, { dead: 1 }],
   ])('of a job with %s', async (_name, retry, left) => {
@@ -53,7 +53,7 @@ describe.skipIf(!hasRedisServer)('a lease that runs out', { timeout: 30_000 }, (
       .toEqual({ ...nothing, processed: 1, failures: 1, ...left })
   })
 
-  it('stands after the worker is taken for dead, until then', async () => {
+  test('stands after the worker is taken for dead, until then', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const silent = await here.client({ wid: 'silent' })
     const next = await there.client({ wid: 'next' })
@@ -69,7 +69,7 @@ describe.skipIf(!hasRedisServer)('a lease that runs out', { timeout: 30_000 }, (
     expect((await next.askJson('FETCH'))['jid']).toBe('12345678')
   })
 
-  it.each([
+  test.each([
     ['that names none', {}, 1_800],
     ['that names a short one', { reserve_for: 1 }, 60],
     ['that names its own', { reserve_for: 3_600 }, 3_600],
@@ -89,7 +89,7 @@ describe.skipIf(!hasRedisServer)('a lease that runs out', { timeout: 30_000 }, (
 describe.skipIf(!hasRedisServer)('dead jobs', { timeout: 30_000 }, () => {
   const gateways = faktoryGateways()
 
-  it('are so many at most, and the oldest go', async () => {
+  test('are so many at most, and the oldest go', async () => {
     const { client } = await gateways.open({ storeOptions: { deadPerLane: 3 } })
     const worker = await client({ wid: 'worker-1' })
     for (let n = 0; n < 5; n += 1) {
@@ -105,7 +105,7 @@ describe.skipIf(!hasRedisServer)('dead jobs', { timeout: 30_000 }, () => {
     expect(states).toEqual(['unknown', 'unknown', 'dead', 'dead', 'dead'])
   })
 
-  it('are kept for 180 days, and forgotten then at whichever node', async () => {
+  test('are kept for 180 days, and forgotten then at whichever node', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const worker = await here.client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678', { retry: -1 }))

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { matchesGlob } from '../../src/faktory/glob.ts'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
@@ -27,7 +27,7 @@ describe.skipIf(!hasRedisServer)('MUTATE', () => {
   const gateways = faktoryGateways()
   const full = { ...nothing, scheduled: 3, retries: 3, dead: 3, processed: 6, failures: 6 }
 
-  it.each([
+  test.each([
     ['', 'invalid format'],
     ['[]', 'invalid format'],
     ['{"cmd":"clear","target":"nowhere"}', 'invalid target for mutation command'],
@@ -38,7 +38,7 @@ describe.skipIf(!hasRedisServer)('MUTATE', () => {
     expect(await (await client()).ask(`MUTATE ${argument}`)).toBe(`-ERR ${text}`)
   })
 
-  it('does what was sent at once in its order', async () => {
+  test('does what was sent at once in its order', async () => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask(pushLine('12345678', { at: later }))
@@ -47,7 +47,7 @@ describe.skipIf(!hasRedisServer)('MUTATE', () => {
     expect(await figures(one)).toEqual({ ...nothing, enqueued: 1 })
   })
 
-  it.each([
+  test.each([
     [mutate('clear', 'scheduled'), { scheduled: 0 }],
     [mutate('clear', 'retries'), { retries: 0 }],
     [mutate('clear', 'dead'), { dead: 0 }],
@@ -87,7 +87,7 @@ describe.skipIf(!hasRedisServer)('MUTATE', () => {
     expect(await figures(one)).toEqual({ ...full, ...change })
   })
 
-  it('lets a requeued job run, also a dead one, and wakes a worker for it', async () => {
+  test('lets a requeued job run, also a dead one, and wakes a worker for it', async () => {
     const { client, clock } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     const operator = await client()
@@ -102,7 +102,7 @@ describe.skipIf(!hasRedisServer)('MUTATE', () => {
     expect(await figures(operator)).toMatchObject({ dead: 2, processed: 7, failures: 6 })
   })
 
-  it('goes through more jobs than it looks at in one step', async () => {
+  test('goes through more jobs than it looks at in one step', async () => {
     const { client } = await gateways.open()
     const one = await client()
     const jobs = Array.from({ length: 1_234 }, (_none, at) => ({
@@ -120,7 +120,7 @@ describe.skipIf(!hasRedisServer)('MUTATE', () => {
 })
 
 describe('a glob', () => {
-  it.each([
+  test.each([
     ['*', '', true],
     ['*', 'anything', true],
     ['', '', true],
@@ -145,7 +145,7 @@ describe('a glob', () => {
     expect(matchesGlob(text, glob)).toBe(matches)
   })
 
-  it('with many stars takes no more than its time', () => {
+  test('with many stars takes no more than its time', () => {
     expect(matchesGlob('a'.repeat(20_000), `${'a*'.repeat(50)}b`)).toBe(false)
   })
 })

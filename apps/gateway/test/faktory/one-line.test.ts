@@ -1,5 +1,5 @@
 import { Client } from 'faktory-worker'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { figures } from './support/figures.ts'
@@ -56,13 +56,13 @@ describe.skipIf(!hasRedisServer)('jobs of ten types in one queue', { timeout: 60
   const gateways = faktoryGateways()
 
   describe.each(Object.entries(ways))('by %s', (_name, push) => {
-    it('are fetched in the order in which they were sent', async () => {
+    test('are fetched in the order in which they were sent', async () => {
       const { client } = await gateways.open()
       await push(await client())
       expect(await fetchAll(await client({ wid: 'worker-1' }), jobs)).toEqual(inOrder)
     })
 
-    it('are fetched in that order at another node, which waits for them', async () => {
+    test('are fetched in that order at another node, which waits for them', async () => {
       const [here, there] = [await gateways.open(), await gateways.open()]
       const consumer = await there.client({ wid: 'worker-1' })
       const fetched = fetchAll(consumer, jobs)
@@ -70,7 +70,7 @@ describe.skipIf(!hasRedisServer)('jobs of ten types in one queue', { timeout: 60
       expect(await fetched).toEqual(inOrder)
     })
 
-    it('are begun in that order by several consumers', async () => {
+    test('are begun in that order by several consumers', async () => {
       const { client } = await gateways.open()
       const consumers = await Promise.all(
         ['worker-1', 'worker-2', 'worker-3', 'worker-4'].map((wid) => client({ wid })),
@@ -86,7 +86,7 @@ describe.skipIf(!hasRedisServer)('jobs of ten types in one queue', { timeout: 60
     })
   })
 
-  it('pushed in turns at two nodes are fetched in the order of their answers', async () => {
+  test('pushed in turns at two nodes are fetched in the order of their answers', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const producers = [await here.client(), await there.client()]
     for (const [at, line] of pushes().entries())
@@ -94,7 +94,7 @@ describe.skipIf(!hasRedisServer)('jobs of ten types in one queue', { timeout: 60
     expect(await fetchAll(await here.client({ wid: 'worker-1' }), jobs)).toEqual(inOrder)
   })
 
-  it('come by their priorities first, and in each as they were sent', async () => {
+  test('come by their priorities first, and in each as they were sent', async () => {
     const { client } = await gateways.open()
     const priorityOf = (at: number): number => [5, 9, 1, 7][at % 4] ?? 5
     const list = inOrder.map((at) => jobOf(at, { priority: priorityOf(at) }))
@@ -105,7 +105,7 @@ describe.skipIf(!hasRedisServer)('jobs of ten types in one queue', { timeout: 60
     expect(await fetchAll(await client({ wid: 'worker-1' }), jobs)).toEqual(expected)
   })
 
-  it('that are due in the same moment are fetched in the order in which they were sent', async () => {
+  test('that are due in the same moment are fetched in the order in which they were sent', async () => {
     const { client } = await gateways.open()
     const at = new Date(Date.now() + 1_500).toISOString()
     await (await client()).ask(`PUSHB ${JSON.stringify(inOrder.map((job) => jobOf(job, { at })))}`)
@@ -116,7 +116,7 @@ describe.skipIf(!hasRedisServer)('jobs of ten types in one queue', { timeout: 60
     expect(await fetchAll(consumer, jobs)).toEqual(inOrder)
   })
 
-  it('take turns with jobs of a native client as both came', async () => {
+  test('take turns with jobs of a native client as both came', async () => {
     const { client } = await gateways.open()
     const producer = await client()
     const consumer = await client({ wid: 'worker-1' })
@@ -137,7 +137,7 @@ describe.skipIf(!hasRedisServer)('jobs of ten types in one queue', { timeout: 60
     expect(await fetchAll(consumer, 5)).toEqual([0, 102, 103, 104, 1])
   })
 
-  it('pushed with the npm package faktory-worker come back in order', async () => {
+  test('pushed with the npm package faktory-worker come back in order', async () => {
     const { port } = await gateways.open()
     const client = new Client({ host: '127.0.0.1', port })
     const batch = inOrder.map((at) => client.job(`type-${(at * 7) % types}`, at))

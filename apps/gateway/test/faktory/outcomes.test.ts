@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways, type FaktoryGateway } from './support/faktory-gateway.ts'
 import { figures, nothing, pushLine } from './support/figures.ts'
@@ -6,7 +6,7 @@ import { figures, nothing, pushLine } from './support/figures.ts'
 describe.skipIf(!hasRedisServer)('ACK', () => {
   const gateways = faktoryGateways()
 
-  it('ends a job', async () => {
+  test('ends a job', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -16,7 +16,7 @@ describe.skipIf(!hasRedisServer)('ACK', () => {
     expect(await figures(worker)).toEqual({ ...nothing, processed: 1, failures: 0 })
   })
 
-  it('is harmless the second time, and for a job that nobody knows', async () => {
+  test('is harmless the second time, and for a job that nobody knows', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -27,7 +27,7 @@ describe.skipIf(!hasRedisServer)('ACK', () => {
     expect(await figures(worker)).toMatchObject({ processed: 1 })
   })
 
-  it('of a job that is only queued changes nothing', async () => {
+  test('of a job that is only queued changes nothing', async () => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask(pushLine('12345678'))
@@ -35,7 +35,7 @@ describe.skipIf(!hasRedisServer)('ACK', () => {
     expect(await figures(one)).toMatchObject({ enqueued: 1, processed: 0 })
   })
 
-  it.each(['', '{}', '[]', '{"jid":null}', '{"jid":', 'jid'])(
+  test.each(['', '{}', '[]', '{"jid":null}', '{"jid":', 'jid'])(
     'refuses the argument %j',
     async (argument) => {
       const { client } = await gateways.open()
@@ -44,7 +44,7 @@ describe.skipIf(!hasRedisServer)('ACK', () => {
     },
   )
 
-  it('is good on any connection, also one without a wid', async () => {
+  test('is good on any connection, also one without a wid', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -53,7 +53,7 @@ describe.skipIf(!hasRedisServer)('ACK', () => {
     expect(await figures(worker)).toMatchObject({ working: 0, processed: 1 })
   })
 
-  it('is good at any node', async () => {
+  test('is good at any node', async () => {
     const here = await gateways.open()
     const there = await gateways.open()
     const worker = await here.client({ wid: 'worker-1' })
@@ -63,7 +63,7 @@ describe.skipIf(!hasRedisServer)('ACK', () => {
     expect(await figures(worker)).toMatchObject({ working: 0, processed: 1 })
   })
 
-  it('is good at the node of an earlier run that was settled at another', async () => {
+  test('is good at the node of an earlier run that was settled at another', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const one = await here.client({ wid: 'worker-1' })
     const two = await there.client({ wid: 'worker-1' })
@@ -81,7 +81,7 @@ describe.skipIf(!hasRedisServer)('ACK', () => {
     expect(await figures(one)).toEqual({ ...nothing, processed: 2, failures: 1 })
   })
 
-  it('of a lost lease changes nothing, however often it comes', async () => {
+  test('of a lost lease changes nothing, however often it comes', async () => {
     const { client, scheduler } = await gateways.open()
     const late = await client({ wid: 'worker-1' })
     const next = await client({ wid: 'worker-2' })
@@ -97,7 +97,7 @@ describe.skipIf(!hasRedisServer)('ACK', () => {
     expect(await figures(late)).toMatchObject({ working: 0, processed: 1 })
   })
 
-  it('counts again for a worker that got the job a second time', async () => {
+  test('counts again for a worker that got the job a second time', async () => {
     const { client, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -113,7 +113,7 @@ describe.skipIf(!hasRedisServer)('ACK', () => {
 describe.skipIf(!hasRedisServer)('FAIL', () => {
   const gateways = faktoryGateways()
 
-  it.each([
+  test.each([
     ['{}', 'missing JID'],
     ['{"jid":""}', 'missing JID'],
     ['{"jid":"unknown-1"}', 'Job not found unknown-1'],
@@ -124,7 +124,7 @@ describe.skipIf(!hasRedisServer)('FAIL', () => {
     expect(await (await client()).ask(`FAIL ${argument}`)).toBe(`-ERR ${text}`)
   })
 
-  it('counts as remaining what Faktory does: retry less the failures before this one', async () => {
+  test('counts as remaining what Faktory does: retry less the failures before this one', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678', { retry: 3 }))
@@ -144,7 +144,7 @@ describe.skipIf(!hasRedisServer)('FAIL', () => {
     expect(await failureOfNext()).toMatchObject({ retry_count: 0, remaining: -1 })
   })
 
-  it('puts a job into the retries, and says so in its failure', async () => {
+  test('puts a job into the retries, and says so in its failure', async () => {
     const gateway = await gateways.open({ schedulerOptions: { random: () => 0 } })
     const worker = await gateway.client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -168,7 +168,7 @@ describe.skipIf(!hasRedisServer)('FAIL', () => {
     expect(Date.parse(failure.next_at) - Date.parse(failure.failed_at)).toBe(15_000)
   })
 
-  it.each([
+  test.each([
     ['retry 0 leaves nothing', 0, { ...nothing, processed: 1, failures: 1 }],
     ['a negative retry goes to the dead', -1, { ...nothing, dead: 1, processed: 1, failures: 1 }],
     ['retry 1 is tried again', 1, { ...nothing, retries: 1, processed: 1, failures: 1 }],
@@ -181,7 +181,7 @@ describe.skipIf(!hasRedisServer)('FAIL', () => {
     expect(await figures(worker)).toEqual(expected)
   })
 
-  it('sends a job to the dead after its last retry', async () => {
+  test('sends a job to the dead after its last retry', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678', { retry: 2 }))
@@ -193,7 +193,7 @@ describe.skipIf(!hasRedisServer)('FAIL', () => {
     expect(await figures(worker)).toEqual({ ...nothing, dead: 1, processed: 3, failures: 3 })
   })
 
-  it('does not let one job change the default of the next', async () => {
+  test('does not let one job change the default of the next', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('retries-0', { retry: 0 }))
@@ -205,7 +205,7 @@ describe.skipIf(!hasRedisServer)('FAIL', () => {
     expect(await figures(worker)).toMatchObject({ retries: 1, failures: 2 })
   })
 
-  it.each([
+  test.each([
     [2, 2],
     [0, 5],
     [undefined, 5],
@@ -221,7 +221,7 @@ describe.skipIf(!hasRedisServer)('FAIL', () => {
     expect(failure).toMatchObject({ backtrace: lines.slice(0, kept) })
   })
 
-  it('cuts what a worker says to its bounds, and blanks become unknown', async () => {
+  test('cuts what a worker says to its bounds, and blanks become unknown', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -235,7 +235,7 @@ describe.skipIf(!hasRedisServer)('FAIL', () => {
     })
   })
 
-  it('ends a Gearman job, which has no retries, and tells its client', async () => {
+  test('ends a Gearman job, which has no retries, and tells its client', async () => {
     const gateway = await gateways.open()
     const { jid, heard } = await gearmanJob(gateway, 'mail', 'payload')
     const worker = await gateway.client({ wid: 'worker-1' })
@@ -254,7 +254,7 @@ describe.skipIf(!hasRedisServer)('FAIL', () => {
 describe.skipIf(!hasRedisServer)('a job of another door', () => {
   const gateways = faktoryGateways()
 
-  it.each([
+  test.each([
     ['text', 'hello', ['hello'], undefined],
     ['a JSON array', '[1,"two"]', [1, 'two'], undefined],
     ['a JSON object', '{"a":1}', [{ a: 1 }], undefined],
@@ -277,7 +277,7 @@ describe.skipIf(!hasRedisServer)('a job of another door', () => {
     expect(job['created_at']).toBe(job['enqueued_at'])
   })
 
-  it.each([
+  test.each([
     ['a text', ',"result":"done"', 'done'],
     ['any other JSON', ',"result":{"b":1.0}', '{"b":1.0}'],
     ['nothing', '', ''],
@@ -291,7 +291,7 @@ describe.skipIf(!hasRedisServer)('a job of another door', () => {
     expect(await heard).toEqual({ kind: 'complete', output: Buffer.from(output) })
   })
 
-  it('can be acknowledged at a node that did not hand it out', async () => {
+  test('can be acknowledged at a node that did not hand it out', async () => {
     const here = await gateways.open()
     const there = await gateways.open()
     const { jid, heard } = await gearmanJob(here, 'mail', 'payload')

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashPassword } from '@crossgear/fwp-codec'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { ask } from '../http/support/http-client.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -23,7 +23,7 @@ async function gateway(words: readonly string[], env: Record<string, string> = {
 }
 
 describe('a Faktory port without a password', { timeout: 30_000 }, () => {
-  it.each(['0.0.0.0', '*', '::'])('does not open on %s, and says what to do', async (host) => {
+  test.each(['0.0.0.0', '*', '::'])('does not open on %s, and says what to do', async (host) => {
     const { exited } = await gateway(['--host', host])
     const { code, stdout, stderr } = await exited
     expect(stderr).toBe(
@@ -34,7 +34,7 @@ describe('a Faktory port without a password', { timeout: 30_000 }, () => {
     expect([code, stdout]).toEqual([2, ''])
   })
 
-  it.each([
+  test.each([
     ['on loopback', ['--host', '127.0.0.1']],
     ['on a name of this machine', ['--host', 'localhost']],
     ['where it is allowed', ['--host', '0.0.0.0', '--faktory-open', 'yes']],
@@ -44,7 +44,7 @@ describe('a Faktory port without a password', { timeout: 30_000 }, () => {
     expect((await ready).doors.map(({ name }) => name)).toContain('web')
   })
 
-  it('is warned of where it is allowed, as is every other port that is open to the network', async () => {
+  test('is warned of where it is allowed, as is every other port that is open to the network', async () => {
     const ports = ['--gearman-port', '0', '--http-port', '0', '--faktory-open', 'yes']
     const { ready, said } = await gateway(['--host', '0.0.0.0', ...ports])
     await ready
@@ -54,7 +54,7 @@ describe('a Faktory port without a password', { timeout: 30_000 }, () => {
   })
 })
 
-it(
+test(
   '--allowed-hosts names by what the web and the HTTP port may be asked',
   { timeout: 30_000 },
   async () => {
@@ -80,7 +80,7 @@ it(
 )
 
 describe('a password from a file', { timeout: 30_000 }, () => {
-  it('opens the port to the network, and wrong ones are counted and turned away', async () => {
+  test('opens the port to the network, and wrong ones are counted and turned away', async () => {
     const secret = join(await temporaryFolder(), 'password')
     await writeFile(secret, 'sesame\n')
     const words = ['--host', '0.0.0.0', '--faktory-password-tries', '2']

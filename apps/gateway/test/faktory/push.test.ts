@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { pushLine } from './support/figures.ts'
@@ -8,7 +8,7 @@ const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 describe.skipIf(!hasRedisServer)('PUSH', () => {
   const gateways = faktoryGateways()
 
-  it.each([
+  test.each([
     ['no argument', '', 'invalid JSON: unexpected end of JSON input'],
     ['no JSON', '{"jid":', 'invalid JSON: unexpected end of JSON input'],
     ['no object', '[]', 'invalid JSON: expected an object at character 0'],
@@ -51,7 +51,7 @@ describe.skipIf(!hasRedisServer)('PUSH', () => {
     expect(await one.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')).toBe('+OK')
   })
 
-  it('hands out a minimal job as it came, with the times that the server sets', async () => {
+  test('hands out a minimal job as it came, with the times that the server sets', async () => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
@@ -70,7 +70,7 @@ describe.skipIf(!hasRedisServer)('PUSH', () => {
     expect(job['enqueued_at']).toMatch(timestamp)
   })
 
-  it.each([
+  test.each([
     ['25 where nobody says', {}, 25],
     ['what its producer says', { retry: 0 }, 0],
     ['25 where its producer says null', { retry: null }, 25],
@@ -84,7 +84,7 @@ describe.skipIf(!hasRedisServer)('PUSH', () => {
     expect((await one.askJson('FETCH'))['retry']).toBe(retry)
   })
 
-  it('hands out every field that the producer wrote, digit by digit', async () => {
+  test('hands out every field that the producer wrote, digit by digit', async () => {
     const { client } = await gateways.open()
     const one = await client()
     const pushed =
@@ -102,7 +102,7 @@ describe.skipIf(!hasRedisServer)('PUSH', () => {
     )
   })
 
-  it.each([
+  test.each([
     ['one string', '["hello"]'],
     ['one string that looks like JSON', '["[1]"]'],
     ['one object', '[{"b":1,"a":[1.50]}]'],
@@ -120,7 +120,7 @@ describe.skipIf(!hasRedisServer)('PUSH', () => {
     expect(JSON.stringify(JSON.parse(shown ?? ''))).toBe(JSON.stringify(JSON.parse(args)))
   })
 
-  it('accepts the same jid twice', async () => {
+  test('accepts the same jid twice', async () => {
     const { client } = await gateways.open()
     const one = await client()
     const line = 'PUSH {"jid":"12345678","jobtype":"t","args":[]}'
@@ -132,7 +132,7 @@ describe.skipIf(!hasRedisServer)('PUSH', () => {
     expect((await one.askJson('INFO'))['faktory']).toMatchObject({ total_processed: 2 })
   })
 
-  it('takes a time that has passed as now, and one to come as a schedule', async () => {
+  test('takes a time that has passed as now, and one to come as a schedule', async () => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask('PUSH {"jid":"of-the-past","jobtype":"t","args":[],"at":"2001-01-01T00:00:00Z"}')
@@ -145,7 +145,7 @@ describe.skipIf(!hasRedisServer)('PUSH', () => {
     expect((await one.askJson('FETCH'))['jid']).toBe('of-the-past')
   })
 
-  it('keeps a jobtype apart from the lane of another queue', async () => {
+  test('keeps a jobtype apart from the lane of another queue', async () => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask('PUSH {"jid":"12345678","jobtype":"mail@bulk","args":[]}')
@@ -158,7 +158,7 @@ describe.skipIf(!hasRedisServer)('PUSH', () => {
     expect(await one.askJson('FETCH bulk')).toMatchObject({ jid: '23456789', jobtype: 'mail' })
   })
 
-  it('says at once that the store is gone, and takes jobs again when it is back', async () => {
+  test('says at once that the store is gone, and takes jobs again when it is back', async () => {
     const { client, scheduler } = await gateways.open({ troubled: true })
     const one = await client()
     const line = 'PUSH {"jid":"12345678","jobtype":"t","args":[]}'
@@ -174,7 +174,7 @@ describe.skipIf(!hasRedisServer)('PUSH', () => {
 describe.skipIf(!hasRedisServer)('PUSHB', () => {
   const gateways = faktoryGateways()
 
-  it.each([
+  test.each([
     ['an empty list', '[]', '{}'],
     ['all good', '[{"jid":"12345678","jobtype":"t","args":[]}]', '{}'],
     [
@@ -189,13 +189,13 @@ describe.skipIf(!hasRedisServer)('PUSHB', () => {
     expect(await one.ask(`PUSHB ${list}`)).toBe(`$${map.length}\r\n${map}`)
   })
 
-  it('refuses what is no list', async () => {
+  test('refuses what is no list', async () => {
     const { client } = await gateways.open()
     const one = await client()
     expect(await one.ask('PUSHB {}')).toBe('-ERR invalid JSON: expected an array at character 0')
   })
 
-  it('queues a thousand in their order', async () => {
+  test('queues a thousand in their order', async () => {
     const { client } = await gateways.open()
     const one = await client()
     const jobs = Array.from({ length: 1000 }, (_none, at) => ({

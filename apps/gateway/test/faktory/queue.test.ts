@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { figures, infoOf, nothing, pushLine } from './support/figures.ts'
@@ -8,7 +8,7 @@ const blocksMs = 2_000
 describe.skipIf(!hasRedisServer)('QUEUE', () => {
   const gateways = faktoryGateways()
 
-  it.each([
+  test.each([
     ['', 'no such QUEUE subcommand: '],
     ['FOO', 'no such QUEUE subcommand: FOO'],
     ['PAUSE', 'QUEUE PAUSE needs at least one queue'],
@@ -18,7 +18,7 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
     expect(await (await client()).ask(`QUEUE ${argument}`)).toBe(`-ERR ${text}`)
   })
 
-  it.each(['PAUSE nowhere', 'pause nowhere', 'Resume nowhere', 'REMOVE nowhere', 'PAUSE *'])(
+  test.each(['PAUSE nowhere', 'pause nowhere', 'Resume nowhere', 'REMOVE nowhere', 'PAUSE *'])(
     'answers %s with OK',
     async (argument) => {
       const { client } = await gateways.open()
@@ -26,7 +26,7 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
     },
   )
 
-  it('PAUSE lets FETCH skip a queue at every node, until RESUME wakes those who wait', async () => {
+  test('PAUSE lets FETCH skip a queue at every node, until RESUME wakes those who wait', async () => {
     const here = await gateways.open()
     const there = await gateways.open()
     const operator = await here.client()
@@ -43,7 +43,7 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
     expect(await worker.reply()).toContain('paused-0')
   })
 
-  it('a pause outlives the gateway, and RESUME * ends it', async () => {
+  test('a pause outlives the gateway, and RESUME * ends it', async () => {
     const first = await gateways.open()
     const one = await first.client()
     await one.ask(pushLine('12345678'))
@@ -55,7 +55,7 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
     expect(await two.ask('FETCH')).toContain('12345678')
   })
 
-  it('a paused queue is skipped by workers with labels, too', async () => {
+  test('a paused queue is skipped by workers with labels, too', async () => {
     const { client, clock } = await gateways.open()
     const worker = await client({ wid: 'worker-1', labels: ['fn:t'] })
     await worker.ask(pushLine('12345678'))
@@ -66,7 +66,7 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
     expect(await worker.reply()).toBe('$-1')
   })
 
-  it('REMOVE ends what is queued there, and nothing else', async () => {
+  test('REMOVE ends what is queued there, and nothing else', async () => {
     const { client } = await gateways.open()
     const one = await client()
     for (const priority of [1, 5, 9]) {
@@ -81,7 +81,7 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
     expect(await gateways.redis('KEYS', 'job:t@bulk:*')).toMatch(/^\*2\r\n/)
   })
 
-  it('REMOVE takes the name out of INFO at every node, until a job comes again', async () => {
+  test('REMOVE takes the name out of INFO at every node, until a job comes again', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const [one, other] = [await here.client({ wid: 'worker-1' }), await there.client()]
     const queues = async (): Promise<object> => {
@@ -99,7 +99,7 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
     expect(await queues()).toEqual({ sizes: { default: 1, bulk: 0 }, total_queues: 2 })
   })
 
-  it.each(['REMOVE default', 'REMOVE *'])('%s ends a pause, too', async (command) => {
+  test.each(['REMOVE default', 'REMOVE *'])('%s ends a pause, too', async (command) => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask(pushLine('removed-0'))
@@ -109,7 +109,7 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
     expect(await one.ask('FETCH')).toContain('12345678')
   })
 
-  it('does what was sent at once in its order', async () => {
+  test('does what was sent at once in its order', async () => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask(pushLine('12345678'))
@@ -118,7 +118,7 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
     expect(await one.reply()).toContain('12345678')
   })
 
-  it('LATENCY tells the age of the oldest job of each queue in seconds', async () => {
+  test('LATENCY tells the age of the oldest job of each queue in seconds', async () => {
     const { client, scheduler } = await gateways.open()
     const one = await client()
     await one.ask(pushLine('12345678', { queue: 'old' }))
@@ -134,7 +134,7 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
 describe.skipIf(!hasRedisServer)('FLUSH', () => {
   const gateways = faktoryGateways()
 
-  it('ends every job wherever it stands, and touches no key of others', async () => {
+  test('ends every job wherever it stands, and touches no key of others', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     await gateways.redis('SET', 'mine', 'yes')
@@ -162,7 +162,7 @@ describe.skipIf(!hasRedisServer)('FLUSH', () => {
     expect(await figures(one)).toEqual({ ...nothing, processed: 1 })
   })
 
-  it('is refused where the operator does not allow it', async () => {
+  test('is refused where the operator does not allow it', async () => {
     const { client } = await gateways.open({ mayFlush: () => false })
     expect(await (await client()).ask('FLUSH')).toBe('-ERR FLUSH is not allowed from this address')
   })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { figures, nothing, pushLine } from './support/figures.ts'
@@ -171,7 +171,7 @@ function untracked(jid: string): string {
 describe.skipIf(!hasRedisServer)('a line', () => {
   const gateways = faktoryGateways()
 
-  it.each(replies)('%j is answered %j', async (line, reply) => {
+  test.each(replies)('%j is answered %j', async (line, reply) => {
     const { client } = await gateways.open()
     const one = await client()
     one.sendRaw(`${line}\r\n`)
@@ -180,7 +180,7 @@ describe.skipIf(!hasRedisServer)('a line', () => {
     expect(await one.ask('PUSHB []')).toBe(bulk('{}'))
   })
 
-  it.each([
+  test.each([
     ['a queue', { queue: tooLong }],
     ['a jobtype', { jobtype: tooLong }],
     ['a jid', { jid: tooLong }],
@@ -193,7 +193,7 @@ describe.skipIf(!hasRedisServer)('a line', () => {
 describe.skipIf(!hasRedisServer)('odd names', () => {
   const gateways = faktoryGateways()
 
-  it.each(['__proto__', 'constructor', 'toString', '.', '-', '0', long])(
+  test.each(['__proto__', 'constructor', 'toString', '.', '-', '0', long])(
     'a queue called %s is like any other',
     async (queue) => {
       const { client } = await gateways.open()
@@ -211,7 +211,7 @@ describe.skipIf(!hasRedisServer)('odd names', () => {
     },
   )
 
-  it.each(['__proto__', 'constructor', 'a@b', 'a:b', '{a}', 'Größe 世界', '*', '"', long])(
+  test.each(['__proto__', 'constructor', 'a@b', 'a:b', '{a}', 'Größe 世界', '*', '"', long])(
     'a jobtype called %s is like any other',
     async (jobtype) => {
       const { client } = await gateways.open()
@@ -222,7 +222,7 @@ describe.skipIf(!hasRedisServer)('odd names', () => {
     },
   )
 
-  it('a jid called __proto__ is like any other', async () => {
+  test('a jid called __proto__ is like any other', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     await one.ask(push({ jid: '__proto__' }))
@@ -237,7 +237,7 @@ describe.skipIf(!hasRedisServer)('odd names', () => {
 describe.skipIf(!hasRedisServer)('a job that comes back', () => {
   const gateways = faktoryGateways()
 
-  it('has its fields in the order of the Faktory server', async () => {
+  test('has its fields in the order of the Faktory server', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     const fields = { backtrace: 1, reserve_for: 90, at: '2001-01-01T00:00:00Z', custom: { a: 1 } }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/net/clock.ts'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
@@ -26,7 +26,7 @@ describe.skipIf(!hasRedisServer)('scheduled jobs', () => {
     }
   }
 
-  it('fire once each over two nodes, and none before its time', { timeout: 60_000 }, async () => {
+  test('fire once each over two nodes, and none before its time', { timeout: 60_000 }, async () => {
     const options = { clock: systemClock, fetchBlocksMs: 50 }
     const nodes = [await gateways.open(options), await gateways.open(options)]
     const jobs = 3_000

@@ -1,5 +1,5 @@
 import Client from 'faktory-client'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { figures, nothing } from './support/figures.ts'
@@ -16,7 +16,7 @@ describe.skipIf(!hasRedisServer)('the npm package faktory-client', () => {
     return client
   }
 
-  it('pushes, fetches, fails and acknowledges', async () => {
+  test('pushes, fetches, fails and acknowledges', async () => {
     const { port, client } = await gateways.open({ fetchBlocksMs: 20 })
     const [producer, worker] = [await connected(port), await connected(port, { wid: 'w-1' })]
     const good = await producer.push({ jobtype: 'mail', args: ['a', { b: 1 }], queue: 'bulk' })
@@ -35,13 +35,13 @@ describe.skipIf(!hasRedisServer)('the npm package faktory-client', () => {
     expect((await producer.info()).faktory).toMatchObject({ sets: { retries: 0 } })
   })
 
-  it('proves that it knows the password', async () => {
+  test('proves that it knows the password', async () => {
     const { port } = await gateways.open({ password: 'sesame' })
     const client = await connected(port, { password: 'sesame' })
     expect(await client.push({ jobtype: 'mail' })).toEqual(expect.any(String))
   })
 
-  it('hears that it is to be quiet, and to end', async () => {
+  test('hears that it is to be quiet, and to end', async () => {
     const { port, scheduler } = await gateways.open()
     const worker = await connected(port, { wid: 'w-1' })
     await scheduler.queues.order('w-1', 'quiet')

@@ -1,5 +1,5 @@
 import { Client, Worker } from 'faktory-worker'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/net/clock.ts'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
@@ -40,7 +40,7 @@ describe.skipIf(!hasRedisServer)('the npm package faktory-worker', () => {
     return worker
   }
 
-  it('pushes, fetches, acknowledges', async () => {
+  test('pushes, fetches, acknowledges', async () => {
     const { port } = await gateways.open(brisk)
     const client = stockClient(port)
     const job = client.job('mail', 'a', { b: [1, 2.5] })
@@ -61,7 +61,7 @@ describe.skipIf(!hasRedisServer)('the npm package faktory-worker', () => {
     expect((await client.info()).faktory).toMatchObject({ total_processed: 1, total_enqueued: 0 })
   })
 
-  it('pushes in bulk and learns which were refused', async () => {
+  test('pushes in bulk and learns which were refused', async () => {
     const { port } = await gateways.open(brisk)
     const client = stockClient(port)
     const good = client.job('mail')
@@ -71,13 +71,13 @@ describe.skipIf(!hasRedisServer)('the npm package faktory-worker', () => {
     expect(Object.keys(rejected)).toEqual([bad.jid])
   })
 
-  it('proves that it knows the password', async () => {
+  test('proves that it knows the password', async () => {
     const { port } = await gateways.open({ ...brisk, password: 'sesame' })
     const jid = await stockClient(port, 'sesame').job('mail').push()
     expect(jid).toEqual(expect.any(String))
   })
 
-  it('works jobs off, as many at once as it likes, through its middleware', async () => {
+  test('works jobs off, as many at once as it likes, through its middleware', async () => {
     const { port, scheduler } = await gateways.open(brisk)
     const client = stockClient(port)
     const worker = stockWorker({ port, concurrency: 5, queues: ['critical', 'default'] })
@@ -101,7 +101,7 @@ describe.skipIf(!hasRedisServer)('the npm package faktory-worker', () => {
     await expect.poll(() => scheduler.running).toBe(0)
   })
 
-  it('reports a failure', async () => {
+  test('reports a failure', async () => {
     const { port, scheduler } = await gateways.open(brisk)
     const client = stockClient(port)
     const worker = stockWorker({ port, concurrency: 1 })
@@ -117,7 +117,7 @@ describe.skipIf(!hasRedisServer)('the npm package faktory-worker', () => {
     expect(JSON.parse(job?.failure ?? '')).toMatchObject({ message: 'boom', retry_count: 0 })
   })
 
-  it('goes quiet and ends when the server says so', async () => {
+  test('goes quiet and ends when the server says so', async () => {
     const { port, door } = await gateways.open(brisk)
     const worker = stockWorker({ port, wid: 'stock-1', concurrency: 2, beatInterval: 0.01 })
     await worker.work()

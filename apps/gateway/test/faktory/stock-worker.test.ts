@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'faktory-worker'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startGateway } from '../support/gateway-process.ts'
 import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
 
@@ -70,7 +70,7 @@ describe.skipIf(!hasRedisServer)('a worker process of the npm package faktory-wo
     return status
   }
 
-  it('works two jobs at a time through its middleware, the better queue first', async () => {
+  test('works two jobs at a time through its middleware, the better queue first', async () => {
     const client = producer()
     await push(client, 'c')
     await push(client, 'a', 'critical')
@@ -92,7 +92,7 @@ describe.skipIf(!hasRedisServer)('a worker process of the npm package faktory-wo
     }, patience)
   })
 
-  it('that gets SIGTERM finishes the jobs it has, and takes no other', async () => {
+  test('that gets SIGTERM finishes the jobs it has, and takes no other', async () => {
     const client = producer()
     const { child, says, said, ended } = await stockWorker(ports[1]!.faktory, 'term')
     // A FETCH of this package that is under way takes a job even after the signal: both hands are full.
@@ -113,7 +113,7 @@ describe.skipIf(!hasRedisServer)('a worker process of the npm package faktory-wo
     }
   })
 
-  it('goes quiet, and then ends, when an operator says so at another gateway', async () => {
+  test('goes quiet, and then ends, when an operator says so at another gateway', async () => {
     const client = producer()
     const { child, says, said, ended } = await stockWorker(ports[1]!.faktory, 'told')
     await push(client, 'last')
@@ -138,7 +138,7 @@ describe.skipIf(!hasRedisServer)('a worker process of the npm package faktory-wo
     await client.ack(left)
   })
 
-  it.each([
+  test.each([
     [{ wid: 'told', signal: 'running' }, 400],
     [{ signal: 'quiet' }, 400],
     [{ wid: 'a\0b', signal: 'quiet' }, 400],

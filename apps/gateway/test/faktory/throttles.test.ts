@@ -1,6 +1,6 @@
 import type { Assignment } from '@crossgear/core-scheduler'
 import type { Throttle } from '@crossgear/core-scheduler'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways, type FaktoryGateway } from './support/faktory-gateway.ts'
 import { pushLine } from './support/figures.ts'
@@ -15,7 +15,7 @@ describe.skipIf(!hasRedisServer)('throttles', () => {
       schedulerOptions: { throttles: new Map([['bulk', throttle]]) },
     })
 
-  it('let so many jobs run at a time, over two nodes, and the next worker as soon as one ends', async () => {
+  test('let so many jobs run at a time, over two nodes, and the next worker as soon as one ends', async () => {
     const [here, there] = [await open({ concurrency: 1 }), await open({ concurrency: 1 })]
     const [one, other] = [await here.client({ wid: 'w1' }), await there.client({ wid: 'w2' })]
     for (const at of [1, 2, 3]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
@@ -30,7 +30,7 @@ describe.skipIf(!hasRedisServer)('throttles', () => {
     expect(await one.reply()).toContain('"jid":"job00003"')
   })
 
-  it('hold back no other queue', async () => {
+  test('hold back no other queue', async () => {
     const { client } = await open({ concurrency: 1 })
     const one = await client({ wid: 'w1' })
     for (const at of [1, 2]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
@@ -39,7 +39,7 @@ describe.skipIf(!hasRedisServer)('throttles', () => {
     expect(await one.askJson('FETCH bulk default')).toMatchObject({ jid: 'job00003' })
   })
 
-  it('give a worker so many jobs at a time, over its connections and nodes, and others theirs', async () => {
+  test('give a worker so many jobs at a time, over its connections and nodes, and others theirs', async () => {
     const [here, there] = [await open({ perWorker: 1 }), await open({ perWorker: 1 })]
     const one = await here.client({ wid: 'w1' })
     const [same, other] = [await there.client({ wid: 'w1' }), await there.client({ wid: 'w2' })]
@@ -52,7 +52,7 @@ describe.skipIf(!hasRedisServer)('throttles', () => {
     expect(await same.reply()).toContain('"jid":"job00003"')
   })
 
-  it('wake a worker that has room where another that waits has none', async () => {
+  test('wake a worker that has room where another that waits has none', async () => {
     const { client, clock } = await open({ perWorker: 1 })
     const [full, waiting, free] = [
       await client({ wid: 'w1' }),
@@ -69,7 +69,7 @@ describe.skipIf(!hasRedisServer)('throttles', () => {
     expect(await free.reply()).toContain('"jid":"job00002"')
   })
 
-  it('count each connection without a wid for itself', async () => {
+  test('count each connection without a wid for itself', async () => {
     const { client } = await open({ perWorker: 1 })
     const [one, other] = [await client(), await client()]
     for (const at of [1, 2, 3]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
@@ -79,7 +79,7 @@ describe.skipIf(!hasRedisServer)('throttles', () => {
     expect(await one.askJson('FETCH bulk default')).toMatchObject({ jid: 'job00004' })
   })
 
-  it('let a job go on that runs for longer than their timeout, and hand out the next', async () => {
+  test('let a job go on that runs for longer than their timeout, and hand out the next', async () => {
     const { client } = await open({ concurrency: 1, timeoutMs: 300 })
     const [one, other] = [await client({ wid: 'w1' }), await client({ wid: 'w2' })]
     for (const at of [1, 2]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
@@ -91,7 +91,7 @@ describe.skipIf(!hasRedisServer)('throttles', () => {
     expect((await one.askJson('INFO'))['faktory']).toMatchObject({ sets: { working: 1 } })
   })
 
-  it('hand out so many jobs in a time, and wake who waits when it is over', async () => {
+  test('hand out so many jobs in a time, and wake who waits when it is over', async () => {
     const perMs = 300
     const [here, there] = [
       await open({ rate: { jobs: 2, perMs } }),
@@ -110,7 +110,7 @@ describe.skipIf(!hasRedisServer)('throttles', () => {
     expect(performance.now() - startMs).toBeGreaterThan(perMs - 20)
   })
 
-  it('hold for workers that named the function, too', async () => {
+  test('hold for workers that named the function, too', async () => {
     const { client, scheduler } = await open({ concurrency: 1 })
     const one = await client({ wid: 'w1' })
     for (const at of [1, 2]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))

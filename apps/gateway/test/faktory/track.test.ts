@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { pushLine } from './support/figures.ts'
@@ -8,7 +8,7 @@ const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?
 describe.skipIf(!hasRedisServer)('TRACK', () => {
   const gateways = faktoryGateways()
 
-  it.each([
+  test.each([
     ['', 'invalid TRACK '],
     ['FOO x', 'invalid TRACK FOO x'],
     ['GET', 'invalid TRACK GET'],
@@ -19,14 +19,14 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect(await (await client()).ask(`TRACK ${argument}`)).toBe(`-ERR ${text}`)
   })
 
-  it('GET of a job that nobody knows says so', async () => {
+  test('GET of a job that nobody knows says so', async () => {
     const { client } = await gateways.open()
     expect(await (await client()).askJson('TRACK GET unknown-1')).toEqual({
       ...{ jid: 'unknown-1', state: 'unknown', updated_at: '' },
     })
   })
 
-  it('GET of a job that its producer does not want tracked says no more', async () => {
+  test('GET of a job that its producer does not want tracked says no more', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     const unknown = { jid: '12345678', state: 'unknown', updated_at: '' }
@@ -37,7 +37,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect(await one.askJson('TRACK GET 12345678')).toEqual(unknown)
   })
 
-  it('SET is taken for a queued and for a finished job, at every node', async () => {
+  test('SET is taken for a queued and for a finished job, at every node', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const [worker, producer] = [await here.client({ wid: 'worker-1' }), await there.client()]
     await producer.ask(pushLine('12345678', { custom: { track: 1 } }))
@@ -55,7 +55,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect(left).toBeGreaterThan(1_790)
   })
 
-  it('follows a job through its life, and beyond where its producer asks for it', async () => {
+  test('follows a job through its life, and beyond where its producer asks for it', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     const producer = await client()
@@ -72,7 +72,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect(await producer.askJson(get)).toEqual({ ...set, state: 'success', ...at })
   })
 
-  it.each([
+  test.each([
     ['a scheduled job', { at: '2999-01-01T00:00:00Z' }, 'scheduled'],
     ['a queued job', {}, 'enqueued'],
   ])('GET of %s', async (_name, fields, state) => {
@@ -82,7 +82,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state })
   })
 
-  it.each([
+  test.each([
     ['will be tried again', 3, 'failed'],
     ['is dead', -1, 'dead'],
     ['is gone', 0, 'failed'],
@@ -95,7 +95,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state })
   })
 
-  it('SET extends a lease', async () => {
+  test('SET extends a lease', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -106,7 +106,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect(await gateways.redis('ZSCORE', 'xg:busy:t', '1')).toContain(String(until.getTime()))
   })
 
-  it.each([
+  test.each([
     ['a time before the lease ends', () => new Date(Date.now() + 90_000).toISOString()],
     ['a time that is over', () => '2020-01-01T00:00:00Z'],
   ])('SET with %s leaves it as it is', async (_name, until) => {
@@ -121,7 +121,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect(await worker.askJson('TRACK GET 12345678')).toMatchObject({ desc: 'more' })
   })
 
-  it('SET extends a lease by a day at most, and keeps so much of a text', async () => {
+  test('SET extends a lease by a day at most, and keeps so much of a text', async () => {
     const { client, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678', { custom: { track: 1 } }))
@@ -135,7 +135,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     expect((await worker.askJson('TRACK GET 12345678'))['desc']).toBe('d'.repeat(1_000))
   })
 
-  it.each([
+  test.each([
     ['a text', '"done"', ',"result":"done"'],
     [
       'an object',
@@ -163,7 +163,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     },
   )
 
-  it('a tracked job that is finished, for good or bad, is kept for half an hour', async () => {
+  test('a tracked job that is finished, for good or bad, is kept for half an hour', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     for (const [jid, outcome] of [
@@ -183,7 +183,7 @@ describe.skipIf(!hasRedisServer)('TRACK', () => {
     }
   })
 
-  it('SET tells the client of another door how far its job is', async () => {
+  test('SET tells the client of another door how far its job is', async () => {
     const { client, scheduler } = await gateways.open()
     const heard: unknown[] = []
     await new Promise<void>((resolve, reject) => {

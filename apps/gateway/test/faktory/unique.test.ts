@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { pushLine } from './support/figures.ts'
@@ -9,7 +9,7 @@ const custom = { unique_for: 600 }
 describe.skipIf(!hasRedisServer)('unique jobs', () => {
   const gateways = faktoryGateways()
 
-  it('are refused while their double has not been done, at every node', async () => {
+  test('are refused while their double has not been done, at every node', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const [one, other] = [await here.client({ wid: 'w1' }), await there.client()]
     expect(await one.ask(pushLine('first001', { custom }))).toBe('+OK')
@@ -20,7 +20,7 @@ describe.skipIf(!hasRedisServer)('unique jobs', () => {
     expect(await other.ask(pushLine('second01', { custom }))).toBe('+OK')
   })
 
-  it('can be pushed again from the start on, where the first says so', async () => {
+  test('can be pushed again from the start on, where the first says so', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
     const untilStart = { custom: { ...custom, unique_until: 'start' } }
@@ -30,7 +30,7 @@ describe.skipIf(!hasRedisServer)('unique jobs', () => {
     expect(await one.ask(pushLine('second01', untilStart))).toBe('+OK')
   })
 
-  it.each([
+  test.each([
     ['other args', { args: [1] }],
     ['another queue', { queue: 'bulk' }],
     ['another type', { jobtype: 'u' }],
@@ -42,7 +42,7 @@ describe.skipIf(!hasRedisServer)('unique jobs', () => {
     expect(await one.ask(pushLine('second01', { custom, ...fields }))).toBe('+OK')
   })
 
-  it('are doubles whatever blanks stand in their args, but not in strings', async () => {
+  test('are doubles whatever blanks stand in their args, but not in strings', async () => {
     const { client } = await gateways.open()
     const one = await client()
     const push = (args: string): Promise<string> =>
@@ -52,7 +52,7 @@ describe.skipIf(!hasRedisServer)('unique jobs', () => {
     expect(await push('[1,{"a":"bc"}]')).toBe('+OK')
   })
 
-  it('may have args of many MB', async () => {
+  test('may have args of many MB', async () => {
     const { client } = await gateways.open()
     const one = await client()
     const args = ['a'.repeat(10_000_000)]
@@ -60,7 +60,7 @@ describe.skipIf(!hasRedisServer)('unique jobs', () => {
     expect(await one.ask(pushLine('second01', { custom, args }))).toBe(refused)
   })
 
-  it('that fail keep others out until their time is over', async () => {
+  test('that fail keep others out until their time is over', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
     await one.ask(pushLine('first001', { custom, retry: -1 }))
@@ -75,7 +75,7 @@ describe.skipIf(!hasRedisServer)('unique jobs', () => {
     expect(await one.ask(pushLine('second01', { custom }))).toBe('+OK')
   })
 
-  it('are named one by one in the answer to PUSHB', async () => {
+  test('are named one by one in the answer to PUSHB', async () => {
     const { client } = await gateways.open()
     const job = (jid: string, args: unknown[]): object => ({ jid, jobtype: 't', args, custom })
     const jobs = [job('first001', []), job('second01', []), job('third001', [1])]
@@ -84,7 +84,7 @@ describe.skipIf(!hasRedisServer)('unique jobs', () => {
     })
   })
 
-  it('are free again after FLUSH', async () => {
+  test('are free again after FLUSH', async () => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask(pushLine('first001', { custom }))

@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { WrongPasswords } from '../../src/faktory/handshake.ts'
 import { DoorClock } from './support/door-clock.ts'
 
-it.each([
+test.each([
   ['10.0.0.1', '10.0.0.1', true],
   ['10.0.0.1', '::ffff:10.0.0.1', true],
   ['10.0.0.1', '10.0.0.2', false],
@@ -16,7 +16,7 @@ it.each([
   expect([tries.isSpent(one), tries.isSpent(other)]).toEqual([true, isSame])
 })
 
-it('forgets the oldest of many addresses, and no other', () => {
+test('forgets the oldest of many addresses, and no other', () => {
   const tries = new WrongPasswords(1, new DoorClock())
   const address = (n: number): string => `10.1.${n >> 8}.${n & 255}`
   for (let n = 0; n <= 10_000; n += 1) tries.add(address(n))

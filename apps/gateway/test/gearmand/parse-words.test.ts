@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseConfigText } from '../../src/gearmand/config-file.ts'
 import { gearmandOptions } from '../../src/gearmand/option-table.ts'
 import { parseWords } from '../../src/gearmand/parse-words.ts'
@@ -32,7 +32,7 @@ const mistakes = [
 ]
 
 describe('the words of the command line', () => {
-  it.each([
+  test.each([
     [['-p', '1'], { port: '1' }],
     [['-p1'], { port: '1' }],
     [['--port', '1'], { port: '1' }],
@@ -43,12 +43,12 @@ describe('the words of the command line', () => {
     [['-l', 'stderr', '--verbose', 'DEBUG'], { 'log-file': 'stderr', verbose: 'DEBUG' }],
   ])('%j', (words, expected) => expect(given(...words)).toEqual(expected))
 
-  it('may hold every option, long', () => {
+  test('may hold every option, long', () => {
     const words = gearmandOptions.map(({ name, value }) => (value ? `--${name}=1` : `--${name}`))
     expect(Object.keys(given(...words))).toHaveLength(gearmandOptions.length)
   })
 
-  it('may hold every option that has a letter, short', () => {
+  test('may hold every option that has a letter, short', () => {
     const short = gearmandOptions.filter(({ short }) => short !== undefined)
     const words = short.flatMap(({ short, value }) => (value ? [`-${short!}1`] : [`-${short!}`]))
     expect(Object.keys(given(...words))).toEqual(short.map(({ name }) => name))
@@ -57,11 +57,11 @@ describe('the words of the command line', () => {
   const gearmand = '/usr/sbin/gearmand'
   const lacksGearmand = spawnSync(gearmand, ['--version']).status !== 0
 
-  it.each(mistakes)('%s %s %s %s is a mistake', (...words) => {
+  test.each(mistakes)('%s %s %s %s is a mistake', (...words) => {
     expect(mistake(...words.filter((word) => typeof word === 'string'))).not.toBe('')
   })
 
-  it.skipIf(lacksGearmand).each(mistakes.map((words) => [words]))(
+  test.skipIf(lacksGearmand).each(mistakes.map((words) => [words]))(
     '%j: gearmand says the same of it',
     (words) => {
       const { status, stderr } = spawnSync(gearmand, ['--check-args', ...words])
@@ -72,7 +72,7 @@ describe('the words of the command line', () => {
 })
 
 describe('the config file', () => {
-  it('holds options as on the command line, comments and name = value', () => {
+  test('holds options as on the command line, comments and name = value', () => {
     const text = [
       '# words of a comment --threads 3',
       '--port=4777 --verbose INFO',
@@ -93,7 +93,7 @@ describe('the config file', () => {
     })
   })
 
-  it('with an unknown option is a mistake', () => {
+  test('with an unknown option is a mistake', () => {
     expect(() => parseConfigText('--bogus')).toThrow("unrecognised option '--bogus'")
   })
 })

@@ -12,7 +12,7 @@ import { createServer, connect, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '@crossgear/tools/free-port'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
@@ -20,7 +20,7 @@ import { ask } from '../http/support/http-client.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { portOf, startGearmand } from './support/gearmand-process.ts'
 
-const LOUD = ['-p', '0', '-l', 'stderr', '--verbose', 'INFO']
+const loud = ['-p', '0', '-l', 'stderr', '--verbose', 'INFO']
 
 /** True if a new connection is accepted. */
 async function answers(port: number): Promise<boolean> {
@@ -35,7 +35,7 @@ async function answers(port: number): Promise<boolean> {
 }
 
 describe('crossgear gearmand', () => {
-  it('--version and --help print and exit 0', async () => {
+  test('--version and --help print and exit 0', async () => {
     const [version, help] = [startGearmand(['-V']), startGearmand(['--help'])]
     expect(await version.exited).toMatchObject({
       code: 0,
@@ -46,7 +46,7 @@ describe('crossgear gearmand', () => {
     expect([code, stdout.includes('-j [ --job-retries ] arg')]).toEqual([0, true])
   })
 
-  it('--check-args starts nothing', async () => {
+  test('--check-args starts nothing', async () => {
     const folder = await temporaryFolder()
     const pidFile = join(folder, 'pid')
     const { code, stdout, stderr } = await startGearmand(['--check-args', '-d', '-P', pidFile])
@@ -54,7 +54,7 @@ describe('crossgear gearmand', () => {
     expect([code, stdout, stderr, existsSync(pidFile)]).toEqual([0, '', '', false])
   })
 
-  it.each([
+  test.each([
     [['--bogus'], "unrecognised option '--bogus'"],
     [['--config-file', '/no/such'], 'Could not open configuration file.'],
     [['@/no/such'], 'Could not open configuration file.'],
@@ -73,7 +73,7 @@ describe('crossgear gearmand', () => {
     expect([code, stdout]).toEqual([1, ''])
   })
 
-  it('-d whose server does not start says why, exit code 1', async () => {
+  test('-d whose server does not start says why, exit code 1', async () => {
     const env = { CROSSGEAR_REDIS_URL: 'unix:///no/such.sock' }
     const { code, stderr } = await startGearmand(['-d', '-p', '0', '-l', 'none'], { env }).exited
     expect(stderr).toMatch(
@@ -82,7 +82,7 @@ describe('crossgear gearmand', () => {
     expect(code).toBe(1)
   })
 
-  it('is what the shim in bin starts, in the same process', async () => {
+  test('is what the shim in bin starts, in the same process', async () => {
     const folder = await temporaryFolder()
     const shim = fileURLToPath(new URL('../../bin/gearmand', import.meta.url))
     const link = join(folder, 'gearmand')
@@ -110,7 +110,7 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     return peer
   }
 
-  it('answers without an environment, on a store of its own', async () => {
+  test('answers without an environment, on a store of its own', async () => {
     const port = await freePort()
     const cwd = await temporaryFolder()
     const gearmand = startGearmand(['-p', String(port), '-l', 'stderr'], { cwd })
@@ -124,11 +124,11 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     expect(await gearmand.exited).toEqual({ code: 0, stdout: '', stderr: '' })
   })
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  test.each(['SIGTERM', 'SIGINT'] as const)(
     'ends with 0 on %s and takes its pid file away',
     async (signal) => {
       const pidFile = join(await temporaryFolder(), 'pid')
-      const gearmand = startGearmand([...LOUD, '-P', pidFile], { env })
+      const gearmand = startGearmand([...loud, '-P', pidFile], { env })
       await portOf(gearmand)
       expect(readFileSync(pidFile, 'utf8')).toBe(`${gearmand.pid}\n`)
       gearmand.kill(signal)
@@ -137,8 +137,8 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     },
   )
 
-  it('opens the HTTP door with -r http, and says what has no effect', async () => {
-    const words = [...LOUD, '-r', 'http', '--http-port', '0', '-t', '4', '-q', 'redis']
+  test('opens the HTTP door with -r http, and says what has no effect', async () => {
+    const words = [...loud, '-r', 'http', '--http-port', '0', '-t', '4', '-q', 'redis']
     const gearmand = startGearmand(words, { env })
     const port = await portOf(gearmand, 'http')
     const headers = { 'X-Gearman-Background': 'true' }
@@ -151,7 +151,7 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     await gearmand.said(/ NOTICE .* --queue-type redis has no effect: jobs are persistent/)
   })
 
-  it('takes its port from GEARMAND_PORT and its options from a file', async () => {
+  test('takes its port from GEARMAND_PORT and its options from a file', async () => {
     const folder = await temporaryFolder()
     const file = join(folder, 'gearmand.conf')
     const port = await freePort()
@@ -160,7 +160,7 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     expect(await portOf(gearmand)).toBe(port)
   })
 
-  it('whose port is taken says so, exit code 1', async () => {
+  test('whose port is taken says so, exit code 1', async () => {
     const server = createServer().listen(0, '0.0.0.0')
     onTestFinished(() => void server.close())
     await once(server, 'listening')
@@ -170,7 +170,7 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     expect(code).toBe(1)
   })
 
-  it('-d returns when the server answers; the server has a pid file and a log', async () => {
+  test('-d returns when the server answers; the server has a pid file and a log', async () => {
     const folder = await temporaryFolder()
     const [pidFile, logFile] = [join(folder, 'pid'), join(folder, 'log')]
     const port = await freePort()
@@ -187,7 +187,7 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     await expect.poll(() => existsSync(pidFile)).toBe(false)
   })
 
-  it('opens its log again on HUP', async () => {
+  test('opens its log again on HUP', async () => {
     const logFile = join(await temporaryFolder(), 'log')
     const port = await freePort()
     const words = ['-p', String(port), '-l', logFile, '--verbose', 'INFO']
@@ -200,8 +200,8 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
       .toMatch(/^ NOTICE [\d-]+ [\d:.]+ \[ {2}main \] SIGHUP, reopening log file\n/)
   })
 
-  it('on USR1 serves who is connected until no job is left, then ends with 0', async () => {
-    const gearmand = startGearmand(LOUD, { env })
+  test('on USR1 serves who is connected until no job is left, then ends with 0', async () => {
+    const gearmand = startGearmand(loud, { env })
     const port = await portOf(gearmand)
     const [worker, boss] = [await client(port), await client(port)]
     worker.say('CAN_DO', 'usr1')
@@ -220,8 +220,8 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     expect((await gearmand.exited).code).toBe(0)
   })
 
-  it('on TERM ends a graceful end', async () => {
-    const gearmand = startGearmand(LOUD, { env })
+  test('on TERM ends a graceful end', async () => {
+    const gearmand = startGearmand(loud, { env })
     const port = await portOf(gearmand)
     const worker = await client(port)
     await worker.submit('SUBMIT_JOB_BG', 'term', '', '')
@@ -232,7 +232,7 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     expect((await gearmand.exited).code).toBe(0)
   })
 
-  it.skipIf(process.getuid?.() !== 0)(
+  test.skipIf(process.getuid?.() !== 0)(
     '-u with a folder of data that is not for that user says so, exit code 1',
     async () => {
       const dataDir = await temporaryFolder()
@@ -246,12 +246,12 @@ describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
     },
   )
 
-  it.skipIf(process.getuid?.() !== 0)('-u runs as that user, its store too', async () => {
+  test.skipIf(process.getuid?.() !== 0)('-u runs as that user, its store too', async () => {
     const id = (kind: string): number =>
       Number(execFileSync('/usr/bin/id', [kind, 'nobody'], { encoding: 'utf8' }))
     const cwd = await temporaryFolder()
     chownSync(cwd, id('-u'), id('-g'))
-    const gearmand = startGearmand([...LOUD, '-u', 'nobody'], { cwd })
+    const gearmand = startGearmand([...loud, '-u', 'nobody'], { cwd })
     const peer = await client(await portOf(gearmand))
     expect(await peer.command('getpid')).toBe(`OK ${gearmand.pid}`)
     const { uid, gid } = statSync(join(cwd, 'crossgear-data', 'store.log'))

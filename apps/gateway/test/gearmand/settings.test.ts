@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { chooseDataDir } from '../../src/gearmand/data-dir.ts'
 import { gearmandOptions } from '../../src/gearmand/option-table.ts'
 import { parseWords } from '../../src/gearmand/parse-words.ts'
@@ -11,7 +11,7 @@ const settings = (words: string, env: Record<string, string> = {}) =>
   settle(parseWords(words.split(' ').filter((word) => word !== '')), env)
 
 describe("gearmand's options", () => {
-  it.each([
+  test.each([
     ['', { gearmanPort: 4730, faktoryPort: 'off', webPort: 'off', httpPort: 'off', host: '*' }],
     ['', { workerWakeup: 0, jobRetries: 0, roundRobin: false, exceptions: false }],
     ['-p 1 -L 10.0.0.1', { gearmanPort: 1, host: '10.0.0.1' }],
@@ -40,13 +40,13 @@ describe("gearmand's options", () => {
     ],
   ])('%j means %j', (words, config) => expect(settings(words).config).toMatchObject(config))
 
-  it('win over GEARMAND_PORT, and that over the default', () => {
+  test('win over GEARMAND_PORT, and that over the default', () => {
     const env = { GEARMAND_PORT: '4999' }
     expect(settings('', env).config.gearmanPort).toBe(4999)
     expect(settings('-p 4998', env).config.gearmanPort).toBe(4998)
   })
 
-  it('leave what they do not say to the variables of the gateway', () => {
+  test('leave what they do not say to the variables of the gateway', () => {
     const env = {
       CROSSGEAR_REDIS_URL: 'redis://x:1/2',
       CROSSGEAR_HOST: '::1',
@@ -56,7 +56,7 @@ describe("gearmand's options", () => {
     expect([config.redisUrl, config.host, config.webPort]).toEqual(['redis://x:1/2', '::1', 1])
   })
 
-  it.each([
+  test.each([
     ['-q bogus', 'Error while initializing the queue : bogus'],
     ['-r bogus', 'Unknown protocol module : bogus'],
     ['--verbose info', 'Invalid value for --verbose supplied'],
@@ -70,7 +70,7 @@ describe("gearmand's options", () => {
     expect(() => settings(words)).toThrow(expect.objectContaining({ message, exitCode: 1 }))
   })
 
-  it('without effect say so, a line each', () => {
+  test('without effect say so, a line each', () => {
     const idle = gearmandOptions.filter(({ effect }) => effect !== 'some')
     const words = idle.map(({ name, value }) => (value ? `--${name}=1` : `--${name}`)).join(' ')
     const { notes } = settings(words.replace('queue-type=1', 'queue-type=redis'))
@@ -81,30 +81,30 @@ describe("gearmand's options", () => {
     )
   })
 
-  it('say that functions take turns with 2.0 anyway', () => {
+  test('say that functions take turns with 2.0 anyway', () => {
     expect(settings('--gearmand-version 2.0 -R').notes).toEqual([
       '--round-robin has no effect: functions of 2.0 always take turns.',
     ])
     expect(settings('-R -j 0', { CROSSGEAR_GEARMAND_VERSION: '2.0' }).config.jobRetries).toBe(1)
   })
 
-  it('with an effect say nothing', () => {
+  test('with an effect say nothing', () => {
     expect(settings('-p 1 -j 1 -R --verbose DEBUG -P /x -l none -u nobody').notes).toEqual([])
   })
 })
 
 describe('the folder of the data', () => {
-  it('is in the working folder', async () => {
+  test('is in the working folder', async () => {
     const cwd = await temporaryFolder()
     expect(chooseDataDir(cwd, '/')).toBe(join(cwd, 'crossgear-data'))
   })
 
-  it('is never at the root of the file system', async () => {
+  test('is never at the root of the file system', async () => {
     const home = await temporaryFolder()
     expect(['/var/lib/crossgear', join(home, 'crossgear-data')]).toContain(chooseDataDir('/', home))
   })
 
-  it('is the one that is there', async () => {
+  test('is the one that is there', async () => {
     const home = await temporaryFolder()
     mkdirSync(join(home, 'crossgear-data'))
     expect(chooseDataDir('/proc', home)).toBe(join(home, 'crossgear-data'))

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ask } from './support/http-client.ts'
 import { openHttp } from './support/http-gateway.ts'
 
 const background = { 'X-Gearman-Background': 'true' }
 
 describe('a job by HTTP', () => {
-  it.each([
+  test.each([
     '127.0.0.1',
     '10.1.2.3:8080',
     '[::1]:8080',
@@ -20,7 +20,7 @@ describe('a job by HTTP', () => {
     expect((await ask(port, '/f', { headers })).status).toBe(200)
   })
 
-  it.each([
+  test.each([
     'evil.example',
     'localhost.evil.example',
     '127.0.0.1.evil.example',
@@ -38,13 +38,13 @@ describe('a job by HTTP', () => {
     expect(await scheduler.jobs.counts()).toEqual([])
   })
 
-  it('is taken by any name where that is allowed', async () => {
+  test('is taken by any name where that is allowed', async () => {
     const { port } = await openHttp({ hostNames: ['*'] })
     const headers = { ...background, Host: 'evil.example' }
     expect((await ask(port, '/f', { headers })).status).toBe(200)
   })
 
-  it.each([
+  test.each([
     [{ Origin: 'http://evil.example' }],
     [{ Origin: 'null' }],
     [{ Origin: 'http://localhost:1' }],
@@ -60,7 +60,7 @@ describe('a job by HTTP', () => {
     expect(await scheduler.jobs.counts()).toEqual([])
   })
 
-  it('of a page of its own origin is taken', async () => {
+  test('of a page of its own origin is taken', async () => {
     const { port } = await openHttp()
     const host = `localhost:${port}`
     const headers = { ...background, Host: host, Origin: `http://${host}` }

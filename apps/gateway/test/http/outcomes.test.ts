@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ask, oneConnection, openRaw, readUntil } from './support/http-client.ts'
 import { nextJob, openHttp } from './support/http-gateway.ts'
 
 describe('a foreground request', () => {
-  it.each(['POST', 'PUT', 'GET'])('%s is answered with the outcome', async (method) => {
+  test.each(['POST', 'PUT', 'GET'])('%s is answered with the outcome', async (method) => {
     const { port, worker } = await openHttp()
     const hands = await worker('reverse')
     const asking = ask(port, '/reverse', { method }, 'abc')
@@ -23,7 +23,7 @@ describe('a foreground request', () => {
     })
   })
 
-  it('has the data of the job in its answer, in order, with the right length', async () => {
+  test('has the data of the job in its answer, in order, with the right length', async () => {
     const { port, worker } = await openHttp()
     const hands = await worker('f')
     const asking = ask(port, '/f')
@@ -35,7 +35,7 @@ describe('a foreground request', () => {
     expect(headers['content-length']).toBe('10')
   })
 
-  it('says that the job warned, with the warning in the body', async () => {
+  test('says that the job warned, with the warning in the body', async () => {
     const { port, worker } = await openHttp()
     const hands = await worker('f')
     const asking = ask(port, '/f')
@@ -45,7 +45,7 @@ describe('a foreground request', () => {
     expect([headers['x-gearman-command'], body.toString()]).toEqual(['WORK_WARNING', 'carefuldone'])
   })
 
-  it.each([
+  test.each([
     ['WORK_FAIL', []],
     ['WORK_EXCEPTION', ['boom']],
   ] as const)('whose job ends with %s hears WORK_FAIL', async (name, rest) => {
@@ -58,7 +58,7 @@ describe('a foreground request', () => {
     expect([status, headers['x-gearman-command'], body.length]).toEqual([200, 'WORK_FAIL', 0])
   })
 
-  it('by HEAD has the length of the body and no body', async () => {
+  test('by HEAD has the length of the body and no body', async () => {
     const { port, worker } = await openHttp()
     const hands = await worker('f')
     const asking = ask(port, '/f', { method: 'HEAD' })
@@ -68,7 +68,7 @@ describe('a foreground request', () => {
     expect([headers['content-length'], body.length]).toEqual(['3', 0])
   })
 
-  it('whose client leaves before a worker has the job: it is not run', async () => {
+  test('whose client leaves before a worker has the job: it is not run', async () => {
     const { port, worker, scheduler } = await openHttp()
     const socket = await openRaw(port)
     socket.write('POST /f HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n1')
@@ -84,7 +84,7 @@ describe('a foreground request', () => {
       .toBe('NO_JOB')
   })
 
-  it('joins one with the same unique id, and both hear the outcome', async () => {
+  test('joins one with the same unique id, and both hear the outcome', async () => {
     const { port, worker, scheduler, world } = await openHttp()
     const headers = { 'X-Gearman-Unique': 'u1' }
     const both = [ask(port, '/f', { headers }, 'a'), ask(port, '/f', { headers }, 'b')]
@@ -106,7 +106,7 @@ describe('a foreground request', () => {
 })
 
 describe('a background request', () => {
-  it('is answered at once, and the job is kept', async () => {
+  test('is answered at once, and the job is kept', async () => {
     const { port, worker, observer } = await openHttp()
     const answer = await ask(port, '/f', { headers: { 'X-Gearman-Background': 'True' } }, 'abc')
     expect(answer.headers).toMatchObject({
@@ -120,7 +120,7 @@ describe('a background request', () => {
     ])
   })
 
-  it('has the priority that it names', async () => {
+  test('has the priority that it names', async () => {
     const { port, worker } = await openHttp()
     for (const priority of ['low', 'none', 'HIGH']) {
       const headers = { 'X-Gearman-Background': 'true', 'X-Gearman-Priority': priority }
@@ -133,7 +133,7 @@ describe('a background request', () => {
 })
 
 describe('a connection', () => {
-  it('is kept for the next request', async () => {
+  test('is kept for the next request', async () => {
     const { port } = await openHttp()
     const agent = oneConnection()
     const headers = { 'X-Gearman-Background': 'true' }
@@ -144,7 +144,7 @@ describe('a connection', () => {
     expect(ports.size).toBe(1)
   })
 
-  it('is closed after the answer where the client speaks HTTP/1.0', async () => {
+  test('is closed after the answer where the client speaks HTTP/1.0', async () => {
     const { port } = await openHttp()
     const socket = await openRaw(port)
     socket.write('POST /f HTTP/1.0\r\nX-Gearman-Background: true\r\nContent-Length: 1\r\n\r\n1')
@@ -152,7 +152,7 @@ describe('a connection', () => {
     expect(text).toMatch(/^HTTP\/1\.[01] 200 OK\r\n/)
   })
 
-  it('brings a body in chunks, in any pieces', async () => {
+  test('brings a body in chunks, in any pieces', async () => {
     const { port, worker } = await openHttp()
     const socket = await openRaw(port)
     const text =
@@ -166,7 +166,7 @@ describe('a connection', () => {
     socket.destroy()
   })
 
-  it('that waits when the door closes is told so', async () => {
+  test('that waits when the door closes is told so', async () => {
     const { port, door, scheduler } = await openHttp()
     const asking = ask(port, '/f')
     await expect.poll(async () => (await scheduler.jobs.counts())[0]?.normal).toBe(1)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ask, openRaw, readUntil } from './support/http-client.ts'
 import { nextJob, openHttp, type HttpGateway } from './support/http-gateway.ts'
 
@@ -13,7 +13,7 @@ async function queued({ scheduler }: HttpGateway): Promise<number> {
 }
 
 describe('requests that were sent before the answer to the first', () => {
-  it('are answered in their order', async () => {
+  test('are answered in their order', async () => {
     const { port, worker } = await openHttp()
     const hands = await worker('f')
     const socket = await openRaw(port)
@@ -24,7 +24,7 @@ describe('requests that were sent before the answer to the first', () => {
     socket.destroy()
   })
 
-  it('may wait for their jobs for as long as these take', async () => {
+  test('may wait for their jobs for as long as these take', async () => {
     const { port, worker, rejections } = await openHttp({ stallMs: 20 })
     const hands = await worker('f', 'large')
     const socket = await openRaw(port)
@@ -44,7 +44,7 @@ describe('requests that were sent before the answer to the first', () => {
     for (const open of [socket, other]) open.destroy()
   })
 
-  it('are not run when their client leaves', async () => {
+  test('are not run when their client leaves', async () => {
     const gateway = await openHttp()
     const socket = await openRaw(gateway.port)
     socket.write(post('f', 'one') + post('f', 'two') + post('f', 'three'))
@@ -55,7 +55,7 @@ describe('requests that were sent before the answer to the first', () => {
       .toEqual([true, true, true])
   })
 
-  it('keep no bytes of an outcome that their client left', async () => {
+  test('keep no bytes of an outcome that their client left', async () => {
     const { port, worker } = await openHttp({ maxBufferedBytes: 1000 })
     const hands = await worker('f', 'g')
     const socket = await openRaw(port)
@@ -71,7 +71,7 @@ describe('requests that were sent before the answer to the first', () => {
       .toBe(200)
   })
 
-  it('end their connection when they are too many', async () => {
+  test('end their connection when they are too many', async () => {
     const { port, rejections } = await openHttp()
     const socket = await openRaw(port)
     socket.on('error', () => undefined).resume()
@@ -80,7 +80,7 @@ describe('requests that were sent before the answer to the first', () => {
     expect(rejections).toEqual(['pipeline'])
   })
 
-  it('are not told that they are malformed for what comes behind them', async () => {
+  test('are not told that they are malformed for what comes behind them', async () => {
     const gateway = await openHttp()
     const socket = await openRaw(gateway.port)
     socket.write(post('f', 'one'))

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openRaw, readUntil } from './support/http-client.ts'
 import { nextJob, openHttp } from './support/http-gateway.ts'
 
-const EXAMPLE = [
+const example = [
   'POST /reverse HTTP/1.1',
   'Content-Length: 12',
   'X-Gearman-Background: true',
@@ -23,24 +23,24 @@ async function answerTo(port: number, ...parts: readonly string[]): Promise<stri
 }
 
 describe('a client as the manual of gearmand has it', () => {
-  it('needs no Host, and may end lines in LF: its body comes as it is', async () => {
+  test('needs no Host, and may end lines in LF: its body comes as it is', async () => {
     const { port, worker } = await openHttp()
-    expect(await answerTo(port, EXAMPLE)).toMatch(
+    expect(await answerTo(port, example)).toMatch(
       /^HTTP\/1\.1 200 OK\r\n[^]*X-Gearman-Command: JOB_CREATED\r\n[^]*Connection: close\r\n/,
     )
     const [, fn, , data] = await nextJob(await worker('reverse'))
     expect([fn, data]).toEqual(['reverse', 'Hello\nworld!'])
   })
 
-  it('may send its head in any pieces', async () => {
+  test('may send its head in any pieces', async () => {
     const { port, scheduler } = await openHttp()
-    for (let at = 1; at < EXAMPLE.length; at += 7) {
-      expect(await answerTo(port, EXAMPLE.slice(0, at), EXAMPLE.slice(at))).toMatch(/ 200 OK\r\n/)
+    for (let at = 1; at < example.length; at += 7) {
+      expect(await answerTo(port, example.slice(0, at), example.slice(at))).toMatch(/ 200 OK\r\n/)
     }
     expect(await scheduler.jobs.counts()).toMatchObject([{ lane: 'reverse', low: 1 }])
   })
 
-  it('of HTTP/1.0 is answered with HTTP/1.0 and ended, unless it wants to stay', async () => {
+  test('of HTTP/1.0 is answered with HTTP/1.0 and ended, unless it wants to stay', async () => {
     const { port } = await openHttp()
     const request = (more: string) =>
       `POST /f HTTP/1.0\r\nX-Gearman-Background: true\r\n${more}Content-Length: 0\r\n\r\n`
@@ -53,14 +53,17 @@ describe('a client as the manual of gearmand has it', () => {
     socket.destroy()
   })
 
-  it.each(['GET', 'HEAD'])('that sends a body with %s makes a job without one', async (method) => {
-    const { port, worker } = await openHttp()
-    const head = `${method} /f HTTP/1.1\r\nX-Gearman-Background: true\r\nConnection: close\r\n`
-    await answerTo(port, `${head}Content-Length: 5\r\n\r\nabcde`)
-    expect((await nextJob(await worker('f'))).at(-1)).toBe('')
-  })
+  test.each(['GET', 'HEAD'])(
+    'that sends a body with %s makes a job without one',
+    async (method) => {
+      const { port, worker } = await openHttp()
+      const head = `${method} /f HTTP/1.1\r\nX-Gearman-Background: true\r\nConnection: close\r\n`
+      await answerTo(port, `${head}Content-Length: 5\r\n\r\nabcde`)
+      expect((await nextJob(await worker('f'))).at(-1)).toBe('')
+    },
+  )
 
-  it('that ends its half of the connection before its head is whole is ended', async () => {
+  test('that ends its half of the connection before its head is whole is ended', async () => {
     const { port } = await openHttp()
     const socket = await openRaw(port)
     socket.end('POST /f HTTP/1.1\nContent-Le')
@@ -72,7 +75,7 @@ describe('no request hides in another:', () => {
   const hidden = 'POST /hidden HTTP/1.1\r\nX-Gearman-Background: true\r\nContent-Length: 0\r\n\r\n'
   const lf = 'POST /f HTTP/1.1\nX-Gearman-Background: true\n'
 
-  it.each([
+  test.each([
     ['behind one whose lines end in LF', `${lf}Content-Length: 0\n\n${hidden}`],
     ['behind one that is refused', `POST / HTTP/1.1\nContent-Length: 0\n\n${hidden}`],
     ['behind two lengths', `${lf}Content-Length: 0\nContent-Length: 99\n\n${hidden}`],
@@ -95,7 +98,7 @@ describe('no request hides in another:', () => {
 })
 
 describe('every 400 says why in its body:', () => {
-  it.each([
+  test.each([
     ['\0REQ\0\0\0\x07\0\0\0\0', /^This is no HTTP: /],
     ['nonsense\r\n\r\n', /^This is no HTTP: /],
     ['POST /f HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n', /more than one header Host/],

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ask, oneConnection, openRaw, readUntil } from './support/http-client.ts'
 import { nextJob, openHttp } from './support/http-gateway.ts'
 
 const background = { 'X-Gearman-Background': 'true' }
 
 describe('the HTTP door answers', () => {
-  it.each([
+  test.each([
     ['GET', '/', 404],
     ['POST', '/?function=f', 404],
     ['DELETE', '/f', 405],
@@ -22,7 +22,7 @@ describe('the HTTP door answers', () => {
     expect(answer.headers.allow).toBe(status === 405 ? 'GET, HEAD, PUT, POST' : undefined)
   })
 
-  it('400 for a unique id of 65 bytes, 200 for one of 64', async () => {
+  test('400 for a unique id of 65 bytes, 200 for one of 64', async () => {
     const { port } = await openHttp()
     const statusFor = async (length: number) => {
       const headers = { ...background, 'X-Gearman-Unique': 'u'.repeat(length) }
@@ -31,7 +31,7 @@ describe('the HTTP door answers', () => {
     expect([await statusFor(65), await statusFor(64)]).toEqual([400, 200])
   })
 
-  it.each([
+  test.each([
     ['\0REQ\0\0\0\x07\0\0\0\0', 400, 'malformed'],
     [
       `GET /f HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
@@ -46,7 +46,7 @@ describe('the HTTP door answers', () => {
     expect(rejections).toEqual([reason])
   })
 
-  it('a client that takes nothing of its answer by ending the connection', async () => {
+  test('a client that takes nothing of its answer by ending the connection', async () => {
     const { port, worker, rejections } = await openHttp({ stallMs: 20 })
     const hands = await worker('f')
     const socket = await openRaw(port)
@@ -58,7 +58,7 @@ describe('the HTTP door answers', () => {
     socket.destroy()
   })
 
-  it('a client that takes none of its refusals by ending the connection', async () => {
+  test('a client that takes none of its refusals by ending the connection', async () => {
     const { port, rejections } = await openHttp({ stallMs: 20 })
     const socket = await openRaw(port)
     socket.pause()
@@ -68,7 +68,7 @@ describe('the HTTP door answers', () => {
     socket.destroy()
   })
 
-  it('503 where the queue of the function is full', async () => {
+  test('503 where the queue of the function is full', async () => {
     const { port, world } = await openHttp()
     await ask(port, '/f', { headers: background })
     await world.limit('f', { high: 1, normal: 1, low: 1 })
@@ -76,7 +76,7 @@ describe('the HTTP door answers', () => {
     expect([status, headers['retry-after']]).toEqual([503, '1'])
   })
 
-  it('503 while the store is away, and works again when it is back', async () => {
+  test('503 while the store is away, and works again when it is back', async () => {
     const { port, world, rejections } = await openHttp()
     const agent = oneConnection()
     const status = async () => (await ask(port, '/f', { agent, headers: background })).status
@@ -88,7 +88,7 @@ describe('the HTTP door answers', () => {
     expect(rejections).toEqual(['store'])
   })
 
-  it('a name as the path spells it: percent-decoded, with slashes, without the query', async () => {
+  test('a name as the path spells it: percent-decoded, with slashes, without the query', async () => {
     const { port, worker } = await openHttp()
     await ask(port, '/a%20b/%C3%BC?x=1', { headers: background })
     const [, fn] = await nextJob(await worker('a b/ü'))
@@ -97,7 +97,7 @@ describe('the HTTP door answers', () => {
 })
 
 describe('a body that is too large', () => {
-  it('is refused with 413 by its stated length, and the connection goes on', async () => {
+  test('is refused with 413 by its stated length, and the connection goes on', async () => {
     const { port } = await openHttp({ maxBodyBytes: 1000 })
     const agent = oneConnection()
     const large = await ask(port, '/f', { agent, headers: background }, Buffer.alloc(100_000))
@@ -106,13 +106,13 @@ describe('a body that is too large', () => {
     expect([large.status, small.status]).toEqual([413, 200])
   })
 
-  it('is refused with 413 in chunks', async () => {
+  test('is refused with 413 in chunks', async () => {
     const { port } = await openHttp({ maxBodyBytes: 1000 })
     const headers = { ...background, 'Transfer-Encoding': 'chunked' }
     expect((await ask(port, '/f', { headers }, Buffer.alloc(1001))).status).toBe(413)
   })
 
-  it('is refused before it is sent where the client asks first', async () => {
+  test('is refused before it is sent where the client asks first', async () => {
     const { port } = await openHttp({ maxBodyBytes: 1000 })
     const socket = await openRaw(port)
     socket.write(
@@ -122,7 +122,7 @@ describe('a body that is too large', () => {
     expect(text).toMatch(/^HTTP\/1\.1 413 /)
   })
 
-  it('is let through up to the limit where the client asks first', async () => {
+  test('is let through up to the limit where the client asks first', async () => {
     const { port } = await openHttp({ maxBodyBytes: 1000 })
     const socket = await openRaw(port)
     socket.write(
@@ -134,7 +134,7 @@ describe('a body that is too large', () => {
     socket.destroy()
   })
 
-  it('is refused with 503 where other bodies take all the room, which comes back', async () => {
+  test('is refused with 503 where other bodies take all the room, which comes back', async () => {
     const { port } = await openHttp({ maxBufferedBytes: 1000 })
     const socket = await openRaw(port)
     socket.write('POST /f HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n')
@@ -148,7 +148,7 @@ describe('a body that is too large', () => {
 })
 
 describe('an outcome that is too large', () => {
-  it('is answered with 502, and the job goes on without the client', async () => {
+  test('is answered with 502, and the job goes on without the client', async () => {
     const { port, worker } = await openHttp({ maxBodyBytes: 1000 })
     const hands = await worker('f')
     const asking = ask(port, '/f')
@@ -160,7 +160,7 @@ describe('an outcome that is too large', () => {
   })
 })
 
-it('one connection more than allowed is closed', async () => {
+test('one connection more than allowed is closed', async () => {
   const { port, rejections } = await openHttp({ maxConnections: 1 })
   const first = await openRaw(port)
   const second = await openRaw(port)

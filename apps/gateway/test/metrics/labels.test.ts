@@ -1,19 +1,19 @@
 import { LaneNames } from '@crossgear/core-scheduler'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { BoundedLabels } from '../../src/ops/metrics/labels.ts'
 import { Metrics } from '../../src/ops/metrics/metrics.ts'
 import { render } from '../../src/ops/metrics/render.ts'
 
 const names = Array.from({ length: 600 }, (_, index) => `f${index}`)
 
-it('500 names have labels of their own, and how many have none is counted', () => {
+test('500 names have labels of their own, and how many have none is counted', () => {
   const labels = new BoundedLabels(500)
   const given = [...names, ...names].map((name) => labels.of(name))
   expect(new Set(given)).toEqual(new Set([...names.slice(0, 500), 'other']))
   expect(labels.folded).toBe(100)
 })
 
-it('a name keeps its label while it is there, and leaves it to another when it is gone', () => {
+test('a name keeps its label while it is there, and leaves it to another when it is gone', () => {
   const labels = new BoundedLabels(500)
   for (const name of names) labels.of(name)
   expect(labels.prune(new Set(names.slice(1)))).toEqual(['f0'])
@@ -23,7 +23,7 @@ it('a name keeps its label while it is there, and leaves it to another when it i
   expect(labels.of('f0')).toBe('other')
 })
 
-it('what is counted of a function that is gone goes with its label', async () => {
+test('what is counted of a function that is gone goes with its label', async () => {
   const metrics = new Metrics({ functions: 1, names: new LaneNames() })
   metrics.jobs.submitted('a', 'gearman', 'created')
   metrics.jobs.submitted('b@bulk', 'gearman', 'created')

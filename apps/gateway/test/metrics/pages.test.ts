@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { MetricsPages } from '../../src/ops/metrics/metrics-pages.ts'
 import { openOn, type ComposedGateway } from '../options/composed-gateway.ts'
 import {
@@ -27,7 +27,7 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
   beforeEach(() => redisCommand(redis.path, 'FLUSHALL'))
   afterAll(() => redis.close())
 
-  it('say what waits, runs and is late, how old the oldest is, and who works', async () => {
+  test('say what waits, runs and is late, how old the oldest is, and who works', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     for (let job = 0; job < 3; job += 1) await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
@@ -71,7 +71,7 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
     expect(Object.values(await lines(gateway, 'crossgear_node_last_beat_seconds'))).toHaveLength(1)
   })
 
-  it('time a job by its function, the door it came by and the door of its worker', async () => {
+  test('time a job by its function, the door it came by and the door of its worker', async () => {
     const gateway = await open()
     const pusher = await gateway.faktory()
     await pusher.reply()
@@ -103,7 +103,7 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
     expect(await counted('retried')).toEqual({ [mail]: 0, [own]: 1 })
   })
 
-  it('count connections, why they went, and bytes', async () => {
+  test('count connections, why they went, and bytes', async () => {
     const gateway = await open()
     const peer = await gateway.peer()
     await peer.ask('ECHO_REQ', 'x'.repeat(1000))
@@ -122,7 +122,7 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
     expect(bytes[door]).toBeGreaterThanOrEqual(1012)
   })
 
-  it('time the calls to the store, and say how many jobs go with one', async () => {
+  test('time the calls to the store, and say how many jobs go with one', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     for (const data of ['x', 'y']) await client.submit('SUBMIT_JOB_BG', 'mail', '', data)
@@ -134,7 +134,7 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
     })
   })
 
-  it('of the node alone have nothing of the store, and say which gateway it is', async () => {
+  test('of the node alone have nothing of the store, and say which gateway it is', async () => {
     const gateway = await open()
     const own = await lines(gateway, '\\w+', '/metrics/node')
     expect(Object.keys(own)).toContainEqual(
@@ -143,7 +143,7 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
     expect(await lines(gateway, 'crossgear_nodes', '/metrics/node')).toEqual({})
   })
 
-  it('are those of gearman-exporter at /metrics/gearman', async () => {
+  test('are those of gearman-exporter at /metrics/gearman', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     for (const fn of ['foo', 'foo', 'bar@bulk']) await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
@@ -160,7 +160,7 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
     expect(await page('gearman_workers')).toMatchObject({ 'function="foo"': 1 })
   })
 
-  it('are those of faktory_exporter at /metrics/faktory', async () => {
+  test('are those of faktory_exporter at /metrics/faktory', async () => {
     const gateway = await open()
     const client = await gateway.faktory()
     await client.reply()
@@ -187,7 +187,7 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
     expect(await page('faktory_tasks_retries_enqueued')).toEqual({ '': 0 })
   })
 
-  it('cost the store the same commands however many jobs wait, and nothing twice in a second', async () => {
+  test('cost the store the same commands however many jobs wait, and nothing twice in a second', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
@@ -220,7 +220,7 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
     expect((await scrape()).body).toBe(body)
   })
 
-  it('show the other figures when the store does not answer', async () => {
+  test('show the other figures when the store does not answer', async () => {
     const own = await startRedis()
     const away = await openOn(() => `unix://${own.path}`)()
     await (await away.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
@@ -246,7 +246,7 @@ describe.skipIf(!hasRedisServer || lacksPromtool)('promtool', () => {
   })
   afterAll(() => redis.close())
 
-  it('finds nothing wrong with names, help and odd labels', async () => {
+  test('finds nothing wrong with names, help and odd labels', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     for (const fn of ['a"b\\c\n', '\u202e<b>', 'x{y="z"}']) {

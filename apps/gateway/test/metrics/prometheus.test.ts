@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@crossgear/tools/free-port'
 import { Client } from 'faktory-worker'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startGateway } from '../support/gateway-process.ts'
 import { hasRedisServer, startRedis } from '../support/redis-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -88,7 +88,7 @@ async function startPrometheus(webPort: number) {
 }
 
 describe.skipIf(lacksPrometheus)('the rules for Prometheus', () => {
-  it('are sound, and each alert fires when it has to and not when it must not', () => {
+  test('are sound, and each alert fires when it has to and not when it must not', () => {
     const check = spawnSync('promtool', ['check', 'rules', rules], { encoding: 'utf8' })
     expect([check.status, check.stderr]).toEqual([0, ''])
     const cases = join(deploy, 'prometheus/crossgear.rules.test.yml')
@@ -96,7 +96,7 @@ describe.skipIf(lacksPrometheus)('the rules for Prometheus', () => {
     expect([test.status, test.stdout]).toEqual([0, expect.stringContaining('SUCCESS')])
   })
 
-  it('have a case for each alert, with a time when it fires and one when it does not', () => {
+  test('have a case for each alert, with a time when it fires and one when it does not', () => {
     const alerts = [...readFileSync(rules, 'utf8').matchAll(/alert: (\w+)/g)].map(
       ([, name]) => name,
     )
@@ -111,7 +111,7 @@ describe.skipIf(lacksPrometheus)('the rules for Prometheus', () => {
 })
 
 describe('the dashboard for Grafana', () => {
-  it('has a name that lasts, and asks the data source that is chosen', () => {
+  test('has a name that lasts, and asks the data source that is chosen', () => {
     expect(dashboard.uid).toBe('crossgear-overview')
     expect(dashboard.templating.list[0]).toMatchObject({ name: 'datasource', type: 'datasource' })
     const asking = dashboard.panels.filter(({ type }) => type !== 'row')
@@ -123,7 +123,7 @@ describe('the dashboard for Grafana', () => {
 })
 
 describe.skipIf(lacksPrometheus || lacksGearman || !hasRedisServer)('a real Prometheus', () => {
-  it('says of a gateway under load what ran, and answers the whole dashboard', async () => {
+  test('says of a gateway under load what ran, and answers the whole dashboard', async () => {
     const redis = await startRedis()
     onTestFinished(() => redis.close())
     const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']

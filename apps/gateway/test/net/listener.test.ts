@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect, Server, type ListenOptions, type Socket } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { Listener, type ListenerOptions } from '../../src/net/listener.ts'
 
 /** The system's table of connections, with the timer of each. */
@@ -32,7 +32,7 @@ function timerOf(port: number): { readonly timer: number; readonly seconds: numb
 }
 
 describe('a listening port', () => {
-  it.skipIf(!existsSync(table)).each([
+  test.skipIf(!existsSync(table)).each([
     [undefined, 60],
     [30_000_000, 30_000],
   ])('with keepAliveMs %s has TCP ask after %i s whether a peer lives', async (ms, seconds) => {
@@ -51,7 +51,7 @@ describe('a listening port', () => {
     expect(Math.round((found?.seconds ?? 0) / seconds)).toBe(1)
   })
 
-  it.each([
+  test.each([
     [undefined, 1024],
     [{ backlog: 7 }, 7],
   ])('with %j lets so many connections wait to be accepted: %i', async (sockets, backlog) => {
@@ -67,7 +67,7 @@ describe('a listening port', () => {
     expect(asked).toEqual([backlog])
   })
 
-  it('takes no more connections than it may, and counts those that come and go', async () => {
+  test('takes no more connections than it may, and counts those that come and go', async () => {
     const counted: string[] = []
     const port = await listen({
       maxConnections: 1,
@@ -83,7 +83,7 @@ describe('a listening port', () => {
   })
 })
 
-it('an address has no more connections at a time than it may, and room again when one ends', async () => {
+test('an address has no more connections at a time than it may, and room again when one ends', async () => {
   const refused: string[] = []
   const port = await listen({
     sockets: { maxPerAddress: 1 },

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { hasRedisServer, redisCommand } from '../support/redis-server.ts'
 import { isAlive, patience, startShared } from './support/shared-gateway.ts'
@@ -22,7 +22,7 @@ async function twoAtWork(gateway: Shared) {
 }
 
 describe.skipIf(!hasRedisServer)('of two processes', () => {
-  it('one is killed: its job goes to a worker of the other, and it is started again', async () => {
+  test('one is killed: its job goes to a worker of the other, and it is started again', async () => {
     const gateway = await startShared()
     const [one, other] = await twoAtWork(gateway)
     expect(
@@ -60,7 +60,7 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
     ).toBe(0)
   })
 
-  it('both are killed: connections wait until there is one again', async () => {
+  test('both are killed: connections wait until there is one again', async () => {
     const gateway = await startShared()
     for (const { pid } of await gateway.parts()) process.kill(pid, 'SIGKILL')
     await gateway.said(/Process \d ended \(signal SIGKILL\)/, 2)
@@ -68,7 +68,7 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
     expect(await peer.command('getpid')).toBe(`OK ${gateway.pid}`)
   })
 
-  it('one stands still: the other serves, and what it was given is served when it goes on', async () => {
+  test('one stands still: the other serves, and what it was given is served when it goes on', async () => {
     const gateway = await startShared()
     const [first] = await gateway.parts()
     process.kill(first!.pid, 'SIGSTOP')
@@ -91,7 +91,7 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
     for (const connecting of peers) await (await connecting).leave()
   })
 
-  it('one is sent signals, as a terminal does to all: its parent alone says what is done', async () => {
+  test('one is sent signals, as a terminal does to all: its parent alone says what is done', async () => {
     const gateway = await startShared()
     const [first] = await gateway.parts()
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(first!.pid, signal)
@@ -100,7 +100,7 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
     expect(isAlive(first!.pid)).toBe(true)
   })
 
-  it('none can start again, the store being there: the gateway ends with 1 and says so', async () => {
+  test('none can start again, the store being there: the gateway ends with 1 and says so', async () => {
     const gateway = await startShared()
     await redisCommand(gateway.redis.path, 'REPLICAOF', '127.0.0.1', '1')
     for (const { pid } of await gateway.parts()) process.kill(pid, 'SIGKILL')
@@ -111,7 +111,7 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
 })
 
 describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
-  it('that is told to stop takes the outcomes of running jobs, and leaves no process', async () => {
+  test('that is told to stop takes the outcomes of running jobs, and leaves no process', async () => {
     const gateway = await startShared()
     const atWork = await twoAtWork(gateway)
     gateway.child.kill('SIGTERM')
@@ -132,7 +132,7 @@ describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
     expect(await redisCommand(gateway.redis.path, 'ZCARD', 'xg:nodes')).toBe(':0\r\n')
   })
 
-  it('whose parent is killed ends, when the jobs in hand have', async () => {
+  test('whose parent is killed ends, when the jobs in hand have', async () => {
     const gateway = await startShared()
     const atWork = await twoAtWork(gateway)
     gateway.child.kill('SIGKILL')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { sourcesWords } from '@crossgear/tools/gateway-program'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ToChild } from '../../src/cluster/messages.ts'
 import { openRaw, readUntil } from '../http/support/http-client.ts'
 import { openHttp } from '../http/support/http-gateway.ts'
@@ -38,7 +38,7 @@ describe.each([
   ['accepted by its own process', openAlone],
   ['handed over by the parent process', openHanded],
 ])('an HTTP connection that was %s', (_name, open) => {
-  it.each([
+  test.each([
     ['says nothing', ''],
     ['does not end its head', submission],
     ['does not end its body', `${submission}Content-Length: 10\r\n\r\nx`],
@@ -48,7 +48,7 @@ describe.each([
     expect(await readUntil(socket, 'never')).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  it('and stands without a request is ended', async () => {
+  test('and stands without a request is ended', async () => {
     const socket = await openRaw(await open())
     socket.write(`${submission}Content-Length: 1\r\n\r\nx`)
     expect(await readUntil(socket, 'never')).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\n$/)

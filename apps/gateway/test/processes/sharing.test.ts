@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { ask, openRaw } from '../http/support/http-client.ts'
 import { hasRedisServer } from '../support/redis-server.ts'
@@ -7,7 +7,7 @@ import { patience, startShared } from './support/shared-gateway.ts'
 const json = { 'Content-Type': 'application/json' }
 
 describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
-  it('shares its connections out evenly, and is one gateway to who asks for its pid', async () => {
+  test('shares its connections out evenly, and is one gateway to who asks for its pid', async () => {
     const gateway = await startShared()
     const peers = []
     for (let count = 0; count < 6; count += 1) peers.push(await gateway.gearman())
@@ -27,7 +27,7 @@ describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
     expect(again.map((lines) => lines.length)).toEqual([3, 3, 3, 3, 3, 3])
   })
 
-  it('has a job of one process done by a worker of the other, and the result comes back', async () => {
+  test('has a job of one process done by a worker of the other, and the result comes back', async () => {
     const gateway = await startShared(['--http-port', '0'])
     const [worker, client] = [await gateway.gearman(), await gateway.gearman()]
     expect(await worker.list('workers')).toHaveLength(1)
@@ -53,7 +53,7 @@ describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
     }
   })
 
-  it('knows a Faktory worker by all of its connections, wherever they are', async () => {
+  test('knows a Faktory worker by all of its connections, wherever they are', async () => {
     const gateway = await startShared()
     const port = gateway.portOf('faktory')
     const hello = { wid: 'worker-1', hostname: 'h', pid: 1, labels: [] }
@@ -79,7 +79,7 @@ describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
     }, patience)
   })
 
-  it('counts connections of an address over both, and warns once of the limit', async () => {
+  test('counts connections of an address over both, and warns once of the limit', async () => {
     const gateway = await startShared(['--max-connections-per-address', '3'])
     const taken = []
     for (let count = 0; count < 3; count += 1) taken.push(await gateway.gearman())
@@ -104,7 +104,7 @@ describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
     await gateway.gearman()
   })
 
-  it('counts wrong passwords and connections over both', async () => {
+  test('counts wrong passwords and connections over both', async () => {
     const limits = ['--faktory-password-tries', '3', '--max-connections', '4']
     const gateway = await startShared(['--faktory-password', 'secret', ...limits])
     const port = gateway.portOf('faktory')
@@ -135,7 +135,7 @@ describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
     }, patience)
   })
 
-  it('shows the sum of their figures, and the pages of one gateway', async () => {
+  test('shows the sum of their figures, and the pages of one gateway', async () => {
     const gateway = await startShared()
     for (const peer of [await gateway.gearman(), await gateway.gearman()]) {
       await peer.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
@@ -165,7 +165,7 @@ describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
     expect((await ask(web, '/cron?name=m', { method: 'DELETE' })).status).toBe(200)
   })
 
-  it('says once that it is ready', async () => {
+  test('says once that it is ready', async () => {
     const gateway = await startShared()
     const [line = ''] = await gateway.said(/"Ready\."/)
     expect(JSON.parse(line)).toMatchObject({ processes: 2 })

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { sourcesWords } from '@crossgear/tools/gateway-program'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { hasRedisServer } from '../support/redis-server.ts'
 import { isAlive, patience, startShared } from './support/shared-gateway.ts'
@@ -42,7 +42,7 @@ async function getsJob(worker: GearmanPeer): Promise<void> {
 }
 
 describe.skipIf(!hasRedisServer)('of two processes', () => {
-  it('one that stands still for too long is killed, and started again', async () => {
+  test('one that stands still for too long is killed, and started again', async () => {
     const { gateway, workers, ready, pids } = await startAtWork()
     standStill(pids[0]!)
     const lost = await Promise.race(workers.map((worker) => worker.ended().then(() => worker)))
@@ -55,7 +55,7 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
     for (const peer of peers) await peer.sync()
   })
 
-  it('one that stood still together with its parent, as on a machine that was suspended, is left', async () => {
+  test('one that stood still together with its parent, as on a machine that was suspended, is left', async () => {
     const { gateway, workers, ready, pids } = await startAtWork()
     standStill(gateway.pid, pids[0]!)
     const echoes = workers.map((worker) => worker.sync().then(() => worker))

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGearmand } from '../gearmand/support/gearmand-process.ts'
@@ -13,10 +13,10 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { lacksOpenssl, makeCertificates } from '../tls/support/certificates.ts'
 import { patience, startShared } from './support/shared-gateway.ts'
 
-const FREE_PORTS = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', 'off']
+const freePorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', 'off']
 
 describe('--processes', () => {
-  it.each(['0', '65', 'many'])('%s is refused in one line, with code 2', async (text) => {
+  test.each(['0', '65', 'many'])('%s is refused in one line, with code 2', async (text) => {
     const { code, stderr } = await startGateway(['--processes', text]).exited
     expect([code, stderr]).toEqual([
       2,
@@ -24,9 +24,9 @@ describe('--processes', () => {
     ])
   })
 
-  it('2 on the embedded store: both processes work on it', async () => {
+  test('2 on the embedded store: both processes work on it', async () => {
     const folder = await temporaryFolder()
-    const words = [...FREE_PORTS, '--store-port', '0', '--data-dir', folder]
+    const words = [...freePorts, '--store-port', '0', '--data-dir', folder]
     const gateway = startGateway([...words, '--processes', '2'], { PATH: '/nowhere' })
     onTestFinished(async () => {
       gateway.child.kill('SIGKILL')
@@ -44,13 +44,13 @@ describe('--processes', () => {
     expect((await gateway.exited).code).toBe(0)
   })
 
-  it('with a port that is in use says so once, and ends with code 1', async () => {
+  test('with a port that is in use says so once, and ends with code 1', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     const store = ['--store-port', '0', '--data-dir', await temporaryFolder()]
-    const ports = [...FREE_PORTS, '--faktory-port', String(port)]
+    const ports = [...freePorts, '--faktory-port', String(port)]
     const { code, stderr } = await startGateway(['--processes', '2', ...ports, ...store]).exited
     expect([code, stderr]).toEqual([
       1,
@@ -60,7 +60,7 @@ describe('--processes', () => {
 })
 
 describe.skipIf(!hasRedisServer || lacksOpenssl)('with certificates', () => {
-  it('two processes speak TLS, and Faktory with TLS', async () => {
+  test('two processes speak TLS, and Faktory with TLS', async () => {
     const { server } = await makeCertificates()
     const doorFlags = ['gearman', 'faktory'].flatMap((door) => [
       ...[`--${door}-tls-cert`, server.cert],
@@ -85,7 +85,7 @@ describe.skipIf(!hasRedisServer || lacksOpenssl)('with certificates', () => {
 })
 
 describe.skipIf(!hasRedisServer)('crossgear gearmand with CROSSGEAR_PROCESSES', () => {
-  it('shares its port among processes, and opens the log of all again on HUP', async () => {
+  test('shares its port among processes, and opens the log of all again on HUP', async () => {
     const redis = await startRedis()
     onTestFinished(() => redis.close())
     const log = join(await temporaryFolder(), 'log')

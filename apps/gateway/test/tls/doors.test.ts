@@ -5,7 +5,7 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { Scheduler } from '@crossgear/core-scheduler'
 import { ManualClock, MemoryWorld, RecordingObserver } from '@crossgear/store-testkit'
 import { encodeRequest } from '@crossgear/gearman-codec'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { FaktoryDoor } from '../../src/faktory/faktory-door.ts'
 import { GearmanDoor } from '../../src/gearman/gearman-door.ts'
 import { systemClock } from '../../src/net/clock.ts'
@@ -57,7 +57,7 @@ async function greeting(socket: TLSSocket): Promise<string> {
 }
 
 describe.skipIf(lacksOpenssl)('a Gearman port with a certificate', () => {
-  it('speaks Gearman to a client that trusts it', async () => {
+  test('speaks Gearman to a client that trusts it', async () => {
     const { server } = await makeCertificates()
     const { port } = await openDoor('gearman', server)
     const worker = new GearmanPeer(await secured(port, server)).say('CAN_DO', 'f')
@@ -70,7 +70,7 @@ describe.skipIf(lacksOpenssl)('a Gearman port with a certificate', () => {
     expect((await client.hearBytes())?.equals(large)).toBe(true)
   })
 
-  it('closes the connection of a client that speaks plainly, and counts it', async () => {
+  test('closes the connection of a client that speaks plainly, and counts it', async () => {
     const { server } = await makeCertificates()
     const { port, rejections } = await openDoor('gearman', server)
     const socket = connectPlain(port, '127.0.0.1')
@@ -80,7 +80,7 @@ describe.skipIf(lacksOpenssl)('a Gearman port with a certificate', () => {
     expect(rejections).toEqual(['tls_handshake'])
   })
 
-  it('takes clients without a certificate, and with one that the authority signed', async () => {
+  test('takes clients without a certificate, and with one that the authority signed', async () => {
     const { server, ca, client, stranger } = await makeCertificates()
     const { port, rejections } = await openDoor('gearman', { ...server, ca: ca.cert })
     expect(await greeting(await secured(port, server))).toBe('hello')
@@ -89,7 +89,7 @@ describe.skipIf(lacksOpenssl)('a Gearman port with a certificate', () => {
     expect(rejections).toEqual(['tls_handshake'])
   })
 
-  it('turns away clients without a certificate where one is required', async () => {
+  test('turns away clients without a certificate where one is required', async () => {
     const { server, ca, client, stranger } = await makeCertificates()
     const files = { ...server, ca: ca.cert, requireClientCert: true }
     const { port, rejections } = await openDoor('gearman', files)
@@ -101,7 +101,7 @@ describe.skipIf(lacksOpenssl)('a Gearman port with a certificate', () => {
     expect(rejections).toEqual(['tls_handshake', 'tls_handshake'])
   })
 
-  it('closes with its connections', async () => {
+  test('closes with its connections', async () => {
     const { server } = await makeCertificates()
     const { port, door } = await openDoor('gearman', server)
     const socket = await secured(port, server)
@@ -111,7 +111,7 @@ describe.skipIf(lacksOpenssl)('a Gearman port with a certificate', () => {
 })
 
 describe.skipIf(lacksOpenssl)('a Faktory port with a certificate', () => {
-  it('says HI to a client that trusts it', async () => {
+  test('says HI to a client that trusts it', async () => {
     const { server } = await makeCertificates()
     const { port } = await openDoor('faktory', server)
     const socket = await secured(port, server)

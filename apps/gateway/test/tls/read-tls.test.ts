@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { StartError } from '../../src/errors.ts'
 import { readTls, type TlsFiles } from '../../src/net/tls.ts'
 import { lacksOpenssl, makeCertificates, type Certificates } from './support/certificates.ts'
@@ -19,9 +19,9 @@ function refusal(files: TlsFiles): string {
 }
 
 describe('TLS files', () => {
-  it('that nobody names are no TLS', () => expect(readTls(nothing, flags)).toBeUndefined())
+  test('that nobody names are no TLS', () => expect(readTls(nothing, flags)).toBeUndefined())
 
-  it.each([
+  test.each([
     [{ ...nothing, cert: '/c' }, '--cert needs --key as well.'],
     [{ ...nothing, key: '/k' }, '--key needs --cert as well.'],
     [{ ...nothing, ca: '/a' }, '--ca needs --cert and --key as well.'],
@@ -37,18 +37,18 @@ describe.skipIf(lacksOpenssl)('certificates of openssl', () => {
     return path
   }
 
-  it('that belong together are taken', async () => {
+  test('that belong together are taken', async () => {
     const { server, ca } = await makeCertificates()
     expect(refusal({ ...server, ca: ca.cert, requireClientCert: true })).toBe('taken')
   })
 
-  it('with the key of another are refused', async () => {
+  test('with the key of another are refused', async () => {
     const { server, ca } = await makeCertificates()
     const line = refusal({ cert: server.cert, key: ca.key })
     expect(line).toBe(`The key ${ca.key} does not belong to the certificate ${server.cert}.`)
   })
 
-  it('that are none are refused', async () => {
+  test('that are none are refused', async () => {
     const all = await makeCertificates()
     const { server } = all
     const empty = file(all, '')

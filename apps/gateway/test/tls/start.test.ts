@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway-process.ts'
 
-it.each(['gearman', 'faktory'])(
+test.each(['gearman', 'faktory'])(
   'a gateway whose %s certificate is not there says so in one line and does not start',
   async (door) => {
     const files = [`--${door}-tls-cert`, '/no/such.crt', `--${door}-tls-key`, '/no/such.key']

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DUE_SCRIPT, DUE_SCRIPT_SHA1 } from '../native/due-script.ts'
+import { dueScript, dueScriptSha1 } from '../native/due-script.ts'
 import type { Report } from './report.ts'
 import { withPlaceholders, words, type Seen, type Step } from './trace.ts'
 
@@ -45,8 +45,8 @@ function loadsAnyScript({ name, args }: Seen): boolean {
 export function judgeSpaces(report: Report, trace: readonly Seen[]): void {
   const plain = (text: string): string => text.replaceAll(/\s+/g, ' ')
   const copies = trace.filter(loadsAnyScript).map(({ args }) => args[1] ?? '')
-  const isSpoilt = copies.some((text) => text !== DUE_SCRIPT && plain(text) === plain(DUE_SCRIPT))
-  const detail = isSpoilt ? `without them its SHA-1 is not ${DUE_SCRIPT_SHA1}` : undefined
+  const isSpoilt = copies.some((text) => text !== dueScript && plain(text) === plain(dueScript))
+  const detail = isSpoilt ? `without them its SHA-1 is not ${dueScriptSha1}` : undefined
   report.judge('worker, start', 'the script has two spaces in { KEYS[1],  item[1] }', detail)
 }
 
@@ -71,7 +71,7 @@ export function judgeLoop(report: Report, trace: readonly Seen[], fn: string): v
   const takes = trace.filter((command) => asksForDue(command, fn))
   report.judge(
     scene,
-    `EVALSHA ${DUE_SCRIPT_SHA1} 1 queue:{FN}:scheduled {SYSTEM_DATE}`,
+    `EVALSHA ${dueScriptSha1} 1 queue:{FN}:scheduled {SYSTEM_DATE}`,
     takes.length === 0 ? 'not seen' : wrongTake(takes),
   )
   const alone = popsWithoutTake(trace, pop, fn)
@@ -100,14 +100,14 @@ function loadsScript({ name, args }: Seen): boolean {
   return (
     createHash('sha1')
       .update(args[1] ?? '')
-      .digest('hex') === DUE_SCRIPT_SHA1
+      .digest('hex') === dueScriptSha1
   )
 }
 
 function wrongTake(takes: readonly Seen[]): string | undefined {
   for (const { time, args } of takes) {
     const [sha1, keys, , date = ''] = args
-    if (sha1 !== DUE_SCRIPT_SHA1 || keys !== '1' || args.length !== 4) return args.join(' ')
+    if (sha1 !== dueScriptSha1 || keys !== '1' || args.length !== 4) return args.join(' ')
     if (!/^\d+$/.test(date)) return `the date is ${date}, no whole number of seconds`
     const off = Math.round(Number(date) - time)
     if (Math.abs(off) > clockSlackSeconds) return `the date is ${off} s off`

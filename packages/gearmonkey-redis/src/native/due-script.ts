@@ -4,13 +4,13 @@ import { isCluster } from './connections.ts'
 import { GearMonkeyError, messageOf } from './errors.ts'
 
 /** Takes one due job out of `queue:{FN}:scheduled`. The two spaces belong to the text. */
-export const DUE_SCRIPT =
+export const dueScript =
   "local item = redis.call('ZRANGEBYSCORE', KEYS[1], 0, ARGV[1], 'LIMIT', 0, 1); " +
   "if (#item > 0) then redis.call('ZREM', KEYS[1], item[1]); " +
   'return { KEYS[1],  item[1] }; end'
 
 /** The name under which the GearMonkey text calls it. */
-export const DUE_SCRIPT_SHA1 = '5231827cd49b540660ef44969b38cc858f157824'
+export const dueScriptSha1 = '5231827cd49b540660ef44969b38cc858f157824'
 
 /**
  * SCRIPT LOAD. In a cluster every master gets it, since the command has no key by which to find one.
@@ -20,11 +20,11 @@ export async function loadDueScript(commands: Commands): Promise<void> {
   const { connection } = commands
   const servers: readonly Redis[] = isCluster(connection) ? connection.nodes('master') : []
   const replies = isCluster(connection)
-    ? await Promise.all(servers.map((server) => server.callBuffer('SCRIPT', ['LOAD', DUE_SCRIPT])))
-    : [await commands.send('SCRIPT', 'LOAD', DUE_SCRIPT)]
+    ? await Promise.all(servers.map((server) => server.callBuffer('SCRIPT', ['LOAD', dueScript])))
+    : [await commands.send('SCRIPT', 'LOAD', dueScript)]
   for (const reply of replies) {
     const sha1 = String(reply)
-    if (sha1 !== DUE_SCRIPT_SHA1) throw new GearMonkeyError('SCRIPT_MISMATCH', sha1)
+    if (sha1 !== dueScriptSha1) throw new GearMonkeyError('SCRIPT_MISMATCH', sha1)
   }
 }
 
@@ -35,10 +35,10 @@ export async function takeDue(
   nowSeconds: number,
 ): Promise<unknown> {
   try {
-    return await commands.takeDue(fn, DUE_SCRIPT_SHA1, nowSeconds)
+    return await commands.takeDue(fn, dueScriptSha1, nowSeconds)
   } catch (error) {
     if (!messageOf(error).startsWith('NOSCRIPT')) throw error
     await loadDueScript(commands)
-    return commands.takeDue(fn, DUE_SCRIPT_SHA1, nowSeconds)
+    return commands.takeDue(fn, dueScriptSha1, nowSeconds)
   }
 }

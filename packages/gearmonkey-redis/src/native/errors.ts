@@ -1,5 +1,5 @@
 /** Every code of a {@link GearMonkeyError}, and when it is thrown or reported. */
-export const GEARMONKEY_ERRORS = {
+export const gearMonkeyErrors = {
   BAD_ARGUMENT: 'a function name, option or progress figure is wrong',
   NO_WORKERS: 'a roll call found no worker of the function',
   NO_ID: 'the server gave no id, so there is no job',
@@ -18,7 +18,7 @@ export const GEARMONKEY_ERRORS = {
   OUTCOME_LOST: 'the worker was stopped before the server took an outcome; `ids` holds the job',
 } as const
 
-export type GearMonkeyErrorCode = keyof typeof GEARMONKEY_ERRORS
+export type GearMonkeyErrorCode = keyof typeof gearMonkeyErrors
 
 /** The one error of the library. `cause` holds what the connection said, where it said anything. */
 export class GearMonkeyError extends Error {
@@ -33,7 +33,7 @@ export class GearMonkeyError extends Error {
     more: { readonly cause?: unknown; readonly ids?: readonly number[] } = {},
   ) {
     super(
-      `${GEARMONKEY_ERRORS[code]}: ${detail}`,
+      `${gearMonkeyErrors[code]}: ${detail}`,
       more.cause === undefined ? {} : { cause: more.cause },
     )
     this.code = code

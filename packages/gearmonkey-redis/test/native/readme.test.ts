@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { GEARMONKEY_ERRORS, GearMonkeyClient } from '../../src/native/index.ts'
+import { gearMonkeyErrors, GearMonkeyClient } from '../../src/native/index.ts'
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
@@ -14,7 +14,7 @@ const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ''
 test('the README lists exactly the errors that exist', () => {
   const rows = [...readme.matchAll(/^\| `([A-Z_]+)` +\| (.+?) +\|$/gm)]
   expect(Object.fromEntries(rows.map(([, code, meaning]) => [code, meaning]))).toEqual(
-    GEARMONKEY_ERRORS,
+    gearMonkeyErrors,
   )
 })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DUE_SCRIPT, GearMonkeyClient, GearMonkeyWorker } from '../../src/native/index.ts'
+import { dueScript, GearMonkeyClient, GearMonkeyWorker } from '../../src/native/index.ts'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { record, type Recording } from './monitor.ts'
 
@@ -64,7 +64,7 @@ describe.skipIf(lacksRedis)('with redis-server, MONITOR shows', () => {
     expect(await recording.more()).toEqual(submitted(id, `LPUSH queue:mail:${priority} ${id}`))
     await workOnce(redis)
     const [load, count, ...rest] = await recording.more()
-    expect([load, count]).toEqual([`SCRIPT LOAD ${DUE_SCRIPT}`, 'INCR count:mail'])
+    expect([load, count]).toEqual([`SCRIPT LOAD ${dueScript}`, 'INCR count:mail'])
     expect(rest).toEqual([due, pop, ...worked(id), 'DECR count:mail'])
   })
 
