@@ -29,7 +29,7 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** One reader per name that means something. A value that is null counts as none. */
+/** One reader per option. null counts as absent. */
 const readers: Readonly<Record<string, (options: Draft, raw: string) => boolean>> = {
   expires_at(options, raw) {
     const ms = raw.startsWith('"') ? parseRfc3339(decodeString(raw)) : undefined
@@ -61,7 +61,7 @@ const readers: Readonly<Record<string, (options: Draft, raw: string) => boolean>
   },
 }
 
-/** Reads the raw text of `custom`. Throws `INVALID_CUSTOM` for a value that cannot be used. */
+/** Parses the raw text of `custom`. Throws `INVALID_CUSTOM` for an invalid value. */
 export function parseCustom(custom: string): CustomOptions {
   const options: Draft = {}
   const fields = scanObject(custom)
@@ -79,8 +79,8 @@ export function parseCustom(custom: string): CustomOptions {
 }
 
 /**
- * Milliseconds of a number of seconds (`90`, `1.5`) or of a text like `1h30m` (units ms, s, m, h and d);
- * undefined for any other text, for a longer one than 100 characters and for more than ten years.
+ * Milliseconds of a number of seconds (`90`, `1.5`) or a text like `1h30m` (units ms, s, m, h and
+ * d); undefined for any other text, above 100 characters, and above ten years.
  */
 export function parseDuration(text: string): number | undefined {
   if (text.length > maxDurationCharacters) return undefined

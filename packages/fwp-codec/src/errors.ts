@@ -29,7 +29,7 @@ export const fwpErrors = {
   INVALID_BATCH: 'the argument of BATCH is wrong',
 } as const
 
-/** One of the codes of `FWP_ERRORS`. */
+/** A code of {@link fwpErrors}. */
 export type FwpErrorCode = keyof typeof fwpErrors
 
 /** Every error of this package for bad input. */

@@ -3,7 +3,7 @@ import { scanObject } from './json-scan.ts'
 import { readInteger, readString, readStrings } from './raw-values.ts'
 import { decodeText, exceedsBytes } from './text.ts'
 
-/** How a server that has a password wants it hashed. */
+/** How a server with a password wants it hashed. */
 export interface PasswordChallenge {
   readonly iterations: number
   /** Hexadecimal. */
@@ -12,9 +12,9 @@ export interface PasswordChallenge {
 
 /** A client's HELLO. A field that was missing, null or empty is undefined. */
 export interface Hello {
-  /** The protocol version; clients of version 1 or none hash their password once only. */
+  /** The protocol version; clients of version 1 or none hash their password only once. */
   readonly v?: number
-  /** Present where the client is a consumer. At most 255 bytes, as hostname and labels. */
+  /** Present if the client is a consumer. At most 255 bytes, as are hostname and labels. */
   readonly wid?: string
   readonly hostname?: string
   readonly pid?: number
@@ -22,7 +22,7 @@ export interface Hello {
   readonly labels: readonly string[]
   readonly pwdhash?: string
   readonly username?: string
-  /** Every field, name to raw JSON text. */
+  /** Every field: name to raw JSON text. */
   readonly fields: ReadonlyMap<string, string>
 }
 
@@ -30,10 +30,10 @@ const prefix = Buffer.from('HELLO {')
 const maxVersion = 255
 const maxTextBytes = 255
 const maxLabels = 255
-/** A wid stands in what gateways tell each other. */
+/** Separators of messages between gateways. */
 const forbiddenInWid = /[\0-\x1f\x7f]/
 
-/** The greeting, `+HI {"v":2}`, with `i` and `s` where a password is wanted. */
+/** The greeting, `+HI {"v":2}`, with `i` and `s` if a password is wanted. */
 export function formatHi(challenge?: PasswordChallenge): Buffer {
   const body =
     challenge === undefined ? { v: 2 } : { v: 2, i: challenge.iterations, s: challenge.salt }
@@ -41,8 +41,8 @@ export function formatHi(challenge?: PasswordChallenge): Buffer {
 }
 
 /**
- * The first line of a connection, `HELLO {...}`, whole. Throws `INVALID_HELLO` for any other
- * line, for bad JSON and for a field of the wrong type or over its bound.
+ * Parses the first line of a connection, `HELLO {...}`. Throws `INVALID_HELLO` for any other line,
+ * for bad JSON and for a field of the wrong type or over its bound.
  */
 export function parseHello(line: Buffer): Hello {
   if (!line.subarray(0, prefix.length).equals(prefix)) {

@@ -1,7 +1,7 @@
 import type { FwpJob } from './job.ts'
 import { scanFields } from './json-scan.ts'
 
-/** The order in which a server prints the fields it knows. */
+/** The order in which a server prints known fields. */
 const printedFirst = [
   'retry',
   'failure',
@@ -19,7 +19,7 @@ const printedFirst = [
 
 const isPrintedFirst: ReadonlySet<string> = new Set(printedFirst)
 
-/** The job without its `args`: every field as written, in order. For `renderJob` to read. */
+/** The job without its `args`: every field as written, in order. Input of `renderJob`. */
 export function writeEnvelope(job: FwpJob): string {
   let text = '{'
   for (const { rawKey, value } of job.fields) {
@@ -29,12 +29,11 @@ export function writeEnvelope(job: FwpJob): string {
 }
 
 /**
- * The job as a worker gets it. `overrides` (name to raw JSON text) replace fields of the
- * envelope or add to them; `args` is the raw text of a JSON array. Known fields come first in
- * the customary order, then `priority` and unknown ones in their own order, then added unknown
- * ones. A queue that is missing, null or empty is printed as `default`. Nothing else changes.
- * `args` and `overrides` must be valid JSON: they are not read. Throws `INVALID_JSON` where the
- * envelope is no JSON object.
+ * The job as a worker gets it. `overrides` (name to raw JSON text) replace fields of the envelope
+ * or add to them; `args` is the raw text of a JSON array. Known fields come first in the customary
+ * order, then `priority` and unknown ones in their own order, then added unknown ones. A queue that
+ * is missing, null or empty becomes `default`. Nothing else changes. `args` and `overrides` must be
+ * valid JSON: they are not checked. Throws `INVALID_JSON` if the envelope is not a JSON object.
  */
 export function renderJob(
   envelope: string,

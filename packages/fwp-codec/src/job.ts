@@ -8,8 +8,8 @@ import { parseRfc3339 } from './timestamp.ts'
 export type FwpPriority = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
 
 /**
- * A work unit as its producer sent it: what is needed to place it, and the raw text of all the
- * rest. A field that was missing or null is undefined here.
+ * A work unit as its producer sent it: the fields needed to place it, and the raw text of the rest.
+ * A field that was missing or null is undefined.
  */
 export interface FwpJob {
   /** 8 to 255 bytes. */
@@ -18,9 +18,9 @@ export interface FwpJob {
   readonly jobtype: string
   /** The raw text of a JSON array. */
   readonly args: string
-  /** `default` where the job names none; at most 255 bytes of `[a-zA-Z0-9._-]`. */
+  /** `default` if the job names none; at most 255 bytes of `[a-zA-Z0-9._-]`. */
   readonly queue: string
-  /** 5 where the job names none. */
+  /** 5 if the job names none. */
   readonly priority: FwpPriority
   /** Seconds, at most 86400; may be less than the 60 that a server grants, or negative. */
   readonly reserveForSeconds?: number
@@ -39,17 +39,17 @@ export interface FwpJob {
   readonly fields: readonly RawField[]
 }
 
-/** One job of a PUSHB: taken, or refused with the text that the reply gives for its jid. */
+/** One job of a PUSHB: accepted, or refused with the reply's text for its jid. */
 export type ParsedJob =
   | { readonly state: 'parsed'; readonly job: FwpJob }
   | {
       readonly state: 'rejected'
-      /** Empty where the job has no readable jid. */
+      /** Empty if the job has no readable jid. */
       readonly jid: string
       readonly error: FwpError
     }
 
-/** The most jobs in one PUSHB unless told otherwise. */
+/** Default of the most jobs in one PUSHB. */
 export const defaultMaxJobs = 100_000
 
 const minJidBytes = 8
@@ -66,28 +66,28 @@ type Draft = Mutable<Partial<Omit<FwpJob, 'priority' | 'fields'>>> & {
 }
 
 /**
- * The argument of `PUSH {job}`. Throws `INVALID_JSON`, then in this order `INVALID_JID`,
+ * Parses the argument of `PUSH {job}`. Throws `INVALID_JSON`, then in this order `INVALID_JID`,
  * `INVALID_JOBTYPE`, `MISSING_ARGS`, `INVALID_RESERVE_FOR`, `INVALID_AT`, `INVALID_QUEUE`.
  */
 export function parseJob(argument: Buffer): FwpJob {
   return parseJobText(decodeText(argument))
 }
 
-/** `parseJob` for a job that is text already. */
+/** `parseJob` for a job that is already text. */
 export function parseJobText(text: string): FwpJob {
   return checkJob(readFields(scanFields(text), text))
 }
 
 /**
- * The argument of `PUSHB [job, ...]`, each job parsed by itself, in order. Throws `INVALID_JSON`
- * where the whole is no JSON array and `TOO_MANY_JOBS` above `maxJobs` (default 100000).
+ * Parses the argument of `PUSHB [job, ...]`, each job by itself, in order. Throws `INVALID_JSON` if
+ * the whole is not a JSON array, and `TOO_MANY_JOBS` above `maxJobs` (default 100000).
  */
 export function parseJobs(
   argument: Buffer,
   options: { readonly maxJobs?: number } = {},
 ): ParsedJob[] {
   const maxJobs = options.maxJobs ?? defaultMaxJobs
-  // Each may nest as deep as one that is pushed alone.
+  // Each may nest as deep as one pushed alone.
   const texts = scanArray(decodeText(argument), maxJobs + 1, true)
   if (texts.length > maxJobs) {
     throw new FwpError('TOO_MANY_JOBS', `too many jobs in one PUSHB: at most ${maxJobs}`)
@@ -112,7 +112,7 @@ function parseEach(text: string): ParsedJob {
   }
 }
 
-/** The jid of a job that may yet be refused, as far as it can be told. */
+/** The jid of a job that may still be refused, if it can be read. */
 function readableJid(fields: ReadonlyMap<string, RawField>): string {
   const raw = fields.get('jid')?.value ?? ''
   return raw.startsWith('"') ? cutBytes(decodeString(raw), maxNameBytes) : ''
@@ -128,7 +128,7 @@ function readFields(fields: ReadonlyMap<string, RawField>, text: string): Draft 
 }
 
 function readField(draft: Draft, key: string, raw: string, text: string): void {
-  // null is the same as absent for every known field.
+  // null means absent for every known field.
   if (raw === 'null') return
   switch (key) {
     case 'jid':
@@ -172,7 +172,7 @@ function readField(draft: Draft, key: string, raw: string, text: string): void {
       return
     case 'reserve_for': {
       const seconds = readInteger(key, raw) ?? 0
-      // 0 is how some clients write "the default".
+      // Some clients write 0 for "the default".
       if (seconds !== 0) draft.reserveForSeconds = seconds
       return
     }
@@ -246,7 +246,7 @@ function checkQueue(queue: string): string {
   throw new FwpError('INVALID_QUEUE', `cannot get ${shown} queue: queue names ${rule}`)
 }
 
-/** A number that is no priority counts as none: servers that know no priorities take it, too. */
+/** A number that is no priority counts as absent: servers without priorities accept it too. */
 function priorityOf(raw: string | undefined): FwpPriority {
   const value = Number(raw)
   return isPriority(value) ? value : defaultPriority

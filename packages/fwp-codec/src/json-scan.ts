@@ -3,10 +3,10 @@ import { FwpError } from './errors.ts'
 /** How deep arrays and objects may nest, the outermost counted. */
 export const maxJsonDepth = 512
 
-/** How many members an object may have that is taken apart; objects inside it have no bound. */
+/** Most members of an object that is taken apart; objects inside it have no bound. */
 export const maxJsonFields = 10_000
 
-/** One member of a JSON object, as it was written. */
+/** One member of a JSON object, as written. */
 export interface RawField {
   /** The name, unescaped. */
   readonly key: string
@@ -31,9 +31,8 @@ const openObject = 0x7b
 const closeObject = 0x7d
 
 /**
- * The members of the one JSON object in `text`, in their order, by unescaped name. Strict
- * RFC 8259; of members with one name the last counts, in the place of the first. Throws
- * `INVALID_JSON`.
+ * The members of the single JSON object in `text`, in order, by unescaped name. Strict RFC 8259;
+ * the last of equal names counts, in the place of the first. Throws `INVALID_JSON`.
  */
 export function scanFields(text: string): Map<string, RawField> {
   const fields = new Map<string, RawField>()
@@ -65,10 +64,9 @@ export function scanFields(text: string): Map<string, RawField> {
 }
 
 /**
- * The values of the one JSON object in `text`: unescaped name to raw value text, in order.
- * Strict RFC 8259, at most `MAX_JSON_DEPTH` deep and `MAX_JSON_FIELDS` wide, the last of equal
- * names counts. No value is
- * parsed or printed anew. Throws `INVALID_JSON`.
+ * The values of the single JSON object in `text`: unescaped name to raw value text, in order.
+ * Strict RFC 8259, at most {@link maxJsonDepth} deep and {@link maxJsonFields} wide; the last of
+ * equal names counts. Values are neither parsed nor printed anew. Throws `INVALID_JSON`.
  */
 export function scanObject(text: string): Map<string, string> {
   const values = new Map<string, string>()
@@ -77,9 +75,9 @@ export function scanObject(text: string): Map<string, string> {
 }
 
 /**
- * The raw texts of the elements of the one JSON array in `text`, of the first `maxElements` where
- * there are more: the rest is checked and left out. With `uncounted` the array itself does not count as
- * depth. Throws `INVALID_JSON`.
+ * The raw texts of the elements of the single JSON array in `text`, at most `maxElements`: the rest
+ * is checked and left out. With `uncounted` the array itself does not count as depth. Throws
+ * `INVALID_JSON`.
  */
 export function scanArray(text: string, maxElements = Infinity, uncounted = false): string[] {
   const elements: string[] = []
@@ -112,7 +110,7 @@ export function decodeString(raw: string): string {
   return Buffer.from(JSON.parse(raw) as string, 'utf8').toString('utf8')
 }
 
-/** The index behind the value that starts at `at`, inside `depth` arrays and objects. */
+/** The index after the value that starts at `at`, inside `depth` arrays and objects. */
 function scanValue(text: string, at: number, depth: number): number {
   const code = text.charCodeAt(at)
   switch (code) {
@@ -154,7 +152,7 @@ function scanString(text: string, from: number): number {
     const code = text.charCodeAt(at)
     if (code === quote) return at + 1
     if (code === backslash) at = scanEscape(text, at + 1)
-    // Behind the end the code is NaN, which is not >= either.
+    // Past the end the code is NaN, which is not >= either.
     else if (code >= 0x20) at++
     else throw unexpected(text, at)
   }
@@ -178,7 +176,7 @@ function scanEscape(text: string, at: number): number {
 function scanNumber(text: string, from: number): number {
   let at = from
   if (text.charCodeAt(at) === minus) at++
-  // No digit may follow a leading zero; the caller then meets it where it wants a comma.
+  // No digit may follow a leading zero; the caller then finds it where it expects a comma.
   at = text.charCodeAt(at) === zero ? at + 1 : scanDigits(text, at)
   if (text.charCodeAt(at) === dot) at = scanDigits(text, at + 1)
   if ((text.charCodeAt(at) | 0x20) === 0x65) {

@@ -4,17 +4,17 @@ const lf = 0x0a
 const cr = 0x0d
 const nothing = Buffer.alloc(0)
 
-/** The longest line a decoder takes unless told otherwise: 64 MiB, its end not counted. */
+/** Default of a decoder's longest line: 64 MiB, without its end. */
 export const defaultMaxLineBytes = 64 * 1024 * 1024
 
 /**
- * Cuts a stream of bytes into lines that end with CRLF or LF. Push a chunk, then call `next`
- * until it gives nothing. A line that lies within one chunk is a view of that chunk; one that
- * spans chunks is copied once into a buffer that doubles, so that a peer which sends byte by
- * byte costs neither quadratic time nor an object per byte.
+ * Cuts a stream of bytes into lines that end with CRLF or LF. Push a chunk, then call `next` until
+ * it returns nothing. A line within one chunk is a view of it; one that spans chunks is copied once
+ * into a buffer that doubles, so that a peer that sends byte by byte costs neither quadratic time
+ * nor an object per byte.
  */
 export class LineDecoder {
-  /** The longest line, in bytes, its end not counted. May be raised once a peer is trusted. */
+  /** The longest line, in bytes, without its end. May be raised once a peer is trusted. */
   maxLineBytes: number
 
   #chunk: Buffer = nothing
@@ -30,7 +30,7 @@ export class LineDecoder {
     this.maxLineBytes = options.maxLineBytes ?? defaultMaxLineBytes
   }
 
-  /** Bytes of memory that hold the line that has half arrived. */
+  /** Bytes of memory held for the half-arrived line. */
   get keptBytes(): number {
     return this.#partial.length
   }
@@ -42,7 +42,7 @@ export class LineDecoder {
   }
 
   /**
-   * The next whole line without its end, or nothing while it is incomplete. Throws
+   * The next complete line without its end, or nothing while it is incomplete. Throws
    * `LINE_TOO_LONG` as soon as a line cannot fit, and from then on.
    */
   next(): Buffer | undefined {
@@ -98,7 +98,7 @@ export class LineDecoder {
 
   #keep(chunk: Buffer, from: number, end: number): void {
     const needed = this.#partialBytes + end - from
-    // One byte more than the longest line may be the CR of its end.
+    // One byte beyond the longest line may be the CR of its end.
     const longest = this.maxLineBytes + 1
     if (needed > longest) throw this.#fail()
     if (needed > this.#partial.length) {

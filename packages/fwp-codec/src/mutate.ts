@@ -13,7 +13,7 @@ export interface Mutate {
 export type MutateOperation = 'clear' | 'kill' | 'discard' | 'requeue'
 export type MutateTarget = 'scheduled' | 'retries' | 'dead'
 
-/** Which jobs: all without a filter, and by jid regardless of the others where jids are given. */
+/** Selects jobs: all without a filter, or by jid alone if jids are given. */
 export type MutateFilter =
   | { readonly kind: 'all' }
   | { readonly kind: 'jids'; /** At most 100000. */ readonly jids: readonly string[] }
@@ -30,7 +30,7 @@ const operations: ReadonlySet<string> = new Set(['clear', 'kill', 'discard', 're
 const targets: ReadonlySet<string> = new Set(['scheduled', 'retries', 'dead'])
 
 /**
- * The argument of MUTATE. `clear` has no filter. Throws `INVALID_MUTATE`, then
+ * Parses the argument of MUTATE. `clear` has no filter. Throws `INVALID_MUTATE`, then
  * `UNKNOWN_MUTATE_OPERATION`, then `UNKNOWN_MUTATE_TARGET`.
  */
 export function parseMutate(argument: Buffer): Mutate {

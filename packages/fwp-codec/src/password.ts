@@ -1,10 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 
 /**
- * The hash that stands for a password in HELLO: SHA-256 of password and salt, hashed again until
- * `iterations` hashes are done, in lower-case hexadecimal. A thousand take about a millisecond,
- * so a server that keeps one challenge does well to keep its hash too. Throws a RangeError below
- * one iteration.
+ * The hash for a password in HELLO: SHA-256 of password and salt, hashed again until `iterations`
+ * hashes are done, in lower-case hexadecimal. A thousand take about a millisecond, so a server with
+ * a fixed challenge should cache its hash. Throws a RangeError below one iteration.
  */
 export function hashPassword(password: string, salt: string, iterations: number): string {
   if (!Number.isInteger(iterations) || iterations < 1) {
@@ -25,7 +24,7 @@ export function verifyPassword(
   return isSameHash(pwdhash, hashPassword(password, salt, iterations))
 }
 
-/** Compares a hash with the right one in constant time, whatever the length of either. */
+/** Compares two hashes in constant time, whatever their lengths. */
 export function isSameHash(pwdhash: string | undefined, expected: string): boolean {
   const given = hash('sha256', pwdhash ?? '', 'buffer')
   return timingSafeEqual(given, hash('sha256', expected, 'buffer')) && pwdhash !== undefined

@@ -1,25 +1,25 @@
-/** How a route wants a function's payload turned into Faktory arguments. */
+/** Translation of a function's payload into Faktory arguments. */
 export type PayloadRule = 'auto' | 'string' | 'json' | 'base64'
 
-/** Faktory arguments: the JSON text of the array, and how its one string is encoded, if at all. */
+/** Faktory arguments: the JSON text of the array, and the encoding of its one string, if any. */
 export interface FaktoryArgs {
   readonly args: string
   readonly encoding?: 'base64'
 }
 
 /**
- * How deep arguments may nest, the array of them counted: a Faktory job may nest 512 deep, itself counted. What is
- * deeper is text to Faktory workers, for none of them could push it.
+ * Deepest nesting of arguments, their array included: a whole Faktory job may nest 512 deep. Deeper
+ * JSON is text to Faktory workers, since none could push it.
  */
 export const maxArgsDepth = 511
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The arguments that a Faktory worker is shown for a stored payload. By the rule `auto` a JSON array
- * is the arguments, a JSON object is the one argument, other text is one string, and bytes that are
- * no UTF-8 are one base64 string. JSON is carried as text, so no number or key order changes. JSON that is too deep,
- * see {@link maxArgsDepth}, is text.
+ * The arguments for a Faktory worker of a stored payload. Rule `auto`: a JSON array is the
+ * arguments, a JSON object the one argument, other text one string, and bytes that are not UTF-8
+ * one base64 string. JSON is carried as text, so no number or key order changes. JSON deeper than
+ * {@link maxArgsDepth} is text.
  */
 export function argsOfInput(input: Uint8Array, rule: PayloadRule = 'auto'): FaktoryArgs {
   if (rule === 'base64') return base64Args(input)
@@ -36,9 +36,9 @@ export function argsOfInput(input: Uint8Array, rule: PayloadRule = 'auto'): Fakt
 
 /**
  * The stored payload for the arguments of a Faktory job, the inverse of {@link argsOfInput}: one
- * string that would come back as that string is stored as it is, one object (by the rule `json` one
- * value of any kind) as its JSON, anything else as the JSON of the whole array. `args` must be the text
- * of a JSON array.
+ * string that would come back as that string is stored unchanged, one object (with rule `json` any
+ * one value) as its JSON, anything else as the JSON of the whole array. `args` must be the text of
+ * a JSON array.
  */
 export function inputOfArgs(args: string, rule: PayloadRule = 'auto'): Buffer {
   const inner = args.trim().slice(1, -1).trim()
@@ -101,7 +101,7 @@ function isArgument(text: string): boolean {
   return isJson(text) && !isDeeper(text, maxArgsDepth - 1)
 }
 
-/** True where JSON nests deeper than the given number of arrays and objects. */
+/** True if JSON nests deeper than this many arrays and objects. */
 function isDeeper(json: string, most: number): boolean {
   // Each has two ends.
   if (json.length <= 2 * most) return false
@@ -125,7 +125,7 @@ function isDeeper(json: string, most: number): boolean {
   return false
 }
 
-/** Where the string that begins at `from` ends. */
+/** The end of the string that begins at `from`. */
 function stringEnd(json: string, from: number): number {
   for (let end = json.indexOf('"', from + 1); ; end = json.indexOf('"', end + 1)) {
     let slashes = 0

@@ -1,9 +1,9 @@
 import { FwpError } from './errors.ts'
 import { decodeString, scanArray } from './json-scan.ts'
 
-/*
- * Typed readers for one raw JSON value. `null` and a missing value are the same: undefined.
- * Any other type than the wanted one is INVALID_JSON, naming the field.
+/**
+ * Typed readers for one raw JSON value. `null` and a missing value are both undefined. Any other
+ * type than the wanted one is INVALID_JSON, naming the field.
  */
 
 /** A string, unescaped. */
@@ -13,7 +13,7 @@ export function readString(name: string, raw: string | undefined): string | unde
   return decodeString(raw)
 }
 
-/** An integer written with digits alone (no fraction, no exponent) that a double can hold. */
+/** An integer written with digits only (no fraction, no exponent) that a double can hold. */
 export function readInteger(name: string, raw: string | undefined): number | undefined {
   if (raw === undefined || raw === 'null') return undefined
   for (let at = raw.startsWith('-') ? 1 : 0; at < raw.length; at++) {
@@ -22,7 +22,7 @@ export function readInteger(name: string, raw: string | undefined): number | und
   }
   const value = Number(raw)
   if (!Number.isSafeInteger(value)) throw wrongType(name, 'an integer')
-  // -0 is 0.
+  // Turns -0 into 0.
   return value + 0
 }
 
@@ -51,7 +51,7 @@ export function readArray(name: string, raw: string | undefined): string | undef
   return raw
 }
 
-/** The error of a value whose type is not the wanted one. */
+/** The error of a value with another type than the wanted one. */
 export function wrongType(name: string, wanted: string): FwpError {
   return new FwpError('INVALID_JSON', `invalid JSON: ${name} must be ${wanted}`)
 }

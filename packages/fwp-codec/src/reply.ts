@@ -14,7 +14,7 @@ export function error(text: string, kind = 'ERR'): Buffer {
   return Buffer.from(`-${kind} ${oneLine(text)}\r\n`)
 }
 
-/** A bulk string, `$<bytes>`, the body, CRLF; `NULL_BULK` for null. */
+/** A bulk string, `$<bytes>`, the body, CRLF; {@link nullBulk} for null. */
 export function bulk(body: string | Buffer | null): Buffer {
   if (body === null) return nullBulk
   const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length

@@ -1,13 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 import { FwpError } from './errors.ts'
 
-/** The most bytes of a peer's input that an error text repeats. */
+/** Most bytes of a peer's input that an error text repeats. */
 const maxEchoBytes = 1024
 
-/** A line longer than this is worth a copy, lest a kept jid keep the whole line alive. */
+/**
+ * A line longer than this is worth a copy, so that a kept jid does not keep the whole line alive.
+ */
 const longText = 1024
 
-/** The text of a JSON argument. Throws `INVALID_JSON` where the bytes are no UTF-8. */
+/** The text of a JSON argument. Throws `INVALID_JSON` if the bytes are not UTF-8. */
 export function decodeText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new FwpError('INVALID_JSON', 'invalid JSON: not valid UTF-8')
   return bytes.toString('utf8')
@@ -16,7 +18,7 @@ export function decodeText(bytes: Buffer): string {
 /** The first `maxBytes` bytes of a text, never half a character. */
 export function cutBytes(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text
-  // One character is at least one byte: what lies behind `maxBytes` characters cannot count.
+  // A character takes at least one byte: characters after `maxBytes` cannot count.
   const bytes = Buffer.from(text.slice(0, maxBytes + 1), 'utf8')
   if (bytes.length <= maxBytes) return bytes.toString('utf8')
   let end = maxBytes

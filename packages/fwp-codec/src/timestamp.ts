@@ -8,9 +8,9 @@ const dash = 0x2d
 const colon = 0x3a
 
 /**
- * An RFC 3339 timestamp (`2026-01-02T03:04:05.123456789+02:00`) as Unix milliseconds; what is
- * below a millisecond is dropped towards the past. `T` and `Z` in capitals, the zone is
- * mandatory, no leap second. Undefined for any other text.
+ * Parses an RFC 3339 timestamp (`2026-01-02T03:04:05.123456789+02:00`) to Unix milliseconds,
+ * rounded down. `T` and `Z` in capitals, the zone is mandatory, no leap second. Undefined for any
+ * other text.
  */
 export function parseRfc3339(text: string): number | undefined {
   const year = digits(text, 0, 4)
@@ -42,8 +42,8 @@ export function parseRfc3339(text: string): number | undefined {
 }
 
 /**
- * Unix milliseconds as a UTC timestamp with as many digits of the second as are needed, six at
- * most (a double holds no more): `2026-01-02T03:04:05.123456Z`. Throws a RangeError outside the
+ * Formats Unix milliseconds as a UTC timestamp with up to six digits of the second, as many as
+ * needed (a double holds no more): `2026-01-02T03:04:05.123456Z`. Throws a RangeError outside the
  * years 0 to 9999.
  */
 export function formatRfc3339(ms: number): string {

@@ -4,7 +4,7 @@ import { readInteger, readString, readStrings } from './raw-values.ts'
 import { cutBytes, decodeText, echo } from './text.ts'
 import { parseRfc3339 } from './timestamp.ts'
 
-/** The error of each verb whose argument is a JSON object: its code, its text, and if it repeats the argument. */
+/** Errors of verbs with a JSON object as argument: code, text, and if it repeats the argument. */
 const failures = {
   ACK: { code: 'INVALID_ACK', text: 'invalid ACK', echoes: true },
   BEAT: { code: 'INVALID_BEAT', text: 'invalid BEAT', echoes: true },
@@ -13,9 +13,8 @@ const failures = {
 } as const
 
 /**
- * Reads the JSON object that is a command's argument. Whatever is wrong with it (`read` may throw
- * INVALID_JSON too) becomes the one error that the command has for it: `text`, and behind it the
- * argument where `echoes` says so.
+ * Reads the JSON object that is a command's argument. Any fault (`read` may throw INVALID_JSON too)
+ * becomes the command's one error: `text`, followed by the argument if `echoes`.
  */
 export function readArgument<Result>(
   argument: Buffer,
@@ -31,7 +30,7 @@ export function readArgument<Result>(
   }
 }
 
-/** Refuses an argument for a reason of its own, to be thrown inside `readArgument`. */
+/** A refusal with a reason of its own, to throw inside `readArgument`. */
 export function refused(reason: string): FwpError {
   return new FwpError('INVALID_JSON', `invalid JSON: ${reason}`)
 }
@@ -39,7 +38,7 @@ export function refused(reason: string): FwpError {
 /** `ACK {"jid": "...", "result": any}` */
 export interface Ack {
   readonly jid: string
-  /** The raw JSON text of `result`; undefined where it is missing or null. */
+  /** Raw JSON text of `result`; undefined if missing or null. */
   readonly result?: string
 }
 
@@ -80,9 +79,9 @@ export function parseBeat(argument: Buffer): Beat {
 /** `FAIL {"jid", "errtype", "message", "backtrace": [...]}`, cut to what is kept. */
 export interface Fail {
   readonly jid: string
-  /** At most 100 bytes; `unknown` where blank. */
+  /** At most 100 bytes; `unknown` if blank. */
   readonly errtype: string
-  /** At most 1000 bytes; `unknown` where blank. */
+  /** At most 1000 bytes; `unknown` if blank. */
   readonly message: string
   /** At most 50 lines. */
   readonly backtrace: readonly string[]
@@ -92,7 +91,7 @@ const maxErrtypeBytes = 100
 const maxMessageBytes = 1000
 const maxBacktraceLines = 50
 
-/** The argument of FAIL. Throws `INVALID_FAIL`, or `MISSING_JID` where that alone is wrong. */
+/** Parses the argument of FAIL. Throws `INVALID_FAIL`, or `MISSING_JID` if that alone is wrong. */
 export function parseFail(argument: Buffer): Fail {
   return readArgument(argument, failures.FAIL, (fields) => {
     const jid = readString('jid', fields.get('jid')) ?? ''
@@ -109,7 +108,7 @@ export function parseFail(argument: Buffer): Fail {
   })
 }
 
-/** The most queue names that one command may carry. */
+/** Most queue names in one command. */
 const maxQueues = 1000
 
 /** The words of `text` from `from` on, without repeats. Throws `TOO_MANY_QUEUES`. */
@@ -131,9 +130,9 @@ export function readQueueNames(text: string, from = 0): string[] {
 }
 
 /**
- * The argument of `FETCH queue...`: the names in order, each once; `default` where there is
- * none. A name that no queue can have is kept: it is a queue with no jobs. Throws
- * `TOO_MANY_QUEUES` above 1000.
+ * Parses the argument of `FETCH queue...`: the names in order, each once; `default` if there is
+ * none. A name that no queue can have is kept, as a queue without jobs. Throws `TOO_MANY_QUEUES`
+ * above 1000.
  */
 export function parseFetch(argument: Buffer): string[] {
   const names = readQueueNames(argument.toString('utf8'))
@@ -152,7 +151,7 @@ export type QueueCommand =
 const maxWordBytes = 64
 
 /**
- * The argument of QUEUE; the sub-command's case does not count. Throws `UNKNOWN_QUEUE_COMMAND`,
+ * Parses the argument of QUEUE; the sub-command may be in any case. Throws `UNKNOWN_QUEUE_COMMAND`,
  * `NO_WILDCARD`, `MISSING_QUEUE`, `TOO_MANY_QUEUES`.
  */
 export function parseQueueCommand(argument: Buffer): QueueCommand {
@@ -195,14 +194,14 @@ export type Track =
       readonly jid: string
       /** 0 to 100. */
       readonly percent?: number
-      /** At most 1000 bytes; more is cut. */
+      /** At most 1000 bytes; longer text is cut. */
       readonly desc?: string
-      /** Until when the job is to stay reserved, in Unix milliseconds. */
+      /** Extends the lease until then, Unix milliseconds. */
       readonly reserveUntilMs?: number
     }
 
 const maxDescBytes = 1_000
-/** The argument of TRACK; the sub-command's case does not count. Throws `INVALID_TRACK`. */
+/** Parses the argument of TRACK; the sub-command may be in any case. Throws `INVALID_TRACK`. */
 export function parseTrack(argument: Buffer): Track {
   const subcommand = argument.toString('latin1', 0, 4).toUpperCase()
   const rest = argument.subarray(4)

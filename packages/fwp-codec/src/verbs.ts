@@ -1,4 +1,4 @@
-/** The verbs, as they stand on the wire: case counts. */
+/** The verbs on the wire: case matters. */
 const verbs = [
   'HELLO',
   'END',
@@ -42,7 +42,7 @@ export function parseCommand(line: Buffer): Command {
   return { verb: 'UNKNOWN', word: line.toString('utf8', 0, end) }
 }
 
-/** Where the first word ends, looking no further than the longest word that is repeated. */
+/** End of the first word, searched no further than an error repeats. */
 function wordEnd(line: Buffer): number {
   const last = Math.min(line.length, maxWordBytes)
   for (let at = 0; at < last; at++) if (line[at] === space) return at

@@ -1,6 +1,6 @@
 import { adminReplies, formatInvalidArguments, formatUnknownCommand } from './admin-replies.ts'
 
-/** A `maxqueue` limit for jobs of each priority; 0 is no limit. */
+/** Limits of `maxqueue` by priority; 0 is no limit. */
 export interface MaxQueueSizes {
   readonly high: number
   readonly normal: number
@@ -28,10 +28,10 @@ export type PlainCommand =
   | 'show jobs'
   | 'show unique jobs'
 
-/** Reads the words behind a command; `typed` is the command as the peer spelt it, for the reply. */
+/** Parses the words after a command; `typed`: the command as spelt, for the reply. */
 type ArgumentReader = (args: readonly string[], typed: string) => AdminCommand
 
-/** The commands by their first word. */
+/** Commands by their first word. */
 const commands = new Map<string, ArgumentReader>([
   ['version', plain('version')],
   ['verbose', plain('verbose')],
@@ -48,12 +48,11 @@ const commands = new Map<string, ArgumentReader>([
 ])
 
 /**
- * Reads a line of the text protocol. Never throws: an unknown line is a command `error` with
- * the reply to send.
+ * Reads a line of the text protocol. Never throws: an unknown line is a command `error` with the
+ * reply.
  *
- * Words are separated by spaces (a tab is part of a word), commands are read in any case, and a NUL
- * ends
- * the line. Arguments beyond those of a plain command are ignored.
+ * Words are separated by spaces (a tab is part of a word), commands may be in any case, and a NUL
+ * ends the line. Arguments beyond those of a plain command are ignored.
  */
 export function parseAdminLine(line: string): AdminCommand {
   const nul = line.indexOf('\0')
@@ -69,7 +68,7 @@ function plain(command: PlainCommand): ArgumentReader {
   return () => ({ command })
 }
 
-/** `show jobs` or `show unique jobs`, and nothing behind. */
+/** `show jobs` or `show unique jobs`, without further words. */
 function readShow(args: readonly string[], typed: string): AdminCommand {
   if (args.length === 0) return error(formatUnknownCommand(typed))
   const what = args.join(' ').toLowerCase()
@@ -78,7 +77,7 @@ function readShow(args: readonly string[], typed: string): AdminCommand {
   return error(adminReplies.unknownShowArguments)
 }
 
-/** `cancel job HANDLE`, and nothing behind. */
+/** `cancel job HANDLE`, without further words. */
 function readCancel(args: readonly string[], typed: string): AdminCommand {
   const [what, handle] = args
   if (what === undefined || handle === undefined) return error(formatUnknownCommand(typed))
@@ -86,7 +85,7 @@ function readCancel(args: readonly string[], typed: string): AdminCommand {
   return { command: 'cancel job', handle }
 }
 
-/** `maxqueue FUNCTION [SIZE | HIGH NORMAL LOW]`; two sizes are as good as none. */
+/** `maxqueue FUNCTION [SIZE | HIGH NORMAL LOW]`; two sizes count as none. */
 function readMaxQueue(args: readonly string[], typed: string): AdminCommand {
   const [name, first, second, third] = args
   if (name === undefined) return error(formatInvalidArguments(typed))
@@ -105,7 +104,7 @@ function readMaxQueue(args: readonly string[], typed: string): AdminCommand {
   }
 }
 
-/** `create function NAME` or `drop function NAME`, and nothing behind. */
+/** `create function NAME` or `drop function NAME`, without further words. */
 function functionCommand(command: 'create function' | 'drop function'): ArgumentReader {
   return (args, typed) => {
     const [what, name] = args
@@ -124,7 +123,7 @@ function readShutdown(args: readonly string[], typed: string): AdminCommand {
   return error(formatInvalidArguments(typed))
 }
 
-/** Leading digits count; nothing, no number, zero and negative are all 0, no limit. */
+/** Leading digits count; anything else, zero and negative numbers are 0, no limit. */
 function queueSize(text = ''): number {
   const size = Number.parseInt(text, 10)
   return size > 0 ? Math.min(size, Number.MAX_SAFE_INTEGER) : 0

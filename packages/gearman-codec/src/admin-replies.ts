@@ -8,12 +8,12 @@ export const adminReplies = {
   unknownError: 'ERR UNKNOWN_ERROR\r\n',
 } as const
 
-/** Reply to a line whose command is not known; `command` is the word as it was typed. */
+/** Reply to an unknown command; `command` as typed. */
 export function formatUnknownCommand(command: string): string {
   return `ERR UNKNOWN_COMMAND Unknown+server+command${command}\r\n`
 }
 
-/** Reply to a command that lacks arguments; `command` is the word as it was typed. */
+/** Reply to a command that lacks arguments; `command` as typed. */
 export function formatInvalidArguments(command: string): string {
   return `ERR INVALID_ARGUMENTS An+incomplete+set+of+arguments+was+sent+to+this+command+${command}\r\n`
 }
@@ -91,9 +91,9 @@ export function formatWorkers(rows: Iterable<WorkerRow>): string {
 /** One job in the reply to `show jobs`. */
 export interface JobRow {
   readonly handle: string
-  /** How often a worker was lost with it. */
+  /** Workers lost with the job. */
   readonly retries: number
-  /** The job will not run: those who wanted it have gone. */
+  /** The job will not run: all its clients have left. */
   readonly ignored: boolean
   /** The job waits for a worker. */
   readonly queued: boolean
@@ -118,7 +118,7 @@ function list<Row>(rows: Iterable<Row>, format: (row: Row) => string): string {
   return `${text}.\n`
 }
 
-/** A name from a peer must not end a column or a line. */
+/** A peer's name must not end a column or a line. */
 function word(name: string): string {
   return name.replace(/\p{Cc}/gu, '?')
 }

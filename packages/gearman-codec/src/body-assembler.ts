@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer'
 
-/** Bytes reserved at a time: what a peer can make us hold beyond what it has sent. */
+/** Bytes allocated at a time: the most that a peer can make the decoder hold beyond its bytes. */
 const segmentBytes = 64 * 1024
 
 const nothing = Buffer.alloc(0)
 
 /**
- * Collects the data part of a packet that came in pieces. Each byte is copied at most twice however small
- * the pieces are, and memory follows what has arrived, not what the header promised.
+ * Collects the data of a packet that came in pieces. Each byte is copied at most twice, however
+ * small the pieces, and memory follows the received bytes, not the header's promise.
  */
 export class BodyAssembler {
   readonly #full: Buffer[] = []
@@ -21,17 +21,17 @@ export class BodyAssembler {
     this.#missing = totalBytes
   }
 
-  /** Bytes that are still to come. */
+  /** Bytes still to come. */
   get missing(): number {
     return this.#missing
   }
 
-  /** Bytes of memory that it holds. */
+  /** Bytes of memory held. */
   get keptBytes(): number {
     return this.#full.length * segmentBytes + this.#segment.length
   }
 
-  /** Takes what it needs of `source` from `start` on; returns how many bytes it took. */
+  /** Takes the bytes it needs from `source`, starting at `start`; returns their number. */
   write(source: Buffer, start: number): number {
     const end = Math.min(source.length, start + this.#missing)
     for (let at = start; at < end;) {
@@ -44,7 +44,7 @@ export class BodyAssembler {
     return end - start
   }
 
-  /** The whole data part; call it once, when nothing is missing. */
+  /** The complete data; call it once, when nothing is missing. */
   finish(): Buffer {
     if (this.#full.length === 0) return this.#segment
     this.#full.push(this.#segment)

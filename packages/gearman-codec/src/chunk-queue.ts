@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer'
 
-/** Consumed entries that may stand at the front before they are cut off. */
+/** Consumed entries allowed at the front before they are removed. */
 const slack = 1024
 
 /** Chunks that were pushed faster than they were read: first in, first out, in constant time. */

@@ -10,9 +10,9 @@ import { splitArguments } from './split-arguments.ts'
 
 /** Bounds of what a decoder accepts. */
 export interface DecoderOptions {
-  /** Largest data part of a packet, in bytes: the length that its header states. Default 64 MiB. */
+  /** Largest data part of a packet, by its header, in bytes. Default 64 MiB. */
   readonly maxPacketBytes?: number
-  /** Longest text line in bytes, its line end counted. Default 8192. */
+  /** Longest text line in bytes, line end included. Default 8192. */
   readonly maxLineBytes?: number
 }
 
@@ -20,7 +20,7 @@ const lf = 0x0a
 const cr = 0x0d
 const nothing = Buffer.alloc(0)
 
-/** A packet whose header is known and whose data part is on its way. */
+/** A packet with a known header whose data is still coming. */
 interface OpenPacket {
   readonly magic: Magic
   readonly type: KnownPacketType
@@ -28,11 +28,11 @@ interface OpenPacket {
 }
 
 /**
- * Turns the bytes of one connection into packets and text lines, however they are cut into chunks.
+ * Turns the bytes of a connection into packets and text lines, however they are cut into chunks.
  *
- * At each message boundary a NUL starts a binary packet and any other byte a text line, so both may mix.
- * Packets that lie whole in one chunk are decoded in place; only a packet that is cut is copied.
- * Both magics are decoded: what to say to a peer that sends the wrong one is the caller's business.
+ * At each message boundary a NUL starts a binary packet and any other byte a text line, so both may
+ * mix. Packets within one chunk are decoded in place; only a cut packet is copied. Both magics are
+ * decoded: the caller decides what to answer to the wrong one.
  */
 export class Decoder {
   readonly #maxPacketBytes: number
@@ -47,20 +47,20 @@ export class Decoder {
   #lineBytes = 0
   #failure: GearmanCodecError | undefined
 
-  /** @throws GearmanCodecError INVALID_OPTION for a limit that is no positive whole number. */
+  /** @throws GearmanCodecError INVALID_OPTION for a limit that is not a positive whole number. */
   constructor(options: DecoderOptions = {}) {
     this.#maxPacketBytes = positive(options.maxPacketBytes ?? defaultMaxPacketBytes)
     this.#maxLineBytes = positive(options.maxLineBytes ?? defaultMaxLineBytes)
   }
 
-  /** Bytes of memory that hold the message that has half arrived. */
+  /** Bytes of memory held for the half-arrived message. */
   get keptBytes(): number {
     return (this.#packet?.body.keptBytes ?? 0) + this.#line.length
   }
 
   /**
-   * Adds received bytes. The chunk is not copied and must not be written to afterwards. Call `next()`
-   * until it has nothing more before pushing again, so that no more than one chunk waits.
+   * Adds received bytes. The chunk is not copied and must not change afterwards. Call `next()`
+   * until it has nothing more before the next push, so that at most one chunk waits.
    */
   push(chunk: Buffer): void {
     if (chunk.length === 0 || this.#failure !== undefined) return
@@ -76,7 +76,7 @@ export class Decoder {
    * The next message, or `undefined` while it is incomplete.
    *
    * @throws GearmanCodecError BAD_MAGIC, UNKNOWN_COMMAND, MALFORMED_ARGUMENTS, PACKET_TOO_LARGE or
-   * LINE_TOO_LONG. The place of the next message is then unknown: every later call throws the same error.
+   * LINE_TOO_LONG. The next message cannot be found then: every later call throws the same error.
    */
   next(): Packet | TextLine | undefined {
     if (this.#failure !== undefined) throw this.#failure
@@ -116,7 +116,7 @@ export class Decoder {
     return this.#openPacket(this.#header, 0)
   }
 
-  /** Judges a header before a byte of its data is kept; the data starts at the current offset. */
+  /** Checks a header before any of its data is kept; the data starts at the current offset. */
   #openPacket(header: Buffer, at: number): Packet | undefined {
     const word = header.readUInt32BE(at)
     if (word !== magicReq && word !== magicRes) {
@@ -197,7 +197,7 @@ export class Decoder {
   }
 }
 
-/** The line `bytes[start, end)`, of which the last byte is a line feed. */
+/** The line `bytes[start, end)`, whose last byte is a line feed. */
 function textLine(bytes: Buffer, start: number, end: number): TextLine {
   let stop = end - 1
   if (stop > start && bytes[stop - 1] === cr) stop--

@@ -9,12 +9,12 @@ import {
 import { type Argument, measurePacket, writePacket } from './write-packet.ts'
 
 /**
- * One packet as bytes, in a single allocation. Text is encoded as UTF-8.
+ * Encodes one packet, in a single allocation. Text becomes UTF-8.
  *
- * The direction is not checked, so that tests and proxies can say anything that can be said.
+ * The direction is not checked, so that tests and proxies can send anything.
  *
- * @throws GearmanCodecError WRONG_ARGUMENT_COUNT, NUL_IN_ARGUMENT (only a last argument that is a blob may
- * contain NULs) or PACKET_TOO_LARGE (data of 4 GiB or more).
+ * @throws GearmanCodecError WRONG_ARGUMENT_COUNT, NUL_IN_ARGUMENT (only a last argument that is a
+ * blob may contain NULs) or PACKET_TOO_LARGE (data of 4 GiB or more).
  */
 export function encode(magic: Magic, name: PacketName, args: readonly Argument[] = []): Buffer {
   const type = packetType(name)
@@ -24,12 +24,12 @@ export function encode(magic: Magic, name: PacketName, args: readonly Argument[]
   return out
 }
 
-/** One packet from a client or worker to the server. Errors as of {@link encode}. */
+/** One packet from a client or worker to the server. Errors as for {@link encode}. */
 export function encodeRequest(name: RequestName, ...args: readonly Argument[]): Buffer {
   return encode('REQ', name, args)
 }
 
-/** One packet from the server to a client or worker. Errors as of {@link encode}. */
+/** One packet from the server to a client or worker. Errors as for {@link encode}. */
 export function encodeResponse(name: ResponseName, ...args: readonly Argument[]): Buffer {
   return encode('RES', name, args)
 }

@@ -1,6 +1,6 @@
-/** The catalogue of errors, each with the side on which it arises. */
+/** The catalogue of errors, each with the side that throws it. */
 export const codecErrorCodes = {
-  /** The first byte was NUL, the first four were neither `\0REQ` nor `\0RES`. */
+  /** The first byte was NUL, but the first four neither `\0REQ` nor `\0RES`. */
   BAD_MAGIC: 'decode',
   /** A packet type of 0 or beyond the last one. */
   UNKNOWN_COMMAND: 'decode',
@@ -14,11 +14,11 @@ export const codecErrorCodes = {
   WRONG_ARGUMENT_COUNT: 'encode',
   /** A NUL in an argument that a NUL would end. */
   NUL_IN_ARGUMENT: 'encode',
-  /** A decoder option that is no positive whole number. */
+  /** A decoder option that is not a positive whole number. */
   INVALID_OPTION: 'setup',
 } as const
 
-/** Code of a {@link GearmanCodecError}; stable, fit for metrics and tests. */
+/** Code of a {@link GearmanCodecError}; stable, so fit for metrics and tests. */
 export type CodecErrorCode = keyof typeof codecErrorCodes
 
 /** The only error that this package throws. */

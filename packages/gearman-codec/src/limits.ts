@@ -1,4 +1,4 @@
-/** Bytes of the header that starts each binary packet: magic, type and length, four bytes each. */
+/** Bytes of a binary packet's header: magic, type and length, four bytes each. */
 export const packetHeaderBytes = 12
 
 /** Longest unique id, and longest reducer, in bytes without a terminator. */
@@ -7,7 +7,7 @@ export const maxUniqueBytes = 64
 /** Longest function name in bytes that client libraries send. */
 export const maxFunctionBytes = 511
 
-/** Bytes of a SET_CLIENT_ID that are kept; the rest is cut off. */
+/** Bytes kept of a SET_CLIENT_ID; the rest is cut off. */
 export const maxClientIdBytes = 127
 
 /** Largest data part that a length field can state, in bytes. */

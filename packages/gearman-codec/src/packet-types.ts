@@ -6,17 +6,17 @@ export interface PacketType {
   /** Number on the wire, 1 to 42. */
   readonly code: number
   readonly name: string
-  /** The directions in which the packet may travel; none for the number that has no meaning. */
+  /** Directions of the packet; none for the unused number. */
   readonly magics: readonly Magic[]
-  /** Names of the arguments in wire order; on the wire a NUL stands between each two. */
+  /** Names of the arguments in wire order; a NUL separates them. */
   readonly args: readonly string[]
-  /** The last argument is opaque: it takes the rest of the packet, NUL bytes included. */
+  /** True if the last argument is opaque: it takes the rest of the packet, NUL bytes included. */
   readonly blob: boolean
 }
 
 /**
- * All packet types, in the order of their codes. Argument counts, `PacketName` and the look-up tables of
- * decoder and encoder come from here. Code 5 means nothing, yet a server must be able to refuse it by name.
+ * All packet types, by code. Argument counts, `PacketName` and the look-up tables of decoder and
+ * encoder derive from it. Code 5 is unused, but a server must be able to refuse it by name.
  */
 export const packetTypes = [
   { code: 1, name: 'CAN_DO', magics: ['REQ'], args: ['function'], blob: false },

@@ -6,8 +6,8 @@ export interface Packet {
   readonly magic: Magic
   readonly name: PacketName
   /**
-   * The arguments, as many as `packetTypes` names. They are views of the received bytes: copy one that is
-   * to be kept for long, since a view holds the whole chunk in memory.
+   * The arguments, as many as `packetTypes` names. They are views of the received bytes: copy one
+   * to keep it, since a view holds its whole chunk in memory.
    */
   readonly args: readonly Buffer[]
 }

@@ -6,11 +6,11 @@ const noArguments: readonly Buffer[] = Object.freeze([])
 /**
  * Cuts the data part `body[start, end)` into the arguments of a packet type, without copying.
  *
- * A last argument that is no blob ends at its first NUL if it has one: some peers terminate the last
- * argument too. Data behind a packet without arguments is passed over. A work packet may leave out its
- * last argument with the NUL before it, which is then empty: Perl's worker does so with an empty result.
+ * A last argument that is no blob ends at its first NUL, if any: some peers terminate it. Data
+ * after a packet without arguments is ignored. A work packet may omit its last argument and the NUL
+ * before it, which then counts as empty: Perl's worker does so for an empty result.
  *
- * @returns `undefined` when the data ends before its arguments do.
+ * @returns `undefined` if the data ends before its arguments do.
  */
 export function splitArguments(
   type: PacketType,

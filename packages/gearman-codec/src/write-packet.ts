@@ -7,7 +7,7 @@ import type { KnownPacketType, Magic } from './packet-types.ts'
 /** Bytes as they are, or text that goes out as UTF-8. */
 export type Argument = Uint8Array | string
 
-/** Up to this many characters a loop beats the call into native code. */
+/** Up to this many characters a loop is faster than a call into native code. */
 const shortText = 48
 
 /**

@@ -1,9 +1,9 @@
-/** The places of a job's id that a GearMonkey client or worker uses. */
+/** Places of a job's id that a GearMonkey client or worker uses. */
 export type Place = 'high' | 'normal' | 'low' | 'scheduled'
 
 /**
- * Key names of the GearMonkey text. In a cluster its braces are written as they stand, which makes a
- * function's name the hash tag of all its keys.
+ * Key names of the GearMonkey text. In a cluster its braces are kept, which makes a function's name
+ * the hash tag of all its keys.
  */
 export class Keys {
   readonly open: '' | '{'

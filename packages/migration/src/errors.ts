@@ -6,7 +6,7 @@ export type MigrationErrorCode =
   | 'USAGE'
   /** A side cannot be reached, or refuses. */
   | 'UNREACHABLE'
-  /** Half done; the same command goes on. */
+  /** Half done; the same command continues. */
   | 'STOPPED'
 
 const exitCodeOf: Readonly<Record<MigrationErrorCode, number>> = {
@@ -39,7 +39,7 @@ export function lineOf(error: unknown): string {
     .replace(/\.+$/, '')
 }
 
-/** Runs something that talks to a side; its failure is told with the side's name. */
+/** Runs an act on one side; its failure gets the side's name. */
 export async function reaching<Result>(side: string, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act()

@@ -1,24 +1,24 @@
 import type { JobRecord, RecordState, Reject } from './record/record.ts'
 
-/** A bounded piece of what a source holds. */
+/** A page of a source's items, of bounded size. */
 export interface Page {
   readonly records: readonly JobRecord[]
   readonly rejects: readonly Reject[]
-  /** Text with which {@link Source.pages} goes on behind this page. */
+  /** {@link Source.pages} continues after this page with it. */
   readonly cursor: string
 }
 
-/** How much of a source is read at once. */
+/** Bounds of one read. */
 export interface PageBounds {
-  /** Jobs of a page at most. */
+  /** Most jobs per page. */
   readonly jobs: number
   /** Bytes after which a page ends. */
   readonly bytes: number
 }
 
-/** A count of jobs, as a source that can only be read by taking from it states it. */
+/** A count of jobs, from a source that can only be read by taking. */
 export interface SurveyRow {
-  /** Empty where it does not say. */
+  /** Empty if unknown. */
   readonly fn: string
   readonly queue?: string
   readonly state: RecordState
@@ -27,27 +27,30 @@ export interface SurveyRow {
 
 /** Where jobs come from. */
 export interface Source {
-  /** Its name in import ids: its address without passwords, always the same for one source. */
+  /** Its name in import ids: its address without passwords, the same at every run. */
   readonly identity: string
-  /** Limits of the source, one line each. */
+  /** Its limits, one line each. */
   readonly limits: readonly string[]
-  /** Why it must not be read now, where its server runs on it. */
+  /** Why it must not be read while its server runs on it. */
   readonly liveReason?: string
-  /** True where reading takes: there is no copy without a move. */
+  /** True if reading removes: no copy without a move. */
   readonly isLive?: true
-  /** Jobs that it holds, as far as it can be told without reading them. */
+  /** Number of jobs, if known without reading them. */
   total(): Promise<number | undefined>
-  /** Its jobs, where {@link pages} would take them. */
+  /** Counts of its jobs, if {@link pages} would take them. */
   survey?(): Promise<readonly SurveyRow[]>
-  /** All that it holds, the oldest first where it knows. `after`: the cursor of the last page that was dealt with. */
+  /**
+   * All items, the oldest first if their order is known. `after`: the cursor of the last handled
+   * page.
+   */
   pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page>
-  /** Removes jobs of the last page for good. Absent where it cannot. */
+  /** Removes jobs of the last page for good. Absent if it cannot. */
   remove?(records: readonly JobRecord[]): Promise<void>
-  /** Import ids of the last removal, which the source noted in the same step. Absent where it cannot. */
+  /** Import ids of the last removal, noted by the source in the same step. Absent if it cannot. */
   lastRemoved?(): Promise<readonly Buffer[]>
   /** Drops that note. */
   forgetRemoved?(): Promise<void>
-  /** Puts jobs back that were moved; one that is there already is not doubled. Absent where it cannot. */
+  /** Restores moved jobs; existing ones are not duplicated. Absent if it cannot. */
   restore?(records: readonly JobRecord[]): Promise<void>
   close(): Promise<void>
 }

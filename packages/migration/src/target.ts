@@ -1,36 +1,36 @@
 import type { JobRecord, RejectReason } from './record/record.ts'
 
 /**
- * The result for a record. `known`: it came before; `joined`: a job with its unique id was there; `repeated`: it was sent
- * before as well, and nobody knows whether it came then.
+ * The result for a record. `known`: it came before; `joined`: a job with its unique id was there;
+ * `repeated`: it was sent before too, and may have arrived then.
  */
 export type Stored =
   | { readonly kind: 'created' | 'joined' | 'known' | 'repeated' }
   | { readonly kind: 'rejected'; readonly reason: RejectReason; readonly message: string }
 
-/** Why a job stays, and what is said of it. */
+/** Why a job stays: reason and message. */
 export type Fault = readonly [reason: RejectReason, message: string]
 
 /** Where jobs go. */
 export interface Target {
-  /** True where a page may be given before the one ahead of it is stored. */
+  /** True if a page may be given before the last one is stored. */
   readonly takesPagesAhead?: boolean
-  /** Why it cannot have a job, where that can be told beforehand. */
+  /** Why it cannot take a job, if known in advance. */
   faultOf?(record: JobRecord): Fault | undefined
   /** True for each record that came before. Absent where it cannot tell without a change. */
   known?(records: readonly JobRecord[]): Promise<readonly boolean[]>
-  /** Stores records, one result for each. Each is there, as safe as was asked for, when it settles. */
+  /** Stores records, one result each; all are as durable as was asked for when it settles. */
   store(records: readonly JobRecord[]): Promise<readonly Stored[]>
-  /** The source has these no more. */
+  /** The source no longer has these. */
   moved(records: readonly JobRecord[]): Promise<void>
-  /** The same, of jobs of which the import ids alone are known. */
+  /** The same for jobs known only by import id. */
   movedIds(importIds: readonly Buffer[]): Promise<void>
-  /** The source has no job more of those that this migration stored. */
+  /** The source no longer has any job that this migration stored. */
   movedAll(): Promise<void>
   close(): Promise<void>
 }
 
-/** Where a migration notes how far it is. */
+/** Keeps a migration's progress. */
 export interface Ledger {
   progress(name: string): Promise<Readonly<Record<string, string>>>
   saveProgress(name: string, fields: Readonly<Record<string, string>>): Promise<void>

@@ -3,13 +3,13 @@ import { isClusterAddress, type SentinelAddress, type StoreAddress } from './sto
 
 export type Options = Omit<RedisOptions, 'replyMapping'>
 
-/** The longest pause between two attempts to connect, milliseconds. */
+/** Longest pause between two attempts to connect, milliseconds. */
 export const longestPauseMs = 1_000
 
 export const pause = (attempt: number): number =>
   Math.min(50 * 2 ** Math.min(attempt, 10), longestPauseMs)
 
-/** How a connection logs in. */
+/** Login options of a connection. */
 export function loginOf({ username, password, tls }: StoreAddress): Options {
   return {
     ...(username === undefined ? {} : { username }),
@@ -18,7 +18,7 @@ export function loginOf({ username, password, tls }: StoreAddress): Options {
   }
 }
 
-/** Where a connection goes; of a cluster, which decides for each of its servers, nothing. */
+/** Target of a connection; empty for a cluster, which sets it for each of its servers. */
 export function placeOf(address: StoreAddress): Options {
   if (isClusterAddress(address)) return {}
   if ('sentinels' in address) return bySentinels(address)
@@ -35,7 +35,7 @@ function bySentinels(address: SentinelAddress): Options {
     ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
     ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
     ...(tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
-    // Null would end the connection for good: ioredis asks each Sentinel once, and one more time is the last.
+    // Null would end the connection for good: ioredis asks each Sentinel once and then gives up.
     sentinelRetryStrategy: pause,
     // A master that became a replica: the Sentinels know the new one.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),

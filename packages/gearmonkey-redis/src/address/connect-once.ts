@@ -1,9 +1,8 @@
 import type { Cluster, Redis } from 'ioredis'
 
 /**
- * Connects, or fails with the first attempt. Of a Cluster that can be reached and does not serve all
- * slots, as in a failover, and where no Sentinel answers, ioredis tries again and never settles what
- * `connect` returned.
+ * Connects, or fails with the first attempt. ioredis's `connect` never settles for a reachable
+ * Cluster that does not serve all slots, as in a failover, and while no Sentinel answers.
  */
 export function connectOnce(connection: Redis | Cluster): Promise<void> {
   if ('sentinels' in connection.options && connection.options.sentinels) {
@@ -11,7 +10,7 @@ export function connectOnce(connection: Redis | Cluster): Promise<void> {
   }
   if (!connection.isCluster) return connection.connect()
   return new Promise((resolve, reject) => {
-    // Where ioredis knows what was wrong, its word comes first.
+    // ioredis's own reason, if it has one, comes first.
     const closed = (): void =>
       queueMicrotask(() => reject(new Error('the cluster does not serve all slots')))
     connection.once('close', closed)

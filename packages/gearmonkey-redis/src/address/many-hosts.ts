@@ -15,9 +15,10 @@ const usualPort = { sentinel: 26_379, cluster: 6379 } as const
 const sentinelParameters = new Set(['db', 'sentinel_username', 'sentinel_password'])
 
 /**
- * Reads `redis+sentinel://[user:password@]host[:port],.../name[?db=n]`, with the Sentinels' own login as
- * `sentinel_username` and `sentinel_password`, or `redis+cluster://[user:password@]host[:port],...`;
- * `rediss+...` for TLS. Anything else is undefined. Throws where a percent sign is broken.
+ * Parses `redis+sentinel://[user:password@]host[:port],.../name[?db=n]`, with the Sentinels' own
+ * login as `sentinel_username` and `sentinel_password`, or
+ * `redis+cluster://[user:password@]host[:port],...`; `rediss+...` for TLS. Undefined for anything
+ * else. Throws for a broken percent escape.
  */
 export function manyHostsAddress(text: string): ManyHostsAddress | undefined {
   const [, scheme, kind, userinfo, hostList = '', path = '', query = ''] = form.exec(text) ?? []

@@ -1,4 +1,4 @@
-/** A server by name, or by the path of its Unix socket, which wins over host and port. */
+/** A server by name, or by its Unix socket, which wins over host and port. */
 export interface HostPort {
   readonly host: string
   readonly port: number
@@ -18,12 +18,12 @@ export interface ServerAddress extends Login {
   readonly db?: number
 }
 
-/** The master of a name, which Sentinels know. */
+/** The master of a name, found by Sentinels. */
 export interface SentinelAddress extends Login {
   readonly sentinels: readonly HostPort[]
   readonly name: string
   readonly db?: number
-  /** The Sentinels' own login, where they ask for one. */
+  /** The Sentinels' own login, if they need one. */
   readonly sentinelUsername?: string
   readonly sentinelPassword?: string
 }
@@ -33,10 +33,10 @@ export interface ClusterAddress extends Login {
   readonly nodes: readonly HostPort[]
 }
 
-/** Where a store is. */
+/** Address of a store. */
 export type StoreAddress = ServerAddress | SentinelAddress | ClusterAddress
 
-/** The number of the server's database; a cluster has one. */
+/** The server's database number; a cluster has only 0. */
 export function databaseOf(address: StoreAddress): number {
   return isClusterAddress(address) ? 0 : (address.db ?? 0)
 }

@@ -45,7 +45,7 @@ export interface WorkerArguments extends CommonArguments {
   readonly failInput: string | undefined
 }
 
-/** @throws Error that says what is wrong; undefined when help was asked for */
+/** @throws Error that says what is wrong; undefined if help was asked for */
 export function readArguments(
   argv: readonly string[],
 ): ClientArguments | WorkerArguments | undefined {

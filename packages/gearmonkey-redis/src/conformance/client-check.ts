@@ -11,14 +11,14 @@ const queues = ['high', 'normal', 'low'] as const
 interface Trial {
   readonly scene: string
   readonly fn: string
-  /** The id that INCR gives next. */
+  /** The id that INCR returns next. */
   readonly id: number
   readonly prio: 'high' | 'normal' | 'low' | 'scheduled'
   readonly scheduledFor: number | undefined
   readonly input: Buffer
 }
 
-/** Tries a client's command in each case that was asked for. */
+/** Tries a client's command in each selected case. */
 export class ClientCheck {
   readonly #args: ClientArguments
   readonly #probe: Probe
@@ -46,7 +46,7 @@ export class ClientCheck {
     await this.#judge(trial, from, command)
   }
 
-  /** Without a worker there must be an error and no job, with one a job. */
+  /** Without a worker an error and no job are expected, with one a job. */
   async #rollCall(trial: Trial): Promise<void> {
     const { scene, fn } = trial
     const asked = words('GET', `count:${fn}`)

@@ -7,15 +7,15 @@ import type { Redis } from 'ioredis'
 export interface MonitoredCommand {
   /** Unix time in seconds. */
   readonly time: number
-  /** `host:port`, `unix:path`, or `lua` for what a script did. */
+  /** `host:port`, `unix:path`, or `lua` for a script's commands. */
   readonly source: string
-  /** Name and arguments; bytes that are no printable ASCII as Latin-1. */
+  /** Name and arguments; bytes that are not printable ASCII as Latin-1. */
   readonly words: readonly string[]
 }
 
 /**
- * Redis's MONITOR on a socket of its own. That of ioredis loses its place when a busy server's first
- * lines come in one packet with the OK.
+ * Redis's MONITOR on a socket of its own. ioredis's gets out of step when a busy server's first
+ * lines share a packet with the OK.
  */
 export class Monitor {
   readonly #socket: Socket

@@ -4,7 +4,7 @@ import { connectionToOne } from '../native/connections.ts'
 import { Monitor } from './monitor.ts'
 import { seen, type Seen } from './trace.ts'
 
-/** Sees all that a server is told, and talks to it without being seen in the trace. */
+/** Sees all commands that the server gets, and sends its own without a trace. */
 export class Probe {
   readonly #redis: Redis
   #monitor: Monitor | undefined
@@ -58,7 +58,7 @@ export class Probe {
     return Buffer.isBuffer(reply) || typeof reply === 'number' ? reply.toString() : undefined
   }
 
-  /** Returns when all that the server did until now is in the trace. */
+  /** Returns when the trace has everything that the server did until now. */
   async settle(): Promise<void> {
     const mark = randomUUID()
     const heard = this.until((command) => command.name === 'ECHO' && command.args[0] === mark)
@@ -109,7 +109,7 @@ export class Probe {
   }
 }
 
-/** Commands of one shape are told apart by their name and what they name, not by payloads. */
+/** Commands with the same name and keys have one shape, whatever their payloads. */
 function shape(name: string, args: readonly string[]): string {
   return [name.toUpperCase(), ...args.slice(0, 3)].join(' ')
 }

@@ -2,7 +2,7 @@ import { judgeOrder, withPlaceholders, type Seen, type Step, type Subject } from
 
 type Verdict = 'PASS' | 'FAIL' | 'SKIP'
 
-/** One MUST of the protocol, and how it was found. */
+/** One MUST of the protocol, and the finding. */
 export interface Finding {
   readonly verdict: Verdict
   /** The scene under test, for instance `client, high`. */
@@ -21,7 +21,7 @@ export class Report {
     this.#write = write
   }
 
-  /** Judges each step by whether it was seen, and after those before it. */
+  /** Judges each step: was it seen, and after those before it? */
   judgeSteps(
     scene: string,
     trace: readonly Seen[],
@@ -40,12 +40,12 @@ export class Report {
     else this.#add({ verdict: 'FAIL', scene, must, detail })
   }
 
-  /** The MUST was not looked at; `detail` says why. */
+  /** The MUST was skipped; `detail` says why. */
   leaveOut(scene: string, must: string, detail: string): void {
     this.#add({ verdict: 'SKIP', scene, must, detail })
   }
 
-  /** Writes the last line. @returns the exit code: 0, or 1 if a MUST failed or none was looked at */
+  /** Writes the last line. @returns the exit code: 0, or 1 if a MUST failed or none was checked */
   close(): 0 | 1 {
     const count = (verdict: Verdict): number =>
       this.#findings.filter((finding) => finding.verdict === verdict).length

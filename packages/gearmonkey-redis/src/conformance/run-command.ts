@@ -2,14 +2,14 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { within } from '../native/within.ts'
 
-/** A user's program that is being tried out. */
+/** A user's program under test. */
 export class RunningCommand {
   readonly #child: ChildProcess
   readonly #ended: Promise<unknown>
   readonly #said: Buffer[] = []
   readonly #complained: Buffer[] = []
 
-  /** Runs a command line by the shell, in a process group of its own. */
+  /** Runs a command line in the shell, in its own process group. */
   constructor(commandLine: string, env: Readonly<Record<string, string>>, input: Buffer) {
     const child = spawn('sh', ['-c', commandLine], {
       env: { ...process.env, ...env },
@@ -36,7 +36,7 @@ export class RunningCommand {
     return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
 
-  /** The exit code, or undefined if the program runs on, or ended by a signal. */
+  /** The exit code; undefined if the program still runs, or ended by a signal. */
   async end(timeoutMs: number): Promise<number | undefined> {
     await within(this.#ended, timeoutMs, undefined)
     return this.#child.exitCode ?? undefined

@@ -3,12 +3,12 @@ export interface Seen {
   /** Unix time in seconds. */
   readonly time: number
   readonly source: string
-  /** Upper case, of commands that do the same the one that the protocol's text uses. */
+  /** In upper case; for equivalent commands the one in the protocol's text. */
   readonly name: string
   readonly args: readonly string[]
 }
 
-/** Commands that do the same as one of the text. */
+/** Commands equivalent to one of the text. */
 const synonyms: Readonly<Record<string, (args: readonly string[]) => readonly string[]>> = {
   HSET: (args) => ['HMSET', ...args],
   INCRBY: ([key = '', by = '']) => (by === '1' ? ['INCR', key] : ['INCRBY', key, by]),
@@ -29,7 +29,7 @@ export function fieldsOf({ args }: Seen): ReadonlyMap<string, string> {
   return fields
 }
 
-/** One thing that must be seen. */
+/** A command that must be seen. */
 export interface Step {
   readonly must: string
   readonly is: (command: Seen) => boolean
@@ -66,13 +66,13 @@ export function judgeOrder(
   })
 }
 
-/** The function and the job that commands are about. */
+/** The function and job of the commands. */
 export interface Subject {
   readonly fn: string
   readonly id?: number
 }
 
-/** A command with the protocol's placeholders for the subject. */
+/** A command with the protocol's placeholders in place of the subject. */
 export function withPlaceholders(command: string, { fn, id }: Subject): string {
   const general = command.replaceAll(`:${fn}`, ':{FN}')
   if (id === undefined) return general

@@ -53,7 +53,7 @@ export class WorkerCheck {
     }
   }
 
-  /** Submits a job as the text says, and judges what the worker makes of it. */
+  /** Submits a job as the text says, and judges how the worker handles it. */
   async #job(
     prio: 'high' | 'normal' | 'low' | 'scheduled',
     input: string,
@@ -100,7 +100,7 @@ export class WorkerCheck {
     this.#report.judge(scene, 'the hash expires in 25 hours', lives)
   }
 
-  /** A job that is scheduled for later must stay where it is while others are done. */
+  /** A job scheduled for later must stay in place while others are done. */
   async #notYet(): Promise<void> {
     const { fn, timeoutMs } = this.#args
     const id = await this.#submit('scheduled', 'later', 3_600)

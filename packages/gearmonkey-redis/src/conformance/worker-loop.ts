@@ -3,12 +3,12 @@ import { dueScript, dueScriptSha1 } from '../native/due-script.ts'
 import type { Report } from './report.ts'
 import { withPlaceholders, words, type Seen, type Step } from './trace.ts'
 
-/** How far a worker's clock may be from the server's, seconds. */
+/** Allowed difference between a worker's clock and the server's, seconds. */
 const clockSlackSeconds = 5
 
 export interface Counted {
   readonly fn: string
-  /** `count:{FN}` before the worker was there. */
+  /** `count:{FN}` before the worker came. */
   readonly before: number
   /** `count:{FN}` now. */
   readonly count: number
@@ -90,7 +90,7 @@ export function judgeExit(report: Report, trace: readonly Seen[], counted: Count
 
 const due = (fn: string): string => `queue:${fn}:scheduled`
 
-/** The script that takes a job that is due, whatever its SHA-1. */
+/** True for the script that takes a due job, whatever its SHA-1. */
 export function asksForDue({ name, args }: Seen, fn: string): boolean {
   return name === 'EVALSHA' && args[2] === due(fn)
 }
@@ -115,7 +115,7 @@ function wrongTake(takes: readonly Seen[]): string | undefined {
   return undefined
 }
 
-/** Pops of one connection between which nobody asked for scheduled jobs. */
+/** Pops of one connection without a look for scheduled jobs in between. */
 function popsWithoutTake(trace: readonly Seen[], pop: Step, fn: string): number {
   const asked = new Map<string, number>()
   let takes = 0

@@ -6,9 +6,9 @@ import { GearMonkeyError, messageOf, type GearMonkeyErrorCode } from './errors.t
 import { JobRun, type JobHandler, type JobRunContext } from './job-run.ts'
 import { within } from './within.ts'
 
-/** The pause after something that the server refused, milliseconds. */
+/** Pause after a refusal by the server, milliseconds. */
 const pauseMs = 500
-/** A BRPOP of a worker ends by itself after 1 s; this is how long a stop waits for it, milliseconds. */
+/** A worker's BRPOP ends by itself after 1 s; a stop waits this long for it, milliseconds. */
 const pollEndsWithinMs = 3_000
 
 export interface AcceptedFunctionOptions {
@@ -17,7 +17,7 @@ export interface AcceptedFunctionOptions {
   readonly concurrency: number
   /** Shared by all functions of the worker. */
   readonly reports: Commands
-  /** Of this function alone, since its BRPOP blocks it. */
+  /** For this function alone, since its BRPOP blocks it. */
   readonly polls: Commands
   readonly onError: (error: GearMonkeyError) => void
   readonly nowSeconds: () => number
@@ -54,7 +54,7 @@ export class AcceptedFunction {
     await this.#registered
   }
 
-  /** Returns when the loop has ended and every handler has come to its end. */
+  /** Returns when the loop and every handler have ended. */
   async handOutNoMore(): Promise<void> {
     this.#stopping.abort()
     this.#slotFreed() // the loop need not wait for a job it will not take
@@ -63,7 +63,7 @@ export class AcceptedFunction {
     closeConnection(this.#options.polls.connection)
     await this.#loop
     const runs = [...this.#running]
-    // A job that the server does not let begin is not waited for.
+    // A job whose start the server does not accept is not waited for.
     await within(Promise.all(runs.map((run) => run.begun)), pollEndsWithinMs, undefined)
     await Promise.all(runs.filter((run) => run.hasBegun).map((run) => run.handled))
   }
@@ -118,7 +118,7 @@ export class AcceptedFunction {
     }
   }
 
-  /** Scheduled jobs that are due first; the blocking pop only if there is none. */
+  /** Due scheduled jobs first; the blocking pop only if there is none. */
   async #take(): Promise<number | undefined> {
     const { fn, polls, nowSeconds } = this.#options
     const reply = (await takeDue(polls, fn, nowSeconds())) ?? (await polls.take(fn))

@@ -2,7 +2,9 @@ import type { Commands } from './commands.ts'
 import { GearMonkeyError, isReplyError, messageOf } from './errors.ts'
 import { within } from './within.ts'
 
-/** How much longer than the server the client waits for the end of a blocking call, milliseconds. */
+/**
+ * How much longer than the server the client waits for the end of a blocking call, milliseconds.
+ */
 const graceMs = 5_000
 
 export interface AwaitedJob {
@@ -10,7 +12,7 @@ export interface AwaitedJob {
   readonly id: number
   /** 0 waits for ever. */
   readonly timeoutSeconds: number
-  /** Looks the job up on another connection, for when this one failed while the job finished. */
+  /** Looks the job up on another connection, in case this one failed while the job finished. */
   readonly isFinished: () => Promise<boolean>
 }
 
@@ -38,13 +40,13 @@ export async function awaitLock(commands: Commands, job: AwaitedJob): Promise<vo
   }
 }
 
-/** The answer to a BRPOP, or null when even its own timeout got none: a server that is frozen. */
+/** The answer to a BRPOP; null if not even its own timeout came: a frozen server. */
 async function answerOf(reply: Promise<unknown>, timeoutSeconds: number): Promise<unknown> {
   if (timeoutSeconds === 0) return reply
   return within(reply, timeoutSeconds * 1000 + graceMs, null)
 }
 
-/** A lost connection comes back by itself; UNBLOCKED is what a failing master says to a BRPOP. */
+/** A lost connection reconnects by itself; a failing master answers a BRPOP with UNBLOCKED. */
 function mayTryAgain(commands: Commands, error: unknown): boolean {
   if (isReplyError(error)) return messageOf(error).startsWith('UNBLOCKED')
   return commands.connection.status !== 'end'

@@ -10,10 +10,10 @@ import type { Destination, Payload, RunOptions, SubmitOptions } from './submissi
 import { WaitingConnections } from './waiting-connections.ts'
 
 /**
- * Submits GearMonkey jobs and reads how they stand.
+ * Submits GearMonkey jobs and reads their state.
  *
- * Its commands are those of the GearMonkey text, in its order. Commands go over the connection that
- * was given; each blocking call has a connection of its own to the same server.
+ * Its commands are those of the GearMonkey text, in its order. They go over the given connection;
+ * each blocking call has its own connection to the same server.
  */
 export class GearMonkeyClient {
   readonly #connection: Connection
@@ -29,7 +29,7 @@ export class GearMonkeyClient {
   constructor(server: GearMonkeyServer) {
     this.#isOurs = typeof server === 'string'
     this.#connection = typeof server === 'string' ? connectionTo(server) : server
-    // Calls that fail say so themselves.
+    // A failed call reports its error itself.
     if (this.#isOurs) this.#connection.on('error', () => undefined)
     this.#keys = new Keys(isCluster(this.#connection))
     this.#commands = new Commands(this.#connection, this.#keys)
@@ -114,7 +114,7 @@ export class GearMonkeyClient {
     return idOf(fn, id)
   }
 
-  /** The publication goes out before the push, as the text has it. */
+  /** The publication goes out before the push, as in the text. */
   async #offer(fn: string, id: number, destination: Destination): Promise<void> {
     await this.#commands.inOrder([
       () => this.#commands.publish(fn, 'create', id),
@@ -145,7 +145,7 @@ export class GearMonkeyClient {
 }
 
 function idOf(fn: string, reply: unknown): number {
-  // A connection with `stringNumbers` gives digits.
+  // A connection with `stringNumbers` returns digits.
   const text = Buffer.isBuffer(reply) ? reply.toString('latin1') : reply
   const id = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : text
   if (typeof id === 'number' && Number.isSafeInteger(id)) return id

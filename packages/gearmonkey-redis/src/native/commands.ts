@@ -4,8 +4,8 @@ import { isCluster, type Connection } from './connections.ts'
 export type Value = string | number | Buffer
 
 /**
- * The commands of the GearMonkey text over one connection, a method each, its wire form above it.
- * Bulk replies are Buffers, integers numbers, absent values null.
+ * The commands of the GearMonkey text over one connection, a method each, with its wire form. Bulk
+ * replies are Buffers, integers numbers, absent values null.
  */
 export class Commands {
   readonly connection: Connection
@@ -106,8 +106,8 @@ export class Commands {
   }
 
   /**
-   * Runs commands so that the server sees them in this order. On one connection they leave together;
-   * a cluster has a connection per node, so there each waits for the answer to the one before.
+   * Runs commands so that the server sees them in order. On one connection they leave together; a
+   * cluster has a connection per node, so each waits for the answer to the last one.
    */
   async inOrder(steps: readonly (() => Promise<unknown>)[]): Promise<unknown[]> {
     if (!isCluster(this.connection)) return Promise.all(steps.map((step) => step()))

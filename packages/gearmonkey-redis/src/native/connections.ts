@@ -15,7 +15,7 @@ export type Connection = Redis | Cluster
  */
 export type GearMonkeyServer = string | Connection
 
-/** A frozen server is noticed after this time, milliseconds. Longer than any BRPOP of a worker. */
+/** A frozen server is detected after this time, milliseconds: longer than any worker's BRPOP. */
 const answerWithinMs = 10_000
 /** Options of all connections that the library opens. */
 const common = {
@@ -32,8 +32,8 @@ const common = {
 } as const satisfies RedisOptions
 
 /**
- * For a client's own commands: nothing is sent twice, since a second LPUSH would be a second job. With
- * no retries a lost connection fails what was on its way; with any, ioredis would forget it silently.
+ * For a client's own commands: nothing is sent twice, since a second LPUSH would be a second job.
+ * Without retries a lost connection fails its commands; with any, ioredis would drop them silently.
  */
 const forClient = {
   ...common,
@@ -42,10 +42,10 @@ const forClient = {
   socketTimeout: answerWithinMs,
 } as const satisfies RedisOptions
 
-/** For one blocking call, whose own timeout is the only one. */
+/** For one blocking call, which has its own timeout. */
 const forWaiting = { ...forClient, socketTimeout: undefined } as const satisfies RedisOptions
 
-/** For a worker: what it has to say waits until the server is there again. */
+/** For a worker: its commands wait until the server is back. */
 const forWorker = {
   ...common,
   autoResendUnfulfilledCommands: true,
@@ -53,7 +53,7 @@ const forWorker = {
   socketTimeout: answerWithinMs,
 } as const satisfies RedisOptions
 
-/** How long ioredis waits before it sends again what a server of a cluster left without an answer, milliseconds. */
+/** Delay before ioredis resends a command that a cluster's server left unanswered, milliseconds. */
 const sendAgainAfterMs = { client: 0, waiting: 0, worker: 100 } as const // 0: never
 
 const uses = { client: forClient, waiting: forWaiting, worker: forWorker } as const
@@ -97,7 +97,7 @@ function severalHosts(url: string): ManyHostsAddress | undefined {
 function connectionToMany(address: ManyHostsAddress): Connection {
   const login = loginOf(address)
   if (!('nodes' in address)) {
-    // While no Sentinel answers ioredis keeps what is asked.
+    // While no Sentinel answers, ioredis queues commands.
     return new Redis({
       ...login,
       ...placeOf(address),
@@ -114,8 +114,8 @@ function connectionToMany(address: ManyHostsAddress): Connection {
 }
 
 /**
- * One more connection to the server of another, not yet connected. Errors go to `onError`; ioredis
- * tries again by itself.
+ * A second connection to the same server, not yet connected. Errors go to `onError`; ioredis
+ * reconnects by itself.
  */
 export function anotherConnection(
   of: Connection,
@@ -136,7 +136,7 @@ export function anotherConnection(
   return other
 }
 
-/** Connects, or waits for an attempt that is under way. */
+/** Connects, or waits for an attempt in progress. */
 export async function connected(connection: Connection): Promise<void> {
   if (connection.status === 'ready') return
   if (connection.status === 'wait') await connectOnce(connection)
@@ -147,10 +147,10 @@ export async function connected(connection: Connection): Promise<void> {
     })
 }
 
-/** Closes a connection, whatever state it is in. Commands without an answer fail. */
+/** Closes a connection in any state. Unanswered commands fail. */
 export function closeConnection(connection: Connection): void {
   if (connection.status === 'end') return
-  // Between two attempts ioredis has no socket whose end would fail the commands that wait.
+  // Between two attempts ioredis has no socket whose end would fail the waiting commands.
   if (connection.status === 'reconnecting') connection.connect().catch(() => undefined)
   connection.disconnect()
 }

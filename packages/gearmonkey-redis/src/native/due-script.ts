@@ -9,11 +9,11 @@ export const dueScript =
   "if (#item > 0) then redis.call('ZREM', KEYS[1], item[1]); " +
   'return { KEYS[1],  item[1] }; end'
 
-/** The name under which the GearMonkey text calls it. */
+/** Its SHA-1 in the GearMonkey text. */
 export const dueScriptSha1 = '5231827cd49b540660ef44969b38cc858f157824'
 
 /**
- * SCRIPT LOAD. In a cluster every master gets it, since the command has no key by which to find one.
+ * SCRIPT LOAD. In a cluster on every master, since the command has no key to route it by.
  * @throws GearMonkeyError SCRIPT_MISMATCH
  */
 export async function loadDueScript(commands: Commands): Promise<void> {
@@ -28,7 +28,7 @@ export async function loadDueScript(commands: Commands): Promise<void> {
   }
 }
 
-/** One due job as `[key, id]`, or null. A server that has lost the script is given it again. */
+/** One due job as `[key, id]`, or null. Reloads the script if the server has lost it. */
 export async function takeDue(
   commands: Commands,
   fn: string,

@@ -20,7 +20,7 @@ export const gearMonkeyErrors = {
 
 export type GearMonkeyErrorCode = keyof typeof gearMonkeyErrors
 
-/** The one error of the library. `cause` holds what the connection said, where it said anything. */
+/** The only error of the library. `cause` is the connection's error, if there is one. */
 export class GearMonkeyError extends Error {
   override readonly name = 'GearMonkeyError'
   readonly code: GearMonkeyErrorCode
@@ -46,7 +46,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** True for an answer of the server, as opposed to a connection that gave none. */
+/** True for an error reply of the server, as opposed to a lost connection. */
 export function isReplyError(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError'
 }

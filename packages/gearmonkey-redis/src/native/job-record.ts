@@ -1,11 +1,11 @@
-/** The words of the GearMonkey text for where a job stands. */
+/** The GearMonkey text's words for a job's state. */
 export type JobStatus = 'idle' | 'busy' | 'success' | 'error'
 
 const statuses: ReadonlySet<string> = new Set<JobStatus>(['idle', 'busy', 'success', 'error'])
 
-/** A job as the server has it. */
+/** A job as stored in the server. */
 export interface JobRecord {
-  /** Absent if the field is missing or is none of the four words; `fields` has what is there. */
+  /** Absent if the field is missing or is none of the four words; see `fields`. */
   readonly status: JobStatus | undefined
   /** The worker's output, or the message of its error; absent until the job is finished. */
   readonly output: Buffer | undefined
@@ -16,7 +16,7 @@ export interface JobRecord {
   readonly fields: ReadonlyMap<string, Buffer>
 }
 
-/** A reply to HGETALL as a job; undefined when there is no such hash. */
+/** A reply to HGETALL as a job; undefined if there is no such hash. */
 export function jobRecordOf(reply: unknown): JobRecord | undefined {
   const fields = fieldsOf(reply)
   if (fields.size === 0) return undefined
@@ -51,7 +51,7 @@ function numberOf(value: Buffer | undefined): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
-/** `[field, value, ...]`, or an object where the connection was told to map replies so. */
+/** `[field, value, ...]`, or an object if the connection maps replies to one. */
 function fieldsOf(reply: unknown): ReadonlyMap<string, Buffer> {
   const fields = new Map<string, Buffer>()
   if (Array.isArray(reply)) {

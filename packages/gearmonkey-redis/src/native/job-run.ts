@@ -3,21 +3,21 @@ import { GearMonkeyError, messageOf } from './errors.ts'
 import { jobRecordOf } from './job-record.ts'
 import { valueOf, type Payload } from './submission.ts'
 
-/** A job as its handler gets it. */
+/** A job for its handler. */
 export interface Job {
   readonly fn: string
   readonly id: number
   readonly input: Buffer
   /**
-   * Tells clients how far the job is: `dividend` of `divisor` parts are done.
+   * Reports progress to clients: `dividend` of `divisor` parts are done.
    * @throws GearMonkeyError BAD_ARGUMENT, JOB_OVER, REPORT_FAILED
    */
   readonly update: (dividend: number, divisor: number) => Promise<void>
-  /** Aborted when the worker was stopped and will not wait any longer. */
+  /** Aborted when the worker was stopped and no longer waits. */
   readonly signal: AbortSignal
 }
 
-/** Does a job. What it returns is the output, nothing means no bytes. */
+/** Does a job. Its return value is the output; nothing means no bytes. */
 export type JobHandler = (job: Job) => Output | Promise<Output>
 
 // A handler that returns nothing is one, whether it is written as such or only declared so.
@@ -28,7 +28,7 @@ export interface JobRunContext {
   readonly fn: string
   readonly handler: JobHandler
   readonly commands: Commands
-  /** Runs a report until the server has taken it; false when the worker was closed before. */
+  /** Repeats a report until the server accepts it; false if the worker was closed first. */
   readonly persist: (report: () => Promise<unknown>) => Promise<boolean>
   readonly onError: (error: GearMonkeyError) => void
 }

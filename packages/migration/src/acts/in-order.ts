@@ -1,15 +1,15 @@
-/** Acts that are under way, each followed by another in the order in which they were begun. */
+/** Acts in progress; each has a follow-up, run in the order in which the acts began. */
 export class InOrder {
   readonly #most: number
   #followed: Promise<void> = Promise.resolve()
   readonly #ends: Promise<void>[] = []
 
-  /** `most`: how many may be under way when {@link add} settles. */
+  /** `most`: acts that may be in progress when {@link add} settles. */
   constructor(most: number) {
     this.#most = most
   }
 
-  /** Waits until there is room for another. Throws what went wrong with one before. */
+  /** Waits until there is room for another. Throws the error of an earlier one. */
   async add(act: Promise<void>, follow: () => void): Promise<void> {
     const before = this.#followed
     const followed = (async () => {
@@ -17,7 +17,7 @@ export class InOrder {
       await act
       follow()
     })()
-    // Their errors are told when their turns come.
+    // Errors are thrown in turn, below.
     act.catch(() => undefined)
     followed.catch(() => undefined)
     this.#followed = followed

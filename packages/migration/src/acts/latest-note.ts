@@ -1,6 +1,6 @@
 /**
- * Writes down how far something is. One note is under way at a time, and nobody waits for it: of those that come meanwhile
- * the last one follows.
+ * Writes progress notes one at a time, without making anybody wait: of the notes that come
+ * meanwhile only the last is written.
  */
 export class LatestNote<Note> {
   readonly #write: (note: Note) => Promise<void>
@@ -12,14 +12,14 @@ export class LatestNote<Note> {
     this.#write = write
   }
 
-  /** Throws what was wrong with one before. */
+  /** Throws the error of an earlier note. */
   add(note: Note): void {
     if (this.#failure) throw this.#failure.error
     this.#next = note
     this.#writing ??= this.#writeAll()
   }
 
-  /** Settles when the last one is written. Throws what was wrong with any. */
+  /** Settles when the last note is written. Throws the error of any. */
   async end(): Promise<void> {
     await this.#writing
     if (this.#failure) throw this.#failure.error

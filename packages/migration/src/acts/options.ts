@@ -1,30 +1,30 @@
 import type { PageBounds } from '../source.ts'
 
-/** How jobs are moved. */
+/** Options of a run. */
 export interface RunOptions {
-  /** Under which the progress is kept. */
+  /** Name of its progress in the store. */
   readonly name: string
-  /** Take jobs away at the source when the target has them. False. */
+  /** Removes jobs at the source once the target has them. False. */
   readonly isMove?: boolean
-  /** Read a source that its server runs on. False. */
+  /** Reads a source while its server runs on it. False. */
   readonly isWhileLive?: boolean
-  /** Store nothing, and say what would be stored. False. */
+  /** Stores nothing, and reports what it would store. False. */
   readonly isDryRun?: boolean
-  /** Jobs a second at most. No bound. */
+  /** Most jobs a second. No bound. */
   readonly ratePerSecond?: number
-  /** Jobs of a page. 1000. */
+  /** Jobs per page. 1000. */
   readonly batch?: number
-  /** Payloads above it stay. 64 MiB. */
+  /** Larger payloads stay, bytes. 64 MiB. */
   readonly maxPayloadBytes?: number
 }
 
 export const defaultBatch = 1_000
-/** A page takes a call of the store's for each of its lanes, and stands in memory twice. */
+/** A page takes a call to the store per lane, and is in memory twice. */
 export const mostBatch = 5_000
 export const defaultMaxPayloadBytes = 64 * 1024 * 1024
 const pageBytes = 4 * 1024 * 1024
 
-/** How much is read at once. */
+/** Bounds of one read. */
 export function boundsOf({ batch = defaultBatch }: Pick<RunOptions, 'batch'>): PageBounds {
   return { jobs: batch, bytes: pageBytes }
 }

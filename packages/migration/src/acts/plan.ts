@@ -14,12 +14,12 @@ export interface PlanRow {
   readonly jobs: number
   readonly bytes: number
   readonly largestBytes: number
-  /** The earliest and latest due time or time of queueing, milliseconds since 1970; none where unknown. */
+  /** Earliest and latest due or queueing time, milliseconds since 1970; absent if unknown. */
   readonly oldestMs?: number
   readonly newestMs?: number
 }
 
-/** Something that would stay, how often, and the first one. */
+/** A kind of job that would stay: how many, and the first one. */
 export interface PlanReject {
   readonly reason: RejectReason
   readonly jobs: number
@@ -31,7 +31,7 @@ export interface Plan {
   readonly jobs: number
   readonly bytes: number
   readonly rejects: readonly PlanReject[]
-  /** Jobs that would join one before them: the same function and unique id. */
+  /** Jobs that would join an earlier one: same function and unique id. */
   readonly joining: number
   /** The first of these; absent where there is none. */
   readonly joiningExample?: string
@@ -47,12 +47,12 @@ export interface Plan {
 
 /** Half of what two busy cores store: docs/migration.md, Figures. */
 const usualRate = 10_000
-/** Unique ids that are remembered, 40 bytes each. */
+/** Unique ids remembered, 40 bytes each. */
 const mostUnique = 1_000_000
 
 type RowDraft = { -readonly [Name in keyof PlanRow]: PlanRow[Name] }
 
-/** Reads all that a source holds and changes nothing. */
+/** Reads everything at a source and changes nothing. */
 export async function makePlan(
   source: Source,
   selection: Selection,

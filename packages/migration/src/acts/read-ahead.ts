@@ -1,4 +1,4 @@
-/** The same items, the next one always under way while one is dealt with. */
+/** The same items; the next one is fetched while one is being handled. */
 export async function* aheadOf<Item>(items: AsyncGenerator<Item>): AsyncGenerator<Item> {
   let next = items.next()
   try {
@@ -6,7 +6,7 @@ export async function* aheadOf<Item>(items: AsyncGenerator<Item>): AsyncGenerato
       const result = await next
       if (result.done === true) return
       next = items.next()
-      // Its error is told when its turn comes.
+      // Its error is thrown in turn, below.
       next.catch(() => undefined)
       yield result.value
     }

@@ -9,13 +9,13 @@ import { lanesOf } from './lanes.ts'
 /** Counts of a rollback. */
 export interface RollbackCounts {
   readonly lanes: number
-  /** Out of the target. */
+  /** Removed from the target. */
   readonly undone: number
-  /** Of these: back at their source. */
+  /** Of these, restored at their source. */
   readonly restored: number
-  /** A worker has or had them: they stay. */
+  /** Stay: a worker has or had them. */
   readonly begun: number
-  /** Jobs that joined others, which are not the migration's. */
+  /** Jobs that joined others and are not the migration's. */
   readonly joined: number
 }
 
@@ -23,7 +23,7 @@ export interface RollbackParts {
   readonly imports: RedisImports
   readonly names: LaneNames
   readonly name: string
-  /** Where moved jobs go back to; absent where it is no more. */
+  /** Destination of moved jobs; absent if it no longer exists. */
   readonly source?: Source
   readonly onProgress?: (counts: RollbackCounts) => void
 }
@@ -31,10 +31,12 @@ export interface RollbackParts {
 type Counts = { -readonly [Name in keyof RollbackCounts]: RollbackCounts[Name] }
 
 const jobsAtOnce = 100
-/** When a job that is on its way back is forgotten here, if this ends half way and nobody repeats it: 180 days. */
+/** Expiry of a job on its way back, in case the rollback stops half way for good: 180 days. */
 const heldMs = 180 * 24 * 3_600_000
 
-/** Takes back what a migration brought and no worker has begun. A moved job goes back to its source first. */
+/**
+ * Takes back a migration's jobs that no worker has begun. A moved job returns to its source first.
+ */
 export async function rollback(parts: RollbackParts): Promise<RollbackCounts> {
   const { imports, name } = parts
   const counts: Counts = { lanes: 0, undone: 0, restored: 0, begun: 0, joined: 0 }
@@ -55,7 +57,7 @@ export async function rollback(parts: RollbackParts): Promise<RollbackCounts> {
     await reaching('The target store', async () => {
       for await (const some of imports.notesOf(lane, tagOf(name))) notes.push(...some)
     })
-    // The oldest stand at the end of their queue that is looked at first.
+    // The oldest stand at the end of their queue that is searched first.
     notes.sort((one, other) => one.id - other.id)
     for (let first = 0; first < notes.length; first += jobsAtOnce) {
       await undoSome(lane, notes.slice(first, first + jobsAtOnce), parts, counts)
@@ -105,7 +107,7 @@ async function undoSome(
 
 interface Taken {
   readonly note: ImportNote
-  /** As it was read before anything was changed. */
+  /** As read before any change. */
   readonly found: StandingJob
 }
 
@@ -114,7 +116,7 @@ const requestOf = ({ note, found }: Taken) => ({
   ...(found.job.failure !== undefined && { failure: found.job.failure }),
 })
 
-/** Puts jobs with the dead, where no worker gets them; those that none has begun. */
+/** Moves jobs that no worker has begun to the dead set, out of the workers' reach. */
 async function hold(
   lane: string,
   taken: readonly Taken[],

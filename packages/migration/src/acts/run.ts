@@ -15,11 +15,11 @@ export interface RunCounts {
   /** Jobs read. */
   readonly read: number
   readonly created: number
-  /** There already, from an earlier run. */
+  /** Known from an earlier run. */
   readonly known: number
   /** Joined a job with their unique id. */
   readonly joined: number
-  /** Sent once more: whether they came the first time is not known. */
+  /** Sent again: the first attempt may or may not have arrived. */
   readonly repeated: number
   readonly rejected: number
   /** Left out by the selection. */
@@ -31,19 +31,19 @@ export interface RunCounts {
 export interface RunParts {
   readonly source: Source
   readonly target: Target
-  /** Absent: nothing is noted, and the next run begins at the start. */
+  /** Absent: no progress is kept, and the next run begins at the start. */
   readonly ledger?: Ledger
   readonly selection: Selection
   readonly options: RunOptions
-  /** Ends the run behind the page that is under way. */
+  /** Ends the run after the current page. */
   readonly signal?: AbortSignal
-  /** Called behind each page. */
+  /** Called after each page. */
   readonly onProgress?: (counts: RunCounts) => void
-  /** Called for what stays at the source. */
+  /** Called for each job that stays at the source. */
   readonly onReject?: (reject: Reject) => void
 }
 
-/** Pages that are on their way while another one is read. */
+/** Pages being stored while another one is read. */
 const pagesAhead = 3
 
 const noCounts: RunCounts = {
@@ -56,13 +56,13 @@ type Counts = { -readonly [Name in keyof RunCounts]: RunCounts[Name] }
 /** How a run ended. */
 export interface RunResult {
   readonly counts: RunCounts
-  /** True where it was told to stop before its end: the same command goes on. */
+  /** True if it was stopped before its end: the same command continues. */
   readonly isStopped: boolean
 }
 
 /**
- * Moves what a source holds into a target, page by page. Each job is stored once: killed at any moment and run again,
- * it goes on behind the last page that was noted, and what the target has is known to it.
+ * Moves a source's jobs into a target, page by page. Each is stored once: a run killed at any
+ * moment and repeated continues after the last noted page, and the target recognises its jobs.
  */
 export async function run(parts: RunParts): Promise<RunResult> {
   const { source, target, options, ledger, signal } = parts
@@ -87,7 +87,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
     ...(isFirst && { started: new Date().toISOString(), cursor: '', ...counted() }),
   })
   const isMoving = options.isMove === true && !options.isDryRun
-  // A run that was killed may have removed these and not said so: what comes under their names now is other jobs.
+  // A killed run may have removed these without a note: the same names now mean other jobs.
   if (isMoving && !isFirst) await target.movedIds((await source.lastRemoved?.()) ?? [])
   const startedMs = Date.now()
   const pages = source.pages(after === '' ? undefined : after, boundsOf(options))
@@ -114,7 +114,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
     await keepRate(counts.read, startedMs, options.ratePerSecond)
   }
   await settle()
-  // A killed run had removed these and not noted it: the source has none of it now.
+  // A killed run removed these without a note: the source has none of them now.
   if (isMoving && !isFirst) await target.movedAll()
   if (isMoving) await source.forgetRemoved?.()
   await note({ state: 'done', ...counted() })
@@ -125,7 +125,7 @@ async function movePage(page: Page, parts: RunParts, counts: Counts): Promise<vo
   const { source, target, selection, options, onReject } = parts
   const most = options.maxPayloadBytes ?? defaultMaxPayloadBytes
   const picked: JobRecord[] = []
-  /** By what is stored: what was read. */
+  /** The record as read, by the record as stored. */
   const origins: JobRecord[] = []
   const reject = (rejected: Reject): void => {
     counts.rejected += 1

@@ -2,9 +2,9 @@ import { isQueueName } from '@crossgear/core-scheduler'
 import { MigrationError } from '../errors.ts'
 import type { JobRecord, RecordState } from '../record/record.ts'
 
-/** Which jobs are taken, and under which names. */
+/** Selects and renames jobs. */
 export interface SelectionOptions {
-  /** Names of functions; `*` stands for any characters. All. */
+  /** Function names; `*` stands for any characters. All. */
   readonly only?: readonly string[]
   /** None. */
   readonly except?: readonly string[]
@@ -26,7 +26,7 @@ export class Selection {
   readonly #states: ReadonlySet<RecordState> | undefined
   readonly #map: ReadonlyMap<string, Renamed>
 
-  /** Throws a {@link MigrationError} for a map that cannot be read. */
+  /** Throws a {@link MigrationError} for an invalid map. */
   constructor(options: SelectionOptions = {}) {
     this.#only = (options.only ?? []).map(patternOf)
     this.#except = (options.except ?? []).map(patternOf)
@@ -34,13 +34,13 @@ export class Selection {
     this.#map = new Map((options.map ?? []).map(mappingOf))
   }
 
-  /** True where jobs of a function may be taken. */
+  /** True if jobs of a function may be selected. */
   wants(fn: string): boolean {
     if (this.#only.length > 0 && !this.#only.some((pattern) => pattern.test(fn))) return false
     return !this.#except.some((pattern) => pattern.test(fn))
   }
 
-  /** The record as it is to be stored; undefined where it is to stay. */
+  /** The record to store; undefined if it stays. */
   pick(record: JobRecord): JobRecord | undefined {
     const { fn, state } = record
     if (this.#states && !this.#states.has(state)) return undefined

@@ -13,19 +13,19 @@ import { digestOfRecord, digestOfStanding, laneOf } from '../record/stored-job.t
 /** The comparison of one lane. */
 export interface VerifyRow {
   readonly lane: string
-  /** Jobs of the source, or of the notes where the source has them no more. */
+  /** Jobs of the source, or of the notes if the source no longer has them. */
   readonly jobs: number
-  /** In the target, as they were at the source. */
+  /** In the target, unchanged. */
   readonly equal: number
-  /** In the target once: done since, or forgotten. */
+  /** Once in the target: done or dropped since. */
   readonly ended: number
   /** Joined another job with their unique id. */
   readonly joined: number
-  /** Never came. */
+  /** Never arrived. */
   readonly missing: number
-  /** In the target, and not as they were. */
+  /** In the target, but changed. */
   readonly different: number
-  /** Over what was noted and what was found, of the same jobs: equal where all are. */
+  /** Of noted and found jobs; equal if all jobs are. */
   readonly checksums: readonly [source: string, target: string]
   /** The first job that is missing or different. */
   readonly example?: string
@@ -42,7 +42,7 @@ export interface VerifyParts {
   readonly options: Pick<RunOptions, 'name' | 'batch' | 'maxPayloadBytes'>
 }
 
-/** Compares each job of a source with what the target holds of it: payload, level, unique id, jid and due time. */
+/** Compares each job of a source with the target's: payload, level, unique id, jid and due time. */
 export async function verifyCopy(
   source: Source,
   selection: Selection,
@@ -65,7 +65,7 @@ export async function verifyCopy(
   return sums.finish()
 }
 
-/** Compares what was noted of a migration's jobs with what the target holds: for a source that has them no more. */
+/** Compares a migration's notes with the target, for a source that no longer has the jobs. */
 export async function verifyMoved(parts: VerifyParts): Promise<Verification> {
   const { imports, options } = parts
   const sums = new Sums()
@@ -152,7 +152,7 @@ class RowDraft {
     this.example ??= example
   }
 
-  /** The order of jobs does not count. */
+  /** Independent of the order of jobs. */
   compared(source: Buffer, target: Buffer): void {
     for (const [sum, digest] of [
       [this.#sums[0], source],

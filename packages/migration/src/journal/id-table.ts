@@ -3,7 +3,7 @@ const slotBytes = idBytes + 1
 const firstSlots = 1 << 12
 const mostFull = 0.7
 
-/** The state of an import id, in the last byte of its slot; 0 stands in a slot that is free. */
+/** State of an import id, the last byte of its slot; 0: a free slot. */
 const idStates = { sent: 1, taken: 2, forgotten: 3 } as const
 export type IdState = keyof typeof idStates
 
@@ -34,14 +34,14 @@ export class IdTable {
     this.#slots[at + idBytes] = idStates[state]
   }
 
-  /** Gives all of one state another. */
+  /** Replaces one state by another everywhere. */
   replaceAll(from: IdState, to: IdState): void {
     for (let at = idBytes; at < this.#slots.length; at += slotBytes) {
       if (this.#slots[at] === idStates[from]) this.#slots[at] = idStates[to]
     }
   }
 
-  /** The slot of an id, or the free slot for it. */
+  /** The slot of an id, or a free one for it. */
   #slotOf(id: Buffer): number {
     for (let slot = id.readUInt32LE(0) % this.#capacity; ; slot = (slot + 1) % this.#capacity) {
       const at = slot * slotBytes

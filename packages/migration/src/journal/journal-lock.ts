@@ -5,8 +5,8 @@ import { createServer, type Server } from 'node:net'
 import { MigrationError } from '../errors.ts'
 
 /**
- * Keeps a journal to one process of this machine. Linux forgets the name of such a socket with the process that has it,
- * however that ends; elsewhere there is no lock.
+ * Lets one process of this machine use a journal. Linux releases the name of such a socket with its
+ * process, however that ends; elsewhere there is no lock.
  */
 export class JournalLock {
   readonly #server: Server | undefined
@@ -15,7 +15,7 @@ export class JournalLock {
     this.#server = server
   }
 
-  /** Throws a MigrationError where another process has it. The file must be there. */
+  /** Throws a MigrationError if another process has it. The file must exist. */
   static async take(path: string): Promise<JournalLock> {
     if (process.platform !== 'linux') return new JournalLock(undefined)
     const name = createHash('sha256')

@@ -9,7 +9,7 @@ const head = 'crossgear-journal 1'
 /** 17 bytes each in memory, some 70 in the file. */
 const mostJobs = 5_000_000
 
-/** One letter per state, and the one that takes a state away. */
+/** One letter per state, and one that removes a state. */
 const letters: Readonly<Record<string, IdState>> = { s: 'sent', d: 'taken', f: 'forgotten' }
 const letterOf: Readonly<Record<IdState, string>> = { sent: 's', taken: 'd', forgotten: 'f' }
 const allMoved = 'm'
@@ -22,9 +22,9 @@ export interface JournalOf {
 }
 
 /**
- * A file in which a migration notes what it sends to a server that cannot keep such notes, one line at a time: `s` before
- * import ids are sent, `d` when the target has them, `f` when it has not, `p` before progress. A torn last line counts
- * for nothing.
+ * A file for notes on jobs sent to a server that cannot keep them itself, one line each: `s` before
+ * import ids are sent, `d` when the target has them, `f` when it has not, `p` before progress. A
+ * torn last line is ignored.
  */
 export class Journal implements Ledger {
   readonly #path: string
@@ -39,7 +39,9 @@ export class Journal implements Ledger {
     this.#lock = lock
   }
 
-  /** Opens a journal, or begins one. Throws a MigrationError where it is in use, or of something else. */
+  /**
+   * Opens or creates a journal. Throws a MigrationError if it is in use, or about something else.
+   */
   static open(path: string, about: JournalOf): Promise<Journal> {
     return reaching(path, async () => {
       const file = await open(path, 'a', 0o600)
@@ -57,12 +59,12 @@ export class Journal implements Ledger {
     })
   }
 
-  /** Undefined, or `forgotten`: nothing was sent that the target may have. */
+  /** Undefined, or `forgotten`: the target can have nothing of it. */
   stateOf(importId: Buffer): IdState | undefined {
     return this.#ids.get(importId)
   }
 
-  /** Notes jobs. `sent` is on the disk when it settles: it is noted before anything is sent. */
+  /** Notes jobs. `sent` is on disk when it settles, so before anything is sent. */
   async note(state: IdState, importIds: readonly Buffer[]): Promise<void> {
     if (importIds.length === 0) return
     if (this.#ids.size + importIds.length > mostJobs) {
@@ -77,7 +79,7 @@ export class Journal implements Ledger {
     for (const id of importIds) this.#ids.set(id, state)
   }
 
-  /** Notes that the source has no job more of those that the target has. */
+  /** Notes that the source no longer has any of the jobs that the target has. */
   async noteAllMoved(): Promise<void> {
     await this.#write(allMoved)
     this.#ids.replaceAll('taken', 'forgotten')
@@ -118,7 +120,7 @@ export class Journal implements Ledger {
       }
     }
     if (rest !== '') {
-      // Whatever stands in a file that is no journal is not cut.
+      // A file that is not a journal is never truncated.
       if (lines === 0 && !expected.startsWith(rest)) this.#isOther(rest)
       await this.#file.truncate(bytes)
     }

@@ -17,7 +17,7 @@ import type { JobRecord, RecordState, Reject } from './record.ts'
 
 const minReserveSeconds = 60
 
-/** Where a job stood, and what that place says of it. */
+/** A job's place, and that place's data about it. */
 export interface FaktoryPlace {
   readonly state: RecordState
   readonly dueAtMs?: number
@@ -27,8 +27,8 @@ export interface FaktoryPlace {
 }
 
 /**
- * A Faktory job, JSON bytes, as a record. `identity`: of the source. Numbers, key order and unknown fields stay as they
- * are. A batch and a lock of the old server have no counterpart here and are left behind.
+ * A Faktory job, JSON bytes, as a record. `identity`: the source's. Numbers, key order and unknown
+ * fields stay. A batch and a lock of the old server have no counterpart here and are left behind.
  */
 export function recordOfFaktory(
   raw: Buffer,
@@ -54,7 +54,7 @@ type Draft = { -readonly [Name in keyof JobRecord]: JobRecord[Name] }
 function toRecord(job: FwpJob, place: FaktoryPlace, identity: string): JobRecord {
   const { jid, jobtype, queue, priority, args, retry, reserveForSeconds, createdAt } = job
   const record: Draft = {
-    // A job that moves on between two looks is still the same.
+    // A job that moves between two looks is still the same.
     importId: importIdOf(identity, jid, jobtype, createdAt ?? '', args),
     state: place.state,
     door: 'faktory',
@@ -85,8 +85,8 @@ function toRecord(job: FwpJob, place: FaktoryPlace, identity: string): JobRecord
 }
 
 /**
- * The JSON of a record for a Faktory server. A record of another door is shown as its workers would see it. `more`: raw
- * JSON by field, in the place of what the job says.
+ * A record's JSON for a Faktory server. A record of another door looks as its workers would see it.
+ * `more`: raw JSON by field; overrides the job's.
  */
 export function faktoryOfRecord(
   record: JobRecord,
@@ -114,7 +114,7 @@ function staleAt(custom: string, dueAtMs = Date.now()): number | undefined {
   return Math.min(expiresAtMs, relative)
 }
 
-/** The time that a raw JSON string says, milliseconds since 1970. */
+/** The time in a raw JSON string, milliseconds since 1970. */
 function timeOf(raw: string): number | undefined {
   return raw.startsWith('"') ? parseRfc3339(raw.slice(1, -1)) : undefined
 }

@@ -2,13 +2,16 @@ import { isQueueName, maxFunctionBytes } from '@crossgear/core-scheduler'
 import type { JobRecord, Reject, RejectReason } from './record.ts'
 import type { Fault } from '../target.ts'
 
-/** As the Gearman door takes it. */
+/** As at the Gearman door. */
 const maxUniqueBytes = 64
 const control = /[\0-\x1f\x7f]/
-/** Bytes of something rejected that are kept. */
+/** Bytes kept of a reject. */
 export const keptRejectBytes = 65_536
 
-/** Jobs that Crossgear's doors would refuse. `maxPayloadBytes`: the gateway's `--max-packet-bytes`. */
+/**
+ * The reason why Crossgear's doors would refuse a job. `maxPayloadBytes`: the gateway's
+ * `--max-packet-bytes`.
+ */
 export function faultOf(
   { fn, queue, unique, payload, jid }: JobRecord,
   maxPayloadBytes: number,
@@ -36,7 +39,7 @@ export function faultOf(
   return undefined
 }
 
-/** A record as something that stays. */
+/** A record as a reject. */
 export function rejectOf(record: JobRecord, reason: RejectReason, message: string): Reject {
   return { reason, message, where: record.fn, raw: record.payload.subarray(0, keptRejectBytes) }
 }

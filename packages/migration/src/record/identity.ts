@@ -9,7 +9,9 @@ const colon = 0x3a
 /** Of a length in decimal and its colon. */
 const mostHeadBytes = 16
 
-/** The import id of a job: what its source is called, and what tells the job from the source's others. */
+/**
+ * The import id of a job: made of its source's name, and of the parts that distinguish it there.
+ */
 export function importIdOf(source: string, ...parts: readonly (string | Uint8Array)[]): Buffer {
   return hashOf([source, ...parts], importIdBytes)
 }
@@ -27,7 +29,7 @@ export function digestOf(
   return hashOf([String(level), jid, key, payload], digestBytes)
 }
 
-/** 4 bytes that stand for a migration's name. */
+/** 4 bytes for a migration's name. */
 export function tagOf(name: string): Buffer {
   return hashOf([name], tagBytes)
 }
@@ -35,8 +37,8 @@ export function tagOf(name: string): Buffer {
 const empty = new Uint8Array(0)
 
 /**
- * Each part with its length before it, so that no two lists are hashed alike. All of it goes into one piece of memory, and
- * the digest comes as a string, which costs a third of a Buffer: this is done twice for each job.
+ * Each part follows its length, so that no two lists hash alike. One buffer and a string digest
+ * cost a third of a Buffer digest: this runs twice per job.
  */
 function hashOf(parts: readonly (string | Uint8Array)[], size: number): Buffer {
   let most = 0

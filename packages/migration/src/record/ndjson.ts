@@ -23,7 +23,7 @@ const isJson = (value: unknown): value is string => {
   }
 }
 
-/** One row per field that a line may have beside the ones that it must have. */
+/** One row per optional field of a line. */
 const optional: readonly {
   readonly name: string
   readonly read: (draft: Draft, value: unknown) => boolean
@@ -86,7 +86,7 @@ export function lineOfRecord(record: JobRecord): string {
   return JSON.stringify(line)
 }
 
-/** Reads a line; a text says what is wrong with it. */
+/** Parses a line; a text is the error. */
 export function recordOfLine(text: string): JobRecord | string {
   let line: Line | null
   try {
@@ -113,7 +113,7 @@ export function recordOfLine(text: string): JobRecord | string {
   }
   return {
     ...draft,
-    // A line that another program wrote is known by all that it says.
+    // A line of another program is identified by its whole content.
     importId: isOwn ? Buffer.from(importId, 'hex') : importIdOf('ndjson', text),
     state: state as RecordState,
     door: door as Door,

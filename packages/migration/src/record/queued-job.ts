@@ -15,7 +15,7 @@ import type { JobRecord, RecordState, Reject, RejectReason } from './record.ts'
 /** Members of a JSON object: name to raw value. */
 export type RawFields = ReadonlyMap<string, string>
 
-/** Job systems other than Faktory whose jobs have a class or name, arguments and a queue. */
+/** Job systems other than Faktory with a class or name, arguments and a queue. */
 export type JobSystem = 'sidekiq' | 'resque' | 'bullmq'
 
 /** The place of a job in such a system. */
@@ -27,30 +27,30 @@ export interface QueuedPlace {
   readonly where: string
 }
 
-/** A job as its system keeps it. JSON is raw text, so that numbers do not change. */
+/** A job in its system's own form. JSON is raw text, so that numbers do not change. */
 export interface QueuedJob {
   readonly system: JobSystem
-  /** By what it is told from the source's other jobs. */
+  /** Distinguishes it from the source's other jobs. */
   readonly parts: readonly string[]
-  /** Absent: it is given one. */
+  /** Absent: it gets one. */
   readonly jid?: string
   readonly jobtype: string
   readonly queue: string
   /** JSON array. */
   readonly args: string
-  /** Faktory's: 0 discards a job that failed, -1 buries it at once. */
+  /** Faktory's: 0 discards a failed job, -1 sends it to the dead set. */
   readonly retries: number
   readonly level?: Level
   readonly createdAtMs?: number
   /** Faktory's `failure`, JSON object. */
   readonly failure?: string
-  /** The job as it was, JSON object, null in the place of its arguments. */
+  /** The original job, JSON object, with null for its arguments. */
   readonly original: string
 }
 
 const minJidBytes = 8
 
-/** The record of such a job. Workers find what it was under `custom`, by the name of its system. */
+/** The record of such a job. Workers find the original under `custom`, by its system's name. */
 export function recordOfQueued(job: QueuedJob, place: QueuedPlace, identity: string): JobRecord {
   const { jobtype, queue, args, retries, level = 5, createdAtMs, failure } = job
   const importId = importIdOf(identity, ...job.parts)
@@ -84,7 +84,7 @@ export function recordOfQueued(job: QueuedJob, place: QueuedPlace, identity: str
   }
 }
 
-/** The arguments of a record, a raw JSON array, and the raw fields of what it was at its source. */
+/** A record's arguments, a raw JSON array, and the raw fields of its original. */
 export function queuedOfRecord(
   { payload, envelope = '{}' }: JobRecord,
   system: JobSystem,
@@ -94,12 +94,15 @@ export function queuedOfRecord(
   return { args: argsOfInput(payload).args, original: scanObject(original) }
 }
 
-/** A job that is left where it is. */
+/** A job that stays where it is. */
 export interface LeftThere {
   readonly reason: string
 }
 
-/** Reads a member of a list or set; bytes that are no job stay there. A text that `read` returns says why it is none. */
+/**
+ * Parses a member of a list or set; bytes that are no job stay there. A text from `read` is the
+ * reason.
+ */
 export function readQueued(
   raw: Buffer,
   where: string,
@@ -122,7 +125,7 @@ export function readQueued(
   }
 }
 
-/** Fields as a JSON object, some of them with other values. */
+/** Fields as a JSON object, some with other values. */
 export function objectOf(fields: RawFields, others: Readonly<Record<string, string>> = {}): string {
   const all = new Map([...fields, ...Object.entries(others)])
   return `{${Array.from(all, ([name, raw]) => `${JSON.stringify(name)}:${raw}`).join()}}`

@@ -1,6 +1,6 @@
 import type { Door, Level } from '@crossgear/core-scheduler'
 
-/** Where a job stood at its source. A `working` job is queued again: its run may be repeated. */
+/** A job's place at its source. A `working` job is queued again, so its run may be repeated. */
 export type RecordState = 'queued' | 'scheduled' | 'retry' | 'dead' | 'working'
 
 export const recordStates: readonly RecordState[] = [
@@ -13,40 +13,40 @@ export const recordStates: readonly RecordState[] = [
 
 /** A job on its way from one system to another. */
 export interface JobRecord {
-  /** 16 bytes: which job of which source it is. The same for each time it is read. */
+  /** 16 bytes that identify the job and its source; the same at each read. */
   readonly importId: Buffer
   readonly state: RecordState
-  /** By which protocol it entered. */
+  /** The protocol by which it entered. */
   readonly door: Door
   readonly fn: string
   /** Its Faktory queue; absent: the home queue of its function. */
   readonly queue?: string
-  /** Gearman's unique id, as a client gives it; empty or absent: none. */
+  /** Gearman's unique id from the client; empty or absent: none. */
   readonly unique?: Buffer
   readonly level: Level
   readonly payload: Buffer
-  /** When a scheduled job or a retry is due, milliseconds since 1970. */
+  /** Due time of a scheduled job or retry, milliseconds since 1970. */
   readonly dueAtMs?: number
-  /** When a dead job is forgotten, milliseconds since 1970. */
+  /** When a dead job is dropped, milliseconds since 1970. */
   readonly forgetAtMs?: number
   /** When it was queued, milliseconds since 1970. */
   readonly enqueuedAtMs?: number
   readonly reducer?: Buffer
   readonly jid?: string
-  /** The Faktory job without its args, JSON text as it was. */
+  /** The Faktory job without its args, JSON text unchanged. */
   readonly envelope?: string
-  /** Faktory's `failure`, JSON text as it was. */
+  /** Faktory's `failure`, JSON text unchanged. */
   readonly failure?: string
   readonly retries?: number
   readonly reserveForSeconds?: number
   readonly retentionSeconds?: number
-  /** From then on nobody wants it run, milliseconds since 1970. */
+  /** The job is not run after this time, milliseconds since 1970. */
   readonly staleAtMs?: number
-  /** By what its source finds it again, of no meaning elsewhere. */
+  /** For its source to find it again; without meaning elsewhere. */
   readonly sourceKey?: Buffer
 }
 
-/** Why something at a source is no job that can be moved. */
+/** Why an item at a source cannot be moved. */
 export type RejectReason =
   | 'bad_function'
   | 'bad_queue'
@@ -57,21 +57,21 @@ export type RejectReason =
   | 'bad_row'
   | 'foreground'
   | 'dead_set_full'
-  /** The target's protocol has no way to say it. */
+  /** The target's protocol cannot express it. */
   | 'not_carried'
-  /** The target said no. */
+  /** The target refused it. */
   | 'refused'
-  /** It was sent before, and nobody knows whether it came. */
+  /** It was sent before, and may or may not have arrived. */
   | 'in_doubt'
   | 'not_read'
 
-/** Something at a source that stays there. */
+/** An item that stays at its source. */
 export interface Reject {
   readonly reason: RejectReason
-  /** One line: what is wrong with it. */
+  /** One line: the fault. */
   readonly message: string
-  /** Where it is at its source. */
+  /** Its place at the source. */
   readonly where: string
-  /** Its first bytes at most. */
+  /** Its first bytes. */
   readonly raw: Buffer
 }

@@ -16,12 +16,15 @@ const placeOf: Readonly<Record<RecordState, ImportedJob['place']>> = {
 
 type Mutable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
 
-/** The lane in which a record is stored. */
+/** The lane for a record. */
 export function laneOf({ fn, queue }: JobRecord, names: LaneNames): string {
   return queue === undefined ? names.canonical(fn) : names.lane(fn, queue)
 }
 
-/** A record as the store takes it. `nowMs`: when a dead job that does not say is buried. `arrivedUs`: its place. */
+/**
+ * A record in the store's form. `nowMs`: time of death of a dead job without one. `arrivedUs`: its
+ * place in line.
+ */
 export function importedOf(record: JobRecord, nowMs: number, arrivedUs: number): ImportedJob {
   const { importId, state, door, level, payload, jid } = record
   const place = placeOf[state]
@@ -43,7 +46,7 @@ export function importedOf(record: JobRecord, nowMs: number, arrivedUs: number):
   return imported
 }
 
-/** The digest of a record as the store will have it. */
+/** The digest of a record as stored. */
 export function digestOfRecord(record: JobRecord): Buffer {
   return digestOf(record.payload, record.level, record.jid, keyOf(record))
 }
@@ -52,12 +55,12 @@ function keyOf({ door, unique, payload, importId }: JobRecord): Buffer | undefin
   return door === 'native' ? undefined : keyOfUnique(unique, payload, importId)
 }
 
-/** The digest of a job that stands in a store. */
+/** The digest of a stored job. */
 export function digestOfStanding({ job }: StandingJob): Buffer {
   return digestOf(job.input, job.level, job.jid, job.unique)
 }
 
-/** A job that stands in a store, as a record under an import id. */
+/** A stored job as a record under an import id. */
 export function recordOfStanding(
   { job, dueAtMs, forgetAtMs, heldFrom }: StandingJob,
   importId: Buffer,

@@ -4,7 +4,7 @@ const dash = 0x2d
 const mark = Buffer.from([0])
 
 /**
- * The key under which a job coalesces, as Crossgear's Gearman door makes it of a unique id: `-` stands for the payload.
+ * The coalescing key of a unique id, as at Crossgear's Gearman door: `-` stands for the payload.
  * With an empty payload it stands for this job alone.
  */
 export function keyOfUnique(
@@ -18,7 +18,7 @@ export function keyOfUnique(
   return Buffer.concat([mark, own])
 }
 
-/** The unique id that a client gave for a stored key. */
+/** A client's unique id for a stored key. */
 export function uniqueOfKey(key: Buffer | undefined): Buffer | undefined {
   return key?.[0] === 0 ? Buffer.from('-') : key
 }

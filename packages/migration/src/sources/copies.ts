@@ -4,13 +4,13 @@ import { averageBytes } from './redis/redis-reads.ts'
 
 const membersAtOnce = 1_000
 const bytesAtOnce = 8 * 1024 * 1024
-/** Hashes that are told apart before any of them is remembered, a byte each. */
+/** Hash buckets, a byte each, used before any hash is remembered. */
 const mostBuckets = 2 ** 24
 const bucketsPerMember = 16
 
 /**
- * Numbers members of a list that are the same text by how many of it stand behind them, so that a number stays the same
- * when older ones are gone. Members that stand once in their list take no memory beyond a few bytes.
+ * Numbers equal members of a list by how many stand behind them, so that a number stays when older
+ * ones leave. Unique members take a few bytes at most.
  */
 export class Copies {
   readonly #redis: ServerConnection

@@ -7,10 +7,10 @@ import type { JobRecord, Reject } from '../record/record.ts'
 import type { Page, PageBounds, Source } from '../source.ts'
 
 const lineFeed = 0x0a
-/** A payload of 64 MiB as base64, with all that belongs to it. */
+/** A payload of 64 MiB as base64, with its other fields. */
 const mostLineBytes = 100 * 1024 * 1024
 
-/** A file that `crossgear migrate export` wrote, one job a line. */
+/** A file from `crossgear migrate export`, one job per line. */
 export class FileSource implements Source {
   readonly identity: string
   readonly limits = ['A file keeps what it holds: nothing can be moved from it.']
@@ -27,7 +27,7 @@ export class FileSource implements Source {
     return reaching(path, async () => new FileSource(path, (await stat(path)).size))
   }
 
-  /** Known once it is read. */
+  /** Only known after reading. */
   total(): Promise<undefined> {
     return Promise.resolve(undefined)
   }
@@ -62,7 +62,7 @@ export class FileSource implements Source {
     return Promise.resolve()
   }
 
-  /** Lines without their ends. One that is too long is cut, and the bound is the reader's. */
+  /** Lines without their ends. A line that is too long is cut; the reader checks its bound. */
   async *#lines(start: number): AsyncGenerator<Buffer> {
     let pieces: Buffer[] = []
     const stream = createReadStream(this.#path, { start, highWaterMark: 1024 * 1024 })

@@ -1,6 +1,6 @@
 const idsPerPart = 65_536
 
-/** Ids of jobs by lane, a bit each where they follow each other. */
+/** Ids of jobs by lane, one bit each where they are consecutive. */
 export class IdSet {
   readonly #parts = new Map<string, Uint8Array>()
 

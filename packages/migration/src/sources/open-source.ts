@@ -5,17 +5,17 @@ import { lineOf, MigrationError, reaching } from '../errors.ts'
 import type { Source } from '../source.ts'
 
 export interface OpenSourceOptions {
-  /** Jobs will be removed there. */
+  /** True if jobs will be removed there. */
   readonly isMove: boolean
-  /** Names of functions that an old key leaves open. */
+  /** Function names for keys that are ambiguous. */
   readonly functions: readonly string[]
-  /** Which functions are wanted, for a source that gives away what it is asked for. All. */
+  /** Selects functions, for a source that removes what is read. All. */
   readonly wants?: (fn: string) => boolean
 }
 
 type Opener = (url: URL, options: OpenSourceOptions) => Promise<Source>
 
-/** One row per scheme of `--from`. Drivers are loaded when their row is used. */
+/** One row per scheme of `--from`. Drivers are loaded on use. */
 const openers: Readonly<Record<string, { readonly shown: string; readonly open: Opener }>> = {
   file: {
     shown: 'file:///path/dump.ndjson',
@@ -189,7 +189,7 @@ export async function openSource(address: string, options: OpenSourceOptions): P
   return opener.open(url, options)
 }
 
-/** The name of a migration that is given none: of its source, the same each time. */
+/** Default name of a migration: its source's, the same each time. */
 export function defaultName(identity: string): string {
   const scheme = /^[a-z+]+/.exec(identity)?.[0].replaceAll('+', '-') ?? 'source'
   return `${scheme}-${createHash('sha256').update(identity).digest('hex').slice(0, 8)}`
@@ -201,19 +201,19 @@ async function openFaktoryRedis(url: URL, address: ServerAddress): Promise<Sourc
   return FaktoryRedisSource.open(await connectTo(identity, address), identity)
 }
 
-/** The Redis that an address names, and its name in import ids. `suffix`: the parameters that count. */
+/** The Redis of an address, and its name in import ids. `suffix`: the relevant parameters. */
 async function serverOf(url: URL, suffix: string) {
   const address = tcpAddress(url)
   const identity = `${identityOf(url, address)}${suffix}`
   return { identity, address, redis: await connectTo(identity, address) }
 }
 
-/** Connects to the Redis of another system; a failure is told with its address. */
+/** Connects to another system's Redis; a failure names its address. */
 function connectTo(identity: string, address: ServerAddress) {
   return reaching(identity, () => openServer(address, 'migrate'))
 }
 
-/** An address without what lets one in. */
+/** An address without secrets. */
 function identityOf(url: URL, { path, host, port, db = 0 }: ServerAddress): string {
   const scheme = url.protocol === 'unix:' ? 'faktory+unix:' : url.protocol
   return path === undefined ? `${scheme}//${host}:${port}/${db}` : `${scheme}${path}`
@@ -242,7 +242,7 @@ function tcpAddress(url: URL): ServerAddress {
   }
 }
 
-/** The query of an address. Throws for a parameter that means nothing. */
+/** The query of an address. Throws for an unknown parameter. */
 function parametersOf(url: URL, known: readonly string[]): URLSearchParams {
   for (const name of url.searchParams.keys()) {
     if (known.includes(name)) continue

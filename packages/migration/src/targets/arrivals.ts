@@ -1,9 +1,9 @@
-/** How old the answer of the store's clock may be, milliseconds. */
+/** Longest age of the store clock's answer, milliseconds. */
 const askEveryMs = 1_000
 
 /**
- * Places in the order of arrival, microseconds of the store's clock: each comes after all that were given before. The clock
- * is asked once a second, and not waited for after the first time.
+ * Places in the order of arrival, microseconds of the store's clock: each after all earlier ones.
+ * The clock is asked once a second, and awaited only the first time.
  */
 export class Arrivals {
   readonly #nowUs: () => Promise<number>
@@ -15,7 +15,7 @@ export class Arrivals {
     this.#nowUs = nowUs
   }
 
-  /** The first of so many places. */
+  /** The first of this many places. */
   async next(count: number): Promise<number> {
     const clock = this.#clock ?? (await this.#ask())
     const sinceMs = performance.now() - clock.atMs
@@ -34,7 +34,7 @@ export class Arrivals {
   #askAgain(): void {
     if (this.#isAsked) return
     this.#isAsked = true
-    // Where the store is away the page that is sent next tells of it.
+    // If the store is away, the next page reports it.
     void this.#ask()
       .catch(() => undefined)
       .finally(() => (this.#isAsked = false))

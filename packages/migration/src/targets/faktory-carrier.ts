@@ -17,7 +17,7 @@ export interface FaktoryCarrierOptions {
   readonly port: number
   readonly password?: string
   readonly identity: string
-  /** To which queue a job goes that names none. */
+  /** Gives the queue of a job without one. */
   readonly names: LaneNames
 }
 
@@ -63,7 +63,7 @@ export class FaktoryCarrier implements Carrier {
     return this.#connection.end()
   }
 
-  /** Its error is given back: the answers before it count. */
+  /** Returns its error: earlier answers still count. */
   #push(record: JobRecord): Promise<Error | undefined> {
     return this.#connection.ask('PUSH', pushTextOf(record, this.#names)).then(
       () => undefined,
@@ -84,7 +84,7 @@ export function pushTextOf(record: JobRecord, names: LaneNames): string {
   })
 }
 
-/** Parts of a job that no Faktory server can be told. */
+/** Why no Faktory server can take a job. */
 export function faktoryFaultOf({ state }: JobRecord): Fault | undefined {
   return state === 'dead' ? ['not_carried', 'nobody can push a job that is dead'] : undefined
 }

@@ -24,7 +24,7 @@ export interface GearmanCarrierOptions {
   readonly host: string
   readonly port: number
   readonly identity: string
-  /** Which queue of a Faktory job goes without saying; another is named in the function, `mail@bulk`. */
+  /** Home queues, which need no name; another queue is named in the function, `mail@bulk`. */
   readonly names: LaneNames
 }
 
@@ -87,7 +87,7 @@ export class GearmanCarrier implements Carrier {
   }
 }
 
-/** Parts of a job that no Gearman server can be told. */
+/** Why no Gearman server can take a job. */
 export function gearmanFaultOf(record: JobRecord): Fault | undefined {
   const { state, unique, reducer, dueAtMs } = record
   const fault = (message: string): Fault => ['not_carried', message]
@@ -98,7 +98,7 @@ export function gearmanFaultOf(record: JobRecord): Fault | undefined {
   return dueAtMs === undefined ? undefined : fault('a job with a reducer cannot be due later there')
 }
 
-/** A second submission joins the first one, as far as that is still there: so no job goes without a unique id. */
+/** A second submission joins the first while that is still there: so every job gets a unique id. */
 function uniqueOf({ unique, payload, importId }: JobRecord): Buffer {
   const isNotified =
     unique && unique.length > 0 && (payload.length > 0 || unique.toString() !== '-')

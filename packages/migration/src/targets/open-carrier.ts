@@ -44,7 +44,7 @@ export interface ServerTarget {
   /** Its address without a password. */
   readonly identity: string
   readonly place: ServerPlace
-  /** Parts of a job that its protocol cannot say. */
+  /** Why its protocol cannot express a job. */
   faultOf(record: JobRecord): Fault | undefined
   open(names: LaneNames): Promise<Carrier>
 }

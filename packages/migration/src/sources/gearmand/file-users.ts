@@ -1,6 +1,6 @@
 import { readdir, readlink, realpath } from 'node:fs/promises'
 
-/** Processes other than this one that have a file open, as far as the system lets this one see; none where it cannot. */
+/** Other processes that have a file open, as far as the system shows them. */
 export async function usersOf(path: string): Promise<readonly number[]> {
   const real = await realpath(path)
   const processes = await readdir('/proc').catch(() => [])

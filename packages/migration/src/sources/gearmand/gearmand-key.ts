@@ -1,4 +1,4 @@
-/** The parts of a key of gearmand's Redis or memcached queue. */
+/** Parts of a key in gearmand's Redis or memcached queue. */
 export interface KeyName {
   readonly fn: Buffer
   readonly unique: Buffer
@@ -7,8 +7,8 @@ export interface KeyName {
 const hyphen = 0x2d
 
 /**
- * Splits `<function>-<unique>`. Where it has several hyphens the function is one of the known names, or nobody can
- * tell: undefined.
+ * Splits `<function>-<unique>`. With several hyphens the function must be a known name; otherwise
+ * undefined.
  */
 export function splitKey(rest: Buffer, functions: readonly string[]): KeyName | undefined {
   const first = rest.indexOf(hyphen)

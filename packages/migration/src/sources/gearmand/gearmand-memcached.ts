@@ -42,7 +42,7 @@ export class GearmandMemcachedSource implements Source {
   readonly #options: GearmandMemcachedOptions
   readonly #prefix: Buffer
   readonly #noteKey: string
-  /** Of the last page, by key: the number of the write that its job came with. */
+  /** Number of each job's last write, by key, for the last page. */
   readonly #cas = new Map<string, string>()
 
   private constructor(
@@ -72,7 +72,7 @@ export class GearmandMemcachedSource implements Source {
     })
   }
 
-  /** Other keys may be there as well. */
+  /** Other programs may have keys there too. */
   total(): Promise<undefined> {
     return Promise.resolve(undefined)
   }
@@ -130,7 +130,10 @@ export class GearmandMemcachedSource implements Source {
     return (await statistic(this.#connection, 'curr_items')) - (note ? 1 : 0)
   }
 
-  /** The server knows no transactions: the note of what is about to go comes first, with what tells a job from a later one. */
+  /**
+   * Without transactions: jobs about to be removed are noted first, with the number that tells them
+   * from later ones.
+   */
   async remove(records: readonly JobRecord[]): Promise<void> {
     if (records.length === 0) return
     const keys = records.flatMap(({ sourceKey }) => sourceKey ?? [])
@@ -146,7 +149,7 @@ export class GearmandMemcachedSource implements Source {
     this.#cas.clear()
   }
 
-  /** Of the jobs that were about to go, those that have gone. */
+  /** Of the noted jobs, those that are gone. */
   lastRemoved(): Promise<readonly Buffer[]> {
     return reaching(this.identity, async () => {
       const [note] = await this.#connection.items([Buffer.from(this.#noteKey)])
@@ -191,7 +194,7 @@ export class GearmandMemcachedSource implements Source {
     return Promise.resolve()
   }
 
-  /** Requests with an answer of one line each. */
+  /** Requests with one line of answer each. */
   #ask(requests: readonly (Buffer | string)[], expected: readonly string[]): Promise<void> {
     return reaching(this.identity, async () => {
       for (let first = 0; first < requests.length; first += keysAtOnce) {
@@ -269,7 +272,7 @@ async function statistic(connection: MemcachedConnection, name: string): Promise
   return value
 }
 
-/** Connections to the server beside this one. One that is ending is gone a moment later. */
+/** Other connections to the server. One that is ending is gone a moment later. */
 async function otherClients(connection: MemcachedConnection): Promise<number> {
   for (let look = 1; ; look += 1) {
     connection.send('stats conns\r\n')

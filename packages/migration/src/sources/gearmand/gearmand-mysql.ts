@@ -11,7 +11,7 @@ const limits = [
   'Of a unique id of 64 bytes gearmand kept the first 63.',
 ]
 
-/** Rows that the driver holds ahead. */
+/** Rows buffered by the driver. */
 const rowsAhead = 4
 
 export interface GearmandMysqlOptions {
@@ -21,7 +21,7 @@ export interface GearmandMysqlOptions {
   readonly password: string
   readonly database: string
   readonly table: string
-  /** In which gearmand spoke to the server. */
+  /** gearmand's character set on its connection. */
   readonly charset: string
   readonly identity: string
   readonly isMoved: boolean
@@ -81,7 +81,7 @@ export class GearmandMysqlSource implements Source {
     })
   }
 
-  /** One read of all of it, while another connection removes. */
+  /** One read of everything, while another connection removes. */
   async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     const { fn, unique, name, time } = this.#table
     const start = after === undefined ? undefined : (JSON.parse(after) as Cursor)
@@ -95,19 +95,19 @@ export class GearmandMysqlSource implements Source {
       )
       yield* this.#read(query, bounds)
     } finally {
-      // The rest of it is not waited for.
+      // The rest of the reply is not awaited.
       reading.connection.destroy()
     }
   }
 
-  /** The note goes with the rows, in one transaction. */
+  /** The note and the rows go in one transaction. */
   remove(records: readonly JobRecord[]): Promise<void> {
     const { name, fn, unique, columnOf } = this.#table
     const where = `function_name <=> ${columnOf.fn} AND unique_key <=> ${columnOf.unique}`
     const exactly = `${fn} <=> ? AND ${unique} <=> ?`
     return reaching(this.identity, async () => {
       if (records.length === 0) return
-      // A table that is made ends a transaction.
+      // CREATE TABLE would end a transaction.
       await this.#session.rows(
         `CREATE TABLE IF NOT EXISTS ${removedTable} (import_id BINARY(16)) ENGINE = InnoDB`,
       )
@@ -204,7 +204,7 @@ export class GearmandMysqlSource implements Source {
   }
 }
 
-/** The names of a row as bytes that name it. */
+/** A key made of a row's names. */
 function keyOf(...names: readonly (Buffer | null)[]): Buffer {
   return Buffer.from(JSON.stringify(names.map((name) => name?.toString('hex') ?? null)))
 }

@@ -157,7 +157,7 @@ export class GearmandPostgresSource implements Source {
     }
   }
 
-  /** The last row of the next page. Names are compared as bytes, not by collation. */
+  /** The last row of the next page. Names compare as bytes, not by collation. */
   async #endOf(
     after: Cursor | undefined,
     { jobs, bytes: most }: PageBounds,

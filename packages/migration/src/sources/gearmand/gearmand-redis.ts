@@ -57,7 +57,7 @@ export class GearmandRedisSource implements Source {
     )
   }
 
-  /** Other keys may be there as well. */
+  /** Other programs may have keys there too. */
   total(): Promise<undefined> {
     return Promise.resolve(undefined)
   }
@@ -81,7 +81,7 @@ export class GearmandRedisSource implements Source {
         }
         const some = entries.slice(first, end)
         first = end
-        // Keys scanned with this page come again if the run ends before all of them are stored.
+        // Keys scanned with this page come again if the run ends before all are stored.
         yield { ...(await reaching(this.identity, () => this.#read(some))), cursor }
       }
       cursor = next.toString()
@@ -106,7 +106,7 @@ export class GearmandRedisSource implements Source {
     return reaching(this.identity, () => this.#note.drop())
   }
 
-  /** As 1.1.20 writes them. */
+  /** In the form of 1.1.20. */
   restore(records: readonly JobRecord[]): Promise<void> {
     return reaching(this.identity, async () => {
       const transaction = this.#redis.multi()
@@ -148,7 +148,7 @@ export class GearmandRedisSource implements Source {
     }
   }
 
-  /** Undefined where the key is gone. */
+  /** Undefined if the key is gone. */
   async #recordOf({ key, isHash }: Entry): Promise<JobRecord | Reject | undefined> {
     const fields = isHash
       ? await this.#redis.hmgetBuffer(key, 'data', 'priority', 'function', 'unique')

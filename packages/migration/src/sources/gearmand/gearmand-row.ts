@@ -4,7 +4,7 @@ import { keptRejectBytes } from '../../record/fit.ts'
 import { importIdOf } from '../../record/identity.ts'
 import type { JobRecord, Reject } from '../../record/record.ts'
 
-/** A job as gearmand's queues hold it. Bytes stay bytes; what is absent there is undefined. */
+/** A job in gearmand's queues. Bytes stay bytes; absent values are undefined. */
 export interface GearmandRow {
   readonly fn: Uint8Array | undefined
   readonly unique: Uint8Array | undefined
@@ -16,7 +16,7 @@ export interface GearmandRow {
   readonly whenToRun: number | undefined
   /** By what its source finds it again. */
   readonly sourceKey?: Buffer
-  /** Says where it is, for a person. */
+  /** Its place, for a person. */
   readonly where: () => string
 }
 
@@ -26,11 +26,11 @@ const empty = Buffer.alloc(0)
 
 type Draft = { -readonly [Name in keyof JobRecord]: JobRecord[Name] }
 
-/** The record of a row, or why it is none. */
+/** The record of a row, or its reject. */
 export function recordOfRow(row: GearmandRow, identity: string, nowMs: number): JobRecord | Reject {
   const { priority = 1, whenToRun = 0 } = row
   const fn = bytesOf(row.fn)
-  // Of a unique id of 64 bytes gearmand keeps 63, and a NUL.
+  // gearmand keeps 63 of 64 bytes of a unique id, and a NUL.
   const unique = withoutNul(bytesOf(row.unique))
   const payload = bytesOf(row.data)
   const level = levels[priority]
@@ -64,7 +64,7 @@ function reject(row: GearmandRow, message: string): Reject {
   }
 }
 
-/** True where a job could be made of it. */
+/** True for a record. */
 export function isRecord(result: JobRecord | Reject): result is JobRecord {
   return 'importId' in result
 }

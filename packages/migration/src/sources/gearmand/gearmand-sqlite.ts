@@ -33,7 +33,7 @@ export class GearmandSqliteSource implements Source {
   readonly #db: Database
   readonly #table: string
   readonly #rows: Statement
-  /** Files of old servers have no `when_to_run`. */
+  /** Files of old servers lack `when_to_run`. */
   readonly #hasTime: boolean
   readonly #isMoved: boolean
 
@@ -67,7 +67,7 @@ export class GearmandSqliteSource implements Source {
       const who = `process ${users.join(', ')}`
       throw new MigrationError('USAGE', `${path} is open in ${who}: stop it before --move.`)
     }
-    // A driver that was killed leaves its lock behind; nobody has the file open now.
+    // A killed driver leaves its lock behind; nobody has the file open now.
     if (users.length === 0) {
       await rmdir(`${path}.lock`).catch(() => undefined)
       await reaching(path, () => rollBack(path))
@@ -147,8 +147,8 @@ export class GearmandSqliteSource implements Source {
   }
 
   /**
-   * Rows behind the last one, by `rowid`: each new row has a higher one. They are taken one by one,
-   * until it is enough.
+   * Rows after the last one, by `rowid`, which grows with each row. Read one by one until the page
+   * is full.
    */
   #page(after: number, { jobs, bytes: most }: PageBounds) {
     const records: JobRecord[] = []
@@ -165,7 +165,7 @@ export class GearmandSqliteSource implements Source {
       } else rejects.push(result)
       if (bytes >= most) break
     }
-    // The driver keeps its lock on the file until a statement has come to its end.
+    // The driver keeps its file lock until a statement is finished.
     if (bytes >= most) this.#rows.get([after, 0])
     return { records, rejects, last }
   }
@@ -187,7 +187,7 @@ export class GearmandSqliteSource implements Source {
     )
   }
 
-  /** One transaction for all of it. */
+  /** Everything in one transaction. */
   #change(act: () => void): Promise<void> {
     return reaching(this.identity, () => {
       this.#db.exec('BEGIN IMMEDIATE')
@@ -223,7 +223,7 @@ function bytesOf(value: SQLiteValue | undefined): Uint8Array | undefined {
   return value instanceof Uint8Array ? value : undefined
 }
 
-/** A value that is no number is reported as such. */
+/** A value that is no number is a reject. */
 function numberOf(value: SQLiteValue | undefined): number | undefined {
   if (value === null || value === undefined) return undefined
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN

@@ -10,7 +10,10 @@ export const removedTable = 'crossgear_removed'
 const queueColumns = ['unique_key', 'function_name', 'priority', 'data']
 const timeColumn = 'when_to_run'
 
-/** Tells if a table has run times, by the names of its columns. Throws a MigrationError for one that is not gearmand's. */
+/**
+ * True if a table has run times, by its column names. Throws a MigrationError for a table that is
+ * not gearmand's.
+ */
 export function hasRunTimes(names: ReadonlySet<string>, table: string, place: string): boolean {
   if (names.size === 0) throw new MigrationError('UNREACHABLE', `${place} has no table ${table}.`)
   const missing = queueColumns.filter((name) => !names.has(name))
@@ -19,12 +22,12 @@ export function hasRunTimes(names: ReadonlySet<string>, table: string, place: st
   throw new MigrationError('UNREACHABLE', `${what}: it is not gearmand's.`)
 }
 
-/** Names of the columns that {@link rowOf} fills, in its order. */
+/** Columns filled by {@link rowOf}, in order. */
 export function columnsOf(hasTime: boolean): readonly string[] {
   return hasTime ? [...queueColumns, timeColumn] : queueColumns
 }
 
-/** A job as a row: unique id, function, priority, data, and when it is due. */
+/** A job as a row: unique id, function, priority, data, and due time. */
 export function rowOf(
   record: JobRecord,
   hasTime: boolean,
@@ -34,7 +37,7 @@ export function rowOf(
   return [unique, Buffer.from(nameOf(record)), priorityOf(record), payload, ...dueSeconds]
 }
 
-/** The function as gearmand knows it; a job of another queue than its home names that. */
+/** The function's name for gearmand; includes the queue if it is not the home queue. */
 export function nameOf({ fn, queue }: JobRecord): string {
   return queue === undefined ? fn : `${fn}@${queue}`
 }
@@ -45,7 +48,7 @@ export function priorityOf({ level }: JobRecord): number {
   return level >= 4 ? 1 : 2
 }
 
-/** A page of what was made of rows. */
+/** A page of the results of rows. */
 export function pageOf(results: readonly (JobRecord | Reject)[], cursor: string): Page {
   return {
     records: results.filter(isRecord),

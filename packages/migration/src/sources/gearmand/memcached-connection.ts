@@ -10,13 +10,13 @@ export interface Item {
 }
 
 const connectWithinMs = 10_000
-/** A server that says nothing for so long while it is waited for is away. */
+/** A server silent for this long is away. */
 const answerWithinMs = 30_000
 /** A key has 250 bytes at most, three characters each. */
 const mostLineBytes = 8_192
 const lineFeed = 0x0a
 
-/** Speaks memcached's text protocol, one request after the other. A server that is read slowly is read later. */
+/** memcached's text protocol, one request at a time; reads with backpressure. */
 export class MemcachedConnection {
   readonly #socket: Socket
   readonly #chunks: AsyncIterator<Buffer, undefined>
@@ -65,7 +65,7 @@ export class MemcachedConnection {
     }
   }
 
-  /** Lines up to `END`. Throws for a line that says what is wrong. */
+  /** Lines up to `END`. Throws for an error line. */
   async *lines(): AsyncGenerator<string> {
     for (;;) {
       const line = await this.line()

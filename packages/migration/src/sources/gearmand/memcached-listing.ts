@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { MemcachedConnection } from './memcached-connection.ts'
 
-/** How often a list is asked for, 200 ms apart. */
+/** Attempts to get a listing, 200 ms apart. */
 const listingAttempts = 25
 
 /** A key as `lru_crawler metadump` lists it, and the bytes of its item. */
@@ -20,7 +20,7 @@ export async function* listKeys(
     try {
       connection.send('lru_crawler metadump all\r\n')
       let line = await connection.line()
-      // The server itself walks over its keys now and then.
+      // The server sometimes walks its keys itself.
       if (line.startsWith('BUSY') && attempt < listingAttempts) {
         await delay(200)
         continue

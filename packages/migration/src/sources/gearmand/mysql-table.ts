@@ -21,14 +21,14 @@ export interface Session {
   end(): Promise<void>
 }
 
-/** A table of gearmand's: SQL for its parts. */
+/** gearmand's table: SQL for its parts. */
 export interface Table {
   readonly name: string
   readonly engine: string
-  /** Names as the bytes that gearmand gave. */
+  /** Names as gearmand's bytes. */
   readonly fn: string
   readonly unique: string
-  /** Placeholders that turn such bytes into what the columns hold. */
+  /** Placeholders that convert such bytes to the columns' types. */
   readonly columnOf: { readonly fn: string; readonly unique: string }
   readonly time: string
   readonly hasTime: boolean
@@ -36,7 +36,7 @@ export interface Table {
   readonly others: number
 }
 
-/** How long the server waits for a reader that has too much to do, seconds. */
+/** Time that the server waits for a slow reader, seconds. */
 const patienceSeconds = 86_400
 const connectTimeoutMs = 10_000
 /** Looks at the other connections, 100 ms apart, before they count. */
@@ -77,7 +77,7 @@ export async function sessionOf(address: MysqlAddress): Promise<Session> {
   return session
 }
 
-/** Connections to the database beside this one. One that is ending is gone a moment later. */
+/** Other connections to the database. One that is ending is gone a moment later. */
 async function othersOf(session: Session): Promise<number> {
   for (let look = 1; ; look += 1) {
     const [clients] = await session.rows(
@@ -90,7 +90,7 @@ async function othersOf(session: Session): Promise<number> {
   }
 }
 
-/** Finds a table. Throws a MigrationError where it is none of gearmand's. */
+/** Finds a table. Throws a MigrationError if it is not gearmand's. */
 export async function describeTable(
   session: Session,
   options: { readonly table: string; readonly charset: string; readonly identity: string },

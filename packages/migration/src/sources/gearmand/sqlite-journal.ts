@@ -3,7 +3,7 @@ import { open, unlink, type FileHandle } from 'node:fs/promises'
 const magic = Buffer.from('d9d505f920a163d7', 'hex')
 const headBytes = 28
 const unknownCount = 0xffffffff
-/** Every so many bytes of a page, from its end, one goes into its checksum. */
+/** Every 200th byte of a page, from its end, is in its checksum. */
 const checkedEvery = 200
 
 /** The head of a segment of a journal. */
@@ -16,8 +16,8 @@ interface Segment {
 }
 
 /**
- * Takes back a transaction that a program did not live to finish: the pages that its rollback journal has kept go back
- * into the database file, as SQLite itself does when it opens one. The driver does not. True where there was one. Format:
+ * Rolls back a transaction whose program died: copies the pages of its rollback journal back into
+ * the database file, as SQLite does on opening. The driver does not. True if there was one. Format:
  * sqlite.org/fileformat2.html, "The Rollback Journal".
  */
 export async function rollBack(path: string): Promise<boolean> {
@@ -70,7 +70,7 @@ async function playBack(journal: FileHandle, database: FileHandle, first: Segmen
   }
 }
 
-/** Undefined where none begins: the journal was finished with, or ends here. */
+/** Undefined if no segment begins here: the journal is finished, or ends. */
 async function headAt(journal: FileHandle, at: number): Promise<Segment | undefined> {
   const bytes = await read(journal, at, headBytes)
   if (!bytes.subarray(0, magic.length).equals(magic)) return undefined
@@ -81,7 +81,7 @@ async function headAt(journal: FileHandle, at: number): Promise<Segment | undefi
   return isSound ? { records, nonce, databasePages, sectorBytes, pageBytes } : undefined
 }
 
-/** Zeros behind the end of the file. */
+/** Zeros beyond the end of the file. */
 async function read(file: FileHandle, at: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length)
   await file.read(bytes, 0, length, at)

@@ -7,12 +7,12 @@ import { hashPassword } from '@crossgear/fwp-codec'
 type Reply = string | Buffer | null | Error
 
 const lineEnd = '\r\n'
-/** Longer lines are none that a server sends. */
+/** A server sends no longer lines. */
 const mostLineBytes = 64 * 1024 * 1024
 const beatEveryMs = 15_000
 const answerWithinMs = 30_000
 
-/** A command that the server refused; the connection is as it was. */
+/** A refused command; the connection goes on. */
 export class FaktoryRefusal extends Error {
   override readonly name = 'FaktoryRefusal'
 }
@@ -21,7 +21,7 @@ export interface FaktoryLogin {
   readonly host: string
   readonly port: number
   readonly password?: string
-  /** A producer has no heartbeat and is given no jobs. */
+  /** A producer has no heartbeat and gets no jobs. */
   readonly role: 'consumer' | 'producer'
 }
 
@@ -33,7 +33,7 @@ export class FaktoryConnection {
   readonly #wid = randomBytes(8).toString('hex')
   #pieces: Buffer[] = []
   #bytes = 0
-  /** Bytes before which nothing is complete. */
+  /** With fewer bytes nothing can be complete. */
   #needed = 1
   #beat: ReturnType<typeof setInterval> | undefined
 
@@ -56,7 +56,9 @@ export class FaktoryConnection {
     return connection
   }
 
-  /** Sends a command; its answer, text or bytes, or null for none. Throws a {@link FaktoryRefusal}. */
+  /**
+   * Sends a command; returns its answer, text or bytes, or null. Throws a {@link FaktoryRefusal}.
+   */
   async ask(verb: string, ...words: readonly string[]): Promise<string | Buffer | null> {
     this.#socket.write(`${[verb, ...words].join(' ')}${lineEnd}`)
     return this.#next()

@@ -10,7 +10,7 @@ const limits = [
   'A job that was fetched and not acknowledged stays reserved there until its reserve_for is over.',
 ]
 
-/** Fetches that are under way: an empty queue holds each for two seconds. */
+/** Fetches in progress: an empty queue blocks each for two seconds. */
 const fetchedAtOnce = 20
 
 export interface FaktoryLiveOptions {
@@ -20,7 +20,10 @@ export interface FaktoryLiveOptions {
   readonly identity: string
 }
 
-/** A Faktory server that runs: a consumer fetches its ready jobs, and acknowledges them when the target has them. */
+/**
+ * A running Faktory server: a consumer fetches its ready jobs, and acknowledges them once the
+ * target has them.
+ */
 export class FaktoryLiveSource implements Source {
   readonly identity: string
   readonly limits = limits
@@ -49,7 +52,7 @@ export class FaktoryLiveSource implements Source {
     return (await this.survey()).reduce((sum, { jobs }) => sum + jobs, 0)
   }
 
-  /** By queue: a server does not say which types of jobs are in it. */
+  /** By queue: a server does not tell its jobs' types. */
   async survey(): Promise<readonly SurveyRow[]> {
     const queues = await this.#queues()
     return [...queues].map(([queue, jobs]) => ({ fn: '', queue, state: 'queued', jobs }))

@@ -35,7 +35,7 @@ export class GearmanConnection {
     this.#socket.write(encodeRequest(name, ...args))
   }
 
-  /** The next packet. Throws where the server says ERROR, or where the connection ends. */
+  /** The next packet. Throws on ERROR, or at the end of the connection. */
   async packet(): Promise<Packet> {
     const packet = await this.answer()
     if (packet.name !== 'ERROR') return packet
@@ -49,14 +49,14 @@ export class GearmanConnection {
     throw new Error(`${packet.name} came in the place of ${name}`)
   }
 
-  /** The next packet, ERROR as well. Throws where the connection ends. */
+  /** The next packet, ERROR included. Throws at the end of the connection. */
   async answer(): Promise<Packet> {
     const message = await this.#next()
     if (message.name !== 'TEXT') return message
     throw new Error(`a line came where a packet was due: ${message.line}`)
   }
 
-  /** The lines that answer a text command which ends in a dot. */
+  /** The answer to a text command, up to its line with a dot. */
   async lines(command: string): Promise<readonly string[]> {
     this.#socket.write(`${command}\n`)
     const lines: string[] = []
@@ -69,14 +69,14 @@ export class GearmanConnection {
     }
   }
 
-  /** The one line that answers a text command. */
+  /** The one line of answer to a text command. */
   async line(command: string): Promise<string> {
     this.#socket.write(`${command}\n`)
     const message = await this.#next()
     return message.name === 'TEXT' ? message.line : ''
   }
 
-  /** Settles when all that was sent has left. */
+  /** Settles when everything was sent. */
   end(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#socket.destroyed) resolve()

@@ -34,11 +34,14 @@ export interface GearmanLiveOptions {
   readonly identity: string
   /** Which functions to take from. */
   readonly wants: (fn: string) => boolean
-  /** No client waits for any job, says the user: those whose unique id does not tell are taken as well. */
+  /** The user says that no client waits: jobs whose unique id tells nothing are taken too. */
   readonly isAllBackground: boolean
 }
 
-/** A Gearman server that runs: a worker takes its background jobs, and completes them when the target has them. */
+/**
+ * A running Gearman server: a worker takes its background jobs, and completes them once the target
+ * has them.
+ */
 export class GearmanLiveSource implements Source {
   readonly identity: string
   readonly limits = limits
@@ -96,7 +99,7 @@ export class GearmanLiveSource implements Source {
       for (const { sourceKey } of records) {
         if (sourceKey) this.#worker.send('WORK_COMPLETE', sourceKey, '')
       }
-      // The server has taken what stands before its answer.
+      // By its answer the server has taken everything before it.
       this.#worker.send('ECHO_REQ', 'done')
       await this.#worker.expect('ECHO_RES')
     })
@@ -117,12 +120,12 @@ export class GearmanLiveSource implements Source {
     })
   }
 
-  /** Jobs that were read and not completed are queued again at the server. */
+  /** The server requeues jobs that were read and not completed. */
   async close(): Promise<void> {
     await Promise.all([this.#worker.end(), this.#client.end()])
   }
 
-  /** Queued jobs of the functions that are wanted, by priority. */
+  /** Queued jobs of the wanted functions, by priority. */
   async #queues(): Promise<ReadonlyMap<string, readonly number[]>> {
     const lines = await reaching(this.identity, () => this.#client.lines('prioritystatus'))
     const queues = new Map<string, readonly number[]>()

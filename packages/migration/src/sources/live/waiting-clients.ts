@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { GearmanConnection } from './gearman-connection.ts'
 
-/** Progress is a number of 32 bits at the server. */
+/** The server keeps progress in 32 bits. */
 const mostMark = 2 ** 31
 
 /** A job that the server has given. */
@@ -14,9 +14,9 @@ export interface Assigned {
 
 /** The server's answer about a job by its unique id. */
 export interface Waiting {
-  /** False where it knows no job of this unique id. */
+  /** False if it knows no job with this unique id. */
   readonly isKnown: boolean
-  /** Clients that wait; absent where nobody can tell. */
+  /** Waiting clients; absent if unknown. */
   readonly clients?: number
 }
 
@@ -41,7 +41,10 @@ export async function waitingFor(
   return confirmed(jobs, found, worker)
 }
 
-/** Two functions may share a unique id: the right job shows the progress that was just set, which no client sees. */
+/**
+ * Two functions may share a unique id: the right job shows the progress just set, which no client
+ * sees.
+ */
 async function confirmed(
   jobs: readonly Assigned[],
   found: readonly Waiting[],

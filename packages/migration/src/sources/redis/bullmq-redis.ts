@@ -21,7 +21,7 @@ const limits = [
   'A job that a worker has (active) is queued again, and its run may be repeated.',
 ]
 
-/** Structures of a queue in the order in which they are read. */
+/** Structures of a queue in reading order. */
 const structures: readonly (Pick<Place, 'type' | 'state'> & { readonly name: string })[] = [
   { name: 'active', type: 'list', state: 'working' },
   { name: 'wait', type: 'list', state: 'queued' },
@@ -32,13 +32,13 @@ const structures: readonly (Pick<Place, 'type' | 'state'> & { readonly name: str
   { name: 'waiting-children', type: 'zset', state: 'queued' },
 ]
 
-/** Keys of a job behind that of its hash. */
+/** Keys of a job that extend its hash's name. */
 const besideHash = ['logs', 'dependencies', 'processed', 'failed', 'unsuccessful']
-/** A delayed job's score is its time, milliseconds, times this and a number. */
+/** A delayed job's score is its time in milliseconds times this, plus a number. */
 const scorePerMs = 4096
-/** Traces of earlier failures that are gone through. */
+/** Most traces of earlier failures that are read. */
 const mostStacks = 10_000
-/** Of priorities 1, 2, 3 and above; jobs without one come first and have level 5. */
+/** Levels of priorities 1, 2, 3 and above; jobs without one come first and have level 5. */
 const levels: readonly Level[] = [5, 4, 3, 2, 1]
 
 export interface BullmqRedisOptions {
@@ -147,7 +147,7 @@ export class BullmqRedisSource implements Source {
     members: readonly Member[],
   ): Promise<readonly (JobRecord | Reject | undefined)[]> {
     const { queue = '' } = place
-    // Versions up to 4 keep such a mark among the ids.
+    // Versions up to 4 keep a marker among the ids.
     const found = members.map(async (member) => {
       const id = member.raw.toString()
       if (id.startsWith('0:')) return undefined
@@ -188,7 +188,7 @@ export class BullmqRedisSource implements Source {
 
 type Hash = Readonly<Record<string, Buffer>>
 
-/** Jobs that are not taken, and why. */
+/** Jobs that stay, and why. */
 const leftThere: readonly {
   readonly isIt: (place: Place, hash: Hash) => boolean
   readonly reason: string
@@ -201,7 +201,7 @@ const leftThere: readonly {
   { isIt: (_place, hash) => 'rjk' in hash, reason: 'a job scheduler makes it' },
 ]
 
-/** Throws an FwpError where it is no JSON. */
+/** Throws an FwpError for invalid JSON. */
 function recordOf(
   { key, state, queue = '' }: Place,
   { id, score }: Member & { readonly id: string },
@@ -237,7 +237,7 @@ function recordOf(
   return recordOfQueued(job, place, identity)
 }
 
-/** The hash without its data, and where the job stood, as a JSON object. Options are JSON already. */
+/** The hash without its data, and the job's place, as a JSON object. Options are JSON already. */
 function originalOf(
   hash: ReadonlyMap<string, string>,
   place: Readonly<Record<string, string>>,

@@ -13,7 +13,7 @@ const limits = [
   'A job that a worker has (working) is queued again, and its run may be repeated.',
 ]
 
-/** How long Faktory keeps a dead job. */
+/** Faktory's retention of dead jobs. */
 const deadForMs = 180 * 24 * 3_600_000
 
 const sets: readonly Place[] = [
@@ -23,7 +23,7 @@ const sets: readonly Place[] = [
   { key: 'working', type: 'zset', state: 'working' },
 ]
 
-/** Sorted sets that jobs go back to; jobs of any other state are queued. */
+/** Sorted sets for returned jobs; jobs of other states are queued. */
 const setOf: Partial<Record<RecordState, string>> = {
   scheduled: 'scheduled',
   retry: 'retries',
@@ -121,7 +121,7 @@ function recordOf(
   return { reason: 'bad_job', message, where: key, raw: raw.subarray(0, keptRejectBytes) }
 }
 
-/** The bytes of the job in `{"job":{...},"reserved_at",...}`; its numbers must not change. */
+/** The job's bytes in `{"job":{...},"reserved_at",...}`; its numbers must not change. */
 function jobOfWorking(raw: Buffer): Buffer | undefined {
   try {
     const job = scanFields(raw.toString()).get('job')

@@ -4,12 +4,12 @@ import type { RecordState } from '../../record/record.ts'
 import type { Place } from './redis-places.ts'
 import { scanKeys } from './redis-reads.ts'
 
-/** Lists and sorted sets of a lane, in the order in which they are read. */
+/** Lists and sorted sets of a lane in reading order. */
 const structures: readonly {
   readonly type: Place['type']
   readonly state: RecordState
   readonly key: (keys: StoreKeys, lane: string) => string
-  /** Of jobs that do not say. */
+  /** For jobs without one. */
   readonly level?: Level
 }[] = [
   { type: 'zset', state: 'working', key: (keys, lane) => keys.busy(lane) },
@@ -20,7 +20,7 @@ const structures: readonly {
   { type: 'zset', state: 'dead', key: (keys, lane) => keys.dead(lane) },
 ]
 
-/** Keys that are asked for at once. */
+/** Keys per request. */
 const keysAtOnce = 1_000
 
 /** A list or sorted set of a lane. */
@@ -30,7 +30,7 @@ export interface LanePlace {
   readonly level?: Level
 }
 
-/** Lists and sets that are there. */
+/** Existing lists and sets. */
 export async function lanePlacesOf(
   redis: ServerConnection,
   keys: StoreKeys,

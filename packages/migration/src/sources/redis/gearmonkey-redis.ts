@@ -24,7 +24,7 @@ const limits = [
   'A job that a worker has (busy) is queued again, and its run may be repeated.',
 ]
 
-/** Levels whose jobs stand in their lists without being counted. */
+/** Levels of jobs that are not counted. */
 const usualLevels = [8, 5, 2]
 
 export interface GearmonkeyRedisOptions {
@@ -32,7 +32,7 @@ export interface GearmonkeyRedisOptions {
   readonly address: ServerAddress
 }
 
-/** GearMonkey's structures in another Redis: a Crossgear store, or what native clients alone wrote. */
+/** GearMonkey's structures in another Redis: a Crossgear store, or native clients' data. */
 export class GearmonkeyRedisSource implements Source {
   readonly identity: string
   readonly limits = limits
@@ -40,14 +40,14 @@ export class GearmonkeyRedisSource implements Source {
   readonly #redis: ServerConnection
   readonly #options: GearmonkeyRedisOptions
   readonly #keys: StoreKeys
-  /** Routes of the other store are not known: a queue is named by its lane. */
+  /** The other store's routes are unknown: a lane names its queue. */
   readonly #names = new LaneNames()
   readonly #places: RedisPlaces
   /** By key. */
   readonly #lanes: ReadonlyMap<string, LanePlace>
-  /** By record: a job that stood nowhere. */
+  /** Jobs in no place, by record. */
   readonly #left = new WeakMap<JobRecord, JobKey>()
-  /** Jobs that were met in a list or set. */
+  /** Jobs found in a list or set. */
   readonly #met = new IdSet()
 
   private constructor(
@@ -129,7 +129,7 @@ export class GearmonkeyRedisSource implements Source {
     return this.#places.forgetRemoved()
   }
 
-  /** As an import into that store, which notes what came: a rollback that was killed can be repeated. */
+  /** Done as an import into that store, which keeps notes: a killed rollback can be repeated. */
   async restore(records: readonly JobRecord[]): Promise<void> {
     const store = new RedisStore(this.#options.address)
     try {
@@ -148,7 +148,7 @@ export class GearmonkeyRedisSource implements Source {
     return Promise.resolve()
   }
 
-  /** A job that is put where it is read from would be read again. */
+  /** A job stored in its own source would be read again. */
   async #refuseTarget(): Promise<void> {
     for (const key of await scanKeys(this.#redis, this.#keys.migration('*'))) {
       if ((await this.#redis.hget(key, 'source')) !== this.identity) continue
@@ -156,7 +156,7 @@ export class GearmonkeyRedisSource implements Source {
     }
   }
 
-  /** Hashes of jobs that are not over and stand nowhere: native workers have or had them. */
+  /** Hashes of unfinished jobs in no place: native workers have or had them. */
   async *#leftovers(after: string, bounds: PageBounds): AsyncGenerator<Page> {
     let scan = after
     do {
@@ -176,7 +176,7 @@ export class GearmonkeyRedisSource implements Source {
           const job = some[at]
           if (job && isRecord(result)) this.#left.set(result, job)
         }
-        // Keys scanned with these come again if the run ends before all of them are stored.
+        // Keys scanned with these come again if the run ends before all are stored.
         yield {
           records: results.filter(isRecord),
           rejects: results.filter((result): result is Reject => !isRecord(result)),
@@ -187,7 +187,7 @@ export class GearmonkeyRedisSource implements Source {
     } while (scan !== '0')
   }
 
-  /** Jobs that are not over and were not met. */
+  /** Unfinished jobs that were not found. */
   async #unfinished(jobs: readonly JobKey[]): Promise<readonly Leftover[]> {
     const unmet = jobs.filter(({ lane, id }) => !this.#met.has(lane, id))
     const found = unmet.map(async ({ lane, id }): Promise<readonly Leftover[]> => {
@@ -250,7 +250,7 @@ export class GearmonkeyRedisSource implements Source {
     return {
       ...recordOfStanding({ job }, importId, this.#names),
       ...place,
-      // Native programs say it by the list alone.
+      // Native programs give the level by the list alone.
       ...(level !== undefined && !hash['level'] && { level }),
       state: state === 'scheduled' && job.failure !== undefined ? 'retry' : state,
       ...(!Number.isNaN(staleAtMs) && { staleAtMs }),
@@ -259,7 +259,7 @@ export class GearmonkeyRedisSource implements Source {
     }
   }
 
-  /** Takes a job out of the other structures of its lane. */
+  /** Removes a job from the other structures of its lane. */
   #forget(commands: Commands, { lane, id }: JobKey, record: JobRecord): void {
     const { state, sourceKey, jid, level } = record
     commands.unlink(this.#keys.job(lane, id))
@@ -277,14 +277,14 @@ interface JobKey {
   readonly id: number
 }
 
-/** The place of a job, and its level where it does not say. */
+/** The place of a job, and its level if it has none of its own. */
 type JobPlace = Pick<JobRecord, 'state' | 'dueAtMs' | 'forgetAtMs'> & { readonly level?: Level }
 
-/** A job that stands nowhere. */
+/** A job in no place. */
 interface Leftover extends JobKey {
   readonly state: RecordState
   readonly bytes: number
 }
 
-/** Of a job that stands nowhere, by its status. */
+/** State of a job in no place, by its status. */
 const stateOf: Partial<Record<string, RecordState>> = { busy: 'working', idle: 'queued' }

@@ -6,24 +6,24 @@ import { isRecord } from '../gearmand/gearmand-row.ts'
 import { averageBytes } from './redis-reads.ts'
 import { RemovedNote } from '../removed-note.ts'
 
-/** One list or sorted set, and how its members are read. */
+/** A list or sorted set, and how to read its members. */
 export interface Place {
   readonly key: string
   readonly type: 'list' | 'zset'
   readonly state: RecordState
-  /** The end of a list at which its oldest member stands. */
+  /** The end of a list with its oldest member. */
   readonly oldest?: 'left' | 'right'
-  /** The queue of its jobs, where that is not theirs to say. */
+  /** The queue of its jobs, if they do not name it. */
   readonly queue?: string
 }
 
 export interface Member {
   readonly raw: Buffer
-  /** None in a list. */
+  /** Absent in a list. */
   readonly score?: number
 }
 
-/** A job that was read, and where. */
+/** A job, and where it was read. */
 export interface ReadMember {
   readonly place: Place
   readonly member: Member
@@ -38,12 +38,12 @@ export type Commands = ReturnType<ServerConnection['pipeline']>
 export interface PlacesOptions {
   readonly identity: string
   readonly places: readonly Place[]
-  /** Jobs of members, in their order; undefined for one that is none of the source's. */
+  /** Jobs of members, in order; undefined for a foreign one. */
   readonly recordsOf: (
     place: Place,
     members: readonly Member[],
   ) => readonly Result[] | Promise<readonly Result[]>
-  /** Bytes of jobs that stand outside of their members. */
+  /** Bytes of jobs stored outside their members. */
   readonly sizesOf?: (place: Place, members: readonly Member[]) => Promise<readonly number[]>
   /** Called before members of a place are read, from an offset on. */
   readonly onPlace?: (place: Place, offset: number) => Promise<void>
@@ -51,22 +51,22 @@ export interface PlacesOptions {
   readonly onRemove?: (commands: Commands, read: ReadMember) => void
 }
 
-/** How far a walk is: which place, and how many of its members lie behind. */
+/** Progress of a walk: its place, and the number of members passed. */
 interface Cursor {
   readonly key: string
   readonly offset: number
 }
 
-/** How long the mark of a job that was put back is kept, seconds: seven days. */
+/** Retention of a returned job's mark, seconds: seven days. */
 const markKeptSeconds = 7 * 24 * 3600
 
-/** Lists and sorted sets of a Redis whose members are jobs. They are read in the order in which they are named. */
+/** Lists and sorted sets of a Redis whose members are jobs, read in the order given. */
 export class RedisPlaces {
   readonly #redis: ServerConnection
   readonly #options: PlacesOptions
-  /** Where the records of the last page were read. */
+  /** Places of the last page's records. */
   readonly #read = new Map<JobRecord, ReadMember>()
-  /** Members of the last page's places that were removed since. */
+  /** Members removed since from the last page's places. */
   readonly #removed = new Map<string, number>()
 
   readonly #note: RemovedNote
@@ -124,7 +124,7 @@ export class RedisPlaces {
       const found = records.flatMap((record) => this.#read.get(record) ?? [])
       const transaction = this.#redis.multi()
       for (const { place, member } of found) {
-        // The oldest stand at the end that is looked at first: this looks at few.
+        // The oldest stand at the end that is searched first, so this is short.
         if (place.type === 'zset') transaction.zrem(place.key, member.raw)
         else transaction.lrem(place.key, place.oldest === 'left' ? 1 : -1, member.raw)
       }
@@ -146,7 +146,10 @@ export class RedisPlaces {
     return reaching(this.#options.identity, () => this.#note.drop())
   }
 
-  /** Puts moved jobs back, each once: a mark is made in the same step, so a rollback that was killed can be repeated. */
+  /**
+   * Restores moved jobs, each once: a mark is made in the same step, so a killed rollback can be
+   * repeated.
+   */
   putBack(
     records: readonly JobRecord[],
     add: (commands: Commands, record: JobRecord) => void,
@@ -169,7 +172,7 @@ export class RedisPlaces {
     return type === 'list' ? this.#redis.llen(key) : this.#redis.zcard(key)
   }
 
-  /** Members behind an offset, the oldest or next due first. */
+  /** Members after an offset, the oldest or next due first. */
   async #members({ key, type, oldest }: Place, offset: number, count: number): Promise<Member[]> {
     if (type === 'list' && oldest === 'left') {
       const raws = await this.#redis.lrangeBuffer(key, offset, offset + count - 1)
@@ -206,7 +209,7 @@ export class RedisPlaces {
   }
 }
 
-/** How many fit into so many bytes, one at least. */
+/** How many fit into this many bytes, at least one. */
 export function countIn(sizes: readonly number[], bytes: number): number {
   let count = 0
   for (let sum = 0; count < sizes.length && (count === 0 || sum < bytes); count += 1) {
@@ -229,12 +232,12 @@ function jobsOf({ records, rejects }: Draft): number {
   return records.length + rejects.length
 }
 
-/** Stands at the source for a job that was put back. */
+/** Mark at the source of a returned job. */
 function markOf({ importId }: JobRecord): string {
   return `crossgear:restored:${importId.toString('hex')}`
 }
 
-/** Sends commands; their replies. Throws the first error among them. */
+/** Sends commands; returns their replies. Throws the first error among them. */
 async function done(commands: Commands): Promise<unknown[]> {
   const replies = (await commands.exec()) ?? []
   for (const [error] of replies) if (error) throw error

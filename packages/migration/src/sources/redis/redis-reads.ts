@@ -1,6 +1,6 @@
 import type { ServerConnection } from '@crossgear/redis-store'
 
-/** Members that one SCAN goes through. */
+/** Members per SCAN. */
 const scanned = 1_000
 
 /** Keys that match, each once. */
@@ -15,12 +15,12 @@ export async function scanKeys(redis: ServerConnection, pattern: string): Promis
   return [...found]
 }
 
-/** A name as the part of a pattern that stands for itself. */
+/** A name escaped for use in a pattern. */
 export function escapedPattern(name: string): string {
   return name.replaceAll(/[[\]*?\\^]/g, String.raw`\$&`)
 }
 
-/** Connections to the same database that are not this program's. `gateways`: if those of Crossgear count as well. */
+/** Other programs' connections to the database. `gateways`: count those of Crossgear too. */
 export async function otherClients(redis: ServerConnection, gateways = false): Promise<number> {
   const list = String(await redis.call('CLIENT', 'LIST', 'TYPE', 'normal'))
   const db = `db=${redis.options.db ?? 0}`
@@ -30,7 +30,7 @@ export async function otherClients(redis: ServerConnection, gateways = false): P
   return lines.filter((line) => !line.startsWith(own)).length
 }
 
-/** Bytes of a member of a list or sorted set, about; 1 where there is none. */
+/** Average bytes of a list's or sorted set's members; 1 if it is empty. */
 export async function averageBytes(
   redis: ServerConnection,
   { key, type }: { readonly key: string; readonly type: 'list' | 'zset' },

@@ -23,7 +23,7 @@ const limits = [
   'Locks and retries that plugins keep are not read: a job that fails is dead at once, as in Resque.',
 ]
 
-/** A failed job is tried again by hand alone. */
+/** A failed job is only retried by hand. */
 const retries = -1
 
 export interface ResqueRedisOptions {
@@ -32,8 +32,8 @@ export interface ResqueRedisOptions {
 }
 
 /**
- * Resque's Redis: the lists of its queues and `failed`, the oldest at the left, and the lists of resque-scheduler. Its
- * jobs have no ids, and several may be the same text.
+ * Resque's Redis: its queues' lists and `failed`, the oldest at the left, and resque-scheduler's
+ * lists. Its jobs have no ids, and several may be equal.
  */
 export class ResqueRedisSource implements Source {
   readonly identity: string
@@ -133,7 +133,7 @@ export class ResqueRedisSource implements Source {
     return `${this.#prefix}delayed:${time}`
   }
 
-  /** resque-scheduler notes at which times a job is due. */
+  /** resque-scheduler notes a job's due times. */
   #forget(commands: Commands, { place: { key, state }, member }: ReadMember): void {
     if (state !== 'scheduled') return
     const timestamps = Buffer.concat([Buffer.from(`${this.#prefix}timestamps:`), member.raw])
@@ -164,11 +164,11 @@ async function placesOf(redis: ServerConnection, prefix: string): Promise<readon
 interface Found {
   readonly identity: string
   readonly text: string
-  /** How many of the same text stand behind it. */
+  /** Equal members behind it. */
   readonly copy: number
 }
 
-/** A text says what is wrong with it. */
+/** A text is the error. */
 function recordOf(
   { key, state, queue }: Place,
   fields: RawFields,

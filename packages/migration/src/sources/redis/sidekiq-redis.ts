@@ -21,11 +21,11 @@ const limits = [
   'Batches, unique locks and expiry of Sidekiq Pro and Enterprise have no counterpart: their jobs come without them.',
 ]
 
-/** Sidekiq's number of retries where a job says `true`, or nothing. */
+/** Sidekiq's retries for a job with `true`, or without a number. */
 const defaultRetries = 25
-/** How long Sidekiq keeps a dead job. */
+/** Sidekiq's retention of dead jobs. */
 const deadForMs = 180 * 24 * 3_600_000
-/** From here on a time is milliseconds (Sidekiq 8), below it seconds. */
+/** From here on a time is in milliseconds (Sidekiq 8), below it in seconds. */
 const leastMs = 100_000_000_000
 
 const setOf: Partial<Record<RecordState, string>> = {
@@ -150,7 +150,7 @@ function recordOf(
     const failure = failureOf(fields, retries)
     const job = {
       ...({ system: 'sidekiq', jobtype, args, retries } as const),
-      // A job that moves on between two looks is still the same.
+      // A job that moves between two looks is still the same.
       parts: [jid ?? '', jobtype, fields.get('created_at') ?? '', args],
       queue: textOf(fields.get('queue')) ?? queue,
       original: objectOf(fields, { args: 'null' }),
