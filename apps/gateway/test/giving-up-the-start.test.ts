@@ -54,7 +54,7 @@ describe('a start that cannot be completed', () => {
       await writeFile(join(dataDir, 'store.lock'), String(process.pid))
       const words = [...baseWords, '--data-dir', dataDir, '--log-level', 'debug']
       const gateway = startGateway(words)
-      await gateway.said(/Another gateway starts or stops the store/)
+      await gateway.said(/Another gateway is starting or stopping the store/)
       gateway.child.kill('SIGTERM')
       expect((await gateway.exited).code).toBe(0)
     },

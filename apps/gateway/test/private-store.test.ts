@@ -156,8 +156,11 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     await open(dataDir, logTwo)
     const pid = await pidOf(store)
     process.kill(pid, 'SIGKILL')
-    await Promise.all([logOne.said(/The store runs again/), logTwo.said(/The store runs again/)])
-    expect(logOne.lines).toContain('The store ended (signal SIGKILL); starting it again.')
+    await Promise.all([
+      logOne.said(/The store is running again/),
+      logTwo.said(/The store is running again/),
+    ])
+    expect(logOne.lines).toContain('The store ended (signal SIGKILL); restarting it.')
     expect(await pidOf(store)).not.toBe(pid)
   })
 

@@ -47,7 +47,7 @@ describe('the web port', () => {
       const { statuses, lines } = await askAs({ Host: 'evil.example' }, method)
       expect(statuses).toEqual([421, 421])
       expect(lines).toEqual([
-        'The web port was asked by another name: allow the name with --allowed-hosts.',
+        'The web port refused an unknown host name: allow the name with --allowed-hosts.',
       ])
     },
   )

@@ -92,9 +92,9 @@ export class Gateway implements Way {
     return counters
   }
 
-  /** `Process 2 takes part.` */
+  /** `Process 2 is ready.` */
   #note(line: string): void {
-    if (!line.includes(' takes part."')) return
+    if (!line.includes(' is ready."')) return
     const { process, pid } = JSON.parse(line) as { process: number; pid: number }
     this.#processes.set(process, pid)
   }

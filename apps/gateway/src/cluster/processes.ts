@@ -140,10 +140,10 @@ export class Processes {
     for (let process: GatewayProcess | undefined = first; process;) {
       const how = await process.exited
       if (this.#isStopping()) return
-      log.error(`Process ${process.number} ended (${how}): starting it again.`)
+      log.error(`Process ${process.number} ended (${how}): restarting it.`)
       departed(process)
       process = await this.#again(process)
-      if (process) log.info(`Process ${process.number} runs again.`)
+      if (process) log.info(`Process ${process.number} is running again.`)
       changed()
     }
   }

@@ -76,7 +76,7 @@ async function open(task: Task, { log, link, ports, closers }: OpeningProcess) {
   })
   closers.push({ what: 'scheduler', close: () => composition.close() })
   await openDoors(composition, closers)
-  log.info({ node: composition.node, pid: process.pid }, `Process ${task.number} takes part.`)
+  log.info({ node: composition.node, pid: process.pid }, `Process ${task.number} is ready.`)
   return composition
 }
 

@@ -38,7 +38,7 @@ export const options = {
   host: row({
     group: 'Doors',
     argument: 'address',
-    help: 'address that every door listens on; * is every address of the machine',
+    help: 'address for every door to listen on; * is every address of the machine',
     value: text(
       'an address of this machine, such as 127.0.0.1, or * for all of them',
       /^(\*|[\w.:%-]+)$/,
@@ -62,7 +62,7 @@ export const options = {
   httpPort: row({
     group: 'Doors',
     argument: 'port',
-    help: 'port where jobs are submitted with HTTP (POST /function), or off',
+    help: 'port for jobs submitted with HTTP (POST /function), or off',
     value: portOr('off'),
     fallback: 'off',
   }),
@@ -76,7 +76,7 @@ export const options = {
   faktoryPassword: row({
     group: 'Doors',
     argument: 'password',
-    help: 'password that Faktory clients must know; /path names a file that holds it',
+    help: 'password of the Faktory port; /path names a file that holds it',
     value: optional(secret('a password, or the path of a file that holds it')),
     fallback: undefined,
     shownFallback: 'none',
@@ -86,14 +86,14 @@ export const options = {
   faktoryPasswordTries: row({
     group: 'Doors',
     argument: 'n',
-    help: 'wrong passwords that one address may send to the Faktory port in a minute, before it is turned away for the rest of it; 0: any number',
+    help: 'wrong passwords per minute and address, before the Faktory port rejects that address for the rest of the minute; 0: any number',
     value: wholeNumber(0, 1_000_000),
     fallback: 10,
   }),
   faktoryOpen: row({
     group: 'Doors',
     argument: 'yes|no',
-    help: 'whether the Faktory port may listen beyond this machine without a password',
+    help: 'let the Faktory port listen beyond this machine without a password',
     value: yesNo(),
     fallback: false,
     shownFallback: 'no',
@@ -101,7 +101,7 @@ export const options = {
   handlePrefix: row({
     group: 'Doors',
     argument: 'text',
-    help: 'what the handles of Gearman jobs begin with',
+    help: 'prefix of Gearman job handles',
     value: text(
       `1 to ${maxPrefixBytes} printable ASCII characters without blanks`,
       new RegExp(`^[!-~]{1,${maxPrefixBytes}}$`),
@@ -112,7 +112,7 @@ export const options = {
   adminFrom: row({
     group: 'Doors',
     argument: 'list',
-    help: 'addresses and networks besides this machine, with commas between them, whose Gearman text commands may change something, and who may FLUSH by the Faktory port',
+    help: 'comma-separated addresses and networks, besides this machine, that may use Gearman text commands that change something, and FLUSH on the Faktory port',
     value: optional(
       checkedText(
         'addresses or networks such as 10.0.0.0/8, with commas between them',
@@ -126,7 +126,7 @@ export const options = {
   allowedHosts: row({
     group: 'Doors',
     argument: 'list',
-    help: 'names, with commas between them, by which the web and the HTTP port may be asked (header Host); addresses, localhost and the name of --host always; * is any name',
+    help: 'comma-separated names that the web and HTTP ports accept in the header Host; they always accept addresses, localhost and the name of --host; * is any name',
     value: optional(
       checkedText(
         'names such as jobs.example.org, with commas between them, or *',
@@ -142,7 +142,7 @@ export const options = {
   redisUrl: row({
     group: 'Store',
     argument: 'url',
-    help: 'Redis or Valkey to keep the jobs in: redis://[user:password@]host[:port][/db], rediss://..., unix:///path[?db=n&password=...], redis+sentinel://[user:password@]host:port,.../name[?db=n] or redis+cluster://[user:password@]host:port,...',
+    help: 'Redis or Valkey for the jobs: redis://[user:password@]host[:port][/db], rediss://..., unix:///path[?db=n&password=...], redis+sentinel://[user:password@]host:port,.../name[?db=n] or redis+cluster://[user:password@]host:port,...',
     value: optional(
       checkedText(
         'redis://host:port/db, rediss://host:port/db, unix:///path?db=n, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port',
@@ -157,7 +157,7 @@ export const options = {
   dataDir: row({
     group: 'Store',
     argument: 'path',
-    help: 'where the private store keeps its data',
+    help: 'data folder of the private store',
     value: text('the path of a folder'),
     fallback: './crossgear-data',
   }),
@@ -183,21 +183,21 @@ export const options = {
   jobRetries: row({
     group: 'Jobs',
     argument: 'n',
-    help: 'at which lost worker a job is given up: 1 at the first, and so on; 0: never',
+    help: 'number of lost workers at which a job is given up; 0: never',
     value: wholeNumber(0, 1_000_000),
     fallback: 0,
   }),
   workerWakeup: row({
     group: 'Jobs',
     argument: 'n',
-    help: 'sleeping Gearman workers that are woken for each job; 0: all of its function',
+    help: 'sleeping Gearman workers woken for each job; 0: all of its function',
     value: wholeNumber(0, 1_000_000),
     fallback: 1,
   }),
   roundRobin: row({
     group: 'Jobs',
     argument: 'yes|no',
-    help: 'whether a Gearman worker gets jobs of its functions in turn; no: the function it named last comes first (gearmand 2.0: always in turn)',
+    help: 'give a Gearman worker jobs of its functions in turn; no: the function it named last comes first (gearmand 2.0: always in turn)',
     value: yesNo(),
     fallback: false,
     shownFallback: 'no',
@@ -205,14 +205,14 @@ export const options = {
   gearmandVersion: row({
     group: 'Jobs',
     argument: 'version',
-    help: 'gearmand whose order of jobs the Gearman port has: 1.1 (function after function, priorities within each) or 2.0 (the highest priority of all functions of a worker, functions in turn)',
+    help: 'version of gearmand whose order of jobs the Gearman port follows: 1.1 (function after function, priorities within each) or 2.0 (the highest priority of all functions of a worker, functions in turn)',
     value: versionOf(['1.1', '2.0']),
     fallback: '1.1',
   }),
   exceptions: row({
     group: 'Jobs',
     argument: 'yes|no',
-    help: 'whether Gearman clients hear exceptions without asking for them',
+    help: 'send exceptions to Gearman clients that did not ask for them',
     value: yesNo(),
     fallback: false,
     shownFallback: 'no',
@@ -220,14 +220,14 @@ export const options = {
   drainSeconds: row({
     group: 'Jobs',
     argument: 'seconds',
-    help: 'how long a gateway that was told to stop still takes outcomes of running jobs',
+    help: 'how long a stopping gateway still takes outcomes of running jobs',
     value: wholeNumber(0, yearSeconds),
     fallback: 10,
   }),
   bridgeFaktory: row({
     group: 'Jobs',
     argument: 'rule',
-    help: 'which jobs of other doors Faktory consumers get: auto (of functions that no worker asked for by name lately, too) or routed (of functions alone that a route, a Faktory producer or an operator opens to them)',
+    help: 'jobs of other doors that Faktory consumers get: auto (also of functions without a recent worker by name) or routed (only of functions that a route, a Faktory producer or an operator opens to them)',
     value: oneOf(['auto', 'routed']),
     fallback: 'auto',
     key: 'bridge.faktory',
@@ -235,7 +235,7 @@ export const options = {
   bridgeGraceDays: row({
     group: 'Jobs',
     argument: 'days',
-    help: 'how long after its last worker by name has left auto keeps a function from Faktory consumers; 0: only while one is there',
+    help: 'how long auto keeps a function from Faktory consumers after its last worker by name left; 0: only while one is there',
     value: wholeNumber(0, 3650),
     fallback: 7,
     key: 'bridge.grace_days',
@@ -244,7 +244,7 @@ export const options = {
   faktoryDeadWorkerRequeue: row({
     group: 'Jobs',
     argument: 'rule',
-    help: 'which jobs of a Faktory worker that is dead (no BEAT for 60 s, or without a wid no connection) go back to their queues: others (those that came by another door; those of Faktory producers wait for the end of their reserve_for) or all',
+    help: 'jobs that a dead Faktory worker (no BEAT for 60 s, or without a wid no connection) gives back at once: others (jobs of other doors; those of Faktory producers wait for the end of their reserve_for) or all',
     value: oneOf(['others', 'all']),
     fallback: 'others',
   }),
@@ -252,14 +252,14 @@ export const options = {
   repair: row({
     group: 'Jobs',
     argument: 'rule',
-    help: 'what native GearMonkey programs leave behind when they die: off, report (log and count it), strays (queue idle jobs again that are in no queue) or on (put busy jobs and counts right as well)',
+    help: 'repair of what native GearMonkey programs leave when they die: off, report (log and count it), strays (requeue idle jobs that are in no queue) or on (also requeue busy jobs and correct counts)',
     value: oneOf(['off', 'report', 'strays', 'on']),
     fallback: 'strays',
   }),
   repairLeaseSeconds: row({
     group: 'Jobs',
     argument: 'seconds',
-    help: 'how long nothing may change before it counts as left behind; longer than any native job runs without telling its progress',
+    help: 'how long a job must not change before it is repaired; longer than any native job runs without reporting progress',
     value: wholeNumber(1, weekSeconds),
     fallback: 3600,
   }),
@@ -291,7 +291,7 @@ export const options = {
   tracing: row({
     group: 'Output',
     argument: 'yes|no',
-    help: 'whether jobs are followed with OpenTelemetry, whose SDK NODE_OPTIONS loads (docs/tracing.md)',
+    help: 'trace jobs with OpenTelemetry, whose SDK NODE_OPTIONS loads (docs/tracing.md)',
     value: yesNo(),
     fallback: false,
     shownFallback: 'no',
@@ -299,7 +299,7 @@ export const options = {
   config: row({
     group: 'Output',
     argument: 'file',
-    help: 'TOML file with any of these settings, and the routes',
+    help: 'TOML file with any of these settings, and with routes',
     value: optional(text('the path of a TOML file')),
     fallback: undefined,
     shownFallback: 'none',

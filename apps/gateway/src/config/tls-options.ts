@@ -23,7 +23,7 @@ export const tlsOptions = {
   gearmanTlsCa: row({
     group: 'Doors',
     argument: 'file',
-    help: 'authorities (PEM) that sign client certificates; a certificate of another is refused',
+    help: 'authorities (PEM) for client certificates; all others are refused',
     value: pemFile,
     fallback: undefined,
     shownFallback: 'clients are asked for no certificate',
@@ -31,7 +31,7 @@ export const tlsOptions = {
   gearmanTlsVerifyClients: row({
     group: 'Doors',
     argument: 'yes|no',
-    help: 'whether a Gearman client without a certificate is turned away',
+    help: 'refuse Gearman clients without a certificate',
     value: yesNo(),
     fallback: false,
     shownFallback: 'no',

@@ -112,7 +112,7 @@ function foreignRefusal({ names = [], log }: WebParts) {
   return ({ method = 'GET', headers }: IncomingMessage): Answer | undefined => {
     if (!namesUs(headers.host, names)) {
       if (episodes.begins('host')) {
-        log.warn({ host: headers.host }, `The web port was asked by another name: ${nameIt}.`)
+        log.warn({ host: headers.host }, `The web port refused an unknown host name: ${nameIt}.`)
       }
       return json(421, { error: `the header Host names another server: ${nameIt}` })
     }

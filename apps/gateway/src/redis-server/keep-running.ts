@@ -65,7 +65,7 @@ export class KeptStore {
       if (signal.aborted) return
       this.#running = undefined
       if (performance.now() - startedAt >= wellAfterMs) delayMs = shortestDelayMs
-      this.#log.error(`The store ended (${String(reason)}); starting it again.`)
+      this.#log.error(`The store ended (${String(reason)}); restarting it.`)
       store = await this.#restart(delayMs)
       delayMs = nextDelay(delayMs)
     }
@@ -79,7 +79,7 @@ export class KeptStore {
       if (signal.aborted) return undefined
       try {
         this.#running = await this.#startAgain()
-        this.#log.info(`The store runs again: ${this.#running.server}.`)
+        this.#log.info(`The store is running again: ${this.#running.server}.`)
         return this.#running
       } catch (error) {
         this.#log.error(`The store did not start; trying again. ${oneLine(error)}`)

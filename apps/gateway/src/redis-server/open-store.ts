@@ -68,9 +68,9 @@ async function openPrivate(
   const first = await attachOrStart({ program, folder, port: config.storePort }, log, signal)
   const { port } = first
   if (first.attached) {
-    log.info(`Attached to the store that runs on ${folder.path} already (port ${port}).`)
+    log.info(`Attached to the running store of ${folder.path} (port ${port}).`)
     if (config.storePort !== 'auto' && config.storePort !== port) {
-      log.warn(`--store-port ${config.storePort} has no effect on a store that runs already.`)
+      log.warn(`--store-port ${config.storePort} has no effect: the store is already running.`)
     }
   }
   try {

@@ -49,7 +49,8 @@ export async function attachOrStart(
     const record = await folder.readRecord()
     return (record && (await attach(folder, record))) ?? (await start(settings))
   }
-  const waits = (): void => log.debug('Another gateway starts or stops the store: waiting for it.')
+  const waits = (): void =>
+    log.debug('Another gateway is starting or stopping the store: waiting for it.')
   const held = await withLock(folder.lockPath, attachHere, { signal, waits })
   const { keeper, port } = held
   return {
@@ -148,7 +149,7 @@ async function endOrLeave(folder: StoreFolder, held: Held, log: Logger): Promise
   try {
     if (await keeper.isShared()) {
       await keeper.leave()
-      log.info('The store runs on: another gateway uses it.')
+      log.info('The store keeps running: another gateway uses it.')
       return
     }
     if (await keeper.shutDown()) {
@@ -156,7 +157,7 @@ async function endOrLeave(folder: StoreFolder, held: Held, log: Logger): Promise
       await folder.removeRecord()
       return
     }
-    log.warn(`The store did not end; it runs on. See ${folder.logPath}.`)
+    log.warn(`The store did not end and keeps running. See ${folder.logPath}.`)
   } catch (error) {
     log.warn(`The store is left as it is: ${oneLine(error)}.`)
   }

@@ -72,7 +72,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const log = parts.shared ? parts.log.child({ node }) : parts.log
   const tracing = config.tracing ? new JobTracing(names, parts.version) : undefined
   if (tracing && !tracing.hasSdk) {
-    log.warn(`${flagOf('tracing')} is on, and no OpenTelemetry SDK is loaded: nothing is traced.`)
+    log.warn(`${flagOf('tracing')} is on, but no OpenTelemetry SDK is loaded: nothing is traced.`)
   }
   const observer = observeWith(metrics, log, tracing)
   const scheduler = new Scheduler(redisStore, systemClock, observer, {

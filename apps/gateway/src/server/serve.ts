@@ -98,7 +98,7 @@ async function endReason(
 ): Promise<StopReason> {
   const asked = await Promise.race([signals.first, signals.graceful])
   if (!asked.graceful) return asked
-  log.info(`Stopping (${asked.reason}) when no job is left for the workers that are connected.`)
+  log.info(`Stopping (${asked.reason}) once no job is left for the connected workers.`)
   gateway.stopAccepting()
   const left = new AbortController()
   const last = lastJob(gateway, left.signal).then(() => asked)

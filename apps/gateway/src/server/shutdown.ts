@@ -57,7 +57,7 @@ export async function drain(
   await Promise.race([
     gateway.idle(),
     delay(seconds * 1000, undefined, { signal: timer.signal }).then(
-      () => log.warn('Jobs still run; other workers will get them.'),
+      () => log.warn('Some jobs are still running; other workers will get them.'),
       () => undefined,
     ),
   ])

@@ -13,7 +13,7 @@ export interface Part {
   readonly node: string
 }
 
-const tookPart = /"Process \d+ takes part\."/
+const tookPart = /"Process \d+ is ready\."/
 
 /** A gateway of two processes on a Redis of its own, gone after the test. */
 export async function startShared(words: readonly string[] = [], program?: readonly string[]) {
