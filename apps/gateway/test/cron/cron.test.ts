@@ -115,11 +115,11 @@ describe.skipIf(!hasRedisServer)('cron', () => {
     expect(await ask('POST', '', minutely)).toEqual([201, { name: 'm' }])
     const [status, page] = await ask('GET')
     expect(status).toBe(200)
-    const next_run = '2026-01-01T00:01:00Z'
+    const nextRun = '2026-01-01T00:01:00Z'
     expect(page).toEqual({
       cron: [
-        { ...minutely, name: 'fixed', source: 'file', timezone: 'UTC', last_run: null, next_run },
-        { ...minutely, source: 'added', timezone: 'UTC', last_run: null, next_run },
+        { ...minutely, name: 'fixed', source: 'file', timezone: 'UTC', last_run: null, next_run: nextRun },
+        { ...minutely, source: 'added', timezone: 'UTC', last_run: null, next_run: nextRun },
       ],
     })
     expect((await there.cron.list()).map(({ entry }) => entry.name)).toEqual(['m'])

@@ -153,8 +153,8 @@ describe.skipIf(!hasRedisServer)('INFO', () => {
     await one.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
     await one.ask('PUSH {"jid":"23456789","jobtype":"t","queue":"bulk","args":[]}')
     const info = await one.askJson('INFO')
-    const [cycles, wall_time_sec] = [expect.any(Number), expect.any(Number)] as unknown[]
-    const scanned = { size: 0, enqueued: 0, cycles, wall_time_sec }
+    const [cycles, wallTimeSec] = [expect.any(Number), expect.any(Number)] as unknown[]
+    const scanned = { size: 0, enqueued: 0, cycles, wall_time_sec: wallTimeSec }
     expect(info).toEqual({
       now: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/),
       server_utc_time: expect.stringMatching(/^\d\d:\d\d:\d\d UTC$/),
