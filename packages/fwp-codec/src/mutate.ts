@@ -10,7 +10,9 @@ export interface Mutate {
   readonly filter: MutateFilter
 }
 
+/** The operation of MUTATE on its jobs. */
 export type MutateOperation = 'clear' | 'kill' | 'discard' | 'requeue'
+/** The set of jobs that MUTATE changes. */
 export type MutateTarget = 'scheduled' | 'retries' | 'dead'
 
 /** Selects jobs: all without a filter, or by jid alone if jids are given. */

@@ -14,6 +14,7 @@ export class Keys {
     this.close = cluster ? '}' : ''
   }
 
+  /** The last id given to a job of the lane. */
   uid(lane: string): string {
     return this.of('uid', lane)
   }
@@ -32,14 +33,17 @@ export class Keys {
     return { lane, id: Number(id) }
   }
 
+  /** A job's hash. */
   job(lane: string, id: number | string): string {
     return `${this.of('job', lane)}:${id}`
   }
 
+  /** A lane's queue: a list, or for `scheduled` a sorted set. */
   queue(lane: string, place: Place): string {
     return `${this.of('queue', lane)}:${place}`
   }
 
+  /** The channel of a lane's `create`, `start` and `finish` events. */
   channel(lane: string): string {
     return this.of('channel', lane)
   }
@@ -51,14 +55,17 @@ export class Keys {
     return channel.slice(prefix.length, channel.length - this.close.length)
   }
 
+  /** The list that a blocking client waits on. */
   lock(lane: string, id: number | string): string {
     return `${this.of('lock', lane)}:${id}`
   }
 
+  /** The number of a lane's workers. */
   count(lane: string): string {
     return this.of('count', lane)
   }
 
+  /** A key of this kind, with the cluster's braces around its hash tag. */
   protected of(kind: string, tag: string): string {
     return `${kind}:${this.open}${tag}${this.close}`
   }

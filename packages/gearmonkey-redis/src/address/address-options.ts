@@ -1,11 +1,13 @@
 import type { RedisOptions } from 'ioredis'
 import { isClusterAddress, type SentinelAddress, type StoreAddress } from './store-address.ts'
 
+/** ioredis's options for connections to a store. */
 export type Options = Omit<RedisOptions, 'replyMapping'>
 
 /** Longest pause between two attempts to connect, milliseconds. */
 export const longestPauseMs = 1_000
 
+/** The pause before an attempt to connect, milliseconds. */
 export const pause = (attempt: number): number =>
   Math.min(50 * 2 ** Math.min(attempt, 10), longestPauseMs)
 

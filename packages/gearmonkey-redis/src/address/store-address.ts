@@ -41,6 +41,7 @@ export function databaseOf(address: StoreAddress): number {
   return isClusterAddress(address) ? 0 : (address.db ?? 0)
 }
 
+/** True for the address of a Redis Cluster. */
 export function isClusterAddress(address: StoreAddress): address is ClusterAddress {
   return 'nodes' in address
 }

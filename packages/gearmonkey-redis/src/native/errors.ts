@@ -18,6 +18,7 @@ export const gearMonkeyErrors = {
   OUTCOME_LOST: 'the worker was stopped before the server took an outcome; `ids` holds the job',
 } as const
 
+/** A code of {@link gearMonkeyErrors}. */
 export type GearMonkeyErrorCode = keyof typeof gearMonkeyErrors
 
 /** The only error of the library. `cause` is the connection's error, if there is one. */

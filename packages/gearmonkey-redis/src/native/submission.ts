@@ -1,6 +1,7 @@
 import type { Value } from './commands.ts'
 import { GearMonkeyError } from './errors.ts'
 
+/** The list that a job is pushed to; workers empty them in this order. */
 export type Priority = 'high' | 'normal' | 'low'
 
 /** Bytes of a job. A string is stored as UTF-8. */

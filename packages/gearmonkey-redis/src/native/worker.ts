@@ -9,6 +9,7 @@ import { Siblings } from './siblings.ts'
 import { checkFunctionName } from './submission.ts'
 import { within } from './within.ts'
 
+/** Options of a worker. */
 export interface WorkerOptions {
   /** Jobs of one function that are worked on at once. Default 1. */
   readonly concurrency?: number
@@ -18,6 +19,7 @@ export interface WorkerOptions {
   readonly nowSeconds?: () => number
 }
 
+/** Options of {@link GearMonkeyWorker.stop}. */
 export interface StopOptions {
   /** Abort the `signal` of the jobs that still run after this time, seconds. Default: never. */
   readonly abortAfterSeconds?: number
