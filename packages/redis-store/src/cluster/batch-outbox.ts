@@ -6,7 +6,7 @@ const entriesPerStep = 1_000
 
 /**
  * `job done 12 BID`, `callback done 12 BID:success`, as written by `releaseDependencies` in
- * lua/lib/step/ties.lua.
+ * lua/lib/step/dependencies.lua.
  */
 const entryForm = /^(job|callback) (done|failed) (\d+) (.*)$/s
 
