@@ -118,7 +118,14 @@ describe.skipIf(!hasRedisServer)('cron', () => {
     const nextRun = '2026-01-01T00:01:00Z'
     expect(page).toEqual({
       cron: [
-        { ...minutely, name: 'fixed', source: 'file', timezone: 'UTC', last_run: null, next_run: nextRun },
+        {
+          ...minutely,
+          name: 'fixed',
+          source: 'file',
+          timezone: 'UTC',
+          last_run: null,
+          next_run: nextRun,
+        },
         { ...minutely, source: 'added', timezone: 'UTC', last_run: null, next_run: nextRun },
       ],
     })
