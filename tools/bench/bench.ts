@@ -8,14 +8,14 @@ const settleWindowMs = 250
 const settledSeconds = 0.03
 const settleDeadlineMs = 60_000
 
-/** How much is done for each figure. */
+/** Number of jobs for each figure. */
 export interface Scale {
   readonly rounds: number
-  /** Jobs of one turn. */
+  /** Jobs per turn. */
   readonly jobs: number
-  /** Jobs of one turn where each client has one under way. */
+  /** Jobs per turn if each client has one in progress. */
   readonly latencyJobs: number
-  /** Jobs that wait while the others are measured. */
+  /** Jobs that wait while others are measured. */
   readonly queued: number
   readonly idleWorkers: number
   readonly restSeconds: number
@@ -30,7 +30,7 @@ export const fullScale: Scale = {
   restSeconds: 10,
 }
 
-/** For a look between two changes; the figures of the table are those of the full scale. */
+/** For a quick comparison; the published figures use the full scale. */
 export const quickScale: Scale = {
   rounds: 3,
   jobs: 20_000,
@@ -49,13 +49,13 @@ export interface Bench {
   readonly startGateway: () => Promise<Gateway>
 }
 
-/** Some figures that are measured together, chosen by name on the command line. */
+/** Figures measured together, chosen by name on the command line. */
 export interface RowGroup {
   readonly name: string
   readonly measure: (bench: Bench) => Promise<readonly Figure[]>
 }
 
-/** Gives `use` what `start` started, one after the other, and stops it all whatever happens. */
+/** Passes the servers that `start` starts, one after the other, to `use`, and always stops them. */
 export async function withServers<S extends Server, T>(
   starts: readonly (() => Promise<S>)[],
   use: (servers: readonly S[]) => Promise<T>,
@@ -82,8 +82,8 @@ export interface Turns {
 }
 
 /**
- * Takes turns at the servers: A, B, A, B. Each has one turn first that does not count, since a program
- * that was just started is not what runs in production. Returns each server's results in its order.
+ * Takes turns at the servers: A, B, A, B. Each has a first turn that does not count, as warm-up.
+ * Returns each server's results in its order.
  */
 export async function inTurn<T>(
   { generator, scale }: Bench,
@@ -111,7 +111,7 @@ export async function inTurn<T>(
   return contenders.map(({ results }) => results)
 }
 
-/** Resolves when the server has next to nothing left to do, so that it takes no time from another. */
+/** Resolves when the server is nearly idle, so that it takes no time from another. */
 export async function settled(server: Server): Promise<void> {
   const used = (): number => sumOver(server.pids, cpuSeconds)
   const deadline = performance.now() + settleDeadlineMs
@@ -122,7 +122,7 @@ export async function settled(server: Server): Promise<void> {
   throw new Error(`${server.name} does not come to rest`)
 }
 
-/** Runs `work` and says how much processor time the server took for each of its jobs, in microseconds. */
+/** Runs `work`; returns the server's processor time per job, in microseconds. */
 export async function cpuPerJob<T>(
   server: Server,
   jobs: number,

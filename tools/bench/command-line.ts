@@ -15,11 +15,11 @@ export interface Request {
   readonly rows: readonly string[]
   /** File for the figures as JSON. */
   readonly json: string | undefined
-  /** Page whose section of results is written anew. */
+  /** Page whose results section is rewritten. */
   readonly page: string | undefined
 }
 
-/** Words of the command line that cannot be meant. */
+/** An invalid command line. */
 export class UsageError extends Error {}
 
 /** @throws UsageError */

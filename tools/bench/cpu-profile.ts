@@ -17,13 +17,13 @@ export interface SelfTime {
   readonly name: string
   readonly place: string
   readonly microseconds: number
-  /** Of all time in which the process was not idle, 0 to 1. */
+  /** Share of all time in which the process was not idle, 0 to 1. */
   readonly share: number
 }
 
 const idle = new Set(['(idle)', '(program)', '(root)'])
 
-/** Where the time went, without what each function called; the most first. */
+/** Self time of each function, the largest first. */
 export function selfTimes(profile: CpuProfile): readonly SelfTime[] {
   const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]))
   const times = new Map<string, { name: string; place: string; microseconds: number }>()
@@ -41,7 +41,7 @@ export function selfTimes(profile: CpuProfile): readonly SelfTime[] {
   return entries.map((entry) => ({ ...entry, share: entry.microseconds / total }))
 }
 
-/** `packages/core-scheduler/dist/claims.js:12` of a URL; nothing of what V8 itself does. */
+/** `packages/core-scheduler/dist/claims.js:12` of a URL; undefined for V8's own code. */
 function placeOf(url: string, lineNumber: number): string {
   if (url === '') return ''
   const path = url.replace(/^.*\/(?=(apps|packages|node_modules)\/)/, '')

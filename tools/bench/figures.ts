@@ -1,6 +1,6 @@
 import { ratiosOf, spreadOf, type Spread } from './statistics.ts'
 
-/** A bound on a figure's median, or on the median of its ratios where it was compared. */
+/** A bound on a figure's median, or on the median of its ratios to a baseline. */
 export interface Target {
   readonly relation: '>=' | '<=' | '<'
   readonly bound: number
@@ -11,7 +11,7 @@ export interface Figure {
   readonly name: string
   readonly unit: 'jobs/s' | 'us' | 'us/job' | 'MB' | 'B' | '%' | 's'
   readonly ours: readonly number[]
-  /** The baseline, round by round; absent: the figure stands for itself. */
+  /** The baseline, round by round; absent: no comparison. */
   readonly against?: { readonly name: string; readonly samples: readonly number[] }
   readonly target?: Target
 }

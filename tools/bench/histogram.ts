@@ -9,7 +9,7 @@ export function mergeHistograms(histograms: readonly Cells[]): Cells {
   return [...counts].sort(([a], [b]) => a - b)
 }
 
-/** The value that `percent` of 100 of the counted do not exceed; cells must be sorted. NaN of none. */
+/** The value that `percent` of all values do not exceed; cells must be sorted. NaN without any. */
 export function percentile(cells: Cells, percent: number): number {
   const total = cells.reduce((sum, [, count]) => sum + count, 0)
   const wanted = Math.max(1, Math.ceil((total * percent) / 100))

@@ -14,21 +14,23 @@ const compiler = 'cc'
 /** The kind of load of a phase: see `load/main.c`. */
 export type Mode = 'foreground' | 'submit' | 'drain' | 'both' | 'push' | 'work' | 'cycle' | 'bridge'
 
-/** Settings of a phase; what is left out is 4 clients, 4 workers, a window of 100, 100 bytes and 30 seconds. */
+/**
+ * Settings of a phase. Defaults: 4 clients, 4 workers, a window of 100, 100 bytes and 30 seconds.
+ */
 export interface Phase {
   readonly jobs: number
   readonly clients?: number
   readonly workers?: number
   /** Workers beyond `workers`, that sleep on the function from the start. */
   readonly idle?: number
-  /** Jobs that each client has under way. */
+  /** Jobs in progress per client. */
   readonly window?: number
   /** Bytes of a payload. */
   readonly size?: number
   /** True if each job has a unique id. */
   readonly unique?: boolean
   readonly function?: string
-  /** Seconds in which nothing happens, after which the phase has failed. */
+  /** Seconds without progress after which the phase has failed. */
   readonly stall_s?: number
 }
 
@@ -52,7 +54,7 @@ const submits = new Set<Mode>(['submit', 'push'])
 const drains = new Set<Mode>(['drain', 'work'])
 const hears = new Set<Mode>(['foreground', 'bridge'])
 
-/** The compiled load generator, in a folder that ends with this process or with `remove`. */
+/** The compiled load generator, in a folder removed with this process or by `remove`. */
 export class LoadGenerator {
   readonly #folder: string
   readonly #program: string
@@ -73,12 +75,12 @@ export class LoadGenerator {
     return generator
   }
 
-  /** Removes the program; drivers that run go on. */
+  /** Removes the program; running drivers go on. */
   remove(): void {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** A process that drives one server with at most `capacity` jobs, all told. */
+  /** A process that drives one server with at most `capacity` jobs in total. */
   drive(server: Server, capacity: number, largestPayload = 100): Driver {
     return new Driver(this.#program, server, capacity, largestPayload)
   }
@@ -89,7 +91,7 @@ export class Driver {
   readonly #child
   readonly #lines: AsyncIterator<string>
   readonly #server: Server
-  /** Jobs submitted and not worked on so far. */
+  /** Submitted jobs that have not run. */
   #waiting = 0
 
   constructor(program: string, server: Server, capacity: number, largestPayload: number) {
@@ -101,8 +103,8 @@ export class Driver {
   }
 
   /**
-   * Runs one phase. Rejects if a job was lost, done twice, or came out with other bytes: figures of
-   * such a run mean nothing.
+   * Runs one phase. Rejects if a job was lost, done twice, or returned other bytes: figures of such
+   * a run mean nothing.
    */
   async run(mode: Mode, phase: Phase): Promise<Measured> {
     this.#write(mode, phase)

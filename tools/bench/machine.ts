@@ -4,14 +4,14 @@ import { cpus, loadavg, totalmem } from 'node:os'
 
 const gib = 1024 ** 3
 
-/** Where and when figures were taken; without it they cannot be compared with others. */
+/** Where and when figures were taken: without it they cannot be compared. */
 export interface Machine {
   readonly processor: string
   readonly cores: number
   readonly memoryGib: number
   /** ISO 8601, UTC. */
   readonly date: string
-  /** Of the last minute, before the first row. Over 0.5 says that others used the machine. */
+  /** Over the last minute, before the first row. Above 0.5 others used the machine. */
   readonly loadAverage: number
   readonly versions: Readonly<Record<string, string>>
 }

@@ -21,7 +21,7 @@ function absentPrograms(): readonly string[] {
 
 async function measure(request: Request): Promise<void> {
   const { rows, scale, page, processes } = request
-  // Before minutes of work, so that a wrong path is said at once.
+  // Checked before minutes of work.
   const pageText = page === undefined ? '' : readPage(page)
   const machine = describeMachine()
   const head = `${formatMachine(machine)}\n- Rounds: ${scale.rounds}${request.quick ? ', quick' : ''}\n- Processes of the gateway: ${processes}`
@@ -32,7 +32,7 @@ async function measure(request: Request): Promise<void> {
   for (const { name, measure } of rowGroups.filter((group) => rows.includes(group.name))) {
     process.stderr.write(`${name}...\n`)
     figures.push(...(await measure(bench)).map(judge))
-    // After each group, so that a run that is broken off leaves what it found.
+    // After each group, so that an aborted run leaves its results.
     if (page !== undefined) {
       writeFileSync(page, replaceResults(pageText, `${head}\n\n${formatTable(figures)}`))
     }
@@ -62,7 +62,7 @@ async function main(): Promise<number> {
   return 0
 }
 
-// Ends what was started: see the exit handlers in processes.ts and servers.ts.
+// Ends all programs: see the exit handlers in processes.ts and servers.ts.
 process.once('SIGINT', () => process.exit(130))
 process.once('SIGTERM', () => process.exit(143))
 
@@ -70,6 +70,6 @@ try {
   process.exitCode = await main()
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)
-  // At once: load generators of the row that failed may still run.
+  // At once: load generators of the failed row may still run.
   process.exit(error instanceof UsageError ? 2 : 1)
 }

@@ -56,12 +56,12 @@ export interface Ended {
   readonly code: number | null
   readonly seconds: number
   readonly peakMb: number
-  /** Processor time, its start included. */
+  /** Processor time, start-up included. */
   readonly cpuSeconds: number
   readonly out: string
 }
 
-/** Runs the command; it is killed after so many milliseconds. */
+/** Runs the command; kills it after this many milliseconds. */
 export async function migrate(words: readonly string[], killAfterMs?: number): Promise<Ended> {
   const startedMs = Date.now()
   const child = spawn(process.execPath, [program, 'migrate', ...words])

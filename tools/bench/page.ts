@@ -4,7 +4,7 @@ import { UsageError } from './command-line.ts'
 const beginMark = '<!-- results: written by npm run bench -- --page -->'
 const endMark = '<!-- end of results -->'
 
-/** The text of a page that has room for results. Throws a UsageError where there is none. */
+/** The text of a page with room for results. Throws a UsageError if it has none. */
 export function readPage(path: string): string {
   try {
     const page = readFileSync(path, 'utf8')
@@ -18,7 +18,7 @@ export function readPage(path: string): string {
   }
 }
 
-/** The page with new results between its two marks; what stands around them stays. */
+/** The page with new results between its two marks; the rest stays. */
 export function replaceResults(page: string, results: string): string {
   const begin = page.indexOf(beginMark)
   const end = page.indexOf(endMark)

@@ -5,13 +5,13 @@ import { readFileSync } from 'node:fs'
 /** Clock ticks of /proc in a second; Linux has had 100 on every platform for decades. */
 const ticksPerSecond = 100
 const bytesPerKib = 1024
-/** How much of what a process last said is shown when it ends unasked. */
+/** Characters of a process's last output shown when it ends unexpectedly. */
 const tailLength = 8000
 
-/** A program that the benchmark started and ends. */
+/** A program that the benchmark started and will end. */
 export interface Running {
   readonly pid: number
-  /** Resolves with the first thing that `look` finds in a line of its output; rejects if it ends before. */
+  /** Resolves with the first result of `look` on a line of its output; rejects if it ends first. */
   said<Found>(look: (line: string) => Found | undefined): Promise<Found>
   /** Ends it with SIGTERM, or the signal given, and resolves when it is gone. */
   stop(signal?: NodeJS.Signals): Promise<void>
@@ -60,7 +60,7 @@ async function endProcess(
   await gone
 }
 
-/** Processor time that a process has used so far, in seconds, all its threads together. */
+/** Processor time of a process so far, in seconds, over all its threads. */
 export function cpuSeconds(pid: number): number {
   // The name in parentheses may hold blanks; utime and stime are the 12th and 13th field after it.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
@@ -78,7 +78,7 @@ export function sumOver(pids: readonly number[], of: (pid: number) => number): n
   return pids.reduce((sum, pid) => sum + of(pid), 0)
 }
 
-/** The processes that a process has started and that run. */
+/** Running child processes of a process. */
 export function childrenOf(pid: number): readonly number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
   return text.trim() === '' ? [] : text.trim().split(' ').map(Number)

@@ -21,13 +21,13 @@ const workers = argument(6, 40)
 
 const promisedMs = 1_000
 const jobsPerPush = 1_000
-/** Bulk pushes under way. */
+/** Bulk pushes in progress. */
 const pushers = 4
 /** From the last push to the first job falling due. */
 const restMs = 3_000
-/** The time that pushing may take, so that no job is due before all wait. */
+/** Time allowed for pushing, so that no job is due before all wait. */
 const pushMs = 15_000 + jobs / 2
-/** A job that has not come so long after the last was due is missing. */
+/** A job that has not come this long after the last was due is missing. */
 const missingAfterMs = 60_000
 
 interface Gateway {
@@ -88,7 +88,7 @@ class Client {
   }
 }
 
-/** Pushes all jobs, spread over the time and the types, and returns when the first is due. */
+/** Pushes all jobs, spread over time and types; returns when the first is due. */
 async function push(gateways: readonly Gateway[]): Promise<number> {
   const firstMs = Date.now() + pushMs + restMs
   let next = 0
@@ -161,7 +161,7 @@ function allCpuSeconds(redis: RedisServer, gateways: readonly Gateway[]): Promis
   return Promise.all(pids.map(cpuSeconds))
 }
 
-/** Returns when as many jobs as were pushed wait; the first falls due soon after. */
+/** Returns once as many jobs wait as were pushed; the first is due soon after. */
 async function fill(gateways: readonly Gateway[]): Promise<number> {
   const fromMs = Date.now()
   const firstMs = await push(gateways)
@@ -181,7 +181,7 @@ interface Info {
   readonly faktory: { readonly sets: { readonly scheduled: number } }
 }
 
-/** Pushes, works, tells how it went; whether that is what is promised. */
+/** Pushes and works, then prints the result; true if it is as promised. */
 async function measure(redis: RedisServer, gateways: readonly Gateway[]): Promise<boolean> {
   const firstMs = await fill(gateways)
   const seen: Seen = { times: new Uint8Array(jobs), queuedMs: [], handedOutMs: [], count: 0 }

@@ -20,7 +20,7 @@ export interface Server {
   readonly port: number
   /** Port of the Faktory door, where there is one. */
   readonly faktoryPort: number
-  /** Processes whose processor time the server costs. */
+  /** Processes whose processor time counts for the server. */
   readonly pids: readonly number[]
   stop(): Promise<void>
 }
@@ -32,7 +32,10 @@ export interface BenchRedis extends Running {
   readonly client: Redis
 }
 
-/** A Redis set as the README advises: AOF with fsync every second, hashes of jobs in the compact form. */
+/**
+ * A Redis configured as the README advises: AOF with fsync every second, hashes of jobs in the
+ * compact form.
+ */
 export async function startRedis(): Promise<BenchRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'crossgear-bench-'))
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
@@ -87,7 +90,7 @@ export interface GatewayWays {
   readonly processes?: number
 }
 
-/** Starts the built gateway on a Redis that runs already. Not ready yet when this returns. */
+/** Starts the built gateway on a running Redis. Not ready yet when this returns. */
 export function startGatewayAt(
   redisPath: string,
   { gearman = 0, nodeWords = [], processes = 1 }: GatewayWays = {},
@@ -141,7 +144,9 @@ export async function startGearmand(queue: 'memory' | 'redis' = 'memory'): Promi
   }
 }
 
-/** Resolves when a Gearman server on the port has answered; the time is when that was (ms, monotonic). */
+/**
+ * Resolves when a Gearman server on the port has answered, with the time of that (ms, monotonic).
+ */
 export async function serving(port: number): Promise<number> {
   const deadline = performance.now() + startDeadlineMs
   while (performance.now() < deadline) {

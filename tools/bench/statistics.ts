@@ -1,4 +1,4 @@
-/** The middle of some figures, and how far they lie apart. */
+/** Median and spread of some figures. */
 export interface Spread {
   readonly median: number
   readonly min: number

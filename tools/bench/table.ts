@@ -3,7 +3,7 @@ import { spreadOf, type Spread } from './statistics.ts'
 
 const headings = ['figure', 'gateway', 'held against', 'ratio (min to max)', 'target', ''] as const
 
-/** Three digits that count: 41,200, 0.482, 13.1. */
+/** Three significant digits: 41,200, 0.482, 13.1. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return '-'
   return Number(value.toPrecision(3)).toLocaleString('en-US', { maximumSignificantDigits: 3 })
@@ -32,7 +32,7 @@ function medianOf(samples: readonly number[]): number {
   return spreadOf(samples).median
 }
 
-/** A Markdown table whose columns line up, so that it reads in a terminal too. */
+/** A Markdown table with aligned columns, readable in a terminal too. */
 export function formatTable(figures: readonly Judged[]): string {
   const rows = [headings, ...figures.map(cellsOf)]
   const widths = headings.map((_, column) =>

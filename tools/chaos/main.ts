@@ -9,7 +9,7 @@ import type { Scenario } from './scenarios/scenario.ts'
 import { soak } from './scenarios/soak.ts'
 import { tableOf } from './table.ts'
 
-/** Findings of one scenario that are printed; the rest is counted. */
+/** Printed findings per scenario; the rest is counted. */
 const shownFindings = 12
 
 async function main(words: readonly string[]): Promise<number> {
@@ -48,7 +48,7 @@ async function play(choice: Choice): Promise<number> {
   return 1
 }
 
-/** A scenario that did not come to its end has kept no promise. */
+/** A scenario that did not end has kept no promise. */
 function failed(scenario: Scenario, jobs: number, error: unknown): ScenarioResult {
   const violations = [error instanceof Error ? (error.stack ?? error.message) : String(error)]
   const nothing = { seconds: 0, recoverySeconds: undefined, verdict: undefined, remarks: [] }
@@ -57,7 +57,7 @@ function failed(scenario: Scenario, jobs: number, error: unknown): ScenarioResul
 
 type Run = (scenario: Scenario, jobs: number) => Promise<ScenarioResult>
 
-/** Scenarios that mostly wait run side by side at the end, each of the others by itself. */
+/** Scenarios that mostly wait run side by side at the end, all others one by one. */
 async function playAll(choice: Choice, run: Run): Promise<ScenarioResult[]> {
   if (choice.soakSeconds !== undefined) {
     const { scenario, jobs } = soak(choice.soakSeconds)
@@ -84,7 +84,7 @@ function detailsOf({ violations, remarks }: ScenarioResult): string[] {
   ]
 }
 
-// Each process that the run starts looks out for the run's own end.
+// Each started process listens for the end of the run.
 process.setMaxListeners(0)
-// Processes that a failed scenario left running end with it.
+// Also ends processes that a failed scenario left running.
 process.exit(await main(process.argv.slice(2)))

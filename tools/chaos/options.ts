@@ -27,13 +27,13 @@ export interface Choice {
   readonly chosen: readonly Scenario[]
   readonly seed: number
   readonly jobs: number
-  /** Random faults for so long instead of scenarios. */
+  /** Random faults for this long, in place of scenarios. */
   readonly soakSeconds: number | undefined
 }
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
 
-/** The options of the command line, or the fault in them. */
+/** Parses the command line; returns its fault if it has one. */
 export function parseWords(
   words: readonly string[],
   scenarios: readonly Scenario[],

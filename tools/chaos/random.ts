@@ -1,4 +1,4 @@
-/** A source of chance that gives the same again for the same seed (mulberry32). */
+/** A random source with equal results for equal seeds (mulberry32). */
 export class Random {
   #state: number
 
@@ -25,7 +25,7 @@ export class Random {
     return some[this.whole(0, some.length - 1)]!
   }
 
-  /** True in so many of a hundred cases. */
+  /** True in this percentage of cases. */
   percent(share: number): boolean {
     return this.next() * 100 < share
   }

@@ -25,28 +25,28 @@ export interface ScenarioResult {
   readonly seconds: number
   readonly recoverySeconds: number | undefined
   readonly verdict: Verdict | undefined
-  /** Empty: all that is promised was kept. */
+  /** Empty if every promise was kept. */
   readonly violations: readonly string[]
   /** Remarks beside the table. */
   readonly remarks: readonly string[]
 }
 
 const doors: readonly DoorName[] = ['gearman', 'faktory', 'native']
-/** One function on its home queue by each kind of name, and one on a queue of its own. */
+/** A function on its home queue per kind of name, and one on a queue of its own. */
 export const lanes: readonly string[] = ['alpha', 'beta', 'gamma@bulk']
 const concurrency = 4
 const workMs = 8
 const defaultRate = 1_500
 const lookEveryMs = 250
-/** When nothing has moved for so long, what is left waits for the deadline of a dead worker. */
+/** After this long without progress, the rest waits for a dead worker's deadline. */
 const quietMs = 3_000
 const noProgressMs = 30_000
 const stopWithinMs = 20_000
-/** Counts are told a moment after a worker leaves; what a repair has to put right takes two of its leases. */
+/** Counts follow a moment after a worker leaves; a repair takes two of its leases. */
 const clearedWithinMs = 15_000
 /** Counters follow the store a moment later. */
 const countedWithinMs = 2_000
-/** Service that is there again later than promised fails the run beyond so much, on an idle machine. */
+/** Factor by which a recovery may exceed its promise before the run fails, on an idle machine. */
 const recoverySlack = 3
 
 /** Plays one scenario and judges it. Its logs stay in `folder`. */
@@ -78,7 +78,7 @@ export async function runScenario(
   }
 }
 
-/** Jobs in hand at a time; a native worker has its number for each function. */
+/** Jobs held at a time; a native worker has its number per function. */
 function slotsOf(subject: string): number {
   const slots = { gearman: concurrency, faktory: concurrency, native: concurrency * lanes.length }
   const door = /^worker-(\w+)-/.exec(subject)?.[1]
@@ -101,7 +101,7 @@ async function setUp(
   }
 }
 
-/** Starts all that lives on the servers. */
+/** Starts all programs on the servers. */
 async function populate(
   scenario: Scenario,
   folder: string,
@@ -112,7 +112,7 @@ async function populate(
   const storeProxy = scenario.proxies ? await Proxy.start(servers[0]!.port) : undefined
   const storeUrl = storeProxy ? `redis://127.0.0.1:${storeProxy.port}` : store.gatewayUrl
   const losses = String(scenario.mostLosses ?? 0)
-  // A native program that dies leaves behind what the gateways put right on request alone.
+  // The gateways repair dead native programs' orphans only on request.
   const words = ['--repair', 'on', '--repair-lease-seconds', '5', '--job-retries', losses]
   const names = ['node1', 'node2'].slice(0, scenario.gateways ?? 2)
   const startedMs = nowMs()
@@ -191,9 +191,9 @@ async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> 
   }
 }
 
-/** Counters that are not what the logs say, when the last answers have been counted. */
+/** Counters that contradict the logs, after the last answers have been counted. */
 async function figuresThatDiffer(scenario: Scenario, stage: Stage): Promise<readonly string[]> {
-  // A gateway that died has forgotten its own.
+  // A gateway that died has lost its own.
   if (stage.gatewayDeaths > 0) return []
   const { faults, probes, slowness } = stage
   const counted = { history: stage.history(), faults, probes, slowness }
@@ -212,7 +212,7 @@ async function figuresThatDiffer(scenario: Scenario, stage: Stage): Promise<read
   }
 }
 
-/** Waits for the clients' end while they get on. */
+/** Waits for the clients to end while they make progress. */
 async function submitted(stage: Stage, redis: Redis | Cluster): Promise<boolean> {
   const done = stage.clientsDone().then(() => true)
   const patience = new Patience(stage, redis)
@@ -240,7 +240,7 @@ async function settle(
   }
 }
 
-/** Watches a figure. Where it stands still, deadlines that are far away are brought near. */
+/** Watches a figure. When it stands still, far deadlines are brought near. */
 class Patience {
   readonly #stage: Stage
   readonly #redis: Redis | Cluster
@@ -265,7 +265,7 @@ class Patience {
     if (nowMs() - this.#hurriedMs < quietMs * this.#stage.slowness) return
     const fromMs = nowMs()
     const many = await expireLeases(this.#redis, lanes)
-    // A worker that only was slow loses its job by this.
+    // A merely slow worker loses its job by this.
     const fault = { what: `${many} leases run out`, subject: 'store', fromMs }
     if (many > 0) this.#stage.note({ ...fault, toMs: nowMs() })
     await delay(lookEveryMs * 6)
@@ -274,7 +274,7 @@ class Patience {
   }
 }
 
-/** Gateways tell the counts of their workers a moment after these left. */
+/** Gateways store their worker counts a moment after workers leave. */
 async function cleared(view: StoreView, nativeDeaths: number): Promise<void> {
   const untilMs = nowMs() + clearedWithinMs
   while (nowMs() < untilMs && (await view.leftovers(nativeDeaths)).length > 0) {

@@ -15,9 +15,9 @@ import type { Proxy } from './world/proxy.ts'
 import type { RedisNode, StoreWorld } from './world/redis.ts'
 
 const lookEveryMs = 50
-/** A gateway from its sources, on a machine of two cores with nothing else to do. */
+/** Start of a gateway from source, on an idle machine with two cores. */
 const usualStartSeconds = 1.5
-/** After so long without service a fault counts as not recovered from, milliseconds. */
+/** Time without service after which a fault counts as not recovered, milliseconds. */
 const servedWithinMs = 90_000
 
 export interface StageParts {
@@ -31,11 +31,11 @@ export interface StageParts {
   readonly clients: readonly PeerProcess[]
   readonly workers: readonly PeerProcess[]
   readonly links: Links
-  /** How long the gateways took to start, seconds. */
+  /** Start time of the gateways, seconds. */
   readonly startSeconds: number
 }
 
-/** The proxies of a scenario that has some. */
+/** The proxies of a scenario, if any. */
 export interface Links {
   /** Proxies before a gateway's doors, by its name. */
   readonly peers: ReadonlyMap<string, readonly Proxy[]>
@@ -43,7 +43,7 @@ export interface Links {
   readonly store: Proxy | undefined
 }
 
-/** A scenario's world while jobs run through it, and what a scenario can do to it. */
+/** A scenario's world while jobs run, and the faults it can cause. */
 export class Stage {
   readonly folder: string
   readonly random: Random
@@ -53,17 +53,17 @@ export class Stage {
   readonly clients: readonly PeerProcess[]
   readonly links: Links
   readonly faults: Fault[] = []
-  /** The longest time without service after what should not last, seconds. */
+  /** Longest time without service after a transient fault, seconds. */
   recoverySeconds: number | undefined
   readonly startSlowness: number
   /** Faults on the way, one line each. */
   readonly problems: string[] = []
   /** Remarks beside the table, one line each. */
   readonly remarks: string[] = []
-  /** Native workers that died and could not take themselves out of the counts. */
+  /** Native workers that died without leaving the counts. */
   nativeDeaths = 0
   gatewayDeaths = 0
-  /** Jobs of the run's own, which a gateway may have taken. */
+  /** Probe jobs that a gateway may have taken. */
   probes = 0
   readonly jobs: number
   /** Jobs of all clients together. */
@@ -86,7 +86,7 @@ export class Stage {
     for (const worker of parts.workers) this.#mind(worker)
   }
 
-  /** How much slower than an idle one the machine is, by what a start took and by its load. */
+  /** Slowness of the machine against an idle one, by its start time and load. */
   get slowness(): number {
     return Math.max(1, this.startSlowness, loadavg()[0]! / availableParallelism())
   }
@@ -111,7 +111,7 @@ export class Stage {
     await Promise.all(this.clients.map((client) => client.done))
   }
 
-  /** Does something to a subject, `times` over; the fault ends when `act` does. */
+  /** Applies a fault to a subject, `times` over; the fault ends when `act` does. */
   async fault(
     what: string,
     subject: string,
@@ -129,12 +129,12 @@ export class Stage {
     this.remark(`${fault.what}: ${fault.subject}, over`)
   }
 
-  /** Writes down what is done, for those who read the logs. */
+  /** Logs an action, for readers of the logs. */
   remark(what: string): void {
     appendFileSync(join(this.folder, 'events.log'), `${nowMs()} ${what}\n`)
   }
 
-  /** Waits until a gateway serves, and keeps how long that took since `sinceMs`. */
+  /** Waits until a gateway serves, and keeps the time since `sinceMs`. */
   async recovered(gateway: Gateway, sinceMs: number): Promise<void> {
     const atMs = await serving(gateway.gearman, servedWithinMs, () => (this.probes += 1))
     if (atMs === undefined) this.problems.push(`${gateway.node} does not serve again`)
@@ -142,7 +142,7 @@ export class Stage {
     this.recoverySeconds = Math.max(this.recoverySeconds ?? 0, seconds)
   }
 
-  /** Kills a worker. One like it takes its place. */
+  /** Kills a worker. Another takes its place. */
   async killWorker(worker: PeerProcess): Promise<void> {
     await worker.process.kill()
   }
@@ -151,13 +151,13 @@ export class Stage {
     return this.workers.filter(({ task }) => task.door === door)
   }
 
-  /** Workers end well; none takes their place. */
+  /** Stops workers gracefully, without replacement. */
   async stopWorkers(): Promise<void> {
     this.#isOver = true
     await Promise.all(this.workers.map((worker) => worker.stop()))
   }
 
-  /** Whatever is left ends at once. */
+  /** Kills everything that is left. */
   async clear(): Promise<void> {
     this.#isOver = true
     const peers = [...this.#workers, ...this.clients].map(({ process }) => process)
@@ -183,7 +183,7 @@ export class Stage {
     return historyOf(logs)
   }
 
-  /** A worker that dies is noted and replaced. */
+  /** Notes and replaces a worker that dies. */
   #mind(worker: PeerProcess): void {
     this.#workers.push(worker)
     void worker.process.exited.then(() => {

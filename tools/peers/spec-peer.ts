@@ -2,19 +2,19 @@ import type { Cluster, Redis } from 'ioredis'
 
 type Connection = Redis | Cluster
 
-/** One more connection to the same store. */
+/** A second connection to the same store. */
 function another(redis: Connection): Connection {
   return 'nodes' in redis ? redis.duplicate() : redis.duplicate()
 }
 
-/** The braces of the text stand in the keys of a cluster alone. */
+/** Only a cluster's keys have the text's braces. */
 function nameIn(redis: Connection, fn: string): string {
   return redis.isCluster ? `{${fn}}` : fn
 }
 
 /**
  * A GearMonkey client and worker written straight from the protocol's text, command by command, for
- * tests of what must get on with strangers. It knows nothing of the gateway or the library.
+ * tests with foreign programs. It knows nothing of the gateway or the library.
  */
 
 export type SpecPriority = 'high' | 'normal' | 'low'
@@ -45,7 +45,7 @@ export async function submitJob(
   return id
 }
 
-/** How many workers a roll call finds. */
+/** Workers found by a roll call. */
 export async function rollCall(redis: Connection, fn: string): Promise<number> {
   return Number(await redis.get(`count:${nameIn(redis, fn)}`))
 }
@@ -60,8 +60,8 @@ export async function getJob(
 }
 
 /**
- * Submits a job, waits for its end, and returns its id, or undefined if the end did not come in
- * time. The wait blocks a connection of its own.
+ * Submits a job and waits for its end; returns its id, or undefined after the timeout. The wait
+ * blocks its own connection.
  */
 export async function blockingSubmit(
   redis: Connection,
@@ -80,7 +80,7 @@ export async function blockingSubmit(
   }
 }
 
-/** A worker that its owner drives: `start`, then `next` and `finish` by turns, then `stop`. */
+/** A worker driven by its owner: `start`, then `next` and `finish` by turns, then `stop`. */
 export class SpecWorker {
   readonly #name: string
   readonly #redis: Connection
@@ -102,7 +102,7 @@ export class SpecWorker {
     await this.#redis.incr(`count:${this.#name}`)
   }
 
-  /** Waits for a job for some turns of the loop, each a second long, and says that it is busy. */
+  /** Waits for a job for some turns of a second each, and marks it busy. */
   async next(turns = 10): Promise<SpecJob | undefined> {
     for (let turn = 0; turn < turns; turn += 1) {
       const id = await this.#pop()
@@ -111,7 +111,7 @@ export class SpecWorker {
     return undefined
   }
 
-  /** Says that a job that was popped is busy. */
+  /** Marks a popped job busy. */
   async begin(id: number): Promise<SpecJob> {
     await this.#redis.publish(`channel:${this.#name}`, `start:${id}`)
     await this.#redis.call('HMSET', `job:${this.#name}:${id}`, 'status', 'busy')
@@ -141,7 +141,7 @@ export class SpecWorker {
     this.abandon()
   }
 
-  /** Leaves as a worker does that died: what it holds it keeps, and its count stays. */
+  /** Leaves like a worker that died: it keeps its job, and its count stays. */
   abandon(): void {
     this.#blocked.disconnect()
   }

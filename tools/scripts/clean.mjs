@@ -1,4 +1,4 @@
-// Removes what builds leave behind. `tsc -b` never deletes the output of a source that is gone.
+// Removes build output. `tsc -b` never deletes the output of a deleted source.
 import { readdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

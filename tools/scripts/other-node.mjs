@@ -1,5 +1,5 @@
-// `npm run test:node -- 24`: the tests of codecs, core and command line, and a job through the gateway on its
-// embedded store, run by another Node. Without a number by the Node that runs this.
+// `npm run test:node -- 24`: runs the tests of codecs, core and command line, and a job through the
+// gateway on its embedded store, on another Node. Without a number on this one.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Folders with tests, and the files that are run there: all where none is named. */
+/** Folders with tests, and the files to run there; all if none is named. */
 const suites = {
   'packages/gearman-codec': [],
   'packages/fwp-codec': [],

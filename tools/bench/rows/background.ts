@@ -12,7 +12,7 @@ const steps = [
 
 type Rates = Readonly<Record<(typeof steps)[number]['key'], number>>
 
-/** Jobs a second of each step, 100 bytes each. */
+/** Jobs a second at each step, 100 bytes each. */
 async function rates(driver: Driver, jobs: number): Promise<Rates> {
   const submit = await driver.run('submit', { jobs })
   const drain = await driver.run('drain', { jobs })

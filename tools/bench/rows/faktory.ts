@@ -11,7 +11,7 @@ const steps = [
 
 type Rates = Readonly<Record<(typeof steps)[number]['mode'], number>>
 
-/** Faktory's verbs, one under way on each connection, against what gearmand does as foreground jobs. */
+/** Faktory's verbs, one in progress per connection, against gearmand with foreground jobs. */
 export const faktory: RowGroup = {
   name: 'faktory',
   async measure(bench) {
@@ -51,7 +51,7 @@ export const faktory: RowGroup = {
   },
 }
 
-/** Gearman clients whose jobs Faktory consumers do, against Gearman workers at the same gateway. */
+/** Gearman clients with Faktory consumers, against Gearman workers at the same gateway. */
 export const bridge: RowGroup = {
   name: 'bridge',
   async measure(bench) {
@@ -59,7 +59,7 @@ export const bridge: RowGroup = {
     const turns = await withServers([bench.startGateway], (servers) =>
       inTurn(bench, servers, { jobsPerTurn: 2 * jobs }, async (driver) => {
         const gearman = await driver.run('foreground', { jobs })
-        // A function of its own: consumers get only what no Gearman worker has asked for by name.
+        // A function of its own: consumers only get functions without by-name workers.
         const words = { jobs, workers: connectionCount, function: 'bridged' }
         const bridged = await driver.run('bridge', words)
         return { gearman: jobs / gearman.seconds, bridged: jobs / bridged.seconds }

@@ -4,7 +4,7 @@ import { percentilesOf } from './latency.ts'
 
 const targetMs = atMost(1.2)
 
-/** Latency where thousands of workers sleep on the function, against a gateway where none does. */
+/** Latency with thousands of workers sleeping on the function, against a gateway without any. */
 export const idleWorkers: RowGroup = {
   name: 'idle-workers',
   async measure(bench) {
@@ -14,7 +14,8 @@ export const idleWorkers: RowGroup = {
       inTurn(bench, servers, { jobsPerTurn: jobs }, async (driver, server) => {
         const crowd = server === servers[1] ? idle : 0
         const measured = await driver.run('foreground', { jobs, window: 1, idle: crowd })
-        // Thousands of workers that leave are work; the other's turn must not pay for it.
+        // The departure of thousands of workers takes time, which the other's turn must not pay
+        // for.
         await settled(server)
         return measured
       }),

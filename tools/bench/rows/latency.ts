@@ -16,7 +16,7 @@ export function percentilesOf(turns: readonly Measured[], percent: number): numb
   return turns.map(({ latency }) => percentile(latency, percent) / nanosecondsPerUs)
 }
 
-/** One job under way at each of 4 clients: from the write of the submission to the result. */
+/** One job in progress at each of 4 clients: from the write of the submission to the result. */
 export const latency: RowGroup = {
   name: 'latency',
   async measure(bench) {

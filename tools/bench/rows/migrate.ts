@@ -10,7 +10,7 @@ import { startRedis, type BenchRedis } from '../servers.ts'
 const rate = atLeast(20_000)
 const memory = atMost(200)
 
-/** Jobs of other systems into a local store by `crossgear migrate run`, the start of the program included. */
+/** Jobs of other systems into a local store by `crossgear migrate run`, start-up included. */
 export const migration: RowGroup = {
   name: 'migrate',
   async measure({ scale: { queued: jobs } }) {

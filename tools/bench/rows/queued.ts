@@ -14,7 +14,7 @@ interface Held {
   readonly redisBytesPerJob: number
 }
 
-/** Submits the jobs and says what the gateway and Redis need while they wait. */
+/** Submits the jobs; returns what the gateway and Redis need while they wait. */
 async function fill(
   driver: Driver,
   gateway: Gateway,
@@ -64,7 +64,10 @@ export const memory: RowGroup = {
   },
 }
 
-/** Submission and drain behind a long queue, against a gateway whose queue is empty; then the queue itself. */
+/**
+ * Submission and drain behind a long queue, against a gateway with an empty queue; then the queue
+ * itself.
+ */
 export const queued: RowGroup = {
   name: 'queued',
   async measure(bench) {

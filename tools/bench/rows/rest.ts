@@ -38,7 +38,7 @@ async function shareOfCore(pids: readonly number[], seconds: number): Promise<nu
   return ((sumOver(pids, cpuSeconds) - before.cpu) / elapsed) * 100
 }
 
-/** From the start of the process, with a Redis that runs already, to the first answer. */
+/** From the start of the process, with a running Redis, to the first answer. */
 export const start: RowGroup = {
   name: 'start',
   async measure({ scale, processes }) {

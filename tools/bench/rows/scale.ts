@@ -5,12 +5,12 @@ import { withServers, type RowGroup } from '../bench.ts'
 import { atMost, type Figure } from '../figures.ts'
 import type { Gateway } from '../servers.ts'
 
-/** Keys that one call of a filler writes. */
+/** Keys per call of a filler. */
 const perCall = 20_000
 const manyLanes = 65_000
 const lanesOfQueue = 2_000
 const dueJobs = 100_000
-/** Pushes of each level, or looks at all lanes, that a figure is made of. */
+/** Pushes of each level, or looks at all lanes, per figure. */
 const samples = 15
 const longestScript = atMost(5_000)
 
@@ -33,7 +33,7 @@ class Lines {
     return lines
   }
 
-  /** Resolves after how long the answer has come that matches, microseconds. */
+  /** Resolves with the time until the matching answer, microseconds. */
   async ask(command: string, end: RegExp): Promise<number> {
     this.#received = ''
     const startMs = performance.now()
@@ -55,7 +55,7 @@ async function fill(gateway: Gateway, count: number, lua: string): Promise<void>
   }
 }
 
-/** The longest script that the server was kept busy with since the last call, microseconds. */
+/** The longest time that one script kept the server busy since the last call, microseconds. */
 async function longestSince(gateway: Gateway): Promise<number> {
   const { client } = gateway.redis
   const slow = (await client.slowlog('GET', '-1')) as [number, number, number, string[]][]

@@ -15,19 +15,19 @@ export interface Evidence {
   readonly snapshot: Snapshot
   readonly faults: readonly Fault[]
   readonly slots: Slots
-  /** How much slower than an idle machine this one was. 1. */
+  /** Slowness of this machine against an idle one. 1. */
   readonly slowness?: number
-  /** Findings of the store's own check. */
+  /** Findings of the store's invariant check. */
   readonly invariants: readonly string[]
-  /** Figures that do not agree. */
+  /** Figures that disagree. */
   readonly figures: readonly string[]
-  /** A job is given up when so many workers died with it; 0: never. */
+  /** Dead workers after which a job is given up; 0: never. */
   readonly mostLosses: number
   /** Acknowledged jobs that a fault of the store may cost. None. */
   readonly unstored?: Unstored
 }
 
-/** Judges a run by what was written down and what the store holds after it. */
+/** Judges a run by all logs and by the store's final contents. */
 export function check(evidence: Evidence): Verdict {
   const { history, snapshot, faults, slots, invariants, figures, slowness = 1 } = evidence
   const runs = runsByKey(history.runs)
@@ -35,7 +35,7 @@ export function check(evidence: Evidence): Verdict {
   const touched = new Set(
     history.runs.filter((run) => faults.some((fault) => touches(fault, run, slowness))),
   )
-  // A native worker says by itself how long its result is kept, after the result: death may come between.
+  // A native worker sets its result's retention itself, after the result: it may die in between.
   const unexpiring = new Set(
     [...touched].filter(({ via }) => via === 'store').map(({ key }) => key),
   )
@@ -88,7 +88,7 @@ function isFinished(run: Run): boolean {
   return run.finishMs !== undefined
 }
 
-/** A job that killed as many workers as it may was given up, and not lost. */
+/** A job that killed its limit of workers was given up, not lost. */
 function lostJobs(
   { history, snapshot, mostLosses }: Evidence,
   runs: ReadonlyMap<string, readonly Run[]>,
@@ -106,7 +106,7 @@ function lostJobs(
   return lost
 }
 
-/** A job that killed too many workers and got yet another. */
+/** A job that killed too many workers and got another one. */
 function notGivenUp(
   { mostLosses }: Evidence,
   runs: ReadonlyMap<string, readonly Run[]>,
@@ -118,7 +118,7 @@ function notGivenUp(
     .map(([key, some]) => `${key}, begun ${some.length} times and not given up`)
 }
 
-/** A job in a queue, schedule, lease or among the dead. One in no place nobody will run. */
+/** True for a job in a queue, schedule, lease or the dead set. In no place, nobody will run it. */
 function isHeld({ places }: StoredJob): boolean {
   return places.length > 0
 }
@@ -139,8 +139,8 @@ function unheard({ owed }: History): string[] {
 }
 
 /**
- * Each run beyond one needs a run that a fault touched: the one before it, whose lease was lost, or
- * itself, where it was handed out by a gateway that had been thought dead.
+ * Each extra run needs a run that a fault touched: the earlier one, whose lease was lost, or
+ * itself, handed out by a gateway that had been thought dead.
  */
 function unexcusedRuns(runs: readonly Run[], touched: ReadonlySet<Run>): string[] {
   return runs.slice(1).flatMap((run, at) => {

@@ -1,22 +1,22 @@
 import type { Run } from '../log/histories.ts'
 
 /**
- * A fault of the system, from when to when, milliseconds of the common clock; the end of a
- * fault is when the system served again. The subject is a worker's name, a gateway's name, or `store`.
+ * A fault of the system and its time, milliseconds of the common clock; it ends when the system
+ * serves again. The subject is a worker's name, a gateway's name, or `store`.
  */
 export interface Fault {
   readonly what: string
   readonly subject: string
   readonly fromMs: number
   readonly toMs: number
-  /** How many blows there were in that time. 1. */
+  /** Number of blows in that time. 1. */
   readonly times?: number
 }
 
-/** Jobs that one worker, or all, may have in hand at a time, by the subject of a fault. */
+/** Jobs that one worker, or all, may hold at a time, by the subject of a fault. */
 export type Slots = (subject: string) => number
 
-/** In hand, and reported a moment ago: a blow can cost a worker both. */
+/** A held job, and one reported a moment ago: a blow can cost a worker both. */
 const perSlot = 2
 
 /** Most runs that the faults can have cost, however long they took. */
@@ -24,14 +24,14 @@ export function mostTouched(faults: readonly Fault[], slots: Slots): number {
   return faults.reduce((sum, { subject, times = 1 }) => sum + perSlot * slots(subject) * times, 0)
 }
 
-/** Reports this shortly before a fault may not be stored, milliseconds. */
+/** Reports this long before a fault may not be stored, milliseconds. */
 const beforeMs = 1_000
-/** The latest start of a job that was handed out before a fault, milliseconds. */
+/** Latest start of a job handed out before a fault, milliseconds. */
 const afterMs = 1_500
 
 /**
- * True if a fault may have cost a run its lease, or kept its outcome from being stored. A dead
- * gateway costs its Gearman workers their jobs; a Faktory worker's lease stands whoever dies.
+ * True if a fault may have cost a run its lease, or its outcome. A dead gateway costs its Gearman
+ * workers their jobs; a Faktory worker's lease stands.
  */
 export function touches(fault: Fault, run: Run, slowness = 1): boolean {
   if (!isSubject(fault.subject, run)) return false
@@ -44,15 +44,15 @@ export function touches(fault: Fault, run: Run, slowness = 1): boolean {
 /** A store may acknowledge a moment after it stored, milliseconds. */
 const toldWithinMs = 1_000
 
-/** Which acknowledged jobs may be lost by what the settings do not promise. */
+/** Acknowledged jobs that may be lost under the settings. */
 export interface Unstored {
-  /** Jobs acknowledged in so many milliseconds before a fault of the store. */
+  /** Jobs acknowledged within this many milliseconds before a fault of the store. */
   readonly withinMs: number
-  /** Jobs of the client with this name alone. Of all. */
+  /** Only jobs of the client with this name. All. */
   readonly of?: string
 }
 
-/** True if a job, by the time of its acknowledgement, may be gone. */
+/** True if a job acknowledged at that time may be lost. */
 export function isUnstored(
   faults: readonly Fault[],
   [key, acknowledgedMs]: readonly [key: string, acknowledgedMs: number],

@@ -1,13 +1,13 @@
 import type { History, Run } from '../log/histories.ts'
 import { touches, type Fault } from './faults.ts'
 
-/** The counts that the gateways must show, by the logs. */
+/** Counts expected of the gateways, by the logs. */
 export interface Counted {
   readonly history: History
   readonly faults: readonly Fault[]
-  /** Jobs of the run's own, each of which a gateway may have taken and seen done. */
+  /** Probe jobs, each of which a gateway may have taken and seen done. */
   readonly probes: number
-  /** A job is given up when so many workers died with it; 0: never. */
+  /** Dead workers after which a job is given up; 0: never. */
   readonly mostLosses: number
   readonly slowness: number
 }
@@ -16,7 +16,7 @@ export interface Counted {
 const doors = ['gearman', 'faktory', 'native'] as const
 type Door = (typeof doors)[number]
 
-/** The door by which the run hands in jobs of its own. */
+/** The door of probe jobs. */
 const ownDoor: Door = 'gearman'
 
 type Range = readonly [least: number, most: number]
@@ -34,10 +34,10 @@ const expectations: Readonly<Record<string, Expectation>> = {
   },
   crossgear_jobs_completed_total({ history, faults, probes, slowness }, door) {
     const ended = history.runs.filter((run) => run.finishMs !== undefined && isOf(door, run.key))
-    // A native worker's outcome goes to the store: some gateway hears of it, unless it is away just then.
+    // A native worker's outcome goes to the store: some gateway notices it, unless it is away.
     const isSure = (run: Run): boolean =>
       run.via !== 'store' && !faults.some((fault) => touches(fault, run, slowness))
-    // A run that a fault touched may have ended unheard, or when the job was another's.
+    // A run touched by a fault may have ended unnoticed, or after its job was reassigned.
     const sure = new Set(ended.filter(isSure).map(({ key }) => key)).size
     return [sure, ended.length + (door === ownDoor ? probes : 0)]
   },

@@ -1,16 +1,19 @@
-/** The results of a run. Lists hold one line per finding; bounds are kept where `violations` is 0. */
+/**
+ * Results of a run. Lists have one line per finding; the run kept its bounds if `violations` is
+ * empty.
+ */
 export interface Verdict {
   readonly acknowledged: number
-  /** Jobs that were run to their end. */
+  /** Jobs that ran to their end. */
   readonly run: number
   /** Acknowledged, never run to the end, and in no place of the store. */
   readonly lost: readonly string[]
-  /** Lost as well, where the servers' settings promise no more; and how many that could be. */
+  /** Lost where the servers' settings promise no more, and the bound of that. */
   readonly forfeited: number
   readonly forfeitedBound: number
-  /** Run, and never submitted. */
+  /** Run, but never submitted. */
   readonly unexpected: readonly string[]
-  /** Left where nothing should be left. */
+  /** Found where nothing should be left. */
   readonly stuck: readonly string[]
   /** Runs beyond the first of their job. */
   readonly duplicates: number
@@ -18,11 +21,11 @@ export interface Verdict {
   readonly duplicatesBound: number
   /** Duplicates of runs that no fault touched. */
   readonly unexcused: readonly string[]
-  /** Two runs of one job at once, both with the right to it. */
+  /** Two runs of one job at once, both with a valid lease. */
   readonly overlaps: readonly string[]
-  /** Rules of the store that are broken. */
+  /** Violated invariants of the store. */
   readonly invariants: readonly string[]
-  /** Figures of the gateway that are not those of the logs. */
+  /** Figures of the gateway that contradict the logs. */
   readonly figures: readonly string[]
 }
 

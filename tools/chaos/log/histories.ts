@@ -7,16 +7,16 @@ export interface Run {
   /** The way by which the job came, such as `gearman:node1`. */
   readonly via: string
   readonly startMs: number
-  /** Absent: it did not come to its end. */
+  /** Absent: it did not end. */
   readonly finishMs?: number
   /** When the connection that held the job was lost before the end. */
   readonly lostMs?: number
 }
 
-/** All that clients and workers wrote down. */
+/** All records of clients and workers. */
 export interface History {
   readonly attempted: ReadonlySet<string>
-  /** When each was acknowledged, by its key. */
+  /** Time of each acknowledgement, by key. */
   readonly acknowledged: ReadonlyMap<string, number>
   /** Foreground jobs whose clients still wait. */
   readonly owed: ReadonlySet<string>

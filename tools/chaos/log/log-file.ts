@@ -3,8 +3,8 @@ import { nowMs } from './clock.ts'
 import type { Word } from './records.ts'
 
 /**
- * An append-only log: what one turn of the event loop notes leaves in one write, and what was written
- * outlives the process, since the kernel has it.
+ * An append-only log: records of one event loop turn leave in one write, and survive the process,
+ * since the kernel has them.
  */
 export class LogFile {
   readonly #file: number
@@ -20,7 +20,7 @@ export class LogFile {
     void this.flushed()
   }
 
-  /** Settles when all that was noted is in the file. */
+  /** Settles when all records are in the file. */
   flushed(): Promise<void> {
     this.#flushed ??= new Promise((resolve) => {
       setImmediate(() => {

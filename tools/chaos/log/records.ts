@@ -28,7 +28,7 @@ const words = new Set<string>([
   'lost',
 ])
 
-/** The records of a file. A last line that a kill cut short is left out. */
+/** The records of a file. A last line cut short by a kill is left out. */
 export function parseLog(text: string): LogRecord[] {
   const records: LogRecord[] = []
   for (const line of text.slice(0, text.lastIndexOf('\n') + 1).split('\n')) {

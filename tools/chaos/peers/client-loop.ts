@@ -4,12 +4,12 @@ import type { Random } from '../random.ts'
 import type { Submission, Submitter } from './submission.ts'
 import type { ClientTask, Progress } from './tasks.ts'
 
-/** How often it looks whether more jobs are due, milliseconds. */
+/** Interval of looks for due jobs, milliseconds. */
 const tickMs = 20
-/** Submissions without an answer at a time. */
+/** Most submissions without an answer. */
 const window = 64
 
-/** Submits at a steady rate until enough is acknowledged. Nothing is submitted twice under one key. */
+/** Submits at a steady rate until enough is acknowledged. No key is submitted twice. */
 export class ClientLoop {
   readonly #task: ClientTask
   readonly #submitter: Submitter
@@ -69,7 +69,7 @@ export class ClientLoop {
     this.#submitter.close()
   }
 
-  /** An attempt is in the log before it is sent. */
+  /** An attempt is logged before it is sent. */
   #submit(many: number): void {
     const submissions = Array.from({ length: many }, () => this.#make())
     for (const { key } of submissions) this.#log.note('attempt', key)

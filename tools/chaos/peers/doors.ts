@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Where a gateway can be reached. A proxy may stand before it. */
+/** Address of a gateway, perhaps of a proxy before it. */
 export interface Way {
   /** The name of the gateway. */
   readonly node: string
@@ -8,11 +8,11 @@ export interface Way {
   readonly faktory: number
 }
 
-/** How long a peer waits for any answer before it takes the connection for dead, milliseconds. */
+/** Silence after which a peer gives a connection up, milliseconds. */
 export const answerWithinMs = 8_000
 const pauseMs = 100
 
-/** Opens a connection to one gateway after the other until one answers, or it is told to stop. */
+/** Tries one gateway after the other until one answers, or it is told to stop. */
 export async function openSomewhere<T>(
   ways: readonly Way[],
   first: number,

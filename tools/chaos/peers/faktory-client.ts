@@ -4,7 +4,7 @@ import type { Answer, Submission, Submitter } from './submission.ts'
 
 const levels: Readonly<Record<Submission['priority'], number>> = { high: 8, normal: 5, low: 2 }
 
-/** Pushes through the Faktory door; many pushes may be under way on its one connection. */
+/** Pushes through the Faktory door, with many pushes in progress on one connection. */
 export class FaktoryClient implements Submitter {
   readonly #ways: readonly Way[]
   #link: FaktoryLink | undefined

@@ -4,7 +4,7 @@ import { answerWithinMs } from './doors.ts'
 /** A reply of the Faktory protocol: a line with its sign, or the body of a bulk string. */
 export interface FaktoryReply {
   readonly line: string
-  /** Null where there is no job. */
+  /** Null if there is no job. */
   readonly body?: string | null
 }
 
@@ -36,7 +36,7 @@ class ReplyCutter implements Cutter<FaktoryReply> {
 
 export type FaktoryLink = Link<FaktoryReply>
 
-/** Connects, and says HELLO with these fields beside the version. */
+/** Connects, and sends HELLO with these fields and the version. */
 export async function openFaktory(port: number, hello: object = {}): Promise<FaktoryLink> {
   const link = await Link.open(port, new ReplyCutter())
   try {

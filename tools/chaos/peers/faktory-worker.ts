@@ -7,7 +7,7 @@ import type { PeerWorker } from './worker.ts'
 const beatEveryMs = 5_000
 const pauseMs = 200
 
-/** Some connections that each do one job at a time. A result is sent until it is answered. */
+/** Several connections with one job at a time each. A result is resent until it is answered. */
 export class FaktoryWorker implements PeerWorker {
   readonly #ways: readonly Way[]
   readonly #queues: readonly string[]
@@ -87,7 +87,7 @@ export class FaktoryWorker implements PeerWorker {
     await askFaktory(link, 'END', '').catch(() => undefined)
   }
 
-  /** An unknown job is one whose first ACK came through, or that was given to another. */
+  /** A job is unknown if the first ACK arrived, or another worker has it. */
   async #ack(link: FaktoryLink, jid: string): Promise<void> {
     const { line } = await askFaktory(link, 'ACK', { jid })
     if (line.startsWith('-') && /store/i.test(line)) throw new Error(line)

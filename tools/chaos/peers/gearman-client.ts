@@ -20,7 +20,7 @@ interface Pending {
   readonly answer: (answer: Answer) => void
 }
 
-/** Submits through the Gearman door; many submissions may be under way on its one connection. */
+/** Submits through the Gearman door, with many submissions in progress on one connection. */
 export class GearmanClient implements Submitter {
   readonly #ways: readonly Way[]
   readonly #results: ResultListener
@@ -69,7 +69,7 @@ export class GearmanClient implements Submitter {
     this.#link?.close()
   }
 
-  /** Echoes show that the server lives while nothing else is to be said. */
+  /** Echoes show that the server lives while it has nothing else to send. */
   async #listen(link: GearmanLink): Promise<void> {
     const echoes = setInterval(() => sayGearman(link, 'ECHO_REQ', 'alive'), echoEveryMs)
     try {
@@ -95,7 +95,7 @@ export class GearmanClient implements Submitter {
     pending.answer('accepted')
   }
 
-  /** That a job failed is an answer as well, though not the hoped for: its result may be lost. */
+  /** A failure is an answer as well: the job's result may be lost. */
   #ended(handle: string, how: 'heard' | 'waived'): void {
     const key = this.#waits.get(handle)
     if (key === undefined) return

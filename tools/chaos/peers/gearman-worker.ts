@@ -6,7 +6,7 @@ import type { PeerWorker } from './worker.ts'
 
 const echoEveryMs = 2_000
 
-/** Some connections that each do one job at a time, as libgearman's worker does. */
+/** Several connections with one job at a time each, like libgearman's worker. */
 export class GearmanWorker implements PeerWorker {
   readonly #ways: readonly Way[]
   readonly #lanes: readonly string[]
@@ -71,13 +71,16 @@ export class GearmanWorker implements PeerWorker {
     sayGearman(link, 'WORK_COMPLETE', argumentOf(message, 0), key)
   }
 
-  /** The echo says that the result before it has been read; errors come before it. */
+  /** The echo shows that the result before it was read; errors come before it. */
   async #lastWord(link: GearmanLink): Promise<void> {
     sayGearman(link, 'ECHO_REQ', 'bye')
     while ((await link.next(answerWithinMs)).name !== 'ECHO_RES');
   }
 
-  /** The next message that is no echo. While it sleeps, echoes show that the server lives. */
+  /**
+   * The next message other than an echo. While the worker sleeps, echoes show that the server
+   * lives.
+   */
   async #hear(link: GearmanLink): Promise<GearmanMessage> {
     this.#asleep.add(link)
     const echoes = setInterval(() => sayGearman(link, 'ECHO_REQ', 'alive'), echoEveryMs)

@@ -7,10 +7,10 @@ export interface Cutter<Message> {
   next(): Message | undefined
 }
 
-/** How long a connection may take to open, milliseconds. */
+/** Time for a connection to open, milliseconds. */
 const openWithinMs = 3_000
 
-/** One connection that says bytes and hears messages, in order. Whoever waits when it ends is told. */
+/** One connection that sends bytes and receives messages, in order. Readers learn of its end. */
 export class Link<Message> {
   readonly #socket: Socket
   readonly #heard: Message[] = []
@@ -59,7 +59,7 @@ export class Link<Message> {
     this.#socket.write(bytes)
   }
 
-  /** The next message. A peer that is silent for longer counts as gone. */
+  /** The next message. A peer silent for longer counts as gone. */
   async next(withinMs: number): Promise<Message> {
     const there = this.#heard.shift()
     if (there !== undefined) return there

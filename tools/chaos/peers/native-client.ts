@@ -2,7 +2,7 @@ import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
 import type { Cluster, Redis } from 'ioredis'
 import type { Answer, ResultListener, Submission, Submitter } from './submission.ts'
 
-/** How long a result is waited for, seconds. Longer than any scenario. */
+/** Time to wait for a result, seconds. Longer than any scenario. */
 const resultWithinSeconds = 600
 
 /** Submits straight to Redis, as GearMonkey programs do. */

@@ -13,7 +13,9 @@ import type { ClientTask, DoorName, Progress, Task, WorkerTask } from './tasks.t
 import { Work } from './work.ts'
 import type { PeerWorker } from './worker.ts'
 
-/** The program of a client or worker. Its one argument is its task; orders come from its parent. */
+/**
+ * The program of a client or worker. Its only argument is its task; orders come from its parent.
+ */
 
 const submitters: Readonly<
   Record<DoorName, (task: ClientTask, results: ResultListener) => Submitter>
@@ -35,7 +37,7 @@ const task = JSON.parse(process.argv[2] ?? '') as Task
 const log = new LogFile(task.log)
 const random = new Random(task.seed)
 const tell = (progress: Progress): void => void process.send?.(progress)
-// Without its parent it has no purpose.
+// It ends with its parent.
 process.once('disconnect', () => process.exit())
 
 if (task.role === 'client') {

@@ -2,11 +2,11 @@ import { Cluster, Redis } from 'ioredis'
 import type { StoreWay } from './tasks.ts'
 
 const host = '127.0.0.1'
-/** A frozen server is taken for dead after this time, milliseconds. */
+/** A server silent for this long is given up, milliseconds. */
 const silentForMs = 6_000
 const retryStrategy = (attempt: number): number => Math.min(50 * attempt, 500)
 
-/** A connection for programs that know Redis alone. Commands fail while the server is away. */
+/** A connection for programs that know only Redis. Commands fail while the server is away. */
 export function storeConnection(way: StoreWay): Redis | Cluster {
   const redis = open(way)
   redis.on('error', () => undefined)

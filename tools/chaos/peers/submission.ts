@@ -11,16 +11,16 @@ export interface Submission {
 /** The outcome of a submission: stored, refused, or unknown. */
 export type Answer = 'accepted' | 'refused' | 'unknown'
 
-/** Hears of jobs whose clients wait for the result. */
+/** Receives results of jobs with waiting clients. */
 export interface ResultListener {
   heard(key: string): void
-  /** The connection that waited is lost. */
+  /** The waiting connection was lost. */
   waived(key: string): void
 }
 
 /** A client of one door. */
 export interface Submitter {
-  /** Connects where it is not connected. False: it was stopped. */
+  /** Connects if it is not connected. False: it was stopped. */
   ready(): Promise<boolean>
   /** Never throws. */
   submit(submission: Submission): Promise<Answer>

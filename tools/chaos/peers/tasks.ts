@@ -14,7 +14,7 @@ interface CommonTask {
   readonly seed: number
 }
 
-/** How a native program finds the store. */
+/** A native program's way to the store. */
 export type StoreWay =
   | { readonly kind: 'server'; readonly url: string }
   | { readonly kind: 'sentinel'; readonly master: string; readonly ports: readonly number[] }
@@ -22,12 +22,12 @@ export type StoreWay =
 
 export interface ClientTask extends CommonTask {
   readonly role: 'client'
-  /** Submits until so many are acknowledged. */
+  /** Submits until this many are acknowledged. */
   readonly jobs: number
   readonly ratePerSecond: number
-  /** Jobs in a hundred whose results are waited for; on the Gearman and native doors. */
+  /** Percentage of jobs whose results are waited for, on the Gearman and native doors. */
   readonly foregroundPercent: number
-  /** Jobs in a hundred that are due a second or two later. */
+  /** Percentage of jobs that are due a second or two later. */
   readonly scheduledPercent: number
 }
 
@@ -35,22 +35,22 @@ export interface WorkerTask extends CommonTask {
   readonly role: 'worker'
   /** Jobs at once. */
   readonly concurrency: number
-  /** The longest that a job takes, milliseconds. */
+  /** Longest duration of a job, milliseconds. */
   readonly workMs: number
 }
 
 export type Task = ClientTask | WorkerTask
 
-/** Messages to a peer: to end well. */
+/** Order to a peer to end gracefully. */
 export interface Order {
   readonly stop: true
 }
 
-/** Messages of a peer: how many jobs are acknowledged, and that all are. */
+/** Progress of a peer: acknowledged jobs, and if it is done. */
 export interface Progress {
   readonly acknowledged: number
   readonly done: boolean
 }
 
-/** A job with such a key kills the worker that takes it. */
+/** A job with this key kills its worker. */
 export const poisonMark = 'poison'

@@ -3,10 +3,10 @@ import type { LogFile } from '../log/log-file.ts'
 import type { Random } from '../random.ts'
 import { poisonMark } from './tasks.ts'
 
-/** One job in a hundred takes so many times as long as the others. */
+/** One job in a hundred takes this many times as long as the others. */
 const slowFactor = 20
 
-/** Does jobs: notes the start, takes its time, notes the end. The report comes after that. */
+/** Runs jobs: logs the start, takes its time, logs the end. The report follows. */
 export class Work {
   readonly #log: LogFile
   readonly #random: Random
@@ -28,7 +28,7 @@ export class Work {
     await this.#log.flushed()
   }
 
-  /** The connection that held the job is gone. */
+  /** The connection that held the job was lost. */
   lost(key: string): void {
     this.#log.note('lost', key)
   }

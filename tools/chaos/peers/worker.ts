@@ -1,6 +1,6 @@
-/** A worker of one door, with some jobs at once. */
+/** A worker of one door, with several jobs at once. */
 export interface PeerWorker {
   start(): void
-  /** Ends the jobs at hand, reports them and leaves. */
+  /** Ends running jobs, reports them and leaves. */
   stop(): Promise<void>
 }

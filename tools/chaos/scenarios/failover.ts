@@ -2,7 +2,7 @@ import { nowMs } from '../log/clock.ts'
 import type { Stage } from '../stage.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Replication is not waited for: what the master has just acknowledged may not have left it. */
+/** Without waiting for replication, a fresh acknowledgement may not have left the master. */
 const replicationLagMs = 200
 
 async function failOver(stage: Stage): Promise<void> {
@@ -23,8 +23,8 @@ async function failOver(stage: Stage): Promise<void> {
 }
 
 /**
- * A native worker has several connections. While one of them is still with the old master, what it took over
- * another may be put back by a repair: until it begins jobs again, the failover is not over for it.
+ * A native worker has several connections. While one of them is at the old master, a repair may
+ * requeue what it took over another: for it the failover lasts until it begins jobs again.
  */
 function noteLateWorkers(stage: Stage, fromMs: number): void {
   const { runs } = stage.history()
@@ -43,7 +43,7 @@ const common = {
   play: failOver,
 } as const
 
-/** Servers that others take the place of. */
+/** Servers that others replace. */
 export const failoverScenarios: readonly Scenario[] = [
   {
     name: 'sentinel-failover',
@@ -58,7 +58,7 @@ export const failoverScenarios: readonly Scenario[] = [
     store: 'sentinel',
     ...common,
     gatewayWords: ['--durability', 'replicas:1'],
-    // Programs that know Redis alone do not wait.
+    // Programs that know only Redis do not wait.
     unstored: { withinMs: replicationLagMs, of: 'client-native' },
   },
   {

@@ -5,19 +5,19 @@ import type { Gateway } from '../world/gateway.ts'
 import type { Stage } from '../stage.ts'
 import { lastingThrough, type Scenario } from './scenario.ts'
 
-/** Makes the date of a gateway jump at each SIGUSR2. */
+/** Makes a gateway's date jump at each SIGUSR2. */
 const clockModule = new URL('../world/jumping-clock.ts', import.meta.url).href
-/** A gateway that was told to stop ends its jobs before it goes, in this time. */
+/** Time for a stopping gateway to end its jobs. */
 const drainWithinMs = 15_000
 
-/** Ends a gateway at once and starts it again; the time until it serves counts from its start. */
+/** Kills a gateway and restarts it; recovery counts from its restart. */
 export async function killAndRestart(stage: Stage, gateway: Gateway): Promise<void> {
   stage.gatewayDeaths += 1
   await stage.fault('gateway killed', gateway.node, () => gateway.process.kill())
   await restart(stage, gateway)
 }
 
-/** No job may be done twice: it ends what it has in hand. */
+/** It ends its running jobs: none may be done twice. */
 export async function drainAndRestart(stage: Stage, gateway: Gateway): Promise<void> {
   stage.gatewayDeaths += 1
   stage.remark(`${gateway.node} is told to stop`)

@@ -5,7 +5,7 @@ import type { LinkMode, Proxy } from '../world/proxy.ts'
 import type { Scenario } from './scenario.ts'
 
 const spoiledForMs = 3_000
-/** Longer than a peer waits for an echo, and than a gateway waits for its store. */
+/** Longer than a peer waits for an echo, and a gateway for its store. */
 const silentForMs = 10_000
 const resets = 10
 const resetEveryMs = 500
@@ -16,7 +16,7 @@ async function spoil(proxies: readonly Proxy[], mode: LinkMode, forMs: number): 
   for (const proxy of proxies) proxy.mode = 'pass'
 }
 
-/** The proxies before the doors of one gateway. */
+/** The proxies in front of one gateway's doors. */
 function before(stage: Stage, node: string): readonly Proxy[] {
   return stage.links.peers.get(node) ?? []
 }

@@ -7,14 +7,14 @@ import type { Scenario } from './scenario.ts'
 import { killServer } from './servers.ts'
 
 /**
- * The disk has all so often. The run tells the server when, as `everysec` does by itself: there some versions
- * say too early that it has.
+ * Interval of flushes. The run triggers them, as `everysec` would by itself: some versions of that
+ * confirm too early.
  */
 const diskEveryMs = 500
-/** Writes since then, and those on their way. */
+/** Writes since the last flush, and those in progress. */
 const forgottenMs = 1_000
 
-/** Has the disk written now and then, until it is told to stop. */
+/** Flushes to the disk now and then, until stopped. */
 function writeDisk(server: RedisNode): { stop(): Promise<void> } {
   const redis = server.connect()
   const end = new AbortController()
@@ -41,7 +41,8 @@ async function loseThePower(stage: Stage): Promise<void> {
   const disk = writeDisk(stage.servers[0]!)
   for (const part of [0.25, 0.6]) {
     await stage.share(part)
-    // Forgotten are the outcomes of any number of jobs: workers go on while these are on their way to the disk.
+    // Outcomes of any number of jobs are lost: workers go on while these are on their way to the
+    // disk.
     await killServer(stage, Infinity)
   }
   await disk.stop()
@@ -52,7 +53,7 @@ const lacking = [
   ...(lacksCompiler ? ['a C compiler (cc)'] : []),
 ]
 
-/** The server's machine loses its power, and what its disk does not have. */
+/** Power failures of the server's machine, which lose what its disk does not have. */
 export const powerScenarios: readonly Scenario[] = [
   {
     name: 'power-lost-fsync',
@@ -62,12 +63,12 @@ export const powerScenarios: readonly Scenario[] = [
     lacks: lacking.length > 0 ? lacking.join(' and ') : undefined,
     gatewayWords: ['--durability', 'fsync'],
     recoverWithinSeconds: 5,
-    // An outcome that was lost is missed by the gateway that gave the job out, in two minutes.
+    // The gateway that gave the job out notices a lost outcome within two minutes.
     settleWithinSeconds: 180,
     waits: true,
     ratePerSecond: 300,
     jobShare: 0.25,
-    // Programs that know Redis alone do not wait.
+    // Programs that know only Redis do not wait.
     unstored: { withinMs: forgottenMs, of: 'client-native' },
     play: loseThePower,
   },

@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.ts'
 /** When one is killed, as shares of the jobs. */
 const kills = [0.1, 0.3, 0.5, 0.7]
 
-/** Kills one process of a gateway, and waits until another has its place and the gateway serves. */
+/** Kills one process of a gateway, and waits until it was replaced and the gateway serves. */
 async function killProcess(stage: Stage): Promise<void> {
   const gateway = stage.gateways[0]!
   const victim = stage.random.pick(gateway.processes())

@@ -3,7 +3,7 @@ import type { Unstored } from '../check/faults.ts'
 import type { Stage } from '../stage.ts'
 import type { Fsync } from '../world/redis.ts'
 
-/** One way in which things die, and what must hold all the same. Defaults at the end of each line. */
+/** A sequence of faults, and the promises under them. Defaults at the end of each line. */
 export interface Scenario {
   readonly name: string
   /** The events, in a line. */
@@ -12,15 +12,15 @@ export interface Scenario {
   readonly quick?: boolean
   /** 2. */
   readonly gateways?: 1 | 2
-  /** Several servers behind the gateways, of which one takes another's place. A single one. */
+  /** Several servers behind the gateways, one of which replaces another. A single one. */
   readonly store?: 'sentinel' | 'cluster'
   /** always. */
   readonly fsync?: Fsync
   /** The program of the single server. redis-server. */
   readonly server?: ServerProgram
-  /** A killed server loses what it has not fsynced, as in a power cut. No. */
+  /** A killed server loses unflushed writes, as in a power failure. No. */
   readonly forgets?: boolean
-  /** The server's date jumps 20 s ahead at a SIGUSR2, and back at the next. No. */
+  /** The server's date jumps 20 s ahead at one SIGUSR2, and back at the next. No. */
   readonly clockSteps?: boolean
   /** Options for redis-server. None. */
   readonly redisWords?: readonly string[]
@@ -28,17 +28,17 @@ export interface Scenario {
   readonly gatewayWords?: readonly string[]
   /** Words for the gateways' node. None. */
   readonly nodeWords?: readonly string[]
-  /** Faults on links: proxies stand between peers and gateways, and between these and Redis. No. */
+  /** Faults on links: proxies between peers and gateways, and between these and Redis. No. */
   readonly proxies?: boolean
   /** It mostly waits, and may run beside others. No. */
   readonly waits?: boolean
-  /** The share of the asked-for jobs that it takes. 1. */
+  /** Its share of the requested jobs. 1. */
   readonly jobShare?: number
-  /** Submissions a second over all clients; its jobs last through its faults. 1500. */
+  /** Submissions a second over all clients, so that jobs last through its faults. 1500. */
   readonly ratePerSecond?: number
-  /** Service must be there again within so long. Not measured. */
+  /** Time for service to recover, seconds. Not measured. */
   readonly recoverWithinSeconds?: number
-  /** After the last submission everything must be done within so long. 60. */
+  /** Time for everything to be done after the last submission, seconds. 60. */
   readonly settleWithinSeconds?: number
   /** Lost workers that a job survives. Any number. */
   readonly mostLosses?: number
@@ -46,11 +46,11 @@ export interface Scenario {
   readonly unstored?: Unstored
   /** Missing programs, without which it is skipped. None. */
   readonly lacks?: string | undefined
-  /** The faults. Called when jobs flow; ends when the last fault is over. */
+  /** The faults. Called when jobs flow; ends with the last fault. */
   play(stage: Stage): Promise<void>
 }
 
-/** Jobs that go on through a long fault, at a pace that leaves the machine to others. */
+/** Jobs that last through a long fault, at a pace that leaves the machine to others. */
 export function lastingThrough(
   seconds: number,
 ): Pick<Scenario, 'waits' | 'jobShare' | 'ratePerSecond'> {

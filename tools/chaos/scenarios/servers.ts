@@ -26,7 +26,7 @@ function killed(fsync: Fsync): Scenario {
   }
 }
 
-/** Ends Redis at once and starts it again. `times`: as of a fault. */
+/** Kills Redis and restarts it. `times`: as for a fault. */
 export async function killServer(stage: Stage, times?: number): Promise<void> {
   const server = stage.servers[0]!
   const blow = async (): Promise<void> => {
@@ -38,7 +38,7 @@ export async function killServer(stage: Stage, times?: number): Promise<void> {
   await stage.fault('Redis killed', 'store', blow, times)
 }
 
-/** Redis stands still for a while. */
+/** Freezes Redis for a while. */
 export async function freezeServer(stage: Stage, seconds: number): Promise<void> {
   const { process } = stage.servers[0]!
   await stage.fault('Redis frozen', 'store', async () => {
@@ -64,7 +64,7 @@ function frozen(seconds: number): Scenario {
   }
 }
 
-/** Servers that die, stand still, fill up or forget their scripts. */
+/** Servers that die, freeze, fill up or forget their scripts. */
 export const serverScenarios: readonly Scenario[] = [
   killed('always'),
   killed('everysec'),
@@ -79,7 +79,7 @@ export const serverScenarios: readonly Scenario[] = [
       const redis = stage.servers[0]!.connect()
       for (const part of [0.25, 0.6]) {
         await stage.share(part)
-        // Refused again and again, a worker goes on to the next job each time.
+        // A worker that is refused again and again goes on to the next job.
         await stage.fault(
           'Redis full',
           'store',

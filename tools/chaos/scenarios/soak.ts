@@ -8,9 +8,9 @@ import { killServer, freezeServer } from './servers.ts'
 
 const pauseMs = [1_000, 6_000] as const
 const freezeSeconds = [1, 8] as const
-/** Slow enough for a machine that does other things as well. */
+/** Slow enough for a machine with other work. */
 export const soakRatePerSecond = 300
-/** Jobs end a little before the faults do, so that the last faults meet idle workers too. */
+/** Jobs end a little before the faults, so that the last faults meet idle workers too. */
 const busyShare = 0.9
 
 /** Faults that can happen at any moment. */
@@ -36,7 +36,7 @@ const blows: readonly ((stage: Stage) => Promise<void>)[] = [
   },
 ]
 
-/** Anything, for as long as it is asked for. */
+/** Random faults for the requested time. */
 export function soak(seconds: number): { readonly scenario: Scenario; readonly jobs: number } {
   const scenario: Scenario = {
     name: 'soak',

@@ -3,7 +3,7 @@ import { poisonMark } from '../peers/tasks.ts'
 import { submitInBackground } from '../world/submit.ts'
 import { lastingThrough, type Scenario } from './scenario.ts'
 
-/** The most kills; with few jobs there are fewer. */
+/** Most kills; fewer with few jobs. */
 const mostKills = 50
 const jobsPerKill = 100
 const betweenKillsMs = 300
@@ -16,7 +16,7 @@ function frozen(seconds: number): Scenario {
     async play(stage) {
       await stage.share(0.25)
       const workers = [...stage.workers]
-      // Someone must go on; the others are frozen one after the other's start.
+      // One worker must go on; the others are frozen one after the other.
       const freeze = workers.map((worker) =>
         stage.fault('worker frozen', worker.name, async () => {
           worker.process.freeze()

@@ -15,7 +15,7 @@ export interface GatewayOptions {
   readonly nodeWords?: readonly string[]
 }
 
-/** A gateway: the real program, on ports that it has again after a restart. */
+/** A gateway: the real program, with the same ports after a restart. */
 export class Gateway implements Way {
   readonly node: string
   readonly gearman: number
@@ -23,7 +23,7 @@ export class Gateway implements Way {
   readonly web: number
   readonly #options: GatewayOptions
   #process: OwnProcess | undefined
-  /** Pids by number, where it has several. */
+  /** Pids by number, if it has several. */
   readonly #processes = new Map<number, number>()
 
   private constructor(options: GatewayOptions, ports: readonly [number, number, number]) {
@@ -73,7 +73,7 @@ export class Gateway implements Way {
     })
   }
 
-  /** The pids of the processes that serve, by the log. */
+  /** Pids of the serving processes, from the log. */
   processes(): readonly number[] {
     return [...this.#processes.values()]
   }

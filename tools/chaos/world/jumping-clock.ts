@@ -1,6 +1,6 @@
 /**
- * Loaded before a gateway: its date jumps at each SIGUSR2, an hour ahead, an hour back and then right
- * again, as the date of a badly kept machine does. Clocks that only grow are left alone.
+ * Loaded before a gateway: its date jumps at each SIGUSR2, an hour ahead, an hour back and then
+ * right again. Monotonic clocks are left alone.
  */
 const hourMs = 3_600_000
 const offsetsMs = [0, hourMs, -hourMs]

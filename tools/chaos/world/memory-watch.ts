@@ -2,10 +2,10 @@ import { nowMs } from '../log/clock.ts'
 import type { Gateway } from './gateway.ts'
 
 const lookEveryMs = 2_000
-/** A process is measured once it has warmed up, and lived long enough for a leak to show, milliseconds. */
+/** A process is measured once it is warm, and old enough for a leak to show, milliseconds. */
 const warmAfterMs = 60_000
 const leastLifeMs = 180_000
-/** The growth of a warm process that is allowed: garbage that is not collected yet. */
+/** Allowed growth of a warm process: garbage that was not collected yet. */
 const growthFactor = 1.5
 const growthBytes = 64 * 1024 * 1024
 
@@ -29,7 +29,7 @@ export class MemoryWatch {
     clearInterval(this.#timer)
   }
 
-  /** How the memory of each process went, one line each. */
+  /** Memory of each process over time, one line each. */
   get report(): string[] {
     return [...this.#lives].map(([name, samples]) => {
       const bytes = samples.map((sample) => sample.bytes)
@@ -40,7 +40,7 @@ export class MemoryWatch {
     })
   }
 
-  /** Processes that grew and grew. */
+  /** Processes that keep growing. */
   get leaks(): string[] {
     return [...this.#lives].flatMap(([name, samples]) =>
       isLeaking(samples) ? [`${name} may leak memory`] : [],
@@ -59,7 +59,7 @@ export class MemoryWatch {
   }
 }
 
-/** Compares the least that a process had lately with the most that it had when it was warm. */
+/** Compares a process's recent minimum with its maximum when it was warm. */
 export function isLeaking(samples: readonly Sample[]): boolean {
   const startMs = samples[0]?.atMs ?? 0
   const endMs = samples.at(-1)?.atMs ?? 0

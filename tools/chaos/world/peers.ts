@@ -5,7 +5,7 @@ import { typescriptWords } from '@crossgear/tools/gateway-program'
 import { OwnProcess } from './process.ts'
 
 const program = fileURLToPath(new URL('../peers/peer.ts', import.meta.url))
-/** A worker that was told to stop may still have a slow job. */
+/** A stopping worker may still have a slow job. */
 const stopWithinMs = 20_000
 
 /** A client or worker in a process of its own. */
@@ -56,7 +56,7 @@ export function startClient(folder: string, task: Bare<ClientTask>): PeerProcess
   return new PeerProcess({ ...task, role: 'client', log: logOf(folder, task.name) })
 }
 
-/** A worker that takes the place of another has its own name, and a log of its own. */
+/** A replacement has its own name and log. */
 export function startWorker(folder: string, task: Bare<WorkerTask>): PeerProcess {
   return new PeerProcess({ ...task, role: 'worker', log: logOf(folder, task.name) })
 }

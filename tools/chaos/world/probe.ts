@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { nowMs } from '../log/clock.ts'
 import { argumentOf, openGearman, sayGearman } from '../peers/gearman-link.ts'
 
-/** The function of the run's own jobs. */
+/** The function of probe jobs. */
 export const probeLane = 'chaos-probe'
-/** The payload of the run's own jobs: consumers may get one that no probe waits for any more. */
+/** Payload of probe jobs: consumers may get one that no probe waits for any more. */
 export const probeKey = 'probe'
 const tryWithinMs = 1_500
 const pauseMs = 50
@@ -41,7 +41,7 @@ async function served(port: number): Promise<boolean> {
       if (message.name === 'ERROR') return false
       if (message.name === 'WORK_COMPLETE' && first === handle) return true
       if (message.name === 'JOB_CREATED') handle = first
-      // One of an earlier look may come before it.
+      // A job of an earlier probe may come first.
       if (message.name === 'JOB_ASSIGN') sayGearman(link, 'WORK_COMPLETE', first, '')
       if (message.name === 'JOB_CREATED' || message.name === 'JOB_ASSIGN') {
         sayGearman(link, 'GRAB_JOB')

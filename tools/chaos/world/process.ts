@@ -54,7 +54,7 @@ export class OwnProcess {
     return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024
   }
 
-  /** Waits for its end, and makes one after so long. True: it ended by itself. */
+  /** Waits for its end, and kills it after this long. True: it ended by itself. */
   async endedWithin(ms: number): Promise<boolean> {
     let killed = false
     const timer = setTimeout(() => {

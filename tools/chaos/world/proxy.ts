@@ -2,9 +2,8 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
 /**
- * The treatment of bytes in both directions: `pass` them, `delay` each by some time, hand them on
- * `slow`ly in small pieces, or take them and pass none on (`hole`), as a network does whose other half
- * is gone.
+ * How bytes pass in both directions: `pass`, `delay` each by some time, `slow` in small pieces, or
+ * `hole`: take them and pass none on, like a network whose other half is gone.
  */
 export type LinkMode = 'pass' | 'delay' | 'slow' | 'hole'
 
@@ -42,7 +41,7 @@ export class Proxy {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** From now on. What a hole has swallowed does not come back. */
+  /** From now on. Bytes swallowed by a hole are lost. */
   set mode(mode: LinkMode) {
     this.#mode = mode
   }

@@ -15,7 +15,10 @@ export function durableWords(fsync: Fsync): string[] {
   return ['--appendonly', 'yes', '--appendfsync', fsync, '--save', '']
 }
 
-/** A redis-server, or one like it, with an append-only file, on a port of its own, that comes back as it was. */
+/**
+ * A redis-server, or one like it, with an append-only file and a fixed port, that restarts with its
+ * data.
+ */
 export class RedisNode {
   readonly port: number
   readonly #folder: string
@@ -88,12 +91,12 @@ export interface StoreWorld {
   /** The gateway's option and its value. */
   readonly gatewayUrl: string
   readonly native: StoreWay
-  /** Asks whoever is the master now. */
+  /** Connects to the current master. */
   connect(): Redis | Cluster
   stop(): Promise<void>
   /**
-   * Has a replica take the place of a master. Settles when it has; what it returns brings the old one
-   * back, and settles when that is a replica.
+   * Promotes a replica. Settles when done; the returned function brings the old master back, and
+   * settles when that is a replica.
    */
   failover?(): Promise<() => Promise<void>>
 }

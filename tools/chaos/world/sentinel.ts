@@ -3,12 +3,12 @@ import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { waitFor } from '@crossgear/tools/wait-for'
 import { durableWords, type StoreWorld } from './redis.ts'
 
-/** Until whoever was connected to the old master has given it up, milliseconds. */
+/** Time for clients of the old master to give it up, milliseconds. */
 const givenUpAfterMs = 12_000
 /** A master without replicas must not acknowledge anything. */
 const replicatedWords = ['--min-replicas-to-write', '1', '--min-replicas-max-lag', '5']
 
-/** A master, two replicas, of which one stays when the other is promoted, and three Sentinels. */
+/** A master, two replicas (one stays when the other is promoted), and three Sentinels. */
 export async function openSentinelWorld(): Promise<StoreWorld> {
   const words = [...durableWords('always'), ...replicatedWords]
   const sentinel = await RedisSentinel.start({ replicas: 2, words })

@@ -8,26 +8,26 @@ export interface StoredJob {
   readonly lane: string
   readonly id: string
   readonly status: string
-  /** Where its id stands: queue, scheduled, busy, dead; nowhere for one that is finished. */
+  /** Places of its id: queue, scheduled, busy, dead; none for a finished job. */
   readonly places: readonly string[]
-  /** It still has clients that wait. */
+  /** True if clients wait for it. */
   readonly isAwaited: boolean
-  /** It will be forgotten by itself. */
+  /** True if it expires. */
   readonly expires: boolean
 }
 
 /** The contents of the store. */
 export interface Snapshot {
   readonly jobs: readonly StoredJob[]
-  /** Keys and fields that must be gone when all is done, one line each. */
+  /** Keys and fields that must be gone at the end, one line each. */
   readonly leftovers: readonly string[]
 }
 
 const bands = ['high', 'normal', 'low'] as const
-/** Of these jobs may wait beside their band's list. */
+/** Levels of jobs that may wait beside their band's list. */
 const levels = [9, 7, 6, 4, 3, 1]
 
-/** Looks at the store from outside, by the keys of the documentation. */
+/** Looks at the store from outside, by documented keys. */
 export class StoreView {
   readonly #redis: Redis | Cluster
   readonly #keys: StoreKeys
@@ -43,7 +43,7 @@ export class StoreView {
     this.#keys = keys
   }
 
-  /** Jobs that stand in queues, schedules and leases. */
+  /** Jobs in queues, schedules and leases. */
   async unfinished(): Promise<number> {
     let sum = 0
     for (const lane of this.#lanes) {
@@ -57,7 +57,7 @@ export class StoreView {
     return sum
   }
 
-  /** Unfinished jobs that no place holds: native programs hold them, or have left them behind. */
+  /** Unfinished jobs in no place: native programs hold them, or left them behind. */
   async unplaced(): Promise<number> {
     const { jobs } = await this.snapshot()
     return jobs.filter(({ status, places }) => isUnfinished(status) && places.length === 0).length

@@ -2,7 +2,7 @@ import { RedisServer } from '@crossgear/tools/redis-server'
 import type { Redis } from 'ioredis'
 import { RedisWorld } from '../support/redis-world.ts'
 
-/** Keys that one call of a filler writes. */
+/** Keys per call of a filler. */
 const perCall = 20_000
 
 /** The cost of a store's scripts. */
