@@ -1,5 +1,6 @@
 import type { BatchStore } from './store/batch-ports.ts'
 import type { CronStore } from './store/cron-ports.ts'
+import type { InspectStore } from './store/inspect-ports.ts'
 import type { Administration } from './admin/administration.ts'
 import type { JobLookup } from './admin/job-lookup.ts'
 import type { LeaseHolders } from './maintenance/lease-holders.ts'
@@ -40,6 +41,8 @@ export class Scheduler {
   readonly queues: QueueControl
   readonly batches: BatchStore
   readonly cron: CronStore
+  /** Looks of an operator at jobs. */
+  readonly inspect: InspectStore
   /** Operations on scheduled, retried and dead jobs. */
   readonly sets: JobSets
   readonly jobs: JobLookup
@@ -60,6 +63,7 @@ export class Scheduler {
     this.#options = options
     this.batches = store.batches
     this.cron = store.cron
+    this.inspect = store.inspect
     const parts = schedulerParts(store, clock, observer, options)
     this.registry = parts.registry
     this.leases = new LeaseTimers(clock)

@@ -35,6 +35,7 @@ import { tellsNothing, storeErrorOf } from './connection/errors.ts'
 import { Events } from './connection/events.ts'
 import { checkHealth, whyAway } from './connection/health.ts'
 import { RedisImports } from './imports/imports.ts'
+import { RedisInspection } from './jobs/inspection.ts'
 import { JidIndex } from './jobs/jid-index.ts'
 import { JobReads } from './jobs/job-reads.ts'
 import { RedisJobs } from './step/job-steps.ts'
@@ -80,6 +81,7 @@ export class RedisStore extends SingleSteps implements Store {
   readonly batches: RedisBatches
   readonly cron: RedisCron
   readonly holders: RedisHolders
+  readonly inspect: RedisInspection
   readonly native: RedisNativeStore
   /** Imports jobs from other systems. */
   readonly imports: RedisImports
@@ -126,6 +128,7 @@ export class RedisStore extends SingleSteps implements Store {
     this.native = new RedisNativeStore(context, bounds)
     this.cron = new RedisCron(context)
     this.holders = new RedisHolders(context)
+    this.inspect = new RedisInspection(context)
     this.batches = new RedisBatches(context)
     this.imports = new RedisImports(context, bounds)
     if (context.isCluster) {

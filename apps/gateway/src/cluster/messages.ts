@@ -1,3 +1,6 @@
+import type { ApiInput } from '../api/api.ts'
+import type { ApiAnswer } from '../api/api-error.ts'
+import type { OperationName } from '../api/endpoints.ts'
 import type { Config } from '../config/load-config.ts'
 import type { FailureCode } from '../errors.ts'
 import type { FaktoryNews } from '../faktory/context.ts'
@@ -51,6 +54,7 @@ export interface Orders {
   /** Figures of the store, the same at every process. */
   readonly storeScrape: () => Promise<StoreScrape>
   readonly readiness: () => Promise<Readiness>
+  readonly api: (name: OperationName, input: ApiInput) => Promise<ApiAnswer>
   readonly page: (path: string, request: PlainRequest) => Promise<Answer>
   readonly unfinished: () => Promise<number>
   readonly stopAccepting: () => void

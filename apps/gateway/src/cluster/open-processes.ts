@@ -9,6 +9,7 @@ import type { Task } from './messages.ts'
 import { plainConfig } from './plain-config.ts'
 import { Processes } from './processes.ts'
 import { SharedFigures } from './shared-figures.ts'
+import { SharedApi } from './shared-api.ts'
 import { sharedPages } from './shared-pages.ts'
 
 /** Interval of a process's signs of life, ms. */
@@ -48,7 +49,9 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
   closers.push({ what: 'doors', close: () => dispatcher.close() })
   const addresses = await dispatcher.open(portRequests)
   const check = () => processes.check()
-  const web = await openWeb(config, { figures, check, log, pages: sharedPages(all) }, closers)
+  const pages = sharedPages(all)
+  const api = new SharedApi(all)
+  const web = await openWeb(config, { figures, check, log, pages, api, version }, closers)
   processes.keep()
   ways.onReopen?.(() => void processes.notifyAll('reopenLog'))
 

@@ -87,6 +87,7 @@ function orders(composition: Composition, reopen: () => void): Orders {
     figures: () => composition.figures.node(),
     storeScrape: () => composition.figures.store(),
     readiness: () => composition.check(),
+    api: (name, input) => composition.api.call(name, input),
     page: async (path, request) => {
       const page = composition.pages[path]
       return page ? await page(pageRequest(request)) : json(404, { error: 'no such page' })

@@ -1,6 +1,7 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import type { Surplus } from '../net/open-port.ts'
-import type { Handshake, WrongPasswords } from './handshake.ts'
+import type { WrongPasswords } from '../net/wrong-passwords.ts'
+import type { Handshake } from './handshake.ts'
 import type { Info } from './info.ts'
 import type { OpenLanes, Subscriptions } from './lanes.ts'
 import type { PayloadRuleOf } from './translate.ts'

@@ -6,6 +6,7 @@ import type { ListenAddress } from '../net/listen.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
 import { type DropReason, Connection, type ConnectionLimits } from '../net/connection.ts'
 import type { TlsOptions } from '../net/tls.ts'
+import { WrongPasswords } from '../net/wrong-passwords.ts'
 import type { Census } from '../ops/metrics/census.ts'
 import {
   type DoorState,
@@ -16,7 +17,7 @@ import {
   type Rejection,
 } from './context.ts'
 import { handlers } from './handlers/index.ts'
-import { Handshake, WrongPasswords } from './handshake.ts'
+import { Handshake } from './handshake.ts'
 import { Info } from './info.ts'
 import { OpenLanes, Subscriptions } from './lanes.ts'
 import { Session } from './session.ts'

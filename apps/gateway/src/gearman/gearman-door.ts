@@ -14,6 +14,14 @@ import { Session } from './session.ts'
 /** Lists of the whole store made at a time: one may have a hundred thousand lines. */
 const listsAtOnce = 2
 
+export interface GearmanConnection {
+  readonly address: string
+  /** The value of SET_CLIENT_ID. */
+  readonly clientId: string
+  /** None: a client. */
+  readonly functions: readonly string[]
+}
+
 /** The port for Gearman clients, workers and administrators. */
 export class GearmanDoor implements Door {
   readonly name = 'gearman'
@@ -72,6 +80,13 @@ export class GearmanDoor implements Door {
       ...this.#listener.traffic(),
       ...{ clients, byFunction: hands.counts, byQueue: new Map<string, never>() },
     }
+  }
+
+  /** The connections that stand, by what they say of themselves. */
+  connections(): readonly GearmanConnection[] {
+    return Array.from(this.#sessions, ({ connection, clientId, worker }) => {
+      return { address: connection.address, clientId, functions: worker.functions }
+    })
   }
 
   close(): Promise<void> {

@@ -1,5 +1,12 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:http'
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { Access, type AccessOptions, type Identity } from '../api/access.ts'
+import type { ApiBackend } from '../api/api.ts'
+import { ApiError, apiErrors, type ApiErrorCode, refusalAnswer } from '../api/api-error.ts'
+import { CallLimiter } from '../api/call-limiter.ts'
+import { apiPrefix } from '../api/open-api.ts'
+import { apiRoutes } from '../api/routes.ts'
 import { flagOf } from '../config/options.ts'
 import { oneLine } from '../errors.ts'
 import { systemClock } from '../net/clock.ts'
@@ -23,6 +30,10 @@ export interface WebParts {
   readonly names?: readonly string[]
   /** Pages that handle every method themselves, by path. None. */
   readonly pages?: Readonly<Record<string, Page>>
+  /** Answers the API. None. */
+  readonly api?: ApiBackend
+  readonly version?: string
+  readonly access?: AccessOptions
 }
 
 export interface WebServer {
@@ -31,22 +42,94 @@ export interface WebServer {
 }
 
 const checkTimeoutMs = 2000
+/** Connections at a time. */
+const maxWebConnections = 1_000
 const methods = ['GET', 'HEAD']
 const nameIt = `allow the name with ${flagOf('allowedHosts')}`
 
 /**
- * The port for monitoring: `/metrics` and its subpages, `/healthz` (the process is alive),
- * `/readyz` (it can take jobs).
+ * The port for monitoring and administration: `/metrics` and the pages below it, `/healthz` (the process is alive),
+ * `/readyz` (it can take jobs), and the API below `/api/v1`.
  */
 export function createWebServer(parts: WebParts): WebServer {
-  const { figures, check, log, pages: own = {} } = parts
+  const { log, api, version = '', pages: own = {} } = parts
+  const access = new Access(parts.access ?? {}, systemClock)
+  const server = createServer()
+  server.maxConnections = maxWebConnections
+  const app = fastify({
+    logger: false,
+    serverFactory: (handler) => server.on('request', handler),
+    // Answered as any other path that is none.
+    frameworkErrors: (_error, _request, reply) => void write(reply, json(404, noSuchPage)),
+  })
+  const noSuchPage = { error: 'no such page' }
+  // Pages of the port read their own bodies.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _body, done) => done(null))
+  refuseForeign(app, parts)
+  app.setErrorHandler((error, request, reply) => {
+    if (error instanceof ApiError) {
+      return write(reply, json(apiErrors[error.code], { error: error.message }))
+    }
+    log.error({ err: error }, `The page ${request.routeOptions.url ?? ''} failed.`)
+    return write(reply, json(500, { error: 'internal error' }))
+  })
+
+  const pages = readPages(parts)
+  app.setNotFoundHandler((_request, reply) => {
+    const known = [...Object.keys(pages), ...Object.keys(own), ...(api ? [apiPrefix] : [])]
+    return write(reply, json(404, { ...noSuchPage, pages: known }))
+  })
+  for (const [path, page] of Object.entries(pages)) {
+    app.all(path, async (request, reply) => {
+      if (methods.includes(request.method)) return write(reply, await page(request))
+      reply.header('Allow', methods.join(', '))
+      return write(reply, json(405, { error: `use ${methods.join(' or ')}` }))
+    })
+  }
+  for (const [path, page] of Object.entries(own)) {
+    app.all(path, async (request, reply) => {
+      demandFor(request, access)
+      return write(reply, await page(request.raw))
+    })
+  }
+  if (api) {
+    const limiter = new CallLimiter(() => systemClock.nowMs())
+    app.register(
+      (scope, _options, done) => {
+        apiRoutes(scope, { backend: api, access, limiter, version, log })
+        done()
+      },
+      { prefix: apiPrefix },
+    )
+  }
+  return {
+    listen: async (address) => {
+      await app.ready()
+      return await listenOn(server, address, flagOf('webPort'))
+    },
+    close: () => close(server),
+  }
+}
+
+async function close(server: Server): Promise<void> {
+  if (!server.listening) return
+  server.close()
+  server.closeAllConnections()
+  await once(server, 'close')
+}
+
+/** The pages that anybody may read who reaches the port: they hold no jobs. */
+function readPages({
+  figures,
+  check,
+}: WebParts): Readonly<Record<string, (request: FastifyRequest) => Answer | Promise<Answer>>> {
   const metrics = new MetricsPages(figures, () => systemClock.nowMs())
-  const refuseForeign = foreignRefusal(parts)
-  const pages: Readonly<Record<string, (request: IncomingMessage) => Answer | Promise<Answer>>> = {
+  return {
     ...Object.fromEntries(
       MetricsPages.paths.map((path) => [
         path,
-        (request: IncomingMessage) => metrics.answer(path, request.headers.accept),
+        ({ headers }: FastifyRequest) => metrics.answer(path, headers.accept),
       ]),
     ),
     '/healthz': () => json(200, { status: 'ok' }),
@@ -57,77 +140,47 @@ export function createWebServer(parts: WebParts): WebServer {
         : json(503, { status: 'not ready', reason: readiness.reason })
     },
   }
-  const server = createServer((request, response) => {
-    const refusal = refuseForeign(request)
-    if (refusal) {
-      request.resume()
-      write(response, refusal)
-      return
-    }
-    const path = request.url?.split('?', 1)[0] ?? ''
-    const ownPage = Object.hasOwn(own, path) ? own[path] : undefined
-    if (ownPage) {
-      answer(path, () => ownPage(request), response)
-      return
-    }
-    const page = Object.hasOwn(pages, path) ? pages[path] : undefined
-    request.resume()
-    if (!page) {
-      const known = [...Object.keys(pages), ...Object.keys(own)]
-      write(response, json(404, { error: 'no such page', pages: known }))
-    } else if (!methods.includes(request.method ?? '')) {
-      response.setHeader('Allow', methods.join(', '))
-      write(response, json(405, { error: `use ${methods.join(' or ')}` }))
-    } else {
-      answer(path, () => page(request), response)
-    }
-  })
-  const answer = (
-    path: string,
-    page: () => Answer | Promise<Answer>,
-    response: ServerResponse,
-  ): void => {
-    Promise.resolve(page()).then(
-      (given) => write(response, given),
-      (error: unknown) => {
-        log.error({ err: error }, `The page ${path} failed.`)
-        write(response, json(500, { error: 'internal error' }))
-      },
-    )
-  }
-  return {
-    listen: (address) => listenOn(server, address, flagOf('webPort')),
-    close: async () => {
-      if (!server.listening) return
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
-    },
-  }
 }
 
-/** Refuses requests that a web page of another origin caused, openly or by DNS rebinding. */
-function foreignRefusal({ names = [], log }: WebParts) {
+/** Pages that show or change what runs: where a password is set, a change needs the operator's. */
+function demandFor({ headers, socket, method }: FastifyRequest, access: Access): void {
+  const identity: Identity = access.identify({ headers, address: socket.remoteAddress ?? '' })
+  if (methods.includes(method)) access.demand(identity, 'reader')
+  else if (access.hasOperator) access.demand(identity, 'operator')
+}
+
+/** Refuses what a web page of another origin caused: by a name that it made to point here, or openly. */
+function refuseForeign(app: FastifyInstance, { names = [], log }: WebParts): void {
   const episodes = new Episodes(() => systemClock.nowMs())
-  return ({ method = 'GET', headers }: IncomingMessage): Answer | undefined => {
+  const refuse = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    code: ApiErrorCode,
+    why: string,
+  ) => {
+    const isApi = request.url.startsWith(`${apiPrefix}/`)
+    const body = isApi ? refusalAnswer(code, why).body : { error: why }
+    void write(reply, json(apiErrors[code], body as object))
+  }
+  app.addHook('onRequest', (request, reply, done) => {
+    const { method, headers } = request
     if (!namesUs(headers.host, names)) {
       if (episodes.begins('host')) {
         log.warn({ host: headers.host }, `The web port refused an unknown host name: ${nameIt}.`)
       }
-      return json(421, { error: `the header Host names another server: ${nameIt}` })
-    }
-    if (methods.includes(method) || !isCrossSite(headers)) return undefined
-    return json(403, { error: 'a web page of another origin may change nothing here' })
-  }
+      refuse(request, reply, 'foreign_host', `the header Host names another server: ${nameIt}`)
+    } else if (!methods.includes(method) && isCrossSite(headers)) {
+      refuse(request, reply, 'cross_site', 'a web page of another origin may change nothing here')
+    } else done()
+  })
 }
 
-function write(response: ServerResponse, { status, type, body }: Answer): void {
-  response.writeHead(status, {
-    'Content-Type': type,
-    'Content-Length': Buffer.byteLength(body),
-    'Cache-Control': 'no-store',
-  })
-  response.end(body) // node leaves the body of a HEAD out
+function write(reply: FastifyReply, { status, type, body }: Answer): FastifyReply {
+  return reply
+    .code(status)
+    .header('Cache-Control', 'no-store')
+    .header('Content-Type', type)
+    .send(body)
 }
 
 async function checkInTime(check: () => Promise<Readiness>): Promise<Readiness> {

@@ -1,5 +1,7 @@
 import { LaneNames, Scheduler, StoreError } from '@crossgear/core-scheduler'
 import { RedisStore } from '@crossgear/redis-store'
+import type { ApiBackend } from '../api/api.ts'
+import { composeApi } from '../api/compose-api.ts'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
 import { type Route, routedHomes } from '../config/routes.ts'
@@ -42,6 +44,7 @@ export interface Composition {
   /** Pages of the web port, by path. */
   readonly pages: NonNullable<WebParts['pages']>
   readonly figures: FigureSources
+  readonly api: ApiBackend
   /** Hands out no more jobs. */
   drain(): void
   /** Jobs that this gateway handed out, and queued ones that a worker can do. */
@@ -121,6 +124,10 @@ export async function compose(parts: Parts): Promise<Composition> {
       '/busy': (request) =>
         answerBusy({ scheduler, workers: faktory?.workers, clock: systemClock }, request),
     },
+    api: composeApi({
+      ...{ config, scheduler, doors, cron, clock: systemClock, node, log, version: parts.version },
+      imports: redisStore.imports,
+    }),
     figures: new GatewayFigures({
       ...{ metrics, scheduler, doors, node, version: parts.version, store: store.kind },
       gearmandVersion: gearmandVersions[config.gearmandVersion].number,

@@ -31,34 +31,59 @@ const ports: readonly OpenPort[] = [
   },
   {
     port: 'webPort',
-    isGuarded: () => false,
-    warning:
-      'The web port is open to the network: every machine of it may read figures, workers and cron entries. Changes are taken from this machine alone.',
+    isGuarded: ({ webOpen }) => !webOpen,
+    warning: `The web port is open to the network (${flagOf('webOpen')} yes): every machine of it may read figures, workers and jobs with their payloads.`,
   },
 ]
 
+interface ClosedDoor {
+  readonly name: string
+  readonly isRefused: (config: Config) => boolean
+  readonly options: Readonly<Record<'password' | 'port' | 'open', OptionName>>
+  readonly whatItAllows: string
+}
+
+/** Ports that are for this machine alone without a password, unless the operator wants it otherwise. */
+const closedDoors: readonly ClosedDoor[] = [
+  {
+    name: 'Faktory',
+    isRefused: ({ faktoryPort, faktoryPassword, faktoryOpen }) =>
+      faktoryPort !== 'off' && faktoryPassword === undefined && !faktoryOpen,
+    options: { password: 'faktoryPassword', port: 'faktoryPort', open: 'faktoryOpen' },
+    whatItAllows: 'hand in and take jobs',
+  },
+  {
+    name: 'web',
+    isRefused: ({ webPort, webPassword, webReaderPassword, webOpen }) =>
+      webPort !== 'off' && (webPassword ?? webReaderPassword) === undefined && !webOpen,
+    options: { password: 'webPassword', port: 'webPort', open: 'webOpen' },
+    whatItAllows: 'read figures and jobs',
+  },
+]
+
+function refuse({ name, options, whatItAllows }: ClosedDoor, host: string): never {
+  const ways = [
+    `give ${flagOf(options.password)}`,
+    `close it with ${flagOf(options.port)} off`,
+    `or allow it with ${flagOf(options.open)} yes where every machine of the network may ${whatItAllows}`,
+  ]
+  throw new StartError(
+    `The ${name} port would be open to the network without a password (${flagOf('host')} ${host}): ${ways.join(', ')}.`,
+    2,
+  )
+}
+
 /**
- * Warnings for doors that are open to the network. A Faktory port without a password is for
- * loopback only, unless the operator allows it.
+ * Warnings for doors that are open to the network.
  *
  * @throws StartError (code 2)
  */
 export async function checkOpenNetwork(config: Config): Promise<readonly string[]> {
-  const { host, faktoryPort, faktoryPassword, faktoryOpen } = config
-  // The listener reports a host that cannot be found.
+  const { host } = config
+  // A host that cannot be found is the listener's to tell.
   const addresses = await bindAddresses(host).catch(() => [])
   if (addresses.every((address) => isLoopback(address.host))) return []
-  if (faktoryPort !== 'off' && faktoryPassword === undefined && !faktoryOpen) {
-    const ways = [
-      `give ${flagOf('faktoryPassword')}`,
-      `close it with ${flagOf('faktoryPort')} off`,
-      `or allow it with ${flagOf('faktoryOpen')} yes where every machine of the network may hand in and take jobs`,
-    ]
-    throw new StartError(
-      `The Faktory port would be open to the network without a password (${flagOf('host')} ${host}): ${ways.join(', ')}.`,
-      2,
-    )
-  }
+  for (const door of closedDoors) if (door.isRefused(config)) refuse(door, host)
   return ports
     .filter(({ port, isGuarded }) => config[port] !== 'off' && !isGuarded(config))
     .map(({ warning }) => warning)

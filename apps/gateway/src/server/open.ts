@@ -67,6 +67,8 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
       check: () => composition.check(),
       log,
       pages: composition.pages,
+      api: composition.api,
+      version: opening.version,
     },
     closers,
   )
@@ -93,12 +95,22 @@ export async function openDoors(composition: Composition, closers: Closers): Pro
  * @throws StartError
  */
 export async function openWeb(
-  { webPort: port, host, allowedHosts }: Config,
-  parts: Omit<WebParts, 'names'>,
+  config: Config,
+  parts: Omit<WebParts, 'names' | 'access'>,
   closers: Closers,
 ): Promise<OpenDoor[]> {
+  const { webPort: port, host, webPassword, webReaderPassword } = config
   if (port === 'off') return []
-  const web = createWebServer({ ...parts, names: ownNames(allowedHosts, host) })
+  const web = createWebServer({
+    ...parts,
+    names: ownNames(config.allowedHosts, host),
+    access: {
+      isOpen: config.webOpen,
+      tries: config.webPasswordTries,
+      ...(webPassword !== undefined && { password: webPassword }),
+      ...(webReaderPassword !== undefined && { readerPassword: webReaderPassword }),
+    },
+  })
   closers.push({ what: 'web', close: () => web.close() })
   return [{ name: 'web', ...(await web.listen({ host, port })) }]
 }

@@ -37,16 +37,29 @@ describe('a Faktory port without a password', { timeout: 30_000 }, () => {
   test.each([
     ['on loopback', ['--host', '127.0.0.1']],
     ['on a name of this machine', ['--host', 'localhost']],
-    ['where it is allowed', ['--host', '0.0.0.0', '--faktory-open', 'yes']],
-    ['where it is closed', ['--host', '0.0.0.0', '--faktory-port', 'off']],
+    ['where it is allowed', ['--host', '0.0.0.0', '--faktory-open', 'yes', '--web-open', 'yes']],
+    ['where it is closed', ['--host', '0.0.0.0', '--faktory-port', 'off', '--web-open', 'yes']],
+    ['with a web password', ['--host', '0.0.0.0', '--faktory-open', 'yes', '--web-password', 'x']],
   ])('opens %s', async (_name, words) => {
     const { ready } = await gateway(words)
     expect((await ready).doors.map(({ name }) => name)).toContain('web')
   })
 
+  test('has a web port that does not open either', async () => {
+    const { exited } = await gateway(['--host', '0.0.0.0', '--faktory-open', 'yes'])
+    const { code, stdout, stderr } = await exited
+    expect(stderr).toBe(
+      'The web port would be open to the network without a password (--host 0.0.0.0): ' +
+        'give --web-password, close it with --web-port off, or allow it with --web-open yes ' +
+        'where every machine of the network may read figures and jobs.\n',
+    )
+    expect([code, stdout]).toEqual([2, ''])
+  })
+
   test('is warned of where it is allowed, as is every other port that is open to the network', async () => {
     const ports = ['--gearman-port', '0', '--http-port', '0', '--faktory-open', 'yes']
-    const { ready, said } = await gateway(['--host', '0.0.0.0', ...ports])
+    const web = ['--web-open', 'yes']
+    const { ready, said } = await gateway(['--host', '0.0.0.0', ...ports, ...web])
     await ready
     const lines = await said(/"level":40.*is open to the network/)
     const named = lines.map((line) => /The (\w+) port is open/.exec(line)?.[1])
@@ -83,7 +96,7 @@ describe('a password from a file', { timeout: 30_000 }, () => {
   test('opens the port to the network, and wrong ones are counted and turned away', async () => {
     const secret = join(await temporaryFolder(), 'password')
     await writeFile(secret, 'sesame\n')
-    const words = ['--host', '0.0.0.0', '--faktory-password-tries', '2']
+    const words = ['--host', '0.0.0.0', '--faktory-password-tries', '2', '--web-open', 'yes']
     const { ready } = await gateway(words, { FAKTORY_PASSWORD: secret })
     const { doors } = await ready
     const portOf = (name: string): number => doors.find((door) => door.name === name)?.port ?? 0

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { WrongPasswords } from '../../src/faktory/handshake.ts'
+import { WrongPasswords } from '../../src/net/wrong-passwords.ts'
 import { DoorClock } from './support/door-clock.ts'
 
 test.each([

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import type { ApiBackend } from '../../src/api/api.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import type { OptionName } from '../../src/config/options.ts'
 import { compose } from '../../src/server/compose.ts'
@@ -19,6 +20,8 @@ export interface ComposedGateway {
   metrics(): Promise<string>
   /** The sources of the metrics pages. */
   readonly figures: FigureSources
+  /** Answers the API. */
+  readonly api: ApiBackend
 }
 
 export type Flags = Readonly<Partial<Record<OptionName, string>>>
@@ -57,6 +60,7 @@ export function openOn(redisUrl: () => string): Open {
         return client
       },
       figures: composition.figures,
+      api: composition.api,
       metrics: () => metricsPage(composition.figures),
     }
   }

@@ -13,6 +13,7 @@ const passwords: ElsewhereCase = {
   file: 'faktory/process.test.ts',
   title: 'opens the port to the network, and wrong ones are counted and turned away',
 }
+const webAccess = { file: 'api/options.test.ts' } as const
 const tlsDoors: ElsewhereCase = {
   file: 'processes/start.test.ts',
   title: 'two processes speak TLS, and Faktory with TLS',
@@ -40,6 +41,10 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   },
   faktoryPassword: { ...passwords, writes: 'FAKTORY_PASSWORD' },
   faktoryPasswordTries: passwords,
+  webPassword: { ...webAccess, title: 'an operator may change' },
+  webReaderPassword: { ...webAccess, title: 'a reader may read' },
+  webPasswordTries: { ...webAccess, title: 'wrong passwords are turned away' },
+  webOpen: { file: 'faktory/process.test.ts', title: 'where it is allowed' },
   faktoryOpen: { file: 'faktory/process.test.ts', title: 'where it is allowed' },
   handlePrefix: 'here',
   adminFrom: 'here',

@@ -1,4 +1,4 @@
-import type { JobRef, JobState, LookExtra } from '../model/job.ts'
+import type { Job, JobRef, JobState, LookExtra } from '../model/job.ts'
 import type { Steps } from '../dispatch/steps.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { LaneCounts, Store } from '../store/ports.ts'
@@ -29,6 +29,21 @@ export class JobLookup {
   async look(ref: JobRef, extras?: readonly LookExtra[]): Promise<JobState | undefined> {
     this.#steps.flush()
     const [job] = await this.#store.look(ref.lane, [ref.id], extras)
+    return job
+  }
+
+  /** Jobs of one lane as they stand, without their payloads. */
+  lookAll(
+    lane: string,
+    ids: readonly number[],
+    extras?: readonly LookExtra[],
+  ): Promise<readonly (JobState | undefined)[]> {
+    return this.#store.look(lane, ids, extras)
+  }
+
+  /** The job with its payload, however long that is. */
+  async read(ref: JobRef): Promise<Job | undefined> {
+    const [job] = await this.#store.read(ref.lane, [ref.id])
     return job
   }
 

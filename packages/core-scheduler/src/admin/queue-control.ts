@@ -2,7 +2,7 @@ import type { SchedulerEmitter } from '../scheduler-events.ts'
 import type { Waiters } from '../results/waiters.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { LaneGroup, Observer, Store } from '../store/ports.ts'
-import type { ConsumerNews, ConsumerOrder, JobPlace } from '../store/queue-ports.ts'
+import type { ConsumerNews, ConsumerOrder, JobPlace, QueuedPiece } from '../store/queue-ports.ts'
 
 /** Jobs ended per step. */
 const endedPerStep = 1_000
@@ -93,6 +93,15 @@ export class QueueControl {
     }
     const { store, registry } = this.#parts
     for (const lane of await store.giveBackLanes([...registry.all()], 0)) registry.remove(lane)
+  }
+
+  /** Ends some queued jobs of a lane; `deep` where they stand too far from both ends of the queue. */
+  async endQueued(piece: QueuedPiece): Promise<readonly number[] | 'deep'> {
+    const { store, waiters } = this.#parts
+    const ids = await store.queues.endQueued(piece)
+    if (ids === 'deep') return ids
+    for (const id of ids) waiters.notify({ lane: piece.lane, id }, { kind: 'fail' })
+    return ids
   }
 
   /** When the oldest queued job of a queue was queued, milliseconds since 1970. */

@@ -73,6 +73,8 @@ export interface NewJob {
   readonly tick?: CronTick
   /** The W3C `traceparent` of its creation, where jobs are traced. */
   readonly trace?: string
+  /** The job that it is another run of, as an operator's tools name it. */
+  readonly origin?: string
 }
 
 /** A job without its payload. Fields that a look did not ask for ({@link LookExtra}) are absent. */
@@ -89,6 +91,8 @@ export interface JobState extends JobRef {
   readonly envelope?: string
   /** The `traceparent` of its creation. */
   readonly trace?: string
+  /** The job that it is another run of, as an operator's tools name it. */
+  readonly origin?: string
   /** Faktory's `failure`, JSON text. */
   readonly failure?: string
   readonly retries?: number

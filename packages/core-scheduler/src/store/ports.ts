@@ -14,6 +14,7 @@ import type { NativeStore, Repair } from './native-ports.ts'
 import type { BatchStore } from './batch-ports.ts'
 import type { CronStore } from './cron-ports.ts'
 import type { HolderStore } from './holder-ports.ts'
+import type { InspectStore } from './inspect-ports.ts'
 import type { ConsumerNews, QueueStore } from './queue-ports.ts'
 import type { Band } from '../model/levels.ts'
 import type { StepStore } from './step-ports.ts'
@@ -247,6 +248,7 @@ export interface Store extends StepStore {
   readonly batches: BatchStore
   readonly cron: CronStore
   readonly holders: HolderStore
+  readonly inspect: InspectStore
   readonly native: NativeStore
 
   /** Opens a lane to Faktory consumers for good. */

@@ -1,4 +1,5 @@
 import type { JobRef } from '../model/job.ts'
+import type { Band } from '../model/levels.ts'
 
 /** Jobs of a lane that are not queued: due for the first time, due again, or dead. */
 export type JobSet = 'scheduled' | 'retries' | 'dead'
@@ -27,6 +28,20 @@ export type ConsumerOrder = 'quiet' | 'terminate'
  */
 export type ConsumerNews = ConsumerOrder | 'alive' | { readonly settled: string }
 
+/** Some jobs of one piece of a queue, as a look at it found them. */
+export interface QueuedPiece {
+  readonly lane: string
+  readonly band: Band
+  /** Jobs that are taken before those of the piece. */
+  readonly from: number
+  /** Jobs of the piece. */
+  readonly count: number
+  readonly ids: readonly number[]
+}
+
+/** A piece that begins deeper in a queue, from its nearer end, is left as it is: it would hold up the store. */
+export const reachableDepth = 100_000
+
 /** The part of the store for Faktory queues and sets of jobs. */
 export interface QueueStore {
   /** Paused queues, over all nodes. */
@@ -52,6 +67,11 @@ export interface QueueStore {
   ): Promise<readonly number[]>
   /** Ends up to `max` jobs in these places; fewer means that there are no more. */
   endJobs(lane: string, places: readonly JobPlace[], max: number): Promise<readonly number[]>
+  /**
+   * Ends those of the jobs that stand in the piece, or nearer to the end where jobs are taken. `deep`: see
+   * {@link reachableDepth}.
+   */
+  endQueued(piece: QueuedPiece): Promise<readonly number[] | 'deep'>
   /** Notes that a lane's queue was removed, unless jobs are queued again: see {@link LaneCounts.isRemoved}. */
   markRemoved(lane: string): Promise<void>
   /** Sets a lane's counters back to zero. */

@@ -35,6 +35,7 @@ export function addFurtherFields(args: ScriptArgument[], job: NewJob): void {
   if (job.lock?.until === 'start') args.push('once_until', 'start')
   if (job.batch !== undefined) args.push('bid', job.batch)
   if (job.trace !== undefined) args.push('trace', job.trace)
+  if (job.origin !== undefined) args.push('origin', job.origin)
 }
 
 const empty = Buffer.alloc(0)
@@ -59,6 +60,7 @@ const readers: ReadonlyMap<string, (job: Draft, value: Buffer) => void> = new Ma
   ['jid', (job, value) => void (job.jid = value.toString())],
   ['envelope', (job, value) => void (job.envelope = value.toString())],
   ['trace', (job, value) => void (job.trace = value.toString('latin1'))],
+  ['origin', (job, value) => void (job.origin = value.toString())],
   ['failure', (job, value) => void (job.failure = value.toString())],
   ['retries', (job, value) => void (job.retries = numberOf(value))],
   ['keep', (job, value) => void (job.retentionSeconds = numberOf(value))],
@@ -224,8 +226,8 @@ function leaseOf(
   enqueuedAtMs: number,
   nowMs: number,
 ): Lease {
-  const { unique, reducer, jid, envelope, retries, reserveForSeconds, retentionSeconds, trace } =
-    job
+  const { unique, reducer, jid, envelope, retries, reserveForSeconds, retentionSeconds } = job
+  const { trace, origin } = job
   return {
     lane,
     id,
@@ -250,5 +252,6 @@ function leaseOf(
     ...(reserveForSeconds !== undefined && { reserveForSeconds }),
     ...(retentionSeconds && { retentionSeconds }),
     ...(trace !== undefined && { trace }),
+    ...(origin !== undefined && { origin }),
   }
 }

@@ -1,11 +1,13 @@
-import type {
-  ConsumerNews,
-  JobNote,
-  JobPlace,
-  JobRef,
-  JobSet,
-  QueueStore,
-  SetExit,
+import {
+  reachableDepth,
+  type ConsumerNews,
+  type JobNote,
+  type JobPlace,
+  type JobRef,
+  type JobSet,
+  type QueuedPiece,
+  type QueueStore,
+  type SetExit,
 } from '@crossgear/core-scheduler'
 import { JidIndex } from '../jobs/jid-index.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
@@ -102,6 +104,14 @@ export class RedisQueues implements QueueStore {
     const { run, keys, node } = this.#parts.context
     const args = [lane, node, max, ...places]
     return numbersOf((await run('end-jobs', [keys.busy(lane)], args)) as Buffer[])
+  }
+
+  async endQueued(piece: QueuedPiece): Promise<readonly number[] | 'deep'> {
+    const { run, keys, node } = this.#parts.context
+    const { lane, band, from, count, ids } = piece
+    const args = [lane, node, band, from, count, reachableDepth, ...ids]
+    const reply = (await run('end-queued', [keys.queue(lane, band)], args)) as Buffer[] | number
+    return typeof reply === 'number' ? 'deep' : numbersOf(reply)
   }
 
   async markRemoved(lane: string): Promise<void> {

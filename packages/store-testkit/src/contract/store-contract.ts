@@ -5,6 +5,7 @@ import { byLevelContract } from './lanes/by-level.ts'
 import { deadContract } from './jobs/dead.ts'
 import { leftKeyContract } from './native/left-keys.ts'
 import { orphanContract } from './native/orphans.ts'
+import { inspectContract } from './jobs/inspect.ts'
 import { holderContract } from './nodes/holders.ts'
 import { lineContract } from './lanes/lines.ts'
 import { nativeContract } from './native/native.ts'
@@ -58,6 +59,7 @@ export function storeContract(
     opennessContract(open)
     deadContract(open)
     administrationContract(open)
+    inspectContract(open)
     setContract(open)
     dependenciesContract(open)
     batchContract(open)

@@ -289,6 +289,7 @@ export function jobOf(lane: string, job: MemoryJob): Job {
     jid: terms?.jid,
     envelope: terms?.envelope,
     trace: terms?.trace,
+    origin: terms?.origin,
     failure: job.failure,
     note: job.note,
     notedAtMs: job.notedAtMs,

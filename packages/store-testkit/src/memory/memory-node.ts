@@ -45,6 +45,7 @@ import { MemoryNativeStore } from './native/memory-native-store.ts'
 import { MemoryBatches } from './jobs/memory-batches.ts'
 import { MemoryCron } from './memory-cron.ts'
 import { MemoryHolders } from './memory-holders.ts'
+import { MemoryInspection } from './memory-inspection.ts'
 import { MemoryQueues } from './lanes/memory-queues.ts'
 import { submitJob } from './jobs/submit.ts'
 import type { MemoryWorld } from './memory-world.ts'
@@ -58,6 +59,7 @@ export class MemoryNode extends SingleSteps implements Store {
   readonly batches: MemoryBatches
   readonly cron: MemoryCron
   readonly holders: MemoryHolders
+  readonly inspect: MemoryInspection
   readonly native: MemoryNativeStore
   readonly #world: MemoryWorld
   readonly #graceMs: number
@@ -72,6 +74,7 @@ export class MemoryNode extends SingleSteps implements Store {
     this.native = new MemoryNativeStore(node, (run) => this.#step(run))
     this.cron = new MemoryCron((run) => this.#step(run))
     this.holders = new MemoryHolders((run) => this.#step(run))
+    this.inspect = new MemoryInspection((run) => this.#step(run))
     this.batches = new MemoryBatches((run) => this.#step(run))
     this.queues = new MemoryQueues(node, (run) => this.#step(run))
   }

@@ -1,11 +1,13 @@
 import { clearOrphans } from './administration.ts'
 import {
   bands,
+  reachableDepth,
   type ConsumerNews,
   type JobNote,
   type JobPlace,
   type JobRef,
   type JobSet,
+  type QueuedPiece,
   type QueueStore,
   type SetExit,
 } from '@crossgear/core-scheduler'
@@ -114,6 +116,24 @@ export class MemoryQueues implements QueueStore {
     })
   }
 
+  endQueued(piece: QueuedPiece): Promise<readonly number[] | 'deep'> {
+    return this.#step((world) => {
+      const lane = world.lane(piece.lane)
+      const queue = lane.queues[piece.band]
+      const nearest = Math.max(0, piece.from - piece.count)
+      const farthest = piece.from + piece.count
+      if (Math.min(farthest, queue.length - nearest) > reachableDepth) return 'deep'
+      const ended = queue.slice(nearest, farthest).filter((id) => piece.ids.includes(id))
+      for (const id of ended) {
+        takeOut(lane, id)
+        const job = lane.job(id, world.nowMs())
+        if (job) endJob(world, this.#node, lane, job, 'error', Buffer.alloc(0))
+      }
+      lane.counters.failed += ended.length
+      return ended
+    })
+  }
+
   markRemoved(name: string): Promise<void> {
     return this.#step((world) => {
       const lane = world.lane(name)
@@ -176,7 +196,7 @@ function idsOf(lane: MemoryLane, set: JobSet, nowMs: number): number[] {
   return byTime.flatMap(([id]) => (failedBefore(id) === (set === 'retries') ? [id] : []))
 }
 
-function idsIn(lane: MemoryLane, place: JobPlace): readonly number[] {
+export function idsIn(lane: MemoryLane, place: JobPlace): readonly number[] {
   switch (place) {
     case 'high':
     case 'normal':

@@ -1,0 +1,123 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock } from '@crossgear/core-scheduler'
+import { isLoopback } from '../net/addresses.ts'
+import { WrongPasswords } from '../net/wrong-passwords.ts'
+import { ApiError } from './api-error.ts'
+import { SessionTokens } from './session-tokens.ts'
+
+/** A reader sees everything and changes nothing; an operator does both. */
+export type Role = 'reader' | 'operator'
+
+/** The client of one request. `role` is absent where it may not even read. */
+export interface Identity {
+  readonly role?: Role
+  readonly address: string
+  /** How it proved its role; `address`: by where it is. */
+  readonly by: 'password' | 'session' | 'address'
+}
+
+/** How the web port is guarded. Defaults at the end of each line. */
+export interface AccessOptions {
+  /** The operator's. None: nobody changes anything. */
+  readonly password?: string
+  /** The reader's. None. */
+  readonly readerPassword?: string
+  /** Other machines read without a password. false. */
+  readonly isOpen?: boolean
+  /** Wrong passwords that one address may send in a minute; 0: any number. 10. */
+  readonly tries?: number
+}
+
+/** The parts of a request that say who sent it. */
+export interface Credentials {
+  readonly headers: IncomingHttpHeaders
+  readonly address: string
+}
+
+/** Headers that a proxy adds: its own address says nothing of the client. */
+const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const
+
+export const sessionCookie = 'crossgear_session'
+
+/** Decides what a client of the web port may do. */
+export class Access {
+  /** Changes are possible at all. */
+  readonly hasOperator: boolean
+  readonly #isOpen: boolean
+  readonly #tokens: SessionTokens
+  readonly #wrong: WrongPasswords
+  /** Hashes, so that lengths do not show. */
+  readonly #passwords: readonly { readonly role: Role; readonly hash: Buffer }[]
+
+  constructor(options: AccessOptions, clock: Clock) {
+    const { password, readerPassword, isOpen = false, tries = 10 } = options
+    const given = { operator: password, reader: readerPassword }
+    this.hasOperator = password !== undefined
+    this.#isOpen = isOpen
+    this.#tokens = new SessionTokens(given)
+    this.#wrong = new WrongPasswords(tries, clock)
+    this.#passwords = (['operator', 'reader'] as const).flatMap((role) => {
+      const word = given[role]
+      return word === undefined ? [] : [{ role, hash: hashOf(word) }]
+    })
+  }
+
+  /** Throws an ApiError for credentials that are wrong. */
+  identify({ headers, address }: Credentials): Identity {
+    const bearer = /^Bearer +(\S.*)$/i.exec(headers.authorization ?? '')?.[1]?.trimEnd()
+    if (bearer !== undefined) {
+      const session = this.#tokens.roleOf(bearer)
+      if (session) return { role: session, address, by: 'session' }
+      return { role: this.#roleOfPassword(bearer, address), address, by: 'password' }
+    }
+    if (headers.authorization !== undefined) {
+      throw new ApiError('unauthorized', 'send Authorization: Bearer <password>')
+    }
+    const role = this.#tokens.roleOf(cookieOf(headers.cookie ?? ''))
+    if (role) return { role, address, by: 'session' }
+    const isHere = isLoopback(address) && proxyHeaders.every((name) => headers[name] === undefined)
+    return { address, by: 'address', ...((isHere || this.#isOpen) && { role: 'reader' as const }) }
+  }
+
+  /** Throws an ApiError unless the client has the role. */
+  demand({ role }: Identity, needed: Role): void {
+    if (needed === 'operator' && !this.hasOperator) {
+      throw new ApiError('no_password', 'nobody may change anything: give --web-password')
+    }
+    if (role === undefined) {
+      throw new ApiError('unauthorized', 'log in at /api/v1/session, or send a Bearer password')
+    }
+    if (needed === 'operator' && role !== 'operator') {
+      throw new ApiError('operator_needed', "this takes the operator's password")
+    }
+  }
+
+  /** A session for who knows a password. Throws an ApiError. */
+  logIn(password: string, address: string): { readonly role: Role; readonly token: string } {
+    const role = this.#roleOfPassword(password, address)
+    return { role, token: this.#tokens.issue(role) }
+  }
+
+  #roleOfPassword(password: string, address: string): Role {
+    if (this.#wrong.isSpent(address)) {
+      throw new ApiError('too_many_tries', 'too many wrong passwords: wait a minute')
+    }
+    const hash = hashOf(password)
+    const known = this.#passwords.filter((each) => timingSafeEqual(each.hash, hash))
+    const [first] = known
+    if (first) return first.role
+    this.#wrong.add(address)
+    throw new ApiError('wrong_password', 'the password is wrong')
+  }
+}
+
+function hashOf(word: string): Buffer {
+  return createHash('sha256').update(word).digest()
+}
+
+function cookieOf(cookies: string): string {
+  const start = `${sessionCookie}=`
+  const found = cookies.split(/; */).find((cookie) => cookie.startsWith(start))
+  return found?.slice(start.length) ?? ''
+}

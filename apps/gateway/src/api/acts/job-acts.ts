@@ -1,0 +1,169 @@
+import type { JobPlace, JobRef, Scheduler } from '@crossgear/core-scheduler'
+import type { Static } from '@sinclair/typebox'
+import type { Handlers } from '../api.ts'
+import { ApiError } from '../api-error.ts'
+import type { JobNames } from '../reads/job-names.ts'
+import type { FoundJob, JobScan } from '../reads/job-scan.ts'
+import { actBounds, type actResult, type Selection } from '../schemas/acts.ts'
+import { Ending } from './ending.ts'
+import type { JobMove } from './job-move.ts'
+
+export interface JobActParts {
+  readonly scheduler: Scheduler
+  readonly names: JobNames
+  readonly scan: JobScan
+  readonly move: JobMove
+}
+
+/** Jobs that stand in one place of one lane. */
+export interface Group {
+  readonly lane: string
+  readonly place: JobPlace | 'queue'
+  /** Where the piece that they were found in begins, and how long it is; absent where each was named. */
+  readonly piece?: { readonly from: number; readonly count: number }
+  readonly found: readonly FoundJob[]
+}
+
+/** What an act did with a group: jobs that left their place, and how many of each reason were left as they are. */
+export interface Done {
+  readonly done: number
+  /** Jobs that are in their place no more. */
+  readonly left: number
+  readonly skipped: readonly Skip[]
+}
+
+export interface Skip {
+  readonly reason: string
+  readonly jobs: number
+}
+
+/** Changes the jobs of a group; with `isDry` says only what it would do. */
+export type GroupAct = (group: Group, isDry: boolean) => Promise<Done>
+
+/** Acts on jobs: each on some that are named, or on all that a filter takes, in pieces of a bounded size. */
+export function jobActs(
+  parts: JobActParts,
+): Pick<Handlers, 'retryJobs' | 'cancelJobs' | 'deleteJobs' | 'moveJobs'> {
+  const { scheduler, move } = parts
+  const ending = new Ending(scheduler)
+  const retry: GroupAct = async ({ lane, place, found }, isDry) => {
+    if (place !== 'scheduled' && place !== 'dead')
+      return skip(found.length, 'waits or runs already')
+    if (isDry) return { done: found.length, left: 0, skipped: [] }
+    return settled(found.length, await ending.fromSets(lane, place, found, 'queue'))
+  }
+  return {
+    retryJobs: ({ body }) => run(parts, body, retry),
+    cancelJobs: ({ body }) =>
+      run(parts, body, (group, isDry) =>
+        group.place === 'dead'
+          ? Promise.resolve(skip(group.found.length, 'is dead: delete it'))
+          : ending.end(group, isDry),
+      ),
+    deleteJobs: ({ body }) =>
+      run(parts, body, (group, isDry) =>
+        group.place === 'busy'
+          ? Promise.resolve(skip(group.found.length, 'runs: cancel it'))
+          : ending.end(group, isDry),
+      ),
+    moveJobs: ({ body }) =>
+      run(parts, body, (group, isDry) => move.group(group, body.to_queue, isDry)),
+  }
+}
+
+export function skip(jobs: number, reason: string): Done {
+  return { done: 0, left: 0, skipped: jobs > 0 ? [{ reason, jobs }] : [] }
+}
+
+/** Of so many jobs so many were changed; the others had left their place. */
+export function settled(jobs: number, done: number): Done {
+  const gone = jobs - done
+  return { done, left: done, skipped: gone > 0 ? [{ reason: goneMeanwhile, jobs: gone }] : [] }
+}
+
+const goneMeanwhile = 'has gone on meanwhile'
+
+type Result = Static<typeof actResult>
+
+async function run(parts: JobActParts, selection: Selection, act: GroupAct): Promise<Result> {
+  const { jobs, filter, dry_run: isDry = false } = selection
+  if ((jobs === undefined) === (filter === undefined)) {
+    throw new ApiError('invalid_request', 'give either jobs or a filter')
+  }
+  const tally = new Tally()
+  if (jobs) {
+    const groups = await groupsOf(parts, jobs, tally)
+    for (const group of groups) tally.add(group.found.length, await act(group, isDry))
+    return {
+      dry_run: isDry,
+      ...tally.result(),
+      looked_at: jobs.length,
+      total: jobs.length,
+      cursor: null,
+    }
+  }
+  const { limit = actBounds.usual, cursor } = selection
+  const total = cursor === undefined ? await parts.scan.total(filter ?? {}) : null
+  const piece = await parts.scan.piece(filter ?? {}, limit, cursor, async (group) => {
+    const done = await act(group, isDry)
+    tally.add(group.found.length, done)
+    return isDry ? 0 : done.left
+  })
+  return {
+    ...{ dry_run: isDry, ...tally.result() },
+    ...{ looked_at: piece.lookedAt, total, cursor: piece.cursor },
+  }
+}
+
+/** Adds up what was done. */
+class Tally {
+  readonly #skipped = new Map<string, number>()
+  #matched = 0
+  #done = 0
+
+  add(matched: number, { done, skipped }: Done): void {
+    this.#matched += matched
+    this.#done += done
+    for (const { reason, jobs } of skipped) {
+      this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + jobs)
+    }
+  }
+
+  result() {
+    const skipped = [...this.#skipped].map(([reason, jobs]) => ({ reason, jobs }))
+    return { matched: this.#matched, done: this.#done, skipped }
+  }
+}
+
+/** Named jobs by where they stand. Those that are no more are skipped. */
+async function groupsOf(
+  { scheduler, names }: JobActParts,
+  jobs: readonly string[],
+  tally: Tally,
+): Promise<readonly Group[]> {
+  const groups = new Map<string, { lane: string; place: Group['place']; found: FoundJob[] }>()
+  const seen = new Set<string>()
+  for (const name of jobs) {
+    const job = await names.find(name)
+    const standing = job && (await scheduler.inspect.standing(job.lane, job.id))
+    if (
+      !job ||
+      !standing ||
+      job.status === 'success' ||
+      (job.status === 'error' && standing.place !== 'dead')
+    ) {
+      tally.add(0, skip(1, 'is no more'))
+      continue
+    }
+    const ref: JobRef = job
+    if (seen.has(names.of(ref))) continue
+    seen.add(names.of(ref))
+    // A native worker holds it: it stands in no place of ours.
+    const place = job.status === 'busy' ? 'busy' : standing.place
+    const key = `${place} ${job.lane}`
+    const group = groups.get(key) ?? { lane: job.lane, place, found: [] }
+    groups.set(key, group)
+    group.found.push({ job, placed: standing })
+  }
+  return [...groups.values()]
+}

@@ -1,0 +1,121 @@
+import { type Job, type NewJob, reachableDepth, type Scheduler } from '@crossgear/core-scheduler'
+import { ApiError } from '../api-error.ts'
+import type { FoundJob } from '../reads/job-scan.ts'
+import { Ending } from './ending.ts'
+import { type Done, type Group, type Skip, skip } from './job-acts.ts'
+import { handIn } from './new-jobs.ts'
+
+/** A copy is due so late at the earliest until the job itself is out of its queue, milliseconds. */
+const heldForMs = 3_600_000
+/** Payloads that one call moves, bytes: what is over goes with the next. */
+const longestMoved = 4 * 1024 * 1024
+
+/**
+ * Moves jobs to another queue, which is another lane and in a cluster another slot: first a copy that is due later,
+ * then the job goes, then the copy is due. So at no moment is there none; a gateway that dies between leaves two.
+ */
+export class JobMove {
+  readonly #scheduler: Scheduler
+  readonly #ending: Ending
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler
+    this.#ending = new Ending(scheduler)
+  }
+
+  async group(group: Group, toQueue: string, isDry: boolean): Promise<Done> {
+    const { names } = this.#scheduler.registry
+    const { lane, place, found } = group
+    const target = names.lane(names.parse(lane).fn, toQueue)
+    if (target === lane) return skip(found.length, 'is in that queue')
+    if (place === 'busy') return skip(found.length, 'runs')
+    const skipped: Skip[] = []
+    let [done, left] = [0, 0]
+    for (const each of found) {
+      const reason =
+        reasonToStay(each) ?? (isDry ? undefined : await this.#move(group, each, target, left))
+      if (reason !== undefined) skipped.push({ reason, jobs: 1 })
+      else {
+        done += 1
+        left += 1
+      }
+    }
+    return { done, left, skipped }
+  }
+
+  /** Undefined where it is moved, else why it is not. */
+  async #move(
+    group: Group,
+    each: FoundJob,
+    target: string,
+    leftBefore: number,
+  ): Promise<string | undefined> {
+    const { scheduler } = { scheduler: this.#scheduler }
+    const { inputBytes = 0 } = (await scheduler.inspect.standing(group.lane, each.job.id)) ?? {}
+    if (inputBytes > longestMoved) return 'has too long a payload'
+    const job = await scheduler.jobs.read(each.job)
+    if (!job) return 'has gone on meanwhile'
+    if (isOfBatch(job)) return 'belongs to a batch'
+    const dueAtMs = group.place === 'scheduled' ? each.placed.atMs : undefined
+    const heldUntilMs = Math.max(dueAtMs ?? 0, scheduler.storeNowMs() + heldForMs)
+    let copy: Awaited<ReturnType<typeof handIn>>
+    try {
+      copy = await handIn(scheduler, target, { ...copyOf(job), dueAtMs: heldUntilMs })
+    } catch (error) {
+      if (error instanceof ApiError) return `is not taken: ${error.message}`
+      throw error
+    }
+    // One that joined a job of the target has its place there.
+    const piece = group.piece && {
+      from: Math.max(0, group.piece.from - leftBefore),
+      count: group.piece.count,
+    }
+    const { done, skipped } = await this.#ending.end(
+      { ...group, ...(piece && { piece }), found: [each] },
+      false,
+    )
+    if (done === 0) {
+      if (copy.kind === 'created')
+        await scheduler.sets.moveOf(target, 'scheduled', [copy.id], 'nowhere')
+      return skipped[0]?.reason ?? 'has gone on meanwhile'
+    }
+    if (copy.kind === 'joined' || dueAtMs === heldUntilMs) return undefined
+    if (dueAtMs === undefined || group.place === 'dead') {
+      await scheduler.sets.moveOf(target, 'scheduled', [copy.id], 'queue')
+      return undefined
+    }
+    // Due sooner than it was held: once more, with its own time.
+    await handIn(scheduler, target, { ...copyOf(job), dueAtMs })
+    await scheduler.sets.moveOf(target, 'scheduled', [copy.id], 'nowhere')
+    return undefined
+  }
+}
+
+function reasonToStay({ job }: FoundJob): string | undefined {
+  if (job.foreground || job.waiting > 0) return 'has a client that waits'
+  return job.door === 'native'
+    ? 'came from a native client, which knows it by its place'
+    : undefined
+}
+
+/** A batch counts the jobs that it has. */
+function isOfBatch({ envelope }: Job): boolean {
+  return envelope?.includes('"bid"') ?? false
+}
+
+function copyOf(job: Job): NewJob {
+  const { input, level, unique, reducer, jid, envelope, trace, origin } = job
+  const { retries, reserveForSeconds, retentionSeconds } = job
+  return {
+    ...{ input, door: job.door === 'native' ? 'http' : job.door, level, foreground: false },
+    ...(unique && { unique }),
+    ...(reducer && { reducer }),
+    ...(jid !== undefined && { jid }),
+    ...(envelope !== undefined && { envelope }),
+    ...(trace !== undefined && { trace }),
+    ...(origin !== undefined && { origin }),
+    ...(retries !== undefined && { retries }),
+    ...(reserveForSeconds !== undefined && { reserveForSeconds }),
+    ...(retentionSeconds !== undefined && { retentionSeconds }),
+  }
+}

@@ -1,0 +1,98 @@
+import type { Scheduler } from '@crossgear/core-scheduler'
+import type { Cron } from '../../ops/cron/cron.ts'
+import { CronEntryError } from '../../ops/cron/cron-entry.ts'
+import type { Handlers } from '../api.ts'
+import { ApiError } from '../api-error.ts'
+
+interface Parts {
+  readonly scheduler: Scheduler
+  readonly cron: Cron
+}
+
+/** Stands for every Faktory worker, as the page `/busy` has it. */
+const allWorkers = 'all'
+
+/** Acts on functions, queues, workers and cron entries as wholes. */
+export function laneActs({
+  scheduler,
+  cron,
+}: Parts): Pick<
+  Handlers,
+  | 'pauseQueues'
+  | 'resumeQueues'
+  | 'openFunctions'
+  | 'closeFunctions'
+  | 'setLimits'
+  | 'dropFunctions'
+  | 'orderWorkers'
+  | 'addCron'
+  | 'removeCron'
+> {
+  const { registry, admin, queues } = scheduler
+
+  /** All lanes of a function, or the one lane of it that is named. */
+  const lanesOf = (name: string): readonly string[] => {
+    const lane = registry.names.canonical(name)
+    const lanes = new Set([...registry.ofFunction(name), lane])
+    const known = [...lanes].filter((each) => registry.numberOf(each) !== undefined)
+    if (known.length === 0) throw new ApiError('unknown_function', `no function ${name} is known`)
+    return known
+  }
+  const eachLane = async (
+    functions: readonly string[],
+    act: (lane: string) => Promise<unknown>,
+  ): Promise<{ functions: string[] }> => {
+    const lanes = functions.flatMap((name) => lanesOf(name))
+    for (const lane of lanes) await act(lane)
+    return { functions: lanes }
+  }
+
+  return {
+    async pauseQueues({ body }) {
+      await queues.pause(body.queues)
+      return { queues: body.queues }
+    },
+
+    async resumeQueues({ body }) {
+      await queues.resume(body.queues)
+      return { queues: body.queues }
+    },
+
+    openFunctions: ({ body }) => eachLane(body.functions, (lane) => scheduler.openLane(lane)),
+
+    closeFunctions: ({ body }) => eachLane(body.functions, (lane) => scheduler.closeLane(lane)),
+
+    setLimits({ body }) {
+      const { function: fn, ...limits } = body
+      return eachLane([fn], (lane) => admin.setLimits(lane, limits))
+    },
+
+    dropFunctions: ({ body }) =>
+      eachLane(body.functions, async (lane) => {
+        if ((await admin.dropLane(lane)) === 'busy') {
+          throw new ApiError('in_use', `${lane} has workers or running jobs`)
+        }
+      }),
+
+    async orderWorkers({ body }) {
+      const { wid, signal } = body
+      await queues.order(wid === allWorkers ? '*' : wid, signal)
+      return { wid, signal }
+    },
+
+    async addCron({ body }) {
+      try {
+        const { name } = await cron.add(body)
+        return { name }
+      } catch (error) {
+        if (!(error instanceof CronEntryError)) throw error
+        throw new ApiError('invalid_request', error.message, { cause: error })
+      }
+    },
+
+    async removeCron({ params }) {
+      if (await cron.remove(params.name)) return { name: params.name }
+      throw new ApiError('not_found', 'no entry of that name was added')
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import type { JobRef, NewJob, Scheduler, Submitted } from '@crossgear/core-scheduler'
+import type { Static } from '@sinclair/typebox'
+import { ApiError } from '../api-error.ts'
+import type { Handlers } from '../api.ts'
+import type { JobNames } from '../reads/job-names.ts'
+import type { PayloadGiven, submittedJob } from '../schemas/acts.ts'
+
+/** Why the store did not take a job. */
+const refusals: Readonly<Record<Exclude<Submitted['kind'], 'created' | 'joined'>, string>> = {
+  full: 'the function has as many jobs as its limit allows',
+  locked: 'another job holds its lock',
+  unbatched: 'its batch is not known',
+  ticked: 'its tick has its job',
+}
+
+/** Hands a background job in; settles when the store has it. Throws an ApiError where it is not taken. */
+export async function handIn(
+  scheduler: Scheduler,
+  lane: string,
+  job: NewJob,
+): Promise<JobRef & { readonly kind: 'created' | 'joined' }> {
+  const result = await new Promise<Submitted>((resolve, reject) => {
+    scheduler.submit(lane, { job, gone: false, submitted: resolve, refused: reject })
+  })
+  if ('id' in result) return { lane, id: result.id, kind: result.kind }
+  throw new ApiError('not_accepted', refusals[result.kind])
+}
+
+interface Parts {
+  readonly scheduler: Scheduler
+  readonly names: JobNames
+}
+
+/** Jobs that an operator hands in: new ones, and others once more. */
+export function newJobs({ scheduler, names }: Parts): Pick<Handlers, 'submitJob' | 'resubmitJob'> {
+  const { registry } = scheduler
+  const view = ({
+    kind,
+    ...ref
+  }: Awaited<ReturnType<typeof handIn>>): Static<typeof submittedJob> => {
+    return { job: names.of(ref), handle: names.handleOf(ref), result: kind }
+  }
+  const dueAfter = (seconds: number | undefined) =>
+    seconds ? { dueAtMs: scheduler.storeNowMs() + seconds * 1000 } : {}
+
+  return {
+    async submitJob({ body }) {
+      const { function: fn, queue, level, payload, unique, retries, delay_seconds } = body
+      const lane =
+        queue === undefined ? registry.names.canonical(fn) : registry.names.lane(fn, queue)
+      const job: NewJob = {
+        ...{ input: bytesOf(payload), door: 'http', level: levelOf(level), foreground: false },
+        ...(unique !== undefined && { unique: Buffer.from(unique) }),
+        ...(retries !== undefined && { retries }),
+        ...dueAfter(delay_seconds),
+      }
+      return view(await handIn(scheduler, lane, job))
+    },
+
+    async resubmitJob({ params, body }) {
+      const found = await names.demand(params.job)
+      const old = await scheduler.jobs.read(found)
+      if (!old) throw new ApiError('unknown_job', 'there is no such job, or no more')
+      const { fn, queue } = registry.names.parse(old.lane)
+      const lane = registry.names.lane(fn, body.queue ?? queue)
+      const job: NewJob = {
+        input: body.payload === undefined ? old.input : bytesOf(body.payload),
+        ...{ door: 'http', level: levelOf(body.level ?? old.level), foreground: false },
+        ...(old.retries !== undefined && { retries: old.retries }),
+        ...(old.reserveForSeconds !== undefined && { reserveForSeconds: old.reserveForSeconds }),
+        ...(old.retentionSeconds !== undefined && { retentionSeconds: old.retentionSeconds }),
+        ...dueAfter(body.delay_seconds),
+        origin: names.of(old),
+      }
+      return view(await handIn(scheduler, lane, job))
+    },
+  }
+}
+
+function bytesOf(payload: PayloadGiven | undefined): Buffer {
+  if (payload === undefined) return Buffer.alloc(0)
+  if ('text' in payload) return Buffer.from(payload.text)
+  if ('base64' in payload) return Buffer.from(payload.base64, 'base64')
+  return Buffer.from(JSON.stringify(payload.json))
+}
+
+function levelOf(level: number | undefined): NewJob['level'] {
+  return (level ?? 5) as NewJob['level']
+}

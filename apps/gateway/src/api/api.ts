@@ -1,0 +1,53 @@
+import { StoreError } from '@crossgear/core-scheduler'
+import type { Static } from '@sinclair/typebox'
+import { oneLine } from '../errors.ts'
+import type { Logger } from '../ops/log/logger.ts'
+import { type ApiAnswer, ApiError, refusalAnswer } from './api-error.ts'
+import type { Endpoint, Input } from './endpoint.ts'
+import { endpoints, type Endpoints, type OperationName } from './endpoints.ts'
+
+/** What answers each operation. */
+export type Handlers = {
+  readonly [Name in OperationName]: (
+    input: Input<Endpoints[Name]>,
+  ) => Promise<Static<Endpoints[Name]['answer']>>
+}
+
+/** What a request says, its forms checked. Plain, so that another process can answer it. */
+export interface ApiInput {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+}
+
+/** Answers operations of the API. */
+export interface ApiBackend {
+  call(name: OperationName, input: ApiInput): Promise<ApiAnswer>
+}
+
+/** Answers them in this process. */
+export class Api implements ApiBackend {
+  readonly #handlers: Handlers
+  readonly #log: Logger
+
+  constructor(handlers: Handlers, log: Logger) {
+    this.#handlers = handlers
+    this.#log = log
+  }
+
+  /** Never rejects: what goes wrong is an answer, too. */
+  async call(name: OperationName, input: ApiInput): Promise<ApiAnswer> {
+    const handler = this.#handlers[name] as (input: ApiInput) => Promise<unknown>
+    const { status = 200 }: Endpoint = endpoints[name]
+    try {
+      return { status, body: await handler(input) }
+    } catch (error) {
+      if (error instanceof ApiError) return refusalAnswer(error.code, error.message)
+      if (error instanceof StoreError) {
+        return refusalAnswer('store_unavailable', `the store: ${oneLine(error)}`)
+      }
+      this.#log.error({ err: error, operation: name }, 'A call of the API failed.')
+      return refusalAnswer('internal_error', 'the gateway met an error: see its log')
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { Clock, Scheduler } from '@crossgear/core-scheduler'
+import type { RedisStore } from '@crossgear/redis-store'
+import type { Config } from '../config/load-config.ts'
+import { FaktoryDoor } from '../faktory/faktory-door.ts'
+import { GearmanDoor } from '../gearman/gearman-door.ts'
+import { Handles } from '../gearman/handles.ts'
+import type { Door } from '../net/door.ts'
+import type { Cron } from '../ops/cron/cron.ts'
+import type { Logger } from '../ops/log/logger.ts'
+import { Cached } from '../ops/metrics/cached.ts'
+import { takeSnapshot } from '../ops/metrics/store-snapshot.ts'
+import { Api } from './api.ts'
+import { fleetReads } from './reads/fleet-reads.ts'
+import { JobNames } from './reads/job-names.ts'
+import { jobReads } from './reads/job-reads.ts'
+import { JobScan } from './reads/job-scan.ts'
+import { laneReads } from './reads/lane-reads.ts'
+
+/** How long figures of the whole store are shown as they were taken, ms: they cost the same however many ask. */
+const snapshotKeptMs = 1000
+
+interface Parts {
+  readonly config: Config
+  readonly scheduler: Scheduler
+  readonly doors: readonly Door[]
+  readonly cron: Cron
+  readonly clock: Clock
+  readonly node: string
+  readonly version: string
+  readonly imports: Pick<RedisStore['imports'], 'progress'>
+  readonly log: Logger
+}
+
+/** Builds what answers the API in this process. */
+export function composeApi(parts: Parts): Api {
+  const { config, scheduler, doors, clock, log } = parts
+  const names = new JobNames(scheduler, new Handles(config.handlePrefix, scheduler.registry))
+  const scan = new JobScan(scheduler)
+  const snapshot = new Cached(
+    snapshotKeptMs,
+    () => clock.nowMs(),
+    () => takeSnapshot(scheduler),
+  )
+  const gearman = doors.find((door) => door instanceof GearmanDoor)
+  const faktory = doors.find((door) => door instanceof FaktoryDoor)
+  return new Api(
+    {
+      ...jobReads({ scheduler, names, scan }),
+      ...laneReads({ ...parts, snapshot, throttles: config.throttles }),
+      ...fleetReads({ ...parts, gearman, faktory }),
+    },
+    log,
+  )
+}

@@ -1,0 +1,144 @@
+import {
+  holderOf,
+  type JobState,
+  type Scheduler,
+  searchedBytes,
+  type Standing,
+} from '@crossgear/core-scheduler'
+import type { Static } from '@sinclair/typebox'
+import type { Handlers } from '../api.ts'
+import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
+import { pageSizes } from '../schemas/common.ts'
+import type { JobNames } from './job-names.ts'
+import { JobScan, type FoundJob } from './job-scan.ts'
+import { summaryOf, stateOf } from './job-view.ts'
+import { shownPayloadBytes, viewOf } from './payload-view.ts'
+
+interface Parts {
+  readonly scheduler: Scheduler
+  readonly names: JobNames
+  readonly scan: JobScan
+}
+
+/** Lists of jobs, and single jobs. */
+export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
+  const { scheduler, names, scan } = parts
+  const shown = ({ job, placed }: FoundJob) =>
+    summaryOf(job, placed, names, (lane) => scheduler.registry.names.parse(lane))
+
+  return {
+    async listJobs({ query }) {
+      const { limit = pageSizes.usual, cursor, ...filter } = query
+      const named = await namedJobs(parts, filter)
+      if (named) {
+        const jobs = named.slice(0, limit).map((found) => shown(found))
+        return { jobs, looked_at: named.length, unsearched: 0, cursor: null }
+      }
+      const piece = await scan.piece(filter, limit, cursor)
+      return {
+        jobs: piece.found.map((found) => shown(found)),
+        looked_at: piece.lookedAt,
+        unsearched: piece.unsearched,
+        cursor: piece.cursor,
+      } satisfies Static<typeof jobPage>
+    },
+
+    async getJob({ params, query }) {
+      const { payload = 'auto', max_payload_bytes: mostBytes = 65_536 } = query
+      const job = await names.demand(params.job)
+      const standing = await standingOf(job, scheduler)
+      const isShown = payload !== 'none' && standing.inputBytes <= shownPayloadBytes
+      const [withEnvelope, whole] = await Promise.all([
+        scheduler.jobs.look(job, ['envelope']),
+        isShown ? scheduler.jobs.read(job) : undefined,
+      ])
+      const hasEnded = ['succeeded', 'failed'].includes(stateOf(job, standing))
+      return {
+        ...shown({ job, placed: standing }),
+        reserve_for_seconds: job.reserveForSeconds ?? null,
+        retention_seconds: job.retentionSeconds ?? null,
+        trace: job.trace ?? null,
+        held_by: holderView(job),
+        envelope: jsonOrNull(withEnvelope?.envelope),
+        payload: viewOf(whole?.input, standing.inputBytes, payload, mostBytes),
+        output: hasEnded ? viewOf(whole?.output, standing.outputBytes, payload, mostBytes) : null,
+      } satisfies Static<typeof jobDetail>
+    },
+  }
+}
+
+/** Jobs that a filter names one by one, which need no scan; undefined where it names none so. */
+export async function namedJobs(
+  { scheduler, names }: Parts,
+  filter: JobFilter,
+): Promise<readonly FoundJob[] | undefined> {
+  const { jid, handle, unique } = filter
+  const jobs: (JobState | undefined)[] = []
+  if (handle !== undefined) jobs.push(await names.byHandle(handle))
+  else if (jid !== undefined) jobs.push(await names.byJid(jid))
+  else if (unique !== undefined) {
+    for (const ref of await scheduler.jobs.findUnique(Buffer.from(unique))) {
+      jobs.push(await scheduler.jobs.look(ref))
+    }
+  } else return undefined
+  const found: FoundJob[] = []
+  for (const job of jobs) {
+    if (!job) continue
+    const placed = await standingOf(job, scheduler)
+    if (!isOf(job, filter, scheduler, stateOf(job, placed))) continue
+    if (await holdsText(job, filter.text, scheduler)) found.push({ job, placed })
+  }
+  return found
+}
+
+function isOf(job: JobState, filter: JobFilter, scheduler: Scheduler, state: string): boolean {
+  const { fn, queue } = scheduler.registry.names.parse(job.lane)
+  const ageSeconds = (scheduler.storeNowMs() - (job.enqueuedAtMs ?? Number.NaN)) / 1000
+  const { older_than_seconds: older, newer_than_seconds: newer } = filter
+  return (
+    (filter.function ?? fn) === fn &&
+    (filter.queue ?? queue) === queue &&
+    (filter.door ?? job.door) === job.door &&
+    (filter.state ?? state) === state &&
+    (filter.jid ?? job.jid) === job.jid &&
+    (filter.unique === undefined || job.unique?.toString() === filter.unique) &&
+    (older === undefined || ageSeconds >= older) &&
+    (newer === undefined || ageSeconds <= newer)
+  )
+}
+
+async function holdsText(
+  job: JobState,
+  text: string | undefined,
+  scheduler: Scheduler,
+): Promise<boolean> {
+  if (text === undefined || job.failure?.includes(text)) return true
+  const { inputBytes } = await standingOf(job, scheduler)
+  if (inputBytes > searchedBytes) return false
+  const whole = await scheduler.jobs.read(job)
+  return whole?.input.includes(text) ?? false
+}
+
+/** Where a job stands that may leave meanwhile. */
+async function standingOf(job: JobState, scheduler: Scheduler): Promise<Standing> {
+  const standing = await scheduler.inspect.standing(job.lane, job.id)
+  return standing ?? { place: 'queue', inputBytes: 0, outputBytes: 0 }
+}
+
+/** A token is a letter, the node that gave it, a hyphen and a number. */
+const tokenForm = /^[a-z](.+)-[^-]+$/
+
+function holderView(job: JobState): Static<typeof jobDetail>['held_by'] {
+  if (job.status !== 'busy') return null
+  if (job.token === undefined) return { kind: 'native', node: null }
+  const kind = holderOf(job.token) === 'named' ? 'worker' : 'consumer'
+  return { kind, node: tokenForm.exec(job.token)?.[1] ?? null }
+}
+
+function jsonOrNull(text: string | undefined): unknown {
+  try {
+    return text === undefined ? null : (JSON.parse(text) as unknown)
+  } catch {
+    return text
+  }
+}

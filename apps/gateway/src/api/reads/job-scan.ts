@@ -1,0 +1,265 @@
+import type { JobPlace, JobState, LaneCounts, Scheduler } from '@crossgear/core-scheduler'
+import { cursorOf, numbersOf } from '../cursors.ts'
+import { jobStates, type ListedState } from '../schemas/common.ts'
+import type { JobFilter } from '../schemas/jobs.ts'
+import { type Placed, stateOf } from './job-view.ts'
+
+/** Bounds of one call: jobs that are looked at, lanes whose figures are, and jobs of one step. */
+export const scanBounds = {
+  jobs: 2_000,
+  lanes: 4_096,
+  lanesPerStep: 512,
+  jobsPerStep: 250,
+} as const
+
+/** Where the jobs of each state stand. */
+const placesOf: Readonly<Record<ListedState, readonly JobPlace[]>> = {
+  waiting: ['high', 'normal', 'low'],
+  running: ['busy'],
+  scheduled: ['scheduled'],
+  retry: ['scheduled'],
+  dead: ['dead'],
+}
+const allPlaces: readonly JobPlace[] = ['high', 'normal', 'low', 'busy', 'scheduled', 'dead']
+
+const countIn: Readonly<Record<JobPlace, (counts: LaneCounts) => number>> = {
+  high: ({ high }) => high,
+  normal: ({ normal }) => normal,
+  low: ({ low }) => low,
+  busy: ({ running }) => running,
+  scheduled: ({ scheduled }) => scheduled,
+  dead: ({ dead }) => dead,
+}
+
+export interface FoundJob {
+  readonly job: JobState
+  readonly placed: Placed
+}
+
+export interface ScanPiece {
+  readonly found: readonly FoundJob[]
+  readonly lookedAt: number
+  readonly unsearched: number
+  readonly cursor: string | null
+}
+
+/** Jobs that a piece of one place of a lane has. */
+export interface FoundGroup {
+  readonly lane: string
+  readonly place: JobPlace
+  readonly piece: { readonly from: number; readonly count: number }
+  readonly found: readonly FoundJob[]
+}
+
+/** What is done with them; returns how many have left their place. */
+export type OnFound = (group: FoundGroup) => Promise<number>
+
+interface Budget {
+  jobs: number
+  lanes: number
+  found: number
+}
+
+/** Where a scan is: the number of a lane, one of its places, and the jobs of it that were passed. */
+interface Position {
+  lane: number
+  place: number
+  from: number
+}
+
+/** Goes through jobs in pieces of a bounded size, whatever the number of jobs and lanes. */
+export class JobScan {
+  readonly #scheduler: Scheduler
+  /** All lanes by their numbers, sorted when they have changed. */
+  #lanes: { readonly version: number; readonly names: readonly string[] } | undefined
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler
+  }
+
+  /**
+   * Goes on from a cursor until the budget is spent or so many jobs are found. Jobs that move meanwhile may be met
+   * twice or not at all.
+   */
+  async piece(
+    filter: JobFilter,
+    most: number,
+    cursor?: string,
+    onFound?: OnFound,
+  ): Promise<ScanPiece> {
+    const [lane = 0, place = 0, from = 0] = cursor === undefined ? [] : numbersOf(cursor, 3)
+    const position: Position = { lane, place, from }
+    const budget: Budget = { jobs: scanBounds.jobs, lanes: scanBounds.lanes, found: most }
+    const scan = new LaneScan({ scheduler: this.#scheduler, filter, position, budget, onFound })
+    const { registry } = this.#scheduler
+    const lanes = this.#lanesOf(filter).filter(
+      (name) => (registry.numberOf(name) ?? 0) >= position.lane,
+    )
+    for (let at = 0; at < lanes.length; at += scanBounds.lanesPerStep) {
+      const some = lanes.slice(at, at + scanBounds.lanesPerStep)
+      if (budget.lanes < some.length) {
+        scan.stopAt(registry.numberOf(some[0] ?? '') ?? 0)
+        break
+      }
+      budget.lanes -= some.length
+      for (const counts of await this.#scheduler.jobs.counts(some)) {
+        if (!(await scan.lane(counts))) break
+      }
+      if (scan.isStopped) break
+    }
+    return scan.result()
+  }
+
+  /** Jobs of the lanes that the filter names, where their number alone says which it takes. */
+  async total(filter: JobFilter): Promise<number | null> {
+    const { function: _fn, queue: _queue, state, ...others } = filter
+    if (Object.keys(others).length > 0) return null
+    const lanes = this.#lanesOf(filter)
+    if (lanes.length > scanBounds.lanes) return null
+    const all = await this.#scheduler.jobs.counts(lanes)
+    return all.reduce((sum, counts) => sum + standingIn(counts, state), 0)
+  }
+
+  #lanesOf(filter: JobFilter): readonly string[] {
+    const { registry } = this.#scheduler
+    const { function: fn, queue } = filter
+    const byNumber = (one: string, other: string): number =>
+      (registry.numberOf(one) ?? 0) - (registry.numberOf(other) ?? 0)
+    if (fn !== undefined) {
+      const lanes = registry.ofFunction(fn)
+      const wanted = lanes.filter((lane) => !queue || registry.names.parse(lane).queue === queue)
+      return [...wanted].sort(byNumber)
+    }
+    if (queue !== undefined) return [...registry.ofQueue(queue)].sort(byNumber)
+    if (this.#lanes?.version !== registry.version) {
+      const names = [...registry.all()].sort(byNumber)
+      this.#lanes = { version: registry.version, names }
+    }
+    return this.#lanes.names
+  }
+}
+
+function standingIn(counts: LaneCounts, state: ListedState | undefined): number {
+  const { high, normal, low, running, scheduled, retrying, dead } = counts
+  const byState: Readonly<Record<ListedState, number>> = {
+    waiting: high + normal + low,
+    running,
+    scheduled: scheduled - retrying,
+    retry: retrying,
+    dead,
+  }
+  return state === undefined
+    ? jobStates.reduce((sum, each) => sum + byState[each], 0)
+    : byState[state]
+}
+
+interface LaneScanParts {
+  readonly scheduler: Scheduler
+  readonly filter: JobFilter
+  readonly position: Position
+  readonly budget: Budget
+  readonly onFound: OnFound | undefined
+}
+
+/** One piece of a scan, lane by lane. */
+class LaneScan {
+  readonly #parts: LaneScanParts
+  readonly #text: Buffer | undefined
+  readonly #places: readonly JobPlace[]
+  readonly #found: FoundJob[] = []
+  #lookedAt = 0
+  #unsearched = 0
+  isStopped = false
+
+  constructor(parts: LaneScanParts) {
+    const { text, state } = parts.filter
+    this.#parts = parts
+    this.#text = text === undefined ? undefined : Buffer.from(text)
+    this.#places = state === undefined ? allPlaces : placesOf[state]
+  }
+
+  /** Goes through a lane; false where the budget ended in it. */
+  async lane(counts: LaneCounts): Promise<boolean> {
+    const { position, scheduler } = this.#parts
+    const number = scheduler.registry.numberOf(counts.lane) ?? 0
+    if (position.lane !== number) Object.assign(position, { lane: number, place: 0, from: 0 })
+    for (; position.place < this.#places.length; position.place += 1, position.from = 0) {
+      const place = this.#places[position.place] ?? 'normal'
+      if (countIn[place](counts) === 0) continue
+      if (!(await this.#inPlace(counts.lane, place))) {
+        this.isStopped = true
+        return false
+      }
+    }
+    return true
+  }
+
+  /** There was no budget for the lane with this number. */
+  stopAt(lane: number): void {
+    Object.assign(this.#parts.position, { lane, place: 0, from: 0 })
+    this.isStopped = true
+  }
+
+  result(): ScanPiece {
+    const { lane, place, from } = this.#parts.position
+    const cursor = this.isStopped ? cursorOf([lane, place, from]) : null
+    const [found, lookedAt, unsearched] = [this.#found, this.#lookedAt, this.#unsearched]
+    return { found, lookedAt, unsearched, cursor }
+  }
+
+  async #inPlace(lane: string, place: JobPlace): Promise<boolean> {
+    const { position, budget, scheduler, onFound } = this.#parts
+    for (;;) {
+      if (budget.jobs <= 0 || budget.found <= 0) return false
+      const count = Math.min(scanBounds.jobsPerStep, budget.jobs)
+      const request = { lane, place, from: position.from, count }
+      const page = await scheduler.inspect.page({
+        ...request,
+        ...(this.#text && { text: this.#text }),
+      })
+      const states = await scheduler.jobs.lookAll(
+        lane,
+        page.jobs.map(({ id }) => id),
+      )
+      const found: FoundJob[] = []
+      let passed = page.seen
+      for (const [at, { offset, atMs }] of page.jobs.entries()) {
+        const job = states[at]
+        const placed = { place, ...(atMs !== undefined && { atMs }) }
+        if (!job || !this.#matches(job, placed)) continue
+        found.push({ job, placed })
+        if (found.length < budget.found) continue
+        passed = offset + 1
+        break
+      }
+      this.#lookedAt += passed
+      this.#unsearched += page.unsearched
+      budget.jobs -= Math.max(1, passed)
+      budget.found -= found.length
+      const piece = { from: position.from, count: passed }
+      const group = { lane, place, piece, found }
+      const left = onFound && found.length > 0 ? await onFound(group) : 0
+      position.from += passed - left
+      this.#found.push(...found)
+      if (passed === page.seen && !page.more) return true
+      if (page.seen === 0) return true
+    }
+  }
+
+  #matches(job: JobState, placed: Placed): boolean {
+    const { door, state, unique, older_than_seconds, newer_than_seconds } = this.#parts.filter
+    if (door !== undefined && job.door !== door) return false
+    if (state !== undefined && placed.place === 'scheduled' && stateOf(job, placed) !== state) {
+      return false
+    }
+    if (unique !== undefined && job.unique?.toString() !== unique) return false
+    if (older_than_seconds === undefined && newer_than_seconds === undefined) return true
+    // When a job that no gateway took in was queued is not known.
+    if (job.enqueuedAtMs === undefined) return false
+    const ageSeconds = (this.#parts.scheduler.storeNowMs() - job.enqueuedAtMs) / 1000
+    return (
+      ageSeconds >= (older_than_seconds ?? -Infinity) &&
+      ageSeconds <= (newer_than_seconds ?? Infinity)
+    )
+  }
+}

@@ -1,0 +1,101 @@
+import type { JobPlace, JobState, Standing } from '@crossgear/core-scheduler'
+import type { Static } from '@sinclair/typebox'
+import { isoTime } from '../schemas/common.ts'
+import type { jobSummary } from '../schemas/jobs.ts'
+import type { JobNames } from './job-names.ts'
+
+export type JobSummaryView = Static<typeof jobSummary>
+
+/** Where a job stands, with the time that the place goes by. */
+export interface Placed {
+  readonly place: JobPlace | Standing['place']
+  readonly atMs?: number
+}
+
+/** A job's state as the API says it. */
+export function stateOf(job: JobState, { place }: Placed): JobSummaryView['state'] {
+  if (place === 'dead') return 'dead'
+  if (place === 'scheduled') return job.failure === undefined ? 'scheduled' : 'retry'
+  if (place === 'busy' || job.status === 'busy') return 'running'
+  if (job.status === 'success') return 'succeeded'
+  return job.status === 'error' ? 'failed' : 'waiting'
+}
+
+/** A job as lists show it. */
+export function summaryOf(
+  job: JobState,
+  placed: Placed,
+  names: JobNames,
+  laneOf: (lane: string) => { readonly fn: string; readonly queue: string },
+): JobSummaryView {
+  const { fn, queue } = laneOf(job.lane)
+  const { place, atMs } = placed
+  const timeAt = (where: Placed['place']): string | null => (place === where ? isoTime(atMs) : null)
+  return {
+    ...{ id: names.of(job), handle: names.handleOf(job), jid: job.jid ?? null },
+    ...{ function: fn, queue, state: stateOf(job, placed), door: job.door, level: job.level },
+    unique: uniqueText(job.unique),
+    enqueued_at: isoTime(job.enqueuedAtMs),
+    due_at: timeAt('scheduled'),
+    reserved_until: timeAt('busy'),
+    forgotten_at: timeAt('dead'),
+    lost_workers: job.losses,
+    retries: job.retries ?? null,
+    foreground: job.foreground,
+    waiting_clients: job.waiting,
+    progress: progressOf(job),
+    error: errorOf(job.failure),
+  }
+}
+
+/** A key that begins with NUL stands for the payload: Gearman's `-`. */
+function uniqueText(unique: Buffer | undefined): string | null {
+  if (!unique) return null
+  return unique[0] === 0 ? '-' : unique.toString()
+}
+
+function progressOf(job: JobState): JobSummaryView['progress'] {
+  const { dividend, divisor, note, notedAtMs } = job
+  if (!dividend && !divisor && note === undefined) return null
+  const [done, total] = [numberOf(dividend), numberOf(divisor)]
+  const percent = done !== null && total !== null && total > 0 ? (100 * done) / total : null
+  return { done, total, percent, note: note ?? null, noted_at: isoTime(notedAtMs) }
+}
+
+function numberOf(bytes: Buffer | undefined): number | null {
+  const text = bytes?.toString('latin1') ?? ''
+  const number = text.trim() === '' ? Number.NaN : Number(text)
+  return Number.isFinite(number) ? number : null
+}
+
+/** Lines of a backtrace that are shown. */
+const mostLines = 100
+
+/** Faktory's `failure`, of which only what has the right type is shown. */
+function errorOf(failure: string | undefined): JobSummaryView['error'] {
+  if (failure === undefined) return null
+  const record = recordOf(failure)
+  const text = (name: string): string | null => {
+    const value = record[name]
+    return typeof value === 'string' ? value : null
+  }
+  const { retry_count: tries, backtrace } = record
+  return {
+    type: text('errtype'),
+    message: text('message'),
+    failed_at: text('failed_at'),
+    next_at: text('next_at'),
+    retry_count: typeof tries === 'number' && Number.isInteger(tries) ? tries : null,
+    backtrace: Array.isArray(backtrace) ? backtrace.slice(0, mostLines).map(String) : [],
+  }
+}
+
+function recordOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  } catch {
+    // Another program wrote it: shown as it is.
+  }
+  return { message: text }
+}

@@ -1,0 +1,157 @@
+import type { LaneCounts, Scheduler } from '@crossgear/core-scheduler'
+import type { Static } from '@sinclair/typebox'
+import type { Cached } from '../../ops/metrics/cached.ts'
+import { type LaneFigures, queuedIn, type StoreSnapshot } from '../../ops/metrics/store-snapshot.ts'
+import type { Config } from '../../config/load-config.ts'
+import type { Handlers } from '../api.ts'
+import { ApiError } from '../api-error.ts'
+import { pageOf } from '../cursors.ts'
+import type { functionEntry, overview, queueEntry } from '../schemas/lanes.ts'
+
+type FunctionView = Static<typeof functionEntry>
+type QueueView = Static<typeof queueEntry>
+
+interface Parts {
+  readonly scheduler: Scheduler
+  /** Figures of all lanes, a second old at most. */
+  readonly snapshot: Cached<StoreSnapshot>
+  readonly throttles: Config['throttles']
+  readonly node: string
+  readonly version: string
+}
+
+/** Functions that the overview names. */
+const busiestShown = 10
+
+/** Reads about functions and queues as wholes, from figures that all who ask share. */
+export function laneReads({
+  scheduler,
+  snapshot,
+  throttles,
+  node,
+  version,
+}: Parts): Pick<
+  Handlers,
+  'getOverview' | 'listFunctions' | 'listQueues' | 'getScale' | 'listThrottles'
+> {
+  const shown = (lane: LaneFigures): FunctionView => functionView(lane, scheduler.queues.paused)
+
+  return {
+    async getOverview() {
+      const { lanes, nodes } = await snapshot.get()
+      const load = ({ counts }: LaneFigures): number => queuedIn(counts) + counts.running
+      const busiest = lanes.filter((lane) => load(lane) > 0).sort((a, b) => load(b) - load(a))
+      return {
+        ...{ at: new Date(scheduler.storeNowMs()).toISOString(), node, version },
+        functions: new Set(lanes.map(({ fn }) => fn)).size,
+        queues: new Set(lanes.map(({ queue }) => queue)).size,
+        nodes: Math.max(1, nodes.size),
+        ...standingOf(lanes),
+        ...totalsOf(lanes.map(({ counts }) => counts)),
+        busiest: busiest.slice(0, busiestShown).map((lane) => shown(lane)),
+        paused_queues: [...scheduler.queues.paused].sort(),
+      } satisfies Static<typeof overview>
+    },
+
+    async listFunctions({ query }) {
+      const { contains = '' } = query
+      const { lanes } = await snapshot.get()
+      const wanted = lanes.filter(({ fn }) => fn.includes(contains)).sort(byName)
+      const { page, ...rest } = pageOf(wanted, query)
+      return { functions: page.map((lane) => shown(lane)), ...rest }
+    },
+
+    async listQueues({ query }) {
+      const { contains = '' } = query
+      const { lanes } = await snapshot.get()
+      const byQueue = new Map<string, LaneFigures[]>()
+      for (const lane of lanes) {
+        if (!lane.queue.includes(contains)) continue
+        const others = byQueue.get(lane.queue)
+        if (others) others.push(lane)
+        else byQueue.set(lane.queue, [lane])
+      }
+      const names = [...byQueue.keys()].sort()
+      const { page, ...rest } = pageOf(names, query)
+      const queues = page.map((queue): QueueView => {
+        const own = byQueue.get(queue) ?? []
+        const isPaused = scheduler.queues.paused.has(queue)
+        return { queue, functions: own.length, ...standingOf(own), is_paused: isPaused }
+      })
+      return { queues, ...rest }
+    },
+
+    async getScale({ query }) {
+      const { function: fn, queue } = query
+      const { lanes } = await snapshot.get()
+      const own = lanes.filter((lane) => lane.fn === fn && (queue ?? lane.queue) === lane.queue)
+      if (own.length === 0) {
+        throw new ApiError('unknown_function', 'no such function has had a job or a worker')
+      }
+      const { waiting, running, scheduled, retry, oldest_waiting_seconds } = standingOf(own)
+      return {
+        ...{ function: fn, waiting, running, scheduled: scheduled + retry },
+        oldest_seconds: oldest_waiting_seconds,
+        workers: own.reduce((sum, { counts }) => sum + counts.workers, 0),
+      }
+    },
+
+    listThrottles() {
+      return Promise.resolve({
+        throttles: [...throttles].map(([queue, throttle]) => {
+          const { concurrency, perWorker, timeoutMs, rate } = throttle
+          return {
+            ...{ queue, concurrency: concurrency ?? null, per_worker: perWorker ?? null },
+            timeout_seconds: timeoutMs === undefined ? null : timeoutMs / 1000,
+            rate_jobs: rate?.jobs ?? null,
+            rate_seconds: rate ? rate.perMs / 1000 : null,
+          }
+        }),
+      })
+    },
+  }
+}
+
+function byName(one: LaneFigures, other: LaneFigures): number {
+  return one.fn < other.fn ? -1 : one.fn > other.fn ? 1 : one.queue < other.queue ? -1 : 1
+}
+
+function functionView(lane: LaneFigures, paused: ReadonlySet<string>): FunctionView {
+  const { fn, queue, counts } = lane
+  return {
+    ...{ function: fn, queue, lane: counts.lane },
+    ...standingOf([lane]),
+    workers: counts.workers,
+    ...totalsOf([counts]),
+    is_paused: paused.has(queue),
+  }
+}
+
+function standingOf(lanes: readonly LaneFigures[]) {
+  const sum = (of: (counts: LaneCounts) => number): number =>
+    lanes.reduce((total, { counts }) => total + of(counts), 0)
+  return {
+    waiting: sum(queuedIn),
+    running: sum(({ running }) => running),
+    // A job that failed may leave while they are counted.
+    scheduled: Math.max(
+      0,
+      sum(({ scheduled, retrying }) => scheduled - retrying),
+    ),
+    retry: sum(({ retrying }) => retrying),
+    dead: sum(({ dead }) => dead),
+    oldest_waiting_seconds: lanes.reduce((most, lane) => Math.max(most, lane.oldestSeconds), 0),
+  }
+}
+
+function totalsOf(all: readonly LaneCounts[]) {
+  const sum = (of: (counts: LaneCounts) => number): number =>
+    all.reduce((total, counts) => total + of(counts), 0)
+  return {
+    submitted_total: sum(({ submitted }) => submitted),
+    completed_total: sum(({ completed }) => completed),
+    failed_total: sum(({ failed }) => failed),
+    retried_total: sum(({ retried }) => retried),
+    expired_total: sum(({ expired }) => expired),
+  }
+}

@@ -1,0 +1,180 @@
+import type { TSchema } from '@sinclair/typebox'
+import { Ajv } from 'ajv'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from '../ops/log/logger.ts'
+import { type Access, type Identity, type Role, sessionCookie } from './access.ts'
+import type { ApiBackend } from './api.ts'
+import {
+  type ApiAnswer,
+  ApiError,
+  type ApiErrorCode,
+  apiErrors,
+  refusalAnswer,
+} from './api-error.ts'
+import type { CallLimiter } from './call-limiter.ts'
+import type { Endpoint } from './endpoint.ts'
+import { endpoints, operationNames } from './endpoints.ts'
+import { openApiDocument } from './open-api.ts'
+import { sessionSeconds } from './session-tokens.ts'
+import { webEndpoints } from './web-endpoints.ts'
+
+/** A longer body is refused. */
+export const maxApiBodyBytes = 1024 * 1024
+
+export interface ApiRoutesParts {
+  readonly backend: ApiBackend
+  readonly access: Access
+  readonly limiter: CallLimiter
+  readonly version: string
+  readonly log: Logger
+}
+
+type Handler = (
+  request: FastifyRequest,
+  identity: Identity,
+  reply: FastifyReply,
+) => Promise<ApiAnswer>
+
+/** The routes of the API, below its prefix. */
+export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
+  const { backend, access, limiter, version, log } = parts
+  onlyJson(app)
+  checkWith(app)
+  app.setErrorHandler((error: FastifyError, _request, reply) => {
+    const { code, message } = refusalOf(error)
+    if (code === 'internal_error') log.error({ err: error }, 'A call of the API failed.')
+    return send(reply, refusalAnswer(code, message))
+  })
+  app.setNotFoundHandler((request, reply) => {
+    const words = `no such operation: ${request.method} ${request.url.split('?', 1)[0] ?? ''}`
+    return send(reply, refusalAnswer('not_found', `${words}; see /api/v1/openapi.json`))
+  })
+
+  const add = (endpoint: Endpoint, handler: Handler): void => {
+    const { method, path, role, params, query, body } = endpoint
+    const identities = new WeakMap<FastifyRequest, Identity>()
+    app.route({
+      method,
+      url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      schema: { params, querystring: query, ...(body && { body }) },
+      onRequest: (request, _reply, done) => {
+        const identity = access.identify(credentialsOf(request))
+        if (role !== 'anyone') access.demand(identity, role)
+        identities.set(request, identity)
+        done()
+      },
+      handler: async (request, reply) => {
+        const identity = identities.get(request) ?? { address: '', by: 'address' }
+        return send(reply, await limiter.run(() => handler(request, identity, reply)))
+      },
+    })
+  }
+
+  for (const name of operationNames) {
+    const endpoint: Endpoint = endpoints[name]
+    add(endpoint, async ({ params, query, body }, identity) => {
+      const answer = await backend.call(name, { params, query, body })
+      if (endpoint.role === 'operator') logAct(log, name, identity, answer)
+      return answer
+    })
+  }
+  const document = openApiDocument({ ...webEndpoints, ...endpoints }, version)
+  add(webEndpoints.getOpenApi, () => Promise.resolve({ status: 200, body: document }))
+  add(webEndpoints.getSession, (_request, { role, by }) =>
+    Promise.resolve({
+      status: 200,
+      body: { role: role ?? null, by, has_operator: access.hasOperator },
+    }),
+  )
+  add(webEndpoints.logIn, (request, { address }, reply) => {
+    const { password } = request.body as { password: string }
+    const { role, token } = access.logIn(password, address)
+    reply.header('Set-Cookie', cookie(token, sessionSeconds, request))
+    log.info({ who: role, address }, 'Logged in at the web port.')
+    const body = { role, token, expires_in_seconds: sessionSeconds }
+    return Promise.resolve({ status: 201, body })
+  })
+  add(webEndpoints.logOut, (request, _identity, reply) => {
+    reply.header('Set-Cookie', cookie('', 0, request))
+    return Promise.resolve({ status: 200, body: {} })
+  })
+}
+
+function credentialsOf({ headers, socket }: FastifyRequest) {
+  return { headers, address: socket.remoteAddress ?? '' }
+}
+
+/** Bodies are JSON and nothing else: no form of a web page elsewhere can send that unasked. */
+function onlyJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  const options = { parseAs: 'string', bodyLimit: maxApiBodyBytes } as const
+  app.addContentTypeParser('application/json', options, (_request, text, done) => {
+    try {
+      done(null, JSON.parse(text as string))
+    } catch {
+      done(new ApiError('invalid_json', 'the body is no JSON'))
+    }
+  })
+}
+
+/** Texts of a query may stand for numbers; values of a body are what they are. */
+function checkWith(app: FastifyInstance): void {
+  const options = { strict: false, allErrors: false }
+  const exact = new Ajv(options)
+  const lenient = new Ajv({ ...options, coerceTypes: true })
+  app.setValidatorCompiler<TSchema>(({ schema, httpPart }) =>
+    (httpPart === 'body' ? exact : lenient).compile(schema),
+  )
+}
+
+const frameworkCodes: Readonly<Record<string, ApiErrorCode>> = {
+  FST_ERR_VALIDATION: 'invalid_request',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_json',
+}
+
+function refusalOf(error: FastifyError | ApiError): { code: ApiErrorCode; message: string } {
+  if (error instanceof ApiError) return error
+  const code = frameworkCodes[error.code]
+  if (code === 'unsupported_media_type') return { code, message: 'send application/json' }
+  if (code) return { code, message: error.message.replace(/^querystring/, 'query') }
+  const isTheirs = error.statusCode !== undefined && error.statusCode < 500
+  return isTheirs
+    ? { code: 'invalid_request', message: error.message }
+    : { code: 'internal_error', message: 'the gateway met an error: see its log' }
+}
+
+async function send(reply: FastifyReply, { status, body }: ApiAnswer): Promise<FastifyReply> {
+  if (status === apiErrors.unauthorized) reply.header('WWW-Authenticate', 'Bearer')
+  if (status === apiErrors.too_many_requests) reply.header('Retry-After', '1')
+  return reply
+    .code(status)
+    .header('Cache-Control', 'no-store')
+    .type('application/json; charset=utf-8')
+    .send(`${JSON.stringify(body)}\n`)
+}
+
+function cookie(value: string, seconds: number, { headers, protocol }: FastifyRequest): string {
+  const isTls = protocol === 'https' || headers['x-forwarded-proto'] === 'https'
+  const parts = [`${sessionCookie}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Strict']
+  return [...parts, `Max-Age=${seconds}`, ...(isTls ? ['Secure'] : [])].join('; ')
+}
+
+/** Figures of an answer that say how much an act did. */
+const figures = ['dry_run', 'matched', 'done', 'job', 'queues', 'functions'] as const
+
+function logAct(
+  log: Logger,
+  operation: string,
+  { role, address, by }: Identity,
+  { status, body }: ApiAnswer,
+): void {
+  const answer = body as Readonly<Record<string, unknown>>
+  const much = Object.fromEntries(
+    figures.flatMap((name) => (answer[name] === undefined ? [] : [[name, answer[name]]])),
+  )
+  const who: Role | undefined = role
+  log.info({ who, by, address, operation, status, ...much }, `${operation} by the web port.`)
+}

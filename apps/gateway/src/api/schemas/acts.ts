@@ -1,0 +1,98 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { oneOf, orNull, strict } from '../endpoint.ts'
+import { count, functionName, nextCursor, queueName } from './common.ts'
+import { jobFilter, jobId } from './jobs.ts'
+
+/** Jobs that one call acts on. */
+export const actBounds = { usual: 500, most: 1_000 } as const
+
+const selection = {
+  jobs: Type.Optional(
+    Type.Array(jobId, { minItems: 1, maxItems: actBounds.most, description: 'These jobs' }),
+  ),
+  filter: Type.Optional(jobFilter),
+  dry_run: Type.Optional(
+    Type.Boolean({ description: 'Count the jobs, and change nothing. false' }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: actBounds.most, default: actBounds.usual },
+      description: 'Jobs that one call acts on',
+    }),
+  ),
+  cursor: Type.Optional(Type.String({ maxLength: 512 })),
+}
+
+export const selected = strict(selection, 'Jobs by their names, or all that a filter takes')
+export type Selection = Static<typeof selected>
+export const moved = strict({ ...selection, to_queue: queueName })
+
+export const actResult = strict({
+  dry_run: Type.Boolean(),
+  matched: Type.Integer({ description: 'Jobs of this piece that the selection takes' }),
+  done: Type.Integer({ description: 'Jobs that were changed; with dry_run that would be' }),
+  skipped: Type.Array(strict({ reason: Type.String(), jobs: count }), {
+    description: 'Jobs that were not, by reason',
+  }),
+  looked_at: count,
+  total: orNull(count, 'Jobs of all pieces; null where they must be looked at to be counted'),
+  cursor: nextCursor,
+})
+
+const payload = Type.Union(
+  [
+    strict({ text: Type.String() }),
+    strict({ json: Type.Unknown() }),
+    strict({ base64: Type.String({ pattern: '^[A-Za-z0-9+/]*={0,2}$' }) }),
+  ],
+  { description: 'A text, any JSON, or bytes in base 64' },
+)
+
+const terms = {
+  queue: Type.Optional(queueName),
+  level: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 9, description: 'Faktory priority. 5' }),
+  ),
+  delay_seconds: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 3_153_600_000, description: 'Due so much later. 0' }),
+  ),
+}
+
+export const newJob = strict({
+  function: functionName,
+  ...terms,
+  payload: Type.Optional(payload),
+  unique: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  retries: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Retries after a failure. 0' }),
+  ),
+})
+
+export const resubmission = strict({
+  ...terms,
+  payload: Type.Optional(payload),
+})
+export type PayloadGiven = Static<typeof payload>
+
+export const submittedJob = strict({
+  job: Type.String({ description: 'The id of the job' }),
+  handle: Type.String(),
+  result: oneOf(['created', 'joined'] as const, 'joined: with one that has its unique id'),
+})
+
+const some = (schema: typeof functionName) => Type.Array(schema, { minItems: 1, maxItems: 100 })
+
+export const queueNames = strict({ queues: some(queueName) })
+export const functionNames = strict({ functions: some(functionName) })
+
+export const queuesDone = strict({ queues: Type.Array(Type.String()) })
+export const functionsDone = strict({ functions: Type.Array(Type.String()) })
+
+const most = Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: '0: any number' })
+
+export const limits = strict({ function: functionName, high: most, normal: most, low: most })
+
+export const order = strict({
+  wid: Type.String({ pattern: '^[^\\u0000]{1,255}$', description: 'A Faktory worker, or all' }),
+  signal: oneOf(['quiet', 'terminate'] as const),
+})

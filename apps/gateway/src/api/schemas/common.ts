@@ -1,0 +1,45 @@
+import { Type } from '@sinclair/typebox'
+import { orNull, strict } from '../endpoint.ts'
+
+/** Entries on one page of a list, and the most that may be asked for. */
+export const pageSizes = { usual: 50, most: 1_000 } as const
+
+export const doors = ['gearman', 'faktory', 'http', 'native'] as const
+export const jobStates = ['waiting', 'running', 'scheduled', 'retry', 'dead'] as const
+export type ListedState = (typeof jobStates)[number]
+
+export const limit = Type.Optional(
+  Type.Integer({
+    ...{ minimum: 1, maximum: pageSizes.most, default: pageSizes.usual },
+    description: 'Entries on the page',
+  }),
+)
+export const cursor = Type.Optional(
+  Type.String({ maxLength: 512, description: 'Where to go on: the cursor of the answer before' }),
+)
+export const nextCursor = orNull(Type.String(), 'Where to go on; null where that was all')
+
+export const functionName = Type.String({
+  ...{ minLength: 1, maxLength: 512, description: 'A function, which is a Faktory jobtype' },
+})
+export const queueName = Type.String({
+  ...{ pattern: '^[a-zA-Z0-9._-]{1,255}$', description: 'A Faktory queue' },
+})
+
+export const time = Type.String({ format: 'date-time', description: 'A time, RFC 3339' })
+export const timeOrNull = orNull(time)
+export const count = Type.Integer({ minimum: 0 })
+export const seconds = Type.Number({ minimum: 0 })
+
+export const apiError = strict({
+  error: strict({
+    code: Type.String({ description: 'Stays the same; docs/api.md lists them' }),
+    message: Type.String({ description: 'What is wrong, for people' }),
+  }),
+})
+
+export function isoTime(ms: number | undefined): string | null {
+  return ms === undefined || !Number.isFinite(ms) || Math.abs(ms) > 8.64e15
+    ? null
+    : new Date(ms).toISOString()
+}

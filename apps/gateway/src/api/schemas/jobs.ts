@@ -1,0 +1,140 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { oneOf, orNull, strict } from '../endpoint.ts'
+import {
+  count,
+  cursor,
+  doors,
+  functionName,
+  jobStates,
+  limit,
+  nextCursor,
+  queueName,
+  seconds,
+  timeOrNull,
+} from './common.ts'
+
+export const jobId = Type.String({
+  ...{ minLength: 1, maxLength: 255 },
+  description: 'The id of a job as the API names it, its Gearman handle or its Faktory jid',
+})
+
+const filterProperties = {
+  function: Type.Optional(functionName),
+  queue: Type.Optional(queueName),
+  state: Type.Optional(oneOf(jobStates, 'Where jobs stand. Any.')),
+  door: Type.Optional(oneOf(doors, 'The protocol by which jobs came. Any.')),
+  older_than_seconds: Type.Optional(
+    Type.Number({ minimum: 0, description: 'Queued at least so long ago' }),
+  ),
+  newer_than_seconds: Type.Optional(
+    Type.Number({ minimum: 0, description: 'Queued at most so long ago' }),
+  ),
+  unique: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Gearman unique id, the whole of it',
+    }),
+  ),
+  jid: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'Faktory jid, the whole of it' }),
+  ),
+  handle: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: 'Gearman handle, the whole of it' }),
+  ),
+  text: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 128 },
+      description:
+        'In the payload or the error, as it is written there; long payloads are not searched',
+    }),
+  ),
+}
+
+export const jobFilter = strict(filterProperties, 'Which jobs. All.')
+export type JobFilter = Static<typeof jobFilter>
+
+export const jobQuery = strict({ ...filterProperties, limit, cursor })
+
+const progress = strict({
+  done: orNull(Type.Number()),
+  total: orNull(Type.Number()),
+  percent: orNull(Type.Number()),
+  note: orNull(Type.String(), 'What its worker noted last'),
+  noted_at: timeOrNull,
+})
+
+const failure = strict({
+  type: orNull(Type.String()),
+  message: orNull(Type.String()),
+  failed_at: orNull(Type.String()),
+  next_at: orNull(Type.String()),
+  retry_count: orNull(Type.Integer()),
+  backtrace: Type.Array(Type.String()),
+})
+
+const summary = {
+  id: Type.String({ description: 'What the API calls it' }),
+  handle: Type.String({ description: 'What Gearman clients call it' }),
+  jid: orNull(Type.String(), 'What its Faktory producer calls it'),
+  function: Type.String(),
+  queue: Type.String(),
+  state: oneOf([...jobStates, 'succeeded', 'failed'] as const),
+  door: oneOf(doors),
+  level: Type.Integer({ minimum: 1, maximum: 9, description: 'Faktory priority' }),
+  unique: orNull(Type.String()),
+  enqueued_at: timeOrNull,
+  due_at: timeOrNull,
+  reserved_until: orNull(Type.String(), 'Null also where its worker keeps it while connected'),
+  forgotten_at: timeOrNull,
+  lost_workers: Type.Integer({ description: 'Workers that vanished while they had it' }),
+  retries: orNull(Type.Integer(), 'Retries after a failure; null: the failure is final'),
+  foreground: Type.Boolean({ description: 'Only run while a client waits' }),
+  waiting_clients: count,
+  progress: orNull(progress),
+  error: orNull(failure),
+} as const
+
+export const jobSummary = strict(summary)
+
+export const jobPage = strict({
+  jobs: Type.Array(jobSummary),
+  looked_at: Type.Integer({ description: 'Jobs that were looked at for this page' }),
+  unsearched: Type.Integer({ description: 'Jobs whose payload is too long to be searched' }),
+  cursor: nextCursor,
+})
+
+export const payloadForms = ['auto', 'text', 'json', 'hex', 'none'] as const
+
+export const payloadQuery = strict({
+  payload: Type.Optional(oneOf(payloadForms, 'How the payload is shown. auto')),
+  max_payload_bytes: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: 1_048_576, default: 65_536 },
+      description: 'Where a payload is cut',
+    }),
+  ),
+})
+
+export const bytesShown = strict({
+  size_bytes: count,
+  form: oneOf(['text', 'json', 'hex', 'none'] as const),
+  value: Type.Unknown({ description: 'A text, any JSON, hexadecimal digits, or null' }),
+  is_cut: Type.Boolean({ description: 'There is more of it than the value shows' }),
+})
+
+export const jobDetail = strict({
+  ...summary,
+  reserve_for_seconds: orNull(seconds),
+  retention_seconds: orNull(seconds),
+  trace: orNull(Type.String(), 'The traceparent of its creation'),
+  held_by: orNull(
+    strict({
+      kind: oneOf(['worker', 'consumer', 'native'] as const),
+      node: orNull(Type.String(), 'The node that handed it out'),
+    }),
+  ),
+  envelope: orNull(Type.Unknown(), 'The Faktory job as pushed, without its arguments'),
+  payload: bytesShown,
+  output: orNull(bytesShown, 'Of a job that has ended and is kept'),
+})

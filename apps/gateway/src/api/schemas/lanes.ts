@@ -1,0 +1,96 @@
+import { Type } from '@sinclair/typebox'
+import { orNull, strict } from '../endpoint.ts'
+import { count, cursor, functionName, limit, nextCursor, queueName, seconds } from './common.ts'
+
+const standing = {
+  waiting: count,
+  running: count,
+  scheduled: Type.Integer({ minimum: 0, description: 'Due for the first time' }),
+  retry: Type.Integer({ minimum: 0, description: 'Due for another try' }),
+  dead: count,
+  oldest_waiting_seconds: seconds,
+} as const
+
+const totals = {
+  submitted_total: count,
+  completed_total: count,
+  failed_total: count,
+  retried_total: count,
+  expired_total: count,
+} as const
+
+export const listQuery = strict({
+  contains: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'A part of the name' }),
+  ),
+  limit,
+  cursor,
+})
+
+const workers = Type.Integer({ minimum: 0, description: 'Workers of all nodes, native ones too' })
+
+export const functionEntry = strict({
+  function: Type.String(),
+  queue: Type.String({ description: 'The queue of this line: a function has one for each' }),
+  lane: Type.String(),
+  ...standing,
+  workers,
+  ...totals,
+  is_paused: Type.Boolean({ description: 'Its queue is: consumers are given nothing of it' }),
+})
+
+export const functionPage = strict({
+  functions: Type.Array(functionEntry),
+  total: Type.Integer({ minimum: 0, description: 'Entries on all pages' }),
+  cursor: nextCursor,
+})
+
+export const queueEntry = strict({
+  queue: Type.String(),
+  functions: count,
+  ...standing,
+  is_paused: Type.Boolean({ description: 'Consumers are given nothing of it' }),
+})
+
+export const queuePage = strict({
+  queues: Type.Array(queueEntry),
+  total: count,
+  cursor: nextCursor,
+})
+
+export const scaleQuery = strict({ function: functionName, queue: Type.Optional(queueName) })
+
+export const scale = strict({
+  function: Type.String(),
+  waiting: count,
+  running: count,
+  scheduled: Type.Integer({ minimum: 0, description: 'Due for the first time or for another try' }),
+  oldest_seconds: seconds,
+  workers,
+})
+
+export const overview = strict({
+  at: Type.String({ format: 'date-time' }),
+  node: Type.String({ description: 'The node that answers' }),
+  version: Type.String(),
+  functions: count,
+  queues: count,
+  nodes: count,
+  ...standing,
+  ...totals,
+  busiest: Type.Array(functionEntry, { description: 'Functions with the most to do' }),
+  paused_queues: Type.Array(Type.String()),
+})
+
+export const throttles = strict({
+  throttles: Type.Array(
+    strict({
+      queue: Type.String(),
+      concurrency: orNull(count, 'Jobs at a time'),
+      per_worker: orNull(count, 'Jobs at a time of one worker'),
+      timeout_seconds: orNull(seconds),
+      rate_jobs: orNull(count),
+      rate_seconds: orNull(seconds),
+    }),
+  ),
+})

@@ -1,0 +1,16 @@
+import { Type } from '@sinclair/typebox'
+import { oneOf, orNull, strict } from '../endpoint.ts'
+
+export const logIn = strict({ password: Type.String({ minLength: 1, maxLength: 1024 }) })
+
+export const session = strict({
+  role: orNull(oneOf(['reader', 'operator'] as const), 'Null: nothing may be read'),
+  by: oneOf(['password', 'session', 'address'] as const, 'How the role was proved'),
+  has_operator: Type.Boolean({ description: 'There is a password for changes' }),
+})
+
+export const loggedIn = strict({
+  role: oneOf(['reader', 'operator'] as const),
+  token: Type.String({ description: 'Also set as a cookie; counts as a Bearer token' }),
+  expires_in_seconds: Type.Integer(),
+})

@@ -1,0 +1,27 @@
+import { Type } from '@sinclair/typebox'
+import { type Endpoint, nothing, strict } from './endpoint.ts'
+import { logIn, loggedIn, session } from './schemas/session.ts'
+
+/** Operations that the web port answers itself. */
+export const webEndpoints = {
+  getSession: {
+    ...{ method: 'GET', path: '/session', tag: 'Session', role: 'anyone' },
+    summary: 'What the caller may do',
+    ...{ params: nothing, query: nothing, answer: session },
+  },
+  logIn: {
+    ...{ method: 'POST', path: '/session', tag: 'Session', role: 'anyone' },
+    summary: 'Logs in: sets a cookie, and gives a token',
+    ...{ params: nothing, query: nothing, body: logIn, answer: loggedIn, status: 201 },
+  },
+  logOut: {
+    ...{ method: 'DELETE', path: '/session', tag: 'Session', role: 'anyone' },
+    summary: 'Takes the cookie away',
+    ...{ params: nothing, query: nothing, answer: strict({}) },
+  },
+  getOpenApi: {
+    ...{ method: 'GET', path: '/openapi.json', tag: 'Session', role: 'anyone' },
+    summary: 'This document',
+    ...{ params: nothing, query: nothing, answer: Type.Object({}) },
+  },
+} as const satisfies Readonly<Record<string, Endpoint>>

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openOn } from '../options/composed-gateway.ts'
+import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
+import {
+  type ApiReply,
+  bearer,
+  guarded,
+  openApi,
+  operatorPassword,
+  readerPassword,
+  sent,
+} from './support/api-gateway.ts'
+
+let redis: TestRedis
+const open = openOn(() => `unix://${redis.path}`)
+/** As a client of another machine comes through a proxy on this one. */
+const elsewhere = { 'X-Forwarded-For': '192.0.2.7' }
+const login = '/api/v1/session'
+const tokenOf = ({ body }: ApiReply): string => (body as { token: string }).token
+
+describe.skipIf(!hasRedisServer)('who may call the API', () => {
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.close())
+
+  it('this machine reads without a password, others do not, unless the port is open', async () => {
+    const { ask } = await openApi(open)
+    expect((await ask('/api/v1/overview')).status).toBe(200)
+    const refused = await ask('/api/v1/overview', { headers: elsewhere })
+    expect([refused.status, refused.code]).toEqual([401, 'unauthorized'])
+    expect(refused.headers['www-authenticate']).toBe('Bearer')
+    const openPort = await openApi(open, {}, { isOpen: true })
+    expect((await openPort.ask('/api/v1/overview', { headers: elsewhere })).status).toBe(200)
+  })
+
+  it('figures and health stay open to whoever reaches the port', async () => {
+    const { port } = await openApi(open)
+    for (const path of ['/metrics', '/metrics/node', '/healthz', '/readyz']) {
+      expect((await sent(port, path, { headers: elsewhere })).status).toBe(200)
+    }
+  })
+
+  it('a reader may read from everywhere, an operator may change: each by a Bearer password', async () => {
+    const { ask } = await openApi(open)
+    for (const password of [readerPassword, operatorPassword]) {
+      const headers = { ...elsewhere, ...bearer(password) }
+      expect((await ask('/api/v1/overview', { headers })).status).toBe(200)
+    }
+    for (const [password, role] of [
+      [readerPassword, 'reader'],
+      [operatorPassword, 'operator'],
+    ] as const) {
+      const { body } = await ask(login, { headers: bearer(password) })
+      expect(body).toMatchObject({ role, by: 'password' })
+    }
+  })
+
+  it('a login sets a cookie that no script can read and no other site sends', async () => {
+    const { ask, log } = await openApi(open)
+    const body = { password: operatorPassword }
+    const answer = await ask(login, { method: 'POST', body, headers: elsewhere })
+    expect([answer.status, answer.body]).toMatchObject([201, { role: 'operator' }])
+    const [cookie = ''] = answer.headers['set-cookie'] ?? []
+    expect(cookie).toMatch(
+      /^crossgear_session=[\w.-]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/,
+    )
+    const headers = { ...elsewhere, Cookie: `a=b; ${cookie.split(';')[0] ?? ''}` }
+    const who = await ask(login, { headers })
+    expect(who.body).toEqual({ role: 'operator', by: 'session', has_operator: true })
+    const byToken = await ask(login, { headers: bearer(tokenOf(answer)) })
+    expect(byToken.body).toMatchObject({ role: 'operator', by: 'session' })
+    expect(await log.said(/Logged in/)).toBeDefined()
+    const secure = await ask(login, {
+      ...{ method: 'POST', body, headers: { 'X-Forwarded-Proto': 'https' } },
+    })
+    expect(String(secure.headers['set-cookie'])).toContain('; Secure')
+    const out = await ask(login, { method: 'DELETE', headers })
+    expect(String(out.headers['set-cookie'])).toContain('Max-Age=0')
+  })
+
+  it('a token with another role, another end or of another password counts for nothing', async () => {
+    const { ask } = await openApi(open)
+    const answer = await ask(login, { method: 'POST', body: { password: readerPassword } })
+    const token = tokenOf(answer)
+    const [, end = '', nonce = '', mac = ''] = token.split('.')
+    const forged = [
+      `operator.${end}.${nonce}.${mac}`,
+      `reader.${Number(end) + 1}.${nonce}.${mac}`,
+      `reader.${end}.${nonce}.${mac.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))}`,
+    ]
+    for (const word of forged) {
+      const headers = { ...elsewhere, Cookie: `crossgear_session=${word}` }
+      expect((await ask('/api/v1/overview', { headers })).status).toBe(401)
+    }
+    const other = await openApi(open, {}, { ...guarded, readerPassword: 'another' })
+    const headers = { ...elsewhere, Cookie: `crossgear_session=${token}` }
+    expect((await ask('/api/v1/overview', { headers })).status).toBe(200)
+    expect((await other.ask('/api/v1/overview', { headers })).status).toBe(401)
+  })
+
+  it('wrong passwords are turned away, and after some of them right ones too', async () => {
+    const { ask } = await openApi(open, {}, { ...guarded, tries: 2 })
+    const codes: unknown[] = []
+    for (const password of ['no', 'never', operatorPassword]) {
+      codes.push((await ask(login, { method: 'POST', body: { password } })).code)
+    }
+    expect(codes).toEqual(['wrong_password', 'wrong_password', 'too_many_tries'])
+    expect((await ask('/api/v1/overview', { headers: bearer('x') })).status).toBe(429)
+    expect((await ask('/api/v1/overview')).status).toBe(200)
+  })
+
+  it('a page of another site, or by another name, gets nothing done', async () => {
+    const { ask } = await openApi(open)
+    const post = (headers: Record<string, string>) =>
+      ask(login, { method: 'POST', body: { password: operatorPassword }, headers })
+    const code = async (headers: Record<string, string>): Promise<unknown> => {
+      const { status, code: word } = await post(headers)
+      return [status, word]
+    }
+    expect(await code({ Origin: 'http://evil.example' })).toEqual([403, 'cross_site'])
+    expect(await code({ 'Sec-Fetch-Site': 'same-site' })).toEqual([403, 'cross_site'])
+    expect(await code({ Host: 'evil.example' })).toEqual([421, 'foreign_host'])
+    expect(await code({ 'Content-Type': 'text/plain' })).toEqual([415, 'unsupported_media_type'])
+    expect(await code({ Origin: 'http://localhost:1', Host: 'localhost:1' })).toEqual([
+      ...[201, undefined],
+    ])
+  })
+})

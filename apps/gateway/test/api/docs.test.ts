@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { apiErrors } from '../../src/api/api-error.ts'
+import type { Endpoint } from '../../src/api/endpoint.ts'
+import { endpoints } from '../../src/api/endpoints.ts'
+import { apiPrefix, openApiDocument } from '../../src/api/open-api.ts'
+import { webEndpoints } from '../../src/api/web-endpoints.ts'
+
+const page = readFileSync(new URL('../../../../docs/api.md', import.meta.url), 'utf8')
+const all: Readonly<Record<string, Endpoint>> = { ...webEndpoints, ...endpoints }
+
+/** Cells of the rows of the table whose head begins so. */
+function rows(head: string): string[][] {
+  const [, section = ''] = page.split(`| ${head} `)
+  const [table = ''] = section.split('\n\n', 1)
+  return table
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
+}
+
+it('the page of the API lists exactly its operations and who may call them', () => {
+  const listed = rows('operation').map(([, operation, role]) => `${operation ?? ''} ${role ?? ''}`)
+  const known = Object.values(all).map(
+    ({ method, path, role }) => `${method} ${apiPrefix}${path} ${role}`,
+  )
+  expect(listed.sort()).toEqual(known.sort())
+})
+
+it('the page of the API lists exactly its refusals and their statuses', () => {
+  const listed = rows('code').map(([, code = '', status]) => [code, Number(status)])
+  expect(Object.fromEntries(listed)).toEqual(apiErrors)
+})
+
+it('the OpenAPI document has each operation once, with its role and a schema of its answer', () => {
+  const { paths } = openApiDocument(all, '1') as {
+    paths: Record<string, Record<string, { operationId: string; 'x-role': string }>>
+  }
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+  expect(operations.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(all).sort())
+  expect(operations.every((operation) => operation['x-role'] !== '')).toBe(true)
+})

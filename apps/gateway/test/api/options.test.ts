@@ -1,0 +1,80 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { startGateway } from '../support/gateway-process.ts'
+import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { bearer, sent } from './support/api-gateway.ts'
+
+let redis: TestRedis
+
+async function gateway(words: readonly string[], env: Record<string, string> = {}) {
+  const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
+  const store = ['--redis-url', `unix://${redis.path}`, '--log-format', 'json']
+  const running = startGateway([...ports, ...store, ...words], env)
+  onTestFinished(async () => {
+    running.child.kill('SIGTERM')
+    await running.exited
+  })
+  const { doors } = await running.ready
+  const port = (door: string): number => doors.find(({ name }) => name === door)?.port ?? 0
+  const ask = async (path: string, options: Parameters<typeof sent>[2] = {}) => {
+    const { status, body, code } = await sent(port('web'), `/api/v1${path}`, options)
+    return [status, code ?? (body as { role?: string }).role]
+  }
+  return { ask, port, said: running.said }
+}
+
+const proxied = { 'X-Forwarded-For': '192.0.2.7' }
+const entry = { schedule: '@daily', job: { type: 'f', args: [] } }
+
+describe.skipIf(!hasRedisServer)('the options of the web port', { timeout: 60_000 }, () => {
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.close())
+
+  it('with --web-password, from a file, an operator may change', async () => {
+    const file = join(await temporaryFolder(), 'password')
+    await writeFile(file, 'sesame\n')
+    const { ask, port } = await gateway(['--web-password', file])
+    expect(await ask('/session', { headers: bearer('sesame') })).toEqual([200, 'operator'])
+    expect(await ask('/session', { headers: proxied })).toEqual([200, null])
+    const add = async (headers: Record<string, string>): Promise<number> =>
+      (await sent(port('web'), '/cron', { method: 'POST', body: entry, headers })).status
+    expect([await add({}), await add(bearer('sesame'))]).toEqual([403, 201])
+  })
+
+  it('with --web-reader-password, from the environment, a reader may read', async () => {
+    const { ask, port } = await gateway([], { CROSSGEAR_WEB_READER_PASSWORD: 'look' })
+    const headers = { ...proxied, ...bearer('look') }
+    expect(await ask('/overview', { headers })).toEqual([200, undefined])
+    expect(await ask('/overview', { headers: proxied })).toEqual([401, 'unauthorized'])
+    expect((await sent(port('web'), '/cron', { headers: proxied })).status).toBe(401)
+    expect((await sent(port('web'), '/busy', {})).status).toBe(200)
+  })
+
+  it('with --web-password-tries 1 wrong passwords are turned away', async () => {
+    const { ask } = await gateway(['--web-password', 'x', '--web-password-tries', '1'])
+    const body = { password: 'y' }
+    expect(await ask('/session', { method: 'POST', body })).toEqual([401, 'wrong_password'])
+    expect(await ask('/session', { method: 'POST', body })).toEqual([429, 'too_many_tries'])
+  })
+
+  it('with --processes 2 the API is that of one gateway', async () => {
+    const { port } = await gateway(['--processes', '2'])
+    for (let worker = 0; worker < 4; worker += 1) {
+      const peer = await GearmanPeer.connect(port('gearman'))
+      onTestFinished(() => peer.leave())
+      await peer.say('CAN_DO', 'shared').sync()
+    }
+    const get = async (path: string): Promise<unknown> =>
+      (await sent(port('web'), `/api/v1${path}`, {})).body
+    expect(await get('/workers')).toMatchObject({
+      functions: [{ function: 'shared', door: 'gearman', idle: 4, busy: 0 }],
+    })
+    expect(await get('/connections?limit=3')).toMatchObject({ total: 4, cursor: expect.any(String) })
+    expect(await get('/overview')).toMatchObject({ functions: expect.any(Number) })
+  })
+})

@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openOn } from '../options/composed-gateway.ts'
+import {
+  hasRedisServer,
+  redisCommand,
+  startRedis,
+  type TestRedis,
+} from '../support/redis-server.ts'
+import { type ApiGateway, type JobPage, openApi } from './support/api-gateway.ts'
+
+let redis: TestRedis
+const open = openOn(() => `unix://${redis.path}`)
+
+/** Follows cursors to the end of a list. */
+async function whole(api: ApiGateway, query: string) {
+  const jobs: JobPage['jobs'] = []
+  let lookedAt = 0
+  for (let cursor = ''; ;) {
+    const page = await api.jobs(`${query}${cursor && `&cursor=${cursor}`}`)
+    jobs.push(...page.jobs)
+    lookedAt += page.looked_at
+    if (page.cursor === null) return { jobs, lookedAt }
+    cursor = page.cursor
+  }
+}
+
+describe.skipIf(!hasRedisServer)('what the API shows', { timeout: 20_000 }, () => {
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  beforeEach(() => redisCommand(redis.path, 'FLUSHALL'))
+  afterAll(() => redis.close())
+
+  it('jobs of all doors and states, found by each filter', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    const handle = await client.submit('SUBMIT_JOB_BG', 'mail', 'u-1', 'to "Åsa"')
+    await client.submit('SUBMIT_JOB_HIGH_BG', 'mail', '', 'second')
+    const worker = await api.gateway.peer('run')
+    await client.submit('SUBMIT_JOB_BG', 'run', '', 'x')
+    await worker.ask('GRAB_JOB')
+    const faktory = await api.gateway.faktory()
+    await faktory.reply()
+    await faktory.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":["a"]}')
+    await faktory.ask(
+      'PUSH {"jid":"later-0001","jobtype":"mail","queue":"bulk","args":[],"at":"2099-01-01T00:00:00Z"}',
+    )
+    await faktory.ask(
+      'PUSH {"jid":"fails-0001","jobtype":"fails","queue":"bad","args":[1],"retry":-1}',
+    )
+    await faktory.ask(
+      'PUSH {"jid":"again-0001","jobtype":"fails","queue":"bad","args":[2],"retry":5}',
+    )
+    for (const jid of ['fails-0001', 'again-0001']) {
+      await faktory.ask('FETCH bad')
+      await faktory.ask(
+        `FAIL {"jid":"${jid}","errtype":"Bad","message":"disk is full","backtrace":["a.rb:1"]}`,
+      )
+    }
+
+    const names = async (query: string): Promise<unknown[]> => {
+      const { jobs } = await whole(api, query)
+      return jobs.map((job) => `${job.function}@${job.queue} ${job.state} ${job.door}`).sort()
+    }
+    expect(await names('')).toEqual([
+      'fails@bad dead faktory',
+      'fails@bad retry faktory',
+      'mail@bulk scheduled faktory',
+      'mail@default waiting gearman',
+      'mail@default waiting gearman',
+      'run@default running gearman',
+    ])
+    expect(await names('function=mail&queue=bulk')).toEqual(['mail@bulk scheduled faktory'])
+    expect(await names('queue=bad&state=retry')).toEqual(['fails@bad retry faktory'])
+    expect(await names('state=dead&text=disk%20is%20full')).toEqual(['fails@bad dead faktory'])
+    expect(await names('state=running')).toEqual(['run@default running gearman'])
+    expect(await names('door=gearman&state=waiting')).toHaveLength(2)
+    expect(await names('text=%C3%85sa')).toEqual(['mail@default waiting gearman'])
+    expect(await names('unique=u-1')).toEqual(['mail@default waiting gearman'])
+    expect(await names('unique=u-1&queue=bulk')).toEqual([])
+    expect(await names('jid=later-0001')).toEqual(['mail@bulk scheduled faktory'])
+    expect(await names(`handle=${handle}`)).toEqual(['mail@default waiting gearman'])
+    expect(await names('older_than_seconds=3600')).toEqual([])
+    expect(await names('state=waiting&newer_than_seconds=3600')).toHaveLength(2)
+    expect(await names('function=none')).toEqual([])
+    const [dead] = (await whole(api, 'state=dead')).jobs
+    expect(dead?.error).toMatchObject({
+      ...{ type: 'Bad', message: 'disk is full', backtrace: ['a.rb:1'] },
+    })
+    expect((await whole(api, 'state=scheduled')).jobs[0]?.due_at).toBe('2099-01-01T00:00:00.000Z')
+  })
+
+  it('one job by id, handle or jid, with its payload as text, JSON or hexadecimal', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', '{"a":[1,"é"]}')
+    const job = await api.job(handle)
+    expect(job.payload).toEqual({
+      ...{ size_bytes: 14, form: 'json', value: { a: [1, 'é'] }, is_cut: false },
+    })
+    expect((await api.job(job.id, 'payload=text')).payload.value).toBe('{"a":[1,"é"]}')
+    expect((await api.job(job.id, 'payload=hex&max_payload_bytes=3')).payload).toEqual({
+      ...{ size_bytes: 14, form: 'hex', value: '7b2261', is_cut: true },
+    })
+    const cut = await api.job(job.id, 'payload=text&max_payload_bytes=10')
+    expect(cut.payload).toMatchObject({ value: '{"a":[1,"', is_cut: true })
+    expect((await api.job(job.id, 'payload=none')).payload).toMatchObject({ value: null })
+    const raw = await client.submit('SUBMIT_JOB_BG', 'f', '', Buffer.from([0xff, 0]))
+    const shown = await api.job(raw)
+    expect(shown.payload).toMatchObject({ form: 'hex', value: 'ff00' })
+    const long = await client.submit(
+      'SUBMIT_JOB_BG',
+      'f',
+      '',
+      Buffer.alloc(4 * 1024 * 1024 + 1, 0x61),
+    )
+    const longJob = await api.job(long)
+    expect(longJob.payload).toEqual({
+      ...{ size_bytes: 4 * 1024 * 1024 + 1, form: 'none', value: null, is_cut: true },
+    })
+    expect(await api.refusal('/jobs/1-99999')).toEqual([404, 'unknown_job'])
+  })
+
+  it('who holds a job and how far it is', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
+    const worker = await api.gateway.peer('f')
+    await worker.ask('GRAB_JOB')
+    worker.say('WORK_STATUS', handle, '3', '4')
+    await worker.sync()
+    const { nodes } = (await api.get('/nodes')) as { nodes: { node: string }[] }
+    await expect.poll(async () => (await api.job(handle)).progress?.percent).toBe(75)
+    expect(await api.job(handle)).toMatchObject({
+      ...{ state: 'running', held_by: { kind: 'worker', node: nodes[0]?.node } },
+      ...{ reserved_until: null, foreground: false },
+    })
+  })
+
+  it('a list in pages, each of a bounded look, to the last job', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    const count = 5_000
+    for (let at = 0; at < count; at += 1) {
+      client.say('SUBMIT_JOB_BG', `f${at % 3}`, '', at === 4_321 ? 'the needle' : 'hay')
+    }
+    await client.hearMany(count)
+    const first = await api.jobs('text=needle')
+    expect(first.looked_at).toBeLessThanOrEqual(2_000)
+    const found = await whole(api, 'text=needle')
+    expect([found.jobs.length, found.lookedAt]).toEqual([1, count])
+    const all = await whole(api, 'limit=700')
+    expect(new Set(all.jobs.map(({ id }) => id)).size).toBe(count)
+  })
+
+  it('functions, queues, workers, connections, nodes and the figures of a scaler', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+    const worker = await api.gateway.peer('mail')
+    worker.say('SET_CLIENT_ID', 'the worker')
+    await worker.sync()
+    const faktory = await api.gateway.faktory()
+    await faktory.reply()
+    await faktory.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":["a"]}')
+    await faktory.ask(
+      'PUSH {"jid":"later-0001","jobtype":"mail","queue":"bulk","args":[],"at":"2099-01-01T00:00:00Z"}',
+    )
+    await expect
+      .poll(() => api.get('/scale?function=mail'))
+      .toMatchObject({ function: 'mail', waiting: 1, running: 0, scheduled: 1, workers: 2 })
+    expect(await api.get('/scale?function=mail&queue=bulk')).toMatchObject({ waiting: 0 })
+    const named = await api.get('/functions?contains=mai&limit=1')
+    expect(named).toMatchObject({ functions: [{ lane: 'mail@bulk', waiting: 0 }], total: 2 })
+    expect(await api.get('/queues')).toMatchObject({
+      queues: [{ queue: 'bulk' }, { queue: 'default' }],
+    })
+    expect(await api.get('/workers')).toMatchObject({
+      functions: [{ function: 'mail', door: 'gearman', idle: 1, busy: 0 }],
+      consumers: [{ wid: 'w1', labels: ['a'], state: 'running' }],
+    })
+    const { connections } = (await api.get('/connections')) as { connections: unknown[] }
+    expect(connections).toContainEqual({
+      ...{ door: 'gearman', address: '127.0.0.1', client_id: 'the worker' },
+      ...{ functions: ['mail'], functions_total: 1 },
+    })
+    expect(await api.get('/nodes')).toMatchObject({ nodes: [{ is_this: true }] })
+    expect(await api.get('/overview')).toMatchObject({ waiting: 1, scheduled: 1, queues: 2 })
+    const made = await faktory.ask(
+      'BATCH NEW {"description":"d","success":{"jobtype":"s","args":[]}}',
+    )
+    const batch = await api.get(`/batches/${made.split('\r\n')[1] ?? ''}`)
+    expect(batch).toMatchObject({ description: 'd', total: 0, complete: 'none' })
+    expect(await api.refusal('/batches/b-none')).toEqual([404, 'unknown_batch'])
+    expect((await api.ask('/api/v1/migrations/none')).status).toBe(404)
+    expect(await api.get('/cron')).toEqual({ cron: [] })
+    expect(await api.get('/throttles')).toEqual({ throttles: [] })
+  })
+
+  it('no more than it is asked for rightly: what is wrong is refused with a reason', async () => {
+    const api = await openApi(open)
+    const { refusal } = api
+    const wrong = [400, 'invalid_request']
+    expect(await refusal('/jobs?limit=100000')).toEqual(wrong)
+    expect(await refusal('/jobs?limit=many')).toEqual(wrong)
+    expect(await refusal('/jobs?state=lost')).toEqual(wrong)
+    expect(await refusal('/jobs?colour=red')).toEqual(wrong)
+    expect(await refusal(`/jobs?text=${'x'.repeat(200)}`)).toEqual(wrong)
+    expect(await refusal('/jobs?cursor=nonsense')).toEqual([400, 'invalid_cursor'])
+    expect(await refusal('/scale')).toEqual(wrong)
+    expect(await refusal('/scale?function=none')).toEqual([404, 'unknown_function'])
+    expect(await refusal('/nothing')).toEqual([404, 'not_found'])
+    expect((await api.ask('/api/v1/overview', { method: 'PATCH' })).status).toBe(404)
+    expect((await api.ask('/api/v1/%ff')).status).toBe(404)
+  })
+})

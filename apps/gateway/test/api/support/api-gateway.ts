@@ -1,0 +1,173 @@
+import { once } from 'node:events'
+import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import type { Static } from '@sinclair/typebox'
+import type { ErrorObject } from 'ajv'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { onTestFinished } from 'vitest'
+import type { AccessOptions } from '../../../src/api/access.ts'
+import type { actResult } from '../../../src/api/schemas/acts.ts'
+import type { jobDetail, jobPage } from '../../../src/api/schemas/jobs.ts'
+import { createWebServer } from '../../../src/ops/web-server.ts'
+import { type ComposedGateway, type Flags, type Open } from '../../options/composed-gateway.ts'
+import { recordingLog, type RecordingLog } from '../../support/recording-log.ts'
+
+export type JobPage = Static<typeof jobPage>
+export type JobDetail = Static<typeof jobDetail>
+export type ActResult = Static<typeof actResult>
+
+export interface ApiReply {
+  readonly status: number
+  readonly headers: NodeJS.Dict<string | string[]>
+  readonly body: unknown
+  /** Of a refusal. */
+  readonly code: string | undefined
+}
+
+export interface AskOptions {
+  readonly method?: string
+  readonly headers?: OutgoingHttpHeaders
+  readonly body?: unknown
+}
+
+/** A gateway whose web port answers; each answer of the API is checked against the OpenAPI document. */
+export interface ApiGateway {
+  readonly gateway: ComposedGateway
+  readonly port: number
+  readonly log: RecordingLog
+  readonly ask: (path: string, options?: AskOptions) => Promise<ApiReply>
+  /** The body of a GET that must succeed. */
+  readonly get: (path: string) => Promise<unknown>
+  readonly jobs: (query: string) => Promise<JobPage>
+  readonly job: (name: string, query?: string) => Promise<JobDetail>
+  /** The body of a POST by the operator that must succeed. */
+  readonly act: (path: string, body?: unknown) => Promise<unknown>
+  /** The same where jobs are acted on. */
+  readonly actOn: (act: string, body: unknown) => Promise<ActResult>
+  /** Status and code of a refusal. */
+  readonly refusal: (path: string, options?: AskOptions) => Promise<readonly unknown[]>
+}
+
+export const operatorPassword = 'sesame, open'
+export const readerPassword = 'only looking'
+export const bearer = (password: string) => ({ Authorization: `Bearer ${password}` })
+
+export const guarded: AccessOptions = { password: operatorPassword, readerPassword }
+
+export async function openApi(
+  open: Open,
+  flags: Flags = {},
+  access: AccessOptions = guarded,
+): Promise<ApiGateway> {
+  const gateway = await open(flags)
+  const log = recordingLog()
+  const web = createWebServer({
+    ...{ figures: gateway.figures, check: () => Promise.resolve({ ready: true }), log: log.log },
+    ...{ api: gateway.api, version: '0.1.0', access },
+  })
+  onTestFinished(() => web.close())
+  const { port } = await web.listen({ host: '127.0.0.1', port: 0 })
+  const document = await sent(port, '/api/v1/openapi.json', {})
+  const checker = new AnswerChecker(document.body as OpenApi)
+
+  const ask = async (path: string, options: AskOptions = {}): Promise<ApiReply> => {
+    const reply = await sent(port, path, options)
+    checker.check(options.method ?? 'GET', path, reply)
+    return reply
+  }
+  const get = async (path: string): Promise<unknown> => succeeded(await ask(`/api/v1${path}`))
+  const act = async (path: string, body: unknown = {}): Promise<unknown> => {
+    const headers = bearer(operatorPassword)
+    return succeeded(await ask(`/api/v1${path}`, { method: 'POST', headers, body }))
+  }
+  return {
+    ...{ gateway, port, log, ask, get, act },
+    jobs: async (query) => (await get(`/jobs?${query}`)) as JobPage,
+    job: async (name, query = '') =>
+      (await get(`/jobs/${encodeURIComponent(name)}?${query}`)) as JobDetail,
+    actOn: async (name, body) => (await act(`/jobs/${name}`, body)) as ActResult,
+    refusal: async (path, options) => {
+      const { status, code } = await ask(`/api/v1${path}`, options)
+      return [status, code]
+    },
+  }
+}
+
+function succeeded({ status, body }: ApiReply): unknown {
+  if (status >= 300) throw new Error(`${status}: ${JSON.stringify(body)}`)
+  return body
+}
+
+/** One request on a connection of its own. */
+export async function sent(
+  port: number,
+  path: string,
+  { method = 'GET', headers = {}, body }: AskOptions,
+): Promise<ApiReply> {
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
+  const asking = request({
+    ...{ port, path, method, host: '127.0.0.1', agent: false },
+    headers: { ...type, ...headers },
+  })
+  asking.end(text)
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  const chunks: Buffer[] = []
+  for await (const chunk of answer) chunks.push(chunk as Buffer)
+  const words = Buffer.concat(chunks).toString()
+  const isJson = String(answer.headers['content-type']).startsWith('application/json')
+  const parsed: unknown = isJson && words !== '' ? JSON.parse(words) : words
+  const { error } = parsed as { error?: { code?: string } }
+  const status = answer.statusCode ?? 0
+  return { status, headers: answer.headers, body: parsed, code: error?.code }
+}
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: object
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly responses: Readonly<
+    Record<string, { readonly content: Readonly<Record<string, object>> }>
+  >
+}
+
+/** Fails a test whose answer is not what the OpenAPI document promises. */
+class AnswerChecker {
+  readonly #document: OpenApi
+  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false })
+
+  constructor(document: OpenApi) {
+    this.#document = document
+    this.#ajv.addSchema({ $id: 'openapi', components: document.components })
+  }
+
+  check(method: string, path: string, { status, body }: ApiReply): void {
+    const operation = this.#operationOf(method, path.split('?', 1)[0] ?? '')
+    const response = operation?.responses[String(status)] ?? operation?.responses['default']
+    const media = response?.content['application/json']
+    if (!media || method === 'HEAD') return
+    const { schema } = media
+    const own = schema.$ref === undefined ? schema : { $ref: `openapi${schema.$ref}` }
+    const validate: ValidateFunction = this.#ajv.compile(own)
+    if (validate(body)) return
+    const faults = (validate.errors ?? []).map(
+      ({ instancePath, message }: ErrorObject) => `${instancePath} ${message ?? ''}`,
+    )
+    throw new Error(`${method} ${path} answered ${status} unlike its schema: ${faults.join('; ')}`)
+  }
+
+  #operationOf(method: string, path: string): Operation | undefined {
+    const found = Object.entries(this.#document.paths).flatMap(([template, methods]) => {
+      const pattern = new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+      const operation = methods[method.toLowerCase()]
+      return pattern.test(path) && operation ? [{ template, operation }] : []
+    })
+    // `/jobs/retry` is no job.
+    found.sort(
+      (one, other) => Number(one.template.includes('{')) - Number(other.template.includes('{')),
+    )
+    return found[0]?.operation
+  }
+}

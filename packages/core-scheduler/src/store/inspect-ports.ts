@@ -1,0 +1,49 @@
+import type { JobPlace } from './queue-ports.ts'
+
+/** A piece of one place of a lane. */
+export interface PlaceRequest {
+  readonly lane: string
+  readonly place: JobPlace
+  /** Jobs of the place that are passed over; of a queue the next to be taken come first. */
+  readonly from: number
+  readonly count: number
+  /** Only jobs whose payload or error holds these bytes. All. */
+  readonly text?: Uint8Array
+}
+
+export interface PlacePage {
+  readonly jobs: readonly PlacedJob[]
+  /** Jobs that were looked at: fewer than asked for where the place ends, or the texts were long. */
+  readonly seen: number
+  /** Jobs whose payload is too long to be searched. */
+  readonly unsearched: number
+  /** There are further ones. */
+  readonly more: boolean
+}
+
+export interface PlacedJob {
+  readonly id: number
+  /** Place among those that were looked at, from 0. */
+  readonly offset: number
+  /** When it is due, forgotten or taken from its worker, milliseconds since 1970; absent in a queue. */
+  readonly atMs?: number
+}
+
+/** Where a job stands, and how long its payload and output are. */
+export interface Standing {
+  /** `queue`: none of the other places has it. */
+  readonly place: 'queue' | 'scheduled' | 'busy' | 'dead'
+  readonly atMs?: number
+  readonly inputBytes: number
+  readonly outputBytes: number
+}
+
+/** The part of the store by which an operator looks at jobs: each call is short, however many there are. */
+export interface InspectStore {
+  page(request: PlaceRequest): Promise<PlacePage>
+  /** Undefined where there is no such job. */
+  standing(lane: string, id: number): Promise<Standing | undefined>
+}
+
+/** A longer payload is not searched, bytes; and so much of one lane is searched in one step. */
+export const searchedBytes = 256 * 1024

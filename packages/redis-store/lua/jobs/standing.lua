@@ -1,0 +1,20 @@
+-- Where a job stands, and how long it is.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 lane: string
+--   4 id: integer
+-- Returns { place (queue, scheduled, busy, dead), its score (empty in a queue), bytes of the input, bytes of the output }, or
+-- nothing where there is no such job.
+--#include keys
+local lane, id = ARGV[3], ARGV[4]
+local key = jobKey(lane, id)
+if not jobFields(lane, id, 'status')[1] then return {} end
+local input, output = redis.call('HSTRLEN', key, 'input'), redis.call('HSTRLEN', key, 'output')
+local sets = { { 'busy', KEYS[1] }, { 'scheduled', queueKey(lane, 'scheduled') }, { 'dead', deadKey(lane) } }
+for _, set in ipairs(sets) do
+  local score = redis.call('ZSCORE', set[2], id)
+  if score then return { set[1], score, input, output } end
+end
+return { 'queue', '', input, output }

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest'
+import { searchedBytes, type JobPlace } from '@crossgear/core-scheduler'
+import {
+  aJob,
+  bytes,
+  completed,
+  jobsOf,
+  killed,
+  type OpenWorld,
+  readOne,
+  submitAll,
+  submitOne,
+  take,
+  takeOne,
+} from '../kit.ts'
+import type { SteppedStore } from '../store-world.ts'
+
+const unique = bytes('one of a kind')
+
+/** What an operator sees of jobs. */
+export function inspectContract(open: OpenWorld): void {
+  describe('an operator looks at jobs', () => {
+    const idsAt = async (store: SteppedStore, place: JobPlace, from = 0, count = 10) => {
+      const { jobs, ...rest } = await store.inspect.page({ lane: 'mail', place, from, count })
+      return { ids: jobs.map(({ id }) => id), ...rest }
+    }
+
+    test('in pieces of a queue, the next to be taken first', async () => {
+      const store = await (await open()).node()
+      await submitAll(store, 'mail', [aJob(), aJob(), aJob()])
+      const whole = { seen: 2, unsearched: 0, more: true }
+      expect(await idsAt(store, 'normal', 0, 2)).toEqual({ ids: [1, 2], ...whole })
+      expect(await idsAt(store, 'normal', 2, 2)).toEqual({
+        ids: [3],
+        ...{ seen: 1, unsearched: 0, more: false },
+      })
+      expect(await idsAt(store, 'high')).toMatchObject({ ids: [], more: false })
+    })
+
+    test('that wait beside the list of their band as well', async () => {
+      const store = await (await open()).node()
+      const many = Array.from({ length: 1_000 }, () => aJob({ level: 6 }))
+      await submitAll(store, 'mail', [aJob(), ...many])
+      const found: number[] = []
+      for (let from = 0, more = true; more; from += 300) {
+        const page = await idsAt(store, 'normal', from, 300)
+        found.push(...page.ids)
+        more = page.more
+      }
+      expect(found.sort((a, b) => a - b)).toEqual(Array.from({ length: 1_001 }, (_, at) => at + 1))
+    })
+
+    test('in every other place, with its time', async () => {
+      const store = await (await open()).node()
+      const { nowMs } = await store.beat()
+      await submitOne(store, 'mail')
+      await store.finish('mail', [killed(await takeOne(store, 'mail'))])
+      await submitOne(store, 'mail', { dueAtMs: nowMs + 90_000 })
+      await submitOne(store, 'mail', { dueAtMs: nowMs + 60_000 })
+      await submitOne(store, 'mail')
+      await takeOne(store, 'mail', { leaseMs: 50_000 })
+      expect((await idsAt(store, 'dead')).ids).toEqual([1])
+      const { jobs } = await store.inspect.page({
+        lane: 'mail',
+        place: 'scheduled',
+        from: 0,
+        count: 9,
+      })
+      expect(jobs).toEqual([
+        { id: 3, offset: 0, atMs: nowMs + 60_000 },
+        { id: 2, offset: 1, atMs: nowMs + 90_000 },
+      ])
+      expect((await idsAt(store, 'busy')).ids).toEqual([4])
+    })
+
+    test('whose payload or error holds a text, and says what it cannot search', async () => {
+      const store = await (await open()).node()
+      const long = Buffer.alloc(searchedBytes + 1, 'needle')
+      await submitAll(store, 'mail', [
+        ...[aJob({ input: bytes('hay (needle).%w hay') }), aJob(), aJob({ input: long })],
+        aJob({ input: bytes('%w needle') }),
+      ])
+      const found: number[] = []
+      const sums = { seen: 0, unsearched: 0 }
+      for (let more = true; more;) {
+        const asked = { lane: 'mail', place: 'normal', from: sums.seen, count: 10 } as const
+        const page = await store.inspect.page({ ...asked, text: bytes('needle).%w') })
+        found.push(...page.jobs.map(({ id }) => id))
+        sums.seen += page.seen
+        sums.unsearched += page.unsearched
+        more = page.more
+      }
+      expect([found, sums]).toEqual([[1], { seen: 4, unsearched: 1 }])
+      await submitOne(store, 'other')
+      await store.finish('other', [killed(await takeOne(store, 'other'))])
+      const dead = { lane: 'other', place: 'dead', from: 0, count: 9 } as const
+      const inError = await store.inspect.page({ ...dead, text: bytes('"retry_count":25') })
+      expect(inError.jobs).toHaveLength(1)
+    })
+
+    test('one by one: where it stands and how long it is', async () => {
+      const store = await (await open()).node()
+      const { nowMs } = await store.beat()
+      await submitOne(store, 'mail', { input: bytes('12345') })
+      expect(await store.inspect.standing('mail', 1)).toEqual({
+        ...{ place: 'queue', inputBytes: 5, outputBytes: 0 },
+      })
+      await submitOne(store, 'mail', { dueAtMs: nowMs + 60_000 })
+      expect(await store.inspect.standing('mail', 2)).toMatchObject({
+        ...{ place: 'scheduled', atMs: nowMs + 60_000 },
+      })
+      const job = await takeOne(store, 'mail')
+      expect(await store.inspect.standing('mail', 1)).toMatchObject({ place: 'busy' })
+      await store.finish('mail', [killed(job)])
+      expect(await store.inspect.standing('mail', 1)).toMatchObject({ place: 'dead' })
+      expect(await store.inspect.standing('mail', 3)).toBeUndefined()
+    })
+
+    test('and ends some of a piece of a queue, the others as they stood', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitAll(store, 'mail', [...jobsOf(5, 6, 5, 5, 4, 5), aJob({ unique, jid: 'j-1' })])
+      const before = (await idsAt(store, 'normal')).ids
+      expect(before).toHaveLength(7)
+      const [second = 0, third = 0, last = 0] = [before[1], before[2], before[6]]
+      const piece = { lane: 'mail', band: 'normal', from: 0, count: 4 } as const
+      const ids = [third, second, last, 999]
+      expect(await store.queues.endQueued({ ...piece, ids })).toEqual(
+        expect.arrayContaining([second, third]),
+      )
+      const left = before.filter((id) => id !== second && id !== third)
+      expect((await idsAt(store, 'normal')).ids).toEqual(left)
+      expect(await readOne(store, 'mail', second)).toBeUndefined()
+      // Workers take some meanwhile: the piece is found nearer to its end.
+      const taken = await take(store, ['mail'], 2)
+      const rest = { ...piece, from: 3, count: 2, ids: left.slice(3) }
+      expect(await store.queues.endQueued(rest)).toHaveLength(2)
+      expect((await idsAt(store, 'normal')).ids).toEqual([left[2]])
+      await store.finish(
+        'mail',
+        taken.map((job) => completed(job)),
+      )
+      expect((await store.counts(['mail']))[0]).toMatchObject({ failed: 4, completed: 2 })
+    })
+
+    test('and sees of which job one is another run', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail', { origin: '1-7' })
+      expect((await store.look('mail', [1]))[0]?.origin).toBe('1-7')
+      expect((await takeOne(store, 'mail')).origin).toBe('1-7')
+    })
+  })
+}
