@@ -9,6 +9,10 @@ import type { Cron } from '../ops/cron/cron.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import { Cached } from '../ops/metrics/cached.ts'
 import { takeSnapshot } from '../ops/metrics/store-snapshot.ts'
+import { jobActs } from './acts/job-acts.ts'
+import { JobMove } from './acts/job-move.ts'
+import { laneActs } from './acts/lane-acts.ts'
+import { newJobs } from './acts/new-jobs.ts'
 import { Api } from './api.ts'
 import { fleetReads } from './reads/fleet-reads.ts'
 import { JobNames } from './reads/job-names.ts'
@@ -48,6 +52,9 @@ export function composeApi(parts: Parts): Api {
       ...jobReads({ scheduler, names, scan }),
       ...laneReads({ ...parts, snapshot, throttles: config.throttles }),
       ...fleetReads({ ...parts, gearman, faktory }),
+      ...jobActs({ scheduler, names, scan, move: new JobMove(scheduler) }),
+      ...newJobs({ scheduler, names }),
+      ...laneActs(scheduler),
     },
     log,
   )

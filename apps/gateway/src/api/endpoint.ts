@@ -51,11 +51,16 @@ export function read<
 }
 
 /** A POST that changes something, for operators. */
-export function act<
-  Answer extends TSchema,
-  Body extends TSchema = Nothing,
-  Params extends TSchema = Nothing,
->(definition: Definition<Params, Nothing, Body, Answer>): Endpoint<Params, Nothing, Body, Answer> {
+export function act<Answer extends TSchema, Body extends TSchema>(
+  definition: Definition<Nothing, Nothing, Body, Answer>,
+): Endpoint<Nothing, Nothing, Body, Answer> {
+  return oneAct(definition)
+}
+
+/** The same with parameters in the path. */
+export function oneAct<Answer extends TSchema, Body extends TSchema, Params extends TSchema>(
+  definition: Definition<Params, Nothing, Body, Answer>,
+): Endpoint<Params, Nothing, Body, Answer> {
   return { ...definition, ...rest(definition), method: 'POST', role: 'operator' }
 }
 

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { type Endpoint, read, strict } from './endpoint.ts'
+import { act, type Endpoint, oneAct, read, strict } from './endpoint.ts'
+import * as acts from './schemas/acts.ts'
 import { cursor, limit } from './schemas/common.ts'
 import * as fleet from './schemas/fleet.ts'
 import * as jobs from './schemas/jobs.ts'
@@ -70,6 +71,67 @@ export const endpoints = {
     summary: 'How far a migration is',
     params: strict({ migration: name('The name that crossgear migrate was given') }),
     answer: fleet.migration,
+  }),
+  submitJob: act({
+    ...{ path: '/jobs', tag: 'Jobs', body: acts.newJob, answer: acts.submittedJob, status: 201 },
+    summary: 'Submits a background job',
+  }),
+  resubmitJob: oneAct({
+    ...{ path: '/jobs/{job}/resubmit', tag: 'Jobs', body: acts.resubmission, status: 201 },
+    summary: 'Submits a job once more, as it is or changed: a new job that names the old one',
+    params: strict({ job: jobs.jobId }),
+    answer: acts.submittedJob,
+  }),
+  retryJobs: act({
+    ...{ path: '/jobs/retry', tag: 'Jobs', body: acts.selected, answer: acts.actResult },
+    summary: 'Queues scheduled, failed and dead jobs now',
+  }),
+  cancelJobs: act({
+    ...{ path: '/jobs/cancel', tag: 'Jobs', body: acts.selected, answer: acts.actResult },
+    summary:
+      'Ends jobs that wait, run or are scheduled: clients that wait hear that they failed; what the worker of a running one says later counts for nothing',
+  }),
+  deleteJobs: act({
+    ...{ path: '/jobs/delete', tag: 'Jobs', body: acts.selected, answer: acts.actResult },
+    summary: 'Deletes jobs that do not run, dead ones too',
+  }),
+  moveJobs: act({
+    ...{ path: '/jobs/move', tag: 'Jobs', body: acts.moved, answer: acts.actResult },
+    summary: 'Moves background jobs that do not run to another queue, under a new id',
+  }),
+  pauseQueues: act({
+    ...{ path: '/queues/pause', tag: 'Functions and queues', body: acts.queueNames },
+    summary: 'Gives Faktory consumers nothing of these queues; jobs go on coming in',
+    answer: acts.queuesDone,
+  }),
+  resumeQueues: act({
+    ...{ path: '/queues/resume', tag: 'Functions and queues', body: acts.queueNames },
+    summary: 'Gives Faktory consumers jobs of these queues again',
+    answer: acts.queuesDone,
+  }),
+  openFunctions: act({
+    ...{ path: '/functions/open', tag: 'Functions and queues', body: acts.functionNames },
+    summary: 'Opens functions to Faktory consumers for good',
+    answer: acts.functionsDone,
+  }),
+  closeFunctions: act({
+    ...{ path: '/functions/close', tag: 'Functions and queues', body: acts.functionNames },
+    summary: 'Closes functions to Faktory consumers until they are opened',
+    answer: acts.functionsDone,
+  }),
+  setLimits: act({
+    ...{ path: '/functions/limits', tag: 'Functions and queues', body: acts.limits },
+    summary: 'Sets how many jobs a function may hold when one of a priority is submitted',
+    answer: acts.functionsDone,
+  }),
+  dropFunctions: act({
+    ...{ path: '/functions/drop', tag: 'Functions and queues', body: acts.functionNames },
+    summary: 'Forgets functions without workers and running jobs, with the jobs that wait there',
+    answer: acts.functionsDone,
+  }),
+  orderWorkers: act({
+    ...{ path: '/workers/order', tag: 'Workers and nodes', body: acts.order, answer: acts.order },
+    summary: 'Tells a Faktory worker, or all, to take no more jobs or to end',
   }),
 } as const satisfies Readonly<Record<string, Endpoint>>
 

@@ -14,6 +14,7 @@ import {
 import type { CallLimiter } from './call-limiter.ts'
 import type { Endpoint } from './endpoint.ts'
 import { endpoints, operationNames } from './endpoints.ts'
+import type { EventStream } from './event-stream.ts'
 import { openApiDocument } from './open-api.ts'
 import { sessionSeconds } from './session-tokens.ts'
 import { webEndpoints } from './web-endpoints.ts'
@@ -25,6 +26,7 @@ export interface ApiRoutesParts {
   readonly backend: ApiBackend
   readonly access: Access
   readonly limiter: CallLimiter
+  readonly events: EventStream
   readonly version: string
   readonly log: Logger
 }
@@ -33,11 +35,11 @@ type Handler = (
   request: FastifyRequest,
   identity: Identity,
   reply: FastifyReply,
-) => Promise<ApiAnswer>
+) => Promise<ApiAnswer | undefined>
 
 /** The routes of the API, below its prefix. */
 export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
-  const { backend, access, limiter, version, log } = parts
+  const { backend, access, limiter, events, version, log } = parts
   onlyJson(app)
   checkWith(app)
   app.setErrorHandler((error: FastifyError, _request, reply) => {
@@ -65,7 +67,8 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
       },
       handler: async (request, reply) => {
         const identity = identities.get(request) ?? { address: '', by: 'address' }
-        return send(reply, await limiter.run(() => handler(request, identity, reply)))
+        const answer = await limiter.run(() => handler(request, identity, reply))
+        return answer ? send(reply, answer) : reply
       },
     })
   }
@@ -80,6 +83,12 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
   }
   const document = openApiDocument({ ...webEndpoints, ...endpoints }, version)
   add(webEndpoints.getOpenApi, () => Promise.resolve({ status: 200, body: document }))
+  add(webEndpoints.watchEvents, (_request, _identity, reply) => {
+    events.checkRoom()
+    reply.hijack()
+    events.add(reply.raw)
+    return Promise.resolve(undefined)
+  })
   add(webEndpoints.getSession, (_request, { role, by }) =>
     Promise.resolve({
       status: 200,
@@ -108,9 +117,9 @@ function credentialsOf({ headers, socket }: FastifyRequest) {
 function onlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   const options = { parseAs: 'string', bodyLimit: maxApiBodyBytes } as const
-  app.addContentTypeParser('application/json', options, (_request, text, done) => {
+  app.addContentTypeParser<string>('application/json', options, (_request, text, done) => {
     try {
-      done(null, JSON.parse(text as string))
+      done(null, JSON.parse(text))
     } catch {
       done(new ApiError('invalid_json', 'the body is no JSON'))
     }

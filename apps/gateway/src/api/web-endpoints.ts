@@ -19,6 +19,11 @@ export const webEndpoints = {
     summary: 'Takes the cookie away',
     ...{ params: nothing, query: nothing, answer: strict({}) },
   },
+  watchEvents: {
+    ...{ method: 'GET', path: '/events', tag: 'Store', role: 'reader' },
+    summary: 'Server-sent events: once a second an event overview, whose data is as /overview',
+    ...{ params: nothing, query: nothing, answer: Type.String(), type: 'text/event-stream' },
+  },
   getOpenApi: {
     ...{ method: 'GET', path: '/openapi.json', tag: 'Session', role: 'anyone' },
     summary: 'This document',

@@ -5,6 +5,7 @@ import { Access, type AccessOptions, type Identity } from '../api/access.ts'
 import type { ApiBackend } from '../api/api.ts'
 import { ApiError, apiErrors, type ApiErrorCode, refusalAnswer } from '../api/api-error.ts'
 import { CallLimiter } from '../api/call-limiter.ts'
+import { EventStream } from '../api/event-stream.ts'
 import { apiPrefix } from '../api/open-api.ts'
 import { apiRoutes } from '../api/routes.ts'
 import { flagOf } from '../config/options.ts'
@@ -93,11 +94,12 @@ export function createWebServer(parts: WebParts): WebServer {
       return write(reply, await page(request.raw))
     })
   }
-  if (api) {
+  const events = api && new EventStream(api)
+  if (api && events) {
     const limiter = new CallLimiter(() => systemClock.nowMs())
     app.register(
       (scope, _options, done) => {
-        apiRoutes(scope, { backend: api, access, limiter, version, log })
+        apiRoutes(scope, { backend: api, access, limiter, events, version, log })
         done()
       },
       { prefix: apiPrefix },
@@ -108,7 +110,10 @@ export function createWebServer(parts: WebParts): WebServer {
       await app.ready()
       return await listenOn(server, address, flagOf('webPort'))
     },
-    close: () => close(server),
+    close: async () => {
+      events?.close()
+      await close(server)
+    },
   }
 }
 

@@ -74,7 +74,10 @@ describe.skipIf(!hasRedisServer)('the options of the web port', { timeout: 60_00
     expect(await get('/workers')).toMatchObject({
       functions: [{ function: 'shared', door: 'gearman', idle: 4, busy: 0 }],
     })
-    expect(await get('/connections?limit=3')).toMatchObject({ total: 4, cursor: expect.any(String) })
+    expect(await get('/connections?limit=3')).toMatchObject({
+      total: 4,
+      cursor: expect.any(String),
+    })
     expect(await get('/overview')).toMatchObject({ functions: expect.any(Number) })
   })
 })

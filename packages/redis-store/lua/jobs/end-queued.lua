@@ -6,25 +6,24 @@
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 --   4 node: string
---   5 band (high, normal, low): string
---   6 first: integer, jobs that are taken before those of the piece
---   7 count: integer, jobs of the piece
---   8 how deep the piece may be, from the nearer end: integer
---   9 and more: ids: strings
+--   5 first: integer, jobs that are taken before those of the piece
+--   6 count: integer, jobs of the piece
+--   7 how deep the piece may be, from the nearer end: integer
+--   8 and more: ids: strings
 -- Returns the ids that were ended, or 0 where the piece is too deep.
 --#include keys
 --#include levels
 --#include jobs
-local key, lane, node, band, first, count = KEYS[1], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
+local key, lane, node, first, count = KEYS[1], ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 -- Stands for an ended job until all of them are taken out at once; no id looks so.
 local ended = '-'
 local length = redis.call('LLEN', key)
 -- Workers have taken some since the piece was looked at: its jobs stand nearer to the end.
 local nearest, farthest = math.max(0, first - count), math.min(length, first + count)
 local isNearBack = length - nearest < farthest
-if math.min(farthest, length - nearest) > tonumber(ARGV[8]) then return 0 end
+if math.min(farthest, length - nearest) > tonumber(ARGV[7]) then return 0 end
 local wanted, ids = {}, {}
-for at = 9, #ARGV do wanted[ARGV[at]] = true end
+for at = 8, #ARGV do wanted[ARGV[at]] = true end
 if farthest > nearest then
   for at, id in ipairs(redis.call('LRANGE', key, -farthest, -(nearest + 1))) do
     if wanted[id] then

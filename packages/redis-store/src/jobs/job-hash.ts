@@ -227,7 +227,7 @@ function leaseOf(
   nowMs: number,
 ): Lease {
   const { unique, reducer, jid, envelope, retries, reserveForSeconds, retentionSeconds } = job
-  const { trace, origin } = job
+  const { trace } = job
   return {
     lane,
     id,
@@ -252,6 +252,5 @@ function leaseOf(
     ...(reserveForSeconds !== undefined && { reserveForSeconds }),
     ...(retentionSeconds && { retentionSeconds }),
     ...(trace !== undefined && { trace }),
-    ...(origin !== undefined && { origin }),
   }
 }

@@ -109,7 +109,7 @@ export class RedisQueues implements QueueStore {
   async endQueued(piece: QueuedPiece): Promise<readonly number[] | 'deep'> {
     const { run, keys, node } = this.#parts.context
     const { lane, band, from, count, ids } = piece
-    const args = [lane, node, band, from, count, reachableDepth, ...ids]
+    const args = [lane, node, from, count, reachableDepth, ...ids]
     const reply = (await run('end-queued', [keys.queue(lane, band)], args)) as Buffer[] | number
     return typeof reply === 'number' ? 'deep' : numbersOf(reply)
   }

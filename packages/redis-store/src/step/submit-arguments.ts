@@ -72,6 +72,7 @@ const rest = [
   'batch',
   'tick',
   'trace',
+  'origin',
 ] as const satisfies readonly (keyof NewJob)[]
 
 function isPlain(job: NewJob): boolean {

@@ -1,6 +1,6 @@
 import type { JobSet, Scheduler, SetExit } from '@crossgear/core-scheduler'
 import type { FoundJob } from '../reads/job-scan.ts'
-import { type Done, type Group, settled, skip } from './job-acts.ts'
+import { type Done, type Group, settled, skip } from './group.ts'
 
 /** Ends jobs wherever they stand, and moves those that are not queued. */
 export class Ending {

@@ -1,4 +1,4 @@
-import type { JobPlace, JobRef, Scheduler } from '@crossgear/core-scheduler'
+import type { JobRef, Scheduler } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
@@ -6,39 +6,15 @@ import type { JobNames } from '../reads/job-names.ts'
 import type { FoundJob, JobScan } from '../reads/job-scan.ts'
 import { actBounds, type actResult, type Selection } from '../schemas/acts.ts'
 import { Ending } from './ending.ts'
+import { type Group, type GroupAct, type Done, settled, skip } from './group.ts'
 import type { JobMove } from './job-move.ts'
 
-export interface JobActParts {
+interface JobActParts {
   readonly scheduler: Scheduler
   readonly names: JobNames
   readonly scan: JobScan
   readonly move: JobMove
 }
-
-/** Jobs that stand in one place of one lane. */
-export interface Group {
-  readonly lane: string
-  readonly place: JobPlace | 'queue'
-  /** Where the piece that they were found in begins, and how long it is; absent where each was named. */
-  readonly piece?: { readonly from: number; readonly count: number }
-  readonly found: readonly FoundJob[]
-}
-
-/** What an act did with a group: jobs that left their place, and how many of each reason were left as they are. */
-export interface Done {
-  readonly done: number
-  /** Jobs that are in their place no more. */
-  readonly left: number
-  readonly skipped: readonly Skip[]
-}
-
-export interface Skip {
-  readonly reason: string
-  readonly jobs: number
-}
-
-/** Changes the jobs of a group; with `isDry` says only what it would do. */
-export type GroupAct = (group: Group, isDry: boolean) => Promise<Done>
 
 /** Acts on jobs: each on some that are named, or on all that a filter takes, in pieces of a bounded size. */
 export function jobActs(
@@ -70,18 +46,6 @@ export function jobActs(
       run(parts, body, (group, isDry) => move.group(group, body.to_queue, isDry)),
   }
 }
-
-export function skip(jobs: number, reason: string): Done {
-  return { done: 0, left: 0, skipped: jobs > 0 ? [{ reason, jobs }] : [] }
-}
-
-/** Of so many jobs so many were changed; the others had left their place. */
-export function settled(jobs: number, done: number): Done {
-  const gone = jobs - done
-  return { done, left: done, skipped: gone > 0 ? [{ reason: goneMeanwhile, jobs: gone }] : [] }
-}
-
-const goneMeanwhile = 'has gone on meanwhile'
 
 type Result = Static<typeof actResult>
 

@@ -1,13 +1,13 @@
-import { type Job, type NewJob, reachableDepth, type Scheduler } from '@crossgear/core-scheduler'
+import type { Job, NewJob, Scheduler } from '@crossgear/core-scheduler'
 import { ApiError } from '../api-error.ts'
 import type { FoundJob } from '../reads/job-scan.ts'
 import { Ending } from './ending.ts'
-import { type Done, type Group, type Skip, skip } from './job-acts.ts'
+import { type Done, type Group, type Skip, skip } from './group.ts'
 import { handIn } from './new-jobs.ts'
 
 /** A copy is due so late at the earliest until the job itself is out of its queue, milliseconds. */
 const heldForMs = 3_600_000
-/** Payloads that one call moves, bytes: what is over goes with the next. */
+/** A longer payload is not moved, bytes. */
 const longestMoved = 4 * 1024 * 1024
 
 /**
@@ -50,7 +50,7 @@ export class JobMove {
     target: string,
     leftBefore: number,
   ): Promise<string | undefined> {
-    const { scheduler } = { scheduler: this.#scheduler }
+    const scheduler = this.#scheduler
     const { inputBytes = 0 } = (await scheduler.inspect.standing(group.lane, each.job.id)) ?? {}
     if (inputBytes > longestMoved) return 'has too long a payload'
     const job = await scheduler.jobs.read(each.job)

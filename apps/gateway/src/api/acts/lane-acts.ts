@@ -1,22 +1,14 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
-import type { Cron } from '../../ops/cron/cron.ts'
-import { CronEntryError } from '../../ops/cron/cron-entry.ts'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
-
-interface Parts {
-  readonly scheduler: Scheduler
-  readonly cron: Cron
-}
 
 /** Stands for every Faktory worker, as the page `/busy` has it. */
 const allWorkers = 'all'
 
-/** Acts on functions, queues, workers and cron entries as wholes. */
-export function laneActs({
-  scheduler,
-  cron,
-}: Parts): Pick<
+/** Acts on functions, queues and workers as wholes. */
+export function laneActs(
+  scheduler: Scheduler,
+): Pick<
   Handlers,
   | 'pauseQueues'
   | 'resumeQueues'
@@ -25,8 +17,6 @@ export function laneActs({
   | 'setLimits'
   | 'dropFunctions'
   | 'orderWorkers'
-  | 'addCron'
-  | 'removeCron'
 > {
   const { registry, admin, queues } = scheduler
 
@@ -78,21 +68,6 @@ export function laneActs({
       const { wid, signal } = body
       await queues.order(wid === allWorkers ? '*' : wid, signal)
       return { wid, signal }
-    },
-
-    async addCron({ body }) {
-      try {
-        const { name } = await cron.add(body)
-        return { name }
-      } catch (error) {
-        if (!(error instanceof CronEntryError)) throw error
-        throw new ApiError('invalid_request', error.message, { cause: error })
-      }
-    },
-
-    async removeCron({ params }) {
-      if (await cron.remove(params.name)) return { name: params.name }
-      throw new ApiError('not_found', 'no entry of that name was added')
     },
   }
 }

@@ -59,6 +59,7 @@ export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
         retention_seconds: job.retentionSeconds ?? null,
         trace: job.trace ?? null,
         held_by: holderView(job),
+        resubmitted_from: job.origin ?? null,
         envelope: jsonOrNull(withEnvelope?.envelope),
         payload: viewOf(whole?.input, standing.inputBytes, payload, mostBytes),
         output: hasEnded ? viewOf(whole?.output, standing.outputBytes, payload, mostBytes) : null,

@@ -134,6 +134,7 @@ export const jobDetail = strict({
       node: orNull(Type.String(), 'The node that handed it out'),
     }),
   ),
+  resubmitted_from: orNull(Type.String(), 'The id of the job that it is another run of'),
   envelope: orNull(Type.Unknown(), 'The Faktory job as pushed, without its arguments'),
   payload: bytesShown,
   output: orNull(bytesShown, 'Of a job that has ended and is kept'),

@@ -43,6 +43,8 @@ export interface ApiGateway {
   readonly act: (path: string, body?: unknown) => Promise<unknown>
   /** The same where jobs are acted on. */
   readonly actOn: (act: string, body: unknown) => Promise<ActResult>
+  /** Ends the web port. */
+  readonly close: () => Promise<void>
   /** Status and code of a refusal. */
   readonly refusal: (path: string, options?: AskOptions) => Promise<readonly unknown[]>
 }
@@ -81,6 +83,7 @@ export async function openApi(
   }
   return {
     ...{ gateway, port, log, ask, get, act },
+    close: () => web.close(),
     jobs: async (query) => (await get(`/jobs?${query}`)) as JobPage,
     job: async (name, query = '') =>
       (await get(`/jobs/${encodeURIComponent(name)}?${query}`)) as JobDetail,
@@ -128,9 +131,11 @@ interface OpenApi {
 
 interface Operation {
   readonly operationId: string
-  readonly responses: Readonly<
-    Record<string, { readonly content: Readonly<Record<string, object>> }>
-  >
+  readonly responses: Readonly<Record<string, Response>>
+}
+
+interface Response {
+  readonly content: Readonly<Record<string, { readonly schema: { readonly $ref?: string } }>>
 }
 
 /** Fails a test whose answer is not what the OpenAPI document promises. */

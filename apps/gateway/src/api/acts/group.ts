@@ -1,0 +1,39 @@
+import type { JobPlace } from '@crossgear/core-scheduler'
+import type { FoundJob } from '../reads/job-scan.ts'
+
+/** Jobs that stand in one place of one lane. */
+export interface Group {
+  readonly lane: string
+  readonly place: JobPlace | 'queue'
+  /** Where the piece that they were found in begins, and how long it is; absent where each was named. */
+  readonly piece?: { readonly from: number; readonly count: number }
+  readonly found: readonly FoundJob[]
+}
+
+/** What an act did with a group: jobs that left their place, and how many of each reason were left as they are. */
+export interface Done {
+  readonly done: number
+  /** Jobs that are in their place no more. */
+  readonly left: number
+  readonly skipped: readonly Skip[]
+}
+
+export interface Skip {
+  readonly reason: string
+  readonly jobs: number
+}
+
+/** Changes the jobs of a group; with `isDry` says only what it would do. */
+export type GroupAct = (group: Group, isDry: boolean) => Promise<Done>
+
+export function skip(jobs: number, reason: string): Done {
+  return { done: 0, left: 0, skipped: jobs > 0 ? [{ reason, jobs }] : [] }
+}
+
+/** Of so many jobs so many were changed; the others had left their place. */
+export function settled(jobs: number, done: number): Done {
+  const gone = jobs - done
+  return { done, left: done, skipped: gone > 0 ? [{ reason: goneMeanwhile, jobs: gone }] : [] }
+}
+
+const goneMeanwhile = 'has gone on meanwhile'

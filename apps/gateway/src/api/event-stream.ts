@@ -1,0 +1,79 @@
+import type { ServerResponse } from 'node:http'
+import type { ApiBackend } from './api.ts'
+import { ApiError } from './api-error.ts'
+
+export const streamBounds = {
+  /** Viewers at a time. */
+  viewers: 100,
+  /** What may wait for a viewer that does not read, bytes; then it is dropped. */
+  unsentBytes: 256 * 1024,
+  /** How often all are told, milliseconds. */
+  everyMs: 1_000,
+} as const
+
+/** A viewer that is told of the end asks again so much later, milliseconds. */
+const askAgainMs = 3_000
+
+/**
+ * Tells all viewers once a second what stands in the store: one look and one text for all of them. Without
+ * viewers nothing is looked at.
+ */
+export class EventStream {
+  readonly #backend: ApiBackend
+  readonly #viewers = new Set<ServerResponse>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(backend: ApiBackend) {
+    this.#backend = backend
+  }
+
+  /** Throws an ApiError where there are too many viewers. */
+  checkRoom(): void {
+    if (this.#viewers.size >= streamBounds.viewers) {
+      throw new ApiError('too_many_requests', `${streamBounds.viewers} viewers are there already`)
+    }
+  }
+
+  /** A viewer, whose answer this is from now on. */
+  add(response: ServerResponse): void {
+    response.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Accel-Buffering': 'no',
+    })
+    response.write(`retry: ${askAgainMs}\n\n`)
+    response.on('error', () => response.destroy())
+    response.on('close', () => this.#remove(response))
+    this.#viewers.add(response)
+    if (!this.#timer) {
+      void this.#tell()
+      this.#timer = setInterval(() => void this.#tell(), streamBounds.everyMs)
+    }
+  }
+
+  close(): void {
+    for (const viewer of this.#viewers) viewer.end()
+    this.#viewers.clear()
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  async #tell(): Promise<void> {
+    const { status, body } = await this.#backend.call('getOverview', {
+      ...{ params: {}, query: {}, body: undefined },
+    })
+    const event = status === 200 ? 'overview' : 'refusal'
+    const text = `event: ${event}\ndata: ${JSON.stringify(body)}\n\n`
+    for (const viewer of this.#viewers) {
+      if (viewer.writableLength > streamBounds.unsentBytes) viewer.destroy()
+      else viewer.write(text)
+    }
+  }
+
+  #remove(viewer: ServerResponse): void {
+    this.#viewers.delete(viewer)
+    if (this.#viewers.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+}

@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openOn } from '../options/composed-gateway.ts'
+import {
+  hasRedisServer,
+  redisCommand,
+  startRedis,
+  type TestRedis,
+} from '../support/redis-server.ts'
+import {
+  type ActResult,
+  type ApiGateway,
+  bearer,
+  openApi,
+  readerPassword,
+} from './support/api-gateway.ts'
+
+let redis: TestRedis
+const open = openOn(() => `unix://${redis.path}`)
+
+async function consumer(api: ApiGateway) {
+  const client = await api.gateway.faktory()
+  await client.reply()
+  await client.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":[]}')
+  return client
+}
+
+/** Jobs of a queue that ran and failed for good. */
+async function dead(api: ApiGateway, jids: readonly string[], message = 'broken') {
+  const client = await consumer(api)
+  for (const jid of jids) {
+    await client.ask(`PUSH {"jid":"${jid}","jobtype":"f","queue":"q","args":["${jid}"],"retry":-1}`)
+    await client.ask('FETCH q')
+    await client.ask(`FAIL {"jid":"${jid}","errtype":"E","message":"${message} ${jid}"}`)
+  }
+  return client
+}
+
+/** Calls until there is no cursor. */
+async function toTheEnd(api: ApiGateway, act: string, body: object): Promise<ActResult[]> {
+  const results: ActResult[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const result: ActResult = await api.actOn(act, { ...body, ...(cursor && { cursor }) })
+    results.push(result)
+    cursor = result.cursor
+  }
+  return results
+}
+
+const sumOf = (results: readonly ActResult[], of: (result: ActResult) => number): number =>
+  results.reduce((sum, result) => sum + of(result), 0)
+
+describe.skipIf(!hasRedisServer)('acts of an operator', { timeout: 30_000 }, () => {
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  beforeEach(() => redisCommand(redis.path, 'FLUSHALL'))
+  afterAll(() => redis.close())
+
+  it('need the password of the operator, and are in the log with who, what and how many', async () => {
+    const api = await openApi(open)
+    const options = { method: 'POST', body: { filter: {} } }
+    expect(await api.refusal('/jobs/retry', options)).toEqual([403, 'operator_needed'])
+    const headers = bearer(readerPassword)
+    expect(await api.refusal('/jobs/retry', { ...options, headers })).toEqual([
+      ...[403, 'operator_needed'],
+    ])
+    const guardless = await openApi(open, {}, {})
+    expect(await guardless.refusal('/jobs/retry', options)).toEqual([403, 'no_password'])
+    await api.actOn('retry', { filter: {} })
+    expect(await api.log.said(/retryJobs by the web port/)).toBeDefined()
+  })
+
+  it('dead jobs that match are counted first, then retried and done by a worker', async () => {
+    const api = await openApi(open)
+    const client = await dead(api, ['dead-0001', 'dead-0002', 'dead-0003'])
+    const filter = { function: 'f', state: 'dead', text: 'dead-0002' }
+    const dry = await api.actOn('retry', { filter, dry_run: true })
+    expect(dry).toMatchObject({ dry_run: true, matched: 1, done: 1, total: null, cursor: null })
+    expect((await api.jobs('state=dead')).jobs).toHaveLength(3)
+    expect(await api.actOn('retry', { filter })).toMatchObject({ matched: 1, done: 1 })
+    expect(await client.ask('FETCH q')).toContain('"jid":"dead-0002"')
+    const all = await api.actOn('retry', { filter: { state: 'dead' }, dry_run: true })
+    expect(all).toMatchObject({ done: 2, total: 2 })
+    expect(await api.actOn('retry', { filter: { state: 'dead' } })).toMatchObject({ done: 2 })
+    expect((await api.jobs('state=dead')).jobs).toEqual([])
+  })
+
+  it('a selection is acted on by whatever names its jobs have, each once', async () => {
+    const api = await openApi(open)
+    await dead(api, ['dead-0001', 'dead-0002'])
+    const client = await api.gateway.peer()
+    const handle = await client.submit('SUBMIT_JOB_BG', 'g', '', 'x')
+    const { id } = await api.job('dead-0001')
+    const jobs = [id, 'dead-0001', handle, 'none-0001']
+    expect(await api.actOn('delete', { jobs })).toMatchObject({
+      ...{ matched: 2, done: 2, skipped: [{ reason: 'is no more', jobs: 1 }] },
+    })
+    expect((await api.jobs('')).jobs.map(({ jid }) => jid)).toEqual(['dead-0002'])
+  })
+
+  it('a cancelled job is not run, and its client hears that it failed', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    const waiting = await client.submit('SUBMIT_JOB', 'f', '', 'x')
+    expect(await api.actOn('cancel', { jobs: [waiting] })).toMatchObject({ done: 1 })
+    expect(await client.hear()).toEqual(['WORK_FAIL', waiting])
+    const running = await client.submit('SUBMIT_JOB', 'f', '', 'y')
+    const worker = await api.gateway.peer('f')
+    await worker.ask('GRAB_JOB')
+    expect(await api.actOn('cancel', { filter: { state: 'running' } })).toMatchObject({ done: 1 })
+    expect(await client.hear()).toEqual(['WORK_FAIL', running])
+    expect((await api.jobs('')).jobs).toEqual([])
+    await dead(api, ['dead-0001'])
+    expect(await api.actOn('cancel', { filter: {} })).toMatchObject({
+      ...{ done: 0, skipped: [{ reason: 'is dead: delete it', jobs: 1 }] },
+    })
+  })
+
+  it('thousands are deleted in pieces, and the others stay in their order', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    const count = 3_000
+    for (let at = 0; at < count; at += 1) {
+      client.say('SUBMIT_JOB_BG', 'f', '', at % 3 === 0 ? `keep ${at}` : `drop ${at}`)
+    }
+    await client.hearMany(count)
+    const dry = await toTheEnd(api, 'delete', { filter: { text: 'drop' }, dry_run: true })
+    expect(sumOf(dry, ({ done }) => done)).toBe(2_000)
+    const results = await toTheEnd(api, 'delete', { filter: { text: 'drop' }, limit: 300 })
+    expect(results.length).toBeGreaterThan(6)
+    expect(sumOf(results, ({ done }) => done)).toBe(2_000)
+    const worker = await api.gateway.peer('f')
+    const inputs: (string | undefined)[] = []
+    for (let at = 0; at < 1_000; at += 1) inputs.push((await worker.ask('GRAB_JOB'))[3])
+    expect(inputs).toEqual(Array.from({ length: 1_000 }, (_, at) => `keep ${3 * at}`))
+    expect((await worker.ask('GRAB_JOB'))[0]).toBe('NO_JOB')
+  })
+
+  it('jobs are moved to another queue, where its consumers get them', async () => {
+    const api = await openApi(open)
+    const client = await consumer(api)
+    await client.ask(
+      'PUSH {"jid":"wait-0001","jobtype":"f","queue":"slow","args":[1],"custom":{"a":1}}',
+    )
+    await client.ask(
+      'PUSH {"jid":"time-0001","jobtype":"f","queue":"slow","args":[2],"at":"2099-01-01T00:00:00Z"}',
+    )
+    const peer = await api.gateway.peer()
+    const foreground = await peer.submit('SUBMIT_JOB', 'f@slow', '', 'x')
+    const act = { filter: { queue: 'slow' }, to_queue: 'fast' }
+    expect(await api.actOn('move', { ...act, dry_run: true })).toMatchObject({
+      done: 2,
+      matched: 3,
+    })
+    expect(await api.actOn('move', act)).toMatchObject({
+      ...{ done: 2, skipped: [{ reason: 'has a client that waits', jobs: 1 }] },
+    })
+    const states = (await api.jobs('queue=fast')).jobs.map(({ jid, state }) => [jid, state])
+    expect(states).toEqual([
+      ['wait-0001', 'waiting'],
+      ['time-0001', 'scheduled'],
+    ])
+    expect((await api.job('time-0001')).due_at).toBe('2099-01-01T00:00:00.000Z')
+    const got = await client.ask('FETCH fast')
+    expect(got).toContain('"jid":"wait-0001"')
+    expect(got).toContain('"custom":{"a":1}')
+    expect((await api.jobs('queue=slow')).jobs.map(({ handle }) => handle)).toEqual([foreground])
+  })
+
+  it('a job is submitted, and submitted again with another payload, as one that names the first', async () => {
+    const api = await openApi(open)
+    const made = (await api.act('/jobs', {
+      ...{ function: 'f', payload: { json: { a: 1 } }, level: 8, unique: 'u' },
+    })) as { job: string; result: string }
+    expect(made.result).toBe('created')
+    const again = await api.act('/jobs', { function: 'f', unique: 'u' })
+    expect(again).toMatchObject({ job: made.job, result: 'joined' })
+    const second = (await api.act(`/jobs/${made.job}/resubmit`, {
+      payload: { base64: Buffer.from([0, 255]).toString('base64') },
+    })) as { job: string }
+    expect((await api.job(second.job)).resubmitted_from).toBe(made.job)
+    const worker = await api.gateway.peer('f')
+    expect((await worker.ask('GRAB_JOB')).at(-1)).toBe('{"a":1}')
+    expect((await worker.say('GRAB_JOB').hearBytes())?.toString('hex')).toBe('00ff')
+    await api.act('/jobs', { function: 'f', queue: 'bulk', delay_seconds: 3_600 })
+    expect((await api.jobs('queue=bulk')).jobs).toMatchObject([{ state: 'scheduled' }])
+  })
+
+  it('a queue is paused and resumed, and its consumers feel it', async () => {
+    const api = await openApi(open)
+    const client = await consumer(api)
+    await client.ask('PUSH {"jid":"wait-0001","jobtype":"f","queue":"q","args":[]}')
+    await api.act('/queues/pause', { queues: ['q'] })
+    expect(await client.ask('FETCH q')).toBe('$-1')
+    expect(await api.get('/queues')).toMatchObject({ queues: [{ queue: 'q', is_paused: true }] })
+    await api.act('/queues/resume', { queues: ['q'] })
+    expect(await client.ask('FETCH q')).toContain('wait-0001')
+  })
+
+  it('a function is limited, closed, opened and dropped', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
+    await api.act('/functions/limits', { function: 'f', high: 0, normal: 1, low: 0 })
+    expect((await client.ask('SUBMIT_JOB_BG', 'f', '', 'y'))[0]).toBe('ERROR')
+    const faktory = await consumer(api)
+    await api.act('/functions/close', { functions: ['f'] })
+    expect(await faktory.ask('FETCH default')).toBe('$-1')
+    await api.act('/functions/open', { functions: ['f'] })
+    expect(await faktory.ask('FETCH default')).toContain('"jobtype":"f"')
+    const drop = { method: 'POST', headers: bearer('sesame, open'), body: { functions: ['f'] } }
+    expect(await api.refusal('/functions/drop', drop)).toEqual([409, 'in_use'])
+    await client.submit('SUBMIT_JOB_BG', 'g@cold', '', 'x')
+    const dropped = { functions: ['g@cold'] }
+    expect(await api.act('/functions/drop', dropped)).toEqual(dropped)
+    expect((await api.jobs('function=g')).jobs).toEqual([])
+    expect(await api.act('/workers/order', { wid: 'w1', signal: 'quiet' })).toEqual({
+      ...{ wid: 'w1', signal: 'quiet' },
+    })
+    await expect.poll(() => faktory.ask('BEAT {"wid":"w1"}')).toContain('quiet')
+  })
+
+  it('what is wrong is refused with a reason', async () => {
+    const api = await openApi(open)
+    const post = (path: string, body: unknown): Promise<readonly unknown[]> =>
+      api.refusal(path, { method: 'POST', headers: bearer('sesame, open'), body })
+    const wrong = [400, 'invalid_request']
+    expect(await post('/jobs/retry', {})).toEqual(wrong)
+    expect(await post('/jobs/retry', { jobs: ['a'], filter: {} })).toEqual(wrong)
+    expect(await post('/jobs/retry', { jobs: [] })).toEqual(wrong)
+    expect(await post('/jobs/retry', { filter: { state: 7 } })).toEqual(wrong)
+    expect(await post('/jobs/retry', { filter: {}, dry_run: 'yes' })).toEqual(wrong)
+    expect(await post('/jobs/move', { filter: {}, to_queue: 'no queue' })).toEqual(wrong)
+    expect(await post('/jobs', { function: '' })).toEqual(wrong)
+    expect(await post('/jobs', '{"function"')).toEqual([400, 'invalid_json'])
+    expect(await post('/jobs', ' '.repeat(1_100_000))).toEqual([413, 'body_too_large'])
+    expect(await post('/jobs/1-9/resubmit', {})).toEqual([404, 'unknown_job'])
+    expect(await post('/functions/drop', { functions: ['none'] })).toEqual([
+      ...[404, 'unknown_function'],
+    ])
+  })
+})

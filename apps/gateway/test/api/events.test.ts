@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { callBounds } from '../../src/api/call-limiter.ts'
+import { streamBounds } from '../../src/api/event-stream.ts'
+import { openOn } from '../options/composed-gateway.ts'
+import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
+import { type ApiGateway, openApi } from './support/api-gateway.ts'
+
+let redis: TestRedis
+const open = openOn(() => `unix://${redis.path}`)
+
+/** One who watches, and the overviews as they come. */
+async function watch({ port }: ApiGateway) {
+  const asking = get({ port, host: '127.0.0.1', path: '/api/v1/events', agent: false })
+  onTestFinished(() => void asking.destroy())
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  async function* overviews(): AsyncGenerator<{ at: string; waiting: number }> {
+    let text = ''
+    for await (const chunk of answer) {
+      text += String(chunk)
+      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+        const [, data] = /^event: overview\ndata: (.*)$/.exec(text.slice(0, end)) ?? []
+        text = text.slice(end + 2)
+        if (data !== undefined) yield JSON.parse(data) as { at: string; waiting: number }
+      }
+    }
+  }
+  return { answer, overviews: overviews(), leave: () => asking.destroy() }
+}
+
+describe.skipIf(!hasRedisServer)('the API under load', { timeout: 30_000 }, () => {
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.close())
+
+  it('tells all viewers the same once a second, and what has changed', async () => {
+    const api = await openApi(open)
+    const [one, other] = [await watch(api), await watch(api)]
+    expect(one.answer.headers['content-type']).toBe('text/event-stream; charset=utf-8')
+    await one.overviews.next()
+    const client = await api.gateway.peer()
+    await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
+    const seen = async (viewer: typeof one): Promise<string> => {
+      for await (const { at, waiting } of viewer.overviews) if (waiting === 1) return at
+      throw new Error('the stream ended')
+    }
+    expect(await seen(one)).toBe(await seen(other))
+  })
+
+  it('has a bounded number of viewers, and room again when one leaves', async () => {
+    const api = await openApi(open)
+    const viewers = []
+    for (let at = 0; at < streamBounds.viewers; at += 1) viewers.push(await watch(api))
+    expect(await api.refusal('/events')).toEqual([429, 'too_many_requests'])
+    viewers[0]?.leave()
+    await expect.poll(async () => (await watch(api)).answer.statusCode).toBe(200)
+  })
+
+  it('refuses what is too much of a thousand calls side by side, and the doors go on', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    const worker = await api.gateway.peer('f')
+    const calls = Array.from({ length: 1_000 }, () => api.ask('/api/v1/jobs?text=x'))
+    for (let job = 0; job < 20; job += 1) {
+      const handle = await client.submit('SUBMIT_JOB', 'f', '', 'x')
+      expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
+      worker.say('WORK_COMPLETE', handle, '')
+      expect((await client.hear())[0]).toBe('WORK_COMPLETE')
+    }
+    const replies = await Promise.all(calls)
+    const counts = new Map<number, number>()
+    for (const { status } of replies) counts.set(status, (counts.get(status) ?? 0) + 1)
+    expect([...counts.keys()].sort()).toEqual([200, 429])
+    expect(counts.get(200)).toBeGreaterThanOrEqual(callBounds.atOnce)
+    expect(replies.find(({ status }) => status === 429)?.headers['retry-after']).toBe('1')
+    await expect.poll(async () => (await api.ask('/api/v1/overview')).status).toBe(200)
+  })
+
+  it('ends the streams when the gateway does', async () => {
+    const api = await openApi(open)
+    const socket = connect(api.port, '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    socket.write('GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await once(socket, 'data')
+    const closed = once(socket, 'close')
+    await api.close()
+    socket.resume()
+    await closed
+  })
+})
