@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import type { Static } from '@sinclair/typebox'
 import type { ErrorObject } from 'ajv'
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { onTestFinished } from 'vitest'
 import type { AccessOptions } from '../../../src/api/access.ts'
 import type { actResult } from '../../../src/api/schemas/acts.ts'
@@ -154,8 +154,10 @@ class AnswerChecker {
     const media = response?.content['application/json']
     if (!media || method === 'HEAD') return
     const { schema } = media
-    const own = schema.$ref === undefined ? schema : { $ref: `openapi${schema.$ref}` }
-    const validate: ValidateFunction = this.#ajv.compile(own)
+    // What is compiled once is kept: by its name, or by the schema itself.
+    const validate =
+      (schema.$ref === undefined ? undefined : this.#ajv.getSchema(`openapi${schema.$ref}`)) ??
+      this.#ajv.compile(schema)
     if (validate(body)) return
     const faults = (validate.errors ?? []).map(
       ({ instancePath, message }: ErrorObject) => `${instancePath} ${message ?? ''}`,
