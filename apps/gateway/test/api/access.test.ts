@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openOn } from '../options/composed-gateway.ts'
 import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
 import {
@@ -24,7 +24,7 @@ describe.skipIf(!hasRedisServer)('who may call the API', () => {
   })
   afterAll(() => redis.close())
 
-  it('this machine reads without a password, others do not, unless the port is open', async () => {
+  test('this machine reads without a password, others do not, unless the port is open', async () => {
     const { ask } = await openApi(open)
     expect((await ask('/api/v1/overview')).status).toBe(200)
     const refused = await ask('/api/v1/overview', { headers: elsewhere })
@@ -34,14 +34,14 @@ describe.skipIf(!hasRedisServer)('who may call the API', () => {
     expect((await openPort.ask('/api/v1/overview', { headers: elsewhere })).status).toBe(200)
   })
 
-  it('figures and health stay open to whoever reaches the port', async () => {
+  test('figures and health stay open to whoever reaches the port', async () => {
     const { port } = await openApi(open)
     for (const path of ['/metrics', '/metrics/node', '/healthz', '/readyz']) {
       expect((await sent(port, path, { headers: elsewhere })).status).toBe(200)
     }
   })
 
-  it('a reader may read from everywhere, an operator may change: each by a Bearer password', async () => {
+  test('a reader may read from everywhere, an operator may change: each by a Bearer password', async () => {
     const { ask } = await openApi(open)
     for (const password of [readerPassword, operatorPassword]) {
       const headers = { ...elsewhere, ...bearer(password) }
@@ -56,7 +56,7 @@ describe.skipIf(!hasRedisServer)('who may call the API', () => {
     }
   })
 
-  it('a login sets a cookie that no script can read and no other site sends', async () => {
+  test('a login sets a cookie that no script can read and no other site sends', async () => {
     const { ask, log } = await openApi(open)
     const body = { password: operatorPassword }
     const answer = await ask(login, { method: 'POST', body, headers: elsewhere })
@@ -79,7 +79,7 @@ describe.skipIf(!hasRedisServer)('who may call the API', () => {
     expect(String(out.headers['set-cookie'])).toContain('Max-Age=0')
   })
 
-  it('a token with another role, another end or of another password counts for nothing', async () => {
+  test('a token with another role, another end or of another password counts for nothing', async () => {
     const { ask } = await openApi(open)
     const answer = await ask(login, { method: 'POST', body: { password: readerPassword } })
     const token = tokenOf(answer)
@@ -99,7 +99,7 @@ describe.skipIf(!hasRedisServer)('who may call the API', () => {
     expect((await other.ask('/api/v1/overview', { headers })).status).toBe(401)
   })
 
-  it('wrong passwords are turned away, and after some of them right ones too', async () => {
+  test('wrong passwords are turned away, and after some of them right ones too', async () => {
     const { ask } = await openApi(open, {}, { ...guarded, tries: 2 })
     const codes: unknown[] = []
     for (const password of ['no', 'never', operatorPassword]) {
@@ -110,7 +110,7 @@ describe.skipIf(!hasRedisServer)('who may call the API', () => {
     expect((await ask('/api/v1/overview')).status).toBe(200)
   })
 
-  it('a page of another site, or by another name, gets nothing done', async () => {
+  test('a page of another site, or by another name, gets nothing done', async () => {
     const { ask } = await openApi(open)
     const post = (headers: Record<string, string>) =>
       ask(login, { method: 'POST', body: { password: operatorPassword }, headers })

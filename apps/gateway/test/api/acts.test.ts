@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openOn } from '../options/composed-gateway.ts'
 import {
   hasRedisServer,
@@ -56,7 +56,7 @@ describe.skipIf(!hasRedisServer)('acts of an operator', { timeout: 30_000 }, () 
   beforeEach(() => redisCommand(redis.path, 'FLUSHALL'))
   afterAll(() => redis.close())
 
-  it('need the password of the operator, and are in the log with who, what and how many', async () => {
+  test('need the password of the operator, and are in the log with who, what and how many', async () => {
     const api = await openApi(open)
     const options = { method: 'POST', body: { filter: {} } }
     expect(await api.refusal('/jobs/retry', options)).toEqual([403, 'operator_needed'])
@@ -70,7 +70,7 @@ describe.skipIf(!hasRedisServer)('acts of an operator', { timeout: 30_000 }, () 
     expect(await api.log.said(/retryJobs by the web port/)).toBeDefined()
   })
 
-  it('dead jobs that match are counted first, then retried and done by a worker', async () => {
+  test('dead jobs that match are counted first, then retried and done by a worker', async () => {
     const api = await openApi(open)
     const client = await dead(api, ['dead-0001', 'dead-0002', 'dead-0003'])
     const filter = { function: 'f', state: 'dead', text: 'dead-0002' }
@@ -85,7 +85,7 @@ describe.skipIf(!hasRedisServer)('acts of an operator', { timeout: 30_000 }, () 
     expect((await api.jobs('state=dead')).jobs).toEqual([])
   })
 
-  it('a selection is acted on by whatever names its jobs have, each once', async () => {
+  test('a selection is acted on by whatever names its jobs have, each once', async () => {
     const api = await openApi(open)
     await dead(api, ['dead-0001', 'dead-0002'])
     const client = await api.gateway.peer()
@@ -98,7 +98,7 @@ describe.skipIf(!hasRedisServer)('acts of an operator', { timeout: 30_000 }, () 
     expect((await api.jobs('')).jobs.map(({ jid }) => jid)).toEqual(['dead-0002'])
   })
 
-  it('a cancelled job is not run, and its client hears that it failed', async () => {
+  test('a cancelled job is not run, and its client hears that it failed', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     const waiting = await client.submit('SUBMIT_JOB', 'f', '', 'x')
@@ -116,7 +116,7 @@ describe.skipIf(!hasRedisServer)('acts of an operator', { timeout: 30_000 }, () 
     })
   })
 
-  it('thousands are deleted in pieces, and the others stay in their order', async () => {
+  test('thousands are deleted in pieces, and the others stay in their order', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     const count = 3_000
@@ -136,7 +136,7 @@ describe.skipIf(!hasRedisServer)('acts of an operator', { timeout: 30_000 }, () 
     expect((await worker.ask('GRAB_JOB'))[0]).toBe('NO_JOB')
   })
 
-  it('jobs are moved to another queue, where its consumers get them', async () => {
+  test('jobs are moved to another queue, where its consumers get them', async () => {
     const api = await openApi(open)
     const client = await consumer(api)
     await client.ask(
@@ -167,7 +167,7 @@ describe.skipIf(!hasRedisServer)('acts of an operator', { timeout: 30_000 }, () 
     expect((await api.jobs('queue=slow')).jobs.map(({ handle }) => handle)).toEqual([foreground])
   })
 
-  it('a job is submitted, and submitted again with another payload, as one that names the first', async () => {
+  test('a job is submitted, and submitted again with another payload, as one that names the first', async () => {
     const api = await openApi(open)
     const made = (await api.act('/jobs', {
       ...{ function: 'f', payload: { json: { a: 1 } }, level: 8, unique: 'u' },
@@ -186,7 +186,7 @@ describe.skipIf(!hasRedisServer)('acts of an operator', { timeout: 30_000 }, () 
     expect((await api.jobs('queue=bulk')).jobs).toMatchObject([{ state: 'scheduled' }])
   })
 
-  it('a queue is paused and resumed, and its consumers feel it', async () => {
+  test('a queue is paused and resumed, and its consumers feel it', async () => {
     const api = await openApi(open)
     const client = await consumer(api)
     await client.ask('PUSH {"jid":"wait-0001","jobtype":"f","queue":"q","args":[]}')
@@ -197,7 +197,7 @@ describe.skipIf(!hasRedisServer)('acts of an operator', { timeout: 30_000 }, () 
     expect(await client.ask('FETCH q')).toContain('wait-0001')
   })
 
-  it('a function is limited, closed, opened and dropped', async () => {
+  test('a function is limited, closed, opened and dropped', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
@@ -220,7 +220,7 @@ describe.skipIf(!hasRedisServer)('acts of an operator', { timeout: 30_000 }, () 
     await expect.poll(() => faktory.ask('BEAT {"wid":"w1"}')).toContain('quiet')
   })
 
-  it('what is wrong is refused with a reason', async () => {
+  test('what is wrong is refused with a reason', async () => {
     const api = await openApi(open)
     const post = (path: string, body: unknown): Promise<readonly unknown[]> =>
       api.refusal(path, { method: 'POST', headers: bearer('sesame, open'), body })

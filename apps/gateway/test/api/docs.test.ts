@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { apiErrors } from '../../src/api/api-error.ts'
 import type { Endpoint } from '../../src/api/endpoint.ts'
 import { endpoints } from '../../src/api/endpoints.ts'
@@ -19,7 +19,7 @@ function rows(head: string): string[][] {
     .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
 }
 
-it('the page of the API lists exactly its operations and who may call them', () => {
+test('the page of the API lists exactly its operations and who may call them', () => {
   const listed = rows('operation').map(([, operation, role]) => `${operation ?? ''} ${role ?? ''}`)
   const known = Object.values(all).map(
     ({ method, path, role }) => `${method} ${apiPrefix}${path} ${role}`,
@@ -27,12 +27,12 @@ it('the page of the API lists exactly its operations and who may call them', () 
   expect(listed.sort()).toEqual(known.sort())
 })
 
-it('the page of the API lists exactly its refusals and their statuses', () => {
+test('the page of the API lists exactly its refusals and their statuses', () => {
   const listed = rows('code').map(([, code = '', status]) => [code, Number(status)])
   expect(Object.fromEntries(listed)).toEqual(apiErrors)
 })
 
-it('the OpenAPI document has each operation once, with its role and a schema of its answer', () => {
+test('the OpenAPI document has each operation once, with its role and a schema of its answer', () => {
   const { paths } = openApiDocument(all, '1') as {
     paths: Record<string, Record<string, { operationId: string; 'x-role': string }>>
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, onTestFinished } from 'vitest'
 import { streamBounds } from '../../src/api/event-stream.ts'
 import { openOn } from '../options/composed-gateway.ts'
 import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
@@ -35,7 +35,7 @@ describe.skipIf(!hasRedisServer)('the API under load', { timeout: 30_000 }, () =
   })
   afterAll(() => redis.close())
 
-  it('tells all viewers the same once a second, and what has changed', async () => {
+  test('tells all viewers the same once a second, and what has changed', async () => {
     const api = await openApi(open)
     const [one, other] = [await watch(api), await watch(api)]
     expect(one.answer.headers['content-type']).toBe('text/event-stream; charset=utf-8')
@@ -49,7 +49,7 @@ describe.skipIf(!hasRedisServer)('the API under load', { timeout: 30_000 }, () =
     expect(await seen(one)).toBe(await seen(other))
   })
 
-  it('has a bounded number of viewers, and room again when one leaves', async () => {
+  test('has a bounded number of viewers, and room again when one leaves', async () => {
     const api = await openApi(open)
     const viewers = []
     for (let at = 0; at < streamBounds.viewers; at += 1) viewers.push(await watch(api))
@@ -58,7 +58,7 @@ describe.skipIf(!hasRedisServer)('the API under load', { timeout: 30_000 }, () =
     await expect.poll(async () => (await watch(api)).answer.statusCode).toBe(200)
   })
 
-  it('ends the streams when the gateway does', async () => {
+  test('ends the streams when the gateway does', async () => {
     const api = await openApi(open)
     const socket = connect(api.port, '127.0.0.1')
     onTestFinished(() => void socket.destroy())

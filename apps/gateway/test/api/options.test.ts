@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, onTestFinished } from 'vitest'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
@@ -35,7 +35,7 @@ describe.skipIf(!hasRedisServer)('the options of the web port', { timeout: 60_00
   })
   afterAll(() => redis.close())
 
-  it('with --web-password, from a file, an operator may change', async () => {
+  test('with --web-password, from a file, an operator may change', async () => {
     const file = join(await temporaryFolder(), 'password')
     await writeFile(file, 'sesame\n')
     const { ask, port } = await gateway(['--web-password', file])
@@ -46,7 +46,7 @@ describe.skipIf(!hasRedisServer)('the options of the web port', { timeout: 60_00
     expect([await add({}), await add(bearer('sesame'))]).toEqual([403, 201])
   })
 
-  it('with --web-reader-password, from the environment, a reader may read', async () => {
+  test('with --web-reader-password, from the environment, a reader may read', async () => {
     const { ask, port } = await gateway([], { CROSSGEAR_WEB_READER_PASSWORD: 'look' })
     const headers = { ...proxied, ...bearer('look') }
     expect(await ask('/overview', { headers })).toEqual([200, undefined])
@@ -55,14 +55,14 @@ describe.skipIf(!hasRedisServer)('the options of the web port', { timeout: 60_00
     expect((await sent(port('web'), '/busy', {})).status).toBe(200)
   })
 
-  it('with --web-password-tries 1 wrong passwords are turned away', async () => {
+  test('with --web-password-tries 1 wrong passwords are turned away', async () => {
     const { ask } = await gateway(['--web-password', 'x', '--web-password-tries', '1'])
     const body = { password: 'y' }
     expect(await ask('/session', { method: 'POST', body })).toEqual([401, 'wrong_password'])
     expect(await ask('/session', { method: 'POST', body })).toEqual([429, 'too_many_tries'])
   })
 
-  it('with --processes 2 the API is that of one gateway', async () => {
+  test('with --processes 2 the API is that of one gateway', async () => {
     const { port } = await gateway(['--processes', '2'])
     for (let worker = 0; worker < 4; worker += 1) {
       const peer = await GearmanPeer.connect(port('gearman'))

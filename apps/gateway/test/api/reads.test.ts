@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openOn } from '../options/composed-gateway.ts'
 import {
   hasRedisServer,
@@ -31,7 +31,7 @@ describe.skipIf(!hasRedisServer)('what the API shows', { timeout: 20_000 }, () =
   beforeEach(() => redisCommand(redis.path, 'FLUSHALL'))
   afterAll(() => redis.close())
 
-  it('jobs of all doors and states, found by each filter', async () => {
+  test('jobs of all doors and states, found by each filter', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     const handle = await client.submit('SUBMIT_JOB_BG', 'mail', 'u-1', 'to "Åsa"')
@@ -90,7 +90,7 @@ describe.skipIf(!hasRedisServer)('what the API shows', { timeout: 20_000 }, () =
     expect((await whole(api, 'state=scheduled')).jobs[0]?.due_at).toBe('2099-01-01T00:00:00.000Z')
   })
 
-  it('one job by id, handle or jid, with its payload as text, JSON or hexadecimal', async () => {
+  test('one job by id, handle or jid, with its payload as text, JSON or hexadecimal', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', '{"a":[1,"é"]}')
@@ -121,7 +121,7 @@ describe.skipIf(!hasRedisServer)('what the API shows', { timeout: 20_000 }, () =
     expect(await api.refusal('/jobs/1-99999')).toEqual([404, 'unknown_job'])
   })
 
-  it('who holds a job and how far it is', async () => {
+  test('who holds a job and how far it is', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
@@ -137,7 +137,7 @@ describe.skipIf(!hasRedisServer)('what the API shows', { timeout: 20_000 }, () =
     })
   })
 
-  it('a list in pages, each of a bounded look, to the last job', async () => {
+  test('a list in pages, each of a bounded look, to the last job', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     const count = 5_000
@@ -153,7 +153,7 @@ describe.skipIf(!hasRedisServer)('what the API shows', { timeout: 20_000 }, () =
     expect(new Set(all.jobs.map(({ id }) => id)).size).toBe(count)
   })
 
-  it('functions, queues, workers, connections, nodes and the figures of a scaler', async () => {
+  test('functions, queues, workers, connections, nodes and the figures of a scaler', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
@@ -197,7 +197,7 @@ describe.skipIf(!hasRedisServer)('what the API shows', { timeout: 20_000 }, () =
     expect(await api.get('/throttles')).toEqual({ throttles: [] })
   })
 
-  it('no more than it is asked for rightly: what is wrong is refused with a reason', async () => {
+  test('no more than it is asked for rightly: what is wrong is refused with a reason', async () => {
     const api = await openApi(open)
     const { refusal } = api
     const wrong = [400, 'invalid_request']
