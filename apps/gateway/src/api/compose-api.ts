@@ -1,5 +1,5 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
-import type { RedisStore } from '@crossgear/redis-store'
+import type { MigrationNotes } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
 import { GearmanDoor } from '../gearman/gearman-door.ts'
@@ -31,7 +31,7 @@ interface Parts {
   readonly clock: Clock
   readonly node: string
   readonly version: string
-  readonly imports: Pick<RedisStore['imports'], 'progress'>
+  readonly migrations: Pick<MigrationNotes, 'latest' | 'progress'>
   readonly log: Logger
 }
 

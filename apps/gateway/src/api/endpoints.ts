@@ -66,6 +66,10 @@ export const endpoints = {
     summary: 'How far a batch is',
     params: strict({ batch: name('The bid that BATCH NEW gave') }),
   }),
+  listMigrations: read({
+    ...{ path: '/migrations', tag: 'Cron, batches, migrations', answer: fleet.migrations },
+    summary: 'Migrations of the last 30 days',
+  }),
   getMigration: read({
     ...{ path: '/migrations/{migration}', tag: 'Cron, batches, migrations' },
     summary: 'How far a migration is',

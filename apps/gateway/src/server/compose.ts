@@ -126,7 +126,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     },
     api: composeApi({
       ...{ config, scheduler, doors, cron, clock: systemClock, node, log, version: parts.version },
-      imports: redisStore.imports,
+      migrations: redisStore.imports.migrations,
     }),
     figures: new GatewayFigures({
       ...{ metrics, scheduler, doors, node, version: parts.version, store: store.kind },

@@ -193,6 +193,7 @@ describe.skipIf(!hasRedisServer)('what the API shows', { timeout: 20_000 }, () =
     expect(batch).toMatchObject({ description: 'd', total: 0, complete: 'none' })
     expect(await api.refusal('/batches/b-none')).toEqual([404, 'unknown_batch'])
     expect((await api.ask('/api/v1/migrations/none')).status).toBe(404)
+    expect(await api.get('/migrations')).toEqual({ migrations: [] })
     expect(await api.get('/cron')).toEqual({ cron: [] })
     expect(await api.get('/throttles')).toEqual({ throttles: [] })
   })

@@ -1,5 +1,5 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
-import type { RedisStore } from '@crossgear/redis-store'
+import type { MigrationNotes } from '@crossgear/redis-store'
 import type { FaktoryDoor } from '../../faktory/faktory-door.ts'
 import type { Worker } from '../../faktory/workers.ts'
 import type { GearmanDoor } from '../../gearman/gearman-door.ts'
@@ -15,6 +15,9 @@ const mostListed = 1_000
 /** Functions of one connection that are named. */
 const mostFunctions = 100
 
+/** What the list says of a migration. */
+const migrationFields = ['mode', 'state', 'source'] as const
+
 export interface FleetParts {
   readonly scheduler: Scheduler
   readonly doors: readonly Door[]
@@ -24,7 +27,7 @@ export interface FleetParts {
   readonly cron: Cron
   readonly clock: Clock
   readonly node: string
-  readonly imports: Pick<RedisStore['imports'], 'progress'>
+  readonly migrations: Pick<MigrationNotes, 'latest' | 'progress'>
 }
 
 /** Reads about workers, nodes and what runs beside jobs. */
@@ -36,10 +39,16 @@ export function fleetReads({
   cron,
   clock,
   node,
-  imports,
+  migrations,
 }: FleetParts): Pick<
   Handlers,
-  'listWorkers' | 'listConnections' | 'listNodes' | 'listCron' | 'getBatch' | 'getMigration'
+  | 'listWorkers'
+  | 'listConnections'
+  | 'listNodes'
+  | 'listCron'
+  | 'getBatch'
+  | 'listMigrations'
+  | 'getMigration'
 > {
   return {
     listWorkers() {
@@ -102,8 +111,21 @@ export function fleetReads({
       return { batch: bid, parent: parent ?? null, created_at: isoTime(createdAtMs), ...rest }
     },
 
+    async listMigrations() {
+      const latest = await migrations.latest([...migrationFields])
+      return {
+        migrations: latest.map(({ name, ageSeconds, fields }) => {
+          return {
+            migration: name,
+            noted_seconds_ago: Math.max(0, ageSeconds),
+            fields: { ...fields },
+          }
+        }),
+      }
+    },
+
     async getMigration({ params }) {
-      const fields = await imports.progress(params.migration)
+      const fields = await migrations.progress(params.migration)
       if (Object.keys(fields).length === 0) {
         throw new ApiError('not_found', 'no such migration has run in the last 30 days')
       }

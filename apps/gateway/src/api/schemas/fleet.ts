@@ -83,6 +83,17 @@ export const batch = strict({
   success: callback,
 })
 
+export const migrations = strict({
+  migrations: Type.Array(
+    strict({
+      migration: Type.String(),
+      noted_seconds_ago: seconds,
+      fields: Type.Record(Type.String(), Type.String()),
+    }),
+    { description: 'The one that was noted last first' },
+  ),
+})
+
 export const migration = strict({
   migration: Type.String(),
   fields: Type.Record(Type.String(), Type.String(), {
