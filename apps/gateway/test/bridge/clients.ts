@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
@@ -47,7 +48,7 @@ const gearmanClient: ClientDoor = {
 
 const faktoryClient: ClientDoor = {
   name: 'faktory',
-  canSend: (payload) => Buffer.from(payload.toString()).equals(payload),
+  canSend: isUtf8,
   async background(bridge, fn, payload) {
     const client = new Client({ host: '127.0.0.1', port: bridge.clientPorts.faktory })
     try {
