@@ -12,7 +12,7 @@ import {
   type RawFields,
 } from '../../record/queued-job.ts'
 import type { JobRecord, Reject, RejectReason } from '../../record/record.ts'
-import type { Page, PageBounds, Source } from '../../source.ts'
+import { PlacesSource } from './places-source.ts'
 import { RedisPlaces, type Commands, type Member, type Place } from './redis-places.ts'
 import { escapedPattern, otherClients, scanKeys } from './redis-reads.ts'
 
@@ -47,21 +47,21 @@ export interface BullmqRedisOptions {
 }
 
 /** BullMQ's Redis: per queue lists and sorted sets of ids, and a hash for each job. */
-export class BullmqRedisSource implements Source {
-  readonly identity: string
-  readonly limits = limits
-  readonly liveReason?: string
-  readonly #redis: ServerConnection
+export class BullmqRedisSource extends PlacesSource {
   readonly #prefix: string
-  readonly #places: RedisPlaces
+  protected readonly places: RedisPlaces
 
   private constructor(
     redis: ServerConnection,
     { identity, prefix }: BullmqRedisOptions,
     found: { readonly queues: readonly string[]; readonly clients: number },
   ) {
-    this.#redis = redis
-    this.identity = identity
+    super(redis, {
+      identity,
+      limits,
+      clients: found.clients,
+      users: 'queues or workers of BullMQ run on it',
+    })
     this.#prefix = `${prefix}:`
     const places = found.queues.flatMap((queue) =>
       structures.map(({ name, type, state }) => ({
@@ -69,7 +69,7 @@ export class BullmqRedisSource implements Source {
         key: this.#keyOf(queue, name),
       })),
     )
-    this.#places = new RedisPlaces(redis, {
+    this.places = new RedisPlaces(redis, {
       identity,
       places,
       sizesOf: (place, members) => this.#sizes(place, members),
@@ -79,9 +79,6 @@ export class BullmqRedisSource implements Source {
         commands.unlink(key, ...besideHash.map((name) => `${key}:${name}`))
       },
     })
-    if (found.clients > 0) {
-      this.liveReason = `${found.clients} other connections are open to this Redis: queues or workers of BullMQ run on it`
-    }
   }
 
   static open(redis: ServerConnection, options: BullmqRedisOptions): Promise<BullmqRedisSource> {
@@ -94,33 +91,8 @@ export class BullmqRedisSource implements Source {
     })
   }
 
-  total(): Promise<number> {
-    return this.#places.total()
-  }
-
-  pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
-    return this.#places.pages(after, bounds)
-  }
-
-  remove(records: readonly JobRecord[]): Promise<void> {
-    return this.#places.remove(records)
-  }
-
-  lastRemoved(): Promise<readonly Buffer[]> {
-    return this.#places.lastRemoved()
-  }
-
-  forgetRemoved(): Promise<void> {
-    return this.#places.forgetRemoved()
-  }
-
   restore(records: readonly JobRecord[]): Promise<void> {
-    return this.#places.putBack(records, (commands, record) => this.#putBack(commands, record))
-  }
-
-  close(): Promise<void> {
-    this.#redis.disconnect()
-    return Promise.resolve()
+    return this.places.putBack(records, (commands, record) => this.#putBack(commands, record))
   }
 
   #keyOf(queue: string, name: string): string {
@@ -139,7 +111,7 @@ export class BullmqRedisSource implements Source {
 
   async #sizes({ queue = '' }: Place, members: readonly Member[]): Promise<readonly number[]> {
     const keys = members.map(({ raw }) => this.#keyOf(queue, raw.toString()))
-    return Promise.all(keys.map((key) => this.#redis.hstrlen(key, 'data')))
+    return Promise.all(keys.map((key) => this.redis.hstrlen(key, 'data')))
   }
 
   async #records(
@@ -151,7 +123,7 @@ export class BullmqRedisSource implements Source {
     const found = members.map(async (member) => {
       const id = member.raw.toString()
       if (id.startsWith('0:')) return undefined
-      const hash = await this.#redis.hgetallBuffer(this.#keyOf(queue, id))
+      const hash = await this.redis.hgetallBuffer(this.#keyOf(queue, id))
       return this.#recordOf(place, { ...member, id }, hash)
     })
     return Promise.all(found)

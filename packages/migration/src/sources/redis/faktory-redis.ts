@@ -4,7 +4,7 @@ import { reaching } from '../../errors.ts'
 import { faktoryOfRecord, recordOfFaktory, type FaktoryPlace } from '../../record/faktory-job.ts'
 import { keptRejectBytes } from '../../record/fit.ts'
 import type { JobRecord, RecordState, Reject } from '../../record/record.ts'
-import type { Page, PageBounds, Source } from '../../source.ts'
+import { PlacesSource } from './places-source.ts'
 import { RedisPlaces, type Member, type Place } from './redis-places.ts'
 import { otherClients, scanKeys } from './redis-reads.ts'
 
@@ -31,12 +31,8 @@ const setOf: Partial<Record<RecordState, string>> = {
 }
 
 /** The Redis of a Faktory server: its queues (up to 1.9 and from 1.10), and its sets. */
-export class FaktoryRedisSource implements Source {
-  readonly identity: string
-  readonly limits = limits
-  readonly liveReason?: string
-  readonly #redis: ServerConnection
-  readonly #places: RedisPlaces
+export class FaktoryRedisSource extends PlacesSource {
+  protected readonly places: RedisPlaces
   /** Up to 1.9 the lists have the names of their queues. */
   readonly #isOld: boolean
 
@@ -44,17 +40,13 @@ export class FaktoryRedisSource implements Source {
     redis: ServerConnection,
     { identity, places, clients }: { identity: string; places: readonly Place[]; clients: number },
   ) {
-    this.#redis = redis
-    this.identity = identity
+    super(redis, { identity, limits, clients, users: 'a Faktory server runs on it' })
     this.#isOld = places.some(({ key, type }) => type === 'list' && !key.startsWith('q:'))
-    this.#places = new RedisPlaces(redis, {
+    this.places = new RedisPlaces(redis, {
       identity,
       places,
       recordsOf: (place, members) => members.map((member) => recordOf(place, member, identity)),
     })
-    if (clients > 0) {
-      this.liveReason = `${clients} other connections are open to this Redis: a Faktory server runs on it`
-    }
   }
 
   static open(redis: ServerConnection, identity: string): Promise<FaktoryRedisSource> {
@@ -64,28 +56,8 @@ export class FaktoryRedisSource implements Source {
     })
   }
 
-  total(): Promise<number> {
-    return this.#places.total()
-  }
-
-  pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
-    return this.#places.pages(after, bounds)
-  }
-
-  remove(records: readonly JobRecord[]): Promise<void> {
-    return this.#places.remove(records)
-  }
-
-  lastRemoved(): Promise<readonly Buffer[]> {
-    return this.#places.lastRemoved()
-  }
-
-  forgetRemoved(): Promise<void> {
-    return this.#places.forgetRemoved()
-  }
-
   restore(records: readonly JobRecord[]): Promise<void> {
-    return this.#places.putBack(records, (commands, record) => {
+    return this.places.putBack(records, (commands, record) => {
       const { state, dueAtMs = Date.now(), queue = 'default' } = record
       const { forgetAtMs = Date.now() + deadForMs } = record
       const text = faktoryOfRecord(record, queue)
@@ -94,11 +66,6 @@ export class FaktoryRedisSource implements Source {
       if (set !== undefined) commands.zadd(set, score, text)
       else commands.sadd('queues', queue).lpush(this.#isOld ? queue : `q:${queue}`, text)
     })
-  }
-
-  close(): Promise<void> {
-    this.#redis.disconnect()
-    return Promise.resolve()
   }
 }
 

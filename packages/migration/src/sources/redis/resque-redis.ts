@@ -13,8 +13,8 @@ import {
   type QueuedPlace,
 } from '../../record/queued-job.ts'
 import type { JobRecord } from '../../record/record.ts'
-import type { Page, PageBounds, Source } from '../../source.ts'
 import { Copies } from '../copies.ts'
+import { PlacesSource } from './places-source.ts'
 import { RedisPlaces, type Commands, type Place, type ReadMember } from './redis-places.ts'
 import { otherClients } from './redis-reads.ts'
 
@@ -35,24 +35,24 @@ export interface ResqueRedisOptions {
  * Resque's Redis: its queues' lists and `failed`, the oldest at the left, and resque-scheduler's
  * lists. Its jobs have no ids, and several may be equal.
  */
-export class ResqueRedisSource implements Source {
-  readonly identity: string
-  readonly limits = limits
-  readonly liveReason?: string
-  readonly #redis: ServerConnection
+export class ResqueRedisSource extends PlacesSource {
   readonly #prefix: string
-  readonly #places: RedisPlaces
+  protected readonly places: RedisPlaces
 
   private constructor(
     redis: ServerConnection,
     { identity, namespace }: ResqueRedisOptions,
     found: { readonly places: readonly Place[]; readonly clients: number },
   ) {
-    this.#redis = redis
-    this.identity = identity
+    super(redis, {
+      identity,
+      limits,
+      clients: found.clients,
+      users: 'Resque or its clients run on it',
+    })
     this.#prefix = `${namespace}:`
     const copies = new Copies(redis)
-    this.#places = new RedisPlaces(redis, {
+    this.places = new RedisPlaces(redis, {
       identity,
       places: found.places,
       onPlace: ({ key }, offset) => copies.count(key, offset),
@@ -64,9 +64,6 @@ export class ResqueRedisSource implements Source {
         ),
       onRemove: (commands, read) => this.#forget(commands, read),
     })
-    if (found.clients > 0) {
-      this.liveReason = `${found.clients} other connections are open to this Redis: Resque or its clients run on it`
-    }
   }
 
   static open(redis: ServerConnection, options: ResqueRedisOptions): Promise<ResqueRedisSource> {
@@ -77,35 +74,19 @@ export class ResqueRedisSource implements Source {
     })
   }
 
-  total(): Promise<number> {
-    return this.#places.total()
-  }
-
-  pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
-    return this.#places.pages(after, bounds)
-  }
-
-  async remove(records: readonly JobRecord[]): Promise<void> {
-    await this.#places.remove(records)
+  override async remove(records: readonly JobRecord[]): Promise<void> {
+    await super.remove(records)
     const times = new Set(records.flatMap(({ state, dueAtMs }) => timeOf(state, dueAtMs) ?? []))
     await reaching(this.identity, async () => {
       for (const time of times) {
-        if ((await this.#redis.llen(this.#delayed(time))) > 0) continue
-        await this.#redis.zrem(`${this.#prefix}delayed_queue_schedule`, time)
+        if ((await this.redis.llen(this.#delayed(time))) > 0) continue
+        await this.redis.zrem(`${this.#prefix}delayed_queue_schedule`, time)
       }
     })
   }
 
-  lastRemoved(): Promise<readonly Buffer[]> {
-    return this.#places.lastRemoved()
-  }
-
-  forgetRemoved(): Promise<void> {
-    return this.#places.forgetRemoved()
-  }
-
   restore(records: readonly JobRecord[]): Promise<void> {
-    return this.#places.putBack(records, (commands, record) => {
+    return this.places.putBack(records, (commands, record) => {
       const { args, original } = queuedOfRecord(record, 'resque')
       const payload = original.get('payload')
       const text = objectOf(payload === undefined ? original : scanObject(payload), { args })
@@ -122,11 +103,6 @@ export class ResqueRedisSource implements Source {
         commands.zadd(`${this.#prefix}delayed_queue_schedule`, time, time)
       }
     })
-  }
-
-  close(): Promise<void> {
-    this.#redis.disconnect()
-    return Promise.resolve()
   }
 
   #delayed(time: string): string {

@@ -12,7 +12,7 @@ import {
   type QueuedPlace,
 } from '../../record/queued-job.ts'
 import type { JobRecord, RecordState, Reject } from '../../record/record.ts'
-import type { Page, PageBounds, Source } from '../../source.ts'
+import { PlacesSource } from './places-source.ts'
 import { RedisPlaces, type Member, type Place } from './redis-places.ts'
 import { otherClients } from './redis-reads.ts'
 
@@ -41,21 +41,21 @@ export interface SidekiqRedisOptions {
 }
 
 /** Sidekiq's Redis: the lists of its queues, the oldest at the right, and its sorted sets. */
-export class SidekiqRedisSource implements Source {
-  readonly identity: string
-  readonly limits = limits
-  readonly liveReason?: string
-  readonly #redis: ServerConnection
+export class SidekiqRedisSource extends PlacesSource {
   readonly #prefix: string
-  readonly #places: RedisPlaces
+  protected readonly places: RedisPlaces
 
   private constructor(
     redis: ServerConnection,
     { identity, namespace }: SidekiqRedisOptions,
     found: { readonly queues: readonly string[]; readonly clients: number },
   ) {
-    this.#redis = redis
-    this.identity = identity
+    super(redis, {
+      identity,
+      limits,
+      clients: found.clients,
+      users: 'Sidekiq or its clients run on it',
+    })
     this.#prefix = prefixOf(namespace)
     const places: Place[] = found.queues.map((queue) => {
       return { key: `${this.#prefix}queue:${queue}`, type: 'list', state: 'queued', queue }
@@ -63,14 +63,11 @@ export class SidekiqRedisSource implements Source {
     for (const [state, set] of Object.entries(setOf)) {
       places.push({ key: `${this.#prefix}${set}`, type: 'zset', state: state as RecordState })
     }
-    this.#places = new RedisPlaces(redis, {
+    this.places = new RedisPlaces(redis, {
       identity,
       places,
       recordsOf: (place, members) => members.map((member) => recordOf(place, member, identity)),
     })
-    if (found.clients > 0) {
-      this.liveReason = `${found.clients} other connections are open to this Redis: Sidekiq or its clients run on it`
-    }
   }
 
   static open(redis: ServerConnection, options: SidekiqRedisOptions): Promise<SidekiqRedisSource> {
@@ -81,28 +78,8 @@ export class SidekiqRedisSource implements Source {
     })
   }
 
-  total(): Promise<number> {
-    return this.#places.total()
-  }
-
-  pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
-    return this.#places.pages(after, bounds)
-  }
-
-  remove(records: readonly JobRecord[]): Promise<void> {
-    return this.#places.remove(records)
-  }
-
-  lastRemoved(): Promise<readonly Buffer[]> {
-    return this.#places.lastRemoved()
-  }
-
-  forgetRemoved(): Promise<void> {
-    return this.#places.forgetRemoved()
-  }
-
   restore(records: readonly JobRecord[]): Promise<void> {
-    return this.#places.putBack(records, (commands, record) => {
+    return this.places.putBack(records, (commands, record) => {
       const { state, dueAtMs = Date.now(), forgetAtMs = Date.now() + deadForMs } = record
       const { args, original } = queuedOfRecord(record, 'sidekiq')
       const text = objectOf(original, { args })
@@ -115,11 +92,6 @@ export class SidekiqRedisSource implements Source {
         commands.lpush(`${this.#prefix}queue:${queue}`, text)
       }
     })
-  }
-
-  close(): Promise<void> {
-    this.#redis.disconnect()
-    return Promise.resolve()
   }
 }
 
