@@ -174,7 +174,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     const log = recordingLog()
     const store = await open(dataDir, log)
     expect(store.nativeUrl).toBe(left.nativeUrl)
-    expect(await log.said(/^Attached/)).toContain('runs on')
+    expect(await log.said(/^Attached/)).toContain('running store')
     await store.close()
     await expect(ask(store, 'PING')).rejects.toThrow(/ENOENT|ECONNREFUSED/)
   })
