@@ -11,7 +11,7 @@ export async function openServer(address: ServerAddress, name: string): Promise<
   const connection = commandConnection(address, name)
   // The error that ended the connection says more than the call that met its end: a wrong password, for one.
   let cause: unknown
-  connection.on('error', (error) => (cause = error))
+  connection.on('error', (error: unknown) => (cause = error))
   try {
     await connect(connection)
     await connection.ping()

@@ -1,4 +1,4 @@
-import { StoreError, type LaneArrivals } from '@crossgear/core-scheduler'
+import { type LaneArrivals, type NewJob, StoreError } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { RedisWorld } from '../support/redis-world.ts'
 
 const bytes = (size: number, first = 0): Buffer =>
   Buffer.from(Array.from({ length: size }, (_none, at) => (at * 7 + first) % 256))
-const job = (input: Buffer, unique?: string) => ({
+const job = (input: Buffer, unique?: string): NewJob => ({
   input,
   door: 'gearman',
   level: 5,
