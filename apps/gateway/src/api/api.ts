@@ -6,14 +6,14 @@ import { type ApiAnswer, ApiError, refusalAnswer } from './api-error.ts'
 import type { Endpoint, Input } from './endpoint.ts'
 import { endpoints, type Endpoints, type OperationName } from './endpoints.ts'
 
-/** What answers each operation. */
+/** The handler of each operation. */
 export type Handlers = {
   readonly [Name in OperationName]: (
     input: Input<Endpoints[Name]>,
   ) => Promise<Static<Endpoints[Name]['answer']>>
 }
 
-/** What a request says, its forms checked. Plain, so that another process can answer it. */
+/** A request with its forms checked. Plain data, so that another process can answer it. */
 export interface ApiInput {
   readonly params: unknown
   readonly query: unknown

@@ -102,7 +102,7 @@ export function oneOf<const Words extends readonly string[]>(words: Words, descr
   })
 }
 
-/** What a handler gets of a request. */
+/** The request, for its handler. */
 export interface Input<E extends Endpoint> {
   readonly params: Static<E['params']>
   readonly query: Static<E['query']>

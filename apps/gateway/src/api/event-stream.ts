@@ -5,7 +5,7 @@ import { ApiError } from './api-error.ts'
 export const streamBounds = {
   /** Viewers at a time. */
   viewers: 100,
-  /** What may wait for a viewer that does not read, bytes; then it is dropped. */
+  /** Bytes waiting for a viewer that does not read, before it is dropped. */
   unsentBytes: 256 * 1024,
   /** How often all are told, milliseconds. */
   everyMs: 1_000,

@@ -42,7 +42,7 @@ export class SharedApi implements ApiBackend {
 }
 
 interface Join {
-  /** What each process is asked. */
+  /** The query for each process. */
   readonly query: (query: unknown) => unknown
   readonly answer: (answers: readonly ApiAnswer[], query: unknown) => unknown
 }
@@ -68,7 +68,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** What processes say of their workers, added up. */
+/** Adds up the processes' figures about their workers. */
 function fleetOf(answers: readonly ApiAnswer[]): Fleet {
   const all = answers.map(({ body }) => body as Fleet)
   const body: Fleet = {

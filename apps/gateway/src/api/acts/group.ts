@@ -10,7 +10,7 @@ export interface Group {
   readonly found: readonly FoundJob[]
 }
 
-/** What an act did with a group: jobs that left their place, and how many of each reason were left as they are. */
+/** The result of an act on a group: jobs moved, and jobs left in place by reason. */
 export interface Done {
   readonly done: number
   /** Jobs that are in their place no more. */

@@ -15,7 +15,7 @@ const mostListed = 1_000
 /** Functions of one connection that are named. */
 const mostFunctions = 100
 
-/** What the list says of a migration. */
+/** Fields of a migration in the list. */
 const migrationFields = ['mode', 'state', 'source'] as const
 
 export interface FleetParts {

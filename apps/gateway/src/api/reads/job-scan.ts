@@ -51,7 +51,7 @@ export interface FoundGroup {
   readonly found: readonly FoundJob[]
 }
 
-/** What is done with them; returns how many have left their place. */
+/** Acts on a group; returns how many jobs have left their place. */
 export type OnFound = (group: FoundGroup) => Promise<number>
 
 interface Budget {

@@ -154,7 +154,7 @@ class AnswerChecker {
     const media = response?.content['application/json']
     if (!media || method === 'HEAD') return
     const { schema } = media
-    // What is compiled once is kept: by its name, or by the schema itself.
+    // Compiled once, by name or by schema.
     const validate =
       (schema.$ref === undefined ? undefined : this.#ajv.getSchema(`openapi${schema.$ref}`)) ??
       this.#ajv.compile(schema)

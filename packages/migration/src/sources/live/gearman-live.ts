@@ -88,7 +88,7 @@ export class GearmanLiveSource implements Source {
       for (let page; (page = await reaching(this.identity, () => this.#page(fn, bounds)));) {
         if (page.records.length + page.rejects.length > 0) yield page
       }
-      // What was taken and not completed is queued again.
+      // The server requeues jobs that were taken and not completed.
       this.#worker.send('CANT_DO', fn)
       if (this.#doubtful.size > 0) yield* this.#secondLook(fn)
     }

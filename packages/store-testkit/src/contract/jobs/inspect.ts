@@ -17,7 +17,7 @@ import type { SteppedStore } from '../store-world.ts'
 
 const unique = bytes('one of a kind')
 
-/** What an operator sees of jobs. */
+/** Jobs as an operator sees them. */
 export function inspectContract(open: OpenWorld): void {
   describe('an operator looks at jobs', () => {
     const idsAt = async (store: SteppedStore, place: JobPlace, from = 0, count = 10) => {
