@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { get, type IncomingMessage } from 'node:http'
+import { Agent, get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, onTestFinished } from 'vitest'
+import { callBounds } from '../../src/api/call-limiter.ts'
 import { streamBounds } from '../../src/api/event-stream.ts'
 import { openOn } from '../options/composed-gateway.ts'
 import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
@@ -56,6 +57,31 @@ describe.skipIf(!hasRedisServer)('the API under load', { timeout: 30_000 }, () =
     expect(await api.refusal('/events')).toEqual([429, 'too_many_requests'])
     viewers[0]?.leave()
     await expect.poll(async () => (await watch(api)).answer.statusCode).toBe(200)
+  })
+
+  test('refuses what is too much of a thousand calls side by side, and the doors go on', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    const worker = await api.gateway.peer('g')
+    // As many connections as a port takes at once without a wait.
+    const agent = new Agent({ keepAlive: true, maxSockets: 250 })
+    onTestFinished(() => agent.destroy())
+    const calls = Promise.all(
+      Array.from({ length: 1_000 }, () => api.ask('/api/v1/jobs?text=x', { agent })),
+    )
+    for (let job = 0; job < 20; job += 1) {
+      const handle = await client.submit('SUBMIT_JOB', 'g', '', 'x')
+      expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
+      worker.say('WORK_COMPLETE', handle, '')
+      expect((await client.hear())[0]).toBe('WORK_COMPLETE')
+    }
+    const replies = await calls
+    const counts = new Map<number, number>()
+    for (const { status } of replies) counts.set(status, (counts.get(status) ?? 0) + 1)
+    expect([...counts.keys()].sort()).toEqual([200, 429])
+    expect(counts.get(200)).toBeGreaterThanOrEqual(callBounds.atOnce)
+    expect(replies.find(({ status }) => status === 429)?.headers['retry-after']).toBe('1')
+    await expect.poll(async () => (await api.ask('/api/v1/overview')).status).toBe(200)
   })
 
   test('ends the streams when the gateway does', async () => {

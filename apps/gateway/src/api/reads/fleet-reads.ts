@@ -4,6 +4,7 @@ import type { FaktoryDoor } from '../../faktory/faktory-door.ts'
 import type { Worker } from '../../faktory/workers.ts'
 import type { GearmanDoor } from '../../gearman/gearman-door.ts'
 import type { Door } from '../../net/door.ts'
+import { notedFields } from '../../ops/metrics/migration-figures.ts'
 import type { Cron } from '../../ops/cron/cron.ts'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
@@ -16,7 +17,7 @@ const mostListed = 1_000
 const mostFunctions = 100
 
 /** Fields of a migration in the list. */
-const migrationFields = ['mode', 'state', 'source'] as const
+const migrationFields = ['mode', ...notedFields] as const
 
 export interface FleetParts {
   readonly scheduler: Scheduler
@@ -112,7 +113,7 @@ export function fleetReads({
     },
 
     async listMigrations() {
-      const latest = await migrations.latest([...migrationFields])
+      const latest = await migrations.latest(migrationFields)
       return {
         migrations: latest.map(({ name, ageSeconds, fields }) => {
           return {

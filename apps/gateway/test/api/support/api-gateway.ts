@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import { type Agent, request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import type { Static } from '@sinclair/typebox'
 import type { ErrorObject } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -27,6 +27,8 @@ export interface AskOptions {
   readonly method?: string
   readonly headers?: OutgoingHttpHeaders
   readonly body?: unknown
+  /** Connections to use. One of its own. */
+  readonly agent?: Agent
 }
 
 /** A gateway whose web port answers; each answer of the API is checked against the OpenAPI document. */
@@ -104,12 +106,12 @@ function succeeded({ status, body }: ApiReply): unknown {
 export async function sent(
   port: number,
   path: string,
-  { method = 'GET', headers = {}, body }: AskOptions,
+  { method = 'GET', headers = {}, body, agent }: AskOptions,
 ): Promise<ApiReply> {
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
   const asking = request({
-    ...{ port, path, method, host: '127.0.0.1', agent: false },
+    ...{ port, path, method, host: '127.0.0.1', agent: agent ?? false },
     headers: { ...type, ...headers },
   })
   asking.end(text)
