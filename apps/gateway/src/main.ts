@@ -16,7 +16,7 @@ async function main(): Promise<number> {
     return await runCommandLine(process.argv.slice(2), {
       version,
       env: process.env,
-      serve: (config) => serve(config, version),
+      serve: (config) => serve(config, version, { env: process.env }),
       print: (line) => process.stdout.write(`${line}\n`),
     })
   } catch (error) {

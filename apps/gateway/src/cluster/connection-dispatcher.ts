@@ -1,7 +1,13 @@
 import { createServer, type Socket } from 'node:net'
 import { countedAddress } from '../net/addresses.ts'
 import type { ListenAddress } from '../net/listen.ts'
-import { type OpenedPort, openHere, type PortRequest, type Surplus } from '../net/open-port.ts'
+import {
+  type OpenedPort,
+  openHere,
+  type OpenPort,
+  type PortRequest,
+  type Surplus,
+} from '../net/open-port.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 
 /** Most connections on their way to one process; more go to others, or wait. */
@@ -13,6 +19,8 @@ export interface DispatcherParts {
   /** Connections of one address; 0: any number. */
   readonly maxPerAddress: number
   readonly processes: () => readonly GatewayProcess[]
+  /** How ports are opened. By this process itself. */
+  readonly openPort?: OpenPort
 }
 
 /**
@@ -38,6 +46,7 @@ export class ConnectionDispatcher {
    * @throws StartError that says what to do.
    */
   async open(portRequests: readonly PortRequest[]): Promise<readonly ListenAddress[]> {
+    const open = this.#parts.openPort ?? openHere
     for (const [port, portRequest] of portRequests.entries()) {
       // Paused: the first bytes are for the process that gets the connection.
       const create = () =>
@@ -46,7 +55,7 @@ export class ConnectionDispatcher {
           this.#arrived(port, socket)
         })
       this.#waiting.push([])
-      this.#ports.push(await openHere(create, portRequest))
+      this.#ports.push(await open(create, portRequest))
     }
     return this.#ports.map(({ address }) => address)
   }

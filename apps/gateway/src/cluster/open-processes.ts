@@ -17,7 +17,7 @@ const usualAliveEveryMs = 5000
 
 /** Opens a gateway with several working processes; this one is their parent. */
 export async function openProcesses(opening: Opening, closers: Closers): Promise<RunningGateway> {
-  const { config, log, ways, tls, version, voice, shutdown, fail } = opening
+  const { config, log, ways, tls, version, voice, openPort, shutdown, fail } = opening
   const { aliveEveryMs = usualAliveEveryMs } = ways
   const all = () => processes.all
   const figures = new SharedFigures(all, gearmandVersions[config.gearmandVersion].number)
@@ -25,6 +25,7 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
     maxConnections: config.maxConnections,
     maxPerAddress: config.maxConnectionsPerAddress,
     processes: all,
+    openPort,
   })
   // They load their program while the store starts.
   const processes = new Processes({
@@ -51,7 +52,8 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
   const check = () => processes.check()
   const pages = sharedPages(all)
   const api = new SharedApi(all)
-  const web = await openWeb(config, { figures, check, log, pages, api, version }, closers)
+  const webParts = { figures, check, log, pages, api, version, ...opening.web }
+  const web = await openWeb(config, webParts, closers)
   processes.keep()
   ways.onReopen?.(() => void processes.notifyAll('reopenLog'))
 

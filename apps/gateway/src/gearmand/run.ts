@@ -79,7 +79,7 @@ async function serveLogged(
   for (const note of notes) logFile.notice(note)
   try {
     return await serve(config, version, {
-      log,
+      ...{ log, env },
       logTarget: { kind: 'file', level, ...(path !== undefined && { path }) },
       onReopen: (reopen) => process.on('SIGHUP', reopen),
       verbosity,

@@ -13,6 +13,7 @@ import { oneLine } from '../errors.ts'
 import { systemClock } from '../net/clock.ts'
 import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
 import { type ListenAddress, listenOn } from '../net/listen.ts'
+import type { OpenPort } from '../net/open-port.ts'
 import { Episodes } from './log/episodes.ts'
 import type { Logger } from './log/logger.ts'
 import { type FigureSources, MetricsPages } from './metrics/metrics-pages.ts'
@@ -31,6 +32,8 @@ export interface WebParts {
   readonly names?: readonly string[]
   /** Pages that handle every method themselves, by path. None. */
   readonly pages?: Readonly<Record<string, Page>>
+  /** Opens the port, where this process does not do so itself: on one socket. */
+  readonly openPort?: OpenPort
   /** Answers the API. None. */
   readonly api?: ApiBackend
   readonly version?: string
@@ -46,6 +49,7 @@ const checkTimeoutMs = 2000
 /** Connections at a time. */
 const maxWebConnections = 1_000
 const methods = ['GET', 'HEAD']
+const backlog = 511
 const nameIt = `allow the name with ${flagOf('allowedHosts')}`
 
 /**
@@ -108,7 +112,10 @@ export function createWebServer(parts: WebParts): WebServer {
   return {
     listen: async (address) => {
       await app.ready()
-      return await listenOn(server, address, flagOf('webPort'))
+      const flag = flagOf('webPort')
+      if (!parts.openPort) return await listenOn(server, address, flag)
+      const opened = await parts.openPort(() => server, { ...address, flag, backlog })
+      return opened.address
     },
     close: async () => {
       events?.close()

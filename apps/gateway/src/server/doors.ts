@@ -75,6 +75,8 @@ export interface DoorParts {
   readonly shutdown: (graceful: boolean) => void
   /** The answer to the Gearman text command `verbose`. ERROR. */
   readonly verbosity?: string
+  /** Opens the ports, where no other process does. By this process itself. */
+  readonly openPort?: OpenPort
   /** Set if this is one of several processes that share their ports. */
   readonly shared?: SharedParts
 }
@@ -94,13 +96,14 @@ export function doorsOf(
   hooks: (door: 'gearman' | 'faktory' | 'http') => ReturnType<typeof doorHooks>,
 ): Door[] {
   const { config, version, tls, shared, log } = parts
+  const open = shared?.openPort ?? parts.openPort
   const gearmand = gearmandVersions[config.gearmandVersion]
   const { host, handlePrefix, maxConnections, maxPacketBytes } = config
   const sockets = {
     backlog: config.backlog,
     keepAliveMs: config.keepaliveSeconds * 1000,
     maxPerAddress: config.maxConnectionsPerAddress,
-    ...(shared && { open: shared.openPort }),
+    ...(open && { open }),
   }
   const common = { scheduler, host, maxConnections, sockets }
   const connectionLimits = () => ({

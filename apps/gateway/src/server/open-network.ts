@@ -61,14 +61,14 @@ const closedDoors: readonly ClosedDoor[] = [
   },
 ]
 
-function refuse({ name, options, whatItAllows }: ClosedDoor, host: string): never {
+function refuse({ name, options, whatItAllows }: ClosedDoor, reason: string): never {
   const ways = [
     `give ${flagOf(options.password)}`,
     `close it with ${flagOf(options.port)} off`,
     `or allow it with ${flagOf(options.open)} yes where every machine of the network may ${whatItAllows}`,
   ]
   throw new StartError(
-    `The ${name} port would be open to the network without a password (${flagOf('host')} ${host}): ${ways.join(', ')}.`,
+    `The ${name} port would be open to the network without a password (${reason}): ${ways.join(', ')}.`,
     2,
   )
 }
@@ -83,8 +83,22 @@ export async function checkOpenNetwork(config: Config): Promise<readonly string[
   // A host that cannot be found is the listener's to tell.
   const addresses = await bindAddresses(host).catch(() => [])
   if (addresses.every((address) => isLoopback(address.host))) return []
-  for (const door of closedDoors) if (door.isRefused(config)) refuse(door, host)
+  for (const door of closedDoors)
+    if (door.isRefused(config)) refuse(door, `${flagOf('host')} ${host}`)
   return ports
     .filter(({ port, isGuarded }) => config[port] !== 'off' && !isGuarded(config))
     .map(({ warning }) => warning)
+}
+
+/**
+ * The same for a port whose socket was handed over: returns its warning, if it needs one.
+ *
+ * @throws StartError (code 2)
+ */
+export function checkOpenSocket(config: Config, flag: string, host: string): string | undefined {
+  if (isLoopback(host)) return undefined
+  const closed = closedDoors.find((door) => flagOf(door.options.port) === flag)
+  if (closed?.isRefused(config)) refuse(closed, `its socket listens on ${host}`)
+  const found = ports.find(({ port }) => flagOf(port) === flag)
+  return found?.isGuarded(config) ? undefined : found?.warning
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { LogTarget } from '../cluster/messages.ts'
 import type { Config } from '../config/load-config.ts'
 import { ownNames } from '../net/foreign-requests.ts'
+import type { OpenPort } from '../net/open-port.ts'
 import type { Announcement, OpenDoor } from '../ops/log/banner.ts'
 import type { Voice } from '../ops/log/logger.ts'
 import { createWebServer, type WebParts } from '../ops/web-server.ts'
@@ -27,6 +28,8 @@ export interface ServeWays {
   readonly verbosity?: string
   /** Interval of the processes' signs of life, ms. 5000. */
   readonly aliveEveryMs?: number
+  /** The environment, by which a service manager hands over sockets. Empty. */
+  readonly env?: NodeJS.ProcessEnv
   /** Called when every door is open. The banner. */
   readonly ready?: (announcement: Announcement) => void
 }
@@ -39,6 +42,9 @@ export interface Opening {
   readonly voice: Voice
   readonly log: Logger
   readonly ways: ServeWays
+  readonly openPort: OpenPort
+  /** Set where the socket of the web port was handed over. */
+  readonly web: Pick<WebParts, 'openPort'>
   /** The text command `shutdown` came by the Gearman port. */
   readonly shutdown: (graceful: boolean) => void
   /** The gateway cannot go on. */
@@ -49,12 +55,12 @@ export interface Opening {
 
 /** Opens a gateway in this process alone. */
 export async function openAlone(opening: Opening, closers: Closers): Promise<RunningGateway> {
-  const { config, log, tls, ways } = opening
+  const { config, log, tls, ways, openPort } = opening
   const store = await openStore(config, log, ways.searchPath, opening.signal)
   closers.push({ what: 'store', close: () => store.close() })
   await checkDurability(config.durability, store, log)
   const composition = await compose({
-    ...{ config, version: opening.version, tls, store, log },
+    ...{ config, version: opening.version, tls, store, log, openPort },
     shutdown: opening.shutdown,
     ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
   })
@@ -65,7 +71,7 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
     {
       figures: composition.figures,
       check: () => composition.check(),
-      log,
+      ...{ log, ...opening.web },
       pages: composition.pages,
       api: composition.api,
       version: opening.version,

@@ -1,11 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { openProcesses } from '../cluster/open-processes.ts'
 import type { Config } from '../config/load-config.ts'
+import { flagOf } from '../config/options.ts'
 import { StartError } from '../errors.ts'
+import {
+  type InheritedSockets,
+  openInherited,
+  readInheritedSockets,
+} from '../net/inherited-sockets.ts'
 import { announce } from '../ops/log/banner.ts'
 import { chooseVoice, createLogger, type Logger } from '../ops/log/logger.ts'
+import { notify } from '../ops/service-manager.ts'
 import { readDoorTls } from './doors.ts'
-import { checkOpenNetwork } from './open-network.ts'
+import { checkOpenNetwork, checkOpenSocket } from './open-network.ts'
 import { openAlone, type Opening, type ServeWays } from './open.ts'
 import {
   closeAll,
@@ -39,7 +46,14 @@ export async function serve(
   version: string,
   ways: ServeWays = {},
 ): Promise<number> {
-  const warnings = await checkOpenNetwork(config)
+  const { env = {} } = ways
+  const sockets = readInheritedSockets(env, process.pid)
+  refuseClosedDoors(sockets, config)
+  const warnings = [...(await checkOpenNetwork(config))]
+  const openPort = openInherited(sockets, (flag, host) => {
+    const warning = checkOpenSocket(config, flag, host)
+    if (warning !== undefined && !warnings.includes(warning)) warnings.push(warning)
+  })
   const voice = chooseVoice(config.logFormat, process.stdout.isTTY)
   const log = ways.log ?? createLogger(config.logLevel, voice)
   const signals = new StopSignals(log, ways.signals)
@@ -50,6 +64,8 @@ export async function serve(
     try {
       const opening: Opening = {
         ...{ config, version, tls: readDoorTls(config), voice, log, ways },
+        openPort,
+        web: sockets.has(flagOf('webPort')) ? { openPort } : {},
         shutdown: (graceful) => signals.ask('shutdown', graceful),
         fail: (reason) => signals.fail(reason),
         signal: abort.signal,
@@ -69,7 +85,9 @@ export async function serve(
       const hasPassword = Boolean(config.faktoryPassword)
       const ready = ways.ready ?? announce
       ready({ version, doors, store, voice, log, hasPassword, processes: config.processes })
+      notify(env, log, ['--ready', `--status=Ready: ${doors.map(({ name }) => name).join(', ')}`])
       const { reason, exitCode } = await endReason(signals, gateway, log)
+      notify(env, log, ['STOPPING=1', `--status=Stopping (${reason})`])
       await drain(gateway, config.drainSeconds, reason, log)
       return exitCode
     } catch (error) {
@@ -88,6 +106,22 @@ export async function serve(
     return interruptedCode
   })
   return await Promise.race([running, interrupted])
+}
+
+/**
+ * Clients of a socket that nobody serves would wait for ever.
+ *
+ * @throws StartError (code 2)
+ */
+function refuseClosedDoors(sockets: InheritedSockets, config: Config): void {
+  for (const option of ['gearmanPort', 'faktoryPort', 'httpPort', 'webPort'] as const) {
+    const flag = flagOf(option)
+    if (config[option] !== 'off' || !sockets.has(flag)) continue
+    throw new StartError(
+      `A socket was handed over for ${flag}, which is off: give it a port, or disable the unit of the socket.`,
+      2,
+    )
+  }
 }
 
 /** The reason of the end, once there is one; a graceful end waits for the last jobs. */

@@ -1,0 +1,147 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '@crossgear/tools/free-port'
+import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startGateway } from '../support/gateway-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const units = fileURLToPath(new URL('../../../../deploy/systemd/', import.meta.url))
+const programs = fileURLToPath(new URL('programs/', import.meta.url))
+const service = join(units, 'crossgear.service')
+const lacksSystemd =
+  spawnSync('systemd-analyze', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+
+/** Words for a gateway with its web port alone, on a store of its own. */
+async function alone(): Promise<readonly string[]> {
+  const store = ['--data-dir', await temporaryFolder(), '--store-port', '0']
+  return ['--gearman-port', 'off', '--faktory-port', 'off', '--log-format', 'json', ...store]
+}
+
+/** Runs a Perl program and gives the lines that it prints, one by one. */
+function startPerl(name: string, words: readonly string[]) {
+  const child = spawn('perl', [join(programs, name), ...words], {
+    env: { PATH: process.env['PATH'] },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill())
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const next = async (pattern: RegExp): Promise<string> => {
+    for (;;) {
+      const { value, done } = await lines.next()
+      if (done === true) throw new Error(`no line is like ${pattern.source}`)
+      const [, found] = pattern.exec(value) ?? []
+      if (found !== undefined) return found
+    }
+  }
+  return { child, next }
+}
+
+/** A socket that a program holds for the web port, as systemd does for a unit. */
+async function holdSocket(host: string, name = 'web', words: readonly string[] = []) {
+  const command = [process.execPath, ...gatewayWords(), ...(await alone()), ...words]
+  const { child, next } = startPerl('hold-socket.pl', [host, name, ...command])
+  const port = Number(await next(/^(\d+)$/))
+  return { port, next, start: () => child.stdin.write('\n') }
+}
+
+describe.skipIf(lacksSystemd)('the units, with systemd-analyze', () => {
+  it('are without fault', () => {
+    const names = ['gearman', 'faktory', 'web'].map((name) =>
+      join(units, `crossgear-${name}.socket`),
+    )
+    const verify = spawnSync('systemd-analyze', ['verify', service, ...names], { encoding: 'utf8' })
+    expect([verify.status, verify.stderr]).toEqual([0, ''])
+  })
+
+  it('leave the service exposed to 2.5 at most', () => {
+    const words = ['security', '--offline=true', '--no-pager', '--threshold=25', service]
+    const { status, stdout } = spawnSync('systemd-analyze', words, { encoding: 'utf8' })
+    expect(stdout).toMatch(/Overall exposure level for crossgear\.service: [012]\.\d/)
+    expect(status).toBe(0)
+  })
+
+  it('let the gateway be started by the first client', async () => {
+    const port = await freePort()
+    const words = [
+      `--listen=127.0.0.1:${port}`,
+      '--fdname=web',
+      `--setenv=PATH=${process.env['PATH']}`,
+    ]
+    const command = [process.execPath, ...gatewayWords(), ...(await alone())]
+    const activated = spawn('systemd-socket-activate', [...words, ...command], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    onTestFinished(async () => {
+      activated.kill()
+      await once(activated, 'exit')
+    })
+    for await (const line of createInterface(activated.stderr)) {
+      if (line.startsWith('Listening on')) break
+    }
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
+    expect(await ready.json()).toEqual({ status: 'ready' })
+  })
+})
+
+describe('sockets that were handed over', () => {
+  it('refuse nobody while the gateway restarts', async () => {
+    const { port, next, start } = await holdSocket('127.0.0.1')
+    start()
+    const first = Number(await next(/^started (\d+)$/))
+    await next(/("Ready\.")/)
+    process.kill(first, 'SIGTERM')
+    expect(await next(/^ended (\d+)$/)).toBe('0')
+    const waiting = connect(port, '127.0.0.1')
+    await once(waiting, 'connect')
+    waiting.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    start()
+    const second = Number(await next(/^started (\d+)$/))
+    const [answer] = (await once(waiting, 'data')) as [Buffer]
+    expect(answer.toString()).toContain('200 OK')
+    waiting.destroy()
+    await next(/("Ready\.")/)
+    process.kill(second, 'SIGTERM')
+    await next(/^ended (\d+)$/)
+  })
+
+  it.each([
+    ['http', '127.0.0.1', '--http-port, which is off'],
+    ['other', '127.0.0.1', 'calls socket 1 "other"'],
+    ['faktory', '0.0.0.0', 'open to the network without a password'],
+  ])('a socket for %s on %s is refused where it cannot be served: %s', async (name, host, why) => {
+    const words = name === 'faktory' ? ['--faktory-port', '7419', '--web-port', 'off'] : []
+    const { next, start } = await holdSocket(host, name, words)
+    start()
+    expect(await next(/^(.*socket.*)$/)).toContain(why)
+    expect(await next(/^ended (\d+)$/)).toBe('2')
+  })
+
+  it('are left alone where another process is meant', async () => {
+    const env = { LISTEN_PID: '1', LISTEN_FDS: '1', LISTEN_FDNAMES: 'web' }
+    const gateway = startGateway([...(await alone()), '--web-port', '0'], env)
+    const { doors } = await gateway.ready
+    expect((await fetch(`http://127.0.0.1:${doors[0]?.port}/healthz`)).status).toBe(200)
+    gateway.child.kill()
+    await gateway.exited
+  })
+})
+
+describe.skipIf(lacksSystemd)('with systemd-notify, the service manager', () => {
+  it('hears when the doors are open and when the gateway stops', async () => {
+    const path = join(await temporaryFolder(), 'notify')
+    const { next } = startPerl('receive-datagrams.pl', [path])
+    await next(/^(listening)$/)
+    const words = [...(await alone()), '--web-port', '0']
+    const gateway = startGateway(words, { NOTIFY_SOCKET: path })
+    await next(/^(READY=1)$/)
+    expect(await next(/^STATUS=(.*)$/)).toBe('Ready: web')
+    gateway.child.kill()
+    await next(/^(STOPPING=1)$/)
+    expect((await gateway.exited).code).toBe(0)
+  })
+})
