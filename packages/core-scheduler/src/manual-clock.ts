@@ -1,4 +1,4 @@
-import type { Clock } from './store/ports.ts'
+import type { Clock } from './clock.ts'
 
 interface Timer {
   readonly dueMs: number

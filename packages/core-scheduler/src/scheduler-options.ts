@@ -1,7 +1,7 @@
 import type { Submission } from './model/requests.ts'
 import type { DeadWorkerRequeue } from './maintenance/lease-holders.ts'
 import type { RepairPolicy } from './maintenance/native-recovery.ts'
-import type { Throttle } from './store/ports.ts'
+import type { Throttle } from './store/claim-ports.ts'
 
 /**
  * Order in which a worker gets jobs of its functions: function by function as named, or highest

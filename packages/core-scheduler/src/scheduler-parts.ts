@@ -28,7 +28,9 @@ import { Outcomes } from './results/outcomes.ts'
 import { Waiters } from './results/waiters.ts'
 import { SchedulerEmitter } from './scheduler-events.ts'
 import type { SchedulerOptions } from './scheduler-options.ts'
-import type { Clock, Observer, Store } from './store/ports.ts'
+import type { Clock } from './clock.ts'
+import type { Observer } from './observer.ts'
+import type { Store } from './store/store.ts'
 
 export type SchedulerParts = ReturnType<typeof schedulerParts>
 

@@ -14,7 +14,9 @@ import type { LaneRegistry } from './model/lane-registry.ts'
 import { LeaseTimers } from './dispatch/lease-timers.ts'
 import type { SchedulerOptions } from './scheduler-options.ts'
 import { schedulerParts, type SchedulerParts } from './scheduler-parts.ts'
-import type { Clock, Observer, Store } from './store/ports.ts'
+import type { Clock } from './clock.ts'
+import type { Observer } from './observer.ts'
+import type { Store } from './store/store.ts'
 import type { JobNote } from './store/queue-ports.ts'
 import type {
   Assignment,
@@ -79,7 +81,7 @@ export class Scheduler {
   /** Loads the lanes and joins the nodes. Throws if the store cannot be reached. */
   async start(): Promise<void> {
     const { notifications, maintenance } = this.#parts
-    this.#store.listen(notifications)
+    this.#store.events.listen(notifications)
     await notifications.loadLanes()
     await maintenance.start()
     await this.queues.load()
@@ -119,7 +121,7 @@ export class Scheduler {
     this.leases.close()
     this.#parts.subscriptions.stop()
     this.#parts.maintenance.stop()
-    await this.#store.leave([...this.registry.all()])
+    await this.#store.nodes.leave([...this.registry.all()])
   }
 
   /**
@@ -229,12 +231,12 @@ export class Scheduler {
   /** Opens a lane to Faktory consumers for good, for a producer or a route. */
   async openLane(lane: string): Promise<void> {
     await this.#parts.registrar.register(lane)
-    await this.#store.openLane(lane)
+    await this.#store.lanes.open(lane)
   }
 
   /** Closes it until a route, a producer or an operator opens it. */
   async closeLane(lane: string): Promise<void> {
-    await this.#store.closeLane(lane)
+    await this.#store.lanes.close(lane)
   }
 
   /** The client no longer waits for these jobs. */

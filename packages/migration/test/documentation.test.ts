@@ -126,9 +126,9 @@ const sections: Readonly<
       const store = new RedisStore({ path: source.path })
       await store.open()
       const job = { door: 'gearman', foreground: false, level: 5 } as const
-      await store.registerLane('report')
+      await store.lanes.register('report')
       const dueAtMs = Date.now() + hourMs
-      await store.submit('report', [{ ...job, input: Buffer.from('r1'), dueAtMs }])
+      await store.steps.submit('report', [{ ...job, input: Buffer.from('r1'), dueAtMs }])
       await store.close()
       const client = new GearMonkeyClient(source.url)
       for (const input of ['m1', 'm2']) await client.run('mail', input)

@@ -34,7 +34,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     server = await RedisServer.start()
     world = await RedisWorld.open({ path: server.path })
     store = await world.node()
-    for (const lane of lanes) await store.registerLane(lane)
+    for (const lane of lanes) await store.lanes.register(lane)
   })
   afterEach(async () => {
     await world.close()
@@ -42,7 +42,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
   })
 
   const claim = (some: readonly string[], max: number) =>
-    store.claim({ by: 'named', groups: [{ lanes: some }], max })
+    store.steps.claim({ by: 'named', groups: [{ lanes: some }], max })
 
   describe.each(Object.keys(spoiled))('%s', (name) => {
     beforeEach(async () => {
@@ -51,36 +51,41 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     })
 
     test('does not hold up the work of other functions', async () => {
-      await store.submit('mail', [job])
-      expect(await store.nonEmpty(lanes)).toContain('mail')
+      await store.steps.submit('mail', [job])
+      expect(await store.lanes.nonEmpty(lanes)).toContain('mail')
       expect(namesOf(await claim(lanes, 9))).toContain('mail:1')
-      await store.submit('mail', [job])
+      await store.steps.submit('mail', [job])
       const groups = [{ lanes, queue: 'default' }]
-      expect(namesOf(await store.claim({ by: 'consumer', groups, max: 9 }))).toEqual(['mail:2'])
+      expect(namesOf(await store.steps.claim({ by: 'consumer', groups, max: 9 }))).toEqual([
+        'mail:2',
+      ])
     })
 
     test('does not hold up the upkeep of other functions', async () => {
-      await store.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
+      await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
       await world.native.count('mail', 1)
       const id = await world.native.write('mail', Buffer.from('in'))
       await world.native.schedule('mail', id, -1)
-      await store.heal(lanes).catch(() => undefined)
-      expect(await store.promote()).toContainEqual({ lane: 'mail', jobs: 1 })
+      await store.lanes.heal(lanes).catch(() => undefined)
+      expect(await store.lanes.promote()).toContainEqual({ lane: 'mail', jobs: 1 })
       expect(await store.native.workedLanes(lanes, true)).toEqual(['mail'])
       expect(await store.queues.oldest(lanes)).toMatchObject({ 1: expect.any(Number) as number })
-      expect(await store.counts(lanes)).toMatchObject([{ lane: 'bad' }, { normal: 1, workers: 2 }])
-      expect(await store.expired(lanes, 9)).toEqual([])
+      expect(await store.lanes.counts(lanes)).toMatchObject([
+        { lane: 'bad' },
+        { normal: 1, workers: 2 },
+      ])
+      expect(await store.jobs.expired(lanes, 9)).toEqual([])
       const lease = { leaseMs: 0, mends: 'all' as const, max: 9, maxLosses: 0, failure: '{}' }
       expect(await store.native.repair(lanes, lease)).toMatchObject([{ lane: 'mail' }])
       for (let ended = false; !ended;) ended = (await store.native.survey(true)).lapEnded
-      expect(await store.reclaimNode('gone', lanes, 0)).toEqual([])
+      expect(await store.nodes.reclaim('gone', lanes, 0)).toEqual([])
     })
   })
 
   test('refuses submissions of its function and not those that come with them', async () => {
     await world.server.set('queue:bad:normal', 'theirs')
     const arrivals = lanes.map((lane, at) => ({ lane, jobs: [job], places: [at] }))
-    const { submissions } = await store.step({ ...noStep, submissions: arrivals })
+    const { submissions } = await store.steps.step({ ...noStep, submissions: arrivals })
     expect(submissions).toEqual([
       expect.objectContaining({
         code: 'REFUSED',
@@ -88,14 +93,14 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
       }),
       expect.objectContaining({ results: [{ kind: 'created', id: 1 }] }),
     ])
-    await expect(store.submit('bad', [job])).rejects.toMatchObject({ code: 'REFUSED' })
+    await expect(store.steps.submit('bad', [job])).rejects.toMatchObject({ code: 'REFUSED' })
     expect(namesOf(await claim(['mail'], 9))).toEqual(['mail:1'])
     await world.server.del('queue:bad:normal')
   })
 
   test('the upkeep tells which function is concerned', async () => {
     await world.server.set('queue:bad:low', 'theirs')
-    await expect(store.heal(lanes)).rejects.toMatchObject({
+    await expect(store.lanes.heal(lanes)).rejects.toMatchObject({
       code: 'REFUSED',
       message: expect.stringContaining('in bad') as string,
     })
@@ -105,32 +110,32 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     await world.server.set('queue:bad:low', 'theirs')
     const unique = Buffer.from('one of a kind')
     const jobs = [{ ...job, unique }, { ...job, level: 2 } as const]
-    await expect(store.submit('bad', jobs)).rejects.toMatchObject({ code: 'REFUSED' })
+    await expect(store.steps.submit('bad', jobs)).rejects.toMatchObject({ code: 'REFUSED' })
     expect(await world.server.keys('job:*')).toEqual([])
     await world.server.del('queue:bad:low')
-    expect(await store.submit('bad', [jobs[0] ?? job])).toEqual([{ kind: 'created', id: 1 }])
+    expect(await store.steps.submit('bad', [jobs[0] ?? job])).toEqual([{ kind: 'created', id: 1 }])
   })
 
   test('due jobs and leases stay where they are until the queue is one again', async () => {
     const later = { ...job, dueAtMs: Date.now() + 3_600_000 }
-    await store.submit('bad', [job, job, later, later])
+    await store.steps.submit('bad', [job, job, later, later])
     const [done, lost] = await claim(['bad'], 2)
     if (!done || !lost) throw new Error('nothing to take')
     await world.pass(3_600_001)
     await world.server.set('queue:bad:normal', 'theirs')
-    await store.promote()
+    await store.lanes.promote()
     const outcomes = [
       { ...done, kind: 'complete', output: Buffer.from('out') },
       { ...lost, kind: 'requeue', lost: true, maxLosses: 0 },
     ] as const
-    await expect(store.finish('bad', outcomes)).rejects.toMatchObject({ code: 'REFUSED' })
-    await expect(store.reclaimNode(store.node, ['bad'], 0)).rejects.toMatchObject({
+    await expect(store.steps.finish('bad', outcomes)).rejects.toMatchObject({ code: 'REFUSED' })
+    await expect(store.nodes.reclaim(store.node, ['bad'], 0)).rejects.toMatchObject({
       code: 'REFUSED',
     })
     await world.server.del('queue:bad:normal')
-    expect(await store.finish('bad', outcomes)).toEqual(['done', 'requeued'])
-    await store.heal(lanes)
-    await store.promote()
+    expect(await store.steps.finish('bad', outcomes)).toEqual(['done', 'requeued'])
+    await store.lanes.heal(lanes)
+    await store.lanes.promote()
     expect(namesOf(await claim(['bad'], 9)).sort()).toEqual(['bad:2', 'bad:3', 'bad:4'])
     expect(await world.violations()).toEqual([])
   })
@@ -138,7 +143,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
   test('jobs that stand beside what is none are claimed, and none is lost', async () => {
     await world.server.set('job:mail:9', 'theirs')
     await world.server.lpush('queue:mail:normal', 9)
-    await store.submit('mail', [job, { ...job, level: 8 }])
+    await store.steps.submit('mail', [job, { ...job, level: 8 }])
     expect(namesOf(await claim(['mail'], 9))).toEqual(['mail:2', 'mail:1'])
     expect(await world.server.zrange('xg:busy:mail', '0', '-1')).toEqual(['1', '2'])
   })
@@ -152,11 +157,11 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
       const [first] = await claim(['mail'], 1)
       if (!first) throw new Error('nothing to take')
       expect(first.level).toBe(5)
-      await store.finish('mail', [{ ...first, kind: 'requeue', lost: true, maxLosses: 0 }])
+      await store.steps.finish('mail', [{ ...first, kind: 'requeue', lost: true, maxLosses: 0 }])
       const [again] = await claim(['mail'], 1)
       if (!again) throw new Error('nothing to take again')
       const outcome = { ...again, kind: 'complete', output: Buffer.from('out') } as const
-      expect(await store.finish('mail', [outcome])).toEqual(['done'])
+      expect(await store.steps.finish('mail', [outcome])).toEqual(['done'])
       expect(await world.secondsLeft('mail', id)).toBe(90_000)
     },
   )
@@ -165,7 +170,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     await world.server.mset('uid:', 1, 'uid:4711', 'theirs', Buffer.from('uid:\xff', 'latin1'), 1)
     const id = await world.native.write('sms', Buffer.from('in'))
     await world.native.push('sms', id, 'normal')
-    expect(await store.discover()).toEqual(['sms'])
+    expect(await store.lanes.discover()).toEqual(['sms'])
   })
 
   test('a worker count that is refused is told again as it was', async () => {
@@ -175,12 +180,12 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
       ['mail', count],
       ['sms', count],
     ])
-    const refused = await store.setWorkers(both)
+    const refused = await store.lanes.setWorkers(both)
     expect([...refused.keys()]).toEqual(['mail'])
     expect(refused.get('mail')).toMatchObject({ code: 'REFUSED' })
     expect(await world.server.get('count:sms')).toBe('1')
     await world.server.del('count:mail')
-    await store.setWorkers(new Map([['mail', count]]))
+    await store.lanes.setWorkers(new Map([['mail', count]]))
     expect(await world.violations()).toEqual([])
   })
 })

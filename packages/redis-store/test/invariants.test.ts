@@ -156,18 +156,18 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
     world = await RedisWorld.open({ path: server.path })
     redis = world.server
     store = await world.node()
-    await store.registerLane('mail')
-    await store.setWorkers(new Map([['mail', { named: 2, consumers: 1 }]]))
-    await store.openLane('mail')
-    await store.submit('mail', jobs)
-    await store.submit('mail', [{ ...jobs[1]!, unique: Buffer.from('u5'), dueAtMs: 4e12 }])
-    const [, second, third] = await store.claim({
+    await store.lanes.register('mail')
+    await store.lanes.setWorkers(new Map([['mail', { named: 2, consumers: 1 }]]))
+    await store.lanes.open('mail')
+    await store.steps.submit('mail', jobs)
+    await store.steps.submit('mail', [{ ...jobs[1]!, unique: Buffer.from('u5'), dueAtMs: 4e12 }])
+    const [, second, third] = await store.steps.claim({
       by: 'named',
       groups: [{ lanes: ['mail'] }],
       max: 3,
     })
     const message = Buffer.from('over')
-    await store.finish('mail', [
+    await store.steps.finish('mail', [
       { ...second!, kind: 'dead', message, failure: '{}' },
       { ...third!, kind: 'complete', output: message },
     ])
@@ -175,7 +175,7 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
   afterEach(() => world.close())
 
   test('finds nothing in a store in order', async () => {
-    expect(await store.counts(['mail'])).toMatchObject([
+    expect(await store.lanes.counts(['mail'])).toMatchObject([
       { normal: 1, low: 1, running: 1, scheduled: 1, dead: 1, workers: 3 },
     ])
     expect(await checkInvariants(redis, { strays: true })).toEqual([])
@@ -226,7 +226,7 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
     expect(await checkInvariants(redis)).toEqual([
       'sms: its next scheduled job is due before what the due index says',
     ])
-    await store.heal(['sms'])
+    await store.lanes.heal(['sms'])
     expect(await checkInvariants(redis)).toEqual([])
     await native.count('sms', -1)
     await native.count('sms', -1)

@@ -20,11 +20,11 @@ test.skipIf(lacksRedis)(
       ...{ input: Buffer.from('in'), door: 'gearman', foreground: false },
       level: levels[at % levels.length] ?? 5,
     }))
-    for (let round = 0; round < 10; round += 1) await store.submit('mail', jobs)
+    for (let round = 0; round < 10; round += 1) await store.steps.submit('mail', jobs)
     for (let round = 0; round < 50; round += 1) {
       await world.native.push('sms', await world.native.write('sms', Buffer.from('in')), 'low')
     }
-    await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 500 })
+    await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 500 })
     await world.server.config('RESETSTAT')
     for (let ended = false; !ended;) ({ lapEnded: ended } = await store.native.survey(true))
     const read = async (): Promise<boolean> =>

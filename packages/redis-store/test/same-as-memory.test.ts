@@ -100,10 +100,10 @@ async function play(
   const answers: unknown[] = []
   for (const one of steps) {
     answers.push(await answerTo(world, store, one, held))
-    answers.push(await store.counts(['mail']))
+    answers.push(await store.lanes.counts(['mail']))
   }
   const ids = Array.from({ length: 40 }, (_none, at) => at + 1)
-  const left = await store.read('mail', ids)
+  const left = await store.jobs.read('mail', ids)
   answers.push(left.map((job) => job && [job.id, job.status, job.level, job.losses, job.waiting]))
   return answers
 }
@@ -116,24 +116,24 @@ async function answerTo(
 ): Promise<unknown> {
   switch (one.kind) {
     case 'submit':
-      return store.submit('mail', one.jobs.map(jobOf))
+      return store.steps.submit('mail', one.jobs.map(jobOf))
     case 'claim': {
       const groups = [{ lanes: ['mail'] }]
-      const jobs = await store.claim({ by: one.by, groups, max: one.max })
+      const jobs = await store.steps.claim({ by: one.by, groups, max: one.max })
       held.push(...jobs)
       return jobs.map((job) => [job.id, job.level, job.input.toString(), job.heldBy])
     }
     case 'end': {
       const [job] = held.splice(one.at, 1)
-      return job && store.finish('mail', [outcomeOf(job, one.outcome)])
+      return job && store.steps.finish('mail', [outcomeOf(job, one.outcome)])
     }
     case 'abandon':
-      return store.abandon('mail', [one.id])
+      return store.jobs.abandon('mail', [one.id])
     case 'workers':
-      return store.setWorkers(new Map([['mail', { named: one.named, consumers: 1 }]]))
+      return store.lanes.setWorkers(new Map([['mail', { named: one.named, consumers: 1 }]]))
     case 'pass':
       await world.pass(one.ms)
-      return store.promote()
+      return store.lanes.promote()
   }
 }
 

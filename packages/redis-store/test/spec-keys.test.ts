@@ -28,17 +28,19 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
   })
 
   async function claimOne(lane = 'mail'): Promise<Lease> {
-    const [claimed] = await store.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
+    const [claimed] = await store.steps.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
     if (!claimed) throw new Error(`nothing in ${lane}`)
     return claimed
   }
 
   async function complete({ lane, id, token }: Lease, output: string): Promise<void> {
-    await store.finish(lane, [{ lane, id, token, kind: 'complete', output: Buffer.from(output) }])
+    await store.steps.finish(lane, [
+      { lane, id, token, kind: 'complete', output: Buffer.from(output) },
+    ])
   }
 
   test('uid counts the jobs, the hash is idle with its input, the id stands in its list', async () => {
-    await store.submit('mail', [
+    await store.steps.submit('mail', [
       { ...job, level: 8, input: Buffer.from('first') },
       { ...job, input: Buffer.from('second') },
       { ...job, level: 2 },
@@ -53,22 +55,22 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
   })
 
   test('a scheduled job stands in the sorted set by its time in seconds', async () => {
-    await store.submit('mail', [{ ...job, dueAtMs: 4_000_000_000_500 }])
+    await store.steps.submit('mail', [{ ...job, dueAtMs: 4_000_000_000_500 }])
     expect(await redis.zrange('queue:mail:scheduled', '0', '-1', 'WITHSCORES')).toEqual([
       '1',
       '4000000000.5',
     ])
     expect(await redis.hget('job:mail:1', 'status')).toBe('idle')
-    await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
     expect(await redis.zcard('queue:mail:scheduled')).toBe(1)
   })
 
   test('a retry stands in the same sorted set, due by the store’s clock', async () => {
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     const { lane, id, token } = await claimOne()
     const before = await redis.time()
     const message = Buffer.from('broken')
-    await store.finish(lane, [
+    await store.steps.finish(lane, [
       { lane, id, token, kind: 'retry', message, delayMs: 20_000, failure: '{}' },
     ])
     const due = Number(await redis.zscore('queue:mail:scheduled', '1'))
@@ -76,7 +78,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     expect(due - Number(before[0])).toBeLessThan(25)
     expect(await redis.hmget('job:mail:1', 'status', 'output')).toEqual(['idle', 'broken'])
     await world.pass(21_000)
-    await store.promote()
+    await store.lanes.promote()
   })
 
   test('a worker behind the gateway says busy, start and finish', async () => {
@@ -89,7 +91,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
       })
     })
     await ear.subscribe('channel:mail')
-    await store.submit('mail', [job, job])
+    await store.steps.submit('mail', [job, job])
     const claimed = await claimOne()
     expect(await redis.hget('job:mail:1', 'status')).toBe('busy')
     await complete(claimed, 'out')
@@ -149,25 +151,27 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     const id = await world.native.write('mail', Buffer.from('native'))
     await world.native.push('mail', id, 'low')
     const { lane, token } = await claimOne()
-    await store.finish(lane, [{ lane, id, token, kind: 'fail', message: Buffer.from('broken') }])
+    await store.steps.finish(lane, [
+      { lane, id, token, kind: 'fail', message: Buffer.from('broken') },
+    ])
     expect(await redis.hmget(`job:mail:${id}`, 'status', 'output')).toEqual(['error', 'broken'])
     expect(await redis.ttl(`job:mail:${id}`)).toBe(90_000)
   })
 
   test('progress is written as a native worker writes it', async () => {
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     const { lane, id, token } = await claimOne()
     const [dividend, divisor] = [Buffer.from('1'), Buffer.from('4')]
-    await store.report([{ lane, id, token, kind: 'status', dividend, divisor }])
+    await store.steps.report([{ lane, id, token, kind: 'status', dividend, divisor }])
     expect(await redis.hmget('job:mail:1', 'status:dividend', 'status:divisor')).toEqual(['1', '4'])
   })
 
   test('count is what a native roll call reads: all workers, by name and consumers', async () => {
     expect(await redis.get('count:mail')).toBeNull()
-    await store.setWorkers(new Map([['mail', { named: 2, consumers: 1 }]]))
+    await store.lanes.setWorkers(new Map([['mail', { named: 2, consumers: 1 }]]))
     expect(await redis.get('count:mail')).toBe('3')
     await redis.incr('count:mail')
-    await store.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
+    await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
     expect(await redis.get('count:mail')).toBe('1')
   })
 
@@ -177,8 +181,8 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
       "if (#item > 0) then redis.call('ZREM', KEYS[1], item[1]); return { KEYS[1],  item[1] }; end"
     const sha = '5231827cd49b540660ef44969b38cc858f157824'
     expect(await redis.script('LOAD', script)).toBe(sha)
-    const { nowMs } = await store.beat()
-    await store.submit('mail', [job, { ...job, dueAtMs: nowMs + 500 }, { ...job, level: 9 }])
+    const { nowMs } = await store.nodes.beat()
+    await store.steps.submit('mail', [job, { ...job, dueAtMs: nowMs + 500 }, { ...job, level: 9 }])
     const date = Math.ceil(nowMs / 1000)
     const due = await redis.evalsha(sha, 1, 'queue:mail:scheduled', date + 1)
     expect(due).toEqual(['queue:mail:scheduled', '2'])
@@ -194,7 +198,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
   test('keys of other programs are left alone', async () => {
     await redis.set('mine', 'yes')
     await redis.lpush('queue:else', 'yes')
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await complete(await claimOne(), 'out')
     expect((await redis.keys('*')).sort()).toEqual(
       ['mine', 'queue:else', 'uid:mail', 'xg:lane:mail', 'xg:ready:default'].sort(),

@@ -75,15 +75,17 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
     test('broken', async () => {
       const redis = server.connect()
       const node = await start((sound) => ({
-        step: async (step) => {
-          const unfenced = step.outcomes.map(async ({ lane, outcomes }) => {
-            const each = outcomes.map(async (outcome) => {
-              const token = await redis.hget(`job:${lane}:${outcome.id}`, 'token')
-              return { ...outcome, token: token ?? outcome.token }
+        steps: {
+          step: async (step) => {
+            const unfenced = step.outcomes.map(async ({ lane, outcomes }) => {
+              const each = outcomes.map(async (outcome) => {
+                const token = await redis.hget(`job:${lane}:${outcome.id}`, 'token')
+                return { ...outcome, token: token ?? outcome.token }
+              })
+              return { lane, outcomes: await Promise.all(each) }
             })
-            return { lane, outcomes: await Promise.all(each) }
-          })
-          return sound.step({ ...step, outcomes: await Promise.all(unfenced) })
+            return sound.steps.step({ ...step, outcomes: await Promise.all(unfenced) })
+          },
         },
       }))
       const verdict = await tell(node)
@@ -112,14 +114,16 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
 
     test('broken', async () => {
       const node = await start((sound) => ({
-        step: async (step) => {
-          const answer = await sound.step({ ...step, submissions: [] })
-          const submissions = step.submissions.map(({ jobs }) => ({
-            results: jobs.map((_, at) => ({ kind: 'created' as const, id: at + 1 })),
-            isPublished: true,
-            isOpen: true,
-          }))
-          return { ...answer, submissions }
+        steps: {
+          step: async (step) => {
+            const answer = await sound.steps.step({ ...step, submissions: [] })
+            const submissions = step.submissions.map(({ jobs }) => ({
+              results: jobs.map((_, at) => ({ kind: 'created' as const, id: at + 1 })),
+              isPublished: true,
+              isOpen: true,
+            }))
+            return { ...answer, submissions }
+          },
         },
       }))
       expect((await tell(node)).lost).toEqual(['a, begun 0 times'])
@@ -152,10 +156,12 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
     test('broken', async () => {
       let beats = 0
       const survivor = await start((sound) => ({
-        beat: async () => {
-          const reply = await sound.beat()
-          beats += 1
-          return { ...reply, heartbeats: new Map() }
+        nodes: {
+          beat: async () => {
+            const reply = await sound.nodes.beat()
+            beats += 1
+            return { ...reply, heartbeats: new Map() }
+          },
         },
       }))
       const verdict = await tell(survivor, async () => {

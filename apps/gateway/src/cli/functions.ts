@@ -61,23 +61,23 @@ interface Task {
 
 const actions: Readonly<Record<FunctionAction, (task: Task) => Promise<void>>> = {
   async list({ store, names, functions, config, write }) {
-    const known = [...(await store.lanes()).keys()].sort()
+    const known = [...(await store.lanes.all()).keys()].sort()
     const lanes = known.filter((lane) => functions.length === 0 || isOf(lane, functions, names))
-    for (const openness of await store.openness(lanes)) {
+    for (const openness of await store.lanes.openness(lanes)) {
       write(`${openness.lane}\t${wordsOf(openness, config)}`)
     }
   },
 
   async open({ store, names, functions, write }) {
     for (const lane of await lanesOf(store, names, functions)) {
-      await store.openLane(lane)
+      await store.lanes.open(lane)
       write(`${lane}: open to Faktory consumers of the queue ${names.parse(lane).queue}.`)
     }
   },
 
   async close({ store, names, functions, write }) {
     for (const lane of await lanesOf(store, names, functions)) {
-      await store.closeLane(lane)
+      await store.lanes.close(lane)
       write(`${lane}: closed to Faktory consumers until it is opened.`)
     }
   },
@@ -94,8 +94,8 @@ async function lanesOf(
   functions: readonly string[],
 ): Promise<readonly string[]> {
   const lanes = new Set(functions.map((name) => names.canonical(name)))
-  for (const lane of lanes) await store.registerLane(lane)
-  for (const lane of (await store.lanes()).keys()) if (isOf(lane, functions, names)) lanes.add(lane)
+  for (const lane of lanes) await store.lanes.register(lane)
+  for (const lane of (await store.lanes.all()).keys()) if (isOf(lane, functions, names)) lanes.add(lane)
   return [...lanes]
 }
 

@@ -4,7 +4,10 @@ import type { Steps } from '../dispatch/steps.ts'
 import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { WorkerCounts } from '../maintenance/nodes/worker-counts.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { JobSummary, LaneCounts, LaneLimits, Observer, Store } from '../store/ports.ts'
+import type { JobSummary, LaneLimits } from '../store/admin-ports.ts'
+import type { LaneCounts } from '../store/lane-ports.ts'
+import type { Observer } from '../observer.ts'
+import type { Store } from '../store/store.ts'
 
 /** Jobs ended per step while a lane is dropped. */
 const clearedPerStep = 1_000
@@ -32,7 +35,7 @@ export class Administration {
   /** Figures of all lanes, this node's pending changes included. */
   async counts(): Promise<readonly LaneCounts[]> {
     await this.#settled()
-    return this.#parts.store.counts([...this.#parts.registry.all()])
+    return this.#parts.store.lanes.counts([...this.#parts.registry.all()])
   }
 
   /** Makes a lane known before it has jobs or workers. */
@@ -49,26 +52,26 @@ export class Administration {
     await this.#settled()
     if (registry.numberOf(lane) === undefined) return 'unknown'
     for (;;) {
-      const ids = await store.clearLane(lane, clearedPerStep)
+      const ids = await store.admin.clearLane(lane, clearedPerStep)
       if (ids === 'busy') return 'busy'
       for (const id of ids) waiters.notify({ lane, id }, { kind: 'fail' })
       if (ids.length < clearedPerStep) break
     }
-    await store.unregisterLane(lane)
+    await store.admin.unregisterLane(lane)
     registry.remove(lane)
     return 'dropped'
   }
 
   /** Sets how many jobs a lane may hold; 0 is no limit. */
   async setLimits(lane: string, limits: LaneLimits): Promise<void> {
-    await this.#parts.store.setLimits(lane, limits)
+    await this.#parts.store.admin.setLimits(lane, limits)
   }
 
   /** Cancels a job that is queued or held by a gateway's worker. False for any other. */
   async cancel(ref: JobRef): Promise<boolean> {
     const { store, observer, waiters } = this.#parts
-    const [job] = await store.look(ref.lane, [ref.id])
-    const cancelled = job !== undefined && (await store.cancel(ref.lane, ref.id))
+    const [job] = await store.jobs.look(ref.lane, [ref.id])
+    const cancelled = job !== undefined && (await store.admin.cancel(ref.lane, ref.id))
     if (cancelled) {
       waiters.notify(ref, { kind: 'fail' })
       observer.cancelled(ref.lane, job.door)
@@ -85,7 +88,7 @@ export class Administration {
     const listed: JobSummary[] = []
     for (const lane of [...this.#parts.registry.all()]) {
       for (let from = 0, more = true; more && listed.length < max; from += listedPerStep) {
-        const page = await this.#parts.store.listJobs(lane, from, listedPerStep)
+        const page = await this.#parts.store.admin.listJobs(lane, from, listedPerStep)
         listed.push(...page.jobs)
         more = page.more
       }

@@ -1,7 +1,8 @@
 import type { Job, JobRef, JobState, LookExtra } from '../model/job.ts'
 import type { Steps } from '../dispatch/steps.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { LaneCounts, Store } from '../store/ports.ts'
+import type { LaneCounts } from '../store/lane-ports.ts'
+import type { Store } from '../store/store.ts'
 import { UniqueLookup } from './unique-lookup.ts'
 
 interface Parts {
@@ -22,13 +23,15 @@ export class JobLookup {
     this.#store = store
     this.#registry = registry
     this.#steps = steps
-    this.#uniques = new UniqueLookup((uniques) => store.findUniques(uniques, [...registry.all()]))
+    this.#uniques = new UniqueLookup((uniques) =>
+      store.jobs.findUniques(uniques, [...registry.all()]),
+    )
   }
 
   /** The job's state, without its payload. */
   async look(ref: JobRef, extras?: readonly LookExtra[]): Promise<JobState | undefined> {
     this.#steps.flush()
-    const [job] = await this.#store.look(ref.lane, [ref.id], extras)
+    const [job] = await this.#store.jobs.look(ref.lane, [ref.id], extras)
     return job
   }
 
@@ -38,12 +41,12 @@ export class JobLookup {
     ids: readonly number[],
     extras?: readonly LookExtra[],
   ): Promise<readonly (JobState | undefined)[]> {
-    return this.#store.look(lane, ids, extras)
+    return this.#store.jobs.look(lane, ids, extras)
   }
 
   /** The job with its payload, however long that is. */
   async read(ref: JobRef): Promise<Job | undefined> {
-    const [job] = await this.#store.read(ref.lane, [ref.id])
+    const [job] = await this.#store.jobs.read(ref.lane, [ref.id])
     return job
   }
 
@@ -56,7 +59,7 @@ export class JobLookup {
   /** The lane and id of that job. */
   refOfJid(jid: string): Promise<JobRef | undefined> {
     this.#steps.flush()
-    return this.#store.findJid(jid)
+    return this.#store.jobs.findJid(jid)
   }
 
   /** Finds a kept, finished job by its producer's jid. */
@@ -75,6 +78,6 @@ export class JobLookup {
     lanes: Iterable<string> = this.#registry.all(),
     withOldest = false,
   ): Promise<readonly LaneCounts[]> {
-    return this.#store.counts([...lanes], withOldest)
+    return this.#store.lanes.counts([...lanes], withOldest)
   }
 }

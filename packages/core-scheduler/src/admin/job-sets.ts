@@ -1,7 +1,7 @@
 import type { Waiters } from '../results/waiters.ts'
 import type { Job, JobRef } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Store } from '../store/ports.ts'
+import type { Store } from '../store/store.ts'
 import type { JobSet, SetExit } from '../store/queue-ports.ts'
 
 /** Jobs looked at per step. */
@@ -77,7 +77,7 @@ export class JobSets {
     ids: readonly number[],
     matches: (job: Job) => boolean,
   ): Promise<readonly number[]> {
-    const jobs = await this.#parts.store.read(lane, ids)
+    const jobs = await this.#parts.store.jobs.read(lane, ids)
     return jobs.flatMap((job) => (job && matches(job) ? [job.id] : []))
   }
 

@@ -1,7 +1,9 @@
 import type { SchedulerEmitter } from '../scheduler-events.ts'
 import type { Waiters } from '../results/waiters.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { LaneGroup, Observer, Store } from '../store/ports.ts'
+import type { LaneGroup } from '../store/claim-ports.ts'
+import type { Observer } from '../observer.ts'
+import type { Store } from '../store/store.ts'
 import type { ConsumerNews, ConsumerOrder, JobPlace, QueuedPiece } from '../store/queue-ports.ts'
 
 /** Jobs ended per step. */
@@ -92,7 +94,7 @@ export class QueueControl {
       await this.#parts.store.queues.resetTotals(lane)
     }
     const { store, registry } = this.#parts
-    for (const lane of await store.giveBackLanes([...registry.all()], 0)) registry.remove(lane)
+    for (const lane of await store.lanes.giveBack([...registry.all()], 0)) registry.remove(lane)
   }
 
   /** Ends some queued jobs of a lane; `deep` where they stand too far from both ends of the queue. */

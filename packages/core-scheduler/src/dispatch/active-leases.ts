@@ -1,5 +1,5 @@
 import type { JobRef } from '../model/job.ts'
-import type { Store } from '../store/ports.ts'
+import type { Store } from '../store/store.ts'
 import type { Assignment } from '../model/requests.ts'
 
 /** Jobs in one look at what is still held. */
@@ -87,7 +87,7 @@ export class ActiveLeases {
     for (let from = 0; from < held.length; from += perLook) {
       const some = held.slice(from, from + perLook)
       const ids = some.map(([, id]) => id)
-      const jobs = await store.look(lane, ids)
+      const jobs = await store.jobs.look(lane, ids)
       for (const [at, [token, id]] of some.entries()) {
         if (!this.#byToken.delete(token)) continue
         const isHeld = jobs[at]?.token === token

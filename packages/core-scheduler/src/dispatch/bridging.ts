@@ -1,6 +1,7 @@
 import type { Lease } from '../model/job.ts'
 import { isAutomatic } from '../model/job.ts'
-import type { Observer, Store } from '../store/ports.ts'
+import type { Observer } from '../observer.ts'
+import type { Store } from '../store/store.ts'
 
 /**
  * Looks at a closed lane with jobs, no workers and idle consumers before it is reported: by then a
@@ -9,7 +10,7 @@ import type { Observer, Store } from '../store/ports.ts'
 const looksBeforeNews = 2
 
 interface Parts {
-  readonly store: Pick<Store, 'noteBridged'>
+  readonly store: Pick<Store, 'lanes'>
   readonly observer: Observer
 }
 
@@ -29,7 +30,7 @@ export class Bridging {
     if (!isAutomatic(token) || this.#bridged.has(lane)) return
     const { store, observer } = this.#parts
     this.#bridged.add(lane)
-    store.noteBridged(lane).then(
+    store.lanes.noteBridged(lane).then(
       (isFirst) => {
         if (isFirst) observer.bridged(lane)
       },

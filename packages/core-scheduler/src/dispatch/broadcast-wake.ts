@@ -1,5 +1,5 @@
 import type { IdleWorkers } from './idle-workers.ts'
-import type { Clock } from '../store/ports.ts'
+import type { Clock } from '../clock.ts'
 
 /** With thousands of idle workers the first one has its job long before the last is woken. */
 const mostPerTurn = 32

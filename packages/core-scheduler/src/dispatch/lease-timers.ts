@@ -1,4 +1,4 @@
-import type { Clock } from '../store/ports.ts'
+import type { Clock } from '../clock.ts'
 
 /** Longest timer of Node, milliseconds. */
 const longestTimerMs = 2 ** 31 - 1

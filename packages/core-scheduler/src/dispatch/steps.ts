@@ -1,5 +1,8 @@
 import type { Outcome, Report, Lease, Settled } from '../model/job.ts'
-import { StoreError, type ClaimRequest, type Clock, type Store } from '../store/ports.ts'
+import type { ClaimRequest } from '../store/claim-ports.ts'
+import type { Clock } from '../clock.ts'
+import { StoreError, toStoreError } from '../store/store-errors.ts'
+import type { Store } from '../store/store.ts'
 import {
   noStep,
   soleAnswer,
@@ -8,10 +11,8 @@ import {
   type LaneSubmitted,
   type Step,
   type StepAnswer,
-  type StepStore,
 } from '../store/step-ports.ts'
 import { maxBatchBytes, maxBatchItems } from '../intake/batch-queue.ts'
-import { toStoreError } from '../store/store-errors.ts'
 
 /**
  * With this many items gathered a second step is sent while one is in progress; fewer wait for its
@@ -121,7 +122,7 @@ export interface StepSource {
 }
 
 interface StepsParts {
-  readonly store: StepStore & Pick<Store, 'isSharded'>
+  readonly store: Pick<Store, 'isSharded' | 'steps'>
   readonly clock: Clock
 }
 
@@ -189,7 +190,7 @@ export class Steps {
 
   async #add<Kind extends keyof Step>(kind: Kind, members: Step[Kind]): Promise<StepAnswer[Kind]> {
     if (this.#parts.store.isSharded) {
-      return (await this.#parts.store.step({ ...noStep, [kind]: members }))[kind]
+      return (await this.#parts.store.steps.step({ ...noStep, [kind]: members }))[kind]
     }
     const part = this.#draft.parts[kind] as Part<unknown, unknown>
     const answers = part.add(members)
@@ -252,7 +253,7 @@ export class Steps {
   async #send(draft: Draft): Promise<void> {
     this.#underWay += 1
     try {
-      draft.settle(await this.#parts.store.step(draft.step))
+      draft.settle(await this.#parts.store.steps.step(draft.step))
     } catch (error) {
       draft.fail(toStoreError(error))
     } finally {

@@ -1,6 +1,6 @@
 import type { Subscription } from '../model/subscription.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Throttle } from '../store/ports.ts'
+import type { Throttle } from '../store/claim-ports.ts'
 
 /** Finds lanes of queues with a limit per worker. */
 export class WorkerLimits {

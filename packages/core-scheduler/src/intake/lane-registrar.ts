@@ -1,6 +1,7 @@
 import type { WorkerCounts } from '../maintenance/nodes/worker-counts.ts'
 import { maxLanes, type LaneRegistry } from '../model/lane-registry.ts'
-import { StoreError, type Store } from '../store/ports.ts'
+import { StoreError } from '../store/store-errors.ts'
+import type { Store } from '../store/store.ts'
 
 interface Parts {
   readonly store: Store
@@ -39,7 +40,7 @@ export class LaneRegistrar {
 
   async #registerNew(lane: string): Promise<number> {
     const { store, registry, counts } = this.#parts
-    const number = await store.registerLane(lane)
+    const number = await store.lanes.register(lane)
     if (registry.add(lane, number)) await counts.laneAdded(lane)
     return number
   }

@@ -1,6 +1,7 @@
 import type { LanePoller } from '../maintenance/lane-poller.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Observer, Store } from '../store/ports.ts'
+import type { Observer } from '../observer.ts'
+import type { Store } from '../store/store.ts'
 import type { LaneRegistrar } from './lane-registrar.ts'
 
 interface Parts {
@@ -35,7 +36,8 @@ export class NewLanes {
     try {
       for (let id = first; id !== 0; id = this.#next.get(lane) ?? 0) {
         this.#next.set(lane, 0)
-        const [job] = registry.numberOf(lane) === undefined ? await store.look(lane, [id]) : [true]
+        const [job] =
+          registry.numberOf(lane) === undefined ? await store.jobs.look(lane, [id]) : [true]
         if (!job) continue
         await registrar.register(lane)
         lanePoller.news(lane)

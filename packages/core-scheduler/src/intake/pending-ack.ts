@@ -1,5 +1,5 @@
 import type { JobEvent, JobRef, NewJob, Submitted } from '../model/job.ts'
-import type { StoreError } from '../store/ports.ts'
+import type { StoreError } from '../store/store-errors.ts'
 import type { Submission } from '../model/requests.ts'
 import type { Waiter, Waiters } from '../results/waiters.ts'
 

@@ -3,17 +3,13 @@ import { PendingAck, type PendingAckParts } from './pending-ack.ts'
 import type { NewJob } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import { ArrivalLines } from './arrival-lines.ts'
-import {
-  StoreError,
-  type Clock,
-  type Observer,
-  type Store,
-  type StoreClock,
-} from '../store/ports.ts'
+import type { Clock, StoreClock } from '../clock.ts'
+import type { Observer } from '../observer.ts'
+import { StoreError, toStoreError } from '../store/store-errors.ts'
+import type { Store } from '../store/store.ts'
 import type { LaneArrivals, LaneSubmitted } from '../store/step-ports.ts'
 import type { Steps } from '../dispatch/steps.ts'
 import type { Submission } from '../model/requests.ts'
-import { toStoreError } from '../store/store-errors.ts'
 import { BatchQueue } from './batch-queue.ts'
 import type { Waiters } from '../results/waiters.ts'
 import type { EarlyWake } from '../dispatch/early-wake.ts'
@@ -245,7 +241,7 @@ export class Submissions {
 
   async #sendAbandoned(lane: string, ids: readonly number[]): Promise<void> {
     try {
-      await this.#parts.store.abandon(lane, ids)
+      await this.#parts.store.jobs.abandon(lane, ids)
     } catch (error) {
       this.#parts.observer.error('abandon', error)
     }

@@ -1,4 +1,5 @@
-import type { Clock, Observer } from '../store/ports.ts'
+import type { Clock } from '../clock.ts'
+import type { Observer } from '../observer.ts'
 
 export interface LoopParts {
   readonly clock: Clock

@@ -1,6 +1,6 @@
 import type { Bridging } from '../dispatch/bridging.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Store } from '../store/ports.ts'
+import type { Store } from '../store/store.ts'
 import { BackgroundLoop, type LoopParts } from './background-loop.ts'
 import { beatEveryMs } from './nodes/heartbeat.ts'
 import { LaneRounds } from './lane-rounds.ts'
@@ -14,7 +14,7 @@ const lanesPerLook = 2_000
 const looksPerRound = 5
 
 interface Parts extends LoopParts {
-  readonly store: Pick<Store, 'heal'>
+  readonly store: Pick<Store, 'lanes'>
   readonly registry: LaneRegistry
   readonly bridging: Bridging
   readonly tasks: TaskTimes
@@ -27,7 +27,7 @@ export class Healer extends BackgroundLoop {
     const rounds = new LaneRounds(registry, lanesPerLook, looksPerRound)
     const heal = async (): Promise<void> => {
       const looked = rounds.next()
-      bridging.looked(looked, await store.heal(looked))
+      bridging.looked(looked, await store.lanes.heal(looked))
     }
     const run = (): Promise<void> => tasks.time('heal', heal)
     super(parts, { name: 'heal', everyMs: beatEveryMs, run })

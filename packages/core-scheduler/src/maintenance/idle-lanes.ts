@@ -1,6 +1,6 @@
 import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Store } from '../store/ports.ts'
+import type { Store } from '../store/store.ts'
 import { LaneRounds } from './lane-rounds.ts'
 
 /** A lane unused for this long is given back: 7 days, in milliseconds. */
@@ -36,11 +36,11 @@ export class IdleLanes {
     if (this.#given.length > 0) {
       const given = this.#given
       this.#given = []
-      for (const lane of await store.nonEmpty(given)) await registrar.register(lane)
+      for (const lane of await store.lanes.nonEmpty(given)) await registrar.register(lane)
     }
     this.#beats += 1
     if (this.#beats % beatsPerLook !== 0) return
-    this.#given = await store.giveBackLanes(this.#rounds.next(), idleForMs)
+    this.#given = await store.lanes.giveBack(this.#rounds.next(), idleForMs)
     for (const lane of this.#given) registry.remove(lane)
   }
 }

@@ -1,5 +1,7 @@
 import type { Wakeups } from '../dispatch/wakeups.ts'
-import type { Clock, Observer, Store } from '../store/ports.ts'
+import type { Clock } from '../clock.ts'
+import type { Observer } from '../observer.ts'
+import type { Store } from '../store/store.ts'
 
 /** Delays of the looks for a job that is announced before it is pushed, milliseconds. */
 const looksAfterMs = [0, 2, 20, 200]
@@ -50,7 +52,7 @@ export class LanePoller {
     const { store, clock, wakeups } = this.#parts
     const waitMs = looksAfterMs[attempt]
     if (waitMs === undefined) {
-      void this.#guard(() => store.heal([lane]))
+      void this.#guard(() => store.lanes.heal([lane]))
       return
     }
     if (!wakeups.hasIdle(lane)) return
@@ -74,7 +76,7 @@ export class LanePoller {
   }
 
   async #look(announced: ReadonlyMap<string, number>, attempt: number): Promise<void> {
-    const found = new Set(await this.#parts.store.nonEmpty([...announced.keys()]))
+    const found = new Set(await this.#parts.store.lanes.nonEmpty([...announced.keys()]))
     for (const [lane, jobs] of announced) {
       if (found.has(lane)) this.#parts.wakeups.wake(lane, jobs)
       else this.#lookSoon(lane, attempt + 1)

@@ -1,6 +1,8 @@
 import type { HeldRef, JobState } from '../model/job.ts'
 import type { Outcomes } from '../results/outcomes.ts'
-import type { Clock, Observer, Store } from '../store/ports.ts'
+import type { Clock } from '../clock.ts'
+import type { Observer } from '../observer.ts'
+import type { Store } from '../store/store.ts'
 
 /** Jobs that a dead Faktory worker gives back: those of other doors, or Faktory's own as well. */
 export type DeadWorkerRequeue = 'others' | 'all'

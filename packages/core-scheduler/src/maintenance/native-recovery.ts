@@ -3,7 +3,9 @@ import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { NativeOutcomes } from '../results/native-outcomes.ts'
 import { IdleLanes } from './idle-lanes.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Clock, Observer, Store, StoreClock } from '../store/ports.ts'
+import type { Clock, StoreClock } from '../clock.ts'
+import type { Observer } from '../observer.ts'
+import type { Store } from '../store/store.ts'
 import { lossFailure } from '../model/retry.ts'
 
 /** Leadership passes to another node when its owner is silent for this long, milliseconds. */

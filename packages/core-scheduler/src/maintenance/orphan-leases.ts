@@ -1,14 +1,14 @@
 import type { ActiveLeases } from '../dispatch/active-leases.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Outcomes } from '../results/outcomes.ts'
-import type { Store } from '../store/ports.ts'
+import type { Store } from '../store/store.ts'
 import { BackgroundLoop, type LoopParts } from './background-loop.ts'
 
 /** Interval of comparisons with the store, milliseconds. */
 const compareEveryMs = 60_000
 
 interface Parts extends LoopParts {
-  readonly store: Pick<Store, 'held'>
+  readonly store: Pick<Store, 'jobs'>
   readonly registry: LaneRegistry
   readonly activeLeases: ActiveLeases
   readonly outcomes: Outcomes
@@ -33,7 +33,7 @@ export class OrphanLeases extends BackgroundLoop {
    */
   async #compare(): Promise<void> {
     const { store, registry, activeLeases, outcomes } = this.#parts
-    const held = await store.held([...registry.all()])
+    const held = await store.jobs.held([...registry.all()])
     const unknown = held.filter(({ token }) => !activeLeases.has(token))
     const before = this.#unknownBefore
     this.#unknownBefore = new Set(unknown.map(({ token }) => token))

@@ -3,7 +3,7 @@ import type { LaneRegistry } from '../model/lane-registry.ts'
 import { lossFailure } from '../model/retry.ts'
 import type { RetryPolicy } from '../model/retry-policy.ts'
 import type { Outcomes } from '../results/outcomes.ts'
-import type { Store } from '../store/ports.ts'
+import type { Store } from '../store/store.ts'
 import { BackgroundLoop, type LoopParts } from './background-loop.ts'
 import { beatEveryMs, type Heartbeat } from './nodes/heartbeat.ts'
 import { LaneRounds } from './lane-rounds.ts'
@@ -19,7 +19,7 @@ const looksPerRound = 5
 const maxExpired = 500
 
 interface Parts extends LoopParts {
-  readonly store: Pick<Store, 'expired'>
+  readonly store: Pick<Store, 'jobs'>
   readonly registry: LaneRegistry
   readonly heartbeat: Heartbeat
   readonly outcomes: Outcomes
@@ -41,7 +41,7 @@ export class Reaper extends BackgroundLoop {
 
   async #reap(): Promise<void> {
     const { store } = this.#parts
-    for (const job of await store.expired(this.#rounds.next(), maxExpired)) this.#expire(job)
+    for (const job of await store.jobs.expired(this.#rounds.next(), maxExpired)) this.#expire(job)
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Settled } from '../model/job.ts'
-import type { Clock } from '../store/ports.ts'
+import type { Clock } from '../clock.ts'
 import type { Settlement } from '../model/requests.ts'
 
 /** Background tasks with metrics. */

@@ -1,6 +1,6 @@
 import type { LeasedJob, NewJob, Lease, Settled, Submitted } from './job.ts'
 import type { Subscription } from './subscription.ts'
-import type { StoreError } from '../store/ports.ts'
+import type { StoreError } from '../store/store-errors.ts'
 import type { Waiter } from '../results/waiters.ts'
 
 /** A submitted job, and its answer. One object per job: no closure, no promise. */

@@ -1,4 +1,4 @@
-import type { StoreClock } from '../store/ports.ts'
+import type { StoreClock } from '../clock.ts'
 import type { JobState, Outcome } from './job.ts'
 import type { LaneNames } from './lanes.ts'
 import { outcomeOfFailure, type FailureReport } from './retry.ts'

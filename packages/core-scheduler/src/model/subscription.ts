@@ -1,6 +1,6 @@
 import type { LaneRegistry } from './lane-registry.ts'
 import type { ClaimBy } from './job.ts'
-import type { LaneAccess, LaneGroup } from '../store/ports.ts'
+import type { LaneAccess, LaneGroup } from '../store/claim-ports.ts'
 import type { FunctionOrder } from '../scheduler-options.ts'
 
 /** A function that a worker named, and its time for a job. */

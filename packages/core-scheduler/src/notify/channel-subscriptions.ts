@@ -1,7 +1,9 @@
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Subscription } from '../model/subscription.ts'
 import type { SchedulerEmitter } from '../scheduler-events.ts'
-import type { Clock, Observer, Store } from '../store/ports.ts'
+import type { Clock } from '../clock.ts'
+import type { Observer } from '../observer.ts'
+import type { EventStore } from '../store/event-ports.ts'
 import type { WantedLanes } from './wanted-lanes.ts'
 
 /** Delay before the store is told of a change, milliseconds: many changes become one call. */
@@ -16,7 +18,7 @@ const mostNamedFunctions = 8
 
 interface Parts {
   readonly clock: Clock
-  readonly store: Pick<Store, 'watch'>
+  readonly store: { readonly events: Pick<EventStore, 'watch'> }
   readonly observer: Pick<Observer, 'error'>
   readonly events: SchedulerEmitter
   readonly registry: LaneRegistry
@@ -92,7 +94,7 @@ export class ChannelSubscriptions {
     const { store, events, observer } = this.#parts
     this.#applying = true
     try {
-      await store.watch(next)
+      await store.events.watch(next)
       this.#current = next
       if (fresh !== undefined) events.emit('lanesWatched', fresh)
     } catch (error) {

@@ -13,7 +13,10 @@ import { NewLanes } from '../intake/new-lanes.ts'
 import type { NativeOutcomes } from '../results/native-outcomes.ts'
 import type { Outcomes } from '../results/outcomes.ts'
 import type { Waiters } from '../results/waiters.ts'
-import type { Clock, Observer, Store, StoreListener } from '../store/ports.ts'
+import type { Clock } from '../clock.ts'
+import type { StoreListener } from '../store/event-ports.ts'
+import type { Observer } from '../observer.ts'
+import type { Store } from '../store/store.ts'
 import { ProgressPoller } from '../results/progress-poller.ts'
 import type { ConsumerNews } from '../store/queue-ports.ts'
 import type { Submissions } from '../intake/submissions.ts'
@@ -169,7 +172,7 @@ export class NotificationHandler implements StoreListener {
   }
 
   async loadLanes(): Promise<void> {
-    for (const [lane, number] of await this.#parts.store.lanes()) this.laneAdded(lane, number)
+    for (const [lane, number] of await this.#parts.store.lanes.all()) this.laneAdded(lane, number)
   }
 
   /** Looks at lanes for events that were missed. */
@@ -200,7 +203,7 @@ export class NotificationHandler implements StoreListener {
       const lanes = worker.subscription.groups(this.#parts.registry).flatMap((group) => group.lanes)
       // A consumer's own claim has asked the index of its queues already.
       const isAsked = by === 'consumer' && lanes.length > fewLanes
-      if (!isAsked && (await this.#parts.store.nonEmpty(lanes)).length === 0) return
+      if (!isAsked && (await this.#parts.store.lanes.nonEmpty(lanes)).length === 0) return
       if (!this.#parts.wakeups.idle.has(worker)) return
       this.#parts.wakeups.idle.remove(worker)
       worker.wake()
@@ -219,7 +222,7 @@ export class NotificationHandler implements StoreListener {
   async #discover(): Promise<void> {
     const { wakeups, registry, store, registrar } = this.#parts
     if (!wakeups.idle.hasConsumers()) return
-    for (const lane of await store.discover()) {
+    for (const lane of await store.lanes.discover()) {
       if (registry.numberOf(lane) === undefined) await registrar.register(lane)
     }
   }
@@ -244,7 +247,7 @@ export class NotificationHandler implements StoreListener {
   async #wakeFor(lanes: readonly string[], jobs: (lane: string) => number): Promise<number> {
     const { wakeups, store } = this.#parts
     if (wakeups.idle.size === 0 || lanes.length === 0) return 0
-    const found = await store.nonEmpty(lanes)
+    const found = await store.lanes.nonEmpty(lanes)
     for (const lane of found) wakeups.wake(lane, jobs(lane))
     return found.length
   }

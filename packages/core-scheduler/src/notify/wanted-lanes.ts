@@ -2,7 +2,7 @@ import type { Wakeups } from '../dispatch/wakeups.ts'
 import type { NativeRecovery } from '../maintenance/native-recovery.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Waiters } from '../results/waiters.ts'
-import type { Clock } from '../store/ports.ts'
+import type { Clock } from '../clock.ts'
 
 /** A client that waits this long may wait for a native worker: its lane's events are watched. */
 export const watchWaitersAfterMs = 100

@@ -1,7 +1,8 @@
 import type { JobRef, JobState } from '../model/job.ts'
 import type { NativeOutcomes } from './native-outcomes.ts'
 import { failureEvent, type Outcomes } from './outcomes.ts'
-import type { Clock, Store } from '../store/ports.ts'
+import type { Clock } from '../clock.ts'
+import type { Store } from '../store/store.ts'
 import type { ProgressPoller } from './progress-poller.ts'
 import type { Waiters } from './waiters.ts'
 
@@ -39,7 +40,7 @@ export class JobPoller {
 
   async look(lane: string, ids: readonly number[], reason: LookReason = {}): Promise<void> {
     const { store, outcomes } = this.#parts
-    const jobs = await store.look(lane, ids, ['output'])
+    const jobs = await store.jobs.look(lane, ids, ['output'])
     const over: (JobState | JobRef)[] = []
     for (const [at, id] of ids.entries()) {
       const job = jobs[at]
@@ -49,7 +50,7 @@ export class JobPoller {
     if (over.length === 0) return
     // A worker's last reports may still be on their way to this node.
     const isNative = over.every((one) => 'status' in one && !one.settled)
-    if (!reason.endWasSeen && !isNative) await store.delivered()
+    if (!reason.endWasSeen && !isNative) await store.events.delivered()
     for (const one of over) if (!outcomes.isSettling(one)) this.#notifyEnd(one)
   }
 

@@ -1,10 +1,10 @@
 import type { JobState } from '../model/job.ts'
 import type { RetryPolicy } from '../model/retry-policy.ts'
-import type { Store } from '../store/ports.ts'
+import type { Store } from '../store/store.ts'
 import type { Outcomes } from './outcomes.ts'
 
 interface Parts {
-  readonly store: Pick<Store, 'look'>
+  readonly store: Pick<Store, 'jobs'>
   readonly outcomes: Outcomes
   readonly retryPolicy: RetryPolicy
 }
@@ -23,7 +23,7 @@ export class NativeOutcomes {
   }
 
   async settleThese(lane: string, ids: readonly number[]): Promise<void> {
-    for (const job of await this.#parts.store.look(lane, ids, ['output'])) {
+    for (const job of await this.#parts.store.jobs.look(lane, ids, ['output'])) {
       if (job) this.settle(job)
     }
   }

@@ -1,5 +1,6 @@
 import type { NewJob, Outcome, Report, Lease, Settled, Submitted } from '../model/job.ts'
-import { StoreError, type ClaimRequest } from './ports.ts'
+import type { ClaimRequest } from './claim-ports.ts'
+import { StoreError } from './store-errors.ts'
 
 /** Jobs of one lane that came together with others'. */
 export interface LaneArrivals {

@@ -1,4 +1,21 @@
-import { StoreError } from './ports.ts'
+/** Why the store did not do as asked. */
+export type StoreErrorCode =
+  | 'UNREACHABLE'
+  | 'TIMEOUT'
+  | 'REFUSED'
+  | 'TOO_MANY_LANES'
+  /** Stored, but less durably than was asked for. */
+  | 'UNCONFIRMED'
+
+export class StoreError extends Error {
+  readonly code: StoreErrorCode
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StoreError'
+    this.code = code
+  }
+}
 
 /** Turns anything a store threw into an error that doors can answer. */
 export function toStoreError(error: unknown): StoreError {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Steps } from '../../src/dispatch/steps.ts'
-import type { Clock } from '../../src/store/ports.ts'
-import { StoreError } from '../../src/store/ports.ts'
+import type { Clock } from '../../src/clock.ts'
+import { StoreError } from '../../src/store/store-errors.ts'
 import type { Report, Settled } from '../../src/model/job.ts'
 import type { Step, StepAnswer, StepStore } from '../../src/store/step-ports.ts'
 
@@ -29,7 +29,7 @@ class TurnByTurn implements Clock {
 
 /** A store that answers when it is told to. */
 class SlowStore implements StepStore {
-  isSharded = false
+  readonly port = { isSharded: false, steps: this }
   readonly steps: Step[] = []
   readonly #answers: ((error?: StoreError) => void)[] = []
 
@@ -73,7 +73,7 @@ describe('what goes to the store', () => {
     clock = new TurnByTurn()
     store = new SlowStore()
     waiting = 0
-    steps = new Steps({ store, clock })
+    steps = new Steps({ store: store.port, clock })
     steps.takeFrom({
       flush: () => {
         void steps.submit([{ lane: 'mail', jobs: [], places: Array<number>(waiting).fill(0) }])
@@ -196,7 +196,7 @@ describe('what goes to the store', () => {
   })
 
   test('goes apart where lanes are on several servers: none waits for another', () => {
-    store.isSharded = true
+    store.port.isSharded = true
     void steps.claim({ by: 'named', groups: [], max: 1 })
     void steps.claim({ by: 'named', groups: [], max: 1 })
     expect(store.steps.length).toBe(2)

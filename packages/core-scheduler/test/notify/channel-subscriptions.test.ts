@@ -23,9 +23,11 @@ class Watcher {
     events: this.events,
     wanted: { now: () => this.wanted },
     store: {
-      watch: (lanes) => {
-        this.applied.push(written(lanes))
-        return this.apply()
+      events: {
+        watch: (lanes) => {
+          this.applied.push(written(lanes))
+          return this.apply()
+        },
       },
     },
     observer: { error: (_task, error) => void this.errors.push(error) },

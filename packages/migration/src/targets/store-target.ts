@@ -152,8 +152,8 @@ export class StoreTarget implements Target, Ledger {
     if (this.#lanes.has(mark)) return
     // A rollback finds the jobs of a lane that was noted before its first job came.
     await this.#redis.imports.migrations.saveProgress(this.#name, { [`lane:${lane}`]: '1' })
-    await this.#redis.registerLane(lane)
-    if (isFaktory) await this.#redis.openLane(lane)
+    await this.#redis.lanes.register(lane)
+    if (isFaktory) await this.#redis.lanes.open(lane)
     this.#lanes.add(mark)
   }
 

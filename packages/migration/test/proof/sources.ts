@@ -233,11 +233,11 @@ export const sources: Readonly<Record<string, Fill>> = {
     const server = await RedisServer.start()
     const store = new RedisStore({ path: server.path })
     await store.open()
-    for (const fn of [0, 1, 2].map((at) => gearmanJob(at).fn)) await store.registerLane(fn)
+    for (const fn of [0, 1, 2].map((at) => gearmanJob(at).fn)) await store.lanes.register(fn)
     for (const some of inPieces(jobs, gearmanJob, 300)) {
       for (const fn of new Set(some.map((job) => job.fn))) {
         const own = some.filter((job) => job.fn === fn)
-        await store.submit(
+        await store.steps.submit(
           fn,
           own.map(({ unique, payload, priority, dueSeconds }) => ({
             ...{ input: payload, door: 'gearman', foreground: false },

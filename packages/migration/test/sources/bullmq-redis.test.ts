@@ -109,7 +109,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
       'again@broken',
       'once@broken',
     ]
-    expect(await target.store.counts(lanes)).toMatchObject([
+    expect(await target.store.lanes.counts(lanes)).toMatchObject([
       { normal: 7 },
       { normal: 13 },
       { normal: 2, low: 3 },
@@ -153,10 +153,10 @@ describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
     const groups = [{ lanes: ['send@mail', 'report@mail', 'ranked@mail'], queue: 'mail' }]
     const inputs: unknown[] = []
     for (;;) {
-      const [job] = await target.store.claim({ by: 'consumer', groups, max: 1 })
+      const [job] = await target.store.steps.claim({ by: 'consumer', groups, max: 1 })
       if (!job) break
       inputs.push(Object.values(JSON.parse(job.input.toString()) as object)[0])
-      await target.store.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+      await target.store.steps.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
     }
     expect(inputs).toEqual([...twenty, 1, 1, 2, 5, 9])
   })

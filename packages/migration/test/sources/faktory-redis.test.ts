@@ -108,7 +108,7 @@ describe.skipIf(lacksRedis)(
         await fill(prefix)
         const { counts } = await move(false)
         expect(counts).toMatchObject({ read: 44, created: 44, rejected: 0 })
-        expect(await target.store.counts(['Mail', 'Mail@bulk', 'Other'])).toMatchObject([
+        expect(await target.store.lanes.counts(['Mail', 'Mail@bulk', 'Other'])).toMatchObject([
           { normal: 20, scheduled: 2, retrying: 1, dead: 0 },
           { normal: 20, dead: 1 },
           { high: 1 },
@@ -132,14 +132,14 @@ describe.skipIf(lacksRedis)(
     test('consumers get the jobs of a queue in their old order', async () => {
       await fill('q:')
       await move(false)
-      const jobs = await target.store.claim({
+      const jobs = await target.store.steps.claim({
         by: 'consumer',
         groups: [{ lanes: ['Mail@bulk'], queue: 'bulk' }],
         max: 100,
       })
       const order = Array.from({ length: 20 }, (_none, at) => `jid-queued-${2 * at + 1}`)
       expect(jobs.map(({ jid }) => jid)).toEqual(order)
-      await target.store.finish(
+      await target.store.steps.finish(
         'Mail@bulk',
         jobs.map((job) => ({ ...job, kind: 'complete', output: Buffer.alloc(0) })),
       )
@@ -158,10 +158,10 @@ describe.skipIf(lacksRedis)(
       const jids: (string | undefined)[] = []
       for (;;) {
         const groups = [{ lanes: ['Mail', 'Post'], queue: 'default' }]
-        const [job] = await target.store.claim({ by: 'consumer', groups, max: 1 })
+        const [job] = await target.store.steps.claim({ by: 'consumer', groups, max: 1 })
         if (!job) break
         jids.push(job.jid)
-        await target.store.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+        await target.store.steps.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
       }
       expect(jids).toEqual(Array.from({ length: 20 }, (_none, at) => `jid-number-${at}`))
     })
@@ -226,7 +226,7 @@ describe.skipIf(lacksRedis)(
       const { counts } = await run({ source, target: target.as('f'), selection, options })
       await source.close()
       expect(counts).toMatchObject({ created: 40, leftOut: 4, removed: 40 })
-      expect(await target.store.counts(['Post@slow'])).toMatchObject([{ normal: 40 }])
+      expect(await target.store.lanes.counts(['Post@slow'])).toMatchObject([{ normal: 40 }])
       expect(await server.ask('ZCARD', 'retries')).toBe('1')
     })
 

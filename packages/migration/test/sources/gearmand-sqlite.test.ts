@@ -134,7 +134,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
 
     test('jobs of a level come in the order in which they were submitted', async () => {
       await move(false)
-      const queued = await target.store.claim({
+      const queued = await target.store.steps.claim({
         by: 'named',
         groups: [{ lanes: ['mail'] }],
         max: 1_000,
@@ -145,7 +145,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
         (job) => job.fn === 'mail' && job.priority === 'high' && job.epoch === undefined,
       )
       expect(order(8)).toEqual(high.map(({ unique }) => kept(unique)))
-      await target.store.finish(
+      await target.store.steps.finish(
         'mail',
         queued.map((job) => ({ ...job, kind: 'complete', output: Buffer.alloc(0) })),
       )
@@ -187,7 +187,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
 
     test('a rollback of a copy takes back what no worker has begun', async () => {
       await move(false)
-      const [begun] = await target.store.claim({
+      const [begun] = await target.store.steps.claim({
         by: 'named',
         groups: [{ lanes: ['mail'] }],
         max: 1,
@@ -196,7 +196,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       expect(await rollback(parts)).toMatchObject({ undone: 299, begun: 1, restored: 0 })
       expect(await target.jobs('mail')).toHaveLength(1)
       if (begun)
-        await target.store.finish('mail', [{ ...begun, kind: 'complete', output: Buffer.alloc(0) }])
+        await target.store.steps.finish('mail', [{ ...begun, kind: 'complete', output: Buffer.alloc(0) }])
     })
 
     test('verify tells what is missing and what was changed', async () => {

@@ -44,33 +44,33 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
   async function fill(): Promise<void> {
     const store = new RedisStore({ path: server.path })
     await store.open()
-    for (const lane of lanes) await store.registerLane(lane)
+    for (const lane of lanes) await store.lanes.register(lane)
     // Dead, tried again and taken by a worker, of the first three.
     const jid = 'jid-of-faktory'
     const envelope = `{"jid":"${jid}","queue":"default","jobtype":"mail","x":12345678901234567890}`
     const faktory = { door: 'faktory', jid, envelope, retries: 4 } as const
-    await store.submit(
+    await store.steps.submit(
       'mail',
       ['dead', 'retry', 'held'].map((input) => aJob(input, input === 'retry' ? faktory : {})),
     )
-    const [dead, retry] = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 3 })
+    const [dead, retry] = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 3 })
     const message = Buffer.from('broken')
     const failure = '{"retry_count":0,"message":"broken"}'
-    await store.finish('mail', [
+    await store.steps.finish('mail', [
       { ...dead!, kind: 'dead', message, failure },
       { ...retry!, kind: 'retry', message, failure, delayMs: hour },
     ])
     const levels = [1, 5, 9, 8, 4, 5, 2, 6, 7, 3] as const
-    await store.submit(
+    await store.steps.submit(
       'mail',
       levels.map((level, at) => aJob(`${level}-${at}`, { level })),
     )
-    await store.submit('mail@bulk', [
+    await store.steps.submit('mail@bulk', [
       aJob(Buffer.from([0, 255, 0]), { unique: Buffer.from('u1'), level: 8 }),
       aJob('', { unique: Buffer.from('u2') }),
       aJob('later', { dueAtMs: later, unique: Buffer.from('u3') }),
     ])
-    await store.submit('report', [aJob('waited for', { foreground: true })])
+    await store.steps.submit('report', [aJob('waited for', { foreground: true })])
     await store.close()
     const client = new GearMonkeyClient(server.url)
     await client.run('native', 'high', { priority: 'high' })
@@ -106,7 +106,7 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
     const { counts, rejects } = await move(false)
     expect(counts).toMatchObject({ read: 21, created: 20, rejected: 1 })
     expect(rejects).toMatchObject([{ reason: 'foreground', where: 'job:report:1' }])
-    expect(await target.store.counts(lanes)).toMatchObject([
+    expect(await target.store.lanes.counts(lanes)).toMatchObject([
       { high: 3, normal: 5, low: 3, retrying: 1, dead: 1 },
       { high: 1, normal: 1, scheduled: 1 },
       { normal: 0 },
@@ -135,11 +135,11 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
 
   test('workers get the jobs of a lane by level, and in their old order', async () => {
     await move(false)
-    const jobs = await target.store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 100 })
+    const jobs = await target.store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 100 })
     const order = ['9-2', '8-3', '7-8', '6-7', 'held', '5-1', '5-5', '4-4', '3-9', '2-6', '1-0']
     expect(jobs.map(({ input }) => input.toString())).toEqual(order)
     for (const job of jobs) {
-      await target.store.finish('mail', [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+      await target.store.steps.finish('mail', [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
     }
   })
 
@@ -147,7 +147,7 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
     const counts = async () => {
       const store = new RedisStore({ path: server.path })
       await store.open()
-      const found = await store.counts(lanes)
+      const found = await store.lanes.counts(lanes)
       await store.close()
       return found.map(({ high, normal, low, scheduled, retrying, dead }) => {
         return { high, normal, low, scheduled, retrying, dead }

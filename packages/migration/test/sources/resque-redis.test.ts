@@ -93,7 +93,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what node-resque wrote', () => 
   test('jobs of all kinds arrive as they stood, also those that are the same text', async () => {
     expect((await move(false)).counts).toMatchObject({ read: 44, created: 44, rejected: 0 })
     const lanes = ['Mail', 'Mail@bulk', 'Report', 'Same@bulk', 'Broken']
-    expect(await target.store.counts(lanes)).toMatchObject([
+    expect(await target.store.lanes.counts(lanes)).toMatchObject([
       { normal: 6, scheduled: 1 },
       { normal: 6, scheduled: 2 },
       { normal: 12 },
@@ -138,10 +138,10 @@ describe.skipIf(lacksRedis)('needs redis-server: what node-resque wrote', () => 
     const groups = [{ lanes: ['Mail', 'Report'], queue: 'default' }]
     const inputs: string[] = []
     for (;;) {
-      const [job] = await target.store.claim({ by: 'consumer', groups, max: 1 })
+      const [job] = await target.store.steps.claim({ by: 'consumer', groups, max: 1 })
       if (!job) break
       inputs.push(job.input.toString())
-      await target.store.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+      await target.store.steps.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
     }
     expect(inputs).toEqual(Array.from({ length: 18 }, (_none, at) => `[${2 * at}]`))
   })

@@ -82,7 +82,7 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
     test('jobs of all kinds arrive as they stood, and no number changes', async () => {
       expect((await move(false)).counts).toMatchObject({ read: 33, created: 33, rejected: 0 })
       expect(
-        await target.store.counts(['Mail::Send', 'Mail::Send@bulk', 'Report', 'Report@bulk']),
+        await target.store.lanes.counts(['Mail::Send', 'Mail::Send@bulk', 'Report', 'Report@bulk']),
       ).toMatchObject([
         { normal: 5, scheduled: 1 },
         { normal: 5 },
@@ -128,10 +128,10 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
       const groups = [{ lanes, queue: 'bulk' }]
       const jids: (string | undefined)[] = []
       for (;;) {
-        const [job] = await target.store.claim({ by: 'consumer', groups, max: 1 })
+        const [job] = await target.store.steps.claim({ by: 'consumer', groups, max: 1 })
         if (!job) break
         jids.push(job.jid)
-        await target.store.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+        await target.store.steps.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
       }
       const order = Array.from({ length: 15 }, (_none, at) => 2 * at + 1)
       expect(jids).toEqual(order.map((at) => at.toString(16).padStart(24, '0')))

@@ -4,7 +4,7 @@ import {
   type LaneGroup,
   type Lease,
 } from '@crossgear/core-scheduler'
-import type { RedisJobs } from '../step/job-steps.ts'
+import type { JobSteps } from '../step/job-steps.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import type { HintUpdater, Head } from './hint-updater.ts'
 import type { ClusterThrottles } from './cluster-throttles.ts'
@@ -18,7 +18,7 @@ const lanesWithoutIndex = 256
 
 export interface ClusterClaimParts {
   readonly context: RedisContext
-  readonly jobs: RedisJobs
+  readonly jobs: JobSteps
   readonly hints: HintUpdater
   readonly throttles: ClusterThrottles
 }

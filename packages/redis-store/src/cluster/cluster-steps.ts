@@ -19,7 +19,7 @@ import {
 import type { ClockOffset } from '../connection/clock-offset.ts'
 import { storeErrorOf } from '../connection/errors.ts'
 import { JidIndex } from '../jobs/jid-index.ts'
-import type { RedisJobs, StepWays } from '../step/job-steps.ts'
+import type { JobSteps, StepWays } from '../step/job-steps.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { HintUpdater } from './hint-updater.ts'
 import { BatchJoins, type Join } from './batch-joins.ts'
@@ -33,7 +33,7 @@ import { BatchOutbox } from './batch-outbox.ts'
  */
 export class ClusterSteps implements StepStore {
   readonly #context: RedisContext
-  readonly #jobs: RedisJobs
+  readonly #jobs: JobSteps
   readonly #outbox: BatchOutbox
   readonly #joins: BatchJoins
   readonly #hints: HintUpdater
@@ -44,7 +44,7 @@ export class ClusterSteps implements StepStore {
 
   constructor(
     context: RedisContext,
-    jobs: RedisJobs,
+    jobs: JobSteps,
     clock: ClockOffset,
     throttles: ReadonlyMap<string, Throttle>,
   ) {

@@ -1,12 +1,14 @@
 import type { Redis } from 'ioredis'
-import type { ConsumerNews, JobEvent, StoreListener } from '@crossgear/core-scheduler'
+import type { ConsumerNews, EventStore, JobEvent, StoreListener } from '@crossgear/core-scheduler'
 import type { StoreKeys } from '../keys.ts'
+import type { RedisContext } from './redis-context.ts'
 
 const laneEvent = /^(create|start|finish):(\d+)$/
 
 /** Receives the store's channels: this node's own, the common one, and those of watched lanes. */
-export class Events {
+export class Events implements EventStore {
   readonly #redis: Redis
+  readonly #context: RedisContext
   readonly #keys: StoreKeys
   readonly #nodeChannel: string
   #watched: ReadonlySet<string> | 'all' = new Set()
@@ -16,10 +18,11 @@ export class Events {
   #hasStarted = false
   #isProbing = false
 
-  constructor(redis: Redis, keys: StoreKeys, node: string) {
+  constructor(redis: Redis, context: RedisContext) {
     this.#redis = redis
-    this.#keys = keys
-    this.#nodeChannel = keys.nodeChannel(node)
+    this.#context = context
+    this.#keys = context.keys
+    this.#nodeChannel = context.keys.nodeChannel(context.node)
     redis.on('messageBuffer', (channel: Buffer, message: Buffer) => {
       this.#onMessage(channel.toString(), message)
     })
@@ -27,6 +30,17 @@ export class Events {
       this.#onMessage(channel.toString(), message)
     })
     redis.on('ready', () => void this.#subscribeAgain())
+  }
+
+  /** Hears of the store until it is closed. */
+  get listener(): StoreListener | undefined {
+    return this.#listener
+  }
+
+  /** Nobody hears anything from now on. */
+  close(): void {
+    this.#listener = undefined
+    this.#redis.disconnect()
   }
 
   isListening(lane: string): boolean {
@@ -66,8 +80,12 @@ export class Events {
     await this.#redis.ping().catch(() => undefined)
   }
 
+  watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
+    return this.#context.call(() => this.#watch(lanes))
+  }
+
   /** Subscribes before it unsubscribes, so that no event of a lane that stays watched is missed. */
-  async watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
+  async #watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
     const before = this.#watched
     const names = lanes === 'all' ? new Set<string>() : lanes
     const namesBefore = before === 'all' ? new Set<string>() : before

@@ -1,4 +1,4 @@
-import type { JobSummary, LaneLimits } from '@crossgear/core-scheduler'
+import type { AdminStore, JobSummary, LaneLimits } from '@crossgear/core-scheduler'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Places of listed jobs; the dead set is not among them. */
@@ -13,7 +13,7 @@ type ListedReply = readonly [
 ]
 
 /** The store port's part for administrators. */
-export class RedisAdministration {
+export class RedisAdministration implements AdminStore {
   readonly #context: RedisContext
 
   constructor(context: RedisContext) {
@@ -21,13 +21,13 @@ export class RedisAdministration {
   }
 
   async setLimits(lane: string, limits: LaneLimits): Promise<void> {
-    const { redis, keys } = this.#context
+    const { redis, keys, call } = this.#context
     const transaction = redis.multi()
     for (const [band, most] of Object.entries(limits)) {
       if (most > 0) transaction.hset(keys.meta(lane), `max:${band}`, most)
       else transaction.hdel(keys.meta(lane), `max:${band}`)
     }
-    await transaction.exec()
+    await call(() => transaction.exec())
   }
 
   async cancel(lane: string, id: number): Promise<boolean> {
@@ -58,8 +58,9 @@ export class RedisAdministration {
   }
 
   async unregisterLane(lane: string): Promise<void> {
-    const { redis, keys } = this.#context
-    await redis.multi().hdel(keys.lanes, lane).publish(keys.events, `unlane\0${lane}\0`).exec()
+    const { redis, keys, call } = this.#context
+    const said = `unlane\0${lane}\0`
+    await call(() => redis.multi().hdel(keys.lanes, lane).publish(keys.events, said).exec())
   }
 }
 

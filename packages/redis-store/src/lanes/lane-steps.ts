@@ -3,9 +3,11 @@ import {
   StoreError,
   type LaneCounts,
   type LaneOpenness,
+  type LaneStore,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
+import type { ClusterSteps } from '../cluster/cluster-steps.ts'
 import { countsOf, type CountsReply } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
 import type { Place } from '@crossgear/gearmonkey-redis'
@@ -36,12 +38,15 @@ interface Promotion {
 }
 
 /** The store port's part for lanes: the registry, figures, due jobs. */
-export class RedisLanes {
+export class RedisLanes implements LaneStore {
   readonly #context: RedisContext
+  readonly #cluster: ClusterSteps | undefined
   readonly #scan: KeyScan
 
-  constructor(context: RedisContext) {
+  /** `cluster` is healed with the lanes. */
+  constructor(context: RedisContext, cluster?: ClusterSteps) {
     this.#context = context
+    this.#cluster = cluster
     this.#scan = new KeyScan(context, context.keys.uid('*'), keysPerLook)
   }
 
@@ -104,7 +109,7 @@ export class RedisLanes {
     return over
   }
 
-  async counts(lanes: readonly string[], withOldest: boolean): Promise<readonly LaneCounts[]> {
+  async counts(lanes: readonly string[], withOldest = false): Promise<readonly LaneCounts[]> {
     const { run, keys, perLanes } = this.#context
     return perLanes(lanes, async (some, first) => {
       const words = [withOldest ? '1' : '', ...some]
@@ -144,8 +149,15 @@ export class RedisLanes {
     })
   }
 
-  /** Opens or closes a lane to consumers for good. */
-  async setOpen(lane: string, isOpen: boolean): Promise<void> {
+  open(lane: string): Promise<void> {
+    return this.#setOpen(lane, true)
+  }
+
+  close(lane: string): Promise<void> {
+    return this.#setOpen(lane, false)
+  }
+
+  async #setOpen(lane: string, isOpen: boolean): Promise<void> {
     const { run, keys } = this.#context
     await run(
       'open-lane',
@@ -216,10 +228,12 @@ export class RedisLanes {
 
   async heal(lanes: readonly string[]): Promise<readonly string[]> {
     const { run, keys, graceMs, perLanesThere } = this.#context
-    return perLanesThere(lanes, async (some, first) => {
+    const stranded = await perLanesThere(lanes, async (some, first) => {
       const args = [graceMs, ...this.#context.withQueues(some)]
       return ((await run('heal', [keys.queue(first, 'scheduled')], args)) as Buffer[]).map(String)
     })
+    await this.#cluster?.heal()
+    return stranded
   }
 
   /** Promotes some due jobs of these lanes; notes lanes without a turn and lanes with more. */

@@ -1,7 +1,8 @@
-import type { HeartbeatReply } from '@crossgear/core-scheduler'
+import type { HeartbeatReply, NodeStore } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { ClockOffset } from '../connection/clock-offset.ts'
-import type { DeadBounds } from '../native/native-store.ts'
+import type { Events } from '../connection/events.ts'
+import type { DeadBounds, RedisNativeStore } from '../native/native-store.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Lanes walked at once. */
@@ -16,18 +17,23 @@ interface Departure {
   readonly failure: string
 }
 
-/** The store port's part for nodes that join, beat and leave. */
-export class RedisNodes {
-  readonly #context: RedisContext
-  readonly #clock: ClockOffset
-  readonly #dead: DeadBounds
+interface Parts {
+  readonly context: RedisContext
+  readonly clock: ClockOffset
+  readonly dead: DeadBounds
+  readonly events: Events
+  readonly native: RedisNativeStore
+}
 
+/** The store port's part for nodes that join, beat and leave. */
+export class RedisNodes implements NodeStore {
+  readonly #parts: Parts
+  readonly #context: RedisContext
   #isAlone = false
 
-  constructor(context: RedisContext, clock: ClockOffset, dead: DeadBounds) {
-    this.#context = context
-    this.#clock = clock
-    this.#dead = dead
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#context = parts.context
   }
 
   /**
@@ -40,10 +46,11 @@ export class RedisNodes {
 
   async beat(): Promise<HeartbeatReply> {
     const { run, keys, node } = this.#context
+    void this.#parts.events.probe()
     const [reply] = await Promise.all([run('beat', [keys.nodes], [node]), this.#lookForReplicas()])
     const [now, isNew, ...others] = reply as [Buffer, number, ...Buffer[]]
     const nowMs = Number(now.toString())
-    this.#clock.learn(nowMs)
+    this.#parts.clock.learn(nowMs)
     const heartbeats = new Map<string, number>()
     for (let at = 0; at + 1 < others.length; at += 2) {
       heartbeats.set(String(others[at]), Number(String(others[at + 1])))
@@ -75,6 +82,7 @@ export class RedisNodes {
       maxLosses: 0,
       failure: '',
     })
+    await this.#parts.native.holdLeadership(0)
   }
 
   async waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void> {
@@ -114,7 +122,7 @@ export class RedisNodes {
   /** Walks a lane in pieces; returns the number of requeued jobs. */
   async #forgetIn(lane: string, { node, isDeath, maxLosses, failure }: Departure): Promise<number> {
     const { run, keys, graceMs } = this.#context
-    const { deadPerLane, deadSeconds } = this.#dead
+    const { deadPerLane, deadSeconds } = this.#parts.dead
     const losses = [maxLosses, graceMs, failure, deadPerLane, deadSeconds]
     const args = [lane, node, this.#context.queueOf(lane), isDeath ? '1' : '', ...losses]
     let putBack = 0

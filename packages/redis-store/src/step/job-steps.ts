@@ -4,20 +4,17 @@ import {
   soleAnswer,
   StoreError,
   type ClaimRequest,
-  type HeldRef,
-  type JobRef,
   type LaneSubmitted,
-  type LeasedJob,
   type Lease,
   type Step,
   type StepAnswer,
   type Throttle,
 } from '@crossgear/core-scheduler'
-import { chunks } from '../chunks.ts'
 import type { ClockOffset } from '../connection/clock-offset.ts'
 import { isFull, isUnanswered } from '../connection/errors.ts'
 import { leasesOf, type LeasedReply } from '../jobs/job-hash.ts'
 import { JobReads } from '../jobs/job-reads.ts'
+import { leasesByToken } from '../jobs/leases-by-token.ts'
 import { KeptJobs } from './kept-jobs.ts'
 import { unpack } from '../scripts/packed.ts'
 import type { ScriptArgument } from '../scripts/scripts.ts'
@@ -57,17 +54,14 @@ export interface JobStepOptions {
   readonly throttles?: ReadonlyMap<string, Throttle>
 }
 
-/** Unique ids times lanes per call, under a millisecond of the server's time. */
-const lookupsPerCall = 1_000
-
 /** Settings of a step beside its parts. */
 export interface StepWays extends ClusterArrival {
   /** Ignores the limits of queues. */
   readonly unlimited?: boolean
 }
 
-/** The store port's part for jobs and their outcomes. */
-export class RedisJobs {
+/** Sends steps: outside a cluster for any lanes, in a cluster for one. */
+export class JobSteps {
   readonly #link: RedisContext
   readonly #clock: ClockOffset
   readonly #options: JobStepOptions
@@ -88,6 +82,11 @@ export class RedisJobs {
     this.#clock = clock
     this.#options = options
     this.#listeners = listeners
+  }
+
+  /** All tokens that were given out are below it. */
+  get nextToken(): number {
+    return this.#token
   }
 
   /** A step of any number of lanes; in a cluster of one. */
@@ -283,59 +282,6 @@ export class RedisJobs {
     return leases
   }
 
-  async abandon(lane: string, ids: readonly number[]): Promise<void> {
-    const { run, keys, node } = this.#link
-    await run('abandon', [keys.busy(lane)], [lane, node, ...ids])
-  }
-
-  async expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]> {
-    const { run, keys, perLanesThere } = this.#link
-    const found = await perLanesThere(lanes, async (some, first) =>
-      heldRefsOf((await run('expired', [keys.busy(first)], [max, ...some])) as Buffer[]),
-    )
-    const leased: LeasedJob[] = []
-    for (const [lane, tokens] of tokensByLane(found)) {
-      for (const job of await this.#reads.look(lane, [...tokens.keys()])) {
-        // Another node may have ended it since.
-        if (job?.token === undefined || job.token !== tokens.get(job.id)) continue
-        leased.push({ ...job, token: job.token, heldBy: holderOf(job.token) })
-      }
-    }
-    return leased
-  }
-
-  async held(lanes: readonly string[]): Promise<readonly HeldRef[]> {
-    const { keys, eachLane, perLanesThere } = this.#link
-    return perLanesThere(lanes, async (some) => {
-      const sizes = await eachLane(some, (commands, lane) => commands.zcard(keys.busy(lane)))
-      const busy = some.filter((_lane, at) => Number(sizes[at]) > 0)
-      const found = await Promise.all(busy.map((lane) => this.#given(lane, 0, this.#token)))
-      return found.flat()
-    })
-  }
-
-  /** Jobs of the lanes with each of these unique ids, in pieces that let other calls pass. */
-  async findUniques(
-    uniques: readonly Uint8Array[],
-    lanes: readonly string[],
-  ): Promise<readonly (readonly JobRef[])[]> {
-    const { run, keys, perLanes } = this.#link
-    const found = uniques.map((): JobRef[] => [])
-    const wanted = uniques.map((unique) => Buffer.from(unique))
-    const lanesPerCall = Math.max(1, Math.floor(lookupsPerCall / wanted.length))
-    for (const piece of chunks(lanes, lanesPerCall)) {
-      const replies = await perLanes(piece, async (some, first) => {
-        const args = [wanted.length, ...wanted, ...some]
-        const reply = await run('find-uniques', [keys.unique(first)], args)
-        return [...chunks(reply as (Buffer | number)[], 3)]
-      })
-      for (const [index, lane, id] of replies) {
-        found[Number(index)]?.push({ lane: String(lane), id: Number(String(id)) })
-      }
-    }
-    return found
-  }
-
   /** Looks for leases of claims whose answer was lost: no worker has received them. */
   async settleLost(): Promise<void> {
     await this.#lostClaims.settle((lane, first, end) => this.#putBack(lane, first, end))
@@ -343,40 +289,8 @@ export class RedisJobs {
 
   /** Puts jobs that no worker has seen back to the front. */
   async #putBack(lane: string, first: number, end: number): Promise<void> {
-    const found = await this.#given(lane, first, end)
+    const found = await leasesByToken(this.#link, lane, first, end)
     const outcomes = found.map((held) => ({ ...held, kind: 'requeueFront' as const }))
     if (outcomes.length > 0) await this.step({ ...noStep, outcomes: [{ lane, outcomes }] })
   }
-
-  /** This node's leases with tokens in this range. */
-  async #given(lane: string, first: number, end: number): Promise<HeldRef[]> {
-    const { run, keys, node } = this.#link
-    const found = (await run(
-      'leases-by-token',
-      [keys.busy(lane)],
-      [lane, node, first, end],
-    )) as Buffer[]
-    return [...chunks(found, 2)].map(([id, token]) => ({
-      lane,
-      id: Number(String(id)),
-      token: String(token),
-    }))
-  }
-}
-
-function heldRefsOf(reply: readonly Buffer[]): HeldRef[] {
-  return [...chunks(reply, 3)].map(([lane, id, token]) => ({
-    lane: String(lane),
-    id: Number(String(id)),
-    token: String(token),
-  }))
-}
-
-function tokensByLane(refs: readonly HeldRef[]): Map<string, Map<number, string>> {
-  const lanes = new Map<string, Map<number, string>>()
-  for (const { lane, id, token } of refs) {
-    const tokens = lanes.get(lane) ?? new Map<number, string>()
-    lanes.set(lane, tokens.set(id, token))
-  }
-  return lanes
 }

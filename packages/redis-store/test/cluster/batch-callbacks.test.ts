@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { SteppedStore } from '@crossgear/store-testkit'
 import { ClockOffset } from '../../src/connection/clock-offset.ts'
 import { connect } from '../../src/connection/connection.ts'
-import { RedisJobs } from '../../src/step/job-steps.ts'
+import { JobSteps } from '../../src/step/job-steps.ts'
 import { RedisContext } from '../../src/connection/redis-context.ts'
 import { RedisWorld } from '../support/redis-world.ts'
 
@@ -36,8 +36,8 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
     world = await RedisWorld.open(address)
     store = await world.node()
     for (const lane of ['mail', 'calls']) {
-      await store.registerLane(lane)
-      await store.openLane(lane)
+      await store.lanes.register(lane)
+      await store.lanes.open(lane)
     }
     dying = new RedisContext(address, new LaneNames(), 0)
     await connect(dying.redis)
@@ -48,7 +48,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
   })
 
   async function take(lane: string): Promise<Lease | undefined> {
-    const [taken] = await store.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
+    const [taken] = await store.steps.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
     return taken
   }
 
@@ -56,17 +56,17 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
   async function endsAndDies({ lane, id, token }: Lease): Promise<void> {
     const output = Buffer.alloc(0)
     const outcomes = [{ lane, id, token, kind: 'complete' as const, output }]
-    const jobs = new RedisJobs(dying, new ClockOffset(), bounds, nobody)
+    const jobs = new JobSteps(dying, new ClockOffset(), bounds, nobody)
     soleAnswer((await jobs.step({ ...noStep, outcomes: [{ lane, outcomes }] })).outcomes)
     dying.redis.disconnect()
   }
 
   test('follow from what a node did that died: complete', async () => {
     await store.batches.create({ bid, description: '', complete: callback('complete') })
-    await store.submit('mail', [{ ...job('in'), batch: bid }])
+    await store.steps.submit('mail', [{ ...job('in'), batch: bid }])
     await store.batches.commit(bid)
     await endsAndDies((await take('mail'))!)
-    await store.heal(['mail', 'calls'])
+    await store.lanes.heal(['mail', 'calls'])
     expect((await take('calls'))?.input.toString()).toBe('complete')
   })
 
@@ -78,7 +78,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
     await store.batches.commit(bid)
     await endsAndDies((await take('calls'))!)
     expect(await store.batches.state(bid)).toMatchObject({ complete: 'pushed', success: 'none' })
-    await store.heal(['mail', 'calls'])
+    await store.lanes.heal(['mail', 'calls'])
     expect((await take('calls'))?.input.toString()).toBe('success')
     expect(await store.batches.state(bid)).toMatchObject({ complete: 'done', success: 'pushed' })
   })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } fr
 import type { SteppedStore } from '@crossgear/store-testkit'
 import { ClockOffset } from '../../src/connection/clock-offset.ts'
 import { BatchJoins, type Join } from '../../src/cluster/batch-joins.ts'
-import { RedisJobs } from '../../src/step/job-steps.ts'
+import { JobSteps } from '../../src/step/job-steps.ts'
 import { RedisContext } from '../../src/connection/redis-context.ts'
 import { connect } from '../../src/connection/connection.ts'
 import { RedisWorld } from '../support/redis-world.ts'
@@ -25,12 +25,12 @@ const nobody = { knowsAll: () => false, has: () => false }
 class DyingNode {
   readonly #context: RedisContext
   readonly #joins: BatchJoins
-  readonly #jobs: RedisJobs
+  readonly #jobs: JobSteps
 
   constructor(context: RedisContext) {
     this.#context = context
     this.#joins = new BatchJoins(context)
-    this.#jobs = new RedisJobs(context, new ClockOffset(), bounds, nobody)
+    this.#jobs = new JobSteps(context, new ClockOffset(), bounds, nobody)
   }
 
   async joins(jobs: number): Promise<Join> {
@@ -67,8 +67,8 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node
     const address = { nodes: cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port })) }
     world = await RedisWorld.open(address)
     store = await world.node()
-    await store.registerLane('mail')
-    await store.openLane('mail')
+    await store.lanes.register('mail')
+    await store.lanes.open('mail')
     await store.batches.create({ bid, description: '' })
     const context = new RedisContext(address, new LaneNames(), 0)
     await connect(context.redis)
@@ -80,17 +80,17 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node
   })
 
   const state = () => store.batches.state(bid)
-  const heal = () => store.heal(['mail'])
+  const heal = () => store.lanes.heal(['mail'])
 
   async function runsAJob(): Promise<void> {
-    const [taken] = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    const [taken] = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
     const { id, token } = taken!
     const output = Buffer.alloc(0)
-    await store.finish('mail', [{ lane: 'mail', id, token, kind: 'complete', output }])
+    await store.steps.finish('mail', [{ lane: 'mail', id, token, kind: 'complete', output }])
   }
 
   test('before its jobs are stored waits for them no longer than some seconds', async () => {
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await dying.joins(2)
     dying.dies()
     await store.batches.commit(bid)
@@ -126,7 +126,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node
   })
 
   test('leaves no note of a submission that came to its end', async () => {
-    await store.submit('mail', [job, job])
+    await store.steps.submit('mail', [job, job])
     expect(await world.redis.zcard('{xg}:joins')).toBe(0)
     const servers = 'nodes' in world.redis ? world.redis.nodes('master') : []
     const left = await Promise.all(servers.map((server) => server.keys('xg:joined:*')))

@@ -31,7 +31,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     for (let at = 0; ; at += 1) {
       const lane = `lane${at}`
       if (!isWanted(await cluster.masterOf(keys.busy(lane)))) continue
-      await store.registerLane(lane)
+      await store.lanes.register(lane)
       return lane
     }
   }
@@ -46,16 +46,16 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
       jid: `jid-${at}`,
       batch: bid,
     }))
-    await store.submit(
+    await store.steps.submit(
       lane,
       jobs.map((each) => ({ ...each, door: 'faktory' as const })),
     )
     const away = cluster.masters.find((server) => server !== living)
     await away?.kill()
-    const taken = await store.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 20 })
+    const taken = await store.steps.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 20 })
     expect(taken).toHaveLength(20)
     const output = Buffer.from('out')
-    await store.finish(
+    await store.steps.finish(
       lane,
       taken.map(({ id, token }) => ({ lane, id, token, kind: 'complete', output })),
     )
@@ -65,13 +65,13 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
   test('a job that is stored is taken, though the index of its queue is away', async () => {
     const lane = await laneOn((server) => server !== indexing)
     await indexing.kill()
-    expect(await store.submit(lane, [job])).toMatchObject([{ kind: 'created' }])
+    expect(await store.steps.submit(lane, [job])).toMatchObject([{ kind: 'created' }])
   })
 
   test('an outcome that is stored is settled, though the index of its queue is away', async () => {
     const lane = await laneOn((server) => server !== indexing)
-    await store.submit(lane, [job, job])
-    const [taken] = await store.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
+    await store.steps.submit(lane, [job, job])
+    const [taken] = await store.steps.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
     await indexing.kill()
     const outcome = {
       lane,
@@ -80,7 +80,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
       kind: 'complete',
       output: Buffer.from('out'),
     } as const
-    expect(await store.finish(lane, [outcome])).toHaveLength(1)
+    expect(await store.steps.finish(lane, [outcome])).toHaveLength(1)
   })
 
   test('a node lives on, though what a lane that stands still gave out cannot be taken back', async () => {
@@ -88,30 +88,30 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     const lane = await laneOn((server) => server !== living)
     const still = await cluster.masterOf(keys.busy(lane))
     still.freeze()
-    const claim = store.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
+    const claim = store.steps.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
     await expect(claim).rejects.toMatchObject({ code: 'TIMEOUT' })
-    await expect(store.beat()).resolves.toBeDefined()
+    await expect(store.nodes.beat()).resolves.toBeDefined()
     still.thaw()
   })
 
   test('a claim hands out what it took before it came to a lane that is away', async () => {
     const here = await laneOn((server) => server !== indexing)
     const away = await laneOn((server) => server === indexing)
-    await store.submit(here, [job])
+    await store.steps.submit(here, [job])
     await indexing.kill()
     const groups = [{ lanes: [here] }, { lanes: [away] }]
-    expect(await store.claim({ by: 'named', groups, max: 2 })).toHaveLength(1)
+    expect(await store.steps.claim({ by: 'named', groups, max: 2 })).toHaveLength(1)
   })
 
   test('a claim of several functions brings the jobs of those that are there, in any order', async () => {
     const here = await laneOn((server) => server !== indexing)
     const away = await laneOn((server) => server === indexing)
-    for (const lane of [away, here]) await store.submit(lane, [job, job])
+    for (const lane of [away, here]) await store.steps.submit(lane, [job, job])
     await indexing.kill()
     const together = [{ lanes: [away, here] }]
     const apart = [{ lanes: [away] }, { lanes: [here] }]
     for (const groups of [together, apart]) {
-      const taken = await store.claim({ by: 'named', groups, max: 1 })
+      const taken = await store.steps.claim({ by: 'named', groups, max: 1 })
       expect(taken).toMatchObject([{ lane: here }])
     }
   })
@@ -122,7 +122,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     await indexing.kill()
     const groups = [{ lanes: [away, here] }]
     const emptied = vi.fn()
-    const claimed = store.claim({ by: 'named', groups, max: 1, emptied })
+    const claimed = store.steps.claim({ by: 'named', groups, max: 1, emptied })
     await expect(claimed).rejects.toBeInstanceOf(StoreError)
     expect(emptied).not.toHaveBeenCalled()
   })
@@ -145,7 +145,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     const here = await laneOn((server) => server !== gone)
     await open(here)
     await gone.kill()
-    expect(await store.claim(ofQueue([...away, here]))).toMatchObject([{ lane: here }])
+    expect(await store.steps.claim(ofQueue([...away, here]))).toMatchObject([{ lane: here }])
   })
 
   test('a claim of a queue whose index is away brings the jobs of lanes that are there', async () => {
@@ -153,12 +153,12 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     const away = await laneOn((server) => server === indexing)
     for (const lane of [away, here]) await open(lane)
     await indexing.kill()
-    expect(await store.claim(ofQueue([away, here]))).toMatchObject([{ lane: here }])
+    expect(await store.steps.claim(ofQueue([away, here]))).toMatchObject([{ lane: here }])
   })
 
   async function open(lane: string): Promise<void> {
-    await store.openLane(lane)
-    await store.submit(lane, [{ ...job, door: 'faktory' }])
+    await store.lanes.open(lane)
+    await store.steps.submit(lane, [{ ...job, door: 'faktory' }])
   }
 
   describe('and has neither the broker’s keys nor the index,', () => {
@@ -176,11 +176,11 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
 
     test('jobs that are due come where they can, though others were due before', async () => {
       const dueAtMs = Date.now() + 100
-      await store.submit(away, [{ ...job, dueAtMs }])
-      await store.submit(here, [{ ...job, dueAtMs: dueAtMs + 1 }])
+      await store.steps.submit(away, [{ ...job, dueAtMs }])
+      await store.steps.submit(here, [{ ...job, dueAtMs: dueAtMs + 1 }])
       await killed.kill()
       await vi.waitFor(async () => {
-        expect(await store.promote()).toEqual([{ lane: here, jobs: 1 }])
+        expect(await store.lanes.promote()).toEqual([{ lane: here, jobs: 1 }])
       }, patience)
     })
 
@@ -189,32 +189,32 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
         nodes: cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port })),
       })
       await dead.open()
-      await dead.beat()
+      await dead.nodes.beat()
       for (const lane of [here, away]) {
-        await store.submit(lane, [job])
-        await dead.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
+        await store.steps.submit(lane, [job])
+        await dead.steps.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
       }
       const { node } = dead
       await dead.close()
       killed.freeze()
-      expect(await store.reclaimNode(node, [away, here], 0)).toEqual([here])
-      expect((await store.beat()).heartbeats.has(node)).toBe(true)
+      expect(await store.nodes.reclaim(node, [away, here], 0)).toEqual([here])
+      expect((await store.nodes.beat()).heartbeats.has(node)).toBe(true)
       killed.thaw()
       await vi.waitFor(async () => {
-        await store.reclaimNode(node, [away, here], 0)
-        expect((await store.beat()).heartbeats.has(node)).toBe(false)
+        await store.nodes.reclaim(node, [away, here], 0)
+        expect((await store.nodes.beat()).heartbeats.has(node)).toBe(false)
       }, patience)
       const groups = [{ lanes: [away] }]
-      expect(await store.claim({ by: 'named', groups, max: 1 })).toHaveLength(1)
+      expect(await store.steps.claim({ by: 'named', groups, max: 1 })).toHaveLength(1)
     })
 
     test('leases that ran out are found where they can be', async () => {
-      await store.submit(here, [job])
+      await store.steps.submit(here, [job])
       const groups = [{ lanes: [here], leaseMs: 1 }]
-      await store.claim({ by: 'consumer', groups, max: 1 })
+      await store.steps.claim({ by: 'consumer', groups, max: 1 })
       await killed.kill()
       await vi.waitFor(async () => {
-        expect(await store.expired([away, here], 10)).toHaveLength(1)
+        expect(await store.jobs.expired([away, here], 10)).toHaveLength(1)
       }, patience)
     })
   })

@@ -39,40 +39,40 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     stores.push(store)
     const log = new EventLog()
     await store.open()
-    store.listen(log)
+    store.events.listen(log)
     return { store, log }
   }
 
   /** A call of every kind. */
   const calls = (store: SteppedStore): Promise<unknown>[] => [
     store.check(),
-    store.lanes(),
-    store.registerLane('mail'),
-    store.submit('mail', [job]),
-    store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 }),
-    store.read('mail', [1]),
-    store.counts(['mail']),
-    store.beat(),
-    store.watch(new Set(['mail'])),
+    store.lanes.all(),
+    store.lanes.register('mail'),
+    store.steps.submit('mail', [job]),
+    store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 }),
+    store.jobs.read('mail', [1]),
+    store.lanes.counts(['mail']),
+    store.nodes.beat(),
+    store.events.watch(new Set(['mail'])),
   ]
 
   test('what a claim without an answer has reserved goes back to the front', async () => {
     const { store, log } = await open(200)
     const admin = server.connect()
-    await store.submit('mail', [job, job])
+    await store.steps.submit('mail', [job, job])
     server.freeze()
     const by = { by: 'named', groups: [{ lanes: ['mail'] }], max: 1 } as const
-    expect(await codeOf(store.claim(by))).toBe('TIMEOUT')
+    expect(await codeOf(store.steps.claim(by))).toBe('TIMEOUT')
     server.thaw()
     await vi.waitFor(async () => expect(await admin.zcard('xg:busy:mail')).toBe(1))
-    await vi.waitFor(() => store.expired(['mail'], 10))
+    await vi.waitFor(() => store.jobs.expired(['mail'], 10))
     await vi.waitFor(async () => {
-      await store.expired(['mail'], 10)
+      await store.jobs.expired(['mail'], 10)
       expect(await admin.zcard('xg:busy:mail')).toBe(0)
     })
     await log.until('woken')
-    expect(await store.claim({ ...by, max: 2 })).toMatchObject([{ id: 1 }, { id: 2 }])
-    expect(await store.expired(['mail'], 10)).toEqual([])
+    expect(await store.steps.claim({ ...by, max: 2 })).toMatchObject([{ id: 1 }, { id: 2 }])
+    expect(await store.jobs.expired(['mail'], 10)).toEqual([])
     expect(await admin.zcard('xg:busy:mail')).toBe(2)
   })
 
@@ -82,21 +82,29 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     const flushed = async (): Promise<void> => {
       await admin.script('FLUSH')
     }
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await flushed()
-    expect(await store.submit('mail', [job])).toEqual([{ kind: 'created', id: 2 }])
+    expect(await store.steps.submit('mail', [job])).toEqual([{ kind: 'created', id: 2 }])
     await flushed()
-    const [claimed] = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    const [claimed] = await store.steps.claim({
+      by: 'named',
+      groups: [{ lanes: ['mail'] }],
+      max: 1,
+    })
     expect(claimed?.id).toBe(1)
     await flushed()
-    const results = await Promise.all([store.counts(['mail']), store.beat(), store.promote()])
+    const results = await Promise.all([
+      store.lanes.counts(['mail']),
+      store.nodes.beat(),
+      store.lanes.promote(),
+    ])
     expect(results[0][0]).toMatchObject({ submitted: 2, running: 1 })
   })
 
   test('says when all is heard that was published before', async () => {
     const [{ store, log }, { store: other }] = [await open(), await open()]
-    await store.submit('mail', [{ ...job, foreground: true }])
-    const [held] = await other.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    await store.steps.submit('mail', [{ ...job, foreground: true }])
+    const [held] = await other.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
     if (!held) throw new Error('no job')
     const { lane, id, token } = held
     const data = Buffer.alloc(100_000)
@@ -107,8 +115,8 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
       token,
       data,
     }))
-    await other.report(reports)
-    await store.delivered()
+    await other.steps.report(reports)
+    await store.events.delivered()
     expect(log.heard.filter(({ kind }) => kind === 'relayed')).toHaveLength(50)
   })
 
@@ -120,22 +128,26 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     const { store } = await open()
     const unique = input.subarray(0, 64)
     const submission = { ...job, input, retentionSeconds: 60, ...(unique.length > 0 && { unique }) }
-    await store.submit('mail', [submission, submission].slice(0, 1))
-    const [claimed] = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    await store.steps.submit('mail', [submission, submission].slice(0, 1))
+    const [claimed] = await store.steps.claim({
+      by: 'named',
+      groups: [{ lanes: ['mail'] }],
+      max: 1,
+    })
     expect(claimed?.input.equals(input)).toBe(true)
     if (unique.length > 0) {
-      expect(await store.findUniques([unique], ['mail'])).toEqual([[{ lane: 'mail', id: 1 }]])
+      expect(await store.jobs.findUniques([unique], ['mail'])).toEqual([[{ lane: 'mail', id: 1 }]])
       expect(claimed?.unique?.equals(unique)).toBe(true)
     }
     const { lane, id, token } = claimed!
-    await store.finish(lane, [{ lane, id, token, kind: 'complete', output: input }])
-    const [done] = await store.read('mail', [1])
+    await store.steps.finish(lane, [{ lane, id, token, kind: 'complete', output: input }])
+    const [done] = await store.jobs.read('mail', [1])
     expect(done?.output?.equals(input)).toBe(true)
   })
 
   test('a store that is down refuses every call at once, and works again when it is back', async () => {
     const { store, log } = await open()
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await server.kill()
     expect((await log.until('down')).reason).not.toBe('')
     const codes = await Promise.all(calls(store).map(codeOf))
@@ -143,7 +155,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     await server.start()
     await log.until('up')
     await store.check()
-    expect(await store.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
+    expect(await store.steps.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
     expect(log.heard.map(({ kind }) => kind)).toEqual(['down', 'up'])
   })
 
@@ -167,15 +179,15 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     stores.push(store)
     const log = new EventLog()
     await store.open()
-    store.listen(log)
-    await store.watch(new Set(['mail']))
+    store.events.listen(log)
+    await store.events.watch(new Set(['mail']))
     cuts = 3
     await server.connect().call('CLIENT', 'KILL', 'TYPE', 'pubsub')
     await vi.waitFor(() => expect(cuts).toBe(0), { timeout: 5_000 })
     const { store: other } = await open()
     await vi.waitFor(
       async () => {
-        await other.submit('mail', [job])
+        await other.steps.submit('mail', [job])
         expect(log.heard.some(({ kind }) => kind === 'created')).toBe(true)
       },
       { timeout: 5_000 },
@@ -185,14 +197,14 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
 
   test('what was watched before the store went is heard after it came back', async () => {
     const { store, log } = await open()
-    await store.watch(new Set(['mail']))
+    await store.events.watch(new Set(['mail']))
     await server.kill()
     await log.until('down')
     await server.start()
     await log.until('up')
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await log.until('created', ({ lane }) => lane === 'mail')
-    await store.registerLane('sms')
+    await store.lanes.register('sms')
     await log.until('laneAdded')
   })
 
@@ -200,11 +212,11 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     const { store, log } = await open()
     await server.kill()
     await log.until('down')
-    expect(await codeOf(store.watch(new Set(['mail'])))).toBe('UNREACHABLE')
+    expect(await codeOf(store.events.watch(new Set(['mail'])))).toBe('UNREACHABLE')
     await server.start()
     await log.until('up')
-    await store.watch(new Set(['mail']))
-    await store.submit('mail', [job])
+    await store.events.watch(new Set(['mail']))
+    await store.steps.submit('mail', [job])
     await log.until('created')
   })
 
@@ -220,7 +232,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     const { store, log } = await open(100)
     server.freeze()
     const began = process.hrtime.bigint()
-    const code = await codeOf(store.submit('mail', [job]))
+    const code = await codeOf(store.steps.submit('mail', [job]))
     const tookMs = Number(process.hrtime.bigint() - began) / 1e6
     expect(code).toBe('TIMEOUT')
     expect(tookMs).toBeGreaterThanOrEqual(90)
@@ -253,7 +265,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     server.freeze()
     await vi.waitFor(
       async () => {
-        await store.beat().catch(() => undefined)
+        await store.nodes.beat().catch(() => undefined)
         expect(log.heard.some(({ kind }) => kind === 'down')).toBe(true)
       },
       { timeout: 20_000 },

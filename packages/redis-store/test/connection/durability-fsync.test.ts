@@ -37,23 +37,23 @@ describe.skipIf(lacksValkey)('the disk that confirms, with valkey-server:', () =
 
   test.each(['everysec', 'always'])('appendfsync %s confirms', async (fsync) => {
     await server.ask('CONFIG', 'SET', 'appendfsync', fsync)
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await store.confirm?.()
   })
 
   test('a disk that is not asked for it confirms nothing, and again when it is', async () => {
     await server.ask('CONFIG', 'SET', 'appendfsync', 'no')
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     const refusal = { code: 'UNCONFIRMED', message: 'not on disk within 2000 ms' }
     await expect(store.confirm?.()).rejects.toMatchObject(refusal)
     await server.ask('CONFIG', 'SET', 'appendfsync', 'everysec')
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await store.confirm?.()
   })
 
   test('a server whose append-only file is turned off confirms nothing, in its words', async () => {
     await server.ask('CONFIG', 'SET', 'appendonly', 'no')
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     const refusal = {
       code: 'UNCONFIRMED',
       message: expect.stringContaining('appendonly') as string,
@@ -65,7 +65,7 @@ describe.skipIf(lacksValkey)('the disk that confirms, with valkey-server:', () =
     const lanes = Array.from({ length: 50 }, (_none, at) => `lane${at}`)
     await Promise.all(
       lanes.map(async (lane) => {
-        await store.submit(lane, [job, job])
+        await store.steps.submit(lane, [job, job])
         await store.confirm?.()
       }),
     )
@@ -90,10 +90,10 @@ describe.skipIf(lacksValkey || lacksCompiler)(
       const server = await RedisServer.startAs({ ...valkey, preload }, ...aof, 'always')
       const store = await open(server)
       try {
-        const [safe] = await store.submit('mail', [job])
+        const [safe] = await store.steps.submit('mail', [job])
         await store.confirm?.()
         await server.ask('CONFIG', 'SET', 'appendfsync', 'no')
-        const [unsafe] = await store.submit('mail', [job])
+        const [unsafe] = await store.steps.submit('mail', [job])
         await server.kill()
         await server.start()
         expect([safe, unsafe]).toMatchObject([{ id: 1 }, { id: 2 }])

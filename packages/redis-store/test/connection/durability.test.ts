@@ -40,14 +40,14 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
 
   test('what a replica has is confirmed', async () => {
     const store = await open({ level: 'replicas', replicas: 1 })
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await store.confirm?.()
     expect(await replica.ask('LLEN', 'queue:mail:normal')).toBe('1')
   })
 
   test('what too few replicas have is not confirmed', async () => {
     const store = await open({ level: 'replicas', replicas: 2 })
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     const refusal = { code: 'UNCONFIRMED', message: '1 of 2 replicas within 1000 ms' }
     await expect(store.confirm?.()).rejects.toMatchObject(refusal)
   })
@@ -55,10 +55,10 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
   test('a replica that stands still confirms nothing, and confirms again when it goes on', async () => {
     const store = await open({ level: 'replicas', replicas: 1 })
     replica.freeze()
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await expect(store.confirm?.()).rejects.toMatchObject({ code: 'UNCONFIRMED' })
     replica.thaw()
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await store.confirm?.()
   })
 
@@ -67,7 +67,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
     const before = await callsOf('wait')
     const lanes = Array.from({ length: 50 }, (_none, at) => `lane${at}`)
     const confirmed = lanes.map(async (lane) => {
-      await store.submit(lane, [job, job])
+      await store.steps.submit(lane, [job, job])
       await store.confirm?.()
     })
     await Promise.all(confirmed)
@@ -77,9 +77,9 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
 
   test('what a script wrote that the server had lost is confirmed after it, not before', async () => {
     const store = await open({ level: 'replicas', replicas: 1 })
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await master.ask('SCRIPT', 'FLUSH')
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await store.confirm?.()
     expect(await replica.ask('LLEN', 'queue:mail:normal')).toBe('2')
   })
@@ -87,7 +87,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
   test('nothing is confirmed over a connection that was lost', async () => {
     const store = await open({ level: 'replicas', replicas: 1 })
     replica.freeze()
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     const first = store.confirm?.().catch((error: unknown) => error)
     await vi.waitFor(async () => expect(await master.ask('CLIENT', 'LIST')).toContain('cmd=wait'))
     const second = store.confirm?.().catch((error: unknown) => error)
@@ -98,14 +98,14 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
 
   test('a server that cannot ask its disk confirms nothing', async () => {
     const store = await open({ level: 'fsync' })
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await expect(store.confirm?.()).rejects.toMatchObject({ code: 'UNCONFIRMED' })
   })
 
   test('with the level of the store nothing is asked', async () => {
     const store = await open({ level: 'store' })
     const before = await callsOf('wait')
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     expect(store.confirm).toBeUndefined()
     expect(await callsOf('wait')).toBe(before)
   })
@@ -128,7 +128,7 @@ test.skipIf(lacksRedis)(
       let isOver = false
       const submitting = async (): Promise<void> => {
         while (!isOver) {
-          const [result] = await store.submit('mail', [job])
+          const [result] = await store.steps.submit('mail', [job])
           await store.confirm?.()
           if (result && 'id' in result) confirmed.push(result.id)
         }

@@ -65,7 +65,7 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
   const limit = (bytes: string) =>
     Promise.all(servers.all.map((server) => server.ask('CONFIG', 'SET', 'maxmemory', bytes)))
   const fill = () => limit('1')
-  const claim = () => store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+  const claim = () => store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
 
   async function claimed(): Promise<Lease> {
     const [first] = await claim()
@@ -76,16 +76,16 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
   test('takes no job, and says so in its own words', async () => {
     await fill()
     const refusal = { code: 'REFUSED', message: expect.stringContaining('OOM') as string }
-    await expect(store.submit('mail', [job])).rejects.toMatchObject(refusal)
+    await expect(store.steps.submit('mail', [job])).rejects.toMatchObject(refusal)
     await expect(store.check()).rejects.toMatchObject(refusal)
   })
 
   test.each(Object.entries(outcomes))('takes the outcome %s', async (kind, outcomeOf) => {
-    await store.submit('mail', [{ ...job, jid: 'j-1', unique: bytes, retentionSeconds: 60 }])
+    await store.steps.submit('mail', [{ ...job, jid: 'j-1', unique: bytes, retentionSeconds: 60 }])
     await fill()
     const outcome = outcomeOf(await claimed())
     const back = ['requeue', 'requeueFront'].includes(kind)
-    expect(await store.finish('mail', [outcome])).toEqual([back ? 'requeued' : 'done'])
+    expect(await store.steps.finish('mail', [outcome])).toEqual([back ? 'requeued' : 'done'])
   })
 
   test.each(Object.entries(outcomes))(
@@ -95,45 +95,45 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
       await fill()
       const outcome = outcomeOf(await claimed())
       const back = ['requeue', 'requeueFront'].includes(kind)
-      expect(await store.finish('mail', [outcome])).toEqual([back ? 'requeued' : 'done'])
+      expect(await store.steps.finish('mail', [outcome])).toEqual([back ? 'requeued' : 'done'])
     },
   )
 
   test('settles what a native worker ended', async () => {
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     const id = (await world.native.take('mail')) ?? 0
     await world.native.finish('mail', id, 'success', bytes)
     await fill()
     const outcome = { lane: 'mail', id, token: 'native', kind: 'complete', output: bytes } as const
-    expect(await store.finish('mail', [outcome])).toEqual(['done'])
+    expect(await store.steps.finish('mail', [outcome])).toEqual(['done'])
   })
 
   test('takes reports of a job, heartbeats and worker counts', async () => {
-    await store.submit('mail', [job])
+    await store.steps.submit('mail', [job])
     await fill()
     const { token } = await claimed()
     const status = { kind: 'status', dividend: bytes, divisor: bytes } as const
-    expect(await store.report([{ ...held, token, ...status }])).toEqual([true])
-    await store.beat()
-    await store.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
+    expect(await store.steps.report([{ ...held, token, ...status }])).toEqual([true])
+    await store.nodes.beat()
+    await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
   })
 
   test('queues jobs that are due', async () => {
-    await store.submit('mail', [{ ...job, foreground: false, dueAtMs: Date.now() + 60_000 }])
+    await store.steps.submit('mail', [{ ...job, foreground: false, dueAtMs: Date.now() + 60_000 }])
     await world.pass(60_000)
     await fill()
-    expect(await store.promote()).toEqual([{ lane: 'mail', jobs: 1 }])
+    expect(await store.lanes.promote()).toEqual([{ lane: 'mail', jobs: 1 }])
     await claimed()
   })
 
   test('gives back what a dead node held', async () => {
-    await store.submit('mail', [{ ...job, foreground: false }])
+    await store.steps.submit('mail', [{ ...job, foreground: false }])
     await claimed()
     await fill()
     const other = await world.node()
-    await other.reclaimNode(store.node, ['mail'], 0)
-    expect(await other.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })).toMatchObject(
-      [held],
-    )
+    await other.nodes.reclaim(store.node, ['mail'], 0)
+    expect(
+      await other.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 }),
+    ).toMatchObject([held])
   })
 })

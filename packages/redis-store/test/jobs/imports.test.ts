@@ -49,7 +49,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     world = await RedisWorld.open(running.address)
     store = new RedisStore(running.address)
     await store.open()
-    await store.registerLane('mail')
+    await store.lanes.register('mail')
   })
   afterEach(async () => {
     expect(await world.violations()).toEqual([])
@@ -59,7 +59,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
 
   function take(group: Partial<LaneGroup> = {}, max = 1): Promise<readonly Lease[]> {
     const by = group.queue === undefined ? 'named' : 'consumer'
-    return store.claim({ by, groups: [{ lanes: ['mail'], ...group }], max })
+    return store.steps.claim({ by, groups: [{ lanes: ['mail'], ...group }], max })
   }
 
   async function notes(): Promise<ImportNote[]> {
@@ -77,7 +77,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     ])
     const again = await store.imports.store('mail', tag, [...jobs, imported('c')])
     expect(again.map(({ kind }) => kind)).toEqual(['known', 'known', 'created'])
-    expect(await store.counts(['mail'])).toMatchObject([{ normal: 3, submitted: 3 }])
+    expect(await store.lanes.counts(['mail'])).toMatchObject([{ normal: 3, submitted: 3 }])
     expect((await notes()).map(({ id, kind }) => [id, kind])).toEqual([
       [1, 'created'],
       [2, 'created'],
@@ -88,17 +88,17 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
   test('an imported job wakes workers and is taken like any other, bytes and level kept', async () => {
     const log = new EventLog()
     const other = await world.node()
-    other.listen(log)
-    await other.watch(new Set(['mail']))
+    other.events.listen(log)
+    await other.events.watch(new Set(['mail']))
     const input = Buffer.from([0, 255, 1, 0])
-    await store.submit('mail', [{ ...imported('x').job, door: 'gearman', foreground: false }])
+    await store.steps.submit('mail', [{ ...imported('x').job, door: 'gearman', foreground: false }])
     await store.imports.store('mail', tag, [imported('low'), imported('high', { level: 8, input })])
     await log.until('created', ({ id }) => id === 3)
   })
 
   test('a unique id joins the job that waits under it, and a later submission joins the import', async () => {
     const unique = Buffer.from('u1')
-    await store.submit('mail', [
+    await store.steps.submit('mail', [
       { ...imported('x', { unique }).job, door: 'gearman', foreground: false },
     ])
     expect(await store.imports.store('mail', tag, [imported('y', { unique })])).toEqual([
@@ -106,7 +106,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     ])
     const other = Buffer.from('u2')
     await store.imports.store('mail', tag, [imported('z', { unique: other })])
-    const [joined] = await store.submit('mail', [
+    const [joined] = await store.steps.submit('mail', [
       { ...imported('z', { unique: other }).job, door: 'gearman', foreground: false },
     ])
     expect(joined).toEqual({ kind: 'joined', id: 2 })
@@ -128,7 +128,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
       forgetAtMs: dueAtMs,
     }
     await store.imports.store('mail', tag, [imported('s', { dueAtMs }), retry, dead])
-    expect(await store.counts(['mail'])).toMatchObject([
+    expect(await store.lanes.counts(['mail'])).toMatchObject([
       { scheduled: 2, retrying: 1, dead: 1, normal: 0 },
     ])
     const [scheduled, again, gone] = await store.imports.standing('mail', [1, 2, 3])
@@ -136,12 +136,12 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     expect(again?.job.failure).toBe('{"retry_count":3}')
     expect(gone?.job.status).toBe('error')
     await world.pass(2 * hour)
-    expect(await store.promote()).toEqual([{ lane: 'mail', jobs: 2 }])
+    expect(await store.lanes.promote()).toEqual([{ lane: 'mail', jobs: 2 }])
   })
 
   test('of two lanes of a queue the job that was queued first comes first', async () => {
-    await store.registerLane('post')
-    for (const lane of ['mail', 'post']) await store.openLane(lane)
+    await store.lanes.register('post')
+    for (const lane of ['mail', 'post']) await store.lanes.open(lane)
     const now = await store.imports.nowUs()
     const queuedAt = (name: string, place: number): ImportedJob => ({
       ...imported(name),
@@ -154,7 +154,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
       const [job] = await take({ lanes: ['mail', 'post'], queue: 'default' })
       if (!job) break
       names.push(job.input.toString())
-      await store.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+      await store.steps.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
     }
     expect(names).toEqual(['first', 'second', 'third'])
   })
@@ -163,10 +163,10 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     await store.imports.store('mail', tag, [
       { ...imported('f', { jid: 'jid-of-f' }), door: 'faktory' },
     ])
-    expect(await store.findJid('jid-of-f')).toEqual({ lane: 'mail', id: 1 })
+    expect(await store.jobs.findJid('jid-of-f')).toEqual({ lane: 'mail', id: 1 })
     const requests = (await notes()).map((note) => ({ note }))
     expect(await store.imports.undo('mail', requests)).toEqual(['done'])
-    expect(await store.findJid('jid-of-f')).toBeUndefined()
+    expect(await store.jobs.findJid('jid-of-f')).toBeUndefined()
   })
 
   test('a job that its source gave away may come again as another one', async () => {
@@ -189,10 +189,10 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     const requests = (await notes()).map((note) => ({ note }))
     expect(await store.imports.undo('mail', requests)).toEqual(['begun', 'done', 'done'])
     expect(begun?.id).toBe(1)
-    expect(await store.counts(['mail'])).toMatchObject([
+    expect(await store.lanes.counts(['mail'])).toMatchObject([
       { normal: 0, low: 0, running: 1, submitted: 1 },
     ])
-    expect(await store.findUniques([unique], ['mail'])).toEqual([[]])
+    expect(await store.jobs.findUniques([unique], ['mail'])).toEqual([[]])
     expect(await store.imports.undo('mail', requests.slice(1))).toEqual(['changed', 'changed'])
   })
 
@@ -202,9 +202,9 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     await store.imports.undo('mail', requests, Date.now() + hour)
     expect(await take()).toEqual([])
     expect((await notes())[0]?.kind).toBe('held')
-    await store.promote()
+    await store.lanes.promote()
     expect(await take()).toEqual([])
-    expect((await store.counts(['mail']))[0]).toMatchObject({ dead: 1, scheduled: 0 })
+    expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ dead: 1, scheduled: 0 })
   })
 
   test('notes and progress have an end', async () => {

@@ -43,14 +43,19 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
 
   test('by jid asks one question, however many lanes there are', async () => {
     const store = await world.node()
-    for (const lane of lanes) await store.registerLane(lane)
-    await store.submit('type-1999', [jobOf('known-0001', { retentionSeconds: 60 })])
+    for (const lane of lanes) await store.lanes.register(lane)
+    await store.steps.submit('type-1999', [jobOf('known-0001', { retentionSeconds: 60 })])
     await world.server.config('RESETSTAT')
-    expect(await store.findJid('known-0001')).toEqual({ lane: 'type-1999', id: 1 })
-    for (let at = 0; at < 500; at += 1) expect(await store.findJid(`unknown-${at}`)).toBeUndefined()
+    expect(await store.jobs.findJid('known-0001')).toEqual({ lane: 'type-1999', id: 1 })
+    for (let at = 0; at < 500; at += 1)
+      expect(await store.jobs.findJid(`unknown-${at}`)).toBeUndefined()
     expect(await callsOf('hget', 'hmget', 'hgetall', 'evalsha', 'get')).toBe(501)
-    const [job] = await store.claim({ by: 'named', groups: [{ lanes: ['type-1999'] }], max: 1 })
-    await store.finish('type-1999', [{ ...job!, kind: 'complete', output: bytes('out') }])
+    const [job] = await store.steps.claim({
+      by: 'named',
+      groups: [{ lanes: ['type-1999'] }],
+      max: 1,
+    })
+    await store.steps.finish('type-1999', [{ ...job!, kind: 'complete', output: bytes('out') }])
     await world.server.config('RESETSTAT')
     expect(await store.queues.findFinished('known-0001')).toEqual({ lane: 'type-1999', id: 1 })
     expect(await store.queues.findFinished('unknown-1')).toBeUndefined()
@@ -61,14 +66,14 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
     const store = await world.node()
     const unique = bytes('one of a kind')
     for (const lane of ['type-7', 'type-1999']) {
-      await store.submit(lane, [{ ...plain, unique }])
+      await store.steps.submit(lane, [{ ...plain, unique }])
     }
     await world.server.config('RESETSTAT')
     const found = [
       { lane: 'type-7', id: 1 },
       { lane: 'type-1999', id: 1 },
     ]
-    expect(await store.findUniques([unique, bytes('another')], lanes)).toEqual([found, []])
+    expect(await store.jobs.findUniques([unique, bytes('another')], lanes)).toEqual([found, []])
     expect(await callsOf('evalsha', 'eval')).toBe(Math.ceil(lanes.length / 64))
     expect(await callsOf('hget', 'hmget')).toBe(lanes.length)
   })
@@ -77,16 +82,16 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
     const store = await world.node()
     const [redis, keys] = [world.server, new StoreKeys()]
     for (const lane of ['mail', 'sms']) {
-      await store.registerLane(lane)
+      await store.lanes.register(lane)
       const jobs = Array.from({ length: 2_500 }, (_none, at) => jobOf(`${lane}-${at}`))
-      await store.submit(lane, jobs)
+      await store.steps.submit(lane, jobs)
       for (const [at] of jobs.entries()) await redis.hset(keys.jid(lane), `${lane}-${at}`, at + 1)
     }
     await redis.hset(keys.jid('sms'), 'of a job that is gone', 9_999)
     await redis.del(keys.jids())
     const upgraded = await world.node()
-    expect(await upgraded.findJid('mail-0')).toEqual({ lane: 'mail', id: 1 })
-    expect(await upgraded.findJid('sms-2499')).toEqual({ lane: 'sms', id: 2_500 })
+    expect(await upgraded.jobs.findJid('mail-0')).toEqual({ lane: 'mail', id: 1 })
+    expect(await upgraded.jobs.findJid('sms-2499')).toEqual({ lane: 'sms', id: 2_500 })
     expect(await redis.hlen(keys.jids())).toBe(5_000)
     expect(await redis.exists(keys.jid('mail'), keys.jid('sms'))).toBe(0)
   }, 20_000)
@@ -109,14 +114,14 @@ describe.skipIf(lacksRedis)('in a cluster the index of jids', () => {
 
   test('finds jobs of a former version, and what it has lost, again', async () => {
     const store = await world.node()
-    await store.registerLane('mail')
+    await store.lanes.register('mail')
     const jids = Array.from({ length: 40 }, (_none, at) => `jid-${at}-00`)
-    await store.submit(
+    await store.steps.submit(
       'mail',
       jids.map((jid) => jobOf(jid)),
     )
     const found = async (by = store): Promise<number> => {
-      const refs = await Promise.all(jids.map((jid) => by.findJid(jid)))
+      const refs = await Promise.all(jids.map((jid) => by.jobs.findJid(jid)))
       return refs.filter((ref) => ref !== undefined).length
     }
     expect(await found()).toBe(40)
@@ -135,18 +140,21 @@ describe.skipIf(lacksRedis)('in a cluster the index of jids', () => {
 
   test('follows what a node that died has left undone', async () => {
     const store = await world.node()
-    await store.submit('mail', [jobOf('gone-0001'), jobOf('kept-0001', { retentionSeconds: 60 })])
-    const jobs = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 2 })
+    await store.steps.submit('mail', [
+      jobOf('gone-0001'),
+      jobOf('kept-0001', { retentionSeconds: 60 }),
+    ])
+    const jobs = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 2 })
     const outcomes = jobs.map((job) => ({ ...job, kind: 'complete' as const, output: bytes('') }))
-    await store.finish('mail', outcomes)
+    await store.steps.finish('mail', outcomes)
     // As if the lane's own step had been the last that the node did.
     for (const [at, jid] of ['gone-0001', 'kept-0001'].entries()) {
       for (const key of keys.allJids()) await world.redis.hset(key, jid, `${at + 1} mail`)
       await world.redis.sadd(keys.batchOutbox('mail'), `jid ${at === 0 ? 0 : 60} ${at + 1} ${jid}`)
     }
     await world.redis.del(keys.ended('kept-0001'))
-    await store.heal(['mail'])
-    expect(await store.findJid('gone-0001')).toBeUndefined()
+    await store.lanes.heal(['mail'])
+    expect(await store.jobs.findJid('gone-0001')).toBeUndefined()
     expect(await store.queues.findFinished('gone-0001')).toBeUndefined()
     expect(await store.queues.findFinished('kept-0001')).toEqual({ lane: 'mail', id: 2 })
     for (let next: string | undefined; ;) {

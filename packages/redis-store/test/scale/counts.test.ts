@@ -21,7 +21,7 @@ describe.skipIf(lacksRedis)('the counts of 500 lanes', () => {
       for (const lane of lanes) await filled.fillQueue(lane, jobs)
       const store = await filled.world.node()
       const cost = await filled.cost(async () => {
-        const counts = await store.counts(lanes, true)
+        const counts = await store.lanes.counts(lanes, true)
         expect(counts.every(({ normal, oldestMs = 0 }) => normal === jobs && oldestMs > 0)).toBe(
           true,
         )

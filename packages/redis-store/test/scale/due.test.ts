@@ -18,8 +18,8 @@ describe.skipIf(lacksRedis)('jobs that are due at once', () => {
 
   /** Jobs of some lanes that were due a moment ago. */
   async function fillDue(lanes: number): Promise<void> {
-    for (let lane = 0; lane < lanes; lane += 1) await store.registerLane(`due${lane}`)
-    for (let lane = 0; lane < lanes; lane += 1) await store.openLane(`due${lane}`)
+    for (let lane = 0; lane < lanes; lane += 1) await store.lanes.register(`due${lane}`)
+    for (let lane = 0; lane < lanes; lane += 1) await store.lanes.open(`due${lane}`)
     const lua = `
 local seconds = redis.call('TIME')[1]
 for id = first, last do
@@ -37,7 +37,7 @@ end`
       await fillDue(lanes)
       let promoted = 0
       const cost = await filled.cost(async () => {
-        for (const one of await store.promote()) promoted += one.jobs
+        for (const one of await store.lanes.promote()) promoted += one.jobs
       })
       expect(promoted).toBe(jobs)
       expect(cost.commands).toBeLessThan(3 * jobs)
@@ -50,12 +50,12 @@ end`
 
   test('one job of another lane does not wait for them', async () => {
     await fillDue(1)
-    await store.registerLane('late')
+    await store.lanes.register('late')
     const nowMs = Date.now()
     const job = { input: Buffer.from('in'), door: 'faktory', foreground: false, level: 5 } as const
-    await store.submit('late', [{ ...job, dueAtMs: nowMs + 100 }])
+    await store.steps.submit('late', [{ ...job, dueAtMs: nowMs + 100 }])
     await expect.poll(() => filled.redis.zcount('xg:due', '-inf', Date.now())).toBe(2)
-    const promoting = store.promote()
+    const promoting = store.lanes.promote()
     await expect.poll(() => filled.redis.llen('queue:late:normal')).toBe(1)
     expect(await filled.redis.zcard('queue:due0:scheduled')).toBeGreaterThan(0)
     await promoting

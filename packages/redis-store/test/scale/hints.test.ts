@@ -14,7 +14,7 @@ describe.skipIf(lacksRedis)('a queue whose hint index is wrong about 1,000 lanes
     server = await RedisServer.start()
     world = await RedisWorld.open({ path: server.path })
     store = await world.node()
-    await store.submit('last', [
+    await store.steps.submit('last', [
       { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false },
     ])
     const hints = Array.from({ length: lanes }, (_none, at) => [at, `gone${at}`]).flat()
@@ -28,7 +28,7 @@ describe.skipIf(lacksRedis)('a queue whose hint index is wrong about 1,000 lanes
   test('gives what it has all the same, in short calls', async () => {
     await world.server.config('RESETSTAT')
     const groups = [{ queue: 'default', lanes: ['last', 'other'] }]
-    const jobs = await store.claim({ by: 'consumer', groups, max: 1 })
+    const jobs = await store.steps.claim({ by: 'consumer', groups, max: 1 })
     expect(jobs.map(({ lane }) => lane)).toEqual(['last'])
     const info = await world.server.info('commandstats')
     const calls = Number(/^cmdstat_fcall:calls=(\d+)/m.exec(info)?.[1])

@@ -46,15 +46,17 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
       `for at = first, last do redis.call('HSET', 'xg:lanes', 'closed' .. at, at) end`,
     )
     const job = { input: Buffer.from('in'), door: 'gearman', foreground: false, level: 5 } as const
-    await Promise.all(lanes.map((lane) => store.submit(lane, [job])))
+    await Promise.all(lanes.map((lane) => store.steps.submit(lane, [job])))
     expect(await filled.redis.zcard('xg:ready:default')).toBe(lanes.length)
     const worked = new Map(lanes.map((lane) => [lane, { named: 1, consumers: 0 }]))
-    await store.setWorkers(worked)
+    await store.lanes.setWorkers(worked)
     expect(await filled.redis.zcard('xg:ready:default')).toBe(0)
-    await store.heal(lanes)
+    await store.lanes.heal(lanes)
     const cost = await filled.cost(async () => {
       const groups = [{ lanes, queue: 'default' }]
-      expect(await store.claim({ by: 'consumer', access: 'auto', groups, max: 1 })).toEqual([])
+      expect(await store.steps.claim({ by: 'consumer', access: 'auto', groups, max: 1 })).toEqual(
+        [],
+      )
     })
     expect(cost.commands).toBeLessThan(20)
   })
@@ -62,10 +64,10 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
   test('a job is found by its jid in two commands, whatever lanes there are', async () => {
     await filled.fillLanes(2_000, 'f')
     const job = { input: Buffer.from('in'), door: 'faktory', foreground: false, level: 5 } as const
-    await store.submit('f1999', [{ ...job, jid: 'jid-of-f1999' }])
+    await store.steps.submit('f1999', [{ ...job, jid: 'jid-of-f1999' }])
     const cost = await filled.cost(async () => {
-      expect(await store.findJid('jid-of-f1999')).toEqual({ lane: 'f1999', id: 1 })
-      expect(await store.findJid('jid-of-nobody')).toBeUndefined()
+      expect(await store.jobs.findJid('jid-of-f1999')).toEqual({ lane: 'f1999', id: 1 })
+      expect(await store.jobs.findJid('jid-of-nobody')).toBeUndefined()
     })
     // The look at what it cost is some, too.
     expect(cost.commands).toBeLessThan(12)
@@ -82,7 +84,7 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
 
     test('all are counted in short calls, three commands each', async () => {
       const cost = await filled.cost(async () => {
-        const counts = await store.counts(lanes)
+        const counts = await store.lanes.counts(lanes)
         expect(counts.length).toBe(lanes.length)
         expect(counts.filter(({ normal }) => normal === 10).map(({ lane }) => lane)).toEqual(full)
       })
@@ -93,9 +95,9 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
 
     test('queued jobs are found, and indexes healed, in short calls', async () => {
       const find = await filled.cost(async () => {
-        expect(await store.nonEmpty(lanes)).toEqual(full)
+        expect(await store.lanes.nonEmpty(lanes)).toEqual(full)
       })
-      const heal = await filled.cost(() => store.heal(lanes))
+      const heal = await filled.cost(() => store.lanes.heal(lanes))
       expect(await filled.redis.zcard('xg:ready:default')).toBe(full.length)
       for (const { scripts, commands } of [find, heal]) {
         expect(scripts).toBeLessThan(1_500)
@@ -105,7 +107,7 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
     })
 
     test('a dead node is taken out of all in short calls, and walked out of those with jobs', async () => {
-      const cost = await filled.cost(() => store.reclaimNode('gone', lanes, 0))
+      const cost = await filled.cost(() => store.nodes.reclaim('gone', lanes, 0))
       expect(cost.scripts).toBeLessThan(1_500)
       expect(cost.scripts).toBeGreaterThan(lanes.length / lanesPerCall)
       expect(cost.commands).toBeLessThan(3 * lanes.length)
@@ -113,7 +115,7 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
 
     test('the list of them is read in pieces', async () => {
       const cost = await filled.cost(async () => {
-        expect((await store.lanes()).size).toBe(lanes.length)
+        expect((await store.lanes.all()).size).toBe(lanes.length)
       })
       expect(cost.calls('hgetall')).toBe(0)
       expect(cost.calls('hscan')).toBeGreaterThan(50)

@@ -16,12 +16,12 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
   beforeEach(async () => {
     filled = await FilledStore.open()
     store = await filled.world.node()
-    await store.registerLane('mail')
+    await store.lanes.register('mail')
   })
   afterEach(() => filled.close())
 
   async function submit(...levels: readonly Level[]): Promise<number[]> {
-    const results = await store.submit('mail', levels.map(jobOf))
+    const results = await store.steps.submit('mail', levels.map(jobOf))
     return results.map((result) => (result.kind === 'created' ? result.id : 0))
   }
 
@@ -31,7 +31,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
   async function drain(max: number): Promise<number[]> {
     const taken: number[] = []
     for (;;) {
-      const some = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max })
+      const some = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max })
       if (some.length === 0) return taken
       taken.push(...some.map(({ id }) => id))
       const outcomes = some.map((one) => ({
@@ -39,7 +39,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
         kind: 'complete' as const,
         output: Buffer.alloc(0),
       }))
-      await store.finish('mail', outcomes)
+      await store.steps.finish('mail', outcomes)
     }
   }
 
@@ -47,7 +47,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
   async function listed(): Promise<number[]> {
     const ids: number[] = []
     for (let from = 0; ; from += 700) {
-      const { jobs, more } = await store.listJobs('mail', from, 700)
+      const { jobs, more } = await store.admin.listJobs('mail', from, 700)
       ids.push(...jobs.map(({ id }) => id))
       if (!more) return ids
     }
@@ -68,7 +68,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
       }
       expect(await violations()).toEqual([])
       const order = ([9, 8, 7, 6, 5, 4, 3, 2, 1] as const).flatMap((one) => expected.get(one) ?? [])
-      const [counts] = await store.counts(['mail'])
+      const [counts] = await store.lanes.counts(['mail'])
       expect((counts?.high ?? 0) + (counts?.normal ?? 0) + (counts?.low ?? 0)).toBe(order.length)
       expect((await listed()).sort((one, other) => one - other)).toEqual(
         [...order].sort((one, other) => one - other),
@@ -87,7 +87,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
     const taken: number[] = []
     for (let round = 0; round < 30; round += 1) {
       for (const level of [4, 5, 6] as const) await add(level, 60 + ((round * 31 * level) % 90))
-      const some = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 150 })
+      const some = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 150 })
       taken.push(...some.map(({ id }) => id))
       while (expected.length < taken.length) {
         const level = ([6, 5, 4] as const).find((one) => (waiting.get(one)?.length ?? 0) > 0) ?? 5
@@ -102,9 +102,9 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
     const ids = { 4: [] as number[], 5: [] as number[], 6: [] as number[] }
     for (const level of [4, 6, 5] as const) ids[level] = await submit(...many(level, 1_000))
     for (const level of [6, 5, 4] as const) {
-      const some = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 200 })
+      const some = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 200 })
       expect(some.map(({ id }) => id)).toEqual(ids[level].slice(0, 200))
-      await store.finish(
+      await store.steps.finish(
         'mail',
         some.map((one) => ({ ...one, kind: 'requeueFront' as const })),
       )
@@ -115,14 +115,14 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
 
   async function drainOnly(ids: readonly number[]): Promise<void> {
     for (let at = 0; at < ids.length; at += 250) {
-      const some = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 250 })
+      const some = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 250 })
       expect(some.map(({ id }) => id)).toEqual(ids.slice(at, at + 250))
       const outcomes = some.map((one) => ({
         ...one,
         kind: 'complete' as const,
         output: Buffer.alloc(0),
       }))
-      await store.finish('mail', outcomes)
+      await store.steps.finish('mail', outcomes)
     }
   }
 
@@ -135,7 +135,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
         id = await filled.world.native.pop('mail')
       }
       await filled.world.pass(1_100)
-      await store.promote()
+      await store.lanes.promote()
     }
     expect(new Set(taken)).toEqual(new Set(ids))
     expect(taken.length).toBe(ids.length)
@@ -144,14 +144,14 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
   test('a cancelled job and a cleared queue leave nothing behind', async () => {
     const ids = await submit(...many(5, 10), ...many(4, 1_000), ...many(6, 1_000))
     for (const id of [ids[500], ids[1_009], ids[2_009]]) {
-      expect(await store.cancel('mail', id ?? 0)).toBe(true)
+      expect(await store.admin.cancel('mail', id ?? 0)).toBe(true)
     }
     expect(await violations()).toEqual([])
-    expect((await store.counts(['mail']))[0]?.normal).toBe(2_007)
+    expect((await store.lanes.counts(['mail']))[0]?.normal).toBe(2_007)
     for (let ended = 1; ended > 0;) {
       ended = (await store.queues.endJobs('mail', ['high', 'normal', 'low'], 500)).length
     }
-    expect((await store.counts(['mail']))[0]?.normal).toBe(0)
+    expect((await store.lanes.counts(['mail']))[0]?.normal).toBe(0)
     expect(await violations()).toEqual([])
     expect(await filled.redis.keys('xg:level:*')).toEqual([])
   })

@@ -65,14 +65,14 @@ describe.skipIf(lacksRedis)('a server that keeps functions', () => {
   test('takes jobs by them', async () => {
     const store = await open()
     await redis.config('RESETSTAT')
-    expect(await store.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
+    expect(await store.steps.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
     expect([await callsOf('fcall'), await callsOf('evalsha')]).toEqual([1, 0])
   })
 
   test('is given them again when it has lost them', async () => {
     const store = await open()
     await redis.call('FUNCTION', 'FLUSH')
-    const all = await Promise.all([1, 2, 3].map(() => store.submit('mail', [job])))
+    const all = await Promise.all([1, 2, 3].map(() => store.steps.submit('mail', [job])))
     expect(all.flat().map((result) => 'id' in result && result.id)).toEqual([1, 2, 3])
   })
 
@@ -99,6 +99,6 @@ describe.skipIf(lacksRedis)('a server that keeps functions', () => {
   test('takes jobs by scripts where a user may not give it functions', async () => {
     await redis.call('ACL', 'SETUSER', 'default', '-function', '-fcall')
     const store = await open()
-    expect(await store.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
+    expect(await store.steps.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
   })
 })

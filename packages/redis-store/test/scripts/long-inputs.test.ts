@@ -45,7 +45,7 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
   test('does not pass through Lua, and comes out as it went in', async () => {
     const store = await openWatched()
     const inputs = [long, bytes(100), bytes(8192, 3), Buffer.alloc(0), bytes(300_000, 5)]
-    await store.submit(
+    await store.steps.submit(
       'mail',
       inputs.map((input) => job(input)),
     )
@@ -53,7 +53,7 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
       1, 3, 1,
     ])
     const other = await world.node()
-    const taken = await other.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 5 })
+    const taken = await other.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 5 })
     expect(taken.map(({ input }) => Buffer.from(input).equals(inputs.shift() ?? long))).toEqual(
       Array(5).fill(true),
     )
@@ -63,8 +63,8 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
 
   test('of a job that joins another leaves nothing behind', async () => {
     const store = await openWatched()
-    await store.submit('mail', [job(long, 'u')])
-    const [joined] = await store.submit('mail', [job(bytes(9_000, 1), 'u')])
+    await store.steps.submit('mail', [job(long, 'u')])
+    const [joined] = await store.steps.submit('mail', [job(bytes(9_000, 1), 'u')])
     expect(joined).toEqual({ kind: 'joined', id: 1 })
     expect(await leftOver()).toEqual([])
   })
@@ -72,7 +72,7 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
   test('of a job that finds its queue full leaves nothing behind', async () => {
     const store = await openWatched()
     await world.limit('mail', { normal: 1 })
-    const results = await store.submit('mail', [job(long), job(bytes(9_000, 1)), job(long)])
+    const results = await store.steps.submit('mail', [job(long), job(bytes(9_000, 1)), job(long)])
     expect(results.map(({ kind }) => kind)).toEqual(['created', 'full', 'full'])
     expect(await leftOver()).toEqual([])
   })
@@ -82,7 +82,7 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
     await world.server.set('queue:spoilt:normal', 'no list')
     const lane = (name: string): LaneArrivals => ({ lane: name, jobs: [job(long)], places: [0] })
     const step = { reports: [], outcomes: [], claims: [] }
-    const { submissions } = await store.step({
+    const { submissions } = await store.steps.step({
       ...step,
       submissions: [lane('spoilt'), lane('mail')],
     })
@@ -95,7 +95,7 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
   test('is stored where the server has lost its functions', async () => {
     const store = await openWatched()
     await world.server.call('FUNCTION', 'FLUSH')
-    expect(await store.submit('mail', [job(long)])).toEqual([{ kind: 'created', id: 1 }])
+    expect(await store.steps.submit('mail', [job(long)])).toEqual([{ kind: 'created', id: 1 }])
     expect(await world.server.hgetBuffer('job:mail:1', 'input')).toEqual(long)
     expect(await leftOver()).toEqual([])
   })
@@ -103,7 +103,7 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
   test('is stored where a user may not use transactions', async () => {
     await world.server.call('ACL', 'SETUSER', 'default', '-multi', '-exec')
     const store = await openWatched()
-    expect(await store.submit('mail', [job(long)])).toEqual([{ kind: 'created', id: 1 }])
+    expect(await store.steps.submit('mail', [job(long)])).toEqual([{ kind: 'created', id: 1 }])
     expect(await world.server.hgetBuffer('job:mail:1', 'input')).toEqual(long)
     expect(await callsOf('rename')).toBe(0)
   })
@@ -111,7 +111,7 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
   test('is refused by a full server, which keeps nothing of it', async () => {
     const store = await openWatched()
     await world.server.config('SET', 'maxmemory', '1')
-    await expect(store.submit('mail', [job(long)])).rejects.toMatchObject({
+    await expect(store.steps.submit('mail', [job(long)])).rejects.toMatchObject({
       code: 'REFUSED',
       message: expect.stringMatching(/^OOM/) as string,
     })

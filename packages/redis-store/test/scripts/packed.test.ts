@@ -75,16 +75,16 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
   test('jobs of any bytes and any length come out as they went in', async () => {
     const store = new RedisStore({ path: server.path })
     await store.open()
-    await store.registerLane('mail')
+    await store.lanes.register('mail')
     const inputs = [0, 1, 31, 32, 1023, 1024, 70_000, 5, 3_000_000].map((size) =>
       Buffer.from(Uint8Array.from({ length: size }, (_byte, at) => at)),
     )
     const job = { door: 'gearman', level: 5, foreground: false, retentionSeconds: 60 } as const
-    await store.submit(
+    await store.steps.submit(
       'mail',
       inputs.map((input) => ({ ...job, input })),
     )
-    const taken = await store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 20 })
+    const taken = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 20 })
     expect(taken.map(({ input }) => digest(input))).toEqual(inputs.map(digest))
 
     const outcomes = taken.map((held) => ({
@@ -92,8 +92,8 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
       kind: 'complete' as const,
       output: held.input,
     }))
-    expect(await store.finish('mail', outcomes)).toEqual(inputs.map(() => 'done'))
-    const ended = await store.read(
+    expect(await store.steps.finish('mail', outcomes)).toEqual(inputs.map(() => 'done'))
+    const ended = await store.jobs.read(
       'mail',
       taken.map(({ id }) => id),
     )

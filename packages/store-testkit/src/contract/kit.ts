@@ -33,7 +33,7 @@ export async function submitAll(
   lane: string,
   jobs: readonly NewJob[],
 ): Promise<number[]> {
-  return (await store.submit(lane, jobs)).map((result) => ('id' in result ? result.id : 0))
+  return (await store.steps.submit(lane, jobs)).map((result) => ('id' in result ? result.id : 0))
 }
 
 export async function submitOne(
@@ -52,7 +52,7 @@ export function take(
   more: Partial<LaneGroup> & { readonly by?: ClaimBy } = {},
 ): Promise<readonly Lease[]> {
   const { by = 'named', ...group } = more
-  return store.claim({ by, groups: [{ lanes, ...group }], max })
+  return store.steps.claim({ by, groups: [{ lanes, ...group }], max })
 }
 
 /** A Faktory consumer's claim on the queue. */
@@ -115,7 +115,7 @@ export async function readOne(
   lane: string,
   id: number,
 ): Promise<Job | undefined> {
-  const [job] = await store.read(lane, [id])
+  const [job] = await store.jobs.read(lane, [id])
   return job
 }
 
@@ -141,7 +141,7 @@ export async function findUnique(
   unique: Uint8Array,
   lanes: readonly string[],
 ): Promise<readonly JobRef[]> {
-  const [found = []] = await store.findUniques([unique], lanes)
+  const [found = []] = await store.jobs.findUniques([unique], lanes)
   return found
 }
 
@@ -159,8 +159,8 @@ export async function listening(
 ): Promise<{ readonly store: SteppedStore; readonly log: EventLog }> {
   const store = await world.node()
   const log = new EventLog()
-  store.listen(log)
-  if (watched) await store.watch(watched === 'all' ? 'all' : new Set(watched))
+  store.events.listen(log)
+  if (watched) await store.events.watch(watched === 'all' ? 'all' : new Set(watched))
   return { store, log }
 }
 

@@ -29,7 +29,7 @@ export function stepContract(open: OpenWorld): void {
 
     test('hands out what it brings', async () => {
       const store = await (await open()).node()
-      const answer = await store.step({
+      const answer = await store.steps.step({
         ...noStep,
         submissions: [arrivals('mail', aJob({ input: bytes('one') }), aJob({ input: long }))],
         claims: [claimOf('mail')],
@@ -46,7 +46,7 @@ export function stepContract(open: OpenWorld): void {
         await submitOne(own, 'mail', { ...job, retries: 3, envelope: '{"custom":{}}' })
         const [first] = await take(own, ['mail'])
         if (!first) throw new Error('nothing taken')
-        await own.finish('mail', [{ ...pick(first), kind: 'requeueFront' }])
+        await own.steps.finish('mail', [{ ...pick(first), kind: 'requeueFront' }])
         const [second] = await take(other, ['mail'])
         const bare = { token: '', waitedMs: 0 }
         expect({ ...first, ...bare }).toEqual({ ...second, ...bare })
@@ -65,14 +65,14 @@ export function stepContract(open: OpenWorld): void {
       for (const job of jobs) {
         const submissions = [arrivals('mail', job)]
         const [first] = claimedBy(
-          await own.step({ ...noStep, submissions, claims: [claimOf('mail')] }),
+          await own.steps.step({ ...noStep, submissions, claims: [claimOf('mail')] }),
         )
         if (!first) throw new Error('nothing taken')
-        await own.finish('mail', [{ ...pick(first), kind: 'requeueFront' }])
+        await own.steps.finish('mail', [{ ...pick(first), kind: 'requeueFront' }])
         const second = await takeOne(other, 'mail')
         const bare = { token: '', waitedMs: 0 }
         expect({ ...first, ...bare }).toEqual({ ...second, ...bare })
-        await other.finish('mail', [completed(second)])
+        await other.steps.finish('mail', [completed(second)])
       }
     })
 
@@ -93,8 +93,10 @@ export function stepContract(open: OpenWorld): void {
       const unique = bytes('one of a kind')
       await submitOne(store, 'mail', { unique, jid: 'a-jid' })
       const job = await takeOne(store, 'mail')
-      await store.finish('mail', [{ ...pick(job), kind: 'complete', output: bytes('out'), job }])
-      expect(await store.findJid('a-jid')).toBeUndefined()
+      await store.steps.finish('mail', [
+        { ...pick(job), kind: 'complete', output: bytes('out'), job },
+      ])
+      expect(await store.jobs.findJid('a-jid')).toBeUndefined()
       expect(await submitOne(store, 'mail', { unique, jid: 'a-jid' })).toBe(job.id + 1)
     })
 
@@ -103,8 +105,8 @@ export function stepContract(open: OpenWorld): void {
       const lock = { key: 'only', forMs: 60_000, until: 'success' } as const
       await submitOne(store, 'mail', { door: 'faktory', lock })
       const job = await takeOne(store, 'mail')
-      await store.finish('mail', [{ ...pick(job), kind: 'complete', output: bytes(''), job }])
-      const answer = await store.step({
+      await store.steps.finish('mail', [{ ...pick(job), kind: 'complete', output: bytes(''), job }])
+      const answer = await store.steps.step({
         ...noStep,
         submissions: [arrivals('mail', aJob({ door: 'faktory', lock }))],
       })
@@ -115,8 +117,10 @@ export function stepContract(open: OpenWorld): void {
       const store = await (await open()).node()
       const id = await submitOne(store, 'mail', { retentionSeconds: 60 })
       const job = await takeOne(store, 'mail')
-      await store.finish('mail', [{ ...pick(job), kind: 'complete', output: bytes('out'), job }])
-      const [kept] = await store.look('mail', [id], ['output'])
+      await store.steps.finish('mail', [
+        { ...pick(job), kind: 'complete', output: bytes('out'), job },
+      ])
+      const [kept] = await store.jobs.look('mail', [id], ['output'])
       expect([kept?.status, kept?.output?.toString()]).toEqual(['success', 'out'])
     })
 
@@ -125,14 +129,16 @@ export function stepContract(open: OpenWorld): void {
       const store = await world.node()
       await submitOne(store, 'mail', { input: bytes('in'), door: 'faktory', retries: 3 })
       const first = await takeOne(store, 'mail')
-      await store.finish('mail', [{ ...pick(first), kind: 'requeueFront' }])
+      await store.steps.finish('mail', [{ ...pick(first), kind: 'requeueFront' }])
       const second = await takeOne(store, 'mail')
       expect([second.input.toString(), second.failure]).toEqual(['in', undefined])
       const failure = '{"retry_count":0}'
       const message = bytes('again')
-      await store.finish('mail', [{ ...pick(second), kind: 'retry', message, delayMs: 0, failure }])
+      await store.steps.finish('mail', [
+        { ...pick(second), kind: 'retry', message, delayMs: 0, failure },
+      ])
       await world.pass(1_000)
-      await store.promote()
+      await store.lanes.promote()
       const third = await takeOne(store, 'mail')
       expect([third.input.toString(), third.failure]).toEqual(['in', failure])
     })
@@ -142,7 +148,7 @@ export function stepContract(open: OpenWorld): void {
       const unique = bytes('one of a kind')
       await submitOne(store, 'mail', { unique })
       const held = await takeOne(store, 'mail')
-      const answer = await store.step({
+      const answer = await store.steps.step({
         ...noStep,
         outcomes: [{ lane: 'mail', outcomes: [completed(held)] }],
         submissions: [arrivals('mail', aJob({ unique }))],
@@ -159,27 +165,27 @@ export function stepContract(open: OpenWorld): void {
       const held = await takeOne(store, 'mail')
       const report = { ...pick(held), kind: 'data' as const, data: bytes('half') }
       const outcomes = [{ lane: 'mail', outcomes: [completed(held)] }]
-      const answer = await store.step({ ...noStep, reports: [report], outcomes })
+      const answer = await store.steps.step({ ...noStep, reports: [report], outcomes })
       expect([answer.reports, answer.outcomes]).toEqual([[true], [['done']]])
-      expect((await store.step({ ...noStep, reports: [report] })).reports).toEqual([false])
+      expect((await store.steps.step({ ...noStep, reports: [report] })).reports).toEqual([false])
     })
 
     test('ends each job once', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail')
       const held = await takeOne(store, 'mail')
-      expect(await store.finish('mail', [completed(held), completed(held)])).toEqual([
+      expect(await store.steps.finish('mail', [completed(held), completed(held)])).toEqual([
         'done',
         'unknown',
       ])
-      expect((await store.counts(['mail']))[0]).toMatchObject({ completed: 1, running: 0 })
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ completed: 1, running: 0 })
     })
 
     test('serves one claim after the other', async () => {
       const store = await (await open()).node()
       const claims = [claimOf('mail', 1), claimOf('other'), claimOf('mail', 1)]
       const submissions = [arrivals('mail', aJob(), aJob())]
-      const answer = await store.step({ ...noStep, submissions, claims })
+      const answer = await store.steps.step({ ...noStep, submissions, claims })
       expect(answer.claims.map((jobs) => (Array.isArray(jobs) ? idsOf(jobs) : jobs))).toEqual([
         [1],
         [],
@@ -189,9 +195,9 @@ export function stepContract(open: OpenWorld): void {
 
     test('says whether consumers may take what it brings', async () => {
       const store = await (await open()).node()
-      await store.closeLane('closed')
+      await store.lanes.close('closed')
       const submissions = ['mail', 'closed'].map((lane) => arrivals(lane, aJob()))
-      const answer = await store.step({ ...noStep, submissions })
+      const answer = await store.steps.step({ ...noStep, submissions })
       expect(answer.submissions).toMatchObject([{ isOpen: true }, { isOpen: false }])
     })
 
@@ -205,10 +211,10 @@ export function stepContract(open: OpenWorld): void {
         const held = await takeOne(store, 'mail')
         await wait(id)
         const withheld: Outcome = { ...pick(held), kind: 'complete', output: long, withheld: true }
-        const [before] = await store.finish('mail', [withheld])
+        const [before] = await store.steps.finish('mail', [withheld])
         const shown: Outcome = { ...pick(held), kind: 'complete', output: long }
-        const [after] = await store.finish('mail', [shown])
-        const [job] = await store.look('mail', [id], ['output'])
+        const [after] = await store.steps.finish('mail', [shown])
+        const [job] = await store.jobs.look('mail', [id], ['output'])
         return { before, after, output: job?.output?.length }
       }
 

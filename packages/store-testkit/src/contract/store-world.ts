@@ -1,7 +1,7 @@
 import type { Band, LaneNames, SingleSteps, Store, Throttle } from '@crossgear/core-scheduler'
 
 /** A store that also takes the parts of a step one by one. */
-export type SteppedStore = Store & SingleSteps
+export type SteppedStore = Store & { readonly steps: SingleSteps }
 
 /** Options of a store, for all nodes of a world. */
 export interface WorldOptions {

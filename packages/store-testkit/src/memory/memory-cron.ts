@@ -1,11 +1,11 @@
 import type { CronStore } from '@crossgear/core-scheduler'
-import type { MemoryWorld } from './memory-world.ts'
+import type { Run } from './memory-world.ts'
 
 /** Cron entries of a {@link MemoryWorld}, as one node sees them. */
 export class MemoryCron implements CronStore {
-  readonly #step: <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
+  readonly #step: Run
 
-  constructor(step: <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>) {
+  constructor(step: Run) {
     this.#step = step
   }
 

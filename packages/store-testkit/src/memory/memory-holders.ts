@@ -1,11 +1,11 @@
 import type { HeldRef, HolderStore, QuietHolder } from '@crossgear/core-scheduler'
-import type { MemoryWorld } from './memory-world.ts'
+import type { Run } from './memory-world.ts'
 
 /** Holders of leases in a {@link MemoryWorld}, as one node sees them. */
 export class MemoryHolders implements HolderStore {
-  readonly #step: <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
+  readonly #step: Run
 
-  constructor(step: <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>) {
+  constructor(step: Run) {
     this.#step = step
   }
 

@@ -1,5 +1,6 @@
 import { bands } from '@crossgear/core-scheduler'
-import type { MemoryJob, MemoryLane } from './memory-lane.ts'
+import type { MemoryJob } from './memory-job.ts'
+import type { MemoryLane } from './memory-lane.ts'
 
 /** Ids without a record, and records whose ids are in none or several places. */
 export function violationsOf(lanes: Iterable<MemoryLane>, nowMs: number): string[] {

@@ -7,7 +7,8 @@ import {
 } from '@crossgear/core-scheduler'
 import type { MemoryBatch } from './jobs/memory-batches.ts'
 import type { ManualClock } from '@crossgear/core-scheduler/manual-clock'
-import { MemoryLane, type MemoryJob } from './memory-lane.ts'
+import { type MemoryJob } from './memory-job.ts'
+import { MemoryLane } from './memory-lane.ts'
 import { MemoryNative } from './native/memory-native.ts'
 import { MemoryNode } from './memory-node.ts'
 import type { NativePeer, SteppedStore, StoreWorld, WorldOptions } from '../contract/store-world.ts'
@@ -21,9 +22,14 @@ const weekMs = 7 * 24 * 3600 * 1000
 /** Events for one node. */
 export interface Subscriber {
   readonly node: string
-  readonly watched: ReadonlySet<string> | 'all'
-  readonly listener: StoreListener | undefined
+  readonly events: {
+    readonly watched: ReadonlySet<string> | 'all'
+    readonly listener: StoreListener | undefined
+  }
 }
+
+/** Runs one atomic step. */
+export type Run = <Result>(step: (world: MemoryWorld) => Result) => Promise<Result>
 
 /**
  * A store in memory shared by several nodes: a test double that also models the passing of time,
@@ -141,14 +147,15 @@ export class MemoryWorld implements StoreWorld {
     for (const node of this.#nodes) {
       if (!who(node)) continue
       queueMicrotask(() => {
-        if (node.listener) say(node.listener)
+        const { listener } = node.events
+        if (listener) say(listener)
       })
     }
   }
 
   /** Sends an event to the nodes that watch a lane. */
   notifyWatchers(lane: string, say: (listener: StoreListener) => void): void {
-    this.tell(({ watched }) => watched === 'all' || watched.has(lane), say)
+    this.tell(({ events: { watched } }) => watched === 'all' || watched.has(lane), say)
   }
 
   pass(ms: number): Promise<void> {

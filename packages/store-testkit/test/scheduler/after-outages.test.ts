@@ -12,20 +12,20 @@ describe('a node that the store was away for', () => {
     cluster = new Cluster()
     node = await cluster.node('node')
     const other = await cluster.node('other')
-    listener = node.store.listener!
+    listener = node.store.events.listener!
     listener.down('a cut line')
-    node.store.listener = undefined
+    node.store.events.listener = undefined
     await other.scheduler.openLane('new')
     other.submit('new')
     await cluster.turn()
-    node.store.listener = listener
+    node.store.events.listener = listener
   })
 
   /** Makes the first calls of the store fail, this many times. */
   function failAtFirst(times: number): void {
-    const lanes = node.store.lanes.bind(node.store)
+    const lanes = node.store.lanes.all.bind(node.store.lanes)
     let left = times
-    node.store.lanes = async () => {
+    node.store.lanes.all = async () => {
       if (left === 0) return lanes()
       left -= 1
       throw new StoreError('TIMEOUT', 'no answer in time')

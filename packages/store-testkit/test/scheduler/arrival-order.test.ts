@@ -8,7 +8,7 @@ async function drained(cluster: Cluster, node: Awaited<ReturnType<Cluster['node'
   for (;;) {
     const lanes = node.scheduler.registry.ofQueue('default')
     const groups = [{ lanes, queue: 'default' }]
-    const [job] = await node.store.claim({ by: 'consumer', groups, max: 1 })
+    const [job] = await node.store.steps.claim({ by: 'consumer', groups, max: 1 })
     if (!job) return seen
     seen.push(job.input.toString())
     await cluster.turn()
@@ -19,8 +19,8 @@ test('what comes behind the first job of a new lane stays behind it', async () =
   const cluster = new Cluster()
   let register: () => void = () => undefined
   const node = await cluster.node('slow', {}, (store) => {
-    const registerLane = store.registerLane.bind(store)
-    store.registerLane = async (lane) => {
+    const registerLane = store.lanes.register.bind(store.lanes)
+    store.lanes.register = async (lane) => {
       if (lane === 'new') await new Promise<void>((resolve) => (register = resolve))
       return registerLane(lane)
     }
@@ -45,8 +45,8 @@ test('what comes behind the first job of a new lane stays behind it', async () =
 test('a lane that cannot be made holds nobody up', async () => {
   const cluster = new Cluster()
   const node = await cluster.node('full', {}, (store) => {
-    const registerLane = store.registerLane.bind(store)
-    store.registerLane = (lane) =>
+    const registerLane = store.lanes.register.bind(store.lanes)
+    store.lanes.register = (lane) =>
       lane === 'new' ? Promise.reject(new StoreError('TOO_MANY_LANES', 'full')) : registerLane(lane)
     return store
   })

@@ -45,7 +45,7 @@ test('the clients of a node that was taken for dead are waited for again', async
   const [a, b] = [await cluster.node('a'), await cluster.node('b')]
   const client = a.ask('mail')
   await cluster.turn()
-  await b.store.reclaimNode('a', ['mail'], 0)
+  await b.store.nodes.reclaim('a', ['mail'], 0)
   await cluster.pass(1_100)
   const worker = b.worker('mail').take()
   await cluster.turn()

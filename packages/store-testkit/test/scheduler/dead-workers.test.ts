@@ -23,7 +23,7 @@ async function took(cluster: Cluster, node: TestNode, holder: string): Promise<H
 }
 
 const statusOf = async (node: TestNode, id = 1): Promise<string | undefined> =>
-  (await node.store.read('mail', [id]))[0]?.status
+  (await node.store.jobs.read('mail', [id]))[0]?.status
 
 async function world(options: SchedulerOptions = {}) {
   const cluster = new Cluster()
@@ -40,7 +40,7 @@ test('a job of another door goes back 60 s after its worker was heard of last, a
   await pass(cluster, 58 * seconds)
   expect(await statusOf(a)).toBe('busy')
   await pass(cluster, 4 * seconds)
-  expect((await a.store.read('mail', [1]))[0]).toMatchObject({ status: 'idle', losses: 1 })
+  expect((await a.store.jobs.read('mail', [1]))[0]).toMatchObject({ status: 'idle', losses: 1 })
 
   const next = a.worker('mail').take()
   await cluster.turn()

@@ -11,7 +11,7 @@ describe('a lease that nobody knows of', () => {
     const held = node.worker('mail').take()
     await cluster.turn()
     // As if the store had lost how this job ended.
-    await node.store.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    await node.store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
     await cluster.pass(61_000)
     const other = node.worker('mail').take()
     await cluster.turn()
@@ -22,6 +22,6 @@ describe('a lease that nobody knows of', () => {
     expect(other.jobs).toEqual(['mail:2'])
     node.scheduler.complete(held.last, bytes('done'))
     await cluster.turn()
-    expect((await node.store.counts(['mail']))[0]).toMatchObject({ completed: 1, running: 1 })
+    expect((await node.store.lanes.counts(['mail']))[0]).toMatchObject({ completed: 1, running: 1 })
   })
 })

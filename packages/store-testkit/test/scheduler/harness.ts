@@ -224,7 +224,7 @@ export function aroundSteps(
   store: MemoryNode,
   run: (step: Step, send: (step: Step) => Promise<StepAnswer>) => Promise<StepAnswer>,
 ): MemoryNode {
-  const send = store.step.bind(store)
-  store.step = (step) => run(step, send)
+  const send = store.steps.step.bind(store.steps)
+  store.steps.step = (step) => run(step, send)
   return store
 }

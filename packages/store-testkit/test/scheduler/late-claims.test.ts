@@ -72,7 +72,7 @@ describe('a claim that is answered late', () => {
   })
 
   test('leaves a job alone that another node has handed out since', async () => {
-    slow.store.beat = () => Promise.reject(new Error('stands still'))
+    slow.store.nodes.beat = () => Promise.reject(new Error('stands still'))
     const taker = other.worker('mail')
     const worker = await claimFor(6_000, () => void taker.take().take())
     expect(worker.jobs).toEqual([])

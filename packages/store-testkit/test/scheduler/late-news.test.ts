@@ -15,8 +15,8 @@ describe('what other nodes say, heard later than the store can be looked at', ()
     late = []
     isLate = true
     listening = await cluster.node('listening', {}, (store) => {
-      const listen = store.listen.bind(store)
-      store.listen = (listener: StoreListener) => {
+      const listen = store.events.listen.bind(store.events)
+      store.events.listen = (listener: StoreListener) => {
         const relayed = listener.relayed.bind(listener)
         listener.relayed = (ref, event) => {
           if (isLate) late.push(() => relayed(ref, event))
@@ -24,7 +24,7 @@ describe('what other nodes say, heard later than the store can be looked at', ()
         }
         listen(listener)
       }
-      store.delivered = () => {
+      store.events.delivered = () => {
         for (const hear of late.splice(0)) hear()
         return Promise.resolve()
       }

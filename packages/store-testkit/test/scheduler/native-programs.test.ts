@@ -4,19 +4,14 @@ import type { MemoryNode } from '../../src/index.ts'
 
 /** A store that notes which jobs are read. */
 function noting(reads: string[]): (store: MemoryNode) => MemoryNode {
-  return (store) =>
-    new Proxy(store, {
-      get(target, name) {
-        if (name === 'look') {
-          return (lane: string, ids: readonly number[]) => {
-            reads.push(...ids.map((id) => `${lane}:${id}`))
-            return target.look(lane, ids)
-          }
-        }
-        const value: unknown = Reflect.get(target, name, target)
-        return typeof value === 'function' ? (value.bind(target) as unknown) : value
-      },
-    })
+  return (store) => {
+    const look = store.jobs.look.bind(store.jobs)
+    store.jobs.look = (lane, ids, extras) => {
+      reads.push(...ids.map((id) => `${lane}:${id}`))
+      return look(lane, ids, extras)
+    }
+    return store
+  }
 }
 
 describe('clients of a native worker', () => {
@@ -74,7 +69,7 @@ describe('clients of a native worker', () => {
     const node = await cluster.node('a')
     const clients = Array.from({ length: 1_200 }, () => node.ask('mail'))
     await cluster.pass(1_500)
-    node.store.watched = new Set()
+    node.store.events.watched = new Set()
     for (let taken = 0; taken < clients.length; taken += 1) {
       const id = (await cluster.world.native.take('mail')) ?? 0
       if (id > 1_100) await cluster.world.native.finish('mail', id, 'success', bytes('done'))
@@ -289,19 +284,14 @@ describe('repairs', () => {
 describe('what native programs wrote unheard', () => {
   /** A store that notes which lanes are searched, beat by beat. */
   function searched(beats: string[][]): (store: MemoryNode) => MemoryNode {
-    return (store) =>
-      new Proxy(store, {
-        get(target, name) {
-          if (name === 'heal') {
-            return (lanes: readonly string[]) => {
-              beats.push([...lanes])
-              return target.heal(lanes)
-            }
-          }
-          const value: unknown = Reflect.get(target, name, target)
-          return typeof value === 'function' ? (value.bind(target) as unknown) : value
-        },
-      })
+    return (store) => {
+      const heal = store.lanes.heal.bind(store.lanes)
+      store.lanes.heal = (lanes) => {
+        beats.push([...lanes])
+        return heal(lanes)
+      }
+      return store
+    }
   }
 
   test.each([

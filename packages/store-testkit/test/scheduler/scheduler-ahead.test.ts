@@ -140,7 +140,10 @@ describe('a worker that goes on at once', () => {
     await cluster.pass(10)
     counting.submit('mail')
     await cluster.turn()
-    expect((await counting.store.counts(['mail']))[0]).toMatchObject({ normal: 1, running: 0 })
+    expect((await counting.store.lanes.counts(['mail']))[0]).toMatchObject({
+      normal: 1,
+      running: 0,
+    })
   })
 })
 

@@ -147,7 +147,7 @@ describe('over two nodes', () => {
     await cluster.world.native.progress('mail', id, '1', '4')
     await cluster.pass(2_500)
     expect(client.heard).toEqual(['mail:1 status 1/4'])
-    node.store.watched = new Set()
+    node.store.events.watched = new Set()
     await cluster.world.native.finish('mail', id, 'success', bytes('native'))
     await cluster.pass(2_500)
     expect(client.heard).toEqual(['mail:1 status 1/4', 'mail:1 complete native'])
@@ -175,8 +175,8 @@ describe('over two nodes', () => {
   test('a dead node whose jobs cannot be put back does not keep those of another from it', async () => {
     const cluster = new Cluster()
     const [a, b, c] = [await cluster.node('a'), await cluster.node('b'), await cluster.node('c')]
-    const reclaim = c.store.reclaimNode.bind(c.store)
-    vi.spyOn(c.store, 'reclaimNode').mockImplementation((node, lanes, maxLosses) =>
+    const reclaim = c.store.nodes.reclaim.bind(c.store.nodes)
+    vi.spyOn(c.store.nodes, 'reclaim').mockImplementation((node, lanes, maxLosses) =>
       node === 'a'
         ? Promise.reject(new StoreError('REFUSED', 'a'))
         : reclaim(node, lanes, maxLosses),
@@ -215,7 +215,7 @@ describe('over two nodes', () => {
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     a.scheduler.countNamed('mail', 1)
     await cluster.turn()
-    await b.store.reclaimNode('a', ['mail'], 0)
+    await b.store.nodes.reclaim('a', ['mail'], 0)
     expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(0)
     await cluster.pass(1_100)
     expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(1)

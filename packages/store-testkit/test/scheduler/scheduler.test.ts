@@ -224,7 +224,9 @@ describe('a scheduler', () => {
       await cluster.turn()
       expect(node.scheduler.running).toBe(1)
       const { lane, id, token } = worker.last.job
-      await other.store.finish(lane, [{ lane, id, token, kind: 'complete', output: bytes('') }])
+      await other.store.steps.finish(lane, [
+        { lane, id, token, kind: 'complete', output: bytes('') },
+      ])
       node.scheduler.drain()
       const idle = node.scheduler.whenIdle()
       await cluster.pass(1_001)
@@ -242,7 +244,7 @@ describe('a scheduler', () => {
     const [one, two] = [node.worker('mail').take(), node.worker('mail').take()]
     await cluster.turn()
     const { lane, id, token } = one.last.job
-    await other.store.finish(lane, [{ lane, id, token, kind: 'complete', output: bytes('') }])
+    await other.store.steps.finish(lane, [{ lane, id, token, kind: 'complete', output: bytes('') }])
     await cluster.pass(50_000)
     expect(node.scheduler.running).toBe(2)
     await cluster.pass(12_000)

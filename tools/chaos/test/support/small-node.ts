@@ -2,11 +2,16 @@ import { Scheduler, type Assignment, type Clock, type Store } from '@crossgear/c
 import { RecordingObserver } from '@crossgear/store-testkit'
 import { RedisStore } from '@crossgear/redis-store'
 
-/** Replacements for methods of a store. */
-export type Parts = (sound: Store) => Partial<Store>
+/** Replacements for methods of a store's parts. */
+interface Replacements {
+  readonly steps?: Partial<Store['steps']>
+  readonly nodes?: Partial<Store['nodes']>
+}
 
-/** A store of which some methods are replaced. */
-function rebuilt(sound: Store, parts: Partial<Store>): Store {
+export type Parts = (sound: Store) => Replacements
+
+/** An object of which some properties are replaced. */
+function rebuilt<Whole extends object>(sound: Whole, parts: Partial<Whole>): Whole {
   return new Proxy(sound, {
     get(target, name) {
       const part: unknown = Reflect.get(name in parts ? parts : target, name)
@@ -47,7 +52,12 @@ export class SmallNode {
   static async start(path: string, parts: Parts = () => ({})): Promise<SmallNode> {
     const sound = new RedisStore({ path })
     await sound.open()
-    const node = new SmallNode(rebuilt(sound, parts(sound)))
+    const { steps = {}, nodes = {} } = parts(sound)
+    const broken = {
+      steps: rebuilt<Store['steps']>(sound.steps, steps),
+      nodes: rebuilt<Store['nodes']>(sound.nodes, nodes),
+    }
+    const node = new SmallNode(rebuilt<Store>(sound, broken))
     await node.#scheduler.start()
     return node
   }

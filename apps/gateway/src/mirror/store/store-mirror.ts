@@ -68,12 +68,12 @@ export class StoreMirror {
   async open(): Promise<void> {
     const { store, functions } = this.#options
     await this.#sink.open()
-    store.listen(this.#listener())
+    store.events.listen(this.#listener())
     if (functions) {
       for (const fn of functions) this.#lanes.add(this.#options.names.canonical(fn))
-      for (const lane of (await store.lanes()).keys()) if (this.#wants(lane)) this.#lanes.add(lane)
+      for (const lane of (await store.lanes.all()).keys()) if (this.#wants(lane)) this.#lanes.add(lane)
     }
-    await store.watch(functions ? new Set(this.#lanes) : 'all')
+    await store.events.watch(functions ? new Set(this.#lanes) : 'all')
     this.#sweeper = setInterval(() => this.#comparisons.sweep(Date.now()), sweepEveryMs)
   }
 
@@ -113,7 +113,7 @@ export class StoreMirror {
     if (!functions || this.#lanes.has(lane) || !this.#wants(lane)) return
     this.#lanes.add(lane)
     try {
-      await store.watch(new Set(this.#lanes))
+      await store.events.watch(new Set(this.#lanes))
     } catch (error) {
       onTrouble(lineOf(error))
     }
@@ -151,7 +151,7 @@ export class StoreMirror {
     const { store, timeoutMs, onTrouble } = this.#options
     try {
       const [, jobs] = await Promise.all([
-        store.keepOutcomes(lane, ids, Math.ceil(timeoutMs / 1_000)),
+        store.jobs.keepOutcomes(lane, ids, Math.ceil(timeoutMs / 1_000)),
         store.imports.standing(lane, ids),
       ])
       for (const [at, standing] of jobs.entries()) this.#copy(lane, ids[at] ?? 0, standing)
@@ -198,7 +198,7 @@ export class StoreMirror {
   async #settle({ lane, id }: Arrival, comparison: Comparison): Promise<void> {
     const { store, onTrouble } = this.#options
     try {
-      const [job] = await store.look(lane, [id], ['output'])
+      const [job] = await store.jobs.look(lane, [id], ['output'])
       if (job?.status === 'idle' || job?.status === 'busy') return
       if (!job) {
         this.#comparisons.drop(comparison, 'unanswered')

@@ -2,12 +2,12 @@ import type { Wakeups } from '../../dispatch/wakeups.ts'
 import type { LaneRegistry } from '../../model/lane-registry.ts'
 import { lossFailure } from '../../model/retry.ts'
 import type { SchedulerEmitter } from '../../scheduler-events.ts'
-import type { Store } from '../../store/ports.ts'
+import type { Store } from '../../store/store.ts'
 import { inTurn, type LoopParts } from '../background-loop.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
 interface Parts extends LoopParts {
-  readonly store: Pick<Store, 'reclaimNode'>
+  readonly store: Pick<Store, 'nodes'>
   readonly registry: LaneRegistry
   readonly wakeups: Wakeups
   readonly heartbeat: Heartbeat
@@ -50,7 +50,7 @@ export class DeadNodeReclaimer {
   async #reclaim(node: string): Promise<void> {
     const { store, registry, wakeups, heartbeat, maxLosses } = this.#parts
     const failure = lossFailure(heartbeat.storeNowMs())
-    const lanes = await store.reclaimNode(node, [...registry.all()], maxLosses, failure)
+    const lanes = await store.nodes.reclaim(node, [...registry.all()], maxLosses, failure)
     for (const lane of lanes) wakeups.wake(lane, 1)
   }
 }

@@ -1,5 +1,6 @@
 import type { SchedulerEmitter } from '../../scheduler-events.ts'
-import type { Store, StoreClock } from '../../store/ports.ts'
+import type { StoreClock } from '../../clock.ts'
+import type { Store } from '../../store/store.ts'
 import { BackgroundLoop, type LoopParts } from '../background-loop.ts'
 import { DeadNodes } from './dead-nodes.ts'
 
@@ -7,7 +8,7 @@ import { DeadNodes } from './dead-nodes.ts'
 export const beatEveryMs = 1_000
 
 interface Parts extends LoopParts {
-  readonly store: Pick<Store, 'node' | 'beat'>
+  readonly store: Pick<Store, 'node' | 'nodes'>
   readonly events: SchedulerEmitter
 }
 
@@ -35,7 +36,7 @@ export class Heartbeat extends BackgroundLoop implements StoreClock {
 
   async #beat(): Promise<void> {
     const { store, clock, events } = this.#parts
-    const { nowMs, heartbeats, wasReclaimed } = await store.beat()
+    const { nowMs, heartbeats, wasReclaimed } = await store.nodes.beat()
     this.#offsetMs = nowMs - clock.nowMs()
     this.#nodes = new Map([[store.node, nowMs], ...heartbeats])
     const dead = this.#deadNodes.look(heartbeats, clock.nowMs())

@@ -1,7 +1,7 @@
 import type { LaneRegistry } from '../../model/lane-registry.ts'
 import type { Waiters } from '../../results/waiters.ts'
 import type { SchedulerEmitter } from '../../scheduler-events.ts'
-import type { Store } from '../../store/ports.ts'
+import type { Store } from '../../store/store.ts'
 import { BackgroundLoop, type LoopParts } from '../background-loop.ts'
 import { beatEveryMs } from './heartbeat.ts'
 
@@ -9,7 +9,7 @@ import { beatEveryMs } from './heartbeat.ts'
 const askedAtOnce = 500
 
 interface Parts extends LoopParts {
-  readonly store: Pick<Store, 'lanes' | 'registerLane' | 'waitAgain'>
+  readonly store: Pick<Store, 'lanes' | 'nodes'>
   readonly registry: LaneRegistry
   readonly waiters: Waiters
   readonly events: SchedulerEmitter
@@ -34,7 +34,7 @@ export class StoreReset extends BackgroundLoop {
     this.#wasReset = false
     try {
       await this.#relearnLanes()
-      for (const [lane, clients] of waiters.clients()) await store.waitAgain(lane, clients)
+      for (const [lane, clients] of waiters.clients()) await store.nodes.waitAgain(lane, clients)
       await events.emitInTurn('storeReset')
     } catch (error) {
       this.#wasReset = true
@@ -45,12 +45,12 @@ export class StoreReset extends BackgroundLoop {
   /** Lanes may get other numbers in a store that came back empty. */
   async #relearnLanes(): Promise<void> {
     const { store, registry } = this.#parts
-    const kept = await store.lanes()
+    const kept = await store.lanes.all()
     const lost = [...registry.all()].filter((lane) => kept.get(lane) !== registry.numberOf(lane))
     const numbers: number[] = []
     for (let at = 0; at < lost.length; at += askedAtOnce) {
       const some = lost.slice(at, at + askedAtOnce)
-      numbers.push(...(await Promise.all(some.map((lane) => store.registerLane(lane)))))
+      numbers.push(...(await Promise.all(some.map((lane) => store.lanes.register(lane)))))
     }
     for (const lane of lost) registry.remove(lane)
     for (const [at, lane] of lost.entries()) registry.add(lane, numbers[at] ?? 0)

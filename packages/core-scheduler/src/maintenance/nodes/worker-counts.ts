@@ -1,6 +1,8 @@
 import type { LaneRegistry } from '../../model/lane-registry.ts'
 import type { SchedulerEmitter } from '../../scheduler-events.ts'
-import type { Observer, Store, WorkerCount } from '../../store/ports.ts'
+import type { WorkerCount } from '../../store/lane-ports.ts'
+import type { Observer } from '../../observer.ts'
+import type { LaneStore } from '../../store/lane-ports.ts'
 
 /** The store may or may not have this count. */
 const unknown = 'unknown'
@@ -8,7 +10,7 @@ const unknown = 'unknown'
 const lanesPerCall = 64
 
 interface Parts {
-  readonly store: Pick<Store, 'setWorkers'>
+  readonly store: { readonly lanes: Pick<LaneStore, 'setWorkers'> }
   readonly registry: LaneRegistry
   readonly observer: Pick<Observer, 'error'>
   readonly events: SchedulerEmitter
@@ -20,7 +22,7 @@ interface Parts {
  * one at a time.
  */
 export class WorkerCounts {
-  readonly #store: Pick<Store, 'setWorkers'>
+  readonly #store: { readonly lanes: Pick<LaneStore, 'setWorkers'> }
   readonly #registry: LaneRegistry
   readonly #observer: Pick<Observer, 'error'>
   readonly #named = new Map<string, number>()
@@ -125,7 +127,7 @@ export class WorkerCounts {
     for (const lane of lanes) if (this.#needsNotice(lane)) counts.set(lane, this.#countOf(lane))
     if (counts.size === 0) return
     try {
-      const refused = await this.#store.setWorkers(counts)
+      const refused = await this.#store.lanes.setWorkers(counts)
       for (const [lane, published] of counts) {
         this.#published.set(lane, refused.has(lane) ? unknown : textOf(published))
       }

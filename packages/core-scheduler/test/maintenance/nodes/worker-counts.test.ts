@@ -3,7 +3,8 @@ import { WorkerCounts } from '../../../src/maintenance/nodes/worker-counts.ts'
 import { LaneRegistry } from '../../../src/model/lane-registry.ts'
 import { LaneNames } from '../../../src/model/lanes.ts'
 import { SchedulerEmitter } from '../../../src/scheduler-events.ts'
-import { StoreError, type WorkerCount } from '../../../src/store/ports.ts'
+import type { WorkerCount } from '../../../src/store/lane-ports.ts'
+import { StoreError } from '../../../src/store/store-errors.ts'
 
 const lanes = Array.from({ length: 2_000 }, (_none, at) => `f${at}@bulk`)
 
@@ -40,7 +41,7 @@ function countsOf(
   const registry = new LaneRegistry(new LaneNames())
   for (const [at, lane] of lanes.entries()) registry.add(lane, at + 1)
   const observer = { error: (_task: string, error: unknown): void => void errors.push(error) }
-  return new WorkerCounts({ store, registry, observer, events })
+  return new WorkerCounts({ store: { lanes: store }, registry, observer, events })
 }
 
 test('a consumer of 2,000 lanes is told of in calls for some lanes each, one after the other', async () => {

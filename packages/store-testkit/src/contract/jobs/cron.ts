@@ -3,7 +3,7 @@ import type { SteppedStore } from '../store-world.ts'
 import { aJob, type OpenWorld } from '../kit.ts'
 
 const tickAt = async (store: SteppedStore, atMs: number): Promise<string | undefined> =>
-  (await store.submit('mail', [aJob({ tick: { entry: 'nightly', atMs } })]))[0]?.kind
+  (await store.steps.submit('mail', [aJob({ tick: { entry: 'nightly', atMs } })]))[0]?.kind
 
 /** Jobs pushed by the clock. */
 export function cronContract(open: OpenWorld): void {
@@ -22,9 +22,9 @@ export function cronContract(open: OpenWorld): void {
     test('a tick whose job is refused has none', async () => {
       const store = await (await open()).node()
       const lock = { key: 'k', forMs: 60_000, until: 'success' } as const
-      await store.submit('mail', [aJob({ lock })])
+      await store.steps.submit('mail', [aJob({ lock })])
       const job = aJob({ lock, tick: { entry: 'nightly', atMs: 60_000 } })
-      expect(await store.submit('mail', [job])).toEqual([{ kind: 'locked' }])
+      expect(await store.steps.submit('mail', [job])).toEqual([{ kind: 'locked' }])
       expect(await store.cron.lastTick('mail', 'nightly')).toBeUndefined()
     })
 

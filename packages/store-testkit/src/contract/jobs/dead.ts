@@ -49,17 +49,21 @@ export function deadContract(open: OpenWorld): void {
         const world = await open()
         const store = await world.node()
         const id = await submitOne(store, 'mail', over)
-        expect(await store.finish('mail', [failedFor(await takeOne(store, 'mail'))])).toEqual([
-          'done',
-        ])
+        expect(await store.steps.finish('mail', [failedFor(await takeOne(store, 'mail'))])).toEqual(
+          ['done'],
+        )
         expect(await deadOf(store)).toEqual([id])
         expect(await seen(store, 'mail', id)).toMatchObject({
           ...{ status: 'error', settled: true, output: bytes('broken'), failure },
         })
         expect(await world.secondsLeft('mail', id)).toBe(Infinity)
-        expect((await store.counts(['mail']))[0]).toMatchObject({ dead: 1, failed: 1, running: 0 })
+        expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
+          dead: 1,
+          failed: 1,
+          running: 0,
+        })
         expect(await findUnique(store, unique, ['mail'])).toEqual([])
-        expect(await store.submit('mail', [aJob({ unique })])).toEqual([
+        expect(await store.steps.submit('mail', [aJob({ unique })])).toEqual([
           { kind: 'created', id: id + 1 },
         ])
         await take(store, ['mail'])
@@ -73,17 +77,17 @@ export function deadContract(open: OpenWorld): void {
       const store = await (await open()).node()
       for (const outcome of [failedFor, killed]) {
         const id = await submitOne(store, 'mail', { foreground: true })
-        await store.finish('mail', [outcome(await takeOne(store, 'mail'))])
+        await store.steps.finish('mail', [outcome(await takeOne(store, 'mail'))])
         expect(await readOne(store, 'mail', id)).toBeUndefined()
       }
-      expect((await store.counts(['mail']))[0]).toMatchObject({ dead: 0, failed: 2 })
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ dead: 0, failed: 2 })
     })
 
     test('that a background client joined are kept', async () => {
       const store = await (await open()).node()
       const id = await submitOne(store, 'mail', { foreground: true, unique })
-      await store.submit('mail', [aJob({ unique })])
-      await store.finish('mail', [failedFor(await takeOne(store, 'mail'))])
+      await store.steps.submit('mail', [aJob({ unique })])
+      await store.steps.finish('mail', [failedFor(await takeOne(store, 'mail'))])
       expect(await deadOf(store)).toEqual([id])
     })
 
@@ -91,7 +95,9 @@ export function deadContract(open: OpenWorld): void {
       const store = await (await open()).node()
       const id = await submitOne(store, 'mail', { door: 'faktory' })
       const { lane, token } = await takeOne(store, 'mail')
-      await store.finish('mail', [{ lane, id, token, kind: 'fail', message: bytes('broken') }])
+      await store.steps.finish('mail', [
+        { lane, id, token, kind: 'fail', message: bytes('broken') },
+      ])
       expect(await readOne(store, 'mail', id)).toBeUndefined()
     })
 
@@ -100,7 +106,7 @@ export function deadContract(open: OpenWorld): void {
       const store = await world.node()
       const id = await world.native.write('mail', bytes('native'))
       await world.native.push('mail', id, 'normal')
-      await store.finish('mail', [failedFor(await takeOne(store, 'mail'))])
+      await store.steps.finish('mail', [failedFor(await takeOne(store, 'mail'))])
       expect(await deadOf(store)).toEqual([id])
       expect(await world.native.locks('mail', id)).toBe(1)
     })
@@ -111,7 +117,7 @@ export function deadContract(open: OpenWorld): void {
       const id = await submitOne(store, 'mail')
       await world.native.take('mail')
       await world.native.finish('mail', id, 'error', bytes('broken'))
-      expect(await store.finish('mail', [failedFor(native('mail', id))])).toEqual(['done'])
+      expect(await store.steps.finish('mail', [failedFor(native('mail', id))])).toEqual(['done'])
       expect(await deadOf(store)).toEqual([id])
       expect(await world.secondsLeft('mail', id)).toBe(Infinity)
     })
@@ -124,7 +130,7 @@ export function deadContract(open: OpenWorld): void {
         ...requeued(job, true, 1),
         failure,
       }))
-      expect(await store.finish('mail', lost)).toEqual(['dropped', 'dropped'])
+      expect(await store.steps.finish('mail', lost)).toEqual(['dropped', 'dropped'])
       expect(await deadOf(store)).toEqual([kept])
       expect((await seen(store, 'mail', kept)).failure).toBe(failure)
       expect(await readOne(store, 'mail', asked)).toBeUndefined()
@@ -135,7 +141,7 @@ export function deadContract(open: OpenWorld): void {
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(alive, 'mail')
       await takeOne(dead, 'mail')
-      expect(await alive.reclaimNode(dead.node, ['mail'], 1, failure)).toEqual([])
+      expect(await alive.nodes.reclaim(dead.node, ['mail'], 1, failure)).toEqual([])
       expect(await deadOf(alive)).toEqual([id])
       expect(await seen(alive, 'mail', id)).toMatchObject({ failure, status: 'error' })
     })
@@ -171,13 +177,13 @@ export function deadContract(open: OpenWorld): void {
         await submitOne(store, 'mail'),
       ]
       const fetched = await fetch(store, 'default', ['mail', 'sms'], 9)
-      await store.finish('mail', fetched.map(retry))
-      await store.cancel('mail', cancelled)
-      await store.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))
+      await store.steps.finish('mail', fetched.map(retry))
+      await store.admin.cancel('mail', cancelled)
+      await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))
       expect(await take(store, ['mail'])).toEqual([])
-      await store.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
+      await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
       await other.log.until('woken', ({ lane }) => lane === 'mail')
-      expect((await store.counts(['mail']))[0]).toMatchObject({
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
         high: 1,
         scheduled: 1,
         retrying: 1,
@@ -190,21 +196,21 @@ export function deadContract(open: OpenWorld): void {
       const world = await open()
       const store = await world.node()
       const id = await submitOne(store, 'mail')
-      await store.finish('mail', (await fetch(store, 'default', ['mail'])).map(retry))
-      await store.heal(['mail'])
+      await store.steps.finish('mail', (await fetch(store, 'default', ['mail'])).map(retry))
+      await store.lanes.heal(['mail'])
       expect(await take(store, ['mail'])).toEqual([])
       await world.native.count('mail', 1)
-      await store.heal(['mail'])
+      await store.lanes.heal(['mail'])
       expect(await world.native.take('mail')).toBe(id)
       await world.native.finish('mail', id, 'success', bytes('done'))
     })
 
     test('wait for their time where the lane is open to consumers for good', async () => {
       const store = await (await open()).node()
-      await store.openLane('mail')
+      await store.lanes.open('mail')
       const id = await submitOne(store, 'mail')
-      await store.finish('mail', (await fetch(store, 'default', ['mail'])).map(retry))
-      await store.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
+      await store.steps.finish('mail', (await fetch(store, 'default', ['mail'])).map(retry))
+      await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
       expect(await take(store, ['mail'])).toEqual([])
       expect((await store.queues.setIds('mail', 'retries', 0, 9)).ids).toEqual([id])
     })

@@ -15,12 +15,12 @@ import {
   type OpenWorld,
 } from '../kit.ts'
 
-const nowOf = async (store: SteppedStore): Promise<number> => (await store.beat()).nowMs
+const nowOf = async (store: SteppedStore): Promise<number> => (await store.nodes.beat()).nowMs
 const lockFor = (forMs: number, until: JobLock['until'] = 'success'): JobLock => ({
   ...{ key: 'k', forMs, until },
 })
 const kindOf = async (store: SteppedStore, lock: JobLock): Promise<string | undefined> =>
-  (await store.submit('mail', [aJob({ door: 'faktory', lock })]))[0]?.kind
+  (await store.steps.submit('mail', [aJob({ door: 'faktory', lock })]))[0]?.kind
 
 /** Expiry, and locks that keep doubles out. */
 export function dependenciesContract(open: OpenWorld): void {
@@ -36,8 +36,8 @@ export function dependenciesContract(open: OpenWorld): void {
         await world.pass(10_001)
         expect((await take(store, ['mail'], 9, { by })).map(({ id }) => id)).toEqual([2])
         expect(await readOne(store, 'mail', 1)).toBeUndefined()
-        expect(await store.findJid('stale-001')).toBeUndefined()
-        expect((await store.counts(['mail']))[0]).toMatchObject({ expired: 1, failed: 0 })
+        expect(await store.jobs.findJid('stale-001')).toBeUndefined()
+        expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ expired: 1, failed: 0 })
       },
     )
 
@@ -55,7 +55,7 @@ export function dependenciesContract(open: OpenWorld): void {
       await submitOne(store, 'mail', times)
       await submitOne(store, 'news', times)
       await world.pass(6_000)
-      await store.promote()
+      await store.lanes.promote()
       const queue = { by: 'consumer', queue: 'default' } as const
       expect(await take(store, ['mail', 'news'], 9, queue)).toEqual([])
     })
@@ -76,14 +76,14 @@ export function dependenciesContract(open: OpenWorld): void {
       const store = await (await open()).node()
       expect(await kindOf(store, lockFor(60_000))).toBe('created')
       expect(await kindOf(store, lockFor(60_000))).toBe('locked')
-      const [, other] = await store.submit('mail', [
+      const [, other] = await store.steps.submit('mail', [
         aJob({ lock: lockFor(60_000) }),
         aJob({ lock: { ...lockFor(60_000), key: 'other' } }),
       ])
       expect(other?.kind).toBe('created')
       const job = await takeOne(store, 'mail')
       expect(await kindOf(store, lockFor(60_000))).toBe('locked')
-      await store.finish('mail', [completed(job)])
+      await store.steps.finish('mail', [completed(job)])
       expect(await kindOf(store, lockFor(60_000))).toBe('created')
     })
 
@@ -102,7 +102,7 @@ export function dependenciesContract(open: OpenWorld): void {
       const world = await open()
       const store = await world.node()
       await kindOf(store, lockFor(60_000))
-      await store.finish('mail', [outcome(await takeOne(store, 'mail'))])
+      await store.steps.finish('mail', [outcome(await takeOne(store, 'mail'))])
       expect(await kindOf(store, lockFor(60_000))).toBe('locked')
       await world.pass(60_001)
       expect(await kindOf(store, lockFor(60_000))).toBe('created')
@@ -115,7 +115,7 @@ export function dependenciesContract(open: OpenWorld): void {
       const job = await takeOne(store, 'mail')
       await world.pass(1_001)
       await kindOf(store, lockFor(60_000))
-      await store.finish('mail', [completed(job)])
+      await store.steps.finish('mail', [completed(job)])
       expect(await kindOf(store, lockFor(60_000))).toBe('locked')
     })
 
@@ -123,7 +123,7 @@ export function dependenciesContract(open: OpenWorld): void {
       const world = await open()
       const store = await world.node()
       const dueAtMs = (await nowOf(store)) + 100_000
-      await store.submit('mail', [aJob({ door: 'faktory', dueAtMs, lock: lockFor(1_000) })])
+      await store.steps.submit('mail', [aJob({ door: 'faktory', dueAtMs, lock: lockFor(1_000) })])
       await world.pass(50_000)
       expect(await kindOf(store, lockFor(1_000))).toBe('locked')
     })
@@ -131,7 +131,7 @@ export function dependenciesContract(open: OpenWorld): void {
     test('of a job that an operator takes away are given back', async () => {
       const store = await (await open()).node()
       await kindOf(store, lockFor(60_000))
-      expect(await store.cancel('mail', 1)).toBe(true)
+      expect(await store.admin.cancel('mail', 1)).toBe(true)
       expect(await kindOf(store, lockFor(60_000))).toBe('created')
     })
   })

@@ -52,9 +52,9 @@ export function inspectContract(open: OpenWorld): void {
 
     test('in every other place, with its time', async () => {
       const store = await (await open()).node()
-      const { nowMs } = await store.beat()
+      const { nowMs } = await store.nodes.beat()
       await submitOne(store, 'mail')
-      await store.finish('mail', [killed(await takeOne(store, 'mail'))])
+      await store.steps.finish('mail', [killed(await takeOne(store, 'mail'))])
       await submitOne(store, 'mail', { dueAtMs: nowMs + 90_000 })
       await submitOne(store, 'mail', { dueAtMs: nowMs + 60_000 })
       await submitOne(store, 'mail')
@@ -92,7 +92,7 @@ export function inspectContract(open: OpenWorld): void {
       }
       expect([found, sums]).toEqual([[1], { seen: 4, unsearched: 1 }])
       await submitOne(store, 'other')
-      await store.finish('other', [killed(await takeOne(store, 'other'))])
+      await store.steps.finish('other', [killed(await takeOne(store, 'other'))])
       const dead = { lane: 'other', place: 'dead', from: 0, count: 9 } as const
       const inError = await store.inspect.page({ ...dead, text: bytes('"retry_count":25') })
       expect(inError.jobs).toHaveLength(1)
@@ -100,7 +100,7 @@ export function inspectContract(open: OpenWorld): void {
 
     test('one by one: where it stands and how long it is', async () => {
       const store = await (await open()).node()
-      const { nowMs } = await store.beat()
+      const { nowMs } = await store.nodes.beat()
       await submitOne(store, 'mail', { input: bytes('12345') })
       expect(await store.inspect.standing('mail', 1)).toEqual({
         ...{ place: 'queue', inputBytes: 5, outputBytes: 0 },
@@ -111,7 +111,7 @@ export function inspectContract(open: OpenWorld): void {
       })
       const job = await takeOne(store, 'mail')
       expect(await store.inspect.standing('mail', 1)).toMatchObject({ place: 'busy' })
-      await store.finish('mail', [killed(job)])
+      await store.steps.finish('mail', [killed(job)])
       expect(await store.inspect.standing('mail', 1)).toMatchObject({ place: 'dead' })
       expect(await store.inspect.standing('mail', 3)).toBeUndefined()
     })
@@ -136,17 +136,17 @@ export function inspectContract(open: OpenWorld): void {
       const rest = { ...piece, from: 3, count: 2, ids: left.slice(3) }
       expect(await store.queues.endQueued(rest)).toHaveLength(2)
       expect((await idsAt(store, 'normal')).ids).toEqual([left[2]])
-      await store.finish(
+      await store.steps.finish(
         'mail',
         taken.map((job) => completed(job)),
       )
-      expect((await store.counts(['mail']))[0]).toMatchObject({ failed: 4, completed: 2 })
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ failed: 4, completed: 2 })
     })
 
     test('and sees of which job one is another run', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { origin: '1-7' })
-      expect((await store.look('mail', [1]))[0]?.origin).toBe('1-7')
+      expect((await store.jobs.look('mail', [1]))[0]?.origin).toBe('1-7')
     })
   })
 }

@@ -45,7 +45,9 @@ export function outcomeContract(open: OpenWorld): void {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail')
-      expect(await store.finish('mail', [outcome(await takeOne(store, 'mail'))])).toEqual(['done'])
+      expect(await store.steps.finish('mail', [outcome(await takeOne(store, 'mail'))])).toEqual([
+        'done',
+      ])
       expect(await world.secondsLeft('mail', 1)).toBeUndefined()
     })
 
@@ -56,7 +58,7 @@ export function outcomeContract(open: OpenWorld): void {
       for (const isException of [true, false]) {
         const id = await submitOne(store, 'mail', { retentionSeconds: 300 })
         const { token } = await takeOne(store, 'mail')
-        await store.finish('mail', [
+        await store.steps.finish('mail', [
           { lane: 'mail', id, token, kind: 'fail', message, isException },
         ])
         expect((await seen(store, 'mail', id)).isException ?? false).toBe(isException)
@@ -72,7 +74,7 @@ export function outcomeContract(open: OpenWorld): void {
         const world = await open()
         const store = await world.node()
         await submitOne(store, 'mail', { retentionSeconds: 300 })
-        await store.finish('mail', [outcome(await takeOne(store, 'mail'))])
+        await store.steps.finish('mail', [outcome(await takeOne(store, 'mail'))])
         const job = await seen(store, 'mail', 1)
         expect(job).toMatchObject({ status, settled: true, output: bytes(out) })
         expect(job.token).toBeUndefined()
@@ -85,7 +87,7 @@ export function outcomeContract(open: OpenWorld): void {
       const store = await world.node()
       const id = await world.native.write('mail', bytes('native'))
       await world.native.push('mail', id, 'normal')
-      await store.finish('mail', [completed(await takeOne(store, 'mail'), 'out')])
+      await store.steps.finish('mail', [completed(await takeOne(store, 'mail'), 'out')])
       expect(await seen(store, 'mail', id)).toMatchObject({
         door: 'native',
         status: 'success',
@@ -99,7 +101,7 @@ export function outcomeContract(open: OpenWorld): void {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail')
-      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
       expect(await world.native.locks('mail', 1)).toBe(0)
     })
 
@@ -107,15 +109,15 @@ export function outcomeContract(open: OpenWorld): void {
       const store = await (await open()).node()
       await submitOne(store, 'mail')
       const old = await takeOne(store, 'mail')
-      await store.finish('mail', [requeued(old)])
+      await store.steps.finish('mail', [requeued(old)])
       const held = await takeOne(store, 'mail')
       expect(held.token).not.toBe(old.token)
       const before = await seen(store, 'mail', 1)
       const outcomes = [completed, failed, killed, requeued].map((outcome) => outcome(old))
-      const results = await store.finish('mail', [...outcomes, retried(old, 5)])
+      const results = await store.steps.finish('mail', [...outcomes, retried(old, 5)])
       expect(results).toEqual(Array.from({ length: 5 }, () => 'unknown'))
       expect(await seen(store, 'mail', 1)).toEqual(before)
-      expect(await store.finish('mail', [completed(held), completed(held)])).toEqual([
+      expect(await store.steps.finish('mail', [completed(held), completed(held)])).toEqual([
         'done',
         'unknown',
       ])
@@ -124,18 +126,18 @@ export function outcomeContract(open: OpenWorld): void {
     test('a retry waits for its time and is then queued at its level', async () => {
       const world = await open()
       const store = await world.node()
-      await store.submit('mail', jobsOf(5, 9))
-      await store.finish('mail', [retried(await takeOne(store, 'mail'), 5_000)])
-      expect(await store.promote()).toEqual([])
+      await store.steps.submit('mail', jobsOf(5, 9))
+      await store.steps.finish('mail', [retried(await takeOne(store, 'mail'), 5_000)])
+      expect(await store.lanes.promote()).toEqual([])
       const waiting = await seen(store, 'mail', 2)
       expect(waiting).toMatchObject({ status: 'idle', failure: '{"retry_count":0}' })
       expect(waiting.token).toBeUndefined()
-      expect((await store.counts(['mail']))[0]).toMatchObject({ scheduled: 1, retrying: 1 })
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ scheduled: 1, retrying: 1 })
       await world.pass(5_001)
-      expect(await store.promote()).toEqual([{ lane: 'mail', jobs: 1 }])
-      expect(await store.promote()).toEqual([])
+      expect(await store.lanes.promote()).toEqual([{ lane: 'mail', jobs: 1 }])
+      expect(await store.lanes.promote()).toEqual([])
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['9-1', '5-0'])
-      expect((await store.counts(['mail']))[0]).toMatchObject({
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
         retried: 1,
         retrying: 0,
         scheduled: 0,
@@ -145,7 +147,7 @@ export function outcomeContract(open: OpenWorld): void {
     test('delayed jobs are promoted when due and not before, the earliest first', async () => {
       const world = await open()
       const store = await world.node()
-      const { nowMs } = await store.beat()
+      const { nowMs } = await store.nodes.beat()
       await submitAll(store, 'mail', [
         aJob({ dueAtMs: nowMs + 20_000, input: bytes('later') }),
         aJob({ dueAtMs: nowMs + 10_000, input: bytes('sooner') }),
@@ -153,17 +155,17 @@ export function outcomeContract(open: OpenWorld): void {
       ])
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['past'])
       await world.pass(10_001)
-      expect(await store.promote()).toEqual([{ lane: 'mail', jobs: 1 }])
+      expect(await store.lanes.promote()).toEqual([{ lane: 'mail', jobs: 1 }])
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['sooner'])
       await world.pass(10_001)
-      await store.promote()
+      await store.lanes.promote()
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['later'])
     })
 
     test('due jobs of many lanes are promoted together, each where it belongs', async () => {
       const world = await open()
       const store = await world.node()
-      const { nowMs } = await store.beat()
+      const { nowMs } = await store.nodes.beat()
       const lanes = Array.from({ length: 150 }, (_none, at) => `lane-${at}`)
       for (const lane of lanes) {
         const early = aJob({ dueAtMs: nowMs + 5_000, input: bytes(`${lane} early`), level: 2 })
@@ -171,11 +173,11 @@ export function outcomeContract(open: OpenWorld): void {
         await submitAll(store, lane, [urgent, early, aJob({ dueAtMs: nowMs + 900_000 })])
       }
       await world.pass(10_000)
-      const promoted = await store.promote()
+      const promoted = await store.lanes.promote()
       expect(promoted.map(({ lane, jobs }) => `${lane} ${jobs}`).sort()).toEqual(
         lanes.map((lane) => `${lane} 2`).sort(),
       )
-      expect(await store.promote()).toEqual([])
+      expect(await store.lanes.promote()).toEqual([])
       expect(inputsOf(await take(store, ['lane-99'], 9))).toEqual([
         'lane-99 urgent',
         'lane-99 early',
@@ -187,47 +189,51 @@ export function outcomeContract(open: OpenWorld): void {
       const store = await world.node()
       const id = await world.native.write('mail', bytes('native'))
       await world.native.schedule('mail', id, 3_000)
-      await store.heal(['mail'])
-      expect(await store.promote()).toEqual([])
+      await store.lanes.heal(['mail'])
+      expect(await store.lanes.promote()).toEqual([])
       await world.pass(3_001)
-      expect(await store.promote()).toEqual([{ lane: 'mail', jobs: 1 }])
+      expect(await store.lanes.promote()).toEqual([{ lane: 'mail', jobs: 1 }])
       expect(idsOf(await take(store, ['mail']))).toEqual([id])
     })
 
     test('a dead job is kept with its failure; the dead are bounded and the oldest go', async () => {
       const world = await open({ deadPerLane: 2 })
       const store = await world.node()
-      await store.submit(
+      await store.steps.submit(
         'mail',
         jobsOf(5, 5, 5).map((job, at) => ({ ...job, jid: `j-${at}` })),
       )
       for (const job of await take(store, ['mail'], 3)) {
-        expect(await store.finish('mail', [killed(job)])).toEqual(['done'])
+        expect(await store.steps.finish('mail', [killed(job)])).toEqual(['done'])
         await world.pass(2)
       }
-      expect((await store.counts(['mail']))[0]).toMatchObject({ dead: 2, failed: 3, running: 0 })
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
+        dead: 2,
+        failed: 3,
+        running: 0,
+      })
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
-      expect(await store.findJid('j-0')).toBeUndefined()
+      expect(await store.jobs.findJid('j-0')).toBeUndefined()
       expect(await seen(store, 'mail', 3)).toMatchObject({
         status: 'error',
         failure: '{"retry_count":25}',
         settled: true,
       })
-      expect(await store.findJid('j-2')).toEqual({ lane: 'mail', id: 3 })
+      expect(await store.jobs.findJid('j-2')).toEqual({ lane: 'mail', id: 3 })
     })
 
     test('a job that lost as many workers as it may is given up', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { retentionSeconds: 60 })
-      expect(await store.finish('mail', [requeued(await takeOne(store, 'mail'), true, 2)])).toEqual(
-        ['requeued'],
-      )
+      expect(
+        await store.steps.finish('mail', [requeued(await takeOne(store, 'mail'), true, 2)]),
+      ).toEqual(['requeued'])
       expect((await seen(store, 'mail', 1)).losses).toBe(1)
       const unhurt = requeued(await takeOne(store, 'mail'), false, 2)
-      expect(await store.finish('mail', [unhurt])).toEqual(['requeued'])
-      expect(await store.finish('mail', [requeued(await takeOne(store, 'mail'), true, 2)])).toEqual(
-        ['dropped'],
-      )
+      expect(await store.steps.finish('mail', [unhurt])).toEqual(['requeued'])
+      expect(
+        await store.steps.finish('mail', [requeued(await takeOne(store, 'mail'), true, 2)]),
+      ).toEqual(['dropped'])
       expect(await seen(store, 'mail', 1)).toMatchObject({ status: 'error', settled: true })
       expect(await take(store, ['mail'])).toEqual([])
     })
@@ -242,7 +248,7 @@ export function outcomeContract(open: OpenWorld): void {
         { lane, id, token: `${token}0`, ...status, dividend: bytes('2') },
         { lane, id: 9, token, kind: 'data', data: bytes('lost') },
       ]
-      expect(await store.report(reports)).toEqual([true, false, false])
+      expect(await store.steps.report(reports)).toEqual([true, false, false])
       expect(await seen(store, 'mail', 1)).toMatchObject({
         dividend: bytes('1'),
         divisor: bytes('3'),
@@ -255,8 +261,8 @@ export function outcomeContract(open: OpenWorld): void {
       const job = await takeOne(store, 'mail')
       const { lane, id, token } = job
       const status = { kind: 'status', dividend: bytes('1'), divisor: bytes('3') } as const
-      await store.report([{ lane, id, token, ...status }])
-      await store.finish('mail', [requeued(job)])
+      await store.steps.report([{ lane, id, token, ...status }])
+      await store.steps.finish('mail', [requeued(job)])
       expect((await seen(store, 'mail', 1)).dividend).toBeUndefined()
     })
 
@@ -267,7 +273,7 @@ export function outcomeContract(open: OpenWorld): void {
       await submitOne(asks.store, 'mail', { foreground: true })
       const { lane, id, token } = await takeOne(works.store, 'mail')
       const odd = Buffer.from(Array.from({ length: 256 }, (_none, at) => at))
-      await works.store.report([
+      await works.store.steps.report([
         { lane, id, token, kind: 'data', data: odd },
         { lane, id, token, kind: 'warning', data: Buffer.alloc(0) },
         { lane, id, token, kind: 'status', dividend: bytes('1'), divisor: bytes('2') },

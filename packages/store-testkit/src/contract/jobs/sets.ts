@@ -25,7 +25,7 @@ async function filled(store: SteppedStore): Promise<void> {
   for (let id = 3; id <= 6; id += 1) {
     await submitOne(store, 'mail', { jid: `failed-${id}`, door: 'faktory' })
     const job = await takeOne(store, 'mail')
-    await store.finish('mail', [id <= 4 ? retried(job, 60_000) : killed(job)])
+    await store.steps.finish('mail', [id <= 4 ? retried(job, 60_000) : killed(job)])
   }
   await submitOne(store, 'mail', { jid: 'queued-7' })
 }
@@ -74,7 +74,7 @@ export function setContract(open: OpenWorld): void {
       const jid = (await seen(store, 'mail', id)).jid ?? ''
       expect(await store.queues.moveJobs('mail', set, [id], to)).toEqual([id])
       expect(await readOne(store, 'mail', id)).toBeUndefined()
-      expect(await store.findJid(jid)).toBeUndefined()
+      expect(await store.jobs.findJid(jid)).toBeUndefined()
     })
 
     test.each([
@@ -96,7 +96,7 @@ export function setContract(open: OpenWorld): void {
       expect(await store.queues.endJobs('mail', ['high', 'normal', 'low'], 100)).toEqual([7])
       expect(await store.queues.endJobs('mail', ['scheduled', 'dead', 'busy'], 3)).toHaveLength(3)
       expect(await store.queues.endJobs('mail', ['scheduled', 'dead', 'busy'], 100)).toHaveLength(4)
-      expect((await store.counts(['mail']))[0]).toMatchObject({
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
         ...{ high: 0, normal: 0, low: 0, scheduled: 0, retrying: 0, dead: 0, running: 0 },
       })
     })
@@ -108,7 +108,7 @@ export function setContract(open: OpenWorld): void {
       const { enqueuedAtMs } = await seen(store, 'mail', 1)
       expect(await store.queues.oldest(['mail', 'empty'])).toEqual([enqueuedAtMs, undefined])
       const since = async (withOldest?: boolean): Promise<unknown> =>
-        (await store.counts(['mail', 'empty'], withOldest)).map(({ oldestMs }) => oldestMs)
+        (await store.lanes.counts(['mail', 'empty'], withOldest)).map(({ oldestMs }) => oldestMs)
       expect(await since(true)).toEqual([enqueuedAtMs, undefined])
       expect(await since()).toEqual([undefined, undefined])
     })
@@ -117,17 +117,17 @@ export function setContract(open: OpenWorld): void {
       const world = await open()
       const store = await world.node()
       const isRemoved = async (): Promise<boolean | undefined> =>
-        (await store.counts(['mail']))[0]?.isRemoved
+        (await store.lanes.counts(['mail']))[0]?.isRemoved
       await submitOne(store, 'mail')
       await store.queues.markRemoved('mail')
       expect(await isRemoved()).toBe(false)
-      const soonMs = (await store.beat()).nowMs + 1_000
+      const soonMs = (await store.nodes.beat()).nowMs + 1_000
       await submitOne(store, 'mail', { dueAtMs: soonMs })
       await takeOne(store, 'mail')
       await store.queues.markRemoved('mail')
       expect(await isRemoved()).toBe(true)
       await world.pass(1_001)
-      await store.promote()
+      await store.lanes.promote()
       expect(await isRemoved()).toBe(false)
       await takeOne(store, 'mail')
       expect(await isRemoved()).toBe(false)
@@ -141,16 +141,16 @@ export function setContract(open: OpenWorld): void {
     test('totals count what was due and what failed, and begin again at zero', async () => {
       const world = await open()
       const store = await world.node()
-      const soonMs = (await store.beat()).nowMs + 1_000
+      const soonMs = (await store.nodes.beat()).nowMs + 1_000
       await submitOne(store, 'mail', { dueAtMs: soonMs, door: 'faktory' })
       await submitOne(store, 'mail', { door: 'faktory' })
-      await store.finish('mail', [retried(await takeOne(store, 'mail'), 500)])
+      await store.steps.finish('mail', [retried(await takeOne(store, 'mail'), 500)])
       await world.pass(1_001)
-      await store.promote()
-      const [before] = await store.counts(['mail'])
+      await store.lanes.promote()
+      const [before] = await store.lanes.counts(['mail'])
       expect(before).toMatchObject({ submitted: 2, retried: 1, promoted: 1, requeued: 1 })
       await store.queues.resetTotals('mail')
-      const [after] = await store.counts(['mail'])
+      const [after] = await store.lanes.counts(['mail'])
       expect(after).toMatchObject({ submitted: 0, retried: 0, promoted: 0, requeued: 0, normal: 2 })
     })
 
@@ -190,11 +190,11 @@ export function setContract(open: OpenWorld): void {
       expect(await noteds(7)).toEqual([true, 'at 7', '7', '100'])
       const job = await takeOne(store, 'mail')
       expect(await noteds(50)).toEqual([true, 'at 50', '50', '100'])
-      await store.finish('mail', [completed(job)])
+      await store.steps.finish('mail', [completed(job)])
       expect(await seen(store, 'mail', 1)).toMatchObject({ note: 'at 50', status: 'success' })
       expect(await noteds(99)).toEqual([true, 'at 99', '99', '100'])
       expect(await store.queues.note({ lane: 'mail', id: 2 }, undefined, { text: 'x' })).toBe(false)
-      expect(await store.read('mail', [2])).toEqual([undefined])
+      expect(await store.jobs.read('mail', [2])).toEqual([undefined])
     })
 
     test('a note is kept on the job of the one who holds it', async () => {
@@ -215,20 +215,20 @@ export function setContract(open: OpenWorld): void {
       await submitOne(store, 'mail')
       const job = await takeOne(store, 'mail', { by: 'consumer' })
       const reserve = async (forMs: number): Promise<void> => {
-        const { nowMs } = await store.beat()
+        const { nowMs } = await store.nodes.beat()
         const note = { reserveUntilMs: nowMs + forMs }
         expect(await store.queues.note(job, job.token, note)).toBe(true)
       }
       await reserve(50_000)
       await reserve(-50_000)
       await world.pass(90_000)
-      expect(await store.expired(['mail'], 9)).toEqual([])
+      expect(await store.jobs.expired(['mail'], 9)).toEqual([])
       await reserve(50_000)
       await reserve(5_000)
       await world.pass(40_000)
-      expect(await store.expired(['mail'], 9)).toEqual([])
+      expect(await store.jobs.expired(['mail'], 9)).toEqual([])
       await world.pass(20_000)
-      expect(await store.expired(['mail'], 9)).toHaveLength(1)
+      expect(await store.jobs.expired(['mail'], 9)).toHaveLength(1)
     })
 
     test('a finished job that is kept is found by its jid', async () => {
@@ -237,7 +237,7 @@ export function setContract(open: OpenWorld): void {
       await submitOne(store, 'mail', { jid: 'gone-0001' })
       for (let run = 0; run < 2; run += 1) {
         const { lane, id, token } = await takeOne(store, 'mail')
-        await store.finish('mail', [
+        await store.steps.finish('mail', [
           { lane, id, token, kind: 'complete', output: Buffer.from('x') },
         ])
       }

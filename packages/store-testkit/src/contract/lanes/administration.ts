@@ -23,22 +23,22 @@ export function administrationContract(open: OpenWorld): void {
   describe('administration', () => {
     test('a limit holds from the job on that would break it, until it is lifted', async () => {
       const store = await (await open()).node()
-      await store.setLimits('mail', { high: 0, normal: 1, low: 0 })
+      await store.admin.setLimits('mail', { high: 0, normal: 1, low: 0 })
       expect(await submitAll(store, 'mail', [aJob(), aJob(), aJob({ level: 8 })])).toEqual([
         1, 0, 2,
       ])
-      await store.setLimits('mail', { high: 0, normal: 0, low: 0 })
+      await store.admin.setLimits('mail', { high: 0, normal: 0, low: 0 })
       expect(await submitOne(store, 'mail')).toBeGreaterThan(0)
     })
 
     test.each([1, 5, 9] as const)('a queued job of level %i is cancelled', async (level) => {
       const store = await (await open()).node()
       await submitAll(store, 'mail', [aJob(), aJob({ level, unique, jid: 'j-1' }), aJob({ level })])
-      expect(await store.cancel('mail', 2)).toBe(true)
-      expect(await store.cancel('mail', 2)).toBe(false)
+      expect(await store.admin.cancel('mail', 2)).toBe(true)
+      expect(await store.admin.cancel('mail', 2)).toBe(false)
       expect(await readOne(store, 'mail', 2)).toBeUndefined()
       expect(await findUnique(store, unique, ['mail'])).toEqual([])
-      expect(await store.findJid('j-1')).toBeUndefined()
+      expect(await store.jobs.findJid('j-1')).toBeUndefined()
       expect(idsOf(await take(store, ['mail'], 9)).sort()).toEqual([1, 3])
     })
 
@@ -47,10 +47,10 @@ export function administrationContract(open: OpenWorld): void {
       await submitOne(store, 'mail', { dueAtMs: 9e15 })
       await submitOne(store, 'mail')
       const job = await takeOne(store, 'mail')
-      expect(await store.cancel('mail', 1)).toBe(true)
-      expect(await store.cancel('mail', 2)).toBe(true)
-      expect(await store.finish('mail', [completed(job)])).toEqual(['unknown'])
-      const [counts] = await store.counts(['mail'])
+      expect(await store.admin.cancel('mail', 1)).toBe(true)
+      expect(await store.admin.cancel('mail', 2)).toBe(true)
+      expect(await store.steps.finish('mail', [completed(job)])).toEqual(['unknown'])
+      const [counts] = await store.lanes.counts(['mail'])
       expect(counts).toMatchObject({ running: 0, scheduled: 0, failed: 2 })
     })
 
@@ -58,21 +58,21 @@ export function administrationContract(open: OpenWorld): void {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail')
-      await store.finish('mail', [killed(await takeOne(store, 'mail'))])
+      await store.steps.finish('mail', [killed(await takeOne(store, 'mail'))])
       await submitOne(store, 'mail')
       const taken = await world.native.take('mail')
-      expect(await store.cancel('mail', 99)).toBe(false)
-      expect(await store.cancel('mail', 1)).toBe(false)
+      expect(await store.admin.cancel('mail', 99)).toBe(false)
+      expect(await store.admin.cancel('mail', 1)).toBe(false)
       await world.native.finish('mail', taken ?? 0, 'success', bytes('done'))
-      expect(await store.cancel('mail', taken ?? 0)).toBe(false)
-      await store.finish('mail', [completed({ lane: 'mail', id: 2, token: 'native' })])
+      expect(await store.admin.cancel('mail', taken ?? 0)).toBe(false)
+      await store.steps.finish('mail', [completed({ lane: 'mail', id: 2, token: 'native' })])
     })
 
     test('clients of other nodes are told of a job that is cancelled', async () => {
       const world = await open()
       const [store, other] = [await world.node(), await listening(world)]
       await submitOne(other.store, 'mail', { foreground })
-      expect(await store.cancel('mail', 1)).toBe(true)
+      expect(await store.admin.cancel('mail', 1)).toBe(true)
       const { ref, event } = await other.log.until('relayed')
       expect({ ref, event }).toEqual({ ref: { lane: 'mail', id: 1 }, event: 'finish' })
     })
@@ -86,8 +86,8 @@ export function administrationContract(open: OpenWorld): void {
         aJob({ dueAtMs: 9e15 }),
         aJob({ foreground, level: 8 }),
       ])
-      await store.abandon('mail', [3])
-      const { jobs, more } = await store.listJobs('mail', 0, 10)
+      await store.jobs.abandon('mail', [3])
+      const { jobs, more } = await store.admin.listJobs('mail', 0, 10)
       expect(more).toBe(false)
       expect(idsOf(jobs)).toEqual([3, 5, 2, 1, 4])
       expect(jobs[0]).toEqual({
@@ -100,12 +100,12 @@ export function administrationContract(open: OpenWorld): void {
       expect(jobs[1]).toMatchObject({ foreground: true, abandoned: false })
       expect(jobs[2]).toMatchObject({ foreground: false, abandoned: false, unique })
       await takeOne(store, 'mail')
-      expect(idsOf((await store.listJobs('mail', 0, 10)).jobs)).toEqual([2, 1, 4, 5])
+      expect(idsOf((await store.admin.listJobs('mail', 0, 10)).jobs)).toEqual([2, 1, 4, 5])
     })
 
     test('a job that is due later counts against the limit', async () => {
       const store = await (await open()).node()
-      await store.setLimits('mail', { high: 0, normal: 2, low: 0 })
+      await store.admin.setLimits('mail', { high: 0, normal: 2, low: 0 })
       const later = aJob({ dueAtMs: Number.MAX_SAFE_INTEGER / 1000 })
       expect(await submitAll(store, 'mail', [later, later, aJob()])).toEqual([1, 2, 0])
       expect(await submitAll(store, 'mail', [later])).toEqual([0])
@@ -118,7 +118,7 @@ export function administrationContract(open: OpenWorld): void {
         'mail',
         Array.from({ length: 5 }, () => aJob()),
       )
-      const pages = [0, 2, 4].map((from) => store.listJobs('mail', from, 2))
+      const pages = [0, 2, 4].map((from) => store.admin.listJobs('mail', from, 2))
       const listed = await Promise.all(pages)
       expect(listed.flatMap(({ jobs }) => idsOf(jobs))).toEqual(ids)
       expect(listed.map(({ more }) => more)).toEqual([true, true, false])
@@ -133,22 +133,25 @@ export function administrationContract(open: OpenWorld): void {
       ])
       await submitOne(store, 'mail', { jid: 'j-1' })
       const job = await takeOne(store, 'mail')
-      expect(await store.clearLane('mail', 9)).toBe('busy')
-      await store.finish('mail', [killed(job)])
-      const cleared = [await store.clearLane('mail', 2), await store.clearLane('mail', 9)]
+      expect(await store.admin.clearLane('mail', 9)).toBe('busy')
+      await store.steps.finish('mail', [killed(job)])
+      const cleared = [
+        await store.admin.clearLane('mail', 2),
+        await store.admin.clearLane('mail', 9),
+      ]
       expect(cleared.flat().sort()).toEqual([1, 2, 3, 4])
       expect(await findUnique(store, unique, ['mail'])).toEqual([])
-      expect(await store.findJid('j-1')).toBeUndefined()
-      expect((await store.listJobs('mail', 0, 9)).jobs).toEqual([])
+      expect(await store.jobs.findJid('j-1')).toBeUndefined()
+      expect((await store.admin.listJobs('mail', 0, 9)).jobs).toEqual([])
     })
 
     test('a lane with workers is not cleared', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail')
-      await store.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
-      expect(await store.clearLane('mail', 9)).toBe('busy')
-      await store.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
-      expect(await store.clearLane('mail', 9)).toEqual([1])
+      await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
+      expect(await store.admin.clearLane('mail', 9)).toBe('busy')
+      await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
+      expect(await store.admin.clearLane('mail', 9)).toEqual([1])
     })
 
     test('a lane in which nothing has been for long enough is given back, and no other', async () => {
@@ -156,44 +159,44 @@ export function administrationContract(open: OpenWorld): void {
       const [store, other] = [await world.node(), await listening(world)]
       const idleForMs = 60_000
       const lanes = ['idle', 'queued', 'worked', 'limited', 'closed', 'used']
-      for (const lane of lanes) await store.registerLane(lane)
+      for (const lane of lanes) await store.lanes.register(lane)
       await submitOne(store, 'queued')
-      await store.setWorkers(new Map([['worked', { named: 1, consumers: 0 }]]))
-      await store.setLimits('limited', { high: 0, normal: 2, low: 0 })
-      await store.closeLane('closed')
-      expect(await store.giveBackLanes(lanes, idleForMs)).toEqual([])
+      await store.lanes.setWorkers(new Map([['worked', { named: 1, consumers: 0 }]]))
+      await store.admin.setLimits('limited', { high: 0, normal: 2, low: 0 })
+      await store.lanes.close('closed')
+      expect(await store.lanes.giveBack(lanes, idleForMs)).toEqual([])
       await submitOne(store, 'used')
       const job = await takeOne(store, 'used')
-      await store.finish('used', [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+      await store.steps.finish('used', [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
       await world.pass(idleForMs + 1_000)
-      expect(await store.giveBackLanes(lanes, idleForMs)).toEqual(['idle'])
+      expect(await store.lanes.giveBack(lanes, idleForMs)).toEqual(['idle'])
       expect((await other.log.until('laneDropped')).lane).toBe('idle')
       await world.pass(idleForMs + 1_000)
-      expect(await store.giveBackLanes(lanes, idleForMs)).toEqual(['used'])
-      expect([...(await store.lanes()).keys()].sort()).toEqual(lanes.slice(1, 5).sort())
+      expect(await store.lanes.giveBack(lanes, idleForMs)).toEqual(['used'])
+      expect([...(await store.lanes.all()).keys()].sort()).toEqual(lanes.slice(1, 5).sort())
     })
 
     test('a lane that was given back comes again with ids that are new', async () => {
       const store = await (await open()).node()
-      const number = await store.registerLane('mail')
+      const number = await store.lanes.register('mail')
       await submitOne(store, 'mail')
       const job = await takeOne(store, 'mail')
-      await store.finish('mail', [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
-      expect(await store.giveBackLanes(['mail'], 0)).toEqual(['mail'])
-      expect(await store.registerLane('mail')).toBeGreaterThan(number)
+      await store.steps.finish('mail', [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+      expect(await store.lanes.giveBack(['mail'], 0)).toEqual(['mail'])
+      expect(await store.lanes.register('mail')).toBeGreaterThan(number)
       expect(await submitOne(store, 'mail')).toBe(2)
     })
 
     test('a lane that comes again has a new number and new ids', async () => {
       const world = await open()
       const [store, other] = [await world.node(), await listening(world)]
-      const number = await store.registerLane('mail')
+      const number = await store.lanes.register('mail')
       await submitOne(store, 'mail')
-      await store.clearLane('mail', 9)
-      await store.unregisterLane('mail')
+      await store.admin.clearLane('mail', 9)
+      await store.admin.unregisterLane('mail')
       expect((await other.log.until('laneDropped')).lane).toBe('mail')
-      expect(await store.lanes()).toEqual(new Map())
-      expect(await store.registerLane('mail')).toBeGreaterThan(number)
+      expect(await store.lanes.all()).toEqual(new Map())
+      expect(await store.lanes.register('mail')).toBeGreaterThan(number)
       expect(await submitOne(store, 'mail')).toBe(2)
     })
   })

@@ -6,7 +6,7 @@ import { namesOf, submitAll, submitOne, aJob, type OpenWorld } from '../kit.ts'
 const groups = [{ lanes: ['a'] }, { lanes: ['b', 'b@bulk'] }, { lanes: ['c'] }]
 
 async function takeByLevel(store: SteppedStore, max: number): Promise<string[]> {
-  return namesOf(await store.claim({ by: 'named', byLevel: true, groups, max }))
+  return namesOf(await store.steps.claim({ by: 'named', byLevel: true, groups, max }))
 }
 
 /** More jobs of a level than a push of another level may step over. */
@@ -49,7 +49,7 @@ export function byLevelContract(open: OpenWorld): void {
       await submitOne(store, 'a')
       await submitOne(store, 'b')
       let isEmpty = false
-      const jobs = await store.claim({
+      const jobs = await store.steps.claim({
         by: 'named',
         byLevel: true,
         groups: [{ lanes: ['a'], leaseMs: 1 }, { lanes: ['b'] }],
@@ -58,7 +58,7 @@ export function byLevelContract(open: OpenWorld): void {
       })
       expect([namesOf(jobs), isEmpty]).toEqual([['a:1', 'b:1'], true])
       await world.pass(1_000)
-      expect(namesOf(await store.expired(['a', 'b'], 9))).toEqual(['a:1'])
+      expect(namesOf(await store.jobs.expired(['a', 'b'], 9))).toEqual(['a:1'])
     })
 
     test('takes many jobs of the levels of a band in their order', async () => {
@@ -73,10 +73,10 @@ export function byLevelContract(open: OpenWorld): void {
         )
         for (let left = count; left > 0; left -= 1) order[level]?.push(`a:${(last += 1)}`)
       }
-      expect((await store.counts(['a']))[0]?.normal).toBe(last)
+      expect((await store.lanes.counts(['a']))[0]?.normal).toBe(last)
       const taken: string[] = []
       while (taken.length < last) {
-        const some = await store.claim({ by: 'named', groups: [{ lanes: ['a'] }], max: 300 })
+        const some = await store.steps.claim({ by: 'named', groups: [{ lanes: ['a'] }], max: 300 })
         expect(some.length).toBeGreaterThan(0)
         taken.push(...namesOf(some))
       }
@@ -87,7 +87,7 @@ export function byLevelContract(open: OpenWorld): void {
       const store = await (await open()).node()
       const gone = await submitOne(store, 'c', { level: 8, foreground: true })
       await submitOne(store, 'a')
-      await store.abandon('c', [gone])
+      await store.jobs.abandon('c', [gone])
       expect(await takeByLevel(store, 2)).toEqual(['a:1'])
     })
   })

@@ -40,7 +40,7 @@ async function submitLine(
     return { lane, places, jobs: places.flatMap((at) => arrivals[at]?.job ?? []) }
   })
   const submissions = together.filter(({ jobs }) => jobs.length > 0)
-  const answer = await store.step({ ...noStep, submissions })
+  const answer = await store.steps.step({ ...noStep, submissions })
   return answer.submissions.flatMap((lane) => {
     if (lane instanceof Error) throw lane
     return lane.results
@@ -104,7 +104,7 @@ export function lineContract(open: OpenWorld): void {
       await submitLine(store, line(3))
       const [first] = await fetch(store, 'default', lanes)
       if (!first) throw new Error('nothing taken')
-      await store.finish(first.lane, [requeued(first)])
+      await store.steps.finish(first.lane, [requeued(first)])
       expect(await drain(store)).toEqual(['1', '2', '0'])
     })
 
@@ -114,7 +114,7 @@ export function lineContract(open: OpenWorld): void {
       await submitOne(store, 'f0', { unique })
       const jobs = [aJob({ unique })]
       const arrivals = ['f1', 'f0'].map((lane, at) => ({ lane, jobs, places: [at] }))
-      const { submissions } = await store.step({ ...noStep, submissions: arrivals })
+      const { submissions } = await store.steps.step({ ...noStep, submissions: arrivals })
       expect(submissions).toMatchObject([
         { results: [{ kind: 'created', id: 1 }] },
         { results: [{ kind: 'joined', id: 1 }] },
@@ -124,14 +124,14 @@ export function lineContract(open: OpenWorld): void {
     test('that are due later take their places by when they are due', async () => {
       const world = await open()
       const store = await world.node()
-      const { nowMs } = await store.beat()
+      const { nowMs } = await store.nodes.beat()
       await submitLine(
         store,
         line(30, 0, (at) => ({ dueAtMs: nowMs + 5_000 + at })),
       )
       await submitLine(store, line(1, 30))
       await world.pass(6_000)
-      await store.promote()
+      await store.lanes.promote()
       await submitLine(store, line(1, 31))
       // The queued job has aged with the clock: it came before the others were due.
       expect(await drain(store)).toEqual(['30', ...numbers(30), '31'])
@@ -140,11 +140,11 @@ export function lineContract(open: OpenWorld): void {
     test('of one lane that are due in the same moment come in the order in which they were pushed', async () => {
       const world = await open()
       const store = await world.node()
-      const { nowMs } = await store.beat()
+      const { nowMs } = await store.nodes.beat()
       const jobs = numbers(25).map((input) => aJob({ input: bytes(input), dueAtMs: nowMs + 5_000 }))
-      await store.submit('f0', jobs)
+      await store.steps.submit('f0', jobs)
       await world.pass(6_000)
-      await store.promote()
+      await store.lanes.promote()
       expect(await drain(store)).toEqual(numbers(25))
     })
 
@@ -153,11 +153,11 @@ export function lineContract(open: OpenWorld): void {
       const store = await world.node()
       await submitOne(store, 'f0', { input: bytes('retry') })
       const job = await takeOne(store, 'f0', { by: 'consumer' })
-      await store.finish('f0', [retried(job, 1_000)])
+      await store.steps.finish('f0', [retried(job, 1_000)])
       await submitOne(store, 'f1', { input: bytes('before') })
       await world.pass(1_500)
       await submitOne(store, 'f2', { input: bytes('after') })
-      await store.promote()
+      await store.lanes.promote()
       expect(await drain(store)).toEqual(['before', 'retry', 'after'])
     })
 
@@ -170,7 +170,7 @@ export function lineContract(open: OpenWorld): void {
       await submitLine(store, line(4))
       await world.pass(2)
       for (const name of ['a', 'b', 'c']) await push(name)
-      await store.nonEmpty(['native'])
+      await store.lanes.nonEmpty(['native'])
       await world.pass(2)
       await submitLine(store, line(4, 4))
       await push('d')

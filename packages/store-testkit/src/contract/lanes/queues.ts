@@ -44,14 +44,14 @@ export function queueContract(open: OpenWorld): void {
         trace: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       } as const
       const traced = { trace: job.trace }
-      await store.submit('mail', [{ ...job, foreground: false }, aJob(), aJob(traced)])
-      const [full, plain, followed] = await store.read('mail', [1, 2, 3])
+      await store.steps.submit('mail', [{ ...job, foreground: false }, aJob(), aJob(traced)])
+      const [full, plain, followed] = await store.jobs.read('mail', [1, 2, 3])
       expect(followed).toMatchObject(traced)
       expect(full).toMatchObject({ ...job, lane: 'mail', id: 1, status: 'idle', waiting: 0 })
       expect(Object.keys(plain ?? {}).sort()).toEqual(
         'door enqueuedAtMs foreground id input lane level losses settled status waiting'.split(' '),
       )
-      expect(await store.read('mail', [4])).toEqual([undefined])
+      expect(await store.jobs.read('mail', [4])).toEqual([undefined])
     })
 
     test('a look brings all but the payload, and the output of a job that has ended', async () => {
@@ -59,16 +59,19 @@ export function queueContract(open: OpenWorld): void {
       const long = Buffer.alloc(100_000, 'x')
       const terms = { level: 9, jid: 'j-1', unique: bytes('u'), retries: 2 } as const
       const kept = { envelope: '{"jid":"j-1"}', retentionSeconds: 60 }
-      await store.submit('mail', [aJob({ ...terms, ...kept, input: long }), aJob({ input: long })])
+      await store.steps.submit('mail', [
+        aJob({ ...terms, ...kept, input: long }),
+        aJob({ input: long }),
+      ])
       const job = await takeOne(store, 'mail')
-      const [busy, idle, none] = await store.look('mail', [1, 2, 3], ['envelope', 'output'])
+      const [busy, idle, none] = await store.jobs.look('mail', [1, 2, 3], ['envelope', 'output'])
       expect(busy).toMatchObject({ ...terms, envelope: kept.envelope, token: job.token })
       expect(idle).toMatchObject({ lane: 'mail', id: 2, status: 'idle', level: 5, waiting: 0 })
       expect(none).toBeUndefined()
-      await store.finish('mail', [completed(job, 'done')])
-      const [ended] = await store.look('mail', [1], ['output'])
+      await store.steps.finish('mail', [completed(job, 'done')])
+      const [ended] = await store.jobs.look('mail', [1], ['output'])
       expect(ended).toMatchObject({ status: 'success', settled: true, output: bytes('done') })
-      const [bare] = await store.look('mail', [1])
+      const [bare] = await store.jobs.look('mail', [1])
       for (const state of [busy, idle, ended]) expect(state).not.toHaveProperty('input')
       for (const state of [busy, idle, bare]) expect(state).not.toHaveProperty('output')
       for (const state of [ended, bare]) expect(state).not.toHaveProperty('envelope')
@@ -77,8 +80,8 @@ export function queueContract(open: OpenWorld): void {
     test('the highest level is first, and in a level the oldest, however they came mixed', async () => {
       const store = await (await open()).node()
       const levels: Level[] = [7, 8, 9, 5, 6, 4, 9, 2, 3, 1, 8, 7, 5, 6, 4, 1, 2, 3, 9, 5]
-      await store.submit('mail', jobsOf(...levels.slice(0, 9)))
-      for (const job of jobsOf(...levels).slice(9)) await store.submit('mail', [job])
+      await store.steps.submit('mail', jobsOf(...levels.slice(0, 9)))
+      for (const job of jobsOf(...levels).slice(9)) await store.steps.submit('mail', [job])
       const expected = levels.map((level, at) => ({ level, at }))
       expected.sort((one, other) => other.level - one.level || one.at - other.at)
       const taken = [...(await take(store, ['mail'], 7)), ...(await take(store, ['mail'], 99))]
@@ -87,9 +90,9 @@ export function queueContract(open: OpenWorld): void {
 
     test('levels stay in order when jobs come and go in turn', async () => {
       const store = await (await open()).node()
-      await store.submit('mail', jobsOf(7, 9, 8, 7))
+      await store.steps.submit('mail', jobsOf(7, 9, 8, 7))
       expect(inputsOf(await take(store, ['mail'], 2))).toEqual(['9-1', '8-2'])
-      await store.submit('mail', jobsOf(8, 9, 7, 8))
+      await store.steps.submit('mail', jobsOf(8, 9, 7, 8))
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual([
         '9-1',
         '8-0',
@@ -103,10 +106,10 @@ export function queueContract(open: OpenWorld): void {
     test('a native push and a native pop between levels lose no order among the others', async () => {
       const world = await open()
       const store = await world.node()
-      await store.submit('mail', jobsOf(9, 7, 7))
+      await store.steps.submit('mail', jobsOf(9, 7, 7))
       await world.native.push('mail', await world.native.write('mail', bytes('native')), 'high')
       expect(await world.native.take('mail')).toBe(1)
-      await store.submit('mail', jobsOf(8, 9, 7))
+      await store.steps.submit('mail', jobsOf(8, 9, 7))
       const inputs = inputsOf(await take(store, ['mail'], 9))
       expect(inputs.filter((input) => input !== 'native')).toEqual([
         '9-1',
@@ -120,10 +123,10 @@ export function queueContract(open: OpenWorld): void {
 
     test('a job given back stands behind its own level and before the next', async () => {
       const store = await (await open()).node()
-      await store.submit('mail', jobsOf(8, 8, 7, 9))
+      await store.steps.submit('mail', jobsOf(8, 8, 7, 9))
       const [nine, eight] = await take(store, ['mail'], 2)
       if (!nine || !eight) throw new Error('nothing taken')
-      expect(await store.finish('mail', [requeued(eight), requeued(nine)])).toEqual([
+      expect(await store.steps.finish('mail', [requeued(eight), requeued(nine)])).toEqual([
         'requeued',
         'requeued',
       ])
@@ -137,11 +140,11 @@ export function queueContract(open: OpenWorld): void {
         await world.native.push('mail', await world.native.write('mail', bytes(band)), band)
       }
       const both = await take(store, ['mail'], 2)
-      await store.finish(
+      await store.steps.finish(
         'mail',
         both.map((job) => requeued(job)),
       )
-      expect((await store.counts(['mail']))[0]).toMatchObject({ high: 1, normal: 0, low: 1 })
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ high: 1, normal: 0, low: 1 })
     })
 
     test('lanes of one request are one line: the highest level, there the oldest job', async () => {
@@ -174,18 +177,18 @@ export function queueContract(open: OpenWorld): void {
       await submitOne(store, 'mail', { level: 1 })
       await submitOne(store, 'sms', { level: 9 })
       const groups = [{ lanes: ['mail'] }, { lanes: ['none'] }, { lanes: ['sms'] }]
-      expect(namesOf(await store.claim({ by: 'named', groups, max: 3 }))).toEqual([
+      expect(namesOf(await store.steps.claim({ by: 'named', groups, max: 3 }))).toEqual([
         'mail:1',
         'sms:1',
       ])
-      expect(await store.claim({ by: 'named', groups: [{ lanes: [] }], max: 3 })).toEqual([])
+      expect(await store.steps.claim({ by: 'named', groups: [{ lanes: [] }], max: 3 })).toEqual([])
     })
 
     test('a native job of one lane is not overtaken for ever by those of another', async () => {
       const world = await open()
       const store = await world.node()
       await world.native.push('sms', await world.native.write('sms', bytes('native')), 'normal')
-      await store.heal(['sms'])
+      await store.lanes.heal(['sms'])
       const seen: string[] = []
       for (let round = 0; round < 4; round += 1) {
         await submitOne(store, 'mail')
@@ -201,7 +204,7 @@ export function queueContract(open: OpenWorld): void {
       const store = await world.node()
       await submitOne(store, 'mail')
       await world.native.push('sms', await world.native.write('sms', bytes('native')), 'high')
-      await store.heal(['mail', 'sms'])
+      await store.lanes.heal(['mail', 'sms'])
       expect(namesOf(await fetch(store, 'default', ['mail', 'sms'], 2))).toEqual([
         'sms:1',
         'mail:1',
@@ -214,7 +217,7 @@ export function queueContract(open: OpenWorld): void {
       await submitOne(store, 'sms', { level: 2 })
       await submitOne(store, 'mail')
       await world.native.push('sms', await world.native.write('sms', bytes('native')), 'high')
-      await store.heal(['mail', 'sms'])
+      await store.lanes.heal(['mail', 'sms'])
       const order = namesOf(await fetch(store, 'default', ['mail', 'sms'], 9))
       expect(order).toEqual(['sms:2', 'mail:1', 'sms:1'])
     })
@@ -223,7 +226,7 @@ export function queueContract(open: OpenWorld): void {
       const world = await open()
       const store = await world.node()
       await world.native.push('sms', await world.native.write('sms', bytes('native')), 'normal')
-      expect(await store.nonEmpty(['mail', 'sms', 'fax'])).toEqual(['sms'])
+      expect(await store.lanes.nonEmpty(['mail', 'sms', 'fax'])).toEqual(['sms'])
       expect(namesOf(await fetch(store, 'default', ['mail', 'sms'], 2))).toEqual(['sms:1'])
     })
 
@@ -247,7 +250,7 @@ export function queueContract(open: OpenWorld): void {
       await submitOne(store, 'sms')
       const job = await takeOne(store, 'mail')
       expect(namesOf(await fetch(store, 'default', ['mail', 'sms'], 2))).toEqual(['sms:1'])
-      await store.finish('mail', [requeued(job)])
+      await store.steps.finish('mail', [requeued(job)])
       expect(namesOf(await fetch(store, 'default', ['mail', 'sms'], 2))).toEqual(['mail:1'])
     })
 
@@ -274,7 +277,7 @@ export function queueContract(open: OpenWorld): void {
       expect(await submitAll(store, 'mail', jobsOf(8, 8))).not.toContain(0)
       const running = await take(store, ['mail'], 9)
       expect(await submitAll(store, 'mail', jobsOf(5))).toEqual([0])
-      await store.finish(
+      await store.steps.finish(
         'mail',
         running.map((job) => completed(job)),
       )
@@ -284,13 +287,13 @@ export function queueContract(open: OpenWorld): void {
     test('counts tell what stands where and what became of jobs', async () => {
       const world = await open()
       const store = await world.node()
-      await store.submit('mail', [...jobsOf(9, 8, 5, 3), aJob({ dueAtMs: 9e15 })])
+      await store.steps.submit('mail', [...jobsOf(9, 8, 5, 3), aJob({ dueAtMs: 9e15 })])
       const taken = await take(store, ['mail'], 2)
-      await store.finish(
+      await store.steps.finish(
         'mail',
         taken.slice(0, 1).map((job) => completed(job)),
       )
-      expect(await store.counts(['mail', 'none'])).toMatchObject([
+      expect(await store.lanes.counts(['mail', 'none'])).toMatchObject([
         {
           lane: 'mail',
           high: 0,
@@ -303,12 +306,12 @@ export function queueContract(open: OpenWorld): void {
         },
         { lane: 'none', high: 0, normal: 0, low: 0, running: 0, scheduled: 0, submitted: 0 },
       ])
-      expect((await store.counts(['mail']))[0]).toMatchObject({
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
         completed: 1,
         failed: 0,
         retried: 0,
       })
-      expect(await store.nonEmpty(['none', 'mail'])).toEqual(['mail'])
+      expect(await store.lanes.nonEmpty(['none', 'mail'])).toEqual(['mail'])
     })
   })
 }

@@ -24,12 +24,12 @@ export function sharingContract(open: OpenWorld): void {
     test('a job with the unique id of a queued one joins it, from any node', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
-      expect(await a.submit('mail', [aJob({ unique }), aJob({ unique })])).toEqual([
+      expect(await a.steps.submit('mail', [aJob({ unique }), aJob({ unique })])).toEqual([
         { kind: 'created', id: 1 },
         { kind: 'joined', id: 1 },
       ])
-      expect(await b.submit('mail', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
-      expect(await b.submit('sms', [aJob({ unique })])).toEqual([{ kind: 'created', id: 1 }])
+      expect(await b.steps.submit('mail', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
+      expect(await b.steps.submit('sms', [aJob({ unique })])).toEqual([{ kind: 'created', id: 1 }])
       expect(idsOf(await take(a, ['mail'], 9))).toEqual([1])
     })
 
@@ -37,18 +37,24 @@ export function sharingContract(open: OpenWorld): void {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { unique })
       const job = await takeOne(store, 'mail')
-      expect(await store.submit('mail', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
-      await store.finish('mail', [requeued(job)])
-      expect(await store.submit('mail', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
-      await store.submit('sms', [aJob({ unique, dueAtMs: 9e15 })])
-      expect(await store.submit('sms', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
+      expect(await store.steps.submit('mail', [aJob({ unique })])).toEqual([
+        { kind: 'joined', id: 1 },
+      ])
+      await store.steps.finish('mail', [requeued(job)])
+      expect(await store.steps.submit('mail', [aJob({ unique })])).toEqual([
+        { kind: 'joined', id: 1 },
+      ])
+      await store.steps.submit('sms', [aJob({ unique, dueAtMs: 9e15 })])
+      expect(await store.steps.submit('sms', [aJob({ unique })])).toEqual([
+        { kind: 'joined', id: 1 },
+      ])
     })
 
     test('a finished job is not joined, even while its record is kept', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { unique, retentionSeconds: 60 })
-      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
-      const [again] = await store.submit('mail', [aJob({ unique })])
+      await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
+      const [again] = await store.steps.submit('mail', [aJob({ unique })])
       expect(again?.kind).toBe('created')
       expect((await seen(store, 'mail', 1)).status).toBe('success')
     })
@@ -62,11 +68,11 @@ export function sharingContract(open: OpenWorld): void {
         { lane: 'mail', id: 1 },
         { lane: 'sms', id: 1 },
       ])
-      expect(await store.findJid('j-1')).toEqual({ lane: 'mail', id: 1 })
-      expect(await store.findJid('j-2')).toBeUndefined()
-      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await store.jobs.findJid('j-1')).toEqual({ lane: 'mail', id: 1 })
+      expect(await store.jobs.findJid('j-2')).toBeUndefined()
+      await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
       expect(await findUnique(store, unique, lanes)).toEqual([{ lane: 'sms', id: 1 }])
-      expect(await store.findJid('j-1')).toBeUndefined()
+      expect(await store.jobs.findJid('j-1')).toBeUndefined()
     })
 
     test('a jid that is given again names the later job, until that one ends', async () => {
@@ -74,37 +80,37 @@ export function sharingContract(open: OpenWorld): void {
       await submitOne(store, 'mail', { jid: 'j-1' })
       await submitOne(store, 'mail', { jid: 'j-1' })
       for (const job of await take(store, ['mail'], 2)) {
-        expect(await store.findJid('j-1')).toEqual({ lane: 'mail', id: 2 })
-        await store.finish('mail', [completed(job)])
+        expect(await store.jobs.findJid('j-1')).toEqual({ lane: 'mail', id: 2 })
+        await store.steps.finish('mail', [completed(job)])
       }
-      expect(await store.findJid('j-1')).toBeUndefined()
+      expect(await store.jobs.findJid('j-1')).toBeUndefined()
     })
 
     test('a foreground job whose only client left is not given to a worker', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { foreground: true, unique, jid: 'j-1' })
       expect((await seen(store, 'mail', 1)).waiting).toBe(1)
-      expect(await store.nonEmpty(['mail'])).toEqual(['mail'])
-      await store.abandon('mail', [1])
-      expect(await store.nonEmpty(['mail'])).toEqual([])
+      expect(await store.lanes.nonEmpty(['mail'])).toEqual(['mail'])
+      await store.jobs.abandon('mail', [1])
+      expect(await store.lanes.nonEmpty(['mail'])).toEqual([])
       await submitOne(store, 'mail')
-      expect(await store.nonEmpty(['mail'])).toEqual(['mail'])
+      expect(await store.lanes.nonEmpty(['mail'])).toEqual(['mail'])
       expect(idsOf(await take(store, ['mail'], 9))).toEqual([2])
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
       expect(await findUnique(store, unique, ['mail'])).toEqual([])
-      expect(await store.findJid('j-1')).toBeUndefined()
+      expect(await store.jobs.findJid('j-1')).toBeUndefined()
     })
 
     test('it is given while another client waits, on this node or another', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       await submitOne(a, 'mail', { foreground: true, unique })
-      await a.submit('mail', [aJob({ foreground: true, unique })])
-      await b.submit('mail', [aJob({ foreground: true, unique })])
+      await a.steps.submit('mail', [aJob({ foreground: true, unique })])
+      await b.steps.submit('mail', [aJob({ foreground: true, unique })])
       expect((await seen(a, 'mail', 1)).waiting).toBe(3)
-      await a.abandon('mail', [1, 1])
+      await a.jobs.abandon('mail', [1, 1])
       expect((await seen(a, 'mail', 1)).waiting).toBe(1)
-      await a.abandon('mail', [1])
+      await a.jobs.abandon('mail', [1])
       expect((await seen(a, 'mail', 1)).waiting).toBe(1)
       expect(idsOf(await take(a, ['mail']))).toEqual([1])
     })
@@ -112,23 +118,25 @@ export function sharingContract(open: OpenWorld): void {
     test('a background client that joins makes an abandoned job live again', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { foreground: true, unique })
-      await store.abandon('mail', [1])
-      expect(await store.submit('mail', [aJob({ unique })])).toEqual([{ kind: 'joined', id: 1 }])
+      await store.jobs.abandon('mail', [1])
+      expect(await store.steps.submit('mail', [aJob({ unique })])).toEqual([
+        { kind: 'joined', id: 1 },
+      ])
       expect(idsOf(await take(store, ['mail']))).toEqual([1])
     })
 
     test('a foreground client that joins makes an abandoned job live again', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { foreground: true, unique })
-      await store.abandon('mail', [1])
-      await store.submit('mail', [aJob({ unique, foreground: true })])
+      await store.jobs.abandon('mail', [1])
+      await store.steps.submit('mail', [aJob({ unique, foreground: true })])
       expect(idsOf(await take(store, ['mail']))).toEqual([1])
     })
 
     test('a client that leaves a background job changes nothing', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail')
-      await store.abandon('mail', [1, 7])
+      await store.jobs.abandon('mail', [1, 7])
       expect(idsOf(await take(store, ['mail']))).toEqual([1])
     })
 
@@ -136,8 +144,8 @@ export function sharingContract(open: OpenWorld): void {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { foreground: true })
       const job = await takeOne(store, 'mail')
-      await store.abandon('mail', [1])
-      expect(await store.finish('mail', [requeued(job)])).toEqual(['dropped'])
+      await store.jobs.abandon('mail', [1])
+      expect(await store.steps.finish('mail', [requeued(job)])).toEqual(['dropped'])
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
     })
 
@@ -147,7 +155,7 @@ export function sharingContract(open: OpenWorld): void {
       const works = await listening(world)
       await submitOne(asks.store, 'mail', { foreground: true })
       const job = await takeOne(works.store, 'mail')
-      await works.store.finish('mail', [completed(job, 'result')])
+      await works.store.steps.finish('mail', [completed(job, 'result')])
       const { ref } = await asks.log.until('relayed', ({ event }) => event === 'finish')
       expect(ref).toEqual({ lane: 'mail', id: 1 })
       const read = await seen(asks.store, 'mail', 1)
@@ -159,9 +167,9 @@ export function sharingContract(open: OpenWorld): void {
       const world = await open()
       const { store, log } = await listening(world)
       await submitOne(store, 'mail', { foreground: true })
-      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
-      await store.registerLane('sentinel')
+      await store.lanes.register('sentinel')
       await log.until('laneAdded')
       expect(log.heard.map(({ kind }) => kind)).not.toContain('relayed')
     })
@@ -171,15 +179,15 @@ export function sharingContract(open: OpenWorld): void {
       const [a, b] = [await world.node(), await world.node()]
       await submitOne(a, 'mail', { foreground: true, unique, retentionSeconds: 60 })
       const id = (await world.native.take('mail')) ?? 0
-      expect(await a.finish('mail', [completed(native('mail', id))])).toEqual(['unknown'])
+      expect(await a.steps.finish('mail', [completed(native('mail', id))])).toEqual(['unknown'])
       await world.native.finish('mail', id, 'success', bytes('native result'))
       expect(await seen(a, 'mail', id)).toMatchObject({ status: 'success', settled: false })
       const outcome = completed(native('mail', id), 'native result')
-      expect(await b.finish('mail', [outcome])).toEqual(['done'])
-      expect(await a.finish('mail', [outcome])).toEqual(['unknown'])
+      expect(await b.steps.finish('mail', [outcome])).toEqual(['done'])
+      expect(await a.steps.finish('mail', [outcome])).toEqual(['unknown'])
       expect(await seen(a, 'mail', id)).toMatchObject({ status: 'success', settled: true })
       expect(await findUnique(b, unique, ['mail'])).toEqual([])
-      expect((await a.counts(['mail']))[0]?.completed).toBe(1)
+      expect((await a.lanes.counts(['mail']))[0]?.completed).toBe(1)
     })
 
     test('the word native ends no lease, and no job of a native client', async () => {
@@ -191,7 +199,7 @@ export function sharingContract(open: OpenWorld): void {
       const theirs = (await world.native.take('mail')) ?? 0
       await world.native.finish('mail', theirs, 'success', bytes('theirs'))
       const outcomes = [completed(native('mail', 1)), completed(native('mail', theirs))]
-      expect(await store.finish('mail', outcomes)).toEqual(['unknown', 'unknown'])
+      expect(await store.steps.finish('mail', outcomes)).toEqual(['unknown', 'unknown'])
       expect((await seen(store, 'mail', 1)).status).toBe('busy')
     })
   })

@@ -26,7 +26,7 @@ async function heldBack(
   lanes: readonly string[],
 ): Promise<[string, number][]> {
   const told: [string, number][] = []
-  await store.claim({
+  await store.steps.claim({
     by: 'consumer',
     groups: [{ lanes, queue: 'bulk' }],
     max: 9,
@@ -51,7 +51,7 @@ export function throttleContract(open: OpenWorld): void {
       expect(await heldBack(there, lanes)).toEqual([['bulk', 0]])
       const [job] = first
       if (!job) throw new Error('no job')
-      await there.finish(job.lane, [completed(job)])
+      await there.steps.finish(job.lane, [completed(job)])
       expect(await take(there, lanes, 9)).toHaveLength(1)
       expect(await fetch(here, 'bulk', ['news@bulk'], 9)).toEqual([])
     })
@@ -74,7 +74,7 @@ export function throttleContract(open: OpenWorld): void {
       await submitAll(store, 'mail@bulk', jobs(2))
       await submitAll(store, 'news@bulk', jobs(1))
       const job = await takeOne(store, 'mail@bulk')
-      await store.finish('mail@bulk', [outcome(job)])
+      await store.steps.finish('mail@bulk', [outcome(job)])
       await log.until('woken')
       expect(await take(store, ['mail@bulk', 'news@bulk'], 9)).toHaveLength(1)
     })
@@ -83,7 +83,7 @@ export function throttleContract(open: OpenWorld): void {
       const store = await (await open(throttled({ concurrency: 1 }))).node()
       await submitAll(store, 'mail@bulk', jobs(2))
       const { id } = await takeOne(store, 'mail@bulk')
-      await store.cancel('mail@bulk', id)
+      await store.admin.cancel('mail@bulk', id)
       expect(idsOf(await take(store, ['mail@bulk'], 9))).toEqual([2])
     })
 
@@ -95,7 +95,7 @@ export function throttleContract(open: OpenWorld): void {
       await submitAll(here, 'mail@bulk', jobs(5))
       const [first] = await fetch(here, 'bulk', ['mail@bulk'], 1)
       if (!first) throw new Error('no job')
-      await here.finish('mail@bulk', [completed(first)])
+      await here.steps.finish('mail@bulk', [completed(first)])
       await world.pass(20_000)
       expect(await fetch(there, 'bulk', lanes, 9)).toHaveLength(1)
       const [told] = await heldBack(here, lanes)
@@ -113,7 +113,7 @@ export function throttleContract(open: OpenWorld): void {
       worker: string,
       max = 9,
     ): Promise<readonly Lease[]> =>
-      store.claim({ by: 'consumer', groups: [{ lanes: bulk, queue: 'bulk' }], max, worker })
+      store.steps.claim({ by: 'consumer', groups: [{ lanes: bulk, queue: 'bulk' }], max, worker })
     const bulk = ['mail@bulk', 'news@bulk']
 
     test('so many jobs of a queue each worker has at a time, over its lanes and nodes', async () => {
@@ -127,7 +127,7 @@ export function throttleContract(open: OpenWorld): void {
       expect(await takenBy(here, 'w2')).toHaveLength(2)
       const [job] = first
       if (!job) throw new Error('no job')
-      await there.finish(job.lane, [retried(job, 60_000)])
+      await there.steps.finish(job.lane, [retried(job, 60_000)])
       await submitAll(here, 'mail@bulk', jobs(3))
       expect(await takenBy(here, 'w2')).toEqual([])
       expect(await takenBy(here, 'w1')).toHaveLength(1)
@@ -137,7 +137,7 @@ export function throttleContract(open: OpenWorld): void {
       const store = await (await open(throttled({ perWorker: 1 }))).node()
       await submitAll(store, 'mail@bulk', jobs(3))
       const [job] = await takenBy(store, 'w1')
-      await store.cancel('mail@bulk', job?.id ?? 0)
+      await store.admin.cancel('mail@bulk', job?.id ?? 0)
       expect(await takenBy(store, 'w1')).toHaveLength(1)
       expect(await takenBy(store, 'w1')).toEqual([])
     })
@@ -162,14 +162,14 @@ export function throttleContract(open: OpenWorld): void {
         worker: 'w1',
         ...throttle,
       } as const
-      expect(await store.claim(request)).toEqual([])
+      expect(await store.steps.claim(request)).toEqual([])
       expect(told).toHaveLength(1)
       expect(told[0]).toBeGreaterThan(38_000)
       expect(told[0]).toBeLessThanOrEqual(40_000)
       await world.pass(40_001)
       expect(await takenBy(store, 'w1')).toHaveLength(1)
       // The first still runs, and its end makes no room for another.
-      expect(await store.finish(first.lane, [completed(first)])).toEqual(['done'])
+      expect(await store.steps.finish(first.lane, [completed(first)])).toEqual(['done'])
       expect(await takenBy(store, 'w1')).toEqual([])
     })
 
@@ -179,7 +179,7 @@ export function throttleContract(open: OpenWorld): void {
       await submitAll(store, 'mail@bulk', jobs(9))
       const taken = await take(store, ['mail@bulk'], 9)
       expect(taken).toHaveLength(2)
-      await store.finish(
+      await store.steps.finish(
         'mail@bulk',
         taken.map((job) => completed(job)),
       )

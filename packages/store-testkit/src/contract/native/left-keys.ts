@@ -56,7 +56,7 @@ export function leftKeyContract(open: OpenWorld): void {
       expect(idsOf(await take(store, ['mail'], 9))).toEqual([other])
       // A worker that was only slow ends its own job alone.
       await world.native.finish('mail', id, 'success', bytes('late'))
-      await store.finish('mail', [completed(native('mail', id))])
+      await store.steps.finish('mail', [completed(native('mail', id))])
       expect(await submitOne(store, 'mail', { unique })).toBe(other)
     })
 
@@ -73,7 +73,7 @@ export function leftKeyContract(open: OpenWorld): void {
       expect(await store.native.repair(['mail'], lease)).toEqual([])
       expect(await submitOne(store, 'mail', { unique })).toBe(id)
       await world.native.finish('mail', id, 'success', bytes('out'))
-      await store.finish('mail', [completed(native('mail', id))])
+      await store.steps.finish('mail', [completed(native('mail', id))])
     })
 
     test('does not keep counts from being left alone', async () => {
@@ -92,8 +92,8 @@ export function leftKeyContract(open: OpenWorld): void {
       const [store, client] = [await world.node(), await listening(world)]
       const id = await submitOne(client.store, 'mail', { unique, foreground: true })
       await (status === 'idle' ? world.native.pop('mail') : world.native.take('mail'))
-      expect(await store.cancel('mail', id)).toBe(true)
-      expect(await store.cancel('mail', id)).toBe(false)
+      expect(await store.admin.cancel('mail', id)).toBe(true)
+      expect(await store.admin.cancel('mail', id)).toBe(false)
       await client.log.until('relayed', ({ ref }) => ref.id === id)
       expect(await submitOne(store, 'mail', { unique })).toBeGreaterThan(id)
     })
@@ -110,12 +110,14 @@ export function leftKeyContract(open: OpenWorld): void {
       await world.native.pop('sms')
       await world.native.take('sms')
       const clear = (lane: string) =>
-        how === 'dropped' ? store.clearLane(lane, 9) : store.queues.endJobs(lane, allPlaces, 9)
+        how === 'dropped'
+          ? store.admin.clearLane(lane, 9)
+          : store.queues.endJobs(lane, allPlaces, 9)
       expect([...((await clear('mail')) as number[])].sort()).toEqual([idle, busy, queued])
       expect(await clear('sms')).toEqual([])
       const next = await submitOne(store, 'mail', { unique })
       expect(next).toBeGreaterThan(queued)
-      expect(await store.findJid('j-1')).toBeUndefined()
+      expect(await store.jobs.findJid('j-1')).toBeUndefined()
       // Jobs that no index names are ended when met, and do not come back.
       const fresh = await submitOne(store, 'sms')
       await lookAtAll(store)

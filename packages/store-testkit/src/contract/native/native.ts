@@ -45,11 +45,11 @@ export function nativeContract(open: OpenWorld): void {
         await world.native.finish('mail', id, status, bytes('out'))
       }
       const outcomes = [completed(native('mail', 1)), retried(native('mail', 2), minute)]
-      const results = await Promise.all(nodes.map((node) => node.finish('mail', outcomes)))
+      const results = await Promise.all(nodes.map((node) => node.steps.finish('mail', outcomes)))
       expect(results.flat().sort()).toEqual(['done', 'done', 'unknown', 'unknown'])
-      expect((await other.counts(['mail']))[0]).toMatchObject({ completed: 1, retried: 1 })
+      expect((await other.lanes.counts(['mail']))[0]).toMatchObject({ completed: 1, retried: 1 })
       expect(await findUnique(other, unique, ['mail'])).toEqual([])
-      expect(await other.findJid('j-1')).toBeUndefined()
+      expect(await other.jobs.findJid('j-1')).toBeUndefined()
       expect(await world.secondsLeft('mail', 1)).toBeUndefined()
       expect(await world.secondsLeft('mail', 2)).toBe(Infinity)
     })
@@ -60,7 +60,7 @@ export function nativeContract(open: OpenWorld): void {
       await submitOne(store, 'mail', { retentionSeconds: 60 })
       const id = (await world.native.take('mail')) ?? 0
       await world.native.finish('mail', id, 'success', bytes('out'))
-      await store.finish('mail', [completed(native('mail', id), 'out')])
+      await store.steps.finish('mail', [completed(native('mail', id), 'out')])
       expect(await world.secondsLeft('mail', id)).toBe(60)
     })
 
@@ -75,14 +75,14 @@ export function nativeContract(open: OpenWorld): void {
       }
       // Its worker dies before it announces the end of the job.
       await world.native.conclude('mail', cut, 'success', bytes('out'))
-      await store.finish('mail', [
+      await store.steps.finish('mail', [
         completed(native('mail', done)),
         killed(native('mail', dead)),
         completed(native('mail', cut)),
       ])
       // The servers of a cluster pass messages on, each in its own time.
       for (const id of [done, dead, cut]) await log.until('finished', (one) => one.id === id)
-      await store.delivered()
+      await store.events.delivered()
       const finished = log.heard.flatMap((one) => (one.kind === 'finished' ? [one.id] : []))
       expect(finished.sort()).toEqual([done, dead, cut])
     })
@@ -106,7 +106,7 @@ export function nativeContract(open: OpenWorld): void {
         await world.native.conclude('mail', id, 'error', bytes('out'))
       }
       const [waiting, dead] = ids
-      await store.finish('mail', [
+      await store.steps.finish('mail', [
         retried(native('mail', waiting), minute),
         killed(native('mail', dead)),
       ])
@@ -117,7 +117,7 @@ export function nativeContract(open: OpenWorld): void {
       }
       expect(await ends()).toEqual([Infinity, Infinity])
       await world.pass(minute + 1)
-      await store.promote()
+      await store.lanes.promote()
       expect(await ends()).toEqual([Infinity, Infinity])
       await takeOne(store, 'mail')
       expect(await ends()).toEqual([Infinity, Infinity])
@@ -127,7 +127,7 @@ export function nativeContract(open: OpenWorld): void {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail', { retentionSeconds: 60 })
-      await store.finish('mail', [completed(await takeOne(store, 'mail'))])
+      await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
       await submitOne(store, 'mail', { unique })
       const ours = (await world.native.take('mail')) ?? 0
       const theirs = await world.native.write('mail', bytes('native'))
@@ -147,7 +147,7 @@ export function nativeContract(open: OpenWorld): void {
       const id = (await world.native.take('mail')) ?? 0
       await world.native.finish('mail', id, 'success', bytes('out'))
       expect(await sweepAll(store, 'mail')).toEqual([id])
-      expect(await store.findJid('j-2')).toEqual({ lane: 'mail', id: 2 })
+      expect(await store.jobs.findJid('j-2')).toEqual({ lane: 'mail', id: 2 })
     })
 
     test('the indexes forget jobs whose record is gone', async () => {
@@ -159,7 +159,7 @@ export function nativeContract(open: OpenWorld): void {
       await world.expire('mail', id)
       await sweepAll(store, 'mail')
       expect(await findUnique(store, unique, ['mail'])).toEqual([])
-      expect(await store.findJid('j-1')).toBeUndefined()
+      expect(await store.jobs.findJid('j-1')).toBeUndefined()
     })
 
     test('of the lanes that native clients made those that have jobs are found', async () => {
@@ -169,15 +169,15 @@ export function nativeContract(open: OpenWorld): void {
       await world.native.push('queued', await world.native.write('queued', bytes('in')), 'low')
       const later = await world.native.write('later', bytes('in'))
       await world.native.schedule('later', later, minute)
-      const found = [...(await store.discover()), ...(await store.discover())]
+      const found = [...(await store.lanes.discover()), ...(await store.lanes.discover())]
       expect([...new Set(found)].sort()).toEqual(['later', 'queued'])
     })
 
     test('lanes that native workers serve are told from those of workers behind nodes', async () => {
       const world = await open()
       const store = await world.node()
-      await store.setWorkers(new Map([['mail', { named: 1, consumers: 2 }]]))
-      await store.setWorkers(new Map([['sms', { named: 1, consumers: 0 }]]))
+      await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 2 }]]))
+      await store.lanes.setWorkers(new Map([['sms', { named: 1, consumers: 0 }]]))
       await world.native.count('sms', 1)
       const worked = (): Promise<readonly string[]> =>
         store.native.workedLanes(['mail', 'sms', 'fax'], false)
@@ -192,7 +192,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(await a.native.holdLeadership(minute)).toBe(true)
       expect(await b.native.holdLeadership(minute)).toBe(false)
       expect(await a.native.holdLeadership(minute)).toBe(true)
-      await a.leave([])
+      await a.nodes.leave([])
       expect(await b.native.holdLeadership(minute)).toBe(true)
       expect(await a.native.holdLeadership(minute)).toBe(false)
     })
@@ -208,7 +208,7 @@ export function nativeContract(open: OpenWorld): void {
       const world = await open()
       const store = await world.node()
       const job = await heldNative(world, store)
-      await store.finish('mail', [outcome(job)])
+      await store.steps.finish('mail', [outcome(job)])
       expect(await world.native.locks('mail', job.id)).toBe(1)
     })
 
@@ -216,13 +216,13 @@ export function nativeContract(open: OpenWorld): void {
       const world = await open()
       const store = await world.node()
       const job = await heldNative(world, store)
-      await store.finish('mail', [retried(job, 1_000)])
+      await store.steps.finish('mail', [retried(job, 1_000)])
       expect(await world.native.locks('mail', job.id)).toBe(0)
       await world.pass(1_001)
-      await store.promote()
-      await store.finish('mail', [requeued(await takeOne(store, 'mail'))])
+      await store.lanes.promote()
+      await store.steps.finish('mail', [requeued(await takeOne(store, 'mail'))])
       expect(await world.native.locks('mail', job.id)).toBe(0)
-      await store.finish('mail', [killed(await takeOne(store, 'mail'))])
+      await store.steps.finish('mail', [killed(await takeOne(store, 'mail'))])
       expect(await world.native.locks('mail', job.id)).toBe(1)
       expect(await seen(store, 'mail', job.id)).toMatchObject({
         status: 'error',
@@ -237,7 +237,7 @@ export function nativeContract(open: OpenWorld): void {
       const queued = await world.native.write('mail', bytes('native'))
       await world.native.push('mail', queued, 'high')
       for (const job of [id, queued]) {
-        expect(await store.cancel('mail', job)).toBe(true)
+        expect(await store.admin.cancel('mail', job)).toBe(true)
         expect(await world.native.locks('mail', job)).toBe(1)
       }
     })
@@ -248,12 +248,12 @@ export function nativeContract(open: OpenWorld): void {
       const ids: number[] = []
       for (let job = 0; job < 3; job += 1) {
         const held = await heldNative(world, store)
-        await store.finish('mail', [retried(held, minute)])
+        await store.steps.finish('mail', [retried(held, minute)])
         ids.push(held.id)
       }
       await store.queues.moveJobs('mail', 'retries', ids.slice(0, 1), 'nowhere')
       await store.queues.moveJobs('mail', 'retries', ids.slice(1, 2), 'dead')
-      await store.clearLane('mail', 99)
+      await store.admin.clearLane('mail', 99)
       for (const id of ids) {
         expect(await world.native.locks('mail', id), `of ${id}`).toBeGreaterThan(0)
       }

@@ -100,7 +100,7 @@ export function orphanContract(open: OpenWorld): void {
       await world.native.finish('sms', slow, 'success', bytes('out'))
       await world.pass(10_001)
       expect(await store.native.repair(['mail', 'sms'], lease)).toEqual([])
-      await store.finish('sms', [completed(native('sms', slow))])
+      await store.steps.finish('sms', [completed(native('sms', slow))])
     })
 
     test('leases of workers behind nodes are no leftovers', async () => {
@@ -131,14 +131,14 @@ export function orphanContract(open: OpenWorld): void {
       await world.pass(10_001)
       expect(await store.native.repair(['mail'], dry)).toEqual(told)
       expect(await take(store, ['mail'])).toEqual([])
-      expect((await store.counts(['mail']))[0]?.workers).toBe(-1)
+      expect((await store.lanes.counts(['mail']))[0]?.workers).toBe(-1)
       await world.native.count('mail', 1)
     })
 
     test('a count that nobody stands for is put right when the next job has waited for a lease', async () => {
       const world = await open()
       const store = await world.node()
-      await store.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))
+      await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))
       await world.native.count('mail', 1)
       await submitOne(store, 'mail')
       expect(await fetch(store, 'default', ['mail'])).toEqual([])
@@ -149,7 +149,7 @@ export function orphanContract(open: OpenWorld): void {
       expect(await store.native.repair(['mail'], lease)).toEqual([
         { kind: 'count', lane: 'mail', id: 1 },
       ])
-      expect((await store.counts(['mail']))[0]?.workers).toBe(1)
+      expect((await store.lanes.counts(['mail']))[0]?.workers).toBe(1)
       expect(idsOf(await fetch(store, 'default', ['mail']))).toEqual([1])
       expect(await readOne(store, 'mail', 1)).toMatchObject({ status: 'busy' })
     })
@@ -171,21 +171,21 @@ export function orphanContract(open: OpenWorld): void {
       await world.native.progress('busy', id, '1', '2')
       await lookAtAll(store)
       expect(await store.native.repair(lanes, lease)).toEqual([])
-      const counts = await store.counts(lanes)
+      const counts = await store.lanes.counts(lanes)
       expect(counts.map(({ workers }) => workers)).toEqual([1, 1, 1])
-      await store.finish('taking', [completed(native('taking', taken))])
+      await store.steps.finish('taking', [completed(native('taking', taken))])
     })
 
     test('a count below what nodes told is put right at once', async () => {
       const world = await open()
       const store = await world.node()
-      await store.setWorkers(new Map([['mail', { named: 2, consumers: 0 }]]))
+      await store.lanes.setWorkers(new Map([['mail', { named: 2, consumers: 0 }]]))
       await world.native.count('mail', -1)
       await store.native.workedLanes(['mail'], true)
       expect(await store.native.repair(['mail'], lease)).toEqual([
         { kind: 'count', lane: 'mail', id: 0 },
       ])
-      expect((await store.counts(['mail']))[0]?.workers).toBe(2)
+      expect((await store.lanes.counts(['mail']))[0]?.workers).toBe(2)
     })
   })
 }

@@ -30,11 +30,11 @@ export function aheadContract(open: OpenWorld): void {
       async (_name, levels, count, order) => {
         const world = await open()
         const { store, log } = await listening(world)
-        await store.registerLane('mail')
-        await store.submit('mail', jobsOf(...levels))
+        await store.lanes.register('mail')
+        await store.steps.submit('mail', jobsOf(...levels))
         const before = await take(store, ['mail'], count)
         const { enqueuedAtMs } = before[0] as Lease
-        const results = await store.finish('mail', before.map(requeuedInFront))
+        const results = await store.steps.finish('mail', before.map(requeuedInFront))
         expect(results).toEqual(before.map(() => 'requeued'))
         await log.until('woken', ({ lane }) => lane === 'mail')
         const again = await take(store, ['mail'], 9)
@@ -47,13 +47,13 @@ export function aheadContract(open: OpenWorld): void {
 
     test('jobs that came meanwhile stand behind those that went back, but for higher levels', async () => {
       const store = await (await open()).node()
-      await store.submit('mail', jobsOf(5, 5))
+      await store.steps.submit('mail', jobsOf(5, 5))
       const held = await take(store, ['mail'], 2)
-      await store.submit('mail', [
+      await store.steps.submit('mail', [
         aJob({ level: 6, input: bytes('urgent') }),
         aJob({ input: bytes('late') }),
       ])
-      await store.finish('mail', held.map(requeuedInFront))
+      await store.steps.finish('mail', held.map(requeuedInFront))
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['urgent', '5-0', '5-1', 'late'])
     })
 
@@ -61,8 +61,8 @@ export function aheadContract(open: OpenWorld): void {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { foreground: true })
       const held = await takeOne(store, 'mail')
-      await store.abandon('mail', [held.id])
-      expect(await store.finish('mail', [requeuedInFront(held)])).toEqual(['requeued'])
+      await store.jobs.abandon('mail', [held.id])
+      expect(await store.steps.finish('mail', [requeuedInFront(held)])).toEqual(['requeued'])
       expect((await readOne(store, 'mail', held.id))?.status).toBe('idle')
       expect(await take(store, ['mail'])).toEqual([])
       expect(await readOne(store, 'mail', held.id)).toBeUndefined()
@@ -70,19 +70,21 @@ export function aheadContract(open: OpenWorld): void {
 
     test('jobs are reserved ahead in the same call', async () => {
       const store = await (await open()).node()
-      await store.submit('mail', jobsOf(5, 5, 5))
+      await store.steps.submit('mail', jobsOf(5, 5, 5))
       const groups = [{ lanes: ['mail'] }]
-      expect(idsOf(await store.claim({ by: 'named', groups, max: 0, ahead: 1 }))).toEqual([1])
-      expect(idsOf(await store.claim({ by: 'named', groups, max: 1, ahead: 9 }))).toEqual([2, 3])
+      expect(idsOf(await store.steps.claim({ by: 'named', groups, max: 0, ahead: 1 }))).toEqual([1])
+      expect(idsOf(await store.steps.claim({ by: 'named', groups, max: 1, ahead: 9 }))).toEqual([
+        2, 3,
+      ])
     })
 
     test('a claim tells when it leaves nothing, in any lane that it was for', async () => {
       const store = await (await open()).node()
-      await store.submit('mail', jobsOf(5, 5))
-      await store.submit('sms', jobsOf(2))
+      await store.steps.submit('mail', jobsOf(5, 5))
+      await store.steps.submit('sms', jobsOf(2))
       const left = async (lanes: string[], max: number): Promise<boolean> => {
         let isEmpty = false
-        await store.claim({
+        await store.steps.claim({
           by: 'named',
           groups: [{ lanes }],
           max,
@@ -102,7 +104,7 @@ export function aheadContract(open: OpenWorld): void {
       const store = await (await open({ throttles })).node()
       await submitAll(store, 'mail@bulk', [aJob(), aJob(), aJob()])
       const groups = [{ lanes: ['mail@bulk'] }]
-      expect(idsOf(await store.claim({ by: 'named', groups, max: 1, ahead: 5 }))).toEqual([1])
+      expect(idsOf(await store.steps.claim({ by: 'named', groups, max: 1, ahead: 5 }))).toEqual([1])
     })
   })
 }

@@ -26,9 +26,9 @@ export function nodeContract(open: OpenWorld): void {
       const a = await listening(world)
       const b = await listening(world)
       const numbers = await Promise.all([
-        a.store.registerLane('mail'),
-        b.store.registerLane('mail'),
-        b.store.registerLane('sms'),
+        a.store.lanes.register('mail'),
+        b.store.lanes.register('mail'),
+        b.store.lanes.register('sms'),
       ])
       expect(numbers[0]).toBe(numbers[1])
       expect(new Set(numbers).size).toBe(2)
@@ -40,23 +40,26 @@ export function nodeContract(open: OpenWorld): void {
         await log.until('laneAdded', ({ lane }) => lane === 'sms')
         expect(log.heard).toHaveLength(2)
       }
-      expect(Object.fromEntries(await a.store.lanes())).toEqual({ mail: number, sms: numbers[2] })
+      expect(Object.fromEntries(await a.store.lanes.all())).toEqual({
+        mail: number,
+        sms: numbers[2],
+      })
     })
 
     test('workers of all nodes and native ones count together', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       const workers = async (): Promise<number | undefined> =>
-        (await a.counts(['mail']))[0]?.workers
-      await a.setWorkers(new Map([['mail', { named: 2, consumers: 1 }]]))
-      await b.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
+        (await a.lanes.counts(['mail']))[0]?.workers
+      await a.lanes.setWorkers(new Map([['mail', { named: 2, consumers: 1 }]]))
+      await b.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
       expect(await workers()).toBe(4)
       await world.native.count('mail', 1)
-      await a.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
-      await a.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
+      await a.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
+      await a.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
       expect(await workers()).toBe(4)
       await world.native.count('mail', -1)
-      await a.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
+      await a.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
       expect(await workers()).toBe(1)
     })
 
@@ -68,12 +71,12 @@ export function nodeContract(open: OpenWorld): void {
       const [one, two] = await take(a, ['mail'], 2)
       const [three] = await take(b, ['mail'])
       const [four] = await take(a, ['sms'], 1, { by: 'consumer' })
-      await a.finish('mail', [completed(one as Lease)])
+      await a.steps.finish('mail', [completed(one as Lease)])
       const nameOf = ({ lane, id, token }: HeldRef): HeldRef => ({ lane, id, token })
-      expect(await a.held(['mail', 'sms', 'none'])).toEqual(
+      expect(await a.jobs.held(['mail', 'sms', 'none'])).toEqual(
         [two, four].map((job) => nameOf(job as Lease)),
       )
-      expect(await b.held(['mail', 'sms'])).toEqual([nameOf(three as Lease)])
+      expect(await b.jobs.held(['mail', 'sms'])).toEqual([nameOf(three as Lease)])
     })
 
     test('all nodes hear that a lane with jobs has lost its last by-name worker', async () => {
@@ -81,8 +84,8 @@ export function nodeContract(open: OpenWorld): void {
       const a = await world.node()
       const b = await listening(world)
       await submitAll(a, 'mail', jobsOf(5, 8, 1))
-      await a.setWorkers(new Map([['mail', { named: 2, consumers: 0 }]]))
-      await a.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
+      await a.lanes.setWorkers(new Map([['mail', { named: 2, consumers: 0 }]]))
+      await a.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
       expect(await b.log.until('woken')).toEqual({ kind: 'woken', lane: 'mail', jobs: 3 })
     })
 
@@ -91,12 +94,12 @@ export function nodeContract(open: OpenWorld): void {
       const a = await world.node()
       const b = await listening(world)
       await submitOne(a, 'mail')
-      await a.finish('mail', [requeued(await takeOne(a, 'mail'))])
+      await a.steps.finish('mail', [requeued(await takeOne(a, 'mail'))])
       await b.log.until('woken', ({ lane }) => lane === 'mail')
-      const { nowMs } = await a.beat()
+      const { nowMs } = await a.nodes.beat()
       await submitOne(a, 'sms', { dueAtMs: nowMs + 1_000 })
       await world.pass(1_001)
-      await a.promote()
+      await a.lanes.promote()
       await b.log.until('woken', ({ lane, jobs }) => lane === 'sms' && jobs === 1)
     })
 
@@ -117,7 +120,7 @@ export function nodeContract(open: OpenWorld): void {
       await hear(1)
       const id = await world.native.write('mail', bytes('native'))
       await hear(id)
-      await worker.finish('mail', [completed(await takeOne(worker, 'mail'))])
+      await worker.steps.finish('mail', [completed(await takeOne(worker, 'mail'))])
       const mine = [
         { kind: 'created', lane: 'mail', id: 1 },
         { kind: 'created', lane: 'mail', id },
@@ -127,7 +130,7 @@ export function nodeContract(open: OpenWorld): void {
       await Promise.all([one.log.until('finished'), all.log.until('finished')])
       expect(one.log.heard).toEqual(mine)
       expect(all.log.heard).toEqual([{ kind: 'created', lane: 'sms', id: 1 }, ...mine])
-      await one.store.watch(new Set(['sms']))
+      await one.store.events.watch(new Set(['sms']))
       one.log.clear()
       await submitOne(worker, 'mail')
       await submitOne(worker, 'sms')
@@ -147,7 +150,7 @@ export function nodeContract(open: OpenWorld): void {
       await takeOne(store, 'mail')
       await fetch(store, 'default', ['sms'], 2)
       const late = async (): Promise<string[]> =>
-        namesOf(await other.expired(['mail', 'sms'], 9)).sort()
+        namesOf(await other.jobs.expired(['mail', 'sms'], 9)).sort()
       expect(await late()).toEqual([])
       await world.pass(10_001)
       expect(await late()).toEqual(['sms:1'])
@@ -155,11 +158,11 @@ export function nodeContract(open: OpenWorld): void {
       expect(await late()).toEqual(['mail:1', 'sms:1'])
       await world.pass(10_000)
       expect(await late()).toEqual(['mail:1', 'sms:1', 'sms:2'])
-      expect(await other.expired(['sms'], 1)).toHaveLength(1)
-      expect(await other.expired(['mail'], 9)).toMatchObject([
+      expect(await other.jobs.expired(['sms'], 1)).toHaveLength(1)
+      expect(await other.jobs.expired(['mail'], 9)).toMatchObject([
         { id: 1, token: leased.token, heldBy: 'named' },
       ])
-      expect(await other.finish('mail', [requeued(leased, true)])).toEqual(['requeued'])
+      expect(await other.steps.finish('mail', [requeued(leased, true)])).toEqual(['requeued'])
       expect(await late()).toEqual(['sms:1', 'sms:2'])
       expect((await seen(store, 'mail', 2)).status).toBe('busy')
     })
@@ -171,11 +174,11 @@ export function nodeContract(open: OpenWorld): void {
       const nine = await takeOne(dead, 'mail')
       const consumed = await takeOne(dead, 'mail', { by: 'consumer', queue: 'default' })
       const kept = await takeOne(alive, 'mail')
-      expect(await alive.reclaimNode(dead.node, ['mail', 'sms'], 0)).toEqual(['mail'])
+      expect(await alive.nodes.reclaim(dead.node, ['mail', 'sms'], 0)).toEqual(['mail'])
       expect(await seen(alive, 'mail', nine.id)).toMatchObject({ status: 'idle' })
       expect(await seen(alive, 'mail', consumed.id)).toMatchObject({ token: consumed.token })
       expect(await seen(alive, 'mail', kept.id)).toMatchObject({ token: kept.token })
-      expect(await dead.finish('mail', [completed(nine), completed(consumed)])).toEqual([
+      expect(await dead.steps.finish('mail', [completed(nine), completed(consumed)])).toEqual([
         'unknown',
         'done',
       ])
@@ -185,12 +188,12 @@ export function nodeContract(open: OpenWorld): void {
     test('reclaiming a node takes away its workers from the counts, and no others', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
-      await dead.setWorkers(new Map([['mail', { named: 3, consumers: 2 }]]))
-      await alive.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
+      await dead.lanes.setWorkers(new Map([['mail', { named: 3, consumers: 2 }]]))
+      await alive.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
       await world.native.count('mail', 1)
-      await alive.reclaimNode(dead.node, ['mail'], 0)
-      await alive.reclaimNode(dead.node, ['mail'], 0)
-      expect((await alive.counts(['mail']))[0]?.workers).toBe(3)
+      await alive.nodes.reclaim(dead.node, ['mail'], 0)
+      await alive.nodes.reclaim(dead.node, ['mail'], 0)
+      expect((await alive.lanes.counts(['mail']))[0]?.workers).toBe(3)
     })
 
     test('a consumer finds what a reclaimed node held', async () => {
@@ -199,48 +202,53 @@ export function nodeContract(open: OpenWorld): void {
       await submitOne(dead, 'mail')
       await take(dead, ['mail'])
       expect(await fetch(alive, 'default', ['mail', 'sms'])).toEqual([])
-      await alive.reclaimNode(dead.node, ['mail'], 0)
+      await alive.nodes.reclaim(dead.node, ['mail'], 0)
       expect(namesOf(await fetch(alive, 'default', ['mail', 'sms']))).toEqual(['mail:1'])
     })
 
     test('a heartbeat is seen by the others, another with every beat, until its node is reclaimed', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
-      await a.beat()
-      const heard = async (): Promise<number | undefined> => (await b.beat()).heartbeats.get(a.node)
+      await a.nodes.beat()
+      const heard = async (): Promise<number | undefined> =>
+        (await b.nodes.beat()).heartbeats.get(a.node)
       const first = await heard()
       expect(first).toBeDefined()
       expect(await heard()).toBe(first)
-      await a.beat()
+      await a.nodes.beat()
       const second = await heard()
       expect(second).not.toBe(first)
-      await a.beat()
+      await a.nodes.beat()
       expect(await heard()).not.toBe(second)
-      expect((await b.beat()).heartbeats.has(b.node)).toBe(false)
-      await b.reclaimNode(a.node, [], 0)
+      expect((await b.nodes.beat()).heartbeats.has(b.node)).toBe(false)
+      await b.nodes.reclaim(a.node, [], 0)
       expect(await heard()).toBeUndefined()
     })
 
     test('a node that was taken for dead hears of it at its next beat, once', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
-      await a.beat()
-      expect((await a.beat()).wasReclaimed).toBe(false)
-      await b.reclaimNode(a.node, [], 0)
-      expect((await a.beat()).wasReclaimed).toBe(true)
-      expect((await a.beat()).wasReclaimed).toBe(false)
+      await a.nodes.beat()
+      expect((await a.nodes.beat()).wasReclaimed).toBe(false)
+      await b.nodes.reclaim(a.node, [], 0)
+      expect((await a.nodes.beat()).wasReclaimed).toBe(true)
+      expect((await a.nodes.beat()).wasReclaimed).toBe(false)
     })
 
     test('a node that leaves gives back and is not missed', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
-      await a.beat()
-      await a.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
+      await a.nodes.beat()
+      await a.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
       await submitOne(a, 'mail')
       await take(a, ['mail'])
-      await a.leave(['mail'])
-      expect((await b.counts(['mail']))[0]).toMatchObject({ workers: 0, normal: 1, running: 0 })
-      expect((await b.beat()).heartbeats.has(a.node)).toBe(false)
+      await a.nodes.leave(['mail'])
+      expect((await b.lanes.counts(['mail']))[0]).toMatchObject({
+        workers: 0,
+        normal: 1,
+        running: 0,
+      })
+      expect((await b.nodes.beat()).heartbeats.has(a.node)).toBe(false)
     })
 
     test('queues are those of the routes: a lane of another queue is no part of this one', async () => {

@@ -33,7 +33,7 @@ export function reclaimContract(open: OpenWorld): void {
       const joined = await submitOne(dead, 'mail', { ...foreground, unique: bytes('other') })
       await submitOne(alive, 'mail', { unique: bytes('other') })
       const background = await submitOne(dead, 'mail')
-      await alive.reclaimNode(dead.node, ['mail'], 0)
+      await alive.nodes.reclaim(dead.node, ['mail'], 0)
       expect(await seen(alive, 'mail', shared)).toMatchObject({ waiting: 1 })
       expect(await seen(alive, 'mail', joined)).toMatchObject({ waiting: 0 })
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([shared, joined, background])
@@ -52,7 +52,7 @@ export function reclaimContract(open: OpenWorld): void {
         Array.from({ length: 1_700 }, () => aJob(foreground)),
       )
       const last = await submitOne(dead, 'mail')
-      await alive.reclaimNode(dead.node, ['mail'], 0)
+      await alive.nodes.reclaim(dead.node, ['mail'], 0)
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([first, last])
     })
 
@@ -64,8 +64,8 @@ export function reclaimContract(open: OpenWorld): void {
       const other = await world.node()
       await submitOne(other, 'mail', { ...foreground, unique: bytes('one') })
       const held = await take(alive, ['mail'], 2)
-      await alive.reclaimNode(dead.node, ['mail'], 0)
-      await alive.finish(
+      await alive.nodes.reclaim(dead.node, ['mail'], 0)
+      await alive.steps.finish(
         'mail',
         held.map((job) => completed(job)),
       )
@@ -77,10 +77,10 @@ export function reclaimContract(open: OpenWorld): void {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(dead, 'mail', foreground)
-      await alive.finish('mail', [retried(await takeOne(alive, 'mail'), 1_000)])
-      await alive.reclaimNode(dead.node, ['mail'], 0)
+      await alive.steps.finish('mail', [retried(await takeOne(alive, 'mail'), 1_000)])
+      await alive.nodes.reclaim(dead.node, ['mail'], 0)
       await world.pass(1_001)
-      await alive.promote()
+      await alive.lanes.promote()
       expect(await take(alive, ['mail'])).toEqual([])
       expect(await readOne(alive, 'mail', id)).toBeUndefined()
     })
@@ -91,15 +91,19 @@ export function reclaimContract(open: OpenWorld): void {
       const id = await submitOne(client.store, 'mail', foreground)
       const first = await world.node()
       await takeOne(first, 'mail')
-      expect(await alive.reclaimNode(first.node, ['mail'], 2)).toEqual(['mail'])
+      expect(await alive.nodes.reclaim(first.node, ['mail'], 2)).toEqual(['mail'])
       expect(await seen(alive, 'mail', id)).toMatchObject({ status: 'idle', losses: 1 })
       const second = await world.node()
       await takeOne(second, 'mail')
-      expect(await alive.reclaimNode(second.node, ['mail'], 2)).toEqual([])
+      expect(await alive.nodes.reclaim(second.node, ['mail'], 2)).toEqual([])
       const told = await client.log.until('relayed')
       expect(told).toMatchObject({ ref: { lane: 'mail', id }, event: 'finish' })
       expect(await seen(alive, 'mail', id)).toMatchObject({ status: 'error', settled: true })
-      expect((await alive.counts(['mail']))[0]).toMatchObject({ failed: 1, normal: 0, running: 0 })
+      expect((await alive.lanes.counts(['mail']))[0]).toMatchObject({
+        failed: 1,
+        normal: 0,
+        running: 0,
+      })
     })
 
     test('takes a job with it that its worker held and its own client alone waited for', async () => {
@@ -107,7 +111,7 @@ export function reclaimContract(open: OpenWorld): void {
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(dead, 'mail', foreground)
       await takeOne(dead, 'mail')
-      expect(await alive.reclaimNode(dead.node, ['mail'], 0)).toEqual([])
+      expect(await alive.nodes.reclaim(dead.node, ['mail'], 0)).toEqual([])
       expect(await readOne(alive, 'mail', id)).toBeUndefined()
     })
 
@@ -117,18 +121,18 @@ export function reclaimContract(open: OpenWorld): void {
       const id = await submitOne(taken, 'mail', { ...foreground, unique: bytes('one') })
       await submitOne(taken, 'mail', { ...foreground, unique: bytes('one') })
       const kept = await submitOne(taken, 'sms', foreground)
-      await alive.reclaimNode(taken.node, ['mail'], 0)
-      await taken.waitAgain(
+      await alive.nodes.reclaim(taken.node, ['mail'], 0)
+      await taken.nodes.waitAgain(
         'mail',
         new Map([
           [id, 2],
           [id + 1, 1],
         ]),
       )
-      await taken.waitAgain('sms', new Map([[kept, 1]]))
+      await taken.nodes.waitAgain('sms', new Map([[kept, 1]]))
       expect((await seen(alive, 'mail', id)).waiting).toBe(2)
       expect((await seen(alive, 'sms', kept)).waiting).toBe(1)
-      await taken.abandon('mail', [id])
+      await taken.jobs.abandon('mail', [id])
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([id])
       expect(await readOne(alive, 'mail', id + 1)).toBeUndefined()
     })
@@ -140,7 +144,7 @@ export function reclaimContract(open: OpenWorld): void {
       const id = await submitOne(leaving, 'mail')
       const held = await submitOne(leaving, 'sms')
       await takeOne(leaving, 'sms')
-      await leaving.leave(['mail', 'sms'])
+      await leaving.nodes.leave(['mail', 'sms'])
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([id])
       expect(await seen(alive, 'sms', held)).toMatchObject({ status: 'idle', losses: 0 })
     })

@@ -7,7 +7,8 @@ import {
   type Lease,
 } from '@crossgear/core-scheduler'
 import { endJob } from './finish.ts'
-import { jobOf, type MemoryJob, type MemoryLane } from '../memory-lane.ts'
+import { jobOf, type MemoryJob } from '../memory-job.ts'
+import { type MemoryLane } from '../memory-lane.ts'
 import { hasRoom, isThrottled, noteStart } from './throttles.ts'
 import { unlock } from './dependencies.ts'
 import type { MemoryWorld } from '../memory-world.ts'

@@ -1,5 +1,6 @@
 import { callbackEnded, ranInBatch } from './memory-batches.ts'
-import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
+import type { MemoryJob } from '../memory-job.ts'
+import type { MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { isAutomatic, type Outcome, type Settled, type Status } from '@crossgear/core-scheduler'
-import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
+import type { MemoryJob } from '../memory-job.ts'
+import type { MemoryLane } from '../memory-lane.ts'
 import { nativeRetentionSeconds } from '../native/memory-native.ts'
 import { notifyOfRoom } from './throttles.ts'
 import { releaseDependencies, type RunEnd } from './dependencies.ts'

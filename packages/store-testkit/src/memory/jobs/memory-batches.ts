@@ -1,5 +1,5 @@
 import type { BatchCallback, BatchState, BatchStore, NewBatch } from '@crossgear/core-scheduler'
-import type { MemoryWorld } from '../memory-world.ts'
+import type { MemoryWorld, Run } from '../memory-world.ts'
 import { storeJob } from './store-job.ts'
 
 export type Milestone = 'complete' | 'success'
@@ -28,9 +28,9 @@ export interface MemoryBatch {
 
 /** The batches of a {@link MemoryWorld}, as one node sees them. */
 export class MemoryBatches implements BatchStore {
-  readonly #step: <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
+  readonly #step: Run
 
-  constructor(step: <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>) {
+  constructor(step: Run) {
     this.#step = step
   }
 

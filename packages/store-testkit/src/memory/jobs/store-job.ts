@@ -1,5 +1,6 @@
 import type { NewJob } from '@crossgear/core-scheduler'
-import { uniqueKey, type MemoryJob, type MemoryLane } from '../memory-lane.ts'
+import { uniqueKey, type MemoryJob } from '../memory-job.ts'
+import { type MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
 /** Writes a job and puts it in its place. `node`: where a client waits for it, if any. */

@@ -1,6 +1,7 @@
 import type { NewJob, Submitted } from '@crossgear/core-scheduler'
 import { joinBatch } from './memory-batches.ts'
-import { uniqueKey, type MemoryLane } from '../memory-lane.ts'
+import { uniqueKey } from '../memory-job.ts'
+import { type MemoryLane } from '../memory-lane.ts'
 import { storeJob } from './store-job.ts'
 import { isLocked } from './dependencies.ts'
 import type { MemoryWorld } from '../memory-world.ts'

@@ -1,4 +1,5 @@
-import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
+import type { MemoryJob } from '../memory-job.ts'
+import type { MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
 /** True if a lane's queue may hand out one more job; if not, notes for how long. */

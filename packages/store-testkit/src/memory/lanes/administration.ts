@@ -1,6 +1,7 @@
 import { bands, type JobSummary } from '@crossgear/core-scheduler'
 import { endJob } from '../jobs/finish.ts'
-import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
+import type { MemoryJob } from '../memory-job.ts'
+import type { MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
 /** Cancels a job that is queued, scheduled, leased or a native worker's; false for any other. */

@@ -12,17 +12,16 @@ import {
   type SetExit,
 } from '@crossgear/core-scheduler'
 import { buryJob, endJob, putBack } from '../jobs/finish.ts'
-import { noTotals, type MemoryJob, type MemoryLane } from '../memory-lane.ts'
-import type { MemoryWorld } from '../memory-world.ts'
-
-type Step = <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
+import { type MemoryJob } from '../memory-job.ts'
+import { noTotals, type MemoryLane } from '../memory-lane.ts'
+import type { MemoryWorld, Run } from '../memory-world.ts'
 
 /** Queues and sets of a {@link MemoryWorld}. */
 export class MemoryQueues implements QueueStore {
   readonly #node: string
-  readonly #step: Step
+  readonly #step: Run
 
-  constructor(node: string, step: Step) {
+  constructor(node: string, step: Run) {
     this.#node = node
     this.#step = step
   }

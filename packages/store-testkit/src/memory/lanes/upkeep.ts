@@ -6,7 +6,8 @@ import {
   type Report,
 } from '@crossgear/core-scheduler'
 import { others, release } from '../jobs/finish.ts'
-import { stateOf, type MemoryLane } from '../memory-lane.ts'
+import { stateOf } from '../memory-job.ts'
+import { type MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
 /** Takes a running job's report; false if the token is not its own. */

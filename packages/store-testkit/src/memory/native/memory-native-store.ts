@@ -7,18 +7,17 @@ import {
   type SurveyPage,
 } from '@crossgear/core-scheduler'
 import { endJob, failJob, isUnsettled } from '../jobs/finish.ts'
-import type { MemoryJob, MemoryLane } from '../memory-lane.ts'
+import type { MemoryJob } from '../memory-job.ts'
+import type { MemoryLane } from '../memory-lane.ts'
 import { nativeRetentionSeconds } from './memory-native.ts'
-import type { MemoryWorld } from '../memory-world.ts'
-
-type Step = <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
+import type { MemoryWorld, Run } from '../memory-world.ts'
 
 /** Repairs in a {@link MemoryWorld} for work of native programs that no node saw. */
 export class MemoryNativeStore implements NativeStore {
   readonly #node: string
-  readonly #step: Step
+  readonly #step: Run
 
-  constructor(node: string, step: Step) {
+  constructor(node: string, step: Run) {
     this.#node = node
     this.#step = step
   }

@@ -1,5 +1,5 @@
 import type { Band } from '@crossgear/core-scheduler'
-import type { MemoryJob } from '../memory-lane.ts'
+import type { MemoryJob } from '../memory-job.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 import type { NativePeer } from '../../contract/store-world.ts'
 

@@ -1,0 +1,45 @@
+import type { ClaimBy, Door, Lease } from './model/job.ts'
+import type { Repair } from './store/native-ports.ts'
+import type { StoreError } from './store/store-errors.ts'
+
+/** How a run ended. `retried`: queued or due again. `lost`: the worker vanished. */
+export type RunEnd = 'completed' | 'failed' | 'retried' | 'lost'
+
+/** The end of a run. */
+export interface EndedRun {
+  readonly lane: string
+  /** The door of the job. */
+  readonly door: Door
+  readonly by: ClaimBy | 'native'
+  readonly end: RunEnd
+  /** Absent if it began at another node, or in a native worker. */
+  readonly runMs?: number
+  /** Its lease. */
+  readonly token: string
+  /** The `traceparent` of the job's creation. */
+  readonly trace?: string
+}
+
+/** Receives events for metrics and logs; once per batch if there is one. */
+export interface Observer {
+  /** A job came by a door. `joined`: it was coalesced with an existing one. */
+  submitted(lane: string, door: Door, how: 'created' | 'joined'): void
+  assigned(job: Lease): void
+  ended(run: EndedRun): void
+  /** An operator cancelled a job that had come by this door. */
+  cancelled(lane: string, door: Door): void
+  store(up: boolean, reason?: string): void
+  /** An orphan was repaired, or with `done` false only found. */
+  repaired(repair: Repair, done: boolean): void
+  /** Jobs or outcomes that are stored, but less durably than was asked for. */
+  unconfirmed(what: 'submissions' | 'outcomes', n: number, error: StoreError): void
+  /** The automatic rule gave a job of this lane to a consumer, for the first time in this store. */
+  bridged(lane: string): void
+  /**
+   * Closed lanes where jobs wait without by-name workers while their queues have consumers.
+   * `fresh`: lanes reported for the first time.
+   */
+  stranded(lanes: number, fresh: readonly string[]): void
+  /** A background task failed; it goes on. */
+  error(task: string, error: unknown): void
+}

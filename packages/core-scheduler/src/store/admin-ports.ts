@@ -1,0 +1,37 @@
+import type { JobRef } from '../model/job.ts'
+import type { Band } from '../model/levels.ts'
+
+/**
+ * Most jobs of a lane, queued and running, for a job of each band to be accepted; 0: any number.
+ */
+export type LaneLimits = Readonly<Record<Band, number>>
+
+/** One job in a list. */
+export interface JobSummary extends JobRef {
+  /** Workers that vanished while they had it. */
+  readonly losses: number
+  /** A foreground job, dropped when nobody waits. */
+  readonly foreground: boolean
+  /** Nobody waits for it any more, so it will not run. */
+  readonly abandoned: boolean
+  readonly unique?: Buffer
+}
+
+/** The part of the store that an operator asks for. */
+export interface AdminStore {
+  setLimits(lane: string, limits: LaneLimits): Promise<void>
+  /** Cancels a job that is queued, scheduled or leased; false for any other. */
+  cancel(lane: string, id: number): Promise<boolean>
+  /** Up to `count` jobs, from `from` on, of each place of a lane's jobs. */
+  listJobs(
+    lane: string,
+    from: number,
+    count: number,
+  ): Promise<{ readonly jobs: readonly JobSummary[]; readonly more: boolean }>
+  /**
+   * Ends up to `max` jobs of a lane that are not running; `busy` if it has workers or running jobs.
+   */
+  clearLane(lane: string, max: number): Promise<readonly number[] | 'busy'>
+  /** Unregisters a lane; it gets a new number when it comes again. */
+  unregisterLane(lane: string): Promise<void>
+}

@@ -1,0 +1,59 @@
+import type { ClaimBy } from '../model/job.ts'
+
+/** Lanes that one request takes from as one line: highest level first, then the oldest job. */
+export interface LaneGroup {
+  readonly lanes: readonly string[]
+  /** The Faktory queue of these lanes, for a consumer's request. */
+  readonly queue?: string
+  /** How long the worker may hold a job, milliseconds; absent: as long as it is connected. */
+  readonly leaseMs?: number
+}
+
+/** Limits of a Faktory queue for workers behind gateways. Absent: none. */
+export interface Throttle {
+  /** Most jobs at a time. */
+  readonly concurrency?: number
+  /** Most jobs at a time per worker, see {@link ClaimRequest.worker}. */
+  readonly perWorker?: number
+  /**
+   * A job running longer than this no longer counts, milliseconds. Absent: it counts until it ends.
+   */
+  readonly timeoutMs?: number
+  /** At most this many jobs in any window of this length. */
+  readonly rate?: { readonly jobs: number; readonly perMs: number }
+}
+
+/**
+ * Lanes that a consumer takes from: `any`: of functions it named; `opened`: opened for good;
+ * `auto`: also those whose function has had no by-name worker for long enough.
+ */
+export type LaneAccess = 'any' | 'opened' | 'auto'
+
+export interface ClaimRequest {
+  readonly by: ClaimBy
+  /** For a consumer. Default `auto`. */
+  readonly access?: LaneAccess
+  /** Taken from in this order. */
+  readonly groups: readonly LaneGroup[]
+  /**
+   * Highest level of all groups first; groups with next jobs of one level take turns. false: group
+   * after group.
+   */
+  readonly byLevel?: boolean
+  readonly max: number
+  /** The worker, unique over all nodes, where a queue has a limit per worker. */
+  readonly worker?: string
+  /**
+   * Jobs to prefetch on top, for workers that will ask in a moment; none where a throttle limits
+   * the lanes. Default 0.
+   */
+  readonly ahead?: number
+  /**
+   * Called before the answer for each queue with jobs held back by its throttle: `waitMs` until its
+   * rate or timeout allows more; 0: until one of its jobs ends. {@link StoreListener.woken} follows
+   * in either case.
+   */
+  readonly throttled?: (queue: string, waitMs: number) => void
+  /** Called before the answer if the lanes are known to hold nothing more for such a worker. */
+  readonly emptied?: () => void
+}

@@ -1,0 +1,42 @@
+import type { JobEvent, JobRef } from '../model/job.ts'
+import type { ConsumerNews } from './queue-ports.ts'
+
+/** Events that the store sends to a node. */
+export interface StoreListener {
+  /** A job of a watched lane was announced; a native client pushes it a moment later. */
+  created(lane: string, id: number): void
+  /** A worker began a job of a watched lane. */
+  started(lane: string, id: number): void
+  /** A job of a watched lane was finished. */
+  finished(lane: string, id: number): void
+  /** An event of a job that ran elsewhere, for a waiter of this node. */
+  relayed(ref: JobRef, event: JobEvent | 'finish'): void
+  /** Jobs may have come into this lane without a submission. */
+  woken(lane: string, jobs: number): void
+  laneAdded(lane: string, number: number): void
+  laneDropped(lane: string): void
+  /** An operator closed a lane to consumers. */
+  laneClosed(lane: string): void
+  /** Faktory queues were paused or resumed. */
+  pausesChanged(): void
+  /** An order for a Faktory worker (or `*`, all), or a sign of life from one. */
+  consumerNews(wid: string, news: ConsumerNews): void
+  /** The store answers again; earlier events may be missing. */
+  up(): void
+  down(reason: string): void
+}
+
+/** The part of the store that tells a node what others do. */
+export interface EventStore {
+  /**
+   * Subscribes to {@link StoreListener.created}, started and finished of exactly these lanes, or of
+   * all.
+   */
+  watch(lanes: ReadonlySet<string> | 'all'): Promise<void>
+  listen(listener: StoreListener): void
+  /**
+   * Settles when the listener has received everything published before; at once if it receives
+   * nothing.
+   */
+  delivered(): Promise<void>
+}

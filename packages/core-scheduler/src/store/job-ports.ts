@@ -1,0 +1,26 @@
+import type { HeldRef, Job, JobRef, JobState, LeasedJob, LookExtra } from '../model/job.ts'
+
+/** The part of the store that finds jobs, and what is left of them. */
+export interface JobStore {
+  /** Whole jobs with their payloads. */
+  read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]>
+  /** Jobs without their payloads. */
+  look(
+    lane: string,
+    ids: readonly number[],
+    extras?: readonly LookExtra[],
+  ): Promise<readonly (JobState | undefined)[]>
+  /** Finds an unfinished job by its producer's jid, in any lane, at constant cost. */
+  findJid(jid: string): Promise<JobRef | undefined>
+  /** Jobs of the lanes with each unique id. Walks the lanes in short steps. */
+  findUniques(
+    uniques: readonly Uint8Array[],
+    lanes: readonly string[],
+  ): Promise<readonly (readonly JobRef[])[]>
+  /** One foreground client of this node, per id, stops waiting. */
+  abandon(lane: string, ids: readonly number[]): Promise<void>
+  /** Expired leases, at most `max` a lane; they stand until an outcome ends them. */
+  expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]>
+  /** Leases of this node, as the store knows them. */
+  held(lanes: readonly string[]): Promise<readonly HeldRef[]>
+}

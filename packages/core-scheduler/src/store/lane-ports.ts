@@ -1,0 +1,99 @@
+import type { StoreError } from './store-errors.ts'
+
+/** Says if consumers get jobs of a lane, and why. */
+export interface LaneOpenness {
+  readonly lane: string
+  /** Opened for good, shut by an operator, closed by by-name workers, or open for lack of them. */
+  readonly state: 'open' | 'shut' | 'closed' | 'auto'
+  /** By-name workers keep it closed until then, milliseconds since 1970; 0: none was seen. */
+  readonly closedUntilMs: number
+  readonly namedWorkers: number
+}
+
+/** Figures of one lane. */
+export interface LaneCounts {
+  readonly lane: string
+  readonly high: number
+  readonly normal: number
+  readonly low: number
+  readonly running: number
+  readonly scheduled: number
+  /** Scheduled jobs that wait for a retry. */
+  readonly retrying: number
+  readonly dead: number
+  /** `count:{lane}`: workers of all nodes and native ones. */
+  readonly workers: number
+  readonly submitted: number
+  readonly completed: number
+  readonly failed: number
+  readonly retried: number
+  /** Dropped at a claim because nobody wanted them any more. */
+  readonly expired: number
+  /** Scheduled jobs and retries that were queued when due. */
+  readonly promoted: number
+  readonly requeued: number
+  /** Dead jobs that were dropped after their time. */
+  readonly forgotten: number
+  /** Its queue was removed, and no job has come since. */
+  readonly isRemoved: boolean
+  /**
+   * When the next job was queued, milliseconds since 1970; absent without a job, or if not asked
+   * for.
+   */
+  readonly oldestMs?: number
+}
+
+/** Workers behind one node in a lane. */
+export interface WorkerCount {
+  /** Workers that named the function. */
+  readonly named: number
+  /** Faktory consumers of the lane's queue. */
+  readonly consumers: number
+  /** Workers that named only other lanes of the function. 0. */
+  readonly elsewhere?: number
+}
+
+/** The part of the store that knows which lanes there are, and what stands in them. */
+export interface LaneStore {
+  /** Registers a lane. A new one is closed to consumers if its function's home lane is. */
+  register(lane: string): Promise<number>
+  /** The numbers of all lanes. */
+  all(): Promise<ReadonlyMap<string, number>>
+  /** With {@link LaneCounts.oldestMs} on request. */
+  counts(lanes: readonly string[], withOldest?: boolean): Promise<readonly LaneCounts[]>
+  /**
+   * Walks on, at each call, in search of lanes made by native clients; returns lanes with queued or
+   * scheduled jobs, known ones included. A call is short, however large the store.
+   */
+  discover(): Promise<readonly string[]>
+  /** Lanes with queued jobs that somebody wants. */
+  nonEmpty(lanes: readonly string[]): Promise<readonly string[]>
+  /**
+   * Forgets lanes unused for this long: no jobs, workers or limits, and not closed by an operator.
+   * Returns them. The time counts from the first look that found a lane unused.
+   */
+  giveBack(lanes: readonly string[], idleForMs: number): Promise<readonly string[]>
+  /** Opens a lane to Faktory consumers for good. */
+  open(lane: string): Promise<void>
+  /** Closes it until it is opened again. */
+  close(lane: string): Promise<void>
+  openness(lanes: readonly string[]): Promise<readonly LaneOpenness[]>
+  /**
+   * Notes that the automatic rule gave jobs of a lane to consumers; true the first time in this
+   * store.
+   */
+  noteBridged(lane: string): Promise<boolean>
+  /**
+   * Sets this node's worker counts for a few hundred lanes. By-name workers close a lane to
+   * consumers, also for a time after they left. Returns the lanes that were refused; all others are
+   * set.
+   */
+  setWorkers(counts: ReadonlyMap<string, WorkerCount>): Promise<ReadonlyMap<string, StoreError>>
+  /** Moves due jobs into their queues; returns the lanes that got some. */
+  promote(): Promise<readonly { readonly lane: string; readonly jobs: number }[]>
+  /**
+   * Looks for scheduled jobs and queued lanes of native programs. Returns the closed lanes with
+   * jobs, no by-name worker, and consumers of their queue.
+   */
+  heal(lanes: readonly string[]): Promise<readonly string[]>
+}

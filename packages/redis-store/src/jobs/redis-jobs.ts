@@ -1,0 +1,114 @@
+import {
+  holderOf,
+  type HeldRef,
+  type JobRef,
+  type JobStore,
+  type LeasedJob,
+} from '@crossgear/core-scheduler'
+import { chunks } from '../chunks.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
+import type { JobSteps } from '../step/job-steps.ts'
+import type { JidIndex } from './jid-index.ts'
+import { JobReads } from './job-reads.ts'
+import { leasesByToken } from './leases-by-token.ts'
+
+/** Unique ids times lanes per call, under a millisecond of the server's time. */
+const lookupsPerCall = 1_000
+
+/** The store port's part for looks at jobs, and for leases. */
+export class RedisJobs extends JobReads implements JobStore {
+  readonly #context: RedisContext
+  readonly #jids: JidIndex
+  readonly #steps: JobSteps
+
+  constructor(context: RedisContext, jids: JidIndex, steps: JobSteps) {
+    super(context)
+    this.#context = context
+    this.#jids = jids
+    this.#steps = steps
+  }
+
+  findJid(jid: string): Promise<JobRef | undefined> {
+    return this.#jids.find(jid)
+  }
+
+  /** Keeps the outcomes of unfinished jobs for this long, for a caller that compares results. */
+  async keepOutcomes(lane: string, ids: readonly number[], seconds: number): Promise<void> {
+    const { run, keys } = this.#context
+    await run('keep-outcomes', [keys.uid(lane)], [lane, seconds, ...ids])
+  }
+
+  async abandon(lane: string, ids: readonly number[]): Promise<void> {
+    const { run, keys, node } = this.#context
+    await run('abandon', [keys.busy(lane)], [lane, node, ...ids])
+  }
+
+  async expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]> {
+    const { run, keys, perLanesThere } = this.#context
+    const found = await perLanesThere(lanes, async (some, first) =>
+      heldRefsOf((await run('expired', [keys.busy(first)], [max, ...some])) as Buffer[]),
+    )
+    const leased: LeasedJob[] = []
+    for (const [lane, tokens] of tokensByLane(found)) {
+      for (const job of await this.look(lane, [...tokens.keys()])) {
+        // Another node may have ended it since.
+        if (job?.token === undefined || job.token !== tokens.get(job.id)) continue
+        leased.push({ ...job, token: job.token, heldBy: holderOf(job.token) })
+      }
+    }
+    // Leases that nobody has heard of go back as well. A look that fails is made again.
+    await this.#context.ignoreUnavailable(() => this.#steps.settleLost())
+    return leased
+  }
+
+  async held(lanes: readonly string[]): Promise<readonly HeldRef[]> {
+    const { keys, eachLane, perLanesThere } = this.#context
+    return perLanesThere(lanes, async (some) => {
+      const sizes = await eachLane(some, (commands, lane) => commands.zcard(keys.busy(lane)))
+      const busy = some.filter((_lane, at) => Number(sizes[at]) > 0)
+      const found = await Promise.all(
+        busy.map((lane) => leasesByToken(this.#context, lane, 0, this.#steps.nextToken)),
+      )
+      return found.flat()
+    })
+  }
+
+  /** Jobs of the lanes with each of these unique ids, in pieces that let other calls pass. */
+  async findUniques(
+    uniques: readonly Uint8Array[],
+    lanes: readonly string[],
+  ): Promise<readonly (readonly JobRef[])[]> {
+    const { run, keys, perLanes } = this.#context
+    const found = uniques.map((): JobRef[] => [])
+    const wanted = uniques.map((unique) => Buffer.from(unique))
+    const lanesPerCall = Math.max(1, Math.floor(lookupsPerCall / wanted.length))
+    for (const piece of chunks(lanes, lanesPerCall)) {
+      const replies = await perLanes(piece, async (some, first) => {
+        const args = [wanted.length, ...wanted, ...some]
+        const reply = await run('find-uniques', [keys.unique(first)], args)
+        return [...chunks(reply as (Buffer | number)[], 3)]
+      })
+      for (const [index, lane, id] of replies) {
+        found[Number(index)]?.push({ lane: String(lane), id: Number(String(id)) })
+      }
+    }
+    return found
+  }
+}
+
+function heldRefsOf(reply: readonly Buffer[]): HeldRef[] {
+  return [...chunks(reply, 3)].map(([lane, id, token]) => ({
+    lane: String(lane),
+    id: Number(String(id)),
+    token: String(token),
+  }))
+}
+
+function tokensByLane(refs: readonly HeldRef[]): Map<string, Map<number, string>> {
+  const lanes = new Map<string, Map<number, string>>()
+  for (const { lane, id, token } of refs) {
+    const tokens = lanes.get(lane) ?? new Map<number, string>()
+    lanes.set(lane, tokens.set(id, token))
+  }
+  return lanes
+}

@@ -1,0 +1,46 @@
+import type { AdminStore, JobSummary, LaneLimits } from '@crossgear/core-scheduler'
+import { cancelJob, clearLane, listJobs } from './administration.ts'
+import type { Run } from '../memory-world.ts'
+
+/** What an operator asks of a {@link MemoryWorld}. */
+export class MemoryAdmin implements AdminStore {
+  readonly #node: string
+  readonly #step: Run
+
+  constructor(node: string, step: Run) {
+    this.#node = node
+    this.#step = step
+  }
+
+  setLimits(lane: string, limits: LaneLimits): Promise<void> {
+    return this.#step((world) => {
+      world.lane(lane).limits = limits
+    })
+  }
+
+  cancel(lane: string, id: number): Promise<boolean> {
+    return this.#step((world) => cancelJob(world, this.#node, world.lane(lane), id))
+  }
+
+  listJobs(
+    lane: string,
+    from: number,
+    count: number,
+  ): Promise<{ readonly jobs: readonly JobSummary[]; readonly more: boolean }> {
+    return this.#step((world) => listJobs(world, world.lane(lane), from, count))
+  }
+
+  clearLane(lane: string, max: number): Promise<readonly number[] | 'busy'> {
+    return this.#step((world) => clearLane(world, this.#node, world.lane(lane), max))
+  }
+
+  unregisterLane(lane: string): Promise<void> {
+    return this.#step((world) => {
+      world.numbers.delete(lane)
+      world.tell(
+        () => true,
+        (listener) => listener.laneDropped(lane),
+      )
+    })
+  }
+}

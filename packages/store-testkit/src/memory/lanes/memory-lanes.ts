@@ -1,0 +1,146 @@
+import {
+  StoreError,
+  maxLanes,
+  type LaneCounts,
+  type LaneOpenness,
+  type LaneStore,
+  type WorkerCount,
+} from '@crossgear/core-scheduler'
+import { headOf } from '../jobs/claim.ts'
+import { healLane, inheritClosed, opennessOf, takeBackBridged } from './openness.ts'
+import type { MemoryQueues } from './memory-queues.ts'
+import { promoteDue, wakeAll as wake } from './upkeep.ts'
+import type { Run } from '../memory-world.ts'
+
+/** Lanes of a {@link MemoryWorld}. */
+export class MemoryLanes implements LaneStore {
+  readonly #node: string
+  readonly #graceMs: number
+  readonly #queues: MemoryQueues
+  readonly #step: Run
+
+  constructor(node: string, graceMs: number, queues: MemoryQueues, step: Run) {
+    this.#node = node
+    this.#graceMs = graceMs
+    this.#queues = queues
+    this.#step = step
+  }
+
+  register(lane: string): Promise<number> {
+    return this.#step((world) => {
+      const { numbers } = world
+      const known = numbers.get(lane)
+      if (known !== undefined) return known
+      if (numbers.size >= maxLanes) throw new StoreError('TOO_MANY_LANES', 'too many functions')
+      const number = world.nextLaneNumber()
+      numbers.set(lane, number)
+      const { fn } = world.names.parse(lane)
+      if (fn !== lane) inheritClosed(world, fn, lane, this.#graceMs)
+      world.tell(
+        () => true,
+        (listener) => listener.laneAdded(lane, number),
+      )
+      return number
+    })
+  }
+
+  all(): Promise<ReadonlyMap<string, number>> {
+    return this.#step((world) => new Map(world.numbers))
+  }
+
+  async counts(lanes: readonly string[], withOldest = false): Promise<readonly LaneCounts[]> {
+    const since = withOldest ? await this.#queues.oldest(lanes) : []
+    return this.#step((world) =>
+      lanes.map((lane, at) => {
+        const oldestMs = since[at]
+        return { ...world.lane(lane).counts(), ...(oldestMs !== undefined && { oldestMs }) }
+      }),
+    )
+  }
+
+  discover(): Promise<readonly string[]> {
+    return this.#step((world) => {
+      const found = [...world.lanes].filter((lane) => lane.queued + lane.scheduled.size > 0)
+      return found.map(({ lane }) => lane)
+    })
+  }
+
+  nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
+    return this.#step((world) => {
+      const found = lanes.filter((lane) => world.lane(lane).hasWanted)
+      for (const lane of found) headOf(world, world.lane(lane))
+      return found
+    })
+  }
+
+  giveBack(lanes: readonly string[], idleForMs: number): Promise<readonly string[]> {
+    return this.#step((world) => {
+      const over = lanes.filter((lane) => world.lane(lane).isOver(world.nowMs(), idleForMs))
+      for (const lane of over) {
+        world.numbers.delete(lane)
+        world.tell(
+          () => true,
+          (listener) => listener.laneDropped(lane),
+        )
+      }
+      return over
+    })
+  }
+
+  open(lane: string): Promise<void> {
+    return this.#step((world) => {
+      world.lane(lane).isOpen = true
+      const { queued } = world.lane(lane)
+      if (queued > 0) wake(world, lane, 1)
+    })
+  }
+
+  close(lane: string): Promise<void> {
+    return this.#step((world) => {
+      world.lane(lane).isOpen = false
+      world.tell(
+        () => true,
+        (listener) => listener.laneClosed(lane),
+      )
+    })
+  }
+
+  openness(lanes: readonly string[]): Promise<readonly LaneOpenness[]> {
+    return this.#step((world) => lanes.map((lane) => opennessOf(world, world.lane(lane))))
+  }
+
+  noteBridged(lane: string): Promise<boolean> {
+    return this.#step((world) => {
+      const isFirst = !world.bridged.has(lane)
+      world.bridged.add(lane)
+      return isFirst
+    })
+  }
+
+  setWorkers(counts: ReadonlyMap<string, WorkerCount>): Promise<ReadonlyMap<string, StoreError>> {
+    return this.#step((world) => {
+      for (const [lane, count] of counts) {
+        const told = world.lane(lane)
+        const { workers, queued } = told
+        const before = workers.get(this.#node)
+        workers.set(this.#node, count)
+        if (count.named > 0 || before?.named || count.elsewhere)
+          told.noteNamed(world.nowMs(), this.#graceMs)
+        if (count.named > 0) takeBackBridged(world, told)
+        if (count.named === 0 && before?.named && queued > 0) wake(world, lane, queued)
+      }
+      return new Map()
+    })
+  }
+
+  promote(): Promise<readonly { readonly lane: string; readonly jobs: number }[]> {
+    return this.#step((world) => promoteDue(world))
+  }
+
+  heal(lanes: readonly string[]): Promise<readonly string[]> {
+    return this.#step((world) => {
+      for (const lane of lanes) headOf(world, world.lane(lane))
+      return lanes.filter((lane) => healLane(world, world.lane(lane), this.#graceMs))
+    })
+  }
+}

@@ -1,0 +1,27 @@
+import type { EventStore, StoreListener } from '@crossgear/core-scheduler'
+import type { Run } from './memory-world.ts'
+
+/** What a node of a {@link MemoryWorld} hears. */
+export class MemoryEvents implements EventStore {
+  watched: ReadonlySet<string> | 'all' = new Set()
+  listener: StoreListener | undefined
+  readonly #step: Run
+
+  constructor(step: Run) {
+    this.#step = step
+  }
+
+  watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
+    return this.#step(() => {
+      this.watched = lanes
+    })
+  }
+
+  listen(listener: StoreListener): void {
+    this.listener = listener
+  }
+
+  delivered(): Promise<void> {
+    return Promise.resolve()
+  }
+}
