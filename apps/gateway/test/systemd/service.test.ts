@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@crossgear/tools/free-port'
 import { gatewayWords } from '@crossgear/tools/gateway-program'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { startGateway } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -50,7 +50,7 @@ async function holdSocket(host: string, name = 'web', words: readonly string[] =
 }
 
 describe.skipIf(lacksSystemd)('the units, with systemd-analyze', () => {
-  it('are without fault', () => {
+  test('are without fault', () => {
     const names = ['gearman', 'faktory', 'web'].map((name) =>
       join(units, `crossgear-${name}.socket`),
     )
@@ -58,14 +58,14 @@ describe.skipIf(lacksSystemd)('the units, with systemd-analyze', () => {
     expect([verify.status, verify.stderr]).toEqual([0, ''])
   })
 
-  it('leave the service exposed to 2.5 at most', () => {
+  test('leave the service exposed to 2.5 at most', () => {
     const words = ['security', '--offline=true', '--no-pager', '--threshold=25', service]
     const { status, stdout } = spawnSync('systemd-analyze', words, { encoding: 'utf8' })
     expect(stdout).toMatch(/Overall exposure level for crossgear\.service: [012]\.\d/)
     expect(status).toBe(0)
   })
 
-  it('let the gateway be started by the first client', async () => {
+  test('let the gateway be started by the first client', async () => {
     const port = await freePort()
     const words = [
       `--listen=127.0.0.1:${port}`,
@@ -89,7 +89,7 @@ describe.skipIf(lacksSystemd)('the units, with systemd-analyze', () => {
 })
 
 describe('sockets that were handed over', () => {
-  it('refuse nobody while the gateway restarts', async () => {
+  test('refuse nobody while the gateway restarts', async () => {
     const { port, next, start } = await holdSocket('127.0.0.1')
     start()
     const first = Number(await next(/^started (\d+)$/))
@@ -109,7 +109,7 @@ describe('sockets that were handed over', () => {
     await next(/^ended (\d+)$/)
   })
 
-  it.each([
+  test.each([
     ['http', '127.0.0.1', '--http-port, which is off'],
     ['other', '127.0.0.1', 'calls socket 1 "other"'],
     ['faktory', '0.0.0.0', 'open to the network without a password'],
@@ -121,7 +121,7 @@ describe('sockets that were handed over', () => {
     expect(await next(/^ended (\d+)$/)).toBe('2')
   })
 
-  it('are left alone where another process is meant', async () => {
+  test('are left alone where another process is meant', async () => {
     const env = { LISTEN_PID: '1', LISTEN_FDS: '1', LISTEN_FDNAMES: 'web' }
     const gateway = startGateway([...(await alone()), '--web-port', '0'], env)
     const { doors } = await gateway.ready
@@ -132,7 +132,7 @@ describe('sockets that were handed over', () => {
 })
 
 describe.skipIf(lacksSystemd)('with systemd-notify, the service manager', () => {
-  it('hears when the doors are open and when the gateway stops', async () => {
+  test('hears when the doors are open and when the gateway stops', async () => {
     const path = join(await temporaryFolder(), 'notify')
     const { next } = startPerl('receive-datagrams.pl', [path])
     await next(/^(listening)$/)
