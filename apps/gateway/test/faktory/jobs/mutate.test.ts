@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { matchesGlob } from '../../src/faktory/glob.ts'
-import { hasRedisServer } from '../support/redis-server.ts'
-import { faktoryGateways } from './support/faktory-gateway.ts'
-import { figures, nothing, pushLine } from './support/figures.ts'
-import type { FwpClient } from './support/fwp-client.ts'
+import { matchesGlob } from '../../../src/faktory/glob.ts'
+import { hasRedisServer } from '../../support/redis-server.ts'
+import { faktoryGateways } from '../support/faktory-gateway.ts'
+import { figures, nothing, pushLine } from '../support/figures.ts'
+import type { FwpClient } from '../support/fwp-client.ts'
 
 const later = '2999-01-01T00:00:00Z'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
-import { faktoryGateways } from './support/faktory-gateway.ts'
-import { figures, infoOf, nothing, pushLine } from './support/figures.ts'
+import { hasRedisServer } from '../../support/redis-server.ts'
+import { faktoryGateways } from '../support/faktory-gateway.ts'
+import { figures, infoOf, nothing, pushLine } from '../support/figures.ts'
 
 const halfYearMs = 180 * 24 * 3600 * 1000
 

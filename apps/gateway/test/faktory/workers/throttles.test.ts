@@ -1,9 +1,9 @@
 import type { Assignment } from '@crossgear/core-scheduler'
 import type { Throttle } from '@crossgear/core-scheduler'
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
-import { faktoryGateways, type FaktoryGateway } from './support/faktory-gateway.ts'
-import { pushLine } from './support/figures.ts'
+import { hasRedisServer } from '../../support/redis-server.ts'
+import { faktoryGateways, type FaktoryGateway } from '../support/faktory-gateway.ts'
+import { pushLine } from '../support/figures.ts'
 
 const blocksMs = 2_000
 

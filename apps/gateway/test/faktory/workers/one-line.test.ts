@@ -1,9 +1,9 @@
 import { Client } from 'faktory-worker'
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
-import { faktoryGateways } from './support/faktory-gateway.ts'
-import { figures } from './support/figures.ts'
-import type { FwpClient } from './support/fwp-client.ts'
+import { hasRedisServer } from '../../support/redis-server.ts'
+import { faktoryGateways } from '../support/faktory-gateway.ts'
+import { figures } from '../support/figures.ts'
+import type { FwpClient } from '../support/fwp-client.ts'
 
 const jobs = 300
 const types = 10

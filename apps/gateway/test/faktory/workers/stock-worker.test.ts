@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'faktory-worker'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { startGateway } from '../support/gateway-process.ts'
-import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
+import { startGateway } from '../../support/gateway-process.ts'
+import { hasRedisServer, startRedis, type TestRedis } from '../../support/redis-server.ts'
 
-const program = fileURLToPath(new URL('programs/stock-worker.mjs', import.meta.url))
+const program = fileURLToPath(new URL('../programs/stock-worker.mjs', import.meta.url))
 const patience = { timeout: 15_000, interval: 20 }
 
 type Said = Readonly<Record<string, unknown>>

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { WorkerConnection } from '../../src/faktory/workers.ts'
-import { hasRedisServer } from '../support/redis-server.ts'
-import { infoOf, pushLine, type Info } from './support/figures.ts'
-import { faktoryGateways } from './support/faktory-gateway.ts'
+import type { WorkerConnection } from '../../../src/faktory/workers.ts'
+import { hasRedisServer } from '../../support/redis-server.ts'
+import { infoOf, pushLine, type Info } from '../support/figures.ts'
+import { faktoryGateways } from '../support/faktory-gateway.ts'
 
 const blocksMs = 2_000
 

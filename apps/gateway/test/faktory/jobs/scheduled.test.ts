@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/net/clock.ts'
-import { hasRedisServer } from '../support/redis-server.ts'
-import { faktoryGateways } from './support/faktory-gateway.ts'
-import { figures, nothing } from './support/figures.ts'
-import type { FwpClient } from './support/fwp-client.ts'
+import { systemClock } from '../../../src/net/clock.ts'
+import { hasRedisServer } from '../../support/redis-server.ts'
+import { faktoryGateways } from '../support/faktory-gateway.ts'
+import { figures, nothing } from '../support/figures.ts'
+import type { FwpClient } from '../support/fwp-client.ts'
 
 /** A job as a worker sees it here. */
 interface Shown {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
-import { faktoryGateways } from './support/faktory-gateway.ts'
-import { pushLine } from './support/figures.ts'
-import type { FwpClient } from './support/fwp-client.ts'
+import { hasRedisServer } from '../../support/redis-server.ts'
+import { faktoryGateways } from '../support/faktory-gateway.ts'
+import { pushLine } from '../support/figures.ts'
+import type { FwpClient } from '../support/fwp-client.ts'
 
 const success = { jobtype: 'succeeded', args: ['letters'], queue: 'calls' }
 const complete = { jid: 'complete1', jobtype: 'completed', args: [], queue: 'calls' }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
-import { faktoryGateways } from './support/faktory-gateway.ts'
+import { hasRedisServer } from '../../support/redis-server.ts'
+import { faktoryGateways } from '../support/faktory-gateway.ts'
 
 const jobtypes = 2_000
 

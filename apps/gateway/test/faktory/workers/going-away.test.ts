@@ -2,13 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { warnOfGoingAway } from '../../src/server/doors.ts'
-import { hasRedisServer } from '../support/redis-server.ts'
-import { recordingLog } from '../support/recording-log.ts'
-import { faktoryGateways } from './support/faktory-gateway.ts'
-import { figures, pushLine } from './support/figures.ts'
+import { warnOfGoingAway } from '../../../src/server/doors.ts'
+import { hasRedisServer } from '../../support/redis-server.ts'
+import { recordingLog } from '../../support/recording-log.ts'
+import { faktoryGateways } from '../support/faktory-gateway.ts'
+import { figures, pushLine } from '../support/figures.ts'
 
-const example = fileURLToPath(new URL('../../../../examples/wordcount-worker.mjs', import.meta.url))
+const example = fileURLToPath(
+  new URL('../../../../../examples/wordcount-worker.mjs', import.meta.url),
+)
 const patience = { timeout: 15_000 }
 
 describe.skipIf(!hasRedisServer)('a worker that goes away', { timeout: 30_000 }, () => {

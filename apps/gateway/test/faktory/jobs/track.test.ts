@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
-import { faktoryGateways } from './support/faktory-gateway.ts'
-import { pushLine } from './support/figures.ts'
+import { hasRedisServer } from '../../support/redis-server.ts'
+import { faktoryGateways } from '../support/faktory-gateway.ts'
+import { pushLine } from '../support/figures.ts'
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
 

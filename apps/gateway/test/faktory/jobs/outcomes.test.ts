@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
-import { faktoryGateways, type FaktoryGateway } from './support/faktory-gateway.ts'
-import { figures, nothing, pushLine } from './support/figures.ts'
+import { hasRedisServer } from '../../support/redis-server.ts'
+import { faktoryGateways, type FaktoryGateway } from '../support/faktory-gateway.ts'
+import { figures, nothing, pushLine } from '../support/figures.ts'
 
 describe.skipIf(!hasRedisServer)('ACK', () => {
   const gateways = faktoryGateways()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
-import { faktoryGateways } from './support/faktory-gateway.ts'
-import { pushLine } from './support/figures.ts'
+import { hasRedisServer } from '../../support/redis-server.ts'
+import { faktoryGateways } from '../support/faktory-gateway.ts'
+import { pushLine } from '../support/figures.ts'
 
 const past = '2020-01-01T00:00:00Z'
 const ahead = '2999-01-01T00:00:00Z'
