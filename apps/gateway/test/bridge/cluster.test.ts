@@ -1,3 +1,3 @@
-import { ninePairsOn } from './nine-pairs.ts'
+import { ninePairsOn } from './support/nine-pairs.ts'
 
 ninePairsOn('cluster', 2)

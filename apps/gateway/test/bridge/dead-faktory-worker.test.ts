@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { Fleet, type FleetNode } from './fleet.ts'
-import { submitByHand } from './gearman-by-hand.ts'
+import { Fleet, type FleetNode } from './support/fleet.ts'
+import { submitByHand } from './support/gearman-by-hand.ts'
 
 /** A third of the 60 s after which a worker is dead must be seen by the gateway itself. */
 const patience = { timeout: 50_000, interval: 200 }

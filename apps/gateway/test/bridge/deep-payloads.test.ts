@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from 'faktory-worker'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { Fleet, type FleetNode } from './fleet.ts'
-import { submitByHand } from './gearman-by-hand.ts'
+import { Fleet, type FleetNode } from './support/fleet.ts'
+import { submitByHand } from './support/gearman-by-hand.ts'
 
 /** A Faktory job may nest so deep, itself and its list of arguments counted. */
 const mostOfJob = 512

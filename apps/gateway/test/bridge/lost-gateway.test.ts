@@ -6,7 +6,7 @@ import { lacksCompiler } from '@crossgear/tools/lossy-disk'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { buildSteppingClock } from '@crossgear/tools/stepping-clock'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { Fleet, type FleetNode } from './fleet.ts'
+import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const reclaimed = { timeout: 5_000, interval: 20 }
 

@@ -5,7 +5,7 @@ import { dueScriptSha1, SpecWorker } from '@crossgear/tools/spec-peer'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { Fleet, type FleetNode } from './fleet.ts'
+import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const patience = { timeout: 10_000, interval: 10 }
 const jid = 'second-try'

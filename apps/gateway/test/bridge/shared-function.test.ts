@@ -5,7 +5,7 @@ import { GearMonkeyClient, GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { Fleet, type FleetNode } from './fleet.ts'
+import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const teamSize = 100
 const jobsOfEachDoor = 25_000

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { Fleet, type FleetNode } from './fleet.ts'
-import { submitByHand } from './gearman-by-hand.ts'
+import { Fleet, type FleetNode } from './support/fleet.ts'
+import { submitByHand } from './support/gearman-by-hand.ts'
 
 const script = (name: string): string =>
   fileURLToPath(new URL(`../../../../tools/peers/gearmonkey-${name}.sh`, import.meta.url))

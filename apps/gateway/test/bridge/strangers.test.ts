@@ -8,7 +8,7 @@ import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGateway } from '../support/gateway-process.ts'
-import { Fleet, type FleetNode } from './fleet.ts'
+import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const program = fileURLToPath(new URL('../faktory/programs/resize-worker.mjs', import.meta.url))
 const soon = { timeout: 10_000, interval: 20 }

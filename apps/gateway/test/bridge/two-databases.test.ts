@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { Fleet, type FleetNode } from './fleet.ts'
+import { Fleet, type FleetNode } from './support/fleet.ts'
 
 describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 30_000 }, () => {
   let fleet: Fleet

@@ -1,3 +1,3 @@
-import { ninePairs } from './nine-pairs.ts'
+import { ninePairs } from './support/nine-pairs.ts'
 
 ninePairs('two gateways on Redis', 2)

@@ -8,7 +8,7 @@ import { sourcesWords } from '@crossgear/tools/gateway-program'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { Fleet, type FleetNode } from './fleet.ts'
+import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const program = fileURLToPath(new URL('programs/hanging-worker.ts', import.meta.url))
 const lacksGearman =

@@ -4,7 +4,7 @@ import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { Fleet, type FleetNode } from './fleet.ts'
+import { Fleet, type FleetNode } from './support/fleet.ts'
 
 /** A node is dead when its heartbeat stood still in three looks after the first, one a second. */
 const buriedWithin = { timeout: 5_000, interval: 20 }

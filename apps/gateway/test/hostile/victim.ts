@@ -5,7 +5,7 @@ import { Client, Worker } from 'faktory-worker'
 import { Decoder, encodeRequest } from '@crossgear/gearman-codec'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { RedisServer } from '@crossgear/tools/redis-server'
-import { submitByHand } from '../bridge/gearman-by-hand.ts'
+import { submitByHand } from '../bridge/support/gearman-by-hand.ts'
 import { startGateway } from '../support/gateway-process.ts'
 
 /** A gateway under attack, with a healthy worker at each door that must be served all the while. */

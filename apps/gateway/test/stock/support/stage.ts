@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { startBridge, type Bridge } from '../../bridge/bridge.ts'
+import { startBridge, type Bridge } from '../../bridge/support/bridge.ts'
 import { absent, kits, present, type StockKit } from './kits.ts'
 import { StockProcess } from './stock-process.ts'
 

@@ -14,7 +14,7 @@ export const lacksRedisCli: boolean =
   spawnSync('redis-cli', ['--version']).status !== 0 && process.env['CI'] !== 'true'
 
 const script = (name: string): string =>
-  fileURLToPath(new URL(`../../../../tools/peers/gearmonkey-${name}.sh`, import.meta.url))
+  fileURLToPath(new URL(`../../../../../tools/peers/gearmonkey-${name}.sh`, import.meta.url))
 
 function environment({ redisCli }: Bridge): NodeJS.ProcessEnv {
   return { ...process.env, REDIS_CLI: redisCli.join(' ') }

@@ -3,7 +3,7 @@ import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { RedisServer } from '@crossgear/tools/redis-server'
-import { startGateway } from '../support/gateway-process.ts'
+import { startGateway } from '../../support/gateway-process.ts'
 
 export interface Ports {
   readonly gearman: number

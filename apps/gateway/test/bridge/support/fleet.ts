@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { RedisServer, type ServerShape } from '@crossgear/tools/redis-server'
-import { startGateway } from '../support/gateway-process.ts'
+import { startGateway } from '../../support/gateway-process.ts'
 
 /** A gateway in a process of its own. */
 export interface FleetNode {
