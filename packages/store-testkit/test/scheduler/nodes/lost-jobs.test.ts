@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { LaneArrivals, LaneSubmitted } from '@crossgear/core-scheduler'
-import { aroundSteps, Cluster, type TestNode } from './harness.ts'
+import { aroundSteps, Cluster, type TestNode } from '../harness.ts'
 
 describe('a client whose job the store has lost', () => {
   let cluster: Cluster

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { StoreError, type StoreListener } from '@crossgear/core-scheduler'
-import { Cluster, type TestNode } from './harness.ts'
+import { Cluster, type TestNode } from '../harness.ts'
 
 describe('a node that the store was away for', () => {
   let cluster: Cluster

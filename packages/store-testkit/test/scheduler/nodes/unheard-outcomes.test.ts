@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { StoreError, type StoreErrorCode } from '@crossgear/core-scheduler'
-import { aroundSteps, Cluster, type TestNode } from './harness.ts'
+import { aroundSteps, Cluster, type TestNode } from '../harness.ts'
 
 describe('an outcome whose answer from the store is lost', () => {
   let cluster: Cluster

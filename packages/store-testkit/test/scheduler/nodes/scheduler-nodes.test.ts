@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { StoreError } from '@crossgear/core-scheduler'
-import { bytes, Cluster } from './harness.ts'
+import { bytes, Cluster } from '../harness.ts'
 
 describe('over two nodes', () => {
   test('a foreground client hears the outcome of a worker on another node', async () => {

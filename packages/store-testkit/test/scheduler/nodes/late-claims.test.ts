@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { aroundSteps, Cluster, type TestNode } from './harness.ts'
+import { aroundSteps, Cluster, type TestNode } from '../harness.ts'
 
 describe('a claim that is answered late', () => {
   let cluster: Cluster

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { StoreListener } from '@crossgear/core-scheduler'
-import { aroundSteps, Cluster, type TestClient, type TestNode } from './harness.ts'
+import { aroundSteps, Cluster, type TestClient, type TestNode } from '../harness.ts'
 
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 

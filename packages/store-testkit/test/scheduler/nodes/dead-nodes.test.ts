@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bytes, Cluster } from './harness.ts'
+import { bytes, Cluster } from '../harness.ts'
 
 test.each([3_600_000, 10_000, -3_600_000])(
   'a step of the store’s clock by %i ms takes no job from a live node',
