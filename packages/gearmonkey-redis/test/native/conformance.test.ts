@@ -123,14 +123,14 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     lines.filter((line) => line.startsWith('FAIL'))
 
   test('finds nothing wrong with the client of this package', async () => {
-    const command = `${node} ${pathOf('./library-client.ts')}`
+    const command = `${node} ${pathOf('./support/library-client.ts')}`
     const { code, lines } = await run('--timeout-seconds', '20', '--client-command', command)
     expect(failed(lines)).toEqual([])
     expect(code).toBe(0)
   }, 60_000)
 
   test('finds nothing wrong with the worker of this package', async () => {
-    const command = `exec ${node} ${pathOf('./library-worker.ts')}`
+    const command = `exec ${node} ${pathOf('./support/library-worker.ts')}`
     const options = ['--worker-command', command, '--fail-input', 'fail']
     const { code, lines } = await run(
       ...['--timeout-seconds', '20', '--worker-function', 'library', ...options],

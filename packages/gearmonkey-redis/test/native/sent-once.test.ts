@@ -2,7 +2,7 @@ import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { GearMonkeyClient } from '../../src/native/index.ts'
-import { Line } from './line.ts'
+import { Line } from './support/line.ts'
 
 describe.skipIf(lacksRedis).each(['redis', 'redis+cluster'])(
   'a client of a %s:// URL',

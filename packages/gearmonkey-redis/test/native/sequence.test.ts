@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dueScript, GearMonkeyClient, GearMonkeyWorker } from '../../src/native/index.ts'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { record, type Recording } from './monitor.ts'
+import { record, type Recording } from './support/monitor.ts'
 
 const sha1 = '5231827cd49b540660ef44969b38cc858f157824'
 const now = 1_700_000_000

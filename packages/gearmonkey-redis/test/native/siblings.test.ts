@@ -3,7 +3,7 @@ import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { expect, test, vi } from 'vitest'
 import { Siblings } from '../../src/native/siblings.ts'
-import { Line } from './line.ts'
+import { Line } from './support/line.ts'
 
 test.skipIf(lacksRedis)(
   'of connections to one server those that are silent are made anew when one was lost',

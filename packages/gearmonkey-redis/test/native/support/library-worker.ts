@@ -1,5 +1,5 @@
 // A worker of the library, for `gearmonkey-conformance`.
-import { GearMonkeyWorker } from '../../src/native/index.ts'
+import { GearMonkeyWorker } from '../../../src/native/index.ts'
 
 const worker = new GearMonkeyWorker(process.env['GEARMONKEY_REDIS_URL'] ?? '')
 await worker.accept(process.env['GEARMONKEY_FN'] ?? '', ({ input }) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { Monitor } from '../../src/conformance/monitor.ts'
+import { Monitor } from '../../../src/conformance/monitor.ts'
 
 /** A recording of all that a server is told. */
 export interface Recording {
