@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
 import { StoreKeys } from '@crossgear/redis-store'
-import { askFaktory, openFaktory } from '../peers/faktory-link.ts'
+import { askFaktory, openFaktory } from '../peers/protocols/faktory-link.ts'
 
 /**
  * Time passes for leases that have a deadline: they expire now, where their workers died with

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { nowMs } from '../log/clock.ts'
-import { argumentOf, openGearman, sayGearman } from '../peers/gearman-link.ts'
+import { argumentOf, openGearman, sayGearman } from '../peers/protocols/gearman-link.ts'
 
 /** The function of probe jobs. */
 export const probeLane = 'chaos-probe'

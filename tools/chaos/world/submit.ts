@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { LogFile } from '../log/log-file.ts'
 import { answerWithinMs, type Way } from '../peers/doors.ts'
-import { openGearman, sayGearman } from '../peers/gearman-link.ts'
+import { openGearman, sayGearman } from '../peers/protocols/gearman-link.ts'
 
 /** Submits one job, noted as any client's. */
 export async function submitInBackground(

@@ -1,8 +1,8 @@
-import { answerWithinMs, openSomewhere, type Way } from './doors.ts'
+import { answerWithinMs, openSomewhere, type Way } from '../doors.ts'
 import { argumentOf, openGearman, sayGearman } from './gearman-link.ts'
 import type { GearmanLink, GearmanMessage } from './gearman-link.ts'
-import type { Work } from './work.ts'
-import type { PeerWorker } from './worker.ts'
+import type { Work } from '../work.ts'
+import type { PeerWorker } from '../worker.ts'
 
 const echoEveryMs = 2_000
 

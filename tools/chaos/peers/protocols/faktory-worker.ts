@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { openSomewhere, type Way } from './doors.ts'
+import { openSomewhere, type Way } from '../doors.ts'
 import { askFaktory, openFaktory, type FaktoryLink } from './faktory-link.ts'
-import type { Work } from './work.ts'
-import type { PeerWorker } from './worker.ts'
+import type { Work } from '../work.ts'
+import type { PeerWorker } from '../worker.ts'
 
 const beatEveryMs = 5_000
 const pauseMs = 200

@@ -1,6 +1,6 @@
 import { Decoder, encodeRequest } from '@crossgear/gearman-codec'
 import type { Argument, Packet, RequestName, TextLine } from '@crossgear/gearman-codec'
-import { Link } from './link.ts'
+import { Link } from '../link.ts'
 
 export type GearmanMessage = Packet | TextLine
 export type GearmanLink = Link<GearmanMessage>

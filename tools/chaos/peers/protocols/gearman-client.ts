@@ -1,7 +1,7 @@
 import type { RequestName } from '@crossgear/gearman-codec'
-import { answerWithinMs, openSomewhere, type Way } from './doors.ts'
+import { answerWithinMs, openSomewhere, type Way } from '../doors.ts'
 import { argumentOf, openGearman, sayGearman, type GearmanLink } from './gearman-link.ts'
-import type { Answer, ResultListener, Submission, Submitter } from './submission.ts'
+import type { Answer, ResultListener, Submission, Submitter } from '../submission.ts'
 
 const background: Readonly<Record<Submission['priority'], RequestName>> = {
   high: 'SUBMIT_JOB_HIGH_BG',

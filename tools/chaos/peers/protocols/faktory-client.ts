@@ -1,6 +1,6 @@
-import { answerWithinMs, openSomewhere, type Way } from './doors.ts'
+import { answerWithinMs, openSomewhere, type Way } from '../doors.ts'
 import { commandLine, openFaktory, type FaktoryLink } from './faktory-link.ts'
-import type { Answer, Submission, Submitter } from './submission.ts'
+import type { Answer, Submission, Submitter } from '../submission.ts'
 
 const levels: Readonly<Record<Submission['priority'], number>> = { high: 8, normal: 5, low: 2 }
 

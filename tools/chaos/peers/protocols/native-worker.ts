@@ -1,7 +1,7 @@
 import { GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
 import type { Cluster, Redis } from 'ioredis'
-import type { Work } from './work.ts'
-import type { PeerWorker } from './worker.ts'
+import type { Work } from '../work.ts'
+import type { PeerWorker } from '../worker.ts'
 
 /** Works straight from Redis, as GearMonkey programs do. */
 export class NativeWorker implements PeerWorker {

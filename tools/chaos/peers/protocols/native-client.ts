@@ -1,6 +1,6 @@
 import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
 import type { Cluster, Redis } from 'ioredis'
-import type { Answer, ResultListener, Submission, Submitter } from './submission.ts'
+import type { Answer, ResultListener, Submission, Submitter } from '../submission.ts'
 
 /** Time to wait for a result, seconds. Longer than any scenario. */
 const resultWithinSeconds = 600

@@ -1,5 +1,5 @@
-import { Link, type Cutter } from './link.ts'
-import { answerWithinMs } from './doors.ts'
+import { Link, type Cutter } from '../link.ts'
+import { answerWithinMs } from '../doors.ts'
 
 /** A reply of the Faktory protocol: a line with its sign, or the body of a bulk string. */
 export interface FaktoryReply {
