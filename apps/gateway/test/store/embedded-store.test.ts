@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { locateServer, type ServerAddress, StoreProbe } from '@crossgear/redis-store'
 import { expect, onTestFinished, test } from 'vitest'
-import { openStore } from '../src/redis-server/open-store.ts'
-import { recordingLog } from './support/recording-log.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
+import { openStore } from '../../src/redis-server/open-store.ts'
+import { recordingLog } from '../support/recording-log.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 function withoutLogin({ password: _, ...rest }: ServerAddress): ServerAddress {
   return rest

@@ -3,11 +3,11 @@ import { writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { listenOn } from '../src/net/listen.ts'
-import { findStoreProgram } from '../src/redis-server/private-server.ts'
-import { startGateway } from './support/gateway-process.ts'
-import { recordingLog } from './support/recording-log.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
+import { listenOn } from '../../src/net/listen.ts'
+import { findStoreProgram } from '../../src/redis-server/private-server.ts'
+import { startGateway } from '../support/gateway-process.ts'
+import { recordingLog } from '../support/recording-log.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const baseWords = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
 const program = await findStoreProgram(process.env['PATH'], recordingLog().log)

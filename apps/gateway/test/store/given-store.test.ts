@@ -1,8 +1,8 @@
 import { createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { listenOn } from '../src/net/listen.ts'
-import { openStore } from '../src/redis-server/open-store.ts'
-import { recordingLog } from './support/recording-log.ts'
+import { listenOn } from '../../src/net/listen.ts'
+import { openStore } from '../../src/redis-server/open-store.ts'
+import { recordingLog } from '../support/recording-log.ts'
 
 /** A server that answers each chunk by what `answer` says of it. */
 async function peer(answer: (sent: string) => string): Promise<number> {
