@@ -1,6 +1,6 @@
 import type { Answer } from '../page.ts'
 import { Cached } from './cached.ts'
-import { faktoryServerFigures } from './faktory-figures.ts'
+import { faktoryServerFigures } from './figures/faktory-figures.ts'
 import type { Figure } from './figure.ts'
 import { contentTypes, type Format, formatFor, render } from './render.ts'
 

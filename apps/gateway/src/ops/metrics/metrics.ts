@@ -1,8 +1,8 @@
 import { LaneNames } from '@crossgear/core-scheduler'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
-import { CallFigures } from './call-figures.ts'
+import { CallFigures } from './figures/call-figures.ts'
 import { counter, type Figure, only } from './figure.ts'
-import { JobFigures } from './job-figures.ts'
+import { JobFigures } from './figures/job-figures.ts'
 import { BoundedLabels } from './labels.ts'
 import { promFigures } from './prom-figures.ts'
 

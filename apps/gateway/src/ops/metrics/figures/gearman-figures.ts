@@ -1,7 +1,7 @@
 import type { LaneCounts } from '@crossgear/core-scheduler'
-import { gauge, labelText, only, type Figure } from './figure.ts'
-import type { BoundedLabels } from './labels.ts'
-import { queuedIn, type StoreSnapshot } from './store-snapshot.ts'
+import { gauge, labelText, only, type Figure } from '../figure.ts'
+import type { BoundedLabels } from '../labels.ts'
+import { queuedIn, type StoreSnapshot } from '../store-snapshot.ts'
 
 interface Parts {
   /** Absent while the store does not answer. */

@@ -1,15 +1,15 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
 import type { MigrationNotes } from '@crossgear/redis-store'
-import { type Census, censusFigures } from './census.ts'
+import { type Census, censusFigures } from '../census.ts'
 import { faktoryFigures } from './faktory-figures.ts'
-import { counter, gauge, labelText, only, type Figure } from './figure.ts'
+import { counter, gauge, labelText, only, type Figure } from '../figure.ts'
 import { gearmanFigures } from './gearman-figures.ts'
-import { BoundedLabels } from './labels.ts'
+import { BoundedLabels } from '../labels.ts'
 import { migrationFigures, notedFields } from './migration-figures.ts'
-import type { FigureSources, StoreScrape } from './metrics-pages.ts'
-import type { Metrics } from './metrics.ts'
+import type { FigureSources, StoreScrape } from '../metrics-pages.ts'
+import type { Metrics } from '../metrics.ts'
 import { storeFigures } from './store-figures.ts'
-import { takeSnapshot } from './store-snapshot.ts'
+import { takeSnapshot } from '../store-snapshot.ts'
 
 /** Longest wait for the store during a scrape, milliseconds. */
 const storeTimeoutMs = 2000

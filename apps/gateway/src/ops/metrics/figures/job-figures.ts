@@ -1,9 +1,9 @@
 import { maxLanes } from '@crossgear/core-scheduler'
 import type { Door, EndedRun, LaneNames, Lease } from '@crossgear/core-scheduler'
-import type { Figure } from './figure.ts'
+import type { Figure } from '../figure.ts'
 import { counterNames, FunctionFigures, jobCounters, type JobCounter } from './function-figures.ts'
-import type { BoundedLabels } from './labels.ts'
-import { histogram } from './plain-histogram.ts'
+import type { BoundedLabels } from '../labels.ts'
+import { histogram } from '../plain-histogram.ts'
 
 const doorPair = 'by function, the door of the job and that of its worker'
 

@@ -1,7 +1,7 @@
 import type { Door, EndedRun } from '@crossgear/core-scheduler'
-import { labelText, seriesName } from './figure.ts'
-import { sampledTraceId } from '../tracing/trace-context.ts'
-import { PlainHistogram } from './plain-histogram.ts'
+import { labelText, seriesName } from '../figure.ts'
+import { sampledTraceId } from '../../tracing/trace-context.ts'
+import { PlainHistogram } from '../plain-histogram.ts'
 
 /** From a millisecond, for an idle worker, to an hour. */
 const latencyBounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 300, 3600]

@@ -1,7 +1,7 @@
 import type { Step, StoreErrorCode } from '@crossgear/core-scheduler'
 import type { CallObserver } from '@crossgear/redis-store'
-import { counter, type Figure, labelText } from './figure.ts'
-import { histogram, PlainHistogram } from './plain-histogram.ts'
+import { counter, type Figure, labelText } from '../figure.ts'
+import { histogram, PlainHistogram } from '../plain-histogram.ts'
 
 /** From an idle store on the same machine to one that counts as unreachable, seconds. */
 const callBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 5]

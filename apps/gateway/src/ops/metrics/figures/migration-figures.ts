@@ -1,6 +1,6 @@
 import type { NotedMigration } from '@crossgear/redis-store'
 import * as v from 'valibot'
-import { type Figure, gauge, labelText, type Value } from './figure.ts'
+import { type Figure, gauge, labelText, type Value } from '../figure.ts'
 
 /** Fields of a migration that are shown. */
 export const notedFields = ['state', 'counts'] as const

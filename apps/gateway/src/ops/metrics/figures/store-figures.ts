@@ -1,7 +1,7 @@
 import type { LaneCounts } from '@crossgear/core-scheduler'
-import { counter, gauge, labelText, only, type Figure, type Value } from './figure.ts'
-import type { BoundedLabels } from './labels.ts'
-import { type LaneFigures, queuedIn, type StoreSnapshot } from './store-snapshot.ts'
+import { counter, gauge, labelText, only, type Figure, type Value } from '../figure.ts'
+import type { BoundedLabels } from '../labels.ts'
+import { type LaneFigures, queuedIn, type StoreSnapshot } from '../store-snapshot.ts'
 
 const ofStore = 'of the whole store, the same at every node'
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { counter, gauge, labelText, only, seriesName, type Figure } from './figure.ts'
-import type { BoundedLabels } from './labels.ts'
+import { counter, gauge, labelText, only, seriesName, type Figure } from '../figure.ts'
+import type { BoundedLabels } from '../labels.ts'
 
 /** The part of INFO that is the same at every node. */
 const infoSchema = v.object({
