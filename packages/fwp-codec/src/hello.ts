@@ -1,6 +1,6 @@
 import { FwpError } from './errors.ts'
-import { scanObject } from './json-scan.ts'
-import { readInteger, readString, readStrings } from './raw-values.ts'
+import { scanObject } from './job/json-scan.ts'
+import { readInteger, readString, readStrings } from './job/raw-values.ts'
 import { decodeText, exceedsBytes } from './text.ts'
 
 /** How a server with a password wants it hashed. */

@@ -1,7 +1,7 @@
 export { parseAck, type Ack } from './verb-arguments.ts'
-export { parseBatch, type Batch } from './batch.ts'
+export { parseBatch, type Batch } from './job/batch.ts'
 export { parseBeat, type Beat } from './verb-arguments.ts'
-export { isBid, parseCustom, parseDuration, type CustomOptions } from './custom.ts'
+export { isBid, parseCustom, parseDuration, type CustomOptions } from './job/custom.ts'
 export { fwpErrors, FwpError, type FwpErrorCode } from './errors.ts'
 export { parseFail, type Fail } from './verb-arguments.ts'
 export { parseFetch } from './verb-arguments.ts'
@@ -15,8 +15,8 @@ export {
   type FwpJob,
   type FwpPriority,
   type ParsedJob,
-} from './job.ts'
-export { renderJob, writeEnvelope } from './job-text.ts'
+} from './job/job.ts'
+export { renderJob, writeEnvelope } from './job/job-text.ts'
 export {
   decodeString,
   maxJsonDepth,
@@ -25,7 +25,7 @@ export {
   scanFields,
   scanObject,
   type RawField,
-} from './json-scan.ts'
+} from './job/json-scan.ts'
 export { defaultMaxLineBytes, LineDecoder } from './line-decoder.ts'
 export {
   parseMutate,
@@ -33,11 +33,11 @@ export {
   type MutateFilter,
   type MutateOperation,
   type MutateTarget,
-} from './mutate.ts'
+} from './job/mutate.ts'
 export { hashPassword, isSameHash, verifyPassword } from './password.ts'
 export { parseQueueCommand, type QueueCommand } from './verb-arguments.ts'
 export { bulk, error, nullBulk, okReply, simple } from './reply.ts'
-export { formatRfc3339, parseRfc3339 } from './timestamp.ts'
+export { formatRfc3339, parseRfc3339 } from './job/timestamp.ts'
 export { parseTrack, type Track } from './verb-arguments.ts'
 export { parseCommand, type Command, type Verb } from './verbs.ts'
 export {
@@ -46,4 +46,4 @@ export {
   maxArgsDepth,
   type FaktoryArgs,
   type PayloadRule,
-} from './payload.ts'
+} from './job/payload.ts'

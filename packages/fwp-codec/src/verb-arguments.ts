@@ -1,8 +1,8 @@
 import { FwpError, type FwpErrorCode } from './errors.ts'
-import { scanObject } from './json-scan.ts'
-import { readInteger, readString, readStrings } from './raw-values.ts'
+import { scanObject } from './job/json-scan.ts'
+import { readInteger, readString, readStrings } from './job/raw-values.ts'
 import { cutBytes, decodeText, echo } from './text.ts'
-import { parseRfc3339 } from './timestamp.ts'
+import { parseRfc3339 } from './job/timestamp.ts'
 
 /** Errors of verbs with a JSON object as argument: code, text, and if it repeats the argument. */
 const failures = {

@@ -1,7 +1,7 @@
-import { FwpError } from './errors.ts'
+import { FwpError } from '../errors.ts'
 import { decodeString, type RawField, scanArray, scanFields } from './json-scan.ts'
 import { readArray, readInteger, readObject, readString, wrongType } from './raw-values.ts'
-import { cutBytes, decodeText, detach, exceedsBytes } from './text.ts'
+import { cutBytes, decodeText, detach, exceedsBytes } from '../text.ts'
 import { parseRfc3339 } from './timestamp.ts'
 
 /** 1 is the lowest, 9 the highest. */

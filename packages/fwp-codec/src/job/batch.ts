@@ -1,10 +1,10 @@
 import { isBid } from './custom.ts'
-import { FwpError } from './errors.ts'
+import { FwpError } from '../errors.ts'
 import { type FwpJob, parseJobText } from './job.ts'
 import { scanObject } from './json-scan.ts'
 import { readObject, readString } from './raw-values.ts'
-import { echo } from './text.ts'
-import { readArgument, refused } from './verb-arguments.ts'
+import { echo } from '../text.ts'
+import { readArgument, refused } from '../verb-arguments.ts'
 
 /** `BATCH NEW {"description", "parent_bid", "success", "complete"}` or `BATCH OPEN|COMMIT|STATUS bid`. */
 export type Batch =

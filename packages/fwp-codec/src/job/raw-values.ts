@@ -1,4 +1,4 @@
-import { FwpError } from './errors.ts'
+import { FwpError } from '../errors.ts'
 import { decodeString, scanArray } from './json-scan.ts'
 
 /**

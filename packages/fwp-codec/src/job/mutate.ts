@@ -1,7 +1,7 @@
-import { FwpError } from './errors.ts'
+import { FwpError } from '../errors.ts'
 import { scanObject } from './json-scan.ts'
 import { readObject, readString, readStrings } from './raw-values.ts'
-import { readArgument, refused } from './verb-arguments.ts'
+import { readArgument, refused } from '../verb-arguments.ts'
 
 /** `MUTATE {"cmd", "target", "filter": {"jids", "regexp", "jobtype"}}` */
 export interface Mutate {

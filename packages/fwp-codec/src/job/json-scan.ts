@@ -1,4 +1,4 @@
-import { FwpError } from './errors.ts'
+import { FwpError } from '../errors.ts'
 
 /** How deep arrays and objects may nest, the outermost counted. */
 export const maxJsonDepth = 512

@@ -1,4 +1,4 @@
-import { FwpError } from './errors.ts'
+import { FwpError } from '../errors.ts'
 import { decodeString, scanObject } from './json-scan.ts'
 import { parseRfc3339 } from './timestamp.ts'
 
