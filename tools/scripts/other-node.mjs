@@ -16,7 +16,7 @@ const suites = {
   'packages/store-testkit': [],
   'apps/gateway': [
     'test/command-line.test.ts',
-    'test/embedded-store.test.ts',
+    'test/store/embedded-store.test.ts',
     'test/config.test.ts',
   ],
 }
