@@ -31,6 +31,9 @@ function lacks(program: ServerProgram): boolean {
   return spawnSync(program, ['--version']).status !== 0 && process.env['CI'] !== 'true'
 }
 
+/** Another program may take a free port, or the one of the cluster's bus, before the server has it. */
+const portTries = 3
+
 /** A Redis or Valkey of the test's own, on a Unix socket and a loopback port, without persistence. */
 export class RedisServer {
   /** Its Unix socket. */
@@ -57,9 +60,16 @@ export class RedisServer {
 
   /** Starts a server of another kind. */
   static async startAs(shape: ServerShape, ...words: string[]): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), shape, words)
-    await server.start()
-    return server
+    for (let tries = 1; ; tries += 1) {
+      const server = new RedisServer(await freePort(), shape, words)
+      try {
+        await server.start()
+        return server
+      } catch (error) {
+        await server.stop()
+        if (tries === portTries) throw error
+      }
+    }
   }
 
   /** `redis://127.0.0.1:port` */

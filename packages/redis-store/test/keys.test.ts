@@ -38,6 +38,7 @@ const twins: Readonly<Record<string, (keys: StoreKeys) => string>> = {
   "workerSlotsKey('bulk')": (keys) => keys.workerSlots('bulk'),
   "rateKey('bulk')": (keys) => keys.rate('bulk'),
   "batchKey('b1')": (keys) => keys.batch('b1'),
+  "inputKey('n1', 3)": (keys) => keys.input('n1', 3),
   "nodeChannel('n1')": (keys) => keys.nodeChannel('n1'),
   dueKey: (keys) => keys.due,
   'jidsKey(3)': (keys) => keys.jids(3),

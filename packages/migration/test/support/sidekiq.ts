@@ -9,7 +9,7 @@ export const lacksSidekiq: boolean =
 
 /** Runs Ruby with the real Sidekiq on a Redis; its output. */
 export async function withSidekiq(url: string, script: string): Promise<string> {
-  const env = { ...process.env, REDIS_URL: url }
+  const env = { ...process.env, REDIS_URL: url, RUBYOPT: '-EUTF-8:UTF-8', LC_ALL: 'C.UTF-8' }
   const quiet = `Sidekiq.logger.level = Logger::ERROR\n${script}`
   return (await promisify(execFile)('ruby', [...libraries, '-e', quiet], { env })).stdout
 }
