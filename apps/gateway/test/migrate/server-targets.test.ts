@@ -180,7 +180,7 @@ describe('crossgear migrate into another server', () => {
       const first = await migrate(...words)
       expect([first.code, first.stderr]).toEqual([
         0,
-        'Rejected: nobody can push a job that is dead\n',
+        'Rejected: gone: nobody can push a job that is dead\n',
       ])
       expect(first.stdout).toContain('5 read: 4 stored, 0 there already')
       expect(first.stdout).toContain('it cannot tell a second push from a first one')

@@ -127,7 +127,7 @@ describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
     for (const { worker, handle } of atWork) worker.say('WORK_COMPLETE', handle, 'x')
     const { code, stdout } = await gateway.exited
     expect(code).toBe(0)
-    expect(stdout).not.toContain('Jobs still run')
+    expect(stdout).not.toContain('Some jobs are still running')
     for (const { pid } of await gateway.parts()) expect(isAlive(pid)).toBe(false)
     expect(await redisCommand(gateway.redis.path, 'ZCARD', 'xg:nodes')).toBe(':0\r\n')
   })

@@ -35,14 +35,7 @@ export class Mariadb {
     execFileSync('mariadb-install-db', [...install, '--skip-test-db', ...asUser], { stdio: 'pipe' })
     const port = await freePort()
     const socket = join(folder, 'mariadb.sock')
-    const words = [
-      '--no-defaults',
-      '--default-character-set=utf8mb4',
-      data,
-      `--socket=${socket}`,
-      `--port=${port}`,
-      ...asUser,
-    ]
+    const words = ['--no-defaults', data, `--socket=${socket}`, `--port=${port}`, ...asUser]
     const lax = ['--innodb-flush-log-at-trx-commit=0', '--innodb-fast-shutdown=2']
     const where = ['--bind-address=127.0.0.1', `--pid-file=${join(folder, 'pid')}`]
     const child = spawn(program, [...words, ...where, ...lax], { stdio: 'ignore' })
@@ -74,7 +67,18 @@ export class Mariadb {
 
   #client(database: string, text: string) {
     const socket = join(this.#folder, 'mariadb.sock')
-    const words = ['--no-defaults', '-S', socket, '-u', 'root', '-N', '-B', '-e', text]
+    const words = [
+      '--no-defaults',
+      '--default-character-set=utf8mb4',
+      '-S',
+      socket,
+      '-u',
+      'root',
+      '-N',
+      '-B',
+      '-e',
+      text,
+    ]
     return spawnSync('mariadb', database === '' ? words : [...words, database])
   }
 }
