@@ -29,6 +29,10 @@ export async function openTarget(
   given: MigrateArguments,
   env: ConfigSources['env'],
 ): Promise<OpenedTarget> {
+  if (given.to?.startsWith('file:') === true) {
+    const how = `npx crossgear migrate export --from ${given.from} --to ${given.to}`
+    throw new MigrationError('USAGE', `--to is a file: only export writes one. Run ${how}`)
+  }
   const server = serverTargetOf(given.to)
   if (server) return openServerTarget(server, name, given, env)
   refuseForStore(given)

@@ -98,6 +98,13 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     expect(await stored()).toBe(0)
   })
 
+  test('a run whose target is a file says which command writes one', async () => {
+    const sides = ['--from', `file://${file}`, '--to', `file://${folder}/new.ndjson`]
+    const { code, stderr } = await migrate('run', ...sides)
+    expect(code).toBe(1)
+    expect(stderr).toContain(`npx crossgear migrate export ${sides.join(' ')}`)
+  })
+
   test('what is no job is told, counted and kept in a file', async () => {
     const bad = join(folder, 'bad.ndjson')
     const rejects = join(folder, 'rejects')
