@@ -94,9 +94,15 @@ describe.skipIf(lacksRedis)('needs redis-server: what is killed between two step
   }
 
   async function workOff(): Promise<number> {
-    const done = await target.store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 10 })
+    const done = await target.store.steps.claim({
+      by: 'named',
+      groups: [{ lanes: ['mail'] }],
+      max: 10,
+    })
     for (const one of done)
-      await target.store.steps.finish('mail', [{ ...one, kind: 'complete', output: Buffer.alloc(0) }])
+      await target.store.steps.finish('mail', [
+        { ...one, kind: 'complete', output: Buffer.alloc(0) },
+      ])
     return done.length
   }
 

@@ -95,7 +95,8 @@ async function lanesOf(
 ): Promise<readonly string[]> {
   const lanes = new Set(functions.map((name) => names.canonical(name)))
   for (const lane of lanes) await store.lanes.register(lane)
-  for (const lane of (await store.lanes.all()).keys()) if (isOf(lane, functions, names)) lanes.add(lane)
+  for (const lane of (await store.lanes.all()).keys())
+    if (isOf(lane, functions, names)) lanes.add(lane)
   return [...lanes]
 }
 

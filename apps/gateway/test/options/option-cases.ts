@@ -58,7 +58,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   dataDir: 'here',
   storePort: 'here',
   durability: {
-    file: 'durability.test.ts',
+    file: 'store/durability.test.ts',
     title: 'replicas refuses jobs while a replica stands still, and takes them when it goes on',
   },
   jobRetries: 'here',

@@ -156,7 +156,9 @@ describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
       const [job] = await target.store.steps.claim({ by: 'consumer', groups, max: 1 })
       if (!job) break
       inputs.push(Object.values(JSON.parse(job.input.toString()) as object)[0])
-      await target.store.steps.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+      await target.store.steps.finish(job.lane, [
+        { ...job, kind: 'complete', output: Buffer.alloc(0) },
+      ])
     }
     expect(inputs).toEqual([...twenty, 1, 1, 2, 5, 9])
   })

@@ -161,7 +161,9 @@ describe.skipIf(lacksRedis)(
         const [job] = await target.store.steps.claim({ by: 'consumer', groups, max: 1 })
         if (!job) break
         jids.push(job.jid)
-        await target.store.steps.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+        await target.store.steps.finish(job.lane, [
+          { ...job, kind: 'complete', output: Buffer.alloc(0) },
+        ])
       }
       expect(jids).toEqual(Array.from({ length: 20 }, (_none, at) => `jid-number-${at}`))
     })

@@ -196,7 +196,9 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       expect(await rollback(parts)).toMatchObject({ undone: 299, begun: 1, restored: 0 })
       expect(await target.jobs('mail')).toHaveLength(1)
       if (begun)
-        await target.store.steps.finish('mail', [{ ...begun, kind: 'complete', output: Buffer.alloc(0) }])
+        await target.store.steps.finish('mail', [
+          { ...begun, kind: 'complete', output: Buffer.alloc(0) },
+        ])
     })
 
     test('verify tells what is missing and what was changed', async () => {

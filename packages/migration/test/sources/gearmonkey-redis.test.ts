@@ -53,7 +53,11 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
       'mail',
       ['dead', 'retry', 'held'].map((input) => aJob(input, input === 'retry' ? faktory : {})),
     )
-    const [dead, retry] = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 3 })
+    const [dead, retry] = await store.steps.claim({
+      by: 'named',
+      groups: [{ lanes: ['mail'] }],
+      max: 3,
+    })
     const message = Buffer.from('broken')
     const failure = '{"retry_count":0,"message":"broken"}'
     await store.steps.finish('mail', [
@@ -135,11 +139,17 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
 
   test('workers get the jobs of a lane by level, and in their old order', async () => {
     await move(false)
-    const jobs = await target.store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 100 })
+    const jobs = await target.store.steps.claim({
+      by: 'named',
+      groups: [{ lanes: ['mail'] }],
+      max: 100,
+    })
     const order = ['9-2', '8-3', '7-8', '6-7', 'held', '5-1', '5-5', '4-4', '3-9', '2-6', '1-0']
     expect(jobs.map(({ input }) => input.toString())).toEqual(order)
     for (const job of jobs) {
-      await target.store.steps.finish('mail', [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+      await target.store.steps.finish('mail', [
+        { ...job, kind: 'complete', output: Buffer.alloc(0) },
+      ])
     }
   })
 

@@ -141,7 +141,9 @@ describe.skipIf(lacksRedis)('needs redis-server: what node-resque wrote', () => 
       const [job] = await target.store.steps.claim({ by: 'consumer', groups, max: 1 })
       if (!job) break
       inputs.push(job.input.toString())
-      await target.store.steps.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+      await target.store.steps.finish(job.lane, [
+        { ...job, kind: 'complete', output: Buffer.alloc(0) },
+      ])
     }
     expect(inputs).toEqual(Array.from({ length: 18 }, (_none, at) => `[${2 * at}]`))
   })

@@ -131,7 +131,9 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
         const [job] = await target.store.steps.claim({ by: 'consumer', groups, max: 1 })
         if (!job) break
         jids.push(job.jid)
-        await target.store.steps.finish(job.lane, [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
+        await target.store.steps.finish(job.lane, [
+          { ...job, kind: 'complete', output: Buffer.alloc(0) },
+        ])
       }
       const order = Array.from({ length: 15 }, (_none, at) => 2 * at + 1)
       expect(jids).toEqual(order.map((at) => at.toString(16).padStart(24, '0')))

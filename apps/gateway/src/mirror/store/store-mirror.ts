@@ -71,7 +71,8 @@ export class StoreMirror {
     store.events.listen(this.#listener())
     if (functions) {
       for (const fn of functions) this.#lanes.add(this.#options.names.canonical(fn))
-      for (const lane of (await store.lanes.all()).keys()) if (this.#wants(lane)) this.#lanes.add(lane)
+      for (const lane of (await store.lanes.all()).keys())
+        if (this.#wants(lane)) this.#lanes.add(lane)
     }
     await store.events.watch(functions ? new Set(this.#lanes) : 'all')
     this.#sweeper = setInterval(() => this.#comparisons.sweep(Date.now()), sweepEveryMs)
