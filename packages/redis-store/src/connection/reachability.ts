@@ -11,7 +11,7 @@ export class Reachability {
   readonly #eventRedis: Redis
   readonly #events: Events
   #isUp = true
-  /** What was wrong last, while the store is down. */
+  /** The last error, while the store is down. */
   #lastWords = ''
 
   constructor(context: RedisContext, eventRedis: Redis, events: Events) {

@@ -1,7 +1,7 @@
 import type { EventStore, StoreListener } from '@crossgear/core-scheduler'
 import type { Run } from './memory-world.ts'
 
-/** What a node of a {@link MemoryWorld} hears. */
+/** Events that a node of a {@link MemoryWorld} receives. */
 export class MemoryEvents implements EventStore {
   watched: ReadonlySet<string> | 'all' = new Set()
   listener: StoreListener | undefined

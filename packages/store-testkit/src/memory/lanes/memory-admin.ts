@@ -2,7 +2,7 @@ import type { AdminStore, JobSummary, LaneLimits } from '@crossgear/core-schedul
 import { cancelJob, clearLane, listJobs } from './administration.ts'
 import type { Run } from '../memory-world.ts'
 
-/** What an operator asks of a {@link MemoryWorld}. */
+/** An operator's calls to a {@link MemoryWorld}. */
 export class MemoryAdmin implements AdminStore {
   readonly #node: string
   readonly #step: Run
