@@ -10,7 +10,7 @@ export default defineConfig({
     isolate: false,
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/build.ts',
-    maxWorkers: 6,
+    maxWorkers: 3,
     // Of each file: more would only wait for the processor.
     maxConcurrency: 3,
     sequence: { sequencer: LongFirst },
