@@ -103,14 +103,11 @@ export class Functions {
     return reply
   }
 
+  /** All in one turn: no command of others may come into the transaction, and none may stay open. */
   async #mayUseTransactions(): Promise<boolean> {
-    try {
-      await this.#redis.callBuffer('MULTI')
-      await this.#redis.callBuffer('EXEC')
-      return true
-    } catch {
-      return false
-    }
+    const commands = ['MULTI', 'EXEC', 'DISCARD'].map((name) => this.#redis.callBuffer(name))
+    const [begun, ended] = await Promise.allSettled(commands)
+    return begun?.status === 'fulfilled' && ended?.status === 'fulfilled'
   }
 
   async #loadAll(): Promise<void> {
