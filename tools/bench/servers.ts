@@ -1,12 +1,10 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createConnection } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { freePort } from '../testing/free-port.ts'
+import { RedisServer } from '../testing/redis-server.ts'
 import { childrenOf, startProgram, type Running } from './processes.ts'
 
 const gateway = fileURLToPath(new URL('../../apps/gateway/dist/main.js', import.meta.url))
@@ -25,41 +23,14 @@ export interface Server {
   stop(): Promise<void>
 }
 
-export interface BenchRedis extends Running {
-  /** Its Unix socket. */
-  readonly path: string
-  readonly port: number
-  readonly client: Redis
-}
-
 /**
  * A Redis configured as the README advises: AOF with fsync every second, hashes of jobs in the
  * compact form.
  */
-export async function startRedis(): Promise<BenchRedis> {
-  const folder = mkdtempSync(join(tmpdir(), 'crossgear-bench-'))
-  const remove = (): void => rmSync(folder, { recursive: true, force: true })
-  process.once('exit', remove)
-  const path = join(folder, 'redis.sock')
-  const port = await freePort()
-  const where = ['--bind', '127.0.0.1', '--port', String(port), '--unixsocket', path]
-  const files = ['--dir', folder, '--save', '', '--appendonly', 'yes', '--appendfsync', 'everysec']
+export function advisedRedis(): Promise<RedisServer> {
+  const files = ['--appendonly', 'yes', '--appendfsync', 'everysec']
   const compact = ['--hash-max-listpack-value', '1024', '--hash-max-listpack-entries', '128']
-  const running = startProgram('redis-server', [...where, ...files, ...compact])
-  await running.said((line) => (/ready to accept connections/i.test(line) ? true : undefined))
-  const client = new Redis(path)
-  return {
-    ...running,
-    path,
-    port,
-    client,
-    async stop() {
-      client.disconnect()
-      await running.stop()
-      process.off('exit', remove)
-      remove()
-    },
-  }
+  return RedisServer.start(...files, ...compact)
 }
 
 interface ReadyLine {
@@ -77,7 +48,9 @@ function readyDoors(line: string): Map<string, number> | undefined {
 export interface Gateway extends Server {
   /** Without those of its Redis. */
   readonly ownPids: readonly number[]
-  readonly redis: BenchRedis
+  readonly redis: RedisServer
+  /** A connection to it. */
+  readonly client: Redis
 }
 
 /** Defaults at the end of each line. */
@@ -103,7 +76,7 @@ export function startGatewayAt(
 
 /** The built gateway, with a Redis of its own. */
 export async function startGateway(ways: GatewayWays = {}): Promise<Gateway> {
-  const redis = await startRedis()
+  const redis = await advisedRedis()
   const running = startGatewayAt(redis.path, ways)
   const ports = await running.said(readyDoors)
   const ownPids = [running.pid, ...childrenOf(running.pid)]
@@ -114,6 +87,7 @@ export async function startGateway(ways: GatewayWays = {}): Promise<Gateway> {
     ownPids,
     pids: [...ownPids, redis.pid],
     redis,
+    client: redis.connect(),
     async stop() {
       await running.stop()
       await redis.stop()
@@ -123,7 +97,7 @@ export async function startGateway(ways: GatewayWays = {}): Promise<Gateway> {
 
 /** gearmand with its queues in memory, or in a Redis of its own. */
 export async function startGearmand(queue: 'memory' | 'redis' = 'memory'): Promise<Server> {
-  const redis = queue === 'redis' ? await startRedis() : undefined
+  const redis = queue === 'redis' ? await advisedRedis() : undefined
   const port = await freePort()
   const kept =
     redis === undefined

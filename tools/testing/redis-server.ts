@@ -91,6 +91,7 @@ export class RedisServer {
       env: { ...process.env, ...(preload !== undefined && { LD_PRELOAD: preload }) },
     })
     this.#child = child
+    this.#endWithThisProcess(child)
     await new Promise<void>((resolve, reject) => {
       createInterface(child.stdout).on('line', (line) => {
         if (/ready to accept connections/i.test(line)) resolve()
@@ -98,6 +99,15 @@ export class RedisServer {
       child.once('error', reject)
       child.once('exit', () => reject(new Error(`${program} ended at its start`)))
     })
+  }
+
+  #endWithThisProcess(child: ChildProcess): void {
+    const end = (): void => {
+      child.kill('SIGKILL')
+      rmSync(this.#folder, { recursive: true, force: true })
+    }
+    process.once('exit', end)
+    child.once('exit', () => process.off('exit', end))
   }
 
   /** Opens a connection over the Unix socket, closed by `stop` at the latest. */
@@ -110,7 +120,7 @@ export class RedisServer {
 
   /** One command by hand, over a connection of its own; the reply as text. */
   async ask(command: string, ...words: readonly string[]): Promise<string> {
-    const redis = new Redis(this.path, { retryStrategy: () => null })
+    const redis = new Redis(this.path, { retryStrategy: () => null, enableReadyCheck: false })
     redis.on('error', () => undefined)
     try {
       return String(await redis.call(command, [...words]))

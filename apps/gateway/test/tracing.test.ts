@@ -6,16 +6,16 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from './gearman/support/gearman-peer.ts'
 import { startGateway } from './support/gateway-process.ts'
 import { MetricsPages } from '../src/ops/metrics/metrics-pages.ts'
 import { readTraceparent, writeTraceparent } from '../src/ops/tracing/trace-context.ts'
 import { type ComposedGateway, openOn } from './options/composed-gateway.ts'
-import { hasRedisServer, redisCommand, startRedis, type TestRedis } from './support/redis-server.ts'
 
 const exporter = new InMemorySpanExporter()
 const producers = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-let redis: TestRedis
+let redis: RedisServer
 const open = openOn(() => `unix://${redis.path}`)
 
 /** A span by its name. */
@@ -41,19 +41,19 @@ test('a traceparent is read as it was written, and nothing else is one', () => {
   }
 })
 
-describe.skipIf(!hasRedisServer)('the traces of a gateway', () => {
+describe.skipIf(lacksRedis)('the traces of a gateway', () => {
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
     const spanProcessors = [new SimpleSpanProcessor(exporter)]
     trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors }))
   })
   beforeEach(async () => {
     exporter.reset()
-    await redisCommand(redis.path, 'FLUSHALL')
+    await redis.ask('FLUSHALL')
   })
   afterAll(async () => {
     trace.disable()
-    await redis.close()
+    await redis.stop()
   })
 
   test('link a Gearman job with its run by a Faktory worker, who is told of it', async () => {
@@ -117,7 +117,7 @@ describe.skipIf(!hasRedisServer)('the traces of a gateway', () => {
   test('are not made, nor anything kept for them, where nobody asked for them', async () => {
     const gateway = await open()
     await (await gateway.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
-    expect(await redisCommand(redis.path, 'HGET', 'job:mail:1', 'trace')).toBe('$-1\r\n')
+    expect(await redis.ask('HGET', 'job:mail:1', 'trace')).toBe('null')
     await (await gateway.peer('mail')).ask('GRAB_JOB')
     expect(exporter.getFinishedSpans()).toEqual([])
   })
@@ -138,9 +138,9 @@ describe.skipIf(!hasRedisServer)('the traces of a gateway', () => {
       await peer.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
       return gateway
     }
-    const stored = (id: number) => redisCommand(redis.path, 'HGET', `job:mail:${id}`, 'trace')
+    const stored = (id: number) => redis.ask('HGET', `job:mail:${id}`, 'trace')
     await (await submitTo({})).said(/no OpenTelemetry SDK is loaded/)
-    expect(await stored(1)).toBe('$-1\r\n')
+    expect(await stored(1)).toBe('null')
     await (await submitTo({ NODE_OPTIONS: `--import ${sdk.href}` })).said(/^SPAN create mail$/)
     expect(await stored(2)).toMatch(/00-[0-9a-f]{32}-[0-9a-f]{16}-01/)
   }, 30_000)

@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { RedisServer } from '../../testing/redis-server.ts'
 import type { RowGroup } from '../bench.ts'
 import { atLeast, atMost, type Figure } from '../figures.ts'
 import { fillFaktory, fillTable, migrate } from '../migrations.ts'
 import { cpuSeconds } from '../processes.ts'
-import { startRedis, type BenchRedis } from '../servers.ts'
+import { advisedRedis } from '../servers.ts'
 
 const rate = atLeast(20_000)
 const memory = atMost(200)
@@ -15,12 +16,12 @@ export const migration: RowGroup = {
   name: 'migrate',
   async measure({ scale: { queued: jobs } }) {
     const folder = mkdtempSync(join(tmpdir(), 'crossgear-bench-migrate-'))
-    const source = await startRedis()
-    const target = await startRedis()
+    const source = await advisedRedis()
+    const target = await advisedRedis()
     try {
       const path = join(folder, 'queue.sqlite')
       fillTable(path, jobs)
-      await fillFaktory(source.client, jobs)
+      await fillFaktory(source.connect(), jobs)
       return [
         ...(await measureRun('SQLite', `gearmand+sqlite://${path}`, target, jobs)),
         ...(await measureRun("Faktory's Redis", `faktory+unix://${source.path}`, target, jobs)),
@@ -35,7 +36,7 @@ export const migration: RowGroup = {
 async function measureRun(
   name: string,
   from: string,
-  target: BenchRedis,
+  target: RedisServer,
   jobs: number,
 ): Promise<readonly Figure[]> {
   const before = cpuSeconds(target.pid)
@@ -46,7 +47,7 @@ async function measureRun(
     throw new Error(`migrate from ${name} ends with ${ended.code}: ${ended.out}`)
   const perJob = (seconds: number): number => (seconds / jobs) * 1e6
   const storeSeconds = cpuSeconds(target.pid) - before
-  await target.client.flushall()
+  await target.ask('FLUSHALL')
   const what = `migrate ${jobs.toLocaleString('en-US')} jobs from ${name}`
   return [
     { name: what, unit: 'jobs/s', ours: [jobs / ended.seconds], target: rate },

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { RowGroup } from '../bench.ts'
 import type { Figure } from '../figures.ts'
-import { startRedis } from '../servers.ts'
+import { advisedRedis } from '../servers.ts'
 
 const peer = fileURLToPath(new URL('../native/peer.mjs', import.meta.url))
 const sizes = [
@@ -38,14 +38,14 @@ export const native: RowGroup = {
 }
 
 async function measureSize(size: number, jobs: number, rounds: number): Promise<readonly Rates[]> {
-  const redis = await startRedis()
+  const redis = await advisedRedis()
   const results: Rates[] = []
   try {
     for (let round = 0; round < rounds; round++) {
       const words = [peer, redis.path, String(jobs), String(size)]
       const { stdout } = await promisify(execFile)(process.execPath, words)
       results.push(JSON.parse(stdout) as Rates)
-      await redis.client.flushall()
+      await redis.ask('FLUSHALL')
     }
   } finally {
     await redis.stop()

@@ -30,7 +30,7 @@ async function fill(
 }
 
 async function usedMemory({ redis }: Gateway): Promise<number> {
-  return Number(/used_memory:(\d+)/.exec(await redis.client.info('memory'))?.[1])
+  return Number(/used_memory:(\d+)/.exec(await redis.ask('INFO', 'memory'))?.[1])
 }
 
 function memoryFigures(held: Held, what: string, target?: Figure['target']): readonly Figure[] {

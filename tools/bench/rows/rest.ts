@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { settled, withServers, type RowGroup } from '../bench.ts'
 import { below } from '../figures.ts'
 import { cpuSeconds, sumOver } from '../processes.ts'
-import { serving, startGatewayAt, startRedis } from '../servers.ts'
+import { advisedRedis, serving, startGatewayAt } from '../servers.ts'
 import { freePort } from '../../testing/free-port.ts'
 
 const restingWorkers = 1000
@@ -43,7 +43,7 @@ export const start: RowGroup = {
   name: 'start',
   async measure({ scale, processes }) {
     const samples: number[] = []
-    const redis = await startRedis()
+    const redis = await advisedRedis()
     try {
       for (let round = 0; round < scale.rounds; round++) {
         const port = await freePort()

@@ -51,13 +51,13 @@ async function fill(gateway: Gateway, count: number, lua: string): Promise<void>
   for (let first = 1; first <= count; first += perCall) {
     const last = Math.min(count, first + perCall - 1)
     const head = `local first, last = ${first}, ${last}\n`
-    await gateway.redis.client.eval(head + lua, 0)
+    await gateway.client.eval(head + lua, 0)
   }
 }
 
 /** The longest time that one script kept the server busy since the last call, microseconds. */
 async function longestSince(gateway: Gateway): Promise<number> {
-  const { client } = gateway.redis
+  const { client } = gateway
   const slow = (await client.slowlog('GET', '-1')) as [number, number, number, string[]][]
   await client.slowlog('RESET')
   const scripts = slow.filter(([, , , [name = '']]) => /^evalsha$/i.test(name))
@@ -106,7 +106,7 @@ async function pushes(gateway: Gateway, queued: number): Promise<Figure[]> {
 }
 
 async function due(gateway: Gateway): Promise<Figure[]> {
-  const { client } = gateway.redis
+  const { client } = gateway
   await fill(
     gateway,
     dueJobs,
@@ -132,7 +132,7 @@ redis.call('PUBLISH', 'xg:events:0', 'lane\\0due\\0' .. 60001)`,
 }
 
 async function joins(gateway: Gateway): Promise<Figure[]> {
-  const { client } = gateway.redis
+  const { client } = gateway
   await fill(gateway, lanesOfQueue, lanesLua('q', 0))
   await longestSince(gateway)
   const startMs = performance.now()
@@ -183,7 +183,7 @@ export const scale: RowGroup = {
   measure: ({ startGateway, scale: { queued } }) =>
     withServers([startGateway], async ([gateway]) => {
       if (!gateway) return []
-      const { client } = gateway.redis
+      const { client } = gateway
       await client.config('SET', 'slowlog-log-slower-than', '200', 'slowlog-max-len', '100000')
       const figures = [...(await due(gateway)), ...(await joins(gateway))]
       figures.push(...(await pushes(gateway, 300_000)))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { openOn } from '../options/composed-gateway.ts'
-import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
 import {
   type ApiReply,
   bearer,
@@ -11,18 +11,18 @@ import {
   sent,
 } from './support/api-gateway.ts'
 
-let redis: TestRedis
+let redis: RedisServer
 const open = openOn(() => `unix://${redis.path}`)
 /** As a client of another machine comes through a proxy on this one. */
 const elsewhere = { 'X-Forwarded-For': '192.0.2.7' }
 const login = '/api/v1/session'
 const tokenOf = ({ body }: ApiReply): string => (body as { token: string }).token
 
-describe.skipIf(!hasRedisServer)('who may call the API', () => {
+describe.skipIf(lacksRedis)('who may call the API', () => {
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
   })
-  afterAll(() => redis.close())
+  afterAll(() => redis.stop())
 
   test('this machine reads without a password, others do not, unless the port is open', async () => {
     const { ask } = await openApi(open)

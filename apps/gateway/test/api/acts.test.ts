@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { openOn } from '../options/composed-gateway.ts'
-import {
-  hasRedisServer,
-  redisCommand,
-  startRedis,
-  type TestRedis,
-} from '../support/redis-server.ts'
 import {
   type ActResult,
   type ApiGateway,
@@ -14,7 +9,7 @@ import {
   readerPassword,
 } from './support/api-gateway.ts'
 
-let redis: TestRedis
+let redis: RedisServer
 const open = openOn(() => `unix://${redis.path}`)
 
 async function consumer(api: ApiGateway) {
@@ -49,12 +44,12 @@ async function toTheEnd(api: ApiGateway, act: string, body: object): Promise<Act
 const sumOf = (results: readonly ActResult[], of: (result: ActResult) => number): number =>
   results.reduce((sum, result) => sum + of(result), 0)
 
-describe.skipIf(!hasRedisServer)('acts of an operator', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('acts of an operator', { timeout: 30_000 }, () => {
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
   })
-  beforeEach(() => redisCommand(redis.path, 'FLUSHALL'))
-  afterAll(() => redis.close())
+  beforeEach(() => redis.ask('FLUSHALL'))
+  afterAll(() => redis.stop())
 
   test('need the password of the operator, and are in the log with who, what and how many', async () => {
     const api = await openApi(open)

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, onTestFinished } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { callBounds } from '../../src/api/call-limiter.ts'
 import { streamBounds } from '../../src/api/event-stream.ts'
 import { openOn } from '../options/composed-gateway.ts'
-import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
 import { type ApiGateway, openApi } from './support/api-gateway.ts'
 
-let redis: TestRedis
+let redis: RedisServer
 const open = openOn(() => `unix://${redis.path}`)
 
 /** One who watches, and the overviews as they come. */
@@ -30,11 +30,11 @@ async function watch({ port }: ApiGateway) {
   return { answer, overviews: overviews(), leave: () => asking.destroy() }
 }
 
-describe.skipIf(!hasRedisServer)('the API under load', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('the API under load', { timeout: 30_000 }, () => {
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
   })
-  afterAll(() => redis.close())
+  afterAll(() => redis.stop())
 
   test('tells all viewers the same once a second, and what has changed', async () => {
     const api = await openApi(open)

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, onTestFinished } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGateway } from '../support/gateway-process.ts'
-import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { bearer, sent } from './support/api-gateway.ts'
 
-let redis: TestRedis
+let redis: RedisServer
 
 async function gateway(words: readonly string[], env: Record<string, string> = {}) {
   const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
@@ -29,11 +29,11 @@ async function gateway(words: readonly string[], env: Record<string, string> = {
 const proxied = { 'X-Forwarded-For': '192.0.2.7' }
 const entry = { schedule: '@daily', job: { type: 'f', args: [] } }
 
-describe.skipIf(!hasRedisServer)('the options of the web port', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('the options of the web port', { timeout: 60_000 }, () => {
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
   })
-  afterAll(() => redis.close())
+  afterAll(() => redis.stop())
 
   test('with --web-password, from a file, an operator may change', async () => {
     const file = join(await temporaryFolder(), 'password')

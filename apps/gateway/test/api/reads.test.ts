@@ -1,14 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { openOn } from '../options/composed-gateway.ts'
-import {
-  hasRedisServer,
-  redisCommand,
-  startRedis,
-  type TestRedis,
-} from '../support/redis-server.ts'
 import { type ApiGateway, type JobPage, openApi } from './support/api-gateway.ts'
 
-let redis: TestRedis
+let redis: RedisServer
 const open = openOn(() => `unix://${redis.path}`)
 
 /** Follows cursors to the end of a list. */
@@ -24,12 +19,12 @@ async function whole(api: ApiGateway, query: string) {
   }
 }
 
-describe.skipIf(!hasRedisServer)('what the API shows', { timeout: 20_000 }, () => {
+describe.skipIf(lacksRedis)('what the API shows', { timeout: 20_000 }, () => {
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
   })
-  beforeEach(() => redisCommand(redis.path, 'FLUSHALL'))
-  afterAll(() => redis.close())
+  beforeEach(() => redis.ask('FLUSHALL'))
+  afterAll(() => redis.stop())
 
   test('jobs of all doors and states, found by each filter', async () => {
     const api = await openApi(open)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { SpecWorker, submitJob } from '@crossgear/tools/spec-peer'
+import { SpecPeer, type SpecWorker } from '@crossgear/tools/spec-peer'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
@@ -18,7 +18,7 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
   afterAll(() => fleet.close(), 30_000)
 
   async function worker(fn: string): Promise<SpecWorker> {
-    const started = new SpecWorker(fleet.redis, fn)
+    const started = new SpecPeer(fleet.redis).worker(fn)
     await started.start()
     return started
   }
@@ -129,7 +129,7 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
       await fleet.node('--repair', 'on', '--repair-lease-seconds', '1'),
     ]
     await node.stop()
-    const id = await submitJob(fleet.redis, fn, 'in')
+    const id = await new SpecPeer(fleet.redis).submit(fn, 'in')
     expect((await dead.next())?.id).toBe(id)
     dead.abandon()
     const next = await GearmanPeer.connect(repairing.gearman)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
-import { dueScriptSha1, SpecWorker } from '@crossgear/tools/spec-peer'
+import { dueScriptSha1, SpecPeer } from '@crossgear/tools/spec-peer'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
@@ -108,7 +108,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     worker.peer.say('WORK_FAIL', handle)
     await vi.waitFor(async () => expect(await state(producer)).toBe('failed'), patience)
 
-    const native = new SpecWorker(fleet.redis, jobtype)
+    const native = new SpecPeer(fleet.redis).worker(jobtype)
     await native.start()
     const key = `queue:${jobtype}:scheduled`
     // In one step, so that no gateway comes first: its time has come, and a native worker looks.

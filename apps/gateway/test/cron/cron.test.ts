@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { readCronEntry } from '../../src/ops/cron/cron-entry.ts'
 import { answerCron } from '../../src/ops/cron/cron-page.ts'
 import { Cron } from '../../src/ops/cron/cron.ts'
@@ -8,7 +9,6 @@ import { createWebServer } from '../../src/ops/web-server.ts'
 import { DoorClock } from '../faktory/support/door-clock.ts'
 import { faktoryGateways, type FaktoryGateway } from '../faktory/support/faktory-gateway.ts'
 import { recordingLog } from '../support/recording-log.ts'
-import { hasRedisServer } from '../support/redis-server.ts'
 
 const startMs = Date.UTC(2026, 0, 1, 0, 0, 30)
 const minutely = { name: 'm', schedule: '* * * * *', job: { type: 'tick', args: [1] } }
@@ -44,7 +44,7 @@ async function pass(clock: DoorClock, ms: number, ...nodes: readonly Node[]): Pr
   for (const { cron } of nodes) await cron.settled()
 }
 
-describe.skipIf(!hasRedisServer)('cron', () => {
+describe.skipIf(lacksRedis)('cron', () => {
   const gateways = faktoryGateways()
 
   test('pushes one job per tick, over all nodes', async () => {

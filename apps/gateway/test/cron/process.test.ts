@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { startGateway } from '../support/gateway-process.ts'
-import { hasRedisServer, startRedis } from '../support/redis-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const file = `
@@ -16,10 +16,10 @@ args = ["a"]
 queue = "clockwork"
 `
 
-describe.skipIf(!hasRedisServer)('two gateways with a cron entry in their file', () => {
+describe.skipIf(lacksRedis)('two gateways with a cron entry in their file', () => {
   test('push one job per tick, and show when', async () => {
-    const redis = await startRedis()
-    onTestFinished(() => redis.close())
+    const redis = await RedisServer.start()
+    onTestFinished(() => redis.stop())
     const config = join(await temporaryFolder(), 'crossgear.toml')
     await writeFile(config, file)
     const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']

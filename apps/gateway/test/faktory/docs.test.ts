@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { startGateway } from '../support/gateway-process.ts'
-import { hasRedisServer } from '../support/redis-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 
@@ -32,7 +32,7 @@ function session(text: string): (readonly [string, string])[] {
   })
 }
 
-describe.skipIf(!hasRedisServer)('docs/faktory.md', () => {
+describe.skipIf(lacksRedis)('docs/faktory.md', () => {
   const gateways = faktoryGateways()
 
   test.each(examples('json'))('the job %s is taken', async (job) => {

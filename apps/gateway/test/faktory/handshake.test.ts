@@ -1,12 +1,12 @@
 import { hashPassword } from '@crossgear/fwp-codec'
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import type { FwpClient } from './support/fwp-client.ts'
 
 const helloTimerMs = 2_000
 
-describe.skipIf(!hasRedisServer)('the handshake', () => {
+describe.skipIf(lacksRedis)('the handshake', () => {
   const gateways = faktoryGateways()
 
   test('greets with the protocol version', async () => {
@@ -125,7 +125,7 @@ describe.skipIf(!hasRedisServer)('the handshake', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('the password', () => {
+describe.skipIf(lacksRedis)('the password', () => {
   const gateways = faktoryGateways()
   const password = 'sesame'
 

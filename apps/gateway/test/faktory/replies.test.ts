@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { figures, nothing, pushLine } from './support/figures.ts'
 
@@ -168,7 +168,7 @@ function untracked(jid: string): string {
   return JSON.stringify({ jid, state: 'unknown', updated_at: '' })
 }
 
-describe.skipIf(!hasRedisServer)('a line', () => {
+describe.skipIf(lacksRedis)('a line', () => {
   const gateways = faktoryGateways()
 
   test.each(replies)('%j is answered %j', async (line, reply) => {
@@ -190,7 +190,7 @@ describe.skipIf(!hasRedisServer)('a line', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('odd names', () => {
+describe.skipIf(lacksRedis)('odd names', () => {
   const gateways = faktoryGateways()
 
   test.each(['__proto__', 'constructor', 'toString', '.', '-', '0', long])(
@@ -234,7 +234,7 @@ describe.skipIf(!hasRedisServer)('odd names', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('a job that comes back', () => {
+describe.skipIf(lacksRedis)('a job that comes back', () => {
   const gateways = faktoryGateways()
 
   test('has its fields in the order of the Faktory server', async () => {

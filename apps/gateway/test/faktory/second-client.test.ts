@@ -1,10 +1,10 @@
 import Client from 'faktory-client'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 import { figures, nothing } from './support/figures.ts'
 
-describe.skipIf(!hasRedisServer)('the npm package faktory-client', () => {
+describe.skipIf(lacksRedis)('the npm package faktory-client', () => {
   const gateways = faktoryGateways()
 
   async function connected(port: number, options: { wid?: string; password?: string } = {}) {

@@ -1,7 +1,7 @@
 import { Client, Worker } from 'faktory-worker'
 import { afterEach, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { systemClock } from '../../src/net/clock.ts'
-import { hasRedisServer } from '../support/redis-server.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 
 interface Seen {
@@ -18,7 +18,7 @@ function promised<Value>(): {
   return { promise, settle }
 }
 
-describe.skipIf(!hasRedisServer)('the npm package faktory-worker', () => {
+describe.skipIf(lacksRedis)('the npm package faktory-worker', () => {
   const gateways = faktoryGateways()
   const ends: (() => Promise<unknown>)[] = []
   /** The package waits for its FETCH commands before it ends. */

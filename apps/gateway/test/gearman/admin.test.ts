@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 
-describe.skipIf(!hasRedisServer)('needs redis-server: an administrator', () => {
+describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
   const { open } = gearmanGateways()
 
   test('hears version, level and process', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { gearmanGateways } from './support/gearman-gateway.ts'
-import { hasRedisServer } from '../support/redis-server.ts'
 
-describe.skipIf(!hasRedisServer)('needs redis-server: a Gearman client', () => {
+describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
   const { open } = gearmanGateways()
 
   test.each([

@@ -1,11 +1,11 @@
 import { packetTypes } from '@crossgear/gearman-codec'
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 
 const bytesOf = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 
-describe.skipIf(!hasRedisServer)('needs redis-server: any Gearman peer', () => {
+describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
   const { open } = gearmanGateways()
 
   test('hears its echo, NULs and all', async () => {

@@ -1,6 +1,6 @@
 import type { PacketName } from '@crossgear/gearman-codec'
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 
 /** A request, the code of the ERROR packet, and the reason in the metrics. */
@@ -15,7 +15,7 @@ const refused: readonly (readonly [readonly [PacketName, ...string[]], string, s
   [['WORK_FAIL', 'H:nobody:1:1'], 'JOB_NOT_FOUND', 'result_without_job'],
 ]
 
-describe.skipIf(!hasRedisServer)('needs redis-server: what is turned away', () => {
+describe.skipIf(lacksRedis)('needs redis-server: what is turned away', () => {
   const { open } = gearmanGateways()
 
   test.each(refused)('%j is answered with %s and counted as %s', async (said, code, reason) => {

@@ -1,7 +1,7 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 
 const inCi = process.env['CI'] === 'true'
@@ -22,7 +22,7 @@ function run(program: string, args: readonly string[], input = ''): Promise<Outp
   })
 }
 
-describe.skipIf(!hasRedisServer || !hasPrograms)('needs gearman-tools: the stock programs', () => {
+describe.skipIf(lacksRedis || !hasPrograms)('needs gearman-tools: the stock programs', () => {
   const { open } = gearmanGateways()
 
   test('a foreground job goes through both', async () => {

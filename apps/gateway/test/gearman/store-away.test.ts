@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 
-describe.skipIf(!hasRedisServer)('needs redis-server: when the store refuses', () => {
+describe.skipIf(lacksRedis)('needs redis-server: when the store refuses', () => {
   const { open, redis } = gearmanGateways()
   const refused = ['ERROR', 'QUEUE_ERROR', 'QUEUE_ERROR']
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 
-describe.skipIf(!hasRedisServer)('needs redis-server: a queue with a limit by worker', () => {
+describe.skipIf(lacksRedis)('needs redis-server: a queue with a limit by worker', () => {
   const { open } = gearmanGateways()
 
   test('gives each connection so many jobs, over two nodes, and the next when one is done', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 
-describe.skipIf(!hasRedisServer)('needs redis-server: two gateways on one store', () => {
+describe.skipIf(lacksRedis)('needs redis-server: two gateways on one store', () => {
   const { open } = gearmanGateways()
 
   test('a client of one hears all that a worker of the other says', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 
 const payload = Buffer.alloc(2 * 1024 * 1024, 'x')
 /** More than a few seconds of looks and beats need, bytes; one payload is ten times as much. */
 const mostSent = 200_000
 
-describe.skipIf(!hasRedisServer)('needs redis-server: the payload of a job', () => {
+describe.skipIf(lacksRedis)('needs redis-server: the payload of a job', () => {
   const { open, redis } = gearmanGateways()
 
   const sentBytes = async (): Promise<number> => {
@@ -59,7 +59,7 @@ describe.skipIf(!hasRedisServer)('needs redis-server: the payload of a job', () 
     expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
     const before = await sentBytes()
     const queued = (): Promise<string> => redis('LLEN', 'queue:mail:normal')
-    await expect.poll(queued, { interval: 20, timeout: 10_000 }).toBe(':1\r\n')
+    await expect.poll(queued, { interval: 20, timeout: 10_000 }).toBe('1')
     expect((await sentBytes()) - before).toBeLessThan(mostSent)
   }, 20_000)
 })

@@ -1,10 +1,10 @@
 import { encode } from '@crossgear/gearman-codec'
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 import type { GearmanPeer } from './support/gearman-peer.ts'
 
-describe.skipIf(!hasRedisServer)('needs redis-server: a Gearman worker', () => {
+describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
   const { open, redis } = gearmanGateways()
 
   /** A client that waits for a job in this worker's hands; returns its handle. */

@@ -14,8 +14,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '@crossgear/tools/free-port'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
 import { ask } from '../http/support/http-client.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { portOf, startGearmand } from './support/gearmand-process.ts'
@@ -95,14 +95,14 @@ describe('crossgear gearmand', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('crossgear gearmand on a Redis', () => {
-  let redis: TestRedis
+describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
+  let redis: RedisServer
   let env: Record<string, string>
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
     env = { CROSSGEAR_REDIS_URL: `unix://${redis.path}` }
   })
-  afterAll(() => redis.close())
+  afterAll(() => redis.stop())
 
   const client = async (port: number): Promise<GearmanPeer> => {
     const peer = await GearmanPeer.connect(port)

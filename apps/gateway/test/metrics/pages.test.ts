@@ -1,16 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { MetricsPages } from '../../src/ops/metrics/metrics-pages.ts'
 import { openOn, type ComposedGateway } from '../options/composed-gateway.ts'
-import {
-  hasRedisServer,
-  redisCommand,
-  startRedis,
-  type TestRedis,
-} from '../support/redis-server.ts'
 
 const patience = { timeout: 10_000, interval: 20 }
-let redis: TestRedis
+let redis: RedisServer
 const open = openOn(() => `unix://${redis.path}`)
 
 /** The lines of a page that begin so, as a table of label text to value. */
@@ -20,12 +15,12 @@ async function lines(gateway: ComposedGateway, name: string, path = '/metrics') 
   return Object.fromEntries([...found].map(([, labels = '', value]) => [labels, Number(value)]))
 }
 
-describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
+describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
   })
-  beforeEach(() => redisCommand(redis.path, 'FLUSHALL'))
-  afterAll(() => redis.close())
+  beforeEach(() => redis.ask('FLUSHALL'))
+  afterAll(() => redis.stop())
 
   test('say what waits, runs and is late, how old the oldest is, and who works', async () => {
     const gateway = await open()
@@ -192,9 +187,9 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
     const client = await gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     const commandsOf = async (act: () => Promise<unknown>): Promise<number> => {
-      await redisCommand(redis.path, 'CONFIG', 'RESETSTAT')
+      await redis.ask('CONFIG', 'RESETSTAT')
       await act()
-      const stats = await redisCommand(redis.path, 'INFO', 'commandstats')
+      const stats = await redis.ask('INFO', 'commandstats')
       const of = (name: string) =>
         Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
       return ['llen', 'zcard', 'exists', 'lindex', 'hmget', 'lrange', 'hgetall'].reduce(
@@ -221,10 +216,10 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
   })
 
   test('show the other figures when the store does not answer', async () => {
-    const own = await startRedis()
+    const own = await RedisServer.start()
     const away = await openOn(() => `unix://${own.path}`)()
     await (await away.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
-    await own.close()
+    await own.stop()
     const page = await lines(away, 'crossgear_(?:jobs|nodes)')
     expect(page).toEqual({})
     await vi.waitFor(async () => {
@@ -240,11 +235,11 @@ describe.skipIf(!hasRedisServer)('the metrics of a gateway', () => {
 
 const lacksPromtool = spawnSync('promtool', ['--version']).status !== 0 && !process.env['CI']
 
-describe.skipIf(!hasRedisServer || lacksPromtool)('promtool', () => {
+describe.skipIf(lacksRedis || lacksPromtool)('promtool', () => {
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
   })
-  afterAll(() => redis.close())
+  afterAll(() => redis.stop())
 
   test('finds nothing wrong with names, help and odd labels', async () => {
     const gateway = await open()

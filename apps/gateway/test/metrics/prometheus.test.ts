@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from '@crossgear/tools/free-port'
 import { Client } from 'faktory-worker'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { startGateway } from '../support/gateway-process.ts'
-import { hasRedisServer, startRedis } from '../support/redis-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const deploy = fileURLToPath(new URL('../../../../deploy/', import.meta.url))
@@ -122,10 +122,10 @@ describe('the dashboard for Grafana', () => {
   })
 })
 
-describe.skipIf(lacksPrometheus || lacksGearman || !hasRedisServer)('a real Prometheus', () => {
+describe.skipIf(lacksPrometheus || lacksGearman || lacksRedis)('a real Prometheus', () => {
   test('says of a gateway under load what ran, and answers the whole dashboard', async () => {
-    const redis = await startRedis()
-    onTestFinished(() => redis.close())
+    const redis = await RedisServer.start()
+    onTestFinished(() => redis.stop())
     const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
     const gateway = startGateway([
       ...['serve', ...doors, '--redis-url', `unix://${redis.path}`, '--log-format', 'json'],

@@ -6,16 +6,11 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '@crossgear/tools/free-port'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { flagOf, optionNames, variablesOf, type OptionName } from '../../src/config/options.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { ask } from '../http/support/http-client.ts'
 import { startGateway } from '../support/gateway-process.ts'
-import {
-  hasRedisServer,
-  redisCommand,
-  startRedis,
-  type TestRedis,
-} from '../support/redis-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { lacksOpenssl, makeCertificates } from '../tls/support/certificates.ts'
 import { openOn } from './composed-gateway.ts'
@@ -27,7 +22,7 @@ const outside = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ internal, family }) => !internal && family === 'IPv4')?.address
 
-let redis: TestRedis
+let redis: RedisServer
 const open = openOn(() => `unix://${redis.path}`)
 const missing: Partial<Record<OptionName, boolean>> = {
   adminFrom: outside === undefined,
@@ -84,7 +79,7 @@ const cases: Readonly<Partial<Record<OptionName, () => Promise<void>>>> = {
   redisUrl: async () => {
     const client = await (await open()).peer()
     await client.submit('SUBMIT_JOB_BG', 'seen', '', 'x')
-    expect(await redisCommand(redis.path, 'LLEN', 'queue:seen:normal')).toContain('1')
+    expect(await redis.ask('LLEN', 'queue:seen:normal')).toBe('1')
   },
   handlePrefix: async () => {
     const client = await (await open({ handlePrefix: 'mine' })).peer()
@@ -386,12 +381,12 @@ describe('each option changes something', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('each option, with redis-server', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('each option, with redis-server', { timeout: 60_000 }, () => {
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
   })
-  afterAll(() => redis.close())
-  beforeEach(() => redisCommand(redis.path, 'FLUSHALL'))
+  afterAll(() => redis.stop())
+  beforeEach(() => redis.ask('FLUSHALL'))
 
   for (const name of optionNames) {
     const look = cases[name]

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { hasRedisServer, redisCommand } from '../support/redis-server.ts'
 import { isAlive, patience, startShared } from './support/shared-gateway.ts'
 
 type Shared = Awaited<ReturnType<typeof startShared>>
@@ -21,7 +21,7 @@ async function twoAtWork(gateway: Shared) {
   return inHand
 }
 
-describe.skipIf(!hasRedisServer)('of two processes', () => {
+describe.skipIf(lacksRedis)('of two processes', () => {
   test('one is killed: its job goes to a worker of the other, and it is started again', async () => {
     const gateway = await startShared()
     const [one, other] = await twoAtWork(gateway)
@@ -102,7 +102,7 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
 
   test('none can start again, the store being there: the gateway ends with 1 and says so', async () => {
     const gateway = await startShared()
-    await redisCommand(gateway.redis.path, 'REPLICAOF', '127.0.0.1', '1')
+    await gateway.redis.ask('REPLICAOF', '127.0.0.1', '1')
     for (const { pid } of await gateway.parts()) process.kill(pid, 'SIGKILL')
     const { code, stdout } = await gateway.exited
     expect(code).toBe(1)
@@ -110,7 +110,7 @@ describe.skipIf(!hasRedisServer)('of two processes', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
+describe.skipIf(lacksRedis)('a gateway of two processes', () => {
   test('that is told to stop takes the outcomes of running jobs, and leaves no process', async () => {
     const gateway = await startShared()
     const atWork = await twoAtWork(gateway)
@@ -129,7 +129,7 @@ describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
     expect(code).toBe(0)
     expect(stdout).not.toContain('Some jobs are still running')
     for (const { pid } of await gateway.parts()) expect(isAlive(pid)).toBe(false)
-    expect(await redisCommand(gateway.redis.path, 'ZCARD', 'xg:nodes')).toBe(':0\r\n')
+    expect(await gateway.redis.ask('ZCARD', 'xg:nodes')).toBe('0')
   })
 
   test('whose parent is killed ends, when the jobs in hand have', async () => {
@@ -141,6 +141,6 @@ describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
     await vi.waitFor(async () => {
       for (const { pid } of await gateway.parts()) expect(isAlive(pid)).toBe(false)
     }, patience)
-    expect(await redisCommand(gateway.redis.path, 'KEYS', 'job:*')).toBe('*0\r\n')
+    expect(await gateway.redis.ask('KEYS', 'job:*')).toBe('')
   })
 })

@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { ask, openRaw } from '../http/support/http-client.ts'
-import { hasRedisServer } from '../support/redis-server.ts'
 import { patience, startShared } from './support/shared-gateway.ts'
 
 const json = { 'Content-Type': 'application/json' }
 
-describe.skipIf(!hasRedisServer)('a gateway of two processes', () => {
+describe.skipIf(lacksRedis)('a gateway of two processes', () => {
   test('shares its connections out evenly, and is one gateway to who asks for its pid', async () => {
     const gateway = await startShared()
     const peers = []

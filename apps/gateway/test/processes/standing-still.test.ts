@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { sourcesWords } from '@crossgear/tools/gateway-program'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { hasRedisServer } from '../support/redis-server.ts'
 import { isAlive, patience, startShared } from './support/shared-gateway.ts'
 
 const impatient = [
@@ -41,7 +41,7 @@ async function getsJob(worker: GearmanPeer): Promise<void> {
   }, patience)
 }
 
-describe.skipIf(!hasRedisServer)('of two processes', () => {
+describe.skipIf(lacksRedis)('of two processes', () => {
   test('one that stands still for too long is killed, and started again', async () => {
     const { gateway, workers, ready, pids } = await startAtWork()
     standStill(pids[0]!)

@@ -4,11 +4,11 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGearmand } from '../gearmand/support/gearmand-process.ts'
 import { startGateway } from '../support/gateway-process.ts'
-import { hasRedisServer, startRedis } from '../support/redis-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { lacksOpenssl, makeCertificates } from '../tls/support/certificates.ts'
 import { patience, startShared } from './support/shared-gateway.ts'
@@ -59,7 +59,7 @@ describe('--processes', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer || lacksOpenssl)('with certificates', () => {
+describe.skipIf(lacksRedis || lacksOpenssl)('with certificates', () => {
   test('two processes speak TLS, and Faktory with TLS', async () => {
     const { server } = await makeCertificates()
     const doorFlags = ['gearman', 'faktory'].flatMap((door) => [
@@ -84,10 +84,10 @@ describe.skipIf(!hasRedisServer || lacksOpenssl)('with certificates', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('crossgear gearmand with CROSSGEAR_PROCESSES', () => {
+describe.skipIf(lacksRedis)('crossgear gearmand with CROSSGEAR_PROCESSES', () => {
   test('shares its port among processes, and opens the log of all again on HUP', async () => {
-    const redis = await startRedis()
-    onTestFinished(() => redis.close())
+    const redis = await RedisServer.start()
+    onTestFinished(() => redis.stop())
     const log = join(await temporaryFolder(), 'log')
     const store = { CROSSGEAR_REDIS_URL: `unix://${redis.path}`, CROSSGEAR_LOG_FORMAT: 'json' }
     const env = { ...store, CROSSGEAR_PROCESSES: '2' }

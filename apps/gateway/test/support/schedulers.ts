@@ -2,10 +2,10 @@ import { Scheduler, type SchedulerOptions } from '@crossgear/core-scheduler'
 import { RecordingObserver } from '@crossgear/store-testkit'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { RedisStore, type RedisStoreOptions } from '@crossgear/redis-store'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { RedisServer } from '@crossgear/tools/redis-server'
 import { systemClock } from '../../src/net/clock.ts'
-import { redisCommand, startRedis, type TestRedis } from './redis-server.ts'
 
 export interface SchedulerSettings {
   readonly schedulerOptions?: SchedulerOptions | undefined
@@ -18,32 +18,32 @@ export interface SchedulerSettings {
 export interface Schedulers {
   /** A scheduler that has started; it ends with its test, as do the connections and doors of `close`. */
   readonly start: (settings: SchedulerSettings, close: () => Promise<unknown>) => Promise<Scheduler>
-  /** One command by hand. */
-  readonly redis: (...words: readonly string[]) => Promise<string>
+  /** One command by hand; its reply as text. */
+  readonly redis: (command: string, ...words: readonly string[]) => Promise<string>
 }
 
 /** A Redis for the file, empty at the start of each test, and in order at its end. */
 export function schedulersOfFile(): Schedulers {
-  let redis: TestRedis
+  let redis: RedisServer
+  let connection: Redis
   let isFresh = true
   const ends: (() => Promise<void>)[] = []
 
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
+    connection = redis.connect()
   })
   afterEach(async () => {
     for (const end of ends.splice(0).reverse()) await end()
     isFresh = true
-    const connection = new Redis(redis.path)
     expect(await checkInvariants(connection), 'what is wrong in the store').toEqual([])
-    connection.disconnect()
   })
-  afterAll(() => redis.close())
+  afterAll(() => redis.stop())
 
   return {
-    redis: (...words) => redisCommand(redis.path, ...words),
+    redis: (command, ...words) => redis.ask(command, ...words),
     async start({ schedulerOptions, storeOptions, troubled = false }, close) {
-      if (isFresh) await redisCommand(redis.path, 'FLUSHALL')
+      if (isFresh) await connection.flushall()
       isFresh = false
       const observer = new RecordingObserver()
       const store = new RedisStore({ path: redis.path }, storeOptions)

@@ -1,11 +1,11 @@
 import { Cluster, Redis } from 'ioredis'
+import { SpecPeer } from '@crossgear/tools/spec-peer'
 import type { SteppedStore, NativePeer, StoreWorld, WorldOptions } from '@crossgear/store-testkit'
 import { RedisStore, type StoreAddress } from '../../src/index.ts'
 import { checkInvariants } from '../../src/invariants/invariants.ts'
 import type { Connection } from '../../src/connection/connection.ts'
 import { StoreKeys } from '../../src/keys.ts'
 import { ageKeys } from './age-keys.ts'
-import { SpecPeer } from './spec-peer.ts'
 
 /** Nodes on a real store. Time passes by making everything in the store older. */
 export class RedisWorld implements StoreWorld {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
 import { Client } from 'faktory-worker'
-import { blockingSubmit, getJob, submitJob } from '@crossgear/tools/spec-peer'
+import { SpecPeer } from '@crossgear/tools/spec-peer'
 import type { Bridge } from './bridge.ts'
 import { submitByHand, type Outcome } from './gearman-by-hand.ts'
 
@@ -67,12 +67,13 @@ const nativeClient: ClientDoor = {
   name: 'native',
   canSend: () => true,
   async background({ redis }, fn, payload) {
-    await submitJob(redis, fn, payload)
+    await new SpecPeer(redis).submit(fn, payload)
   },
   async foreground({ redis }, fn, payload) {
-    const id = await blockingSubmit(redis, fn, payload)
-    if (id === undefined) throw new Error('the lock was not pushed')
-    const { status, output } = await getJob(redis, fn, id)
+    const peer = new SpecPeer(redis)
+    const id = await peer.submit(fn, payload)
+    if (!(await peer.finished(fn, id))) throw new Error('the lock was not pushed')
+    const { status, output } = await peer.job(fn, id)
     return { succeeded: status?.toString() === 'success', output: output ?? Buffer.alloc(0) }
   },
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'faktory-worker'
-import { SpecWorker } from '@crossgear/tools/spec-peer'
+import { SpecPeer } from '@crossgear/tools/spec-peer'
 import type { Bridge } from './bridge.ts'
 
 /** The part of a job's payload that a Faktory worker reads here. */
@@ -103,7 +103,7 @@ const nativeWorker: WorkerDoor = {
   name: 'native',
   async start({ redis }, fn, work) {
     const received: Buffer[] = []
-    const worker = new SpecWorker(redis, fn)
+    const worker = new SpecPeer(redis).worker(fn)
     await worker.start()
     let stopped = false
     const run = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { faktoryGateways } from '../support/faktory-gateway.ts'
 import { pushLine } from '../support/figures.ts'
 import type { FwpClient } from '../support/fwp-client.ts'
@@ -23,7 +23,7 @@ async function run(client: FwpClient, queue = 'default'): Promise<Record<string,
   return job
 }
 
-describe.skipIf(!hasRedisServer)('BATCH', () => {
+describe.skipIf(lacksRedis)('BATCH', () => {
   const gateways = faktoryGateways()
 
   test('pushes its callbacks once when its jobs are done, over two nodes', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { faktoryGateways } from '../support/faktory-gateway.ts'
 
 const jobtypes = 2_000
 
-describe.skipIf(!hasRedisServer)(`a jid among ${jobtypes} job types`, () => {
+describe.skipIf(lacksRedis)(`a jid among ${jobtypes} job types`, () => {
   const { open, redis } = faktoryGateways()
 
   /** Look-ups in hashes, of all that the server has done since the figures were set to zero. */

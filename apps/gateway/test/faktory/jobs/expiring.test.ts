@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { faktoryGateways } from '../support/faktory-gateway.ts'
 import { pushLine } from '../support/figures.ts'
 
 const past = '2020-01-01T00:00:00Z'
 const ahead = '2999-01-01T00:00:00Z'
 
-describe.skipIf(!hasRedisServer)('expiring jobs', () => {
+describe.skipIf(lacksRedis)('expiring jobs', () => {
   const gateways = faktoryGateways()
 
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { matchesGlob } from '../../../src/faktory/glob.ts'
-import { hasRedisServer } from '../../support/redis-server.ts'
 import { faktoryGateways } from '../support/faktory-gateway.ts'
 import { figures, nothing, pushLine } from '../support/figures.ts'
 import type { FwpClient } from '../support/fwp-client.ts'
@@ -23,7 +23,7 @@ async function fill(client: FwpClient): Promise<void> {
   }
 }
 
-describe.skipIf(!hasRedisServer)('MUTATE', () => {
+describe.skipIf(lacksRedis)('MUTATE', () => {
   const gateways = faktoryGateways()
   const full = { ...nothing, scheduled: 3, retries: 3, dead: 3, processed: 6, failures: 6 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { hasRedisServer } from '../../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { faktoryGateways, type FaktoryGateway } from '../support/faktory-gateway.ts'
 import { figures, nothing, pushLine } from '../support/figures.ts'
 
-describe.skipIf(!hasRedisServer)('ACK', () => {
+describe.skipIf(lacksRedis)('ACK', () => {
   const gateways = faktoryGateways()
 
   test('ends a job', async () => {
@@ -110,7 +110,7 @@ describe.skipIf(!hasRedisServer)('ACK', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('FAIL', () => {
+describe.skipIf(lacksRedis)('FAIL', () => {
   const gateways = faktoryGateways()
 
   test.each([
@@ -251,7 +251,7 @@ describe.skipIf(!hasRedisServer)('FAIL', () => {
   }
 })
 
-describe.skipIf(!hasRedisServer)('a job of another door', () => {
+describe.skipIf(lacksRedis)('a job of another door', () => {
   const gateways = faktoryGateways()
 
   test.each([

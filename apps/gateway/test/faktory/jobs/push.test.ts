@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { faktoryGateways } from '../support/faktory-gateway.ts'
 import { pushLine } from '../support/figures.ts'
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 
-describe.skipIf(!hasRedisServer)('PUSH', () => {
+describe.skipIf(lacksRedis)('PUSH', () => {
   const gateways = faktoryGateways()
 
   test.each([
@@ -171,7 +171,7 @@ describe.skipIf(!hasRedisServer)('PUSH', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('PUSHB', () => {
+describe.skipIf(lacksRedis)('PUSHB', () => {
   const gateways = faktoryGateways()
 
   test.each([

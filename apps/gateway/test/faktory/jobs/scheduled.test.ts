@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { systemClock } from '../../../src/net/clock.ts'
-import { hasRedisServer } from '../../support/redis-server.ts'
 import { faktoryGateways } from '../support/faktory-gateway.ts'
 import { figures, nothing } from '../support/figures.ts'
 import type { FwpClient } from '../support/fwp-client.ts'
@@ -12,7 +12,7 @@ interface Shown {
   readonly enqueued_at: string
 }
 
-describe.skipIf(!hasRedisServer)('scheduled jobs', () => {
+describe.skipIf(lacksRedis)('scheduled jobs', () => {
   const gateways = faktoryGateways()
 
   /** Takes jobs until there are enough in the hands of all workers together. */

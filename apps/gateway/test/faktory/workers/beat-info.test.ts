@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { WorkerConnection } from '../../../src/faktory/workers.ts'
-import { hasRedisServer } from '../../support/redis-server.ts'
 import { infoOf, pushLine, type Info } from '../support/figures.ts'
 import { faktoryGateways } from '../support/faktory-gateway.ts'
 
 const blocksMs = 2_000
 
-describe.skipIf(!hasRedisServer)('BEAT', () => {
+describe.skipIf(lacksRedis)('BEAT', () => {
   const gateways = faktoryGateways()
 
   test('is answered OK while the worker is to run', async () => {
@@ -144,7 +144,7 @@ describe.skipIf(!hasRedisServer)('BEAT', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('INFO', () => {
+describe.skipIf(lacksRedis)('INFO', () => {
   const gateways = faktoryGateways()
 
   test('has every field that clients and dashboards read', async () => {
@@ -229,7 +229,7 @@ describe.skipIf(!hasRedisServer)('INFO', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('other lines', () => {
+describe.skipIf(lacksRedis)('other lines', () => {
   const gateways = faktoryGateways()
 
   test.each([

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { faktoryGateways } from '../support/faktory-gateway.ts'
 import { pushLine } from '../support/figures.ts'
 
 const blocksMs = 2_000
 
-describe.skipIf(!hasRedisServer)('FETCH', () => {
+describe.skipIf(lacksRedis)('FETCH', () => {
   const gateways = faktoryGateways()
 
   test.each([
@@ -172,7 +172,7 @@ describe.skipIf(!hasRedisServer)('FETCH', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('a job whose hash somebody has spoilt', () => {
+describe.skipIf(lacksRedis)('a job whose hash somebody has spoilt', () => {
   const gateways = faktoryGateways()
 
   test('is answered with an error, and others go on', async () => {

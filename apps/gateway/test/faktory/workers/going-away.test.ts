@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { warnOfGoingAway } from '../../../src/server/doors.ts'
-import { hasRedisServer } from '../../support/redis-server.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 import { faktoryGateways } from '../support/faktory-gateway.ts'
 import { figures, pushLine } from '../support/figures.ts'
@@ -13,7 +13,7 @@ const example = fileURLToPath(
 )
 const patience = { timeout: 15_000 }
 
-describe.skipIf(!hasRedisServer)('a worker that goes away', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('a worker that goes away', { timeout: 30_000 }, () => {
   const gateways = faktoryGateways()
 
   async function open() {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { faktoryGateways } from '../support/faktory-gateway.ts'
 import { figures, infoOf, nothing, pushLine } from '../support/figures.ts'
 
 const blocksMs = 2_000
 
-describe.skipIf(!hasRedisServer)('QUEUE', () => {
+describe.skipIf(lacksRedis)('QUEUE', () => {
   const gateways = faktoryGateways()
 
   test.each([
@@ -78,7 +78,7 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
     await one.ask(pushLine('12345678'))
     expect(await one.ask('QUEUE REMOVE bulk')).toBe('+OK')
     expect(await figures(one)).toEqual({ ...nothing, enqueued: 1, working: 1, scheduled: 1 })
-    expect(await gateways.redis('KEYS', 'job:t@bulk:*')).toMatch(/^\*2\r\n/)
+    expect((await gateways.redis('KEYS', 'job:t@bulk:*')).split(',')).toHaveLength(2)
   })
 
   test('REMOVE takes the name out of INFO at every node, until a job comes again', async () => {
@@ -131,7 +131,7 @@ describe.skipIf(!hasRedisServer)('QUEUE', () => {
   })
 })
 
-describe.skipIf(!hasRedisServer)('FLUSH', () => {
+describe.skipIf(lacksRedis)('FLUSH', () => {
   const gateways = faktoryGateways()
 
   test('ends every job wherever it stands, and touches no key of others', async () => {
@@ -153,8 +153,8 @@ describe.skipIf(!hasRedisServer)('FLUSH', () => {
     })
     expect(await one.ask('FLUSH')).toBe('+OK')
     expect(await figures(one)).toEqual(nothing)
-    expect(await gateways.redis('KEYS', 'job:*')).toBe('*0\r\n')
-    expect(await gateways.redis('GET', 'mine')).toBe('$3\r\nyes\r\n')
+    expect(await gateways.redis('KEYS', 'job:*')).toBe('')
+    expect(await gateways.redis('GET', 'mine')).toBe('yes')
     expect(await one.ask('ACK {"jid":"running-0"}')).toBe('+OK')
     expect(await one.ask(pushLine('after-all'))).toBe('+OK')
     expect(await one.ask('FETCH')).toContain('after-all')

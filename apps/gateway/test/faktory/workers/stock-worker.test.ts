@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'faktory-worker'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { startGateway } from '../../support/gateway-process.ts'
-import { hasRedisServer, startRedis, type TestRedis } from '../../support/redis-server.ts'
 
 const program = fileURLToPath(new URL('../programs/stock-worker.mjs', import.meta.url))
 const patience = { timeout: 15_000, interval: 20 }
@@ -26,12 +26,12 @@ async function stockWorker(port: number, wid: string) {
 
 const slow = { timeout: 60_000 }
 
-describe.skipIf(!hasRedisServer)('a worker process of the npm package faktory-worker', slow, () => {
-  let redis: TestRedis
+describe.skipIf(lacksRedis)('a worker process of the npm package faktory-worker', slow, () => {
+  let redis: RedisServer
   let gateways: ReturnType<typeof startGateway>[] = []
   let ports: { readonly faktory: number; readonly web: number }[] = []
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
     const doors = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']
     const words = [...doors, '--redis-url', `unix://${redis.path}`]
     gateways = [startGateway(words), startGateway(words)]
@@ -46,7 +46,7 @@ describe.skipIf(!hasRedisServer)('a worker process of the npm package faktory-wo
       child.kill('SIGTERM')
       await exited
     }
-    await redis.close()
+    await redis.stop()
   }, 30_000)
 
   function producer(): Client {

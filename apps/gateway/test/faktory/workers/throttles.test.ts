@@ -1,13 +1,13 @@
 import type { Assignment } from '@crossgear/core-scheduler'
 import type { Throttle } from '@crossgear/core-scheduler'
 import { describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { faktoryGateways, type FaktoryGateway } from '../support/faktory-gateway.ts'
 import { pushLine } from '../support/figures.ts'
 
 const blocksMs = 2_000
 
-describe.skipIf(!hasRedisServer)('throttles', () => {
+describe.skipIf(lacksRedis)('throttles', () => {
   const gateways = faktoryGateways()
   const open = (throttle: Throttle): Promise<FaktoryGateway> =>
     gateways.open({

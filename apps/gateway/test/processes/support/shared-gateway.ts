@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
+import { RedisServer } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
 import { startGateway } from '../../support/gateway-process.ts'
-import { startRedis } from '../../support/redis-server.ts'
 
 /** How long is waited for what is bound to come, also on a busy machine. */
 export const patience = { timeout: 30_000, interval: 50 }
@@ -17,8 +17,8 @@ const tookPart = /"Process \d+ is ready\."/
 
 /** A gateway of two processes on a Redis of its own, gone after the test. */
 export async function startShared(words: readonly string[] = [], program?: readonly string[]) {
-  const redis = await startRedis()
-  onTestFinished(() => redis.close())
+  const redis = await RedisServer.start()
+  onTestFinished(() => redis.stop())
   const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
   const store = ['--redis-url', `unix://${redis.path}`]
   const gateway = startGateway(['--processes', '2', ...ports, ...store, ...words], {}, program)
