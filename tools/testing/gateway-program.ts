@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
  * sources take. Where it does not build, the sources are run.
  */
 export function buildGateway(): void {
+  if (isBuilt()) return
   const steps = [
     [`${root}node_modules/typescript/bin/tsc`, '-b', 'tsconfig.build.json'],
     [`${root}packages/redis-store/scripts/link-lua.mjs`],

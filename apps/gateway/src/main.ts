@@ -1,22 +1,21 @@
 import { runCommandLine } from './cli/program.ts'
 import { readVersion } from './cli/version.ts'
-import { runGearmand } from './gearmand/run.ts'
-import { serve } from './server/serve.ts'
 import { oneLine, StartError } from './errors.ts'
+import type { Config } from './config/load-config.ts'
 
 const internalError = 1
 
 async function main(): Promise<number> {
   const version = readVersion()
   const [command, ...words] = process.argv.slice(2)
-  if (command === 'gearmand') return await runGearmand(words, { version, env: process.env })
+  if (command === 'gearmand') return await gearmand(words, version)
   if (command === 'migrate') return await migrate(words)
   if (command === 'mirror') return await mirror(words)
   try {
     return await runCommandLine(process.argv.slice(2), {
       version,
       env: process.env,
-      serve: (config) => serve(config, version, { env: process.env }),
+      serve: (config) => serve(config, version),
       print: (line) => process.stdout.write(`${line}\n`),
     })
   } catch (error) {
@@ -28,7 +27,18 @@ async function main(): Promise<number> {
   }
 }
 
-/** Loaded on demand. */
+// Each command loads its modules on demand: help and a wrong option are answered without them.
+
+async function serve(config: Config, version: string): Promise<number> {
+  const server = await import('./server/serve.ts')
+  return await server.serve(config, version, { env: process.env })
+}
+
+async function gearmand(words: readonly string[], version: string): Promise<number> {
+  const { runGearmand } = await import('./gearmand/run.ts')
+  return await runGearmand(words, { version, env: process.env })
+}
+
 async function migrate(words: readonly string[]): Promise<number> {
   const { runMigrate } = await import('./migrate/run-migrate.ts')
   const { env, stdout, stderr } = process

@@ -1,10 +1,4 @@
-export {
-  manyHostsAddress,
-  type ClusterAddress,
-  type SentinelAddress,
-  type ServerAddress,
-  type StoreAddress,
-} from '@crossgear/gearmonkey-redis/address'
+export type { ServerAddress, StoreAddress } from '@crossgear/gearmonkey-redis/address'
 export type { CallObserver } from './connection/call-observer.ts'
 export { type Durability } from './connection/durability.ts'
 export type { ImportNote } from './imports/import-note.ts'

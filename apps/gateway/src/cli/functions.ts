@@ -5,9 +5,7 @@ import { routedHomes } from '../config/routes.ts'
 import { oneLine, StartError } from '../errors.ts'
 import { parseStoreUrl } from '../redis-server/store-address.ts'
 import { StoreFolder } from '../redis-server/store-folder.ts'
-
-export const functionActions = ['list', 'open', 'close'] as const
-export type FunctionAction = (typeof functionActions)[number]
+import type { FunctionAction } from './program.ts'
 
 type Write = (line: string) => void
 

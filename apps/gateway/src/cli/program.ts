@@ -2,8 +2,10 @@ import { Argument, Command, CommanderError, Help, Option } from 'commander'
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts'
 import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
 import { StartError } from '../errors.ts'
-import { type FunctionAction, functionActions, runFunctions } from './functions.ts'
 import { versionLine } from './version.ts'
+
+const functionActions = ['list', 'open', 'close'] as const
+export type FunctionAction = (typeof functionActions)[number]
 
 export interface CommandLine {
   readonly version: string
@@ -49,6 +51,7 @@ export async function runCommandLine(
       exitCode = await serve(loadConfig({ flags, env }))
     },
     functions: async (action, functions, flags) => {
+      const { runFunctions } = await import('./functions.ts')
       await runFunctions(action, functions, loadConfig({ flags, env }), print)
     },
   })

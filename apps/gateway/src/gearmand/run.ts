@@ -1,6 +1,5 @@
 import { oneLine, StartError } from '../errors.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
-import { serve } from '../server/serve.ts'
 import { withConfigFile } from './config-file.ts'
 import { detach, isDetached, report, switchUser, writePidFile } from './daemon.ts'
 import { LogFile, logLevelOf } from './log-file.ts'
@@ -78,6 +77,7 @@ async function serveLogged(
   const log = logFile.logger(level)
   for (const note of notes) logFile.notice(note)
   try {
+    const { serve } = await import('../server/serve.ts')
     return await serve(config, version, {
       ...{ log, env },
       logTarget: { kind: 'file', level, ...(path !== undefined && { path }) },

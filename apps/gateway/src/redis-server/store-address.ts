@@ -4,7 +4,7 @@ import {
   type SentinelAddress,
   type ServerAddress,
   type StoreAddress,
-} from '@crossgear/redis-store'
+} from '@crossgear/redis-store/address'
 
 const defaultPort = 6379
 

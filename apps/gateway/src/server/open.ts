@@ -5,7 +5,7 @@ import { ownNames } from '../net/foreign-requests.ts'
 import type { OpenPort } from '../net/open-port.ts'
 import type { Announcement, OpenDoor } from '../ops/log/banner.ts'
 import type { Voice } from '../ops/log/logger.ts'
-import { createWebServer, type WebParts } from '../ops/web-server.ts'
+import type { WebParts } from '../ops/web-server.ts'
 import { checkDurability } from '../redis-server/check-durability.ts'
 import { openStore } from '../redis-server/open-store.ts'
 import { compose, type Composition } from './compose.ts'
@@ -107,6 +107,7 @@ export async function openWeb(
 ): Promise<OpenDoor[]> {
   const { webPort: port, host, webPassword, webReaderPassword } = config
   if (port === 'off') return []
+  const { createWebServer } = await import('../ops/web-server.ts')
   const web = createWebServer({
     ...parts,
     names: ownNames(config.allowedHosts, host),

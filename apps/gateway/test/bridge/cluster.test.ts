@@ -1,3 +1,3 @@
-import { ninePairsOn } from './support/nine-pairs.ts'
+import { ninePairs } from './support/nine-pairs.ts'
 
-ninePairsOn('cluster', 2)
+ninePairs('Redis cluster', { engine: 'cluster', nodes: 2 })

@@ -1,3 +1,3 @@
-import { ninePairsOn } from './support/nine-pairs.ts'
+import { ninePairs } from './support/nine-pairs.ts'
 
-ninePairsOn('sentinel', 2)
+ninePairs('Redis sentinel', { engine: 'sentinel', nodes: 2 })

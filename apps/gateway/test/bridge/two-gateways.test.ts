@@ -1,3 +1,3 @@
 import { ninePairs } from './support/nine-pairs.ts'
 
-ninePairs('two gateways on Redis', 2)
+ninePairs('two gateways on Redis', { nodes: 2 })

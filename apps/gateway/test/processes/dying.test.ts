@@ -2,12 +2,19 @@ import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { isAlive, patience, startShared } from './support/shared-gateway.ts'
+import {
+  isAlive,
+  patience,
+  sharedByTests,
+  type SharedGateway,
+  startShared,
+} from './support/shared-gateway.ts'
 
-type Shared = Awaited<ReturnType<typeof startShared>>
+const submitted = 'crossgear_jobs_submitted_total{function="work",door="gearman"}'
+const restarts = 'crossgear_process_restarts_total'
 
 /** Two workers of two processes, each with a job in hand. */
-async function twoAtWork(gateway: Shared) {
+async function twoAtWork(gateway: SharedGateway) {
   const workers = [await gateway.gearman(), await gateway.gearman()] as const
   const client = await gateway.gearman()
   for (const worker of workers) worker.say('CAN_DO', 'work')
@@ -22,13 +29,18 @@ async function twoAtWork(gateway: Shared) {
 }
 
 describe.skipIf(lacksRedis)('of two processes', () => {
+  const shared = sharedByTests()
+
   test('one is killed: its job goes to a worker of the other, and it is started again', async () => {
-    const gateway = await startShared()
+    const gateway = await shared()
+    const before = {
+      parts: (await gateway.parts()).length,
+      restarts: (await gateway.metric(restarts)) ?? 0,
+      submitted: (await gateway.metric(submitted)) ?? 0,
+    }
     const [one, other] = await twoAtWork(gateway)
-    expect(
-      await gateway.metric('crossgear_jobs_submitted_total{function="work",door="gearman"}'),
-    ).toBe(2)
-    const [first] = await gateway.parts()
+    expect(await gateway.metric(submitted)).toBe(before.submitted + 2)
+    const [first] = await gateway.live()
     process.kill(first!.pid, 'SIGKILL')
     const lost = await Promise.race(
       [one!, other!].map((peer) => peer.worker.ended().then(() => peer)),
@@ -45,14 +57,12 @@ describe.skipIf(lacksRedis)('of two processes', () => {
     left.worker.say('WORK_COMPLETE', lost.handle, 'x').say('WORK_COMPLETE', left.handle, 'x')
     await left.worker.sync()
 
-    const parts = await gateway.parts(3)
-    expect(new Set(parts.map(({ node }) => node)).size).toBe(3)
+    const parts = await gateway.parts(before.parts + 1)
+    expect(new Set(parts.map(({ node }) => node)).size).toBe(before.parts + 1)
     await vi.waitFor(async () => expect((await gateway.page('/readyz')).status).toBe(200), patience)
-    expect(await gateway.metric('crossgear_process_restarts_total')).toBe(1)
+    expect(await gateway.metric(restarts)).toBe(before.restarts + 1)
     // Figures of the dead process are not lost.
-    expect(
-      await gateway.metric('crossgear_jobs_submitted_total{function="work",door="gearman"}'),
-    ).toBe(2)
+    expect(await gateway.metric(submitted)).toBe(before.submitted + 2)
     const peers = [await gateway.gearman(), await gateway.gearman(), await gateway.gearman()]
     for (const peer of peers) expect(await peer.command('getpid')).toBe(`OK ${gateway.pid}`)
     expect(
@@ -61,16 +71,18 @@ describe.skipIf(lacksRedis)('of two processes', () => {
   })
 
   test('both are killed: connections wait until there is one again', async () => {
-    const gateway = await startShared()
-    for (const { pid } of await gateway.parts()) process.kill(pid, 'SIGKILL')
-    await gateway.said(/Process \d ended \(signal SIGKILL\)/, 2)
+    const gateway = await shared()
+    const ended = /Process \d ended \(signal SIGKILL\)/
+    const before = (await gateway.said(ended, 0)).length
+    for (const { pid } of await gateway.live()) process.kill(pid, 'SIGKILL')
+    await gateway.said(ended, before + 2)
     const peer = await gateway.gearman()
     expect(await peer.command('getpid')).toBe(`OK ${gateway.pid}`)
   })
 
   test('one stands still: the other serves, and what it was given is served when it goes on', async () => {
-    const gateway = await startShared()
-    const [first] = await gateway.parts()
+    const gateway = await shared()
+    const [first] = await gateway.live()
     process.kill(first!.pid, 'SIGSTOP')
     onTestFinished(() => void process.kill(first!.pid, 'SIGCONT'))
     const count = 40
@@ -92,8 +104,8 @@ describe.skipIf(lacksRedis)('of two processes', () => {
   })
 
   test('one is sent signals, as a terminal does to all: its parent alone says what is done', async () => {
-    const gateway = await startShared()
-    const [first] = await gateway.parts()
+    const gateway = await shared()
+    const [first] = await gateway.live()
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(first!.pid, signal)
     const peers = [await gateway.gearman(), await gateway.gearman()]
     for (const peer of peers) await peer.sync()

@@ -2,13 +2,15 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { ask, openRaw } from '../http/support/http-client.ts'
-import { patience, startShared } from './support/shared-gateway.ts'
+import { patience, sharedByTests, startShared } from './support/shared-gateway.ts'
 
 const json = { 'Content-Type': 'application/json' }
 
 describe.skipIf(lacksRedis)('a gateway of two processes', () => {
+  const shared = sharedByTests(['--http-port', '0'])
+
   test('shares its connections out evenly, and is one gateway to who asks for its pid', async () => {
-    const gateway = await startShared()
+    const gateway = await shared()
     const peers = []
     for (let count = 0; count < 6; count += 1) peers.push(await gateway.gearman())
     const lists = await Promise.all(peers.map((peer) => peer.list('workers')))
@@ -28,7 +30,7 @@ describe.skipIf(lacksRedis)('a gateway of two processes', () => {
   })
 
   test('has a job of one process done by a worker of the other, and the result comes back', async () => {
-    const gateway = await startShared(['--http-port', '0'])
+    const gateway = await shared()
     const [worker, client] = [await gateway.gearman(), await gateway.gearman()]
     expect(await worker.list('workers')).toHaveLength(1)
     expect(await client.list('workers')).toHaveLength(1)
@@ -54,7 +56,7 @@ describe.skipIf(lacksRedis)('a gateway of two processes', () => {
   })
 
   test('knows a Faktory worker by all of its connections, wherever they are', async () => {
-    const gateway = await startShared()
+    const gateway = await shared()
     const port = gateway.portOf('faktory')
     const hello = { wid: 'worker-1', hostname: 'h', pid: 1, labels: [] }
     const one = await FwpClient.greeted(port, hello)
@@ -136,7 +138,7 @@ describe.skipIf(lacksRedis)('a gateway of two processes', () => {
   })
 
   test('shows the sum of their figures, and the pages of one gateway', async () => {
-    const gateway = await startShared()
+    const gateway = await shared()
     for (const peer of [await gateway.gearman(), await gateway.gearman()]) {
       await peer.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     }

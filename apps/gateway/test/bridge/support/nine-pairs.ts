@@ -7,13 +7,12 @@ import { libraryClient, libraryWorker } from './library-peers.ts'
 import { lacksRedisCli, shellClient, shellWorker } from './shell-peers.ts'
 import { workerDoors, workOutput, type WorkerDoor } from './workers.ts'
 
-const payloads: readonly [string, Buffer][] = [
-  ['text', Buffer.from('grüß dich, 世界')],
-  ['nothing', Buffer.alloc(0)],
-  ['binary', Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))],
-  ['5 MB', randomBytes(5_000_000)],
-  ['5 MB of text', Buffer.from('0123456789'.repeat(500_000))],
-]
+const text = Buffer.from('grüß dich, 世界')
+const binary = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
+const megabytes = [randomBytes(5_000_000), Buffer.from('0123456789'.repeat(500_000))]
+const everyPayload = [text, Buffer.alloc(0), binary, ...megabytes]
+/** Of clients and workers that never see the gateway: what a store could change. */
+const somePayloads = [text, binary, randomBytes(64_000)]
 const patience = { timeout: 25_000, interval: 20 }
 
 /** Waits for what `look` says without failing. */
@@ -64,49 +63,57 @@ function newLane(kind: string, { worker }: Pair): string {
   return worker.name === 'faktory' ? `${fn}@${randomUUID()}` : fn
 }
 
-/** Drives every client door with every worker door, in the foreground too, to success and failure. */
-export function ninePairs(store: string, nodes?: number): void {
-  describe.skipIf(nodes !== undefined && lacksRedis)(`with ${store}`, sideBySide, () => {
-    let bridge: Bridge
-    beforeAll(async () => {
-      bridge = await startBridge(nodes)
-    }, 30_000)
-    afterAll(() => bridge.close(), 30_000)
-
-    driveAll(() => bridge)
-  })
+/** Where the pairs meet. Defaults at the end of each line. */
+interface Store {
+  readonly engine?: Engine
+  /** Gateways: clients are at the first, workers at the last. One that brings an embedded store. */
+  readonly nodes?: number
+  /** Native libraries and redis-cli carry megabytes, too: they do so alike on every store. False. */
+  readonly isThorough?: boolean
 }
 
-/** The same on an engine of several servers. */
-export function ninePairsOn(engine: Engine, nodes: number): void {
-  describe.skipIf(lacksRedis)(`with Redis ${engine}`, sideBySide, () => {
+/** Drives every client door with every worker door, in the foreground too, to success and failure. */
+export function ninePairs(store: string, { engine, nodes, isThorough = false }: Store = {}): void {
+  describe.skipIf(nodes !== undefined && lacksRedis)(`with ${store}`, sideBySide, () => {
     let bridge: Bridge
     beforeAll(async () => {
       bridge = await startBridge(nodes, engine)
     }, 30_000)
     afterAll(() => bridge.close(), 30_000)
 
-    driveAll(() => bridge)
+    driveAll(() => bridge, isThorough ? everyPayload : somePayloads)
   })
 }
 
-function driveAll(bridgeOf: () => Bridge): void {
-  drive(bridgeOf, everyDoor)
-  drive(bridgeOf, nativePairs(libraryClient, libraryWorker))
+function driveAll(bridgeOf: () => Bridge, nativePayloads: readonly Buffer[]): void {
+  drive(bridgeOf, everyDoor, everyPayload)
+  drive(bridgeOf, nativePairs(libraryClient, libraryWorker), nativePayloads)
   describe.skipIf(lacksRedisCli)('and redis-cli', () => {
-    drive(bridgeOf, nativePairs(shellClient, shellWorker))
+    drive(bridgeOf, nativePairs(shellClient, shellWorker), nativePayloads)
   })
   // One after the other, and when no other pair is at work.
   describe('on the default queue', { concurrent: false }, () => {
     const pairs = everyDoor.filter(({ worker }) => worker.name === 'faktory')
     test.each(pairs)('$client.name to $worker.name: background', ({ client, worker }) =>
-      inBackground(bridgeOf(), { client, worker }, `default-${randomUUID()}`),
+      inBackground(bridgeOf(), { client, worker }, {
+        fn: `default-${randomUUID()}`,
+        payloads: somePayloads,
+      }),
     )
   })
 }
 
-async function inBackground(bridge: Bridge, { client, worker }: Pair, fn: string): Promise<void> {
-  const sent = payloads.map(([, payload]) => payload).filter((payload) => client.canSend(payload))
+interface Jobs {
+  readonly fn: string
+  readonly payloads: readonly Buffer[]
+}
+
+async function inBackground(
+  bridge: Bridge,
+  { client, worker }: Pair,
+  { fn, payloads }: Jobs,
+): Promise<void> {
+  const sent = payloads.filter((payload) => client.canSend(payload))
   const running = await worker.start(bridge, fn, 'succeed')
   try {
     for (const payload of sent) await client.background(bridge, fn, payload)
@@ -121,9 +128,13 @@ async function inBackground(bridge: Bridge, { client, worker }: Pair, fn: string
   await inOrder(bridge, fn)
 }
 
-function drive(bridgeOf: () => Bridge, pairs: readonly Pair[]): void {
+function drive(
+  bridgeOf: () => Bridge,
+  pairs: readonly Pair[],
+  payloads: readonly Buffer[],
+): void {
   test.each(pairs)('$client.name to $worker.name: background', (pair) =>
-    inBackground(bridgeOf(), pair, newLane('bg', pair)),
+    inBackground(bridgeOf(), pair, { fn: newLane('bg', pair), payloads }),
   )
 
   test.each(pairs)('$client.name to $worker.name: background failure', async (pair) => {
@@ -153,7 +164,7 @@ function drive(bridgeOf: () => Bridge, pairs: readonly Pair[]): void {
     const fn = newLane('fg', pair)
     const running = await worker.start(bridgeOf(), fn, 'succeed')
     try {
-      for (const [, payload] of payloads) {
+      for (const payload of payloads) {
         const outcome = await client.foreground?.(bridgeOf(), fn, payload)
         expect(outcome).toEqual({ succeeded: true, output: Buffer.from(workOutput) })
         expect(running.received().some((received) => received.equals(payload))).toBe(true)

@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest'
 import { RedisServer } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
 import { startGateway } from '../../support/gateway-process.ts'
@@ -13,16 +13,50 @@ export interface Part {
   readonly node: string
 }
 
+export type SharedGateway = Awaited<ReturnType<typeof openShared>>
+
 const tookPart = /"Process \d+ is ready\."/
 
 /** A gateway of two processes on a Redis of its own, gone after the test. */
 export async function startShared(words: readonly string[] = [], program?: readonly string[]) {
+  const ends: (() => Promise<unknown>)[] = []
+  onTestFinished(() => endAll(ends))
+  return await openShared(ends, words, program)
+}
+
+/** The same for all tests of a block. Each finds it without connections and with two processes that serve. */
+export function sharedByTests(words: readonly string[] = []): () => Promise<SharedGateway> {
+  const ends: (() => Promise<unknown>)[] = []
+  let gateway: SharedGateway
+  beforeAll(async () => {
+    gateway = await openShared(ends, words)
+  })
+  afterAll(() => endAll(ends))
+  return async () => {
+    await vi.waitFor(async () => {
+      expect((await gateway.page('/readyz')).status).toBe(200)
+      expect(await gateway.metric('crossgear_processes')).toBe(2)
+      expect((await gateway.metric('crossgear_connections{door="gearman"}')) ?? 0).toBe(0)
+    }, patience)
+    return gateway
+  }
+}
+
+async function endAll(ends: (() => Promise<unknown>)[]): Promise<void> {
+  for (const end of ends.splice(0).reverse()) await end()
+}
+
+async function openShared(
+  ends: (() => Promise<unknown>)[],
+  words: readonly string[],
+  program?: readonly string[],
+) {
   const redis = await RedisServer.start()
-  onTestFinished(() => redis.stop())
+  ends.push(() => redis.stop())
   const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
   const store = ['--redis-url', `unix://${redis.path}`]
   const gateway = startGateway(['--processes', '2', ...ports, ...store, ...words], {}, program)
-  onTestFinished(async () => {
+  ends.push(async () => {
     gateway.child.kill('SIGKILL')
     await gateway.exited
   })
@@ -30,18 +64,22 @@ export async function startShared(words: readonly string[] = [], program?: reado
   const portOf = (name: string): number => doors.find((door) => door.name === name)?.port ?? 0
   const page = (path: string): Promise<Response> =>
     fetch(`http://127.0.0.1:${portOf('web')}${path}`)
+  /** Every process that has taken part so far, once so many have. */
+  const parts = async (count = 2): Promise<readonly Part[]> => {
+    const lines = await gateway.said(tookPart, count)
+    return lines.map((line) => JSON.parse(line) as Part)
+  }
   return {
     ...gateway,
     redis,
     doors,
     portOf,
     page,
+    parts,
     pid: gateway.child.pid ?? 0,
-    /** Every process that has taken part so far, once so many have. */
-    async parts(count = 2): Promise<readonly Part[]> {
-      const lines = await gateway.said(tookPart, count)
-      return lines.map((line) => JSON.parse(line) as Part)
-    },
+    /** Its processes that run. */
+    live: async (): Promise<readonly Part[]> =>
+      (await parts()).filter(({ pid }) => isAlive(pid)),
     /** A connection to the Gearman port: every second one is another process's. */
     async gearman(): Promise<GearmanPeer> {
       const peer = await GearmanPeer.connect(portOf('gearman'))

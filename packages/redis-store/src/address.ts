@@ -1,0 +1,8 @@
+/** Where a store is, without the code that talks to it. */
+export {
+  manyHostsAddress,
+  type ClusterAddress,
+  type SentinelAddress,
+  type ServerAddress,
+  type StoreAddress,
+} from '@crossgear/gearmonkey-redis/address'
