@@ -1,0 +1,159 @@
+import { hostname } from 'node:os'
+import { readHostNames } from '../net/foreign-requests.ts'
+import { readNetworks } from '../net/networks.ts'
+import {
+  checkedText,
+  optional,
+  portOr,
+  row,
+  secret,
+  text,
+  wholeNumber,
+  yesNo,
+} from './value-kinds.ts'
+
+/**
+ * A handle is `<prefix>:<lane number>:<id>`, at most 63 bytes: 38 for the prefix leave 6 base-36
+ * digits for the lane (two billion) and ids up to 2^53.
+ */
+const maxPrefixBytes = 38
+const hostPrefix = `H:${hostname()}`.replaceAll(/[^!-~]/g, '-').slice(0, maxPrefixBytes)
+
+/** The ports, and who may do what there. */
+export const portOptions = {
+  host: row({
+    group: 'Doors',
+    argument: 'address',
+    help: 'address for every door to listen on; * is every address of the machine',
+    value: text(
+      'an address of this machine, such as 127.0.0.1, or * for all of them',
+      /^(\*|[\w.:%-]+)$/,
+    ),
+    fallback: '127.0.0.1',
+  }),
+  gearmanPort: row({
+    group: 'Doors',
+    argument: 'port',
+    help: 'port for Gearman clients and workers; off closes the door, 0 takes a free port',
+    value: portOr('off'),
+    fallback: 4730,
+  }),
+  faktoryPort: row({
+    group: 'Doors',
+    argument: 'port',
+    help: 'port for Faktory producers and consumers, or off',
+    value: portOr('off'),
+    fallback: 7419,
+  }),
+  httpPort: row({
+    group: 'Doors',
+    argument: 'port',
+    help: 'port for jobs submitted with HTTP (POST /function), or off',
+    value: portOr('off'),
+    fallback: 'off',
+  }),
+  webPort: row({
+    group: 'Doors',
+    argument: 'port',
+    help: 'port for /metrics (docs/metrics.md), /healthz, /readyz and the admin API (docs/api.md), or off',
+    value: portOr('off'),
+    fallback: 7420,
+  }),
+  faktoryPassword: row({
+    group: 'Doors',
+    argument: 'password',
+    help: 'password of the Faktory port; /path names a file that holds it',
+    value: optional(secret('a password, or the path of a file that holds it')),
+    fallback: undefined,
+    shownFallback: 'none',
+    alsoEnv: ['FAKTORY_PASSWORD'],
+    readsFile: true,
+  }),
+  faktoryPasswordTries: row({
+    group: 'Doors',
+    argument: 'n',
+    help: 'wrong passwords per minute and address, before the Faktory port rejects that address for the rest of the minute; 0: any number',
+    value: wholeNumber(0, 1_000_000),
+    fallback: 10,
+  }),
+  faktoryOpen: row({
+    group: 'Doors',
+    argument: 'yes|no',
+    help: 'let the Faktory port listen beyond this machine without a password',
+    value: yesNo(),
+    fallback: false,
+    shownFallback: 'no',
+  }),
+  webPassword: row({
+    group: 'Doors',
+    argument: 'password',
+    help: "the operator's password for /api/v1 on the web port, without which nothing can be changed there; /path names a file that holds it",
+    value: optional(secret('a password, or the path of a file that holds it')),
+    fallback: undefined,
+    shownFallback: 'none',
+    readsFile: true,
+  }),
+  webReaderPassword: row({
+    group: 'Doors',
+    argument: 'password',
+    help: 'password of those who only read there; /path names a file that holds it; this machine reads without one',
+    value: optional(secret('a password, or the path of a file that holds it')),
+    fallback: undefined,
+    shownFallback: 'none',
+    readsFile: true,
+  }),
+  webPasswordTries: row({
+    group: 'Doors',
+    argument: 'n',
+    help: 'wrong passwords that one address may send to the web port in a minute, before it is turned away for the rest of it; 0: any number',
+    value: wholeNumber(0, 1_000_000),
+    fallback: 10,
+  }),
+  webOpen: row({
+    group: 'Doors',
+    argument: 'yes|no',
+    help: 'whether other machines may read on the web port without a password, which then may listen beyond this machine without one',
+    value: yesNo(),
+    fallback: false,
+    shownFallback: 'no',
+  }),
+  handlePrefix: row({
+    group: 'Doors',
+    argument: 'text',
+    help: 'prefix of Gearman job handles',
+    value: text(
+      `1 to ${maxPrefixBytes} printable ASCII characters without blanks`,
+      new RegExp(`^[!-~]{1,${maxPrefixBytes}}$`),
+    ),
+    fallback: hostPrefix,
+    shownFallback: 'H:<host name>',
+  }),
+  adminFrom: row({
+    group: 'Doors',
+    argument: 'list',
+    help: 'comma-separated addresses and networks, besides this machine, that may use Gearman text commands that change something, and FLUSH on the Faktory port',
+    value: optional(
+      checkedText(
+        'addresses or networks such as 10.0.0.0/8, with commas between them',
+        (list) => readNetworks(list) !== undefined,
+        (list) => list,
+      ),
+    ),
+    fallback: undefined,
+    shownFallback: 'none',
+  }),
+  allowedHosts: row({
+    group: 'Doors',
+    argument: 'list',
+    help: 'comma-separated names that the web and HTTP ports accept in the header Host; they always accept addresses, localhost and the name of --host; * is any name',
+    value: optional(
+      checkedText(
+        'names such as jobs.example.org, with commas between them, or *',
+        (list) => readHostNames(list) !== undefined,
+        (list) => list,
+      ),
+    ),
+    fallback: undefined,
+    shownFallback: 'none',
+  }),
+}
