@@ -6,7 +6,7 @@ export interface ElsewhereCase {
   readonly writes?: string
 }
 
-/** `here`: observed.test.ts has a case of that name. */
+/** `here`: `cases` has one of that name. */
 type OptionCase = 'here' | ElsewhereCase
 
 const passwords: ElsewhereCase = {

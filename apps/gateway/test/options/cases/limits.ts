@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect, Server } from 'node:net'
+import { expect, onTestFinished, vi } from 'vitest'
+import type { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
+import { ask } from '../../http/support/http-client.ts'
+import type { Open } from '../composed-gateway.ts'
+import type { Cases } from './case.ts'
+
+const patience = { timeout: 20_000, interval: 20 }
+const slow = 'crossgear_rejected_total{door="gearman",reason="slow"} 1'
+
+/** The result of a packet, for the client or the connection. */
+const answerOr = async (peer: GearmanPeer, asked: Promise<readonly string[]>): Promise<string> =>
+  (await Promise.race([asked, peer.ended().then(() => ['closed'])]))[0] ?? ''
+
+/** Asks for so many megabytes and reads nothing. */
+async function stallPeer(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  socket.pause()
+  const head = Buffer.from([0, 0x52, 0x45, 0x51, 0, 0, 0, 16, 0, 0x10, 0, 0])
+  for (let sent = 0; sent < 24; sent += 1)
+    socket.write(Buffer.concat([head, Buffer.alloc(1 << 20)]))
+}
+
+/** Options that bound what comes from outside. */
+export const limitCases = (open: Open): Cases => ({
+  maxConnections: async () => {
+    const second = async (maxConnections: string): Promise<string> => {
+      const gateway = await open({ maxConnections })
+      await (await gateway.peer()).sync()
+      const peer = await gateway.peer()
+      return answerOr(peer, peer.ask('ECHO_REQ', 'x'))
+    }
+    expect([await second('1'), await second('2')]).toEqual(['closed', 'ECHO_RES'])
+  },
+  backlog: async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen')
+    onTestFinished(() => listen.mockRestore())
+    await open({ backlog: '7' })
+    expect(listen.mock.calls).toContainEqual([expect.objectContaining({ backlog: 7 })])
+  },
+  keepaliveSeconds: async () => {
+    const gateway = await open({ keepaliveSeconds: '30000' })
+    await (await gateway.peer()).sync()
+    const end = `:${gateway.port('gearman').toString(16).toUpperCase().padStart(4, '0')}`
+    const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n')
+    const timers = rows
+      .map((row) => row.trim().split(/\s+/))
+      .filter(([, local = '', , state]) => local.endsWith(end) && state === '01')
+      .map(([, , , , , timer = '']) =>
+        Math.round(parseInt(timer.split(':')[1] ?? '', 16) / 3_000_000),
+      )
+    expect(timers).toEqual([1])
+  },
+  maxPacketBytes: async () => {
+    const answered = async (maxPacketBytes: string): Promise<string> => {
+      const peer = await (await open({ maxPacketBytes })).peer()
+      return answerOr(peer, peer.ask('ECHO_REQ', 'x'.repeat(2_000)))
+    }
+    expect([await answered('1024'), await answered('4096')]).toEqual(['closed', 'ECHO_RES'])
+  },
+  maxFunctions: async () => {
+    const named = async (maxFunctions: string): Promise<string | undefined> => {
+      const peer = await (await open({ maxFunctions })).peer('a', 'b')
+      return (await peer.ask('ECHO_REQ', 'x'))[0]
+    }
+    expect([await named('1'), await named('2')]).toEqual(['ERROR', 'ECHO_RES'])
+  },
+  metricsFunctions: async () => {
+    const labels = async (metricsFunctions: string): Promise<unknown> => {
+      const gateway = await open({ metricsFunctions })
+      const peer = await gateway.peer()
+      for (const fn of ['a', 'b']) await peer.submit('SUBMIT_JOB_BG', fn, '', 'x')
+      const page = await gateway.metrics()
+      const found = page.matchAll(/^crossgear_jobs_submitted_total\{function="(\w+)"/gm)
+      return [...found].map(([, label]) => label)
+    }
+    expect([await labels('1'), await labels('2')]).toEqual([
+      ['a', 'other'],
+      ['a', 'b'],
+    ])
+  },
+  maxBufferedBytes: async () => {
+    const posted = async (maxBufferedBytes: string): Promise<number | undefined> => {
+      const gateway = await open({ maxBufferedBytes })
+      const headers = { 'X-Gearman-Background': 'true' }
+      return (await ask(gateway.port('http'), '/f', { headers }, Buffer.alloc(2 << 20))).status
+    }
+    expect([await posted('1048576'), await posted('8388608')]).toEqual([503, 200])
+  },
+  maxUnsentBytes: async () => {
+    const gateway = await open({ maxUnsentBytes: '65536' })
+    await stallPeer(gateway.port('gearman'))
+    await expect.poll(() => gateway.metrics(), patience).toContain(slow)
+  },
+  stallSeconds: async () => {
+    const gateway = await open({ stallSeconds: '1' })
+    await stallPeer(gateway.port('gearman'))
+    await expect.poll(() => gateway.metrics(), patience).toContain(slow)
+  },
+  handshakeSeconds: async () => {
+    const [late, soon] = [
+      await open({ handshakeSeconds: '2' }),
+      await open({ handshakeSeconds: '1' }),
+    ]
+    const first = (await late.faktory()).closed().then(() => 'late')
+    const second = (await soon.faktory()).closed().then(() => 'soon')
+    expect(await Promise.race([first, second])).toBe('soon')
+  },
+})
