@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Figure } from './figures.ts'
+import type { Figure } from './report/figures.ts'
 import type { Driver, LoadGenerator } from './load-generator.ts'
 import { cpuSeconds, sumOver } from './processes.ts'
 import type { Gateway, Server } from './servers.ts'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Cells } from './histogram.ts'
+import type { Cells } from './report/histogram.ts'
 import type { Server } from './servers.ts'
 
 const sourceFiles = fileURLToPath(new URL('./load/', import.meta.url))

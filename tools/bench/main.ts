@@ -2,13 +2,13 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { helpText, parseCommandLine, UsageError, type Request } from './command-line.ts'
-import { judge, type Judged } from './figures.ts'
+import { judge, type Judged } from './report/figures.ts'
 import { LoadGenerator } from './load-generator.ts'
 import { describeMachine, formatMachine } from './machine.ts'
 import { rowGroups } from './rows/index.ts'
-import { readPage, replaceResults } from './page.ts'
+import { readPage, replaceResults } from './report/page.ts'
 import { startGateway } from './servers.ts'
-import { formatTable } from './table.ts'
+import { formatTable } from './report/table.ts'
 
 const programs = { gearmand: '--version', 'redis-server': '--version', cc: '--version' }
 

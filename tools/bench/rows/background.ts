@@ -1,5 +1,5 @@
 import { inTurn, withServers, type Bench, type RowGroup } from '../bench.ts'
-import { atLeast, type Figure, type Target } from '../figures.ts'
+import { atLeast, type Figure, type Target } from '../report/figures.ts'
 import type { Driver } from '../load-generator.ts'
 import { startGearmand, type Server } from '../servers.ts'
 

@@ -1,5 +1,5 @@
 import { inTurn, withServers, type RowGroup } from '../bench.ts'
-import { atLeast, type Figure } from '../figures.ts'
+import { atLeast, type Figure } from '../report/figures.ts'
 import { startGearmand } from '../servers.ts'
 
 const connectionCount = 10

@@ -1,5 +1,5 @@
 import { cpuPerJob, inTurn, withServers, type Bench, type RowGroup } from '../bench.ts'
-import { atLeast, type Figure } from '../figures.ts'
+import { atLeast, type Figure } from '../report/figures.ts'
 import { startGearmand } from '../servers.ts'
 
 const sizes = [

@@ -1,5 +1,5 @@
 import { inTurn, settled, withServers, type RowGroup } from '../bench.ts'
-import { atMost } from '../figures.ts'
+import { atMost } from '../report/figures.ts'
 import { percentilesOf } from './latency.ts'
 
 const targetMs = atMost(1.2)

@@ -1,6 +1,6 @@
 import { inTurn, withServers, type RowGroup } from '../bench.ts'
-import { atMost, type Figure, type Target } from '../figures.ts'
-import { mergeHistograms, percentile } from '../histogram.ts'
+import { atMost, type Figure, type Target } from '../report/figures.ts'
+import { mergeHistograms, percentile } from '../report/histogram.ts'
 import type { Measured } from '../load-generator.ts'
 import { startGearmand } from '../servers.ts'
 

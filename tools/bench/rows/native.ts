@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { RowGroup } from '../bench.ts'
-import type { Figure } from '../figures.ts'
+import type { Figure } from '../report/figures.ts'
 import { advisedRedis } from '../servers.ts'
 
 const peer = fileURLToPath(new URL('../native/peer.mjs', import.meta.url))

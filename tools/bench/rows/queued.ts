@@ -1,5 +1,5 @@
 import { inTurn, settled, withServers, type Bench, type RowGroup } from '../bench.ts'
-import { atLeast, atMost, type Figure } from '../figures.ts'
+import { atLeast, atMost, type Figure } from '../report/figures.ts'
 import type { Driver } from '../load-generator.ts'
 import { residentBytes, sumOver } from '../processes.ts'
 import type { Gateway } from '../servers.ts'

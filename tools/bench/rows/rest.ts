@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { settled, withServers, type RowGroup } from '../bench.ts'
-import { below } from '../figures.ts'
+import { below } from '../report/figures.ts'
 import { cpuSeconds, sumOver } from '../processes.ts'
 import { advisedRedis, serving, startGatewayAt } from '../servers.ts'
 import { freePort } from '../../testing/free-port.ts'

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { withServers, type RowGroup } from '../bench.ts'
-import { atMost, type Figure } from '../figures.ts'
+import { atMost, type Figure } from '../report/figures.ts'
 import type { Gateway } from '../servers.ts'
 
 /** Keys per call of a filler. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { atLeast, atMost, below, judge } from '../../bench/figures.ts'
-import { mergeHistograms, percentile } from '../../bench/histogram.ts'
-import { ratiosOf, spreadOf } from '../../bench/statistics.ts'
+import { atLeast, atMost, below, judge } from '../../bench/report/figures.ts'
+import { mergeHistograms, percentile } from '../../bench/report/histogram.ts'
+import { ratiosOf, spreadOf } from '../../bench/report/statistics.ts'
 
 test('a spread does not depend on the order of its figures', () => {
   expect(spreadOf([3, 100, 1])).toEqual({ median: 3, min: 1, max: 100 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { UsageError } from '../../bench/command-line.ts'
-import { judge, atLeast } from '../../bench/figures.ts'
-import { readPage, replaceResults } from '../../bench/page.ts'
-import { formatNumber, formatTable } from '../../bench/table.ts'
+import { judge, atLeast } from '../../bench/report/figures.ts'
+import { readPage, replaceResults } from '../../bench/report/page.ts'
+import { formatNumber, formatTable } from '../../bench/report/table.ts'
 import { formatSelfTimes, selfTimes } from '../../bench/cpu-profile.ts'
 
 test('a number is shown with the three digits that count', () => {

@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** Files that take longest, first. Vitest would begin with large files, and these are small. */
 const longest = [
   /differential\/(one|two)-/,
-  /bridge\/(cluster|sentinel|embedded|one|two)-?\w*\.test/,
+  /bridge\/pairs\//,
   /processes\/dying/,
   /migrate\/command/,
   /store-trouble\/failover/,

@@ -8,7 +8,7 @@ const entriesPerStep = 1_000
 /** Lanes per look for jids of their own. */
 const lanesPerLook = 1_000
 
-/** A change of an entry: see lua/jobs/index-jids.lua. */
+/** A change of an entry: see lua/jids/index-jids.lua. */
 type Change = 'add' | 'heal' | 'drop'
 type Entry = readonly [change: Change, jid: string, ref: string]
 

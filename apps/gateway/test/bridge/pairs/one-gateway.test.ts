@@ -1,3 +1,3 @@
-import { ninePairs } from './support/nine-pairs.ts'
+import { ninePairs } from './nine-pairs.ts'
 
 ninePairs('one gateway on Redis', { nodes: 1, isThorough: true })

@@ -1,3 +1,3 @@
-import { ninePairs } from './support/nine-pairs.ts'
+import { ninePairs } from './nine-pairs.ts'
 
 ninePairs('Redis cluster', { engine: 'cluster', nodes: 2 })

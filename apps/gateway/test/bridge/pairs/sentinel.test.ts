@@ -1,3 +1,3 @@
-import { ninePairs } from './support/nine-pairs.ts'
+import { ninePairs } from './nine-pairs.ts'
 
 ninePairs('Redis sentinel', { engine: 'sentinel', nodes: 2 })

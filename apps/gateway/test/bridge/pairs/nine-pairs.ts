@@ -1,11 +1,11 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { startBridge, type Bridge, type Engine } from './bridge.ts'
-import { clientDoors, type ClientDoor } from './clients.ts'
-import { libraryClient, libraryWorker } from './library-peers.ts'
-import { lacksRedisCli, shellClient, shellWorker } from './shell-peers.ts'
-import { workerDoors, workOutput, type WorkerDoor } from './workers.ts'
+import { startBridge, type Bridge, type Engine } from '../support/bridge.ts'
+import { clientDoors, type ClientDoor } from '../support/clients.ts'
+import { libraryClient, libraryWorker } from '../support/library-peers.ts'
+import { lacksRedisCli, shellClient, shellWorker } from '../support/shell-peers.ts'
+import { workerDoors, workOutput, type WorkerDoor } from '../support/workers.ts'
 
 const text = Buffer.from('grüß dich, 世界')
 const binary = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))

@@ -1,3 +1,0 @@
-import { ninePairs } from './support/nine-pairs.ts'
-
-ninePairs('the embedded store')

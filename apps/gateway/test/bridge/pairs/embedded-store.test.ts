@@ -1,0 +1,3 @@
+import { ninePairs } from './nine-pairs.ts'
+
+ninePairs('the embedded store')

@@ -1,0 +1,3 @@
+import { ninePairs } from './nine-pairs.ts'
+
+ninePairs('two gateways on Redis', { nodes: 2 })
