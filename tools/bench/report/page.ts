@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { UsageError } from './command-line.ts'
+import { UsageError } from '../command-line.ts'
 
 const beginMark = '<!-- results: written by npm run bench -- --page -->'
 const endMark = '<!-- end of results -->'

@@ -6,7 +6,7 @@ import { play } from './support/play.ts'
 
 const assigned = /^\d+ worker JOB_ASSIGN [^|]+\|[^|]+\|(.*)$/
 
-/** The other side of these cases, 1.1 beside the real gearmand, is in one-node.test.ts and two-nodes.test.ts. */
+/** The other side of these cases, 1.1 beside the real gearmand, is in wire.test.ts. */
 describe.skipIf(lacksRedis)('gearmand 2.0, by its documented rules', () => {
   let redis: RedisServer
 

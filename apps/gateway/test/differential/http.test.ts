@@ -15,6 +15,12 @@ describe.skipIf(lacksGearmand || lacksRedis)('needs gearmand and redis-server: H
     redis = await RedisServer.start()
   })
   afterAll(() => redis.stop())
+  const exchanged = new Map<HttpCase, Promise<readonly string[]>>()
+  const byGearmand = (script: HttpCase): Promise<readonly string[]> => {
+    const lines = exchanged.get(script) ?? playAgainst(script, startGearmand(flags))
+    exchanged.set(script, lines)
+    return lines
+  }
 
   describe.each([
     ['on one node', 1],
@@ -22,7 +28,7 @@ describe.skipIf(lacksGearmand || lacksRedis)('needs gearmand and redis-server: H
   ] as const)('%s', (_where, nodeCount) => {
     test.each(httpCases)('$name', { timeout: 30_000 }, async (script) => {
       const known = httpImprovements.find(({ name }) => name === script.name)
-      const gearmand = await playAgainst(script, startGearmand(flags))
+      const gearmand = await byGearmand(script)
       const crossgear = await playAgainst(script, startCrossgear(redis, nodeCount, flags))
       expect({
         gearmand: lacking(gearmand, crossgear),

@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take longest, first. Vitest would begin with large files, and these are small. */
 const longest = [
-  /differential\/(one|two)-/,
+  /differential\/(wire|jobs)/,
   /bridge\/pairs\//,
   /processes\/dying/,
   /migrate\/command/,

@@ -12,14 +12,18 @@ import { uniqueCases } from './unique.ts'
 import { versionCases } from './versions.ts'
 import { workerCases } from './workers.ts'
 
-/** All cases, in the order of the topics. */
-export const cases: readonly Case[] = [
+/** Packets, text commands and the order of jobs. */
+export const wireCases: readonly Case[] = [
   ...adminCases,
   ...packetCases,
   ...framingCases,
   ...uniqueCases,
   ...orderCases,
   ...versionCases,
+]
+
+/** A job's way to its worker, and its result's to the client. */
+export const jobCases: readonly Case[] = [
   ...sleepCases,
   ...workerCases,
   ...resultCases,
@@ -27,3 +31,6 @@ export const cases: readonly Case[] = [
   ...queueCases,
   ...specialCases,
 ]
+
+/** All cases, in the order of the topics. */
+export const cases: readonly Case[] = [...wireCases, ...jobCases]

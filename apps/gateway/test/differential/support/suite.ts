@@ -10,30 +10,46 @@ import type { Server } from './server.ts'
 
 const known = new Map(improvements.map((improvement) => [improvement.name, improvement]))
 
-/** Plays each case against gearmand and against Crossgear's nodes, and compares. */
-export function compareAll(title: string, nodeCount: 1 | 2, cases: readonly Case[]): void {
-  describe.skipIf(lacksGearmand || lacksRedis)(`needs gearmand and redis-server: ${title}`, () => {
-    let redis: RedisServer
+const arrangements = [
+  { title: 'one node', nodeCount: 1 },
+  { title: 'clients on one node, workers on the other', nodeCount: 2 },
+] as const
 
-    beforeAll(async () => {
-      redis = await RedisServer.start()
-    })
-    afterAll(() => redis.stop())
+/** Plays each case once against gearmand and against one node and two of Crossgear, and compares. */
+export function compareAll(cases: readonly Case[]): void {
+  const played = new Map<Case, Promise<Transcript>>()
+  const byGearmand = (script: Case): Promise<Transcript> => {
+    const transcript = played.get(script) ?? playAgainst(script, startGearmand(script.flags ?? {}))
+    played.set(script, transcript)
+    return transcript
+  }
 
-    for (const script of cases) {
-      test(script.name, { timeout: 30_000 }, async () => {
-        const gearmand = await playAgainst(script, startGearmand(script.flags ?? {}))
-        const improvement = known.get(script.name)
-        const expected = improved(gearmand, improvement)
-        const starting = startCrossgear(redis, nodeCount, script.flags ?? {})
-        const crossgear = await playAgainst(script, starting, expected)
-        expect(differences(gearmand, crossgear)).toEqual({
-          gearmand: improvement?.gearmand ?? [],
-          crossgear: improvement?.crossgear ?? [],
-        })
+  describe.skipIf(lacksGearmand || lacksRedis).each(arrangements)(
+    'needs gearmand and redis-server: $title',
+    ({ nodeCount }) => {
+      let redis: RedisServer
+
+      beforeAll(async () => {
+        redis = await RedisServer.start()
       })
-    }
-  })
+      afterAll(() => redis.stop())
+
+      for (const script of cases) {
+        if (nodeCount > 1 && script.oneNode !== undefined) continue
+        test(script.name, { timeout: 30_000 }, async () => {
+          const gearmand = await byGearmand(script)
+          const improvement = known.get(script.name)
+          const expected = improved(gearmand, improvement)
+          const starting = startCrossgear(redis, nodeCount, script.flags ?? {})
+          const crossgear = await playAgainst(script, starting, expected)
+          expect(differences(gearmand, crossgear)).toEqual({
+            gearmand: improvement?.gearmand ?? [],
+            crossgear: improvement?.crossgear ?? [],
+          })
+        })
+      }
+    },
+  )
 }
 
 async function playAgainst(

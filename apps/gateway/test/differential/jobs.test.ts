@@ -1,0 +1,4 @@
+import { jobCases } from './cases/index.ts'
+import { compareAll } from './support/suite.ts'
+
+compareAll(jobCases)

@@ -1,4 +1,0 @@
-import { cases } from './cases/index.ts'
-import { compareAll } from './support/suite.ts'
-
-compareAll('one node', 1, cases)

@@ -1,0 +1,4 @@
+import { wireCases } from './cases/index.ts'
+import { compareAll } from './support/suite.ts'
+
+compareAll(wireCases)
