@@ -1,25 +1,33 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashPassword } from '@crossgear/fwp-codec'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { ask } from '../http/support/http-client.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { FwpClient } from './support/fwp-client.ts'
 
-/** Ports that any machine has free, and the store that any machine has. */
+/** The embedded store where there is no Redis. */
+let redis: RedisServer | undefined
+beforeAll(async () => {
+  if (!lacksRedis) redis = await RedisServer.start()
+})
+afterAll(() => redis?.stop())
+
+/** Ports that any machine has free. */
 async function gateway(words: readonly string[], env: Record<string, string> = {}) {
-  const folder = await temporaryFolder()
-  const own = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']
-  const running = startGateway(
-    [...own, '--store-port', '0', '--data-dir', folder, '--log-format', 'json', ...words],
-    { PATH: '', ...env },
-  )
+  const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']
+  const store = redis
+    ? ['--redis-url', `unix://${redis.path}`]
+    : ['--store-port', '0', '--data-dir', await temporaryFolder()]
+  const own = [...ports, ...store, '--log-format', 'json']
+  const running = startGateway([...own, ...words], { PATH: '', ...env })
   onTestFinished(async () => {
     running.child.kill('SIGTERM')
     await running.exited
   })
-  return { ...running, folder }
+  return running
 }
 
 describe('a Faktory port without a password', { timeout: 30_000 }, () => {
