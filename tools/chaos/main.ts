@@ -57,22 +57,38 @@ function failed(scenario: Scenario, jobs: number, error: unknown): ScenarioResul
 
 type Run = (scenario: Scenario, jobs: number) => Promise<ScenarioResult>
 
-/** Scenarios that mostly wait run side by side at the end, all others one by one. */
+/** Scenarios that mostly wait run side by side at the end, all others so many at once. */
 async function playAll(choice: Choice, run: Run): Promise<ScenarioResult[]> {
   if (choice.soakSeconds !== undefined) {
     const { scenario, jobs } = soak(choice.soakSeconds)
     return [await run(scenario, jobs)]
   }
-  const results: ScenarioResult[] = []
+  const busy: Scenario[] = []
   const waiting: Scenario[] = []
   for (const scenario of choice.chosen) {
     if (scenario.lacks !== undefined) {
       console.log(`${scenario.name}: not played, it needs ${scenario.lacks}`)
     } else if (scenario.waits) waiting.push(scenario)
-    else results.push(await run(scenario, choice.jobs))
+    else busy.push(scenario)
   }
+  const results = await playEach(busy, choice.atOnce, (scenario) => run(scenario, choice.jobs))
   const beside = waiting.map((scenario) => run(scenario, choice.jobs))
   return [...results, ...(await Promise.all(beside))]
+}
+
+/** Plays scenarios, so many at once. The results are in their order. */
+async function playEach(
+  chosen: readonly Scenario[],
+  atOnce: number,
+  run: (scenario: Scenario) => Promise<ScenarioResult>,
+): Promise<ScenarioResult[]> {
+  const results = new Map<Scenario, ScenarioResult>()
+  const left = [...chosen]
+  const playNext = async (): Promise<void> => {
+    for (let next = left.shift(); next; next = left.shift()) results.set(next, await run(next))
+  }
+  await Promise.all(Array.from({ length: atOnce }, playNext))
+  return chosen.flatMap((scenario) => results.get(scenario) ?? [])
 }
 
 function detailsOf({ violations, remarks }: ScenarioResult): string[] {
