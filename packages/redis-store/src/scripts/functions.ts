@@ -37,15 +37,16 @@ export class Functions {
   }
 
   /**
-   * Loads the functions, and removes those of other versions, which load theirs again when they
-   * miss them.
+   * Loads the functions that the server lacks, and removes those of other versions, which load theirs
+   * again when they miss them.
    */
   async load(): Promise<void> {
     try {
-      await this.#loadAll()
+      const there = await this.#names()
+      await this.#loadAll(new Set(there))
       this.#hasTransactions = await this.#mayUseTransactions()
       const own = new Set([...this.#functions.values()].map(({ name }) => name))
-      for (const name of await this.#names()) {
+      for (const name of there) {
         if (!own.has(name)) await this.#redis.callBuffer('FUNCTION', 'DELETE', name)
       }
     } catch {
@@ -110,9 +111,10 @@ export class Functions {
     return begun?.status === 'fulfilled' && ended?.status === 'fulfilled'
   }
 
-  async #loadAll(): Promise<void> {
-    for (const { library } of this.#functions.values()) {
-      await this.#redis.callBuffer('FUNCTION', 'LOAD', 'REPLACE', library)
+  /** A name holds a hash of the text: one that is there already has nothing new to bring. */
+  async #loadAll(there: ReadonlySet<string> = new Set()): Promise<void> {
+    for (const { name, library } of this.#functions.values()) {
+      if (!there.has(name)) await this.#redis.callBuffer('FUNCTION', 'LOAD', 'REPLACE', library)
     }
     this.#isLoaded = true
   }

@@ -5,7 +5,7 @@ import { faktoryGateways } from '../support/faktory-gateway.ts'
 import { figures } from '../support/figures.ts'
 import type { FwpClient } from '../support/fwp-client.ts'
 
-const jobs = 300
+const jobs = 120
 const types = 10
 const inOrder = Array.from({ length: jobs }, (_none, at) => at)
 
