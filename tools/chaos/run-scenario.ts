@@ -246,7 +246,7 @@ class Patience {
   readonly #redis: Redis | Cluster
   #figure = -1
   #movedMs = nowMs()
-  #hurriedMs = nowMs()
+  #fastForwardedMs = nowMs()
 
   constructor(stage: Stage, redis: Redis | Cluster) {
     this.#stage = stage
@@ -260,9 +260,9 @@ class Patience {
   async saw(figure: number): Promise<void> {
     if (figure !== this.#figure) {
       this.#figure = figure
-      this.#movedMs = this.#hurriedMs = nowMs()
+      this.#movedMs = this.#fastForwardedMs = nowMs()
     }
-    if (nowMs() - this.#hurriedMs < quietMs * this.#stage.slowness) return
+    if (nowMs() - this.#fastForwardedMs < quietMs * this.#stage.slowness) return
     const fromMs = nowMs()
     const many = await expireLeases(this.#redis, lanes)
     // A merely slow worker loses its job by this.
@@ -270,7 +270,7 @@ class Patience {
     if (many > 0) this.#stage.note({ ...fault, toMs: nowMs() })
     await delay(lookEveryMs * 6)
     await retryNow(this.#stage.gateways[0]!.faktory).catch(() => undefined)
-    this.#hurriedMs = nowMs()
+    this.#fastForwardedMs = nowMs()
   }
 }
 

@@ -52,7 +52,7 @@ export class GatewayProcess {
   readonly #unsent = new Map<Socket, () => void>()
   readonly #pending = new Map<number, Pending>()
   #lastOrder = 0
-  /** Undefined before its first sign of life: loading may take long. */
+  /** Undefined before its first heartbeat: loading may take long. */
   #silentLooks: number | undefined
 
   constructor(number: number, events: ProcessEvents) {
@@ -167,7 +167,7 @@ export class GatewayProcess {
     })
   }
 
-  /** Counts and returns looks since its last sign of life. */
+  /** Counts and returns looks since its last heartbeat. */
   look(): number {
     if (this.#silentLooks === undefined) return 0
     this.#silentLooks += 1

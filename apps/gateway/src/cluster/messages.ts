@@ -34,7 +34,7 @@ export interface Task {
   readonly verbosity?: string
   /** The parent: for senders of signals it is the gateway. */
   readonly pid: number
-  /** Interval of its signs of life, ms. */
+  /** Interval of its heartbeats, ms. */
   readonly aliveEveryMs: number
 }
 
@@ -97,7 +97,7 @@ export interface Prepared {
 export type ToParent =
   /** It can take connections. */
   | ({ readonly what: 'prepared' } & Prepared)
-  /** A sign of life. */
+  /** A heartbeat. */
   | { readonly what: 'alive' }
   | { readonly what: 'failed'; readonly message: string; readonly exitCode: FailureCode }
   | { readonly what: 'answer'; readonly id: number; readonly value: unknown }

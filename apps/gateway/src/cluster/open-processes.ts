@@ -12,7 +12,7 @@ import { SharedFigures } from './shared-figures.ts'
 import { SharedApi } from './shared-api.ts'
 import { sharedPages } from './shared-pages.ts'
 
-/** Interval of a process's signs of life, ms. */
+/** Interval of a process's heartbeats, ms. */
 const usualAliveEveryMs = 5000
 
 /** Opens a gateway with several working processes; this one is their parent. */

@@ -27,7 +27,7 @@ export interface ProcessesParts {
   readonly departed: (process: GatewayProcess) => void
   /** A process cannot be started any more. */
   readonly fail: (reason: string) => void
-  /** Interval of a process's signs of life, ms. */
+  /** Interval of a process's heartbeats, ms. */
   readonly aliveEveryMs: number
 }
 

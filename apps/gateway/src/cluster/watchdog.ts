@@ -1,13 +1,13 @@
 import type { Logger } from '../ops/log/logger.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 
-/** Looks without a sign of life, one per interval, before a process is ended. */
+/** Looks without a heartbeat, one per interval, before a process is ended. */
 const mostSilentLooks = 6
 
 export interface WatchdogParts {
   readonly processes: () => readonly GatewayProcess[]
   readonly log: Logger
-  /** Interval of a process's signs of life, ms. */
+  /** Interval of a process's heartbeats, ms. */
   readonly everyMs: number
 }
 

@@ -26,7 +26,7 @@ export interface ServeWays {
   readonly searchPath?: string
   /** The answer to the Gearman text command `verbose`. ERROR. */
   readonly verbosity?: string
-  /** Interval of the processes' signs of life, ms. 5000. */
+  /** Interval of the processes' heartbeats, ms. 5000. */
   readonly aliveEveryMs?: number
   /** The environment, by which a service manager hands over sockets. Empty. */
   readonly env?: NodeJS.ProcessEnv

@@ -8,7 +8,7 @@ import type {
   LookExtra,
 } from '@crossgear/core-scheduler'
 import { jobOf, stateOf, uniqueKey } from './memory-job.ts'
-import { expiredIn, heldIn } from './lanes/upkeep.ts'
+import { expiredIn, heldIn } from './lanes/maintenance.ts'
 import type { Run } from './memory-world.ts'
 
 /** Jobs of a {@link MemoryWorld}. */

@@ -1,5 +1,5 @@
 import type { HeartbeatReply, NativeStore, NodeStore } from '@crossgear/core-scheduler'
-import { forgetNodeIn } from './lanes/upkeep.ts'
+import { forgetNodeIn } from './lanes/maintenance.ts'
 import type { Run } from './memory-world.ts'
 
 /** How nodes come to a {@link MemoryWorld}, live and go. */

@@ -15,7 +15,7 @@ import {
 import { claimJobs } from './jobs/claim.ts'
 import { finishJob } from './jobs/finish.ts'
 import { submitJob } from './jobs/submit.ts'
-import { takeReport } from './lanes/upkeep.ts'
+import { takeReport } from './lanes/maintenance.ts'
 import type { MemoryWorld, Run } from './memory-world.ts'
 
 /** Steps of a node of a {@link MemoryWorld}. */

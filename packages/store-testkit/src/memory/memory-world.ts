@@ -122,7 +122,7 @@ export class MemoryWorld implements StoreWorld {
   /** From now on the store fails with this code. */
   break(code: StoreErrorCode = 'UNREACHABLE'): void {
     this.#outage = new StoreError(code, `the store is ${code.toLowerCase()}`)
-    this.tell(
+    this.notify(
       () => true,
       (listener) => listener.down(code),
     )
@@ -131,7 +131,7 @@ export class MemoryWorld implements StoreWorld {
   /** The store works again. Events of the meantime are lost. */
   mend(): void {
     this.#outage = undefined
-    this.tell(
+    this.notify(
       () => true,
       (listener) => listener.up(),
     )
@@ -143,7 +143,7 @@ export class MemoryWorld implements StoreWorld {
   }
 
   /** Sends an event to those nodes, a little later, as a network would. */
-  tell(who: (node: Subscriber) => boolean, say: (listener: StoreListener) => void): void {
+  notify(who: (node: Subscriber) => boolean, say: (listener: StoreListener) => void): void {
     for (const node of this.#nodes) {
       if (!who(node)) continue
       queueMicrotask(() => {
@@ -155,7 +155,7 @@ export class MemoryWorld implements StoreWorld {
 
   /** Sends an event to the nodes that watch a lane. */
   notifyWatchers(lane: string, say: (listener: StoreListener) => void): void {
-    this.tell(({ events: { watched } }) => watched === 'all' || watched.has(lane), say)
+    this.notify(({ events: { watched } }) => watched === 'all' || watched.has(lane), say)
   }
 
   pass(ms: number): Promise<void> {

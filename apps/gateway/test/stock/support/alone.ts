@@ -58,7 +58,7 @@ export function alone(stage: Stage): void {
     if (kitsNamed('c', 'php').includes(kit)) {
       expect(await client.ask('unique', '-', '', prefix)).toEqual([running])
     }
-    worker.tell('go')
+    worker.send('go')
     await gone(client, handle)
   })
 
@@ -71,7 +71,7 @@ export function alone(stage: Stage): void {
     expect(await client.ask('do', `${prefix}-hold`, 'x')).toContain('timeout')
     await client.ask('patience', '-', '', '-1')
     await worker.hear('holding')
-    worker.tell('go')
+    worker.send('go')
     const heard = await client.ask('do', `${prefix}-echo`, 'on')
     expect(heard.at(-1)).toEqual(`complete ${hex('on')}`)
   })
@@ -86,7 +86,7 @@ export function alone(stage: Stage): void {
       const status = await peer.ask('GET_STATUS_UNIQUE', prefix)
       expect(status).toEqual(['STATUS_RES_UNIQUE', prefix, '1', '1', '1', '4', '3'])
     }, patience)
-    worker.tell('go')
+    worker.send('go')
     const completed = (await heard).filter((line) => line === `complete ${hex('x')}`)
     expect(completed).toHaveLength(3)
     expect(worker.said.filter((line) => line.startsWith('holding'))).toHaveLength(1)
@@ -120,7 +120,7 @@ export function alone(stage: Stage): void {
     await vi.waitFor(async () => {
       expect(await client.ask('figures', `${prefix}-hold`, '')).toEqual(['figures 1 1 1'])
     }, patience)
-    worker.tell('go')
+    worker.send('go')
   })
 
   withKit.each(kitsNamed('c', 'php'))('$name: the call that waits for one job', async (kit) => {
@@ -169,7 +169,7 @@ export function alone(stage: Stage): void {
       sleeper.say('CAN_DO', `${prefix}-hold`).say('PRE_SLEEP')
       expect(await sleeper.hear()).toEqual(['NOOP'])
       await sleeper.leave()
-      for (const line of ['too late', 'in time']) late.tell(line)
+      for (const line of ['too late', 'in time']) late.send(line)
       expect((await heard).at(-1)).toBe(`complete ${hex('x')}`)
       expect(await client.ask('do', `${prefix}-echo`, 'on')).toEqual([`complete ${hex('on')}`])
       const words = late.said.map((line) => line.split(' ', 1)[0])
@@ -186,7 +186,7 @@ export function alone(stage: Stage): void {
       await slow.hear('holding')
       const next = await stage.worker(kit, prefix, '60000')
       await next.hear('holding')
-      next.tell('go')
+      next.send('go')
       const lines = await heard
       expect(lines.at(-1)).toBe(`complete ${hex('x')}`)
       expect(slow.said.filter((line) => line.startsWith('holding'))).toHaveLength(1)

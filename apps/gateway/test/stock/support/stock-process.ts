@@ -52,7 +52,7 @@ export class StockProcess {
 
   /** Has a client carry out a command; resolves with what it said to it. */
   async ask(verb: string, fn: string, data: Buffer | string, ...more: string[]): Promise<string[]> {
-    this.tell([verb, fn, hex(data), ...more].join(' '))
+    this.send([verb, fn, hex(data), ...more].join(' '))
     const lines: string[] = []
     for (;;) {
       const line = await this.#next()
@@ -61,7 +61,7 @@ export class StockProcess {
     }
   }
 
-  tell(line: string): void {
+  send(line: string): void {
     this.#child.stdin.write(`${line}\n`)
   }
 

@@ -25,14 +25,14 @@ async function heldBack(
   store: SteppedStore,
   lanes: readonly string[],
 ): Promise<[string, number][]> {
-  const told: [string, number][] = []
+  const reports: [string, number][] = []
   await store.steps.claim({
     by: 'consumer',
     groups: [{ lanes, queue: 'bulk' }],
     max: 9,
-    throttled: (queue, waitMs) => told.push([queue, waitMs]),
+    throttled: (queue, waitMs) => reports.push([queue, waitMs]),
   })
-  return told
+  return reports
 }
 
 /** Limits of Faktory queues. */
@@ -98,10 +98,10 @@ export function throttleContract(open: OpenWorld): void {
       await here.steps.finish('mail@bulk', [completed(first)])
       await world.pass(20_000)
       expect(await fetch(there, 'bulk', lanes, 9)).toHaveLength(1)
-      const [told] = await heldBack(here, lanes)
-      expect(told?.[0]).toBe('bulk')
-      expect(told?.[1]).toBeGreaterThan(38_000)
-      expect(told?.[1]).toBeLessThanOrEqual(40_000)
+      const [reports] = await heldBack(here, lanes)
+      expect(reports?.[0]).toBe('bulk')
+      expect(reports?.[1]).toBeGreaterThan(38_000)
+      expect(reports?.[1]).toBeLessThanOrEqual(40_000)
       await world.pass(40_001)
       expect(await fetch(here, 'bulk', lanes, 9)).toHaveLength(1)
       await world.pass(20_001)
@@ -152,9 +152,9 @@ export function throttleContract(open: OpenWorld): void {
       const [first] = await takenBy(store, 'w1')
       if (!first) throw new Error('no job')
       await world.pass(20_000)
-      const told: number[] = []
+      const reports: number[] = []
       const group = { lanes: bulk, queue: 'bulk' }
-      const throttle = { throttled: (_queue: string, waitMs: number) => void told.push(waitMs) }
+      const throttle = { throttled: (_queue: string, waitMs: number) => void reports.push(waitMs) }
       const request = {
         by: 'consumer',
         groups: [group],
@@ -163,9 +163,9 @@ export function throttleContract(open: OpenWorld): void {
         ...throttle,
       } as const
       expect(await store.steps.claim(request)).toEqual([])
-      expect(told).toHaveLength(1)
-      expect(told[0]).toBeGreaterThan(38_000)
-      expect(told[0]).toBeLessThanOrEqual(40_000)
+      expect(reports).toHaveLength(1)
+      expect(reports[0]).toBeGreaterThan(38_000)
+      expect(reports[0]).toBeLessThanOrEqual(40_000)
       await world.pass(40_001)
       expect(await takenBy(store, 'w1')).toHaveLength(1)
       // The first still runs, and its end makes no room for another.

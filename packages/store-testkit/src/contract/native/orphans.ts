@@ -122,14 +122,14 @@ export function orphanContract(open: OpenWorld): void {
       await lookAtAll(store)
       await store.native.workedLanes(['mail'], true)
       await world.pass(10_001)
-      const told = [
+      const reported = [
         { kind: 'stray', lane: 'mail', id },
         { kind: 'count', lane: 'mail', id: 0 },
       ]
-      expect(await store.native.repair(['mail'], dry)).toEqual(told)
+      expect(await store.native.repair(['mail'], dry)).toEqual(reported)
       expect(await store.native.repair(['mail'], dry)).toEqual([])
       await world.pass(10_001)
-      expect(await store.native.repair(['mail'], dry)).toEqual(told)
+      expect(await store.native.repair(['mail'], dry)).toEqual(reported)
       expect(await take(store, ['mail'])).toEqual([])
       expect((await store.lanes.counts(['mail']))[0]?.workers).toBe(-1)
       await world.native.count('mail', 1)

@@ -181,7 +181,7 @@ export function release(
     return 'dropped'
   }
   putBack(world, lane, job)
-  world.tell(
+  world.notify(
     () => true,
     (listener) => listener.woken(lane.lane, 1),
   )
@@ -191,7 +191,7 @@ export function release(
 function giveBack(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): Settled {
   interrupt(job)
   lane.requeue(job)
-  world.tell(
+  world.notify(
     () => true,
     (listener) => listener.woken(lane.lane, 1),
   )
@@ -205,7 +205,7 @@ function notifyWaiting(
   job: MemoryJob,
 ): boolean {
   const nodes = others(job, node)
-  world.tell(
+  world.notify(
     (subscriber) => nodes.has(subscriber.node),
     (listener) => listener.relayed({ lane, id: job.id }, 'finish'),
   )

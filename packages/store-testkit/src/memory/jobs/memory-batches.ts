@@ -21,7 +21,7 @@ export interface MemoryBatch {
   /** Children that have not reached each milestone. */
   readonly children: Record<Milestone, number>
   /** Callbacks so far; `done` also if there is none. */
-  readonly told: Partial<Record<Milestone, 'pushed' | 'done' | 'failed'>>
+  readonly callbacks: Partial<Record<Milestone, 'pushed' | 'done' | 'failed'>>
   /** Milestones that the parent has counted. */
   readonly counted: Set<Milestone>
 }
@@ -50,7 +50,7 @@ export class MemoryBatches implements BatchStore {
         pending: 0,
         failed: 0,
         children: { complete: 0, success: 0 },
-        told: {},
+        callbacks: {},
         counted: new Set(),
       })
       return true
@@ -80,13 +80,13 @@ export class MemoryBatches implements BatchStore {
     return this.#step((world) => {
       const record = world.batches.get(bid)
       if (!record) return undefined
-      const { batch, createdAtMs, total, pending, failed, told } = record
+      const { batch, createdAtMs, total, pending, failed, callbacks } = record
       const { description, parent, complete, success } = batch
       return {
         ...{ bid, description, createdAtMs, total, pending, failed },
         ...(parent !== undefined && { parent }),
-        complete: complete && told.complete ? told.complete : 'none',
-        success: success && told.success ? told.success : 'none',
+        complete: complete && callbacks.complete ? callbacks.complete : 'none',
+        success: success && callbacks.success ? callbacks.success : 'none',
       }
     })
   }
@@ -128,28 +128,28 @@ export function callbackEnded(
   isDone: boolean,
 ): void {
   const record = world.batches.get(bid)
-  const before = record?.told[what]
+  const before = record?.callbacks[what]
   if (!record || before === undefined || before === 'done') return
-  record.told[what] = isDone ? 'done' : 'failed'
+  record.callbacks[what] = isDone ? 'done' : 'failed'
   settleBatch(world, record)
 }
 
 function settleBatch(world: MemoryWorld, record: MemoryBatch): void {
-  const { committed, pending, failed, children, told } = record
+  const { committed, pending, failed, children, callbacks } = record
   if (!committed || pending > 0) return
-  if (!told.complete) {
+  if (!callbacks.complete) {
     if (children.complete > 0) return
-    tell(world, record, 'complete')
+    announce(world, record, 'complete')
   }
-  if (told.complete === 'pushed') return
-  if (!told.success && failed === 0 && children.success === 0) tell(world, record, 'success')
-  if (told.success !== 'pushed') notifyParent(world, record)
+  if (callbacks.complete === 'pushed') return
+  if (!callbacks.success && failed === 0 && children.success === 0) announce(world, record, 'success')
+  if (callbacks.success !== 'pushed') notifyParent(world, record)
 }
 
 /** Pushes a callback, or skips one that the batch does not have. */
-function tell(world: MemoryWorld, { batch, told }: MemoryBatch, what: Milestone): void {
+function announce(world: MemoryWorld, { batch, callbacks }: MemoryBatch, what: Milestone): void {
   const callback = batch[what]
-  told[what] = callback ? 'pushed' : 'done'
+  callbacks[what] = callback ? 'pushed' : 'done'
   if (callback) pushCallback(world, callback, { bid: batch.bid, what })
 }
 
@@ -157,11 +157,11 @@ function tell(world: MemoryWorld, { batch, told }: MemoryBatch, what: Milestone)
  * Reports once to the parent that a child is complete with its callbacks over, and once that it
  * succeeded.
  */
-function notifyParent(world: MemoryWorld, { batch, told, counted }: MemoryBatch): void {
+function notifyParent(world: MemoryWorld, { batch, callbacks, counted }: MemoryBatch): void {
   const parent = world.batches.get(batch.parent ?? '')
   if (!parent) return
   const news = (['complete', 'success'] as const).filter(
-    (what) => !counted.has(what) && (what === 'complete' || told.success === 'done'),
+    (what) => !counted.has(what) && (what === 'complete' || callbacks.success === 'done'),
   )
   for (const what of news) {
     counted.add(what)
@@ -172,7 +172,7 @@ function notifyParent(world: MemoryWorld, { batch, told, counted }: MemoryBatch)
 
 function pushCallback(world: MemoryWorld, { lane, job }: BatchCallback, of: CallbackOf): void {
   storeJob(world, world.lane(lane), job, undefined).callback = of
-  world.tell(
+  world.notify(
     () => true,
     (listener) => listener.woken(lane, 1),
   )

@@ -46,7 +46,7 @@ export function notifyOfRoom(world: MemoryWorld, { lane }: MemoryLane): void {
   if (concurrency === undefined && perWorker === undefined) return
   const next = lanesOf(world, queue).find(({ queued }) => queued > 0)
   if (!next) return
-  world.tell(
+  world.notify(
     () => true,
     (listener) => listener.woken(next.lane, 1),
   )

@@ -37,7 +37,7 @@ export class MemoryAdmin implements AdminStore {
   unregisterLane(lane: string): Promise<void> {
     return this.#step((world) => {
       world.numbers.delete(lane)
-      world.tell(
+      world.notify(
         () => true,
         (listener) => listener.laneDropped(lane),
       )

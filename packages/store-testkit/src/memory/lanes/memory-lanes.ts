@@ -9,7 +9,7 @@ import {
 import { headOf } from '../jobs/claim.ts'
 import { healLane, inheritClosed, opennessOf, takeBackBridged } from './openness.ts'
 import type { MemoryQueues } from './memory-queues.ts'
-import { promoteDue, wakeAll as wake } from './upkeep.ts'
+import { promoteDue, wakeAll as wake } from './maintenance.ts'
 import type { Run } from '../memory-world.ts'
 
 /** Lanes of a {@link MemoryWorld}. */
@@ -36,7 +36,7 @@ export class MemoryLanes implements LaneStore {
       numbers.set(lane, number)
       const { fn } = world.names.parse(lane)
       if (fn !== lane) inheritClosed(world, fn, lane, this.#graceMs)
-      world.tell(
+      world.notify(
         () => true,
         (listener) => listener.laneAdded(lane, number),
       )
@@ -78,7 +78,7 @@ export class MemoryLanes implements LaneStore {
       const over = lanes.filter((lane) => world.lane(lane).isOver(world.nowMs(), idleForMs))
       for (const lane of over) {
         world.numbers.delete(lane)
-        world.tell(
+        world.notify(
           () => true,
           (listener) => listener.laneDropped(lane),
         )
@@ -98,7 +98,7 @@ export class MemoryLanes implements LaneStore {
   close(lane: string): Promise<void> {
     return this.#step((world) => {
       world.lane(lane).isOpen = false
-      world.tell(
+      world.notify(
         () => true,
         (listener) => listener.laneClosed(lane),
       )
@@ -120,13 +120,13 @@ export class MemoryLanes implements LaneStore {
   setWorkers(counts: ReadonlyMap<string, WorkerCount>): Promise<ReadonlyMap<string, StoreError>> {
     return this.#step((world) => {
       for (const [lane, count] of counts) {
-        const told = world.lane(lane)
-        const { workers, queued } = told
+        const record = world.lane(lane)
+        const { workers, queued } = record
         const before = workers.get(this.#node)
         workers.set(this.#node, count)
         if (count.named > 0 || before?.named || count.elsewhere)
-          told.noteNamed(world.nowMs(), this.#graceMs)
-        if (count.named > 0) takeBackBridged(world, told)
+          record.noteNamed(world.nowMs(), this.#graceMs)
+        if (count.named > 0) takeBackBridged(world, record)
         if (count.named === 0 && before?.named && queued > 0) wake(world, lane, queued)
       }
       return new Map()

@@ -36,7 +36,7 @@ export class MemoryQueues implements QueueStore {
         if (paused) world.paused.add(queue)
         else world.paused.delete(queue)
       }
-      world.tell(
+      world.notify(
         () => true,
         (listener) => listener.pausesChanged(),
       )
@@ -45,7 +45,7 @@ export class MemoryQueues implements QueueStore {
 
   notifyOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
     return this.#step((world) => {
-      world.tell(
+      world.notify(
         () => true,
         (listener) => listener.consumerNews(wid, news),
       )
@@ -90,7 +90,7 @@ export class MemoryQueues implements QueueStore {
       })
       for (const job of moved) this.#move(world, lane, job, to)
       if (to === 'queue' && moved.length > 0) {
-        world.tell(
+        world.notify(
           () => true,
           (listener) => listener.woken(name, moved.length),
         )

@@ -1,6 +1,6 @@
 import type { LaneOpenness } from '@crossgear/core-scheduler'
 import type { MemoryLane } from '../memory-lane.ts'
-import { wakeAll } from './upkeep.ts'
+import { wakeAll } from './maintenance.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
 /** Registers a lane. A new one is closed to consumers if its function's home lane is. */

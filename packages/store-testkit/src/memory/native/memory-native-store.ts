@@ -146,8 +146,8 @@ function repairJobs(
     if (!job || signOf(lane, job) !== sign) continue
     const isBusy = kind === 'busy'
     const isLeft = isBusy && mends === 'strays'
-    const told = { kind: isBusy ? 'busy' : 'stray', lane: lane.lane, id: job.id } as const
-    repairs.push(isLeft ? { ...told, left: true } : told)
+    const reported = { kind: isBusy ? 'busy' : 'stray', lane: lane.lane, id: job.id } as const
+    repairs.push(isLeft ? { ...reported, left: true } : reported)
     if (isLeft) lane.forgetUnique(job)
     if (isLeft || mends === 'nothing') lane.repairCandidates.set(sign, world.nowMs())
     else putRight(world, node, lane, job, isBusy, { maxLosses, failure })
@@ -208,7 +208,7 @@ function repairCounts(
 }
 
 function wakeAll(world: MemoryWorld, lane: string): void {
-  world.tell(
+  world.notify(
     () => true,
     (listener) => listener.woken(lane, 1),
   )

@@ -25,7 +25,7 @@ export function takeReport(
     job.divisor = Buffer.from(report.divisor)
   }
   const nodes = others(job, node)
-  world.tell(
+  world.notify(
     (subscriber) => nodes.has(subscriber.node),
     (listener) => listener.relayed({ lane: lane.lane, id }, eventOf(report)),
   )
@@ -114,7 +114,7 @@ export function forgetNodeIn(
 
 /** Tells every node that jobs may have come into a lane. */
 export function wakeAll(world: MemoryWorld, lane: string, jobs: number): void {
-  world.tell(
+  world.notify(
     () => true,
     (listener) => listener.woken(lane, jobs),
   )
