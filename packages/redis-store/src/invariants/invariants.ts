@@ -14,6 +14,8 @@ export interface InvariantOptions {
   readonly native?: boolean
   /** Also reports idle jobs of native clients that are in no queue. False. */
   readonly strays?: boolean
+  /** Looks at these lanes alone. All. */
+  readonly only?: ReadonlySet<string>
 }
 
 /** Levels with a list beside their band's. */
@@ -41,10 +43,13 @@ export async function checkInvariants(
     names = new LaneNames(),
     native = false,
     strays = false,
+    only,
   } = options
-  const lanes = await readLanes(redis, keys)
+  const lanes = await readLanes(redis, keys, only)
   const due = await readScores(redis, keys.due)
-  const found = jidViolations(lanes, await readJids(redis, keys))
+  const found = jidViolations(lanes, await readJids(redis, keys)).filter(
+    (line) => only?.has(line.slice(0, line.indexOf(':'))) ?? true,
+  )
   for (const facts of lanes) {
     found.push(...laneViolations(facts, { native, strays }))
     const ready = await redis.zscore(keys.ready(names.parse(facts.lane).queue), facts.lane)
@@ -70,7 +75,11 @@ function isSurelyOpen({ meta, count }: LaneFacts, native: boolean): boolean {
   return Number(count ?? 0) - Number(consumers ?? 0) <= 0
 }
 
-async function readLanes(redis: Connection, keys: StoreKeys): Promise<LaneFacts[]> {
+async function readLanes(
+  redis: Connection,
+  keys: StoreKeys,
+  only?: ReadonlySet<string>,
+): Promise<LaneFacts[]> {
   const names = new Set<string>(Object.keys(await redis.hgetall(keys.lanes)))
   const jobs = new Map<string, string[]>()
   const placeOf = placesIn(keys)
@@ -84,7 +93,7 @@ async function readLanes(redis: Connection, keys: StoreKeys): Promise<LaneFacts[
     else jobs.set(place.lane, [place.id])
   }
   const facts: LaneFacts[] = []
-  const lanes = [...names].sort()
+  const lanes = [...names].filter((lane) => only?.has(lane) ?? true).sort()
   for (let at = 0; at < lanes.length; at += lanesAtOnce) {
     const some = lanes.slice(at, at + lanesAtOnce)
     const read = some.map((lane) => readLane(redis, keys, lane, jobs.get(lane) ?? []))

@@ -76,10 +76,7 @@ export async function startBridge(nodes?: number, engine: Engine = 'server'): Pr
     storeUrl,
     redisCli,
     braced,
-    async violations(fn) {
-      const found = await checkInvariants(redis, { native: true })
-      return found.filter((line) => line.startsWith(fn))
-    },
+    violations: (fn) => checkInvariants(redis, { native: true, only: new Set([fn]) }),
     async forget(fn) {
       const servers = 'nodes' in redis ? redis.nodes('master') : [redis]
       for (const one of servers) {
