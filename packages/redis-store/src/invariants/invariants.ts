@@ -48,7 +48,7 @@ export async function checkInvariants(
   const lanes = await readLanes(redis, keys, only)
   const due = await readScores(redis, keys.due)
   const found = jidViolations(lanes, await readJids(redis, keys)).filter(
-    (line) => only?.has(line.slice(0, line.indexOf(':'))) ?? true,
+    (line) => only?.has(line.slice(0, line.indexOf(': '))) ?? true,
   )
   for (const facts of lanes) {
     found.push(...laneViolations(facts, { native, strays }))
