@@ -186,6 +186,14 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
     expect(await checkInvariants(redis)).toEqual(violations)
   })
 
+  test.each(plants)('of one lane finds %s there, and nowhere else', async (_name, plant, found) => {
+    await plant(redis)
+    for (const lane of ['mail', 'sms']) {
+      const here = found.filter((line) => line.startsWith(`${lane}: `))
+      expect(await checkInvariants(redis, { only: new Set([lane]) })).toEqual(here)
+    }
+  })
+
   test('finds all that is wrong, in lanes that no gateway named too', async () => {
     await redis.lpush('queue:sms@bulk:high', '1')
     await redis.zrem('xg:busy:mail', '1')

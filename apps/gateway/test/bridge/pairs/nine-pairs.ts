@@ -95,10 +95,14 @@ function driveAll(bridgeOf: () => Bridge, nativePayloads: readonly Buffer[]): vo
   describe('on the default queue', { concurrent: false }, () => {
     const pairs = everyDoor.filter(({ worker }) => worker.name === 'faktory')
     test.each(pairs)('$client.name to $worker.name: background', ({ client, worker }) =>
-      inBackground(bridgeOf(), { client, worker }, {
-        fn: `default-${randomUUID()}`,
-        payloads: somePayloads,
-      }),
+      inBackground(
+        bridgeOf(),
+        { client, worker },
+        {
+          fn: `default-${randomUUID()}`,
+          payloads: somePayloads,
+        },
+      ),
     )
   })
 }
@@ -128,11 +132,7 @@ async function inBackground(
   await inOrder(bridge, fn)
 }
 
-function drive(
-  bridgeOf: () => Bridge,
-  pairs: readonly Pair[],
-  payloads: readonly Buffer[],
-): void {
+function drive(bridgeOf: () => Bridge, pairs: readonly Pair[], payloads: readonly Buffer[]): void {
   test.each(pairs)('$client.name to $worker.name: background', (pair) =>
     inBackground(bridgeOf(), pair, { fn: newLane('bg', pair), payloads }),
   )

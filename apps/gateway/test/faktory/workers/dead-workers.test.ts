@@ -89,8 +89,6 @@ describe.skipIf(lacksRedis)('a Faktory worker that dies', { timeout: 30_000 }, (
     await gateways.redis('ZADD', 'xg:holders', 'XX', '1', 'wworker-1')
     const elsewhere = await there.client({ wid: 'worker-1' })
     expect(await elsewhere.ask('BEAT {"wid":"worker-1"}')).toBe('+OK')
-    await expect
-      .poll(() => gateways.redis('ZCOUNT', 'xg:holders', '2', '+inf'), patience)
-      .toBe('1')
+    await expect.poll(() => gateways.redis('ZCOUNT', 'xg:holders', '2', '+inf'), patience).toBe('1')
   })
 })

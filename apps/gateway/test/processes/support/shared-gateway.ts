@@ -78,8 +78,7 @@ async function openShared(
     parts,
     pid: gateway.child.pid ?? 0,
     /** Its processes that run. */
-    live: async (): Promise<readonly Part[]> =>
-      (await parts()).filter(({ pid }) => isAlive(pid)),
+    live: async (): Promise<readonly Part[]> => (await parts()).filter(({ pid }) => isAlive(pid)),
     /** A connection to the Gearman port: every second one is another process's. */
     async gearman(): Promise<GearmanPeer> {
       const peer = await GearmanPeer.connect(portOf('gearman'))

@@ -142,7 +142,8 @@ function settleBatch(world: MemoryWorld, record: MemoryBatch): void {
     announce(world, record, 'complete')
   }
   if (callbacks.complete === 'pushed') return
-  if (!callbacks.success && failed === 0 && children.success === 0) announce(world, record, 'success')
+  if (!callbacks.success && failed === 0 && children.success === 0)
+    announce(world, record, 'success')
   if (callbacks.success !== 'pushed') notifyParent(world, record)
 }
 
