@@ -19,7 +19,6 @@ import { GatewayFigures } from '../ops/metrics/figures/gateway-figures.ts'
 import type { FigureSources } from '../ops/metrics/metrics-pages.ts'
 import { Metrics } from '../ops/metrics/metrics.ts'
 import { observeWith } from '../ops/observe.ts'
-import { JobTracing } from '../ops/tracing/job-tracing.ts'
 import type { Readiness, WebParts } from '../ops/web-server.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
 import { type DoorParts, doorsOf } from './doors.ts'
@@ -73,7 +72,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const { node } = redisStore
   // If several processes write one log, lines name their writer.
   const log = parts.shared ? parts.log.child({ node }) : parts.log
-  const tracing = config.tracing ? new JobTracing(names, parts.version) : undefined
+  const tracing = config.tracing ? await traceJobs(names, parts.version) : undefined
   if (tracing && !tracing.hasSdk) {
     log.warn(`${flagOf('tracing')} is on, but no OpenTelemetry SDK is loaded: nothing is traced.`)
   }
@@ -148,6 +147,12 @@ export async function compose(parts: Parts): Promise<Composition> {
       await redisStore.close()
     },
   }
+}
+
+/** OpenTelemetry is loaded where it is wanted. */
+async function traceJobs(names: LaneNames, version: string) {
+  const { JobTracing } = await import('../ops/tracing/job-tracing.ts')
+  return new JobTracing(names, version)
 }
 
 /** One setting of the routes, by function. */

@@ -8,7 +8,7 @@ import type { Voice } from '../ops/log/logger.ts'
 import type { WebParts } from '../ops/web-server.ts'
 import { checkDurability } from '../redis-server/check-durability.ts'
 import { openStore } from '../redis-server/open-store.ts'
-import { compose, type Composition } from './compose.ts'
+import type { Composition } from './compose.ts'
 import type { DoorTls } from './doors.ts'
 import { type Closers, endable, type RunningGateway, type SignalTable } from './shutdown.ts'
 
@@ -59,6 +59,7 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
   const store = await openStore(config, log, ways.searchPath, opening.signal)
   closers.push({ what: 'store', close: () => store.close() })
   await checkDurability(config.durability, store, log)
+  const { compose } = await import('./compose.ts')
   const composition = await compose({
     ...{ config, version: opening.version, tls, store, log, openPort },
     shutdown: opening.shutdown,

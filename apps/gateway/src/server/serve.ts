@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { openProcesses } from '../cluster/open-processes.ts'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
 import { StartError } from '../errors.ts'
@@ -70,8 +69,8 @@ export async function serve(
         fail: (reason) => signals.fail(reason),
         signal: abort.signal,
       }
-      const open = config.processes === 1 ? openAlone : openProcesses
-      const starting = open(opening, closers)
+      const starting =
+        config.processes === 1 ? openAlone(opening, closers) : share(opening, closers)
       const gateway = await Promise.race([starting, signals.first, signals.graceful])
       if ('reason' in gateway) {
         log.info(`Stopping (${gateway.reason}) before the start is complete.`)
@@ -106,6 +105,12 @@ export async function serve(
     return interruptedCode
   })
   return await Promise.race([running, interrupted])
+}
+
+/** The parent of several processes serves nobody itself. */
+async function share(opening: Opening, closers: Closers): Promise<RunningGateway> {
+  const { openProcesses } = await import('../cluster/open-processes.ts')
+  return await openProcesses(opening, closers)
 }
 
 /**
