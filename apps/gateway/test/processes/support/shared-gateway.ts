@@ -69,6 +69,11 @@ async function openShared(
     const lines = await gateway.said(tookPart, count)
     return lines.map((line) => JSON.parse(line) as Part)
   }
+  const metric = async (name: string): Promise<number | undefined> => {
+    const text = await (await page('/metrics')).text()
+    const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
+    return line === undefined ? undefined : Number(line.slice(name.length + 1))
+  }
   return {
     ...gateway,
     redis,
@@ -86,11 +91,10 @@ async function openShared(
       await peer.sync()
       return peer
     },
-    async metric(name: string): Promise<number | undefined> {
-      const text = await (await page('/metrics')).text()
-      const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
-      return line === undefined ? undefined : Number(line.slice(name.length + 1))
-    },
+    metric,
+    /** Waits for a figure: a page is kept for a moment. */
+    figure: (name: string, value: number): Promise<void> =>
+      vi.waitFor(async () => expect([name, await metric(name)]).toEqual([name, value]), patience),
   }
 }
 
