@@ -1,5 +1,6 @@
 import { runCommandLine } from './cli/program.ts'
 import { readVersion } from './cli/version.ts'
+import { isTerminalCommand } from './terminal/names.ts'
 import { oneLine, StartError } from './errors.ts'
 import type { Config } from './config/load-config.ts'
 
@@ -12,11 +13,11 @@ async function main(): Promise<number> {
   if (command === 'migrate') return await migrate(words)
   if (command === 'mirror') return await mirror(words)
   try {
+    if (isTerminalCommand(command)) return await terminal([command, ...words])
     return await runCommandLine(process.argv.slice(2), {
       version,
       env: process.env,
       serve: (config) => serve(config, version),
-      print: (line) => process.stdout.write(`${line}\n`),
     })
   } catch (error) {
     const known = error instanceof StartError
@@ -49,6 +50,14 @@ async function mirror(words: readonly string[]): Promise<number> {
   const { runMirror } = await import('./mirror/run-mirror.ts')
   const { env, stdout, stderr } = process
   return await runMirror(words, { env, stdout, stderr, signal: stopSignal() })
+}
+
+async function terminal(words: readonly string[]): Promise<number> {
+  const { runTerminal } = await import('./terminal/run-terminal.ts')
+  const { env, stdin, stdout, stderr } = process
+  // A reader such as head that has enough.
+  stdout.on('error', () => process.exit(0))
+  return await runTerminal(words, { env, stdin, stdout, stderr, stopSignal })
 }
 
 /** A signal ends the work in good order, a second one at once. */

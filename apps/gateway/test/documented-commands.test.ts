@@ -2,6 +2,8 @@ import { accessSync, constants, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { optionNames } from '../src/config/options.ts'
+import { commands as terminalRows } from '../src/terminal/commands.ts'
+import { flagOfRow } from '../src/terminal/option-rows.ts'
 import { startGateway } from './support/gateway-process.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -53,11 +55,14 @@ describe('the commands of the package', () => {
   test('take every option that a document names', async () => {
     const acts = ['plan', 'run', 'verify', 'rollback', 'export'].map((act) => ['migrate', act])
     const helps = await Promise.all(
-      [['serve'], ['gearmand'], ['functions'], ['mirror'], ...acts].map(
+      [['serve'], ['gearmand'], ['nodes'], ['mirror'], ...acts].map(
         (command) => startGateway([...command, '--help']).exited,
       ),
     )
-    const known = new Set(helps.flatMap(({ stdout }) => stdout.match(/--[a-z][\w-]+/g) ?? []))
+    const known = new Set([
+      ...helps.flatMap(({ stdout }) => stdout.match(/--[a-z][\w-]+/g) ?? []),
+      ...terminalRows.flatMap(({ options = [] }) => options.map(flagOfRow)),
+    ])
     const unknown = pages.flatMap((page) => {
       const text = readFileSync(`${root}/${page}`, 'utf8')
       const flags = [...text.matchAll(/(?:^|[ `(])(--[a-z][\w-]+)/gm)]

@@ -236,6 +236,7 @@ export class Scheduler {
 
   /** Closes it until a route, a producer or an operator opens it. */
   async closeLane(lane: string): Promise<void> {
+    await this.#parts.registrar.register(lane)
     await this.#store.lanes.close(lane)
   }
 

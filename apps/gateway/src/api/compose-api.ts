@@ -50,7 +50,10 @@ export function composeApi(parts: Parts): Api {
   return new Api(
     {
       ...jobReads({ scheduler, names, scan }),
-      ...laneReads({ ...parts, snapshot, throttles: config.throttles }),
+      ...laneReads({
+        ...{ ...parts, snapshot },
+        ...{ throttles: config.throttles, bridgeFaktory: config.bridgeFaktory },
+      }),
       ...fleetReads({ ...parts, gearman, faktory }),
       ...jobActs({ scheduler, names, scan, move: new JobMove(scheduler) }),
       ...newJobs({ scheduler, names }),

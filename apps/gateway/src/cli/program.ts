@@ -1,19 +1,15 @@
-import { Argument, Command, CommanderError, Help, Option } from 'commander'
+import { Command, CommanderError, Help, Option } from 'commander'
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts'
 import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
 import { StartError } from '../errors.ts'
+import { terminalCommands } from '../terminal/names.ts'
 import { versionLine } from './version.ts'
-
-const functionActions = ['list', 'open', 'close'] as const
-export type FunctionAction = (typeof functionActions)[number]
 
 export interface CommandLine {
   readonly version: string
   readonly env: ConfigSources['env']
   /** Runs the gateway and returns the exit code. */
   readonly serve: (config: Config) => Promise<number>
-  /** Prints a line of a command that ends by itself. */
-  readonly print: (line: string) => void
 }
 
 const helpAfter = `
@@ -43,17 +39,11 @@ Examples:
  */
 export async function runCommandLine(
   words: readonly string[],
-  { version, env, serve, print }: CommandLine,
+  { version, env, serve }: CommandLine,
 ): Promise<number> {
   let exitCode = 0
-  const program = createProgram(version, {
-    serve: async (flags) => {
-      exitCode = await serve(loadConfig({ flags, env }))
-    },
-    functions: async (action, functions, flags) => {
-      const { runFunctions } = await import('./functions.ts')
-      await runFunctions(action, functions, loadConfig({ flags, env }), print)
-    },
+  const program = createProgram(version, async (flags) => {
+    exitCode = await serve(loadConfig({ flags, env }))
   })
   try {
     await program.parseAsync(words, { from: 'user' })
@@ -66,19 +56,7 @@ export async function runCommandLine(
 
 type Flags = ConfigSources['flags']
 
-interface Actions {
-  readonly serve: (flags: Flags) => Promise<void>
-  readonly functions: (
-    action: FunctionAction,
-    functions: readonly string[],
-    flags: Flags,
-  ) => Promise<void>
-}
-
-/** Options by which `functions` finds the store and names lanes. */
-const functionsOptions = ['redisUrl', 'dataDir', 'config', 'bridgeFaktory'] as const
-
-function createProgram(version: string, { serve, functions }: Actions): Command {
+function createProgram(version: string, serve: (flags: Flags) => Promise<void>): Command {
   const program = new Command('crossgear')
     .description(
       'A job broker gateway: Gearman, Faktory and GearMonkey clients and workers share one set of Redis queues.',
@@ -96,14 +74,10 @@ function createProgram(version: string, { serve, functions }: Actions): Command 
     .addHelpText('after', helpAfter)
     .action(serve)
   for (const name of optionNames) serveCommand.addOption(commanderOption(name))
-  const functionsCommand = program
-    .command('functions')
-    .description('say which functions Faktory consumers are given, and open or close them for good')
-    .usage('list|open|close [function ...] [options]')
-    .addArgument(new Argument('<action>', 'what to do').choices(functionActions))
-    .argument('[functions...]', 'functions, or lanes of them such as mail@bulk')
-    .action(functions)
-  for (const name of functionsOptions) functionsCommand.addOption(commanderOption(name))
+  // For the help text only: see terminal/program.ts.
+  for (const [name, summary] of Object.entries(terminalCommands)) {
+    program.command(name).description(summary)
+  }
   // For the help text only: its own parser reads the words, see gearmand/run.ts.
   program
     .command('gearmand')
@@ -122,7 +96,6 @@ function createProgram(version: string, { serve, functions }: Actions): Command 
   const help = new Help()
   const layout = { formatItem, helpWidth: helpWidth() }
   serveCommand.configureHelp(layout)
-  functionsCommand.configureHelp(layout)
   program.configureHelp({
     ...layout,
     visibleOptions: (command) => [
@@ -134,7 +107,7 @@ function createProgram(version: string, { serve, functions }: Actions): Command 
 }
 
 /** Without a default: only explicit flags may override the environment. */
-function commanderOption(name: OptionName): Option {
+export function commanderOption(name: OptionName): Option {
   const { argument, help, group, fallback, shownFallback } = optionRow(name)
   const shown = shownFallback ?? String(fallback)
   return new Option(`${flagOf(name)} <${argument}>`, `${help} (default: ${shown})`).helpGroup(

@@ -53,14 +53,9 @@ interface Given {
  * @throws StartError (code 2) for a value, key, variable or file that cannot be used.
  */
 export function loadConfig(sources: ConfigSources): Config {
-  refuseUnknownVariables(sources.env)
-  const path = settle('config', given('config', sources, undefined)) as string | undefined
-  const file = path === undefined ? undefined : readConfigFile(path)
-  const settings = optionNames.map((name): [OptionName, unknown] => {
-    return [name, settle(name, given(name, sources, file && { path: path ?? '', ...file }))]
-  })
+  const { file, settings } = settledOptions(optionNames, sources)
   const config: Config = Object.freeze({
-    ...(Object.fromEntries(settings) as unknown as Config),
+    ...(settings as unknown as Config),
     routes: file?.routes ?? new Map<string, Route>(),
     cron: file?.cron ?? [],
     throttles: file?.throttles ?? new Map<string, Throttle>(),
@@ -70,6 +65,34 @@ export function loadConfig(sources: ConfigSources): Config {
     throw new StartError(`Every door is off: open at least one of ${flags}.`, 2)
   }
   return config
+}
+
+/**
+ * Some settings alone, for a command that only looks for the gateway.
+ *
+ * @throws StartError (code 2), as loadConfig does.
+ */
+export function loadOptions<const Names extends readonly OptionName[]>(
+  names: Names,
+  sources: ConfigSources,
+): Partial<Pick<Config, Names[number]>> {
+  return settledOptions(names, sources).settings as Partial<Pick<Config, Names[number]>>
+}
+
+function settledOptions(
+  names: readonly OptionName[],
+  sources: ConfigSources,
+): {
+  readonly file: FileSettings | undefined
+  readonly settings: Readonly<Partial<Record<OptionName, unknown>>>
+} {
+  refuseUnknownVariables(sources.env)
+  const path = settle('config', given('config', sources, undefined)) as string | undefined
+  const file = path === undefined ? undefined : readConfigFile(path)
+  const settings = names.map((name): [OptionName, unknown] => {
+    return [name, settle(name, given(name, sources, file && { path: path ?? '', ...file }))]
+  })
+  return { file, settings: Object.fromEntries(settings) }
 }
 
 function given(

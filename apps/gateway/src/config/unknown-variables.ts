@@ -3,6 +3,9 @@ import { optionNames, variablesOf } from './options.ts'
 
 const prefix = 'CROSSGEAR_'
 
+/** Read by the commands that ask a running gateway. */
+export const urlVariable = 'CROSSGEAR_URL'
+
 /**
  * Set by Kubernetes in every pod beside a service named `crossgear...`: CROSSGEAR_SERVICE_HOST,
  * CROSSGEAR_WEB_PORT_7420_TCP_ADDR and the like.
@@ -18,7 +21,7 @@ const serviceUrl = /^(tcp|udp|sctp):\/\//
  * @throws StartError (code 2)
  */
 export function refuseUnknownVariables(env: Readonly<Record<string, string | undefined>>): void {
-  const known = optionNames.flatMap((name) => variablesOf(name))
+  const known = [urlVariable, ...optionNames.flatMap((name) => variablesOf(name))]
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith(prefix) || !value || known.includes(name)) continue
     if (ofServices.test(name) || serviceUrl.test(value)) continue

@@ -36,6 +36,7 @@ export interface LaneCounts {
   readonly forgotten: number
   /** Its queue was removed, and no job has come since. */
   readonly isRemoved: boolean
+  readonly openness: LaneOpenness['state']
   /**
    * When the next job was queued, milliseconds since 1970; absent without a job, or if not asked
    * for.

@@ -6,10 +6,11 @@
 --   3 1 to look at the next jobs: flag
 --   4 and more: lanes: strings
 -- Returns per lane { high, normal, low, running, scheduled, dead, workers, submitted, completed, failed, retried,
--- retrying, expired, promoted, requeued, forgotten, 1 if its queue was removed and no job has come since, since when
--- the next job has been queued (ms; empty where none is or it was not asked for) }, which is empty where all of it is
--- 0.
+-- retrying, expired, promoted, requeued, forgotten, 1 if its queue was removed and no job has come since, if consumers
+-- get its jobs (0 open by rule, 1 open for good, 2 closed by workers, 3 closed by an operator), since when the next job
+-- has been queued (ms; empty where none is or it was not asked for) }, which is empty where all of it is 0.
 --#include keys
+--#include lanes
 local now, found, withSince = nowMs(), {}, ARGV[3] == '1'
 
 local function numberIn(text) return tonumber(text or 0) or 0 end
@@ -35,13 +36,15 @@ local function sinceOf(lane, sizes)
   return oldest
 end
 
+local opennessNumbers = { auto = 0, open = 1 }
+
 local function countsOf(lane)
   local done = redis.call('HMGET', metaKey(lane), 'submitted', 'completed', 'failed', 'retried', 'expired', 'promoted',
-    'requeued', 'forgotten', 'removed', 'aside')
+    'requeued', 'forgotten', 'removed', 'aside', 'open', 'closed', 'consumers')
   local places = redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low'),
     queueKey(lane, 'scheduled'), busyKey(lane), deadKey(lane), laneKey('count', lane))
   local hasCounted = false
-  for at = 1, 10 do hasCounted = hasCounted or done[at] end
+  for at = 1, 12 do hasCounted = hasCounted or done[at] end
   if places == 0 and not hasCounted then return {} end
   -- Most lanes have few of these keys: once all are found, the rest is not asked for.
   local function met(size)
@@ -61,12 +64,13 @@ local function countsOf(lane)
   if done[10] then
     high, normal, low = high + sizeAside(lane, 9, 7), normal + sizeAside(lane, 6, 4), low + sizeAside(lane, 3, 1)
   end
+  local openness = opennessOf(lane, done[11], done[12], done[13], now)
   return {
     high, normal, low, running, scheduled, dead, workers,
     numberIn(done[1]), numberIn(done[2]), numberIn(done[3]), numberIn(done[4]), retrying,
     numberIn(done[5]), numberIn(done[6]), numberIn(done[7]), numberIn(done[8]),
     done[9] and done[9] == (redis.call('GET', laneKey('uid', lane)) or '0') and 1 or 0,
-    since and stamp(since * 1000) or '',
+    opennessNumbers[openness] or (done[11] and 3 or 2), since and stamp(since * 1000) or '',
   }
 end
 

@@ -1,7 +1,10 @@
-import type { LaneCounts } from '@crossgear/core-scheduler'
+import type { LaneCounts, LaneOpenness } from '@crossgear/core-scheduler'
 
 /** The counts script's reply for a lane: numbers, then a time as text. */
 export type CountsReply = readonly (number | Buffer)[]
+
+/** As counts.lua numbers them. */
+const opennessStates: readonly LaneOpenness['state'][] = ['auto', 'open', 'closed', 'shut']
 
 /** The counts script's answer, by name. */
 export function countsOf(lane: string, reply: CountsReply): LaneCounts {
@@ -10,7 +13,8 @@ export function countsOf(lane: string, reply: CountsReply): LaneCounts {
   const [high = 0, normal = 0, low = 0, running = 0, scheduled = 0, dead = 0] = figures
   const [workers = 0, submitted = 0, completed = 0, failed = 0, retried = 0, retrying = 0] =
     figures.slice(6)
-  const [expired = 0, promoted = 0, requeued = 0, forgotten = 0, removed = 0] = figures.slice(12)
+  const [expired = 0, promoted = 0, requeued = 0, forgotten = 0, removed = 0, openness = 0] =
+    figures.slice(12)
   return {
     lane,
     high,
@@ -30,6 +34,7 @@ export function countsOf(lane: string, reply: CountsReply): LaneCounts {
     requeued,
     forgotten,
     isRemoved: removed === 1,
+    openness: opennessStates[openness] ?? 'auto',
     ...(reply.length > figures.length && since !== '' && { oldestMs: Number(since) }),
   }
 }

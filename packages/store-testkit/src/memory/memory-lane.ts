@@ -3,6 +3,7 @@ import {
   bands,
   type Band,
   type LaneCounts,
+  type LaneOpenness,
   type Level,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
@@ -174,6 +175,11 @@ export class MemoryLane {
     return 'auto'
   }
 
+  /** The same, with why it is closed. */
+  standing(nowMs: number): LaneOpenness['state'] {
+    return this.openness(nowMs) ?? (this.isOpen === false ? 'shut' : 'closed')
+  }
+
   /** Notes that by-name workers are there, or were until now. */
   noteNamed(nowMs: number, graceMs: number): void {
     this.closedUntilMs = nowMs + graceMs
@@ -186,7 +192,7 @@ export class MemoryLane {
     return sum
   }
 
-  counts(): LaneCounts {
+  counts(nowMs: number): LaneCounts {
     let consumers = 0
     for (const count of this.workers.values()) consumers += count.consumers
     return {
@@ -201,6 +207,7 @@ export class MemoryLane {
       workers: this.byName + consumers,
       ...this.counters,
       isRemoved: this.removedAt === this.#lastId,
+      openness: this.standing(nowMs),
     }
   }
 

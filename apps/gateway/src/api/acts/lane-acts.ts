@@ -20,21 +20,33 @@ export function laneActs(
 > {
   const { registry, admin, queues } = scheduler
 
-  /** All lanes of a function, or the one lane of it that is named. */
-  const lanesOf = (name: string): readonly string[] => {
+  /** All lanes of a function, or the one lane of it that is named; none where none is known. */
+  const knownLanes = (name: string): readonly string[] => {
     const lane = registry.names.canonical(name)
     const lanes = new Set([...registry.ofFunction(name), lane])
-    const known = [...lanes].filter((each) => registry.numberOf(each) !== undefined)
+    return [...lanes].filter((each) => registry.numberOf(each) !== undefined)
+  }
+  const lanesOf = (name: string): readonly string[] => {
+    const known = knownLanes(name)
     if (known.length === 0) throw new ApiError('unknown_function', `no function ${name} is known`)
     return known
   }
-  const eachLane = async (
-    functions: readonly string[],
+  const each = async (
+    lanes: readonly string[],
     act: (lane: string) => Promise<unknown>,
   ): Promise<{ functions: string[] }> => {
-    const lanes = functions.flatMap((name) => lanesOf(name))
     for (const lane of lanes) await act(lane)
-    return { functions: lanes }
+    return { functions: [...lanes] }
+  }
+  const eachLane = (functions: readonly string[], act: (lane: string) => Promise<unknown>) =>
+    each(functions.flatMap(lanesOf), act)
+  /** The same; a function that is not known yet is from then on. */
+  const eachOrNew = (functions: readonly string[], act: (lane: string) => Promise<unknown>) => {
+    const lanes = functions.flatMap((name) => {
+      const known = knownLanes(name)
+      return known.length > 0 ? known : [registry.names.canonical(name)]
+    })
+    return each(lanes, act)
   }
 
   return {
@@ -48,9 +60,9 @@ export function laneActs(
       return { queues: body.queues }
     },
 
-    openFunctions: ({ body }) => eachLane(body.functions, (lane) => scheduler.openLane(lane)),
+    openFunctions: ({ body }) => eachOrNew(body.functions, (lane) => scheduler.openLane(lane)),
 
-    closeFunctions: ({ body }) => eachLane(body.functions, (lane) => scheduler.closeLane(lane)),
+    closeFunctions: ({ body }) => eachOrNew(body.functions, (lane) => scheduler.closeLane(lane)),
 
     setLimits({ body }) {
       const { function: fn, ...limits } = body

@@ -16,6 +16,7 @@ interface Parts {
   /** Figures of all lanes, a second old at most. */
   readonly snapshot: Cached<StoreSnapshot>
   readonly throttles: Config['throttles']
+  readonly bridgeFaktory: Config['bridgeFaktory']
   readonly node: string
   readonly version: string
 }
@@ -28,21 +29,29 @@ export function laneReads({
   scheduler,
   snapshot,
   throttles,
+  bridgeFaktory,
   node,
   version,
 }: Parts): Pick<
   Handlers,
   'getOverview' | 'listFunctions' | 'listQueues' | 'getScale' | 'listThrottles'
 > {
-  const shown = (lane: LaneFigures): FunctionView => functionView(lane, scheduler.queues.paused)
+  const shown = (lane: LaneFigures): FunctionView => ({
+    ...functionView(lane),
+    openness:
+      bridgeFaktory === 'routed' && lane.counts.openness === 'auto'
+        ? 'unrouted'
+        : lane.counts.openness,
+    is_paused: scheduler.queues.paused.has(lane.queue),
+  })
 
   return {
     async getOverview() {
-      const { lanes, nodes } = await snapshot.get()
+      const { atMs, lanes, nodes } = await snapshot.get()
       const load = ({ counts }: LaneFigures): number => queuedIn(counts) + counts.running
       const busiest = lanes.filter((lane) => load(lane) > 0).sort((a, b) => load(b) - load(a))
       return {
-        ...{ at: new Date(scheduler.storeNowMs()).toISOString(), node, version },
+        ...{ at: new Date(atMs).toISOString(), node, version },
         functions: new Set(lanes.map(({ fn }) => fn)).size,
         queues: new Set(lanes.map(({ queue }) => queue)).size,
         nodes: Math.max(1, nodes.size),
@@ -55,10 +64,11 @@ export function laneReads({
 
     async listFunctions({ query }) {
       const { contains = '' } = query
-      const { lanes } = await snapshot.get()
+      const { atMs, lanes } = await snapshot.get()
       const wanted = lanes.filter(({ fn }) => fn.includes(contains)).sort(byName)
       const { page, ...rest } = pageOf(wanted, query)
-      return { functions: page.map((lane) => shown(lane)), ...rest }
+      const at = new Date(atMs).toISOString()
+      return { at, functions: page.map((lane) => shown(lane)), ...rest }
     },
 
     async listQueues({ query }) {
@@ -116,14 +126,13 @@ function byName(one: LaneFigures, other: LaneFigures): number {
   return one.fn < other.fn ? -1 : one.fn > other.fn ? 1 : one.queue < other.queue ? -1 : 1
 }
 
-function functionView(lane: LaneFigures, paused: ReadonlySet<string>): FunctionView {
+function functionView(lane: LaneFigures): Omit<FunctionView, 'openness' | 'is_paused'> {
   const { fn, queue, counts } = lane
   return {
     ...{ function: fn, queue, lane: counts.lane },
     ...standingOf([lane]),
     workers: counts.workers,
     ...totalsOf([counts]),
-    is_paused: paused.has(queue),
   }
 }
 

@@ -26,8 +26,11 @@ export const queueName = Type.String({
   ...{ pattern: '^[a-zA-Z0-9._-]{1,255}$', description: 'A Faktory queue' },
 })
 
-export const time = Type.String({ format: 'date-time', description: 'A time, RFC 3339' })
-export const timeOrNull = orNull(time)
+const format = 'date-time'
+export const timeOrNull = orNull(Type.String({ format, description: 'A time, RFC 3339' }))
+export const takenAt = Type.String({
+  ...{ format, description: "When the figures were taken, by the store's clock" },
+})
 export const count = Type.Integer({ minimum: 0 })
 export const seconds = Type.Number({ minimum: 0 })
 

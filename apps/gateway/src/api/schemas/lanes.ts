@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { orNull, strict } from '../endpoint.ts'
-import { count, cursor, functionName, limit, nextCursor, queueName, seconds } from './common.ts'
+import { oneOf, orNull, strict } from '../endpoint.ts'
+import { count, cursor, functionName, limit, nextCursor, queueName, seconds, takenAt } from './common.ts'
 
 const standing = {
   waiting: count,
@@ -36,10 +36,15 @@ export const functionEntry = strict({
   ...standing,
   workers,
   ...totals,
+  openness: oneOf(
+    ['open', 'auto', 'closed', 'shut', 'unrouted'] as const,
+    'If Faktory consumers get its jobs: for good, by the automatic rule, not because of workers by name, not by an operator, not since --bridge-faktory is routed',
+  ),
   is_paused: Type.Boolean({ description: 'Its queue is: consumers are given nothing of it' }),
 })
 
 export const functionPage = strict({
+  at: takenAt,
   functions: Type.Array(functionEntry),
   total: Type.Integer({ minimum: 0, description: 'Entries on all pages' }),
   cursor: nextCursor,
@@ -70,7 +75,7 @@ export const scale = strict({
 })
 
 export const overview = strict({
-  at: Type.String({ format: 'date-time' }),
+  at: takenAt,
   node: Type.String({ description: 'The node that answers' }),
   version: Type.String(),
   functions: count,

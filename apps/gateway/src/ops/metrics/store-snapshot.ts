@@ -11,6 +11,8 @@ export interface LaneFigures {
 
 /** Figures of the whole store: the same at every node. */
 export interface StoreSnapshot {
+  /** The store's time of the figures, milliseconds since 1970. */
+  readonly atMs: number
   readonly lanes: readonly LaneFigures[]
   /** Age of each node's last heartbeat, seconds. */
   readonly nodes: ReadonlyMap<string, number>
@@ -22,6 +24,7 @@ export async function takeSnapshot(scheduler: Scheduler): Promise<StoreSnapshot>
   const lanes = await jobs.counts(registry.all(), true)
   const nowMs = scheduler.storeNowMs()
   return {
+    atMs: nowMs,
     lanes: lanes.map((counts) => {
       const { oldestMs } = counts
       const { fn, queue } = registry.names.parse(counts.lane)

@@ -129,6 +129,23 @@ export function opennessContract(open: OpenWorld): void {
       ])
     })
 
+    test('the counts of a lane say if consumers get its jobs, and why', async () => {
+      const world = await open({ graceMs })
+      const store = await world.node()
+      const opennessOf = async (lane: string) => (await store.lanes.counts([lane]))[0]?.openness
+      expect(await opennessOf('mail')).toBe('auto')
+      await submitOne(store, 'mail')
+      expect(await opennessOf('mail')).toBe('auto')
+      await store.lanes.setWorkers(new Map([['mail', one]]))
+      expect(await opennessOf('mail')).toBe('closed')
+      await store.lanes.open('mail')
+      expect(await opennessOf('mail')).toBe('open')
+      await store.lanes.close('mail')
+      expect(await opennessOf('mail')).toBe('shut')
+      await store.lanes.close('empty')
+      expect(await opennessOf('empty')).toBe('shut')
+    })
+
     test('all nodes hear that a lane with jobs is opened, or closed', async () => {
       const world = await open()
       const store = await world.node()

@@ -33,16 +33,15 @@ export function healLane(world: MemoryWorld, lane: MemoryLane, graceMs: number):
   if (lane.byName > 0 || lane.closedUntilMs > nowMs + graceMs) lane.noteNamed(nowMs, graceMs)
   if (lane.byName > 0) takeBackBridged(world, lane)
   const isClosed = lane.openness(nowMs) === undefined
-  const { workers } = lane.counts()
+  const { workers } = lane.counts(nowMs)
   return isClosed && lane.byName <= 0 && lane.queued > 0 && workers > lane.byName
 }
 
 /** Says if consumers get jobs of a lane, and why. */
 export function opennessOf(world: MemoryWorld, lane: MemoryLane): LaneOpenness {
-  const closed = lane.isOpen === false ? 'shut' : 'closed'
   return {
     lane: lane.lane,
-    state: lane.openness(world.nowMs()) ?? closed,
+    state: lane.standing(world.nowMs()),
     closedUntilMs: lane.closedUntilMs,
     namedWorkers: Math.max(0, lane.byName),
   }

@@ -1,29 +1,26 @@
 import { LaneNames, type LaneOpenness } from '@crossgear/core-scheduler'
 import { RedisStore, type StoreAddress } from '@crossgear/redis-store'
-import type { Config } from '../config/load-config.ts'
-import { routedHomes } from '../config/routes.ts'
-import { oneLine, StartError } from '../errors.ts'
-import { parseStoreUrl } from '../redis-server/store-address.ts'
-import { StoreFolder } from '../redis-server/store-folder.ts'
-import type { FunctionAction } from './program.ts'
+import type { Config } from '../../config/load-config.ts'
+import { routedHomes } from '../../config/routes.ts'
+import { oneLine, StartError } from '../../errors.ts'
+import { parseStoreUrl } from '../../redis-server/store-address.ts'
+import { StoreFolder } from '../../redis-server/store-folder.ts'
+
+type FunctionAction = 'list' | 'open' | 'close'
 
 type Write = (line: string) => void
 
 /**
- * `functions list|open|close`: which functions Faktory consumers get, at the store of a running
- * gateway.
+ * `functions list|open|close` at the store itself, for gateways without a password: who may open the store may do so.
  *
  * @throws StartError
  */
-export async function runFunctions(
+export async function functionsAtStore(
   action: FunctionAction,
   functions: readonly string[],
   config: Config,
   write: Write,
 ): Promise<void> {
-  if (action !== 'list' && functions.length === 0) {
-    throw new StartError(`Name a function: crossgear functions ${action} <function>.`, 2)
-  }
   const names = new LaneNames(routedHomes(config.routes))
   const store = new RedisStore(await addressOf(config), { names })
   try {

@@ -1,0 +1,159 @@
+import type { Static } from '@sinclair/typebox'
+import type { Endpoint, Input } from '../api/endpoint.ts'
+import { endpoints, type Endpoints, type OperationName } from '../api/endpoints.ts'
+import { apiPrefix } from '../api/open-api.ts'
+import { oneLine, systemCode } from '../errors.ts'
+import type { GatewayAddress } from './gateway-address.ts'
+import { refusalOf, TerminalError } from './terminal-error.ts'
+
+export type Answer<Name extends OperationName> = Static<Endpoints[Name]['answer']>
+export type Asked<Name extends OperationName> = Partial<Input<Endpoints[Name]>>
+
+/** A gateway that says nothing for so long counts as away, milliseconds. */
+const answerTimeoutMs = 30_000
+/** A longer answer is none of a gateway's. */
+const longestAnswerBytes = 32 * 1024 * 1024
+/** Tries of a call that comes too soon after others, and the pause between them, milliseconds. */
+const tries = { most: 6, pauseMs: 1_000 } as const
+const tooMany = 429
+
+/** Calls the operations of a gateway's API, by the table that the gateway itself answers by. */
+export class ApiClient {
+  readonly #address: GatewayAddress
+  readonly #signal: AbortSignal
+
+  /** `signal` ends calls that are under way. */
+  constructor(address: GatewayAddress, signal: AbortSignal) {
+    this.#address = address
+    this.#signal = signal
+  }
+
+  get url(): string {
+    return this.#address.url
+  }
+
+  /** @throws TerminalError */
+  async call<Name extends OperationName>(
+    name: Name,
+    asked: Asked<Name> = {},
+  ): Promise<Answer<Name>> {
+    const { method, path }: Endpoint = endpoints[name]
+    const url = `${this.#address.url}${apiPrefix}${pathOf(path, asked.params)}${queryOf(asked.query)}`
+    const body = asked.body === undefined ? undefined : JSON.stringify(asked.body)
+    for (let tried = 1; ; tried += 1) {
+      const { status, text } = await this.send(url, { method, ...(body !== undefined && { body }) })
+      const answer = this.#parsed(text)
+      if (status < 300) return answer as Answer<Name>
+      const { code = '', message = '' } = (answer as Partial<Refusal>).error ?? {}
+      if (status !== tooMany || code === 'too_many_tries' || tried === tries.most) {
+        throw refusalOf(status, code, message)
+      }
+      await pause(tries.pauseMs, this.#signal)
+    }
+  }
+
+  /** One request; the text of its answer. */
+  async send(
+    url: string,
+    { method = 'GET', body, timeoutMs = answerTimeoutMs }: SendOptions = {},
+  ): Promise<{ readonly status: number; readonly text: string }> {
+    const { password } = this.#address
+    const headers: Record<string, string> = {
+      Accept: 'application/json',
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(password !== undefined && { Authorization: `Bearer ${password}` }),
+    }
+    try {
+      const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(timeoutMs)])
+      const answer = await fetch(url, {
+        ...{ method, headers, signal, redirect: 'error' },
+        ...(body !== undefined && { body }),
+      })
+      return { status: answer.status, text: await boundedText(answer) }
+    } catch (error) {
+      if (error instanceof TerminalError) throw error
+      const why = reasonOf(error)
+      const next = 'start one there, or name another with --url or CROSSGEAR_URL'
+      const message = `No gateway answers at ${this.#address.url} (${why}): ${next}.`
+      throw new TerminalError('unreachable', message, { cause: error })
+    }
+  }
+
+  #parsed(text: string): unknown {
+    try {
+      const value: unknown = JSON.parse(text)
+      if (typeof value === 'object' && value !== null) return value
+    } catch {
+      // Said below.
+    }
+    const what = 'is no web port of a gateway: name it with --url or CROSSGEAR_URL'
+    throw new TerminalError('unreachable', `${this.#address.url} ${what}.`)
+  }
+}
+
+interface SendOptions {
+  readonly method?: string
+  readonly body?: string
+  readonly timeoutMs?: number
+}
+
+interface Refusal {
+  readonly error: { readonly code?: string; readonly message?: string }
+}
+
+function pathOf(path: string, params: unknown): string {
+  const values = (params ?? {}) as Readonly<Record<string, string>>
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''))
+}
+
+function queryOf(query: unknown): string {
+  const entries = Object.entries((query ?? {}) as Readonly<Record<string, unknown>>)
+  const given = entries.flatMap(([name, value]) =>
+    value === undefined || value === null ? [] : [[name, String(value)]],
+  )
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
+}
+
+async function boundedText(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > longestAnswerBytes) {
+      const what = `an answer over ${longestAnswerBytes} bytes is none of a gateway`
+      throw new TerminalError('unreachable', `${new URL(answer.url).origin}: ${what}.`)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+const systemReasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection closed',
+  UND_ERR_SOCKET: 'connection closed',
+  ENOTFOUND: 'unknown host',
+  EAI_AGAIN: 'unknown host',
+  TimeoutError: 'no answer in time',
+}
+
+/** fetch says what is wrong in the cause of its error. */
+function reasonOf(error: unknown): string {
+  const cause: unknown = error instanceof Error ? (error.cause ?? error) : error
+  const name = systemCode(cause) || (cause instanceof Error ? cause.name : '')
+  return systemReasons[name] ?? systemReasons[cause instanceof Error ? cause.name : ''] ?? oneLine(cause)
+}
+
+/** Waits; ends at once when the signal is aborted. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    if (signal.aborted) done()
+    else signal.addEventListener('abort', done, { once: true })
+  })
+}

@@ -1,0 +1,23 @@
+import type { CommandRow } from './command-row.ts'
+import { fleetCommands } from './fleet/fleet.ts'
+import { health } from './fleet/health.ts'
+import { jobActs } from './jobs/acts.ts'
+import { listJobs } from './jobs/list.ts'
+import { showJob } from './jobs/show.ts'
+import { submissions } from './jobs/submit.ts'
+import { functionCommands } from './lanes/functions.ts'
+import { queueCommands } from './lanes/queues.ts'
+import { top } from './top/top.ts'
+
+/** Every command that asks a running gateway. */
+export const commands: readonly CommandRow[] = [
+  top,
+  listJobs,
+  showJob,
+  ...jobActs,
+  ...submissions,
+  ...queueCommands,
+  ...functionCommands,
+  ...fleetCommands,
+  health,
+]

@@ -1,0 +1,60 @@
+import { anyHost } from '../net/addresses.ts'
+import { type ConfigSources, loadOptions } from '../config/load-config.ts'
+import type { OptionName } from '../config/options.ts'
+import { urlVariable } from '../config/unknown-variables.ts'
+import { TerminalError } from './terminal-error.ts'
+
+/** Where a gateway answers, and what proves who asks. */
+export interface GatewayAddress {
+  /** Without a slash at its end. */
+  readonly url: string
+  readonly password?: string
+}
+
+/** Options of the gateway that say where it is and what its password is. */
+export const addressOptions = ['webPassword', 'config'] as const satisfies OptionName[]
+
+/** Addresses that stand for all of a machine's. */
+const everyAddress: ReadonlySet<string> = new Set([anyHost, '0.0.0.0', '::'])
+
+/**
+ * The gateway that `--url` or the variable names, else the one on this machine with the same options.
+ *
+ * @throws TerminalError, StartError
+ */
+export function gatewayAddress(
+  url: string | undefined,
+  { flags, env }: ConfigSources,
+  withPassword: boolean,
+): GatewayAddress {
+  const named = url ?? (env[urlVariable] || undefined)
+  const secrets = withPassword ? (['webPassword', 'webReaderPassword'] as const) : []
+  const { host, webPort, webPassword, webReaderPassword } = loadOptions(
+    ['host', 'webPort', 'config', ...secrets],
+    { flags, env },
+  )
+  const password = webPassword ?? webReaderPassword
+  const found = named === undefined ? ownUrl(host, webPort) : checkedUrl(named)
+  return { url: found, ...(password !== undefined && { password }) }
+}
+
+function ownUrl(host = '', port: number | 'off' = 'off'): string {
+  if (port === 'off') {
+    throw new TerminalError('usage', 'The web port is off: name a gateway with --url.')
+  }
+  const name = everyAddress.has(host) ? '127.0.0.1' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}
+
+function checkedUrl(text: string): string {
+  const advice = 'give http://host:port or https://host:port, and a password by --web-password'
+  if (!URL.canParse(text)) {
+    throw new TerminalError('usage', `The address of the gateway is no URL: ${advice}.`)
+  }
+  const { protocol, username, password, search, hash, href } = new URL(text)
+  const isHttp = protocol === 'http:' || protocol === 'https:'
+  if (!isHttp || username + password + search + hash !== '') {
+    throw new TerminalError('usage', `The address of the gateway is of a wrong form: ${advice}.`)
+  }
+  return href.replace(/\/+$/, '')
+}

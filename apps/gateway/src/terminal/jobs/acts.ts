@@ -1,0 +1,154 @@
+import { actBounds } from '../../api/schemas/acts.ts'
+import type { JobFilter } from '../../api/schemas/jobs.ts'
+import type { Answer } from '../api-client.ts'
+import { type CommandContext, type CommandRow, isGiven, printAll, textOf } from '../command-row.ts'
+import { confirmed } from '../confirm.ts'
+import type { OptionRow } from '../option-rows.ts'
+import { type ExitName, TerminalError } from '../terminal-error.ts'
+import { allOption, filterOptions, givenFilter } from './filter.ts'
+
+type Result = Answer<'retryJobs'>
+
+/** Jobs by their names, or all that a filter takes. */
+type Target = { readonly jobs: string[] } | { readonly filter: JobFilter }
+type Selected = Target & {
+  readonly dry_run: boolean
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+/** An act on jobs: its words, and the call. */
+interface Act {
+  readonly verb: string
+  readonly done: string
+  readonly summary: string
+  readonly options?: readonly OptionRow[]
+  readonly call: (context: CommandContext, selected: Selected) => Promise<Result>
+}
+
+const toQueue: OptionRow = {
+  ...{ name: 'to_queue', argument: 'queue', help: 'the queue that they are moved to' },
+}
+
+const acts: readonly Act[] = [
+  {
+    ...{ verb: 'retry', done: 'retried' },
+    summary: 'queue scheduled, failed and dead jobs now',
+    call: ({ client }, body) => client.call('retryJobs', { body }),
+  },
+  {
+    ...{ verb: 'cancel', done: 'cancelled' },
+    summary: 'end jobs that wait, run or are scheduled; clients that wait hear that they failed',
+    call: ({ client }, body) => client.call('cancelJobs', { body }),
+  },
+  {
+    ...{ verb: 'delete', done: 'deleted' },
+    summary: 'delete jobs that do not run, dead ones too',
+    call: ({ client }, body) => client.call('deleteJobs', { body }),
+  },
+  {
+    ...{ verb: 'move', done: 'moved' },
+    summary: 'move background jobs that do not run to another queue, under a new id',
+    options: [toQueue],
+    call: ({ client, given }, body) => {
+      const queue = textOf(given, toQueue.name)
+      if (queue === undefined) throw new TerminalError('usage', 'Say where to: --to-queue <queue>.')
+      return client.call('moveJobs', { body: { ...body, to_queue: queue } })
+    },
+  },
+]
+
+const yes: OptionRow = { name: 'yes', help: 'do not ask; for scripts' }
+const dryRun: OptionRow = { name: 'dry_run', help: 'count the jobs, and change nothing' }
+
+export const jobActs: readonly CommandRow[] = acts.map((act) => ({
+  words: ['jobs', act.verb],
+  summary: `${act.summary}: those named, or all that the options take`,
+  arguments: [{ name: 'job', help: 'ids, Gearman handles or Faktory jids', isMany: true }],
+  options: [...(act.options ?? []), ...filterOptions, allOption, yes, dryRun],
+  run: (context) => run(context, act),
+}))
+
+async function run(context: CommandContext, act: Act): Promise<ExitName> {
+  const { given } = context
+  const { names } = given
+  const filter = givenFilter(given)
+  if ((names.length > 0) === (filter !== undefined)) {
+    const forms = 'name jobs, or give options that say which, or --all'
+    throw new TerminalError('usage', `Either one or the other: ${forms}.`)
+  }
+  const isDry = isGiven(given, dryRun.name)
+  if (!filter) return report(await named(context, act, isDry), context, act, isDry)
+  if (isDry || !isGiven(given, yes.name)) {
+    const counted = await matching(context, act, filter, true)
+    if (isDry || counted.done === 0) return report(counted, context, act, true)
+    const question = `${jobsOf(counted.done)} match${counted.done === 1 ? 'es' : ''}: ${act.verb} ${counted.done === 1 ? 'it' : 'them'}?`
+    if (!(await confirmed(question, context))) {
+      throw new TerminalError('notConfirmed', 'Nothing was changed.')
+    }
+  }
+  return report(await matching(context, act, filter, false), context, act, false)
+}
+
+/** Acts on named jobs, as many a call as the API takes. */
+async function named(context: CommandContext, act: Act, isDry: boolean): Promise<Sum> {
+  const sum = new Sum()
+  const { names } = context.given
+  for (let from = 0; from < names.length; from += actBounds.most) {
+    const jobs = names.slice(from, from + actBounds.most)
+    sum.add(await act.call(context, { jobs, dry_run: isDry }))
+  }
+  return sum
+}
+
+/** Acts on all that match, piece after piece. */
+async function matching(
+  context: CommandContext,
+  act: Act,
+  filter: JobFilter,
+  isDry: boolean,
+): Promise<Sum> {
+  const sum = new Sum()
+  let cursor: string | null = null
+  do {
+    const piece = { limit: actBounds.most, ...(cursor !== null && { cursor }) }
+    const result: Result = await act.call(context, { filter, dry_run: isDry, ...piece })
+    sum.add(result)
+    cursor = result.cursor
+  } while (cursor !== null)
+  return sum
+}
+
+/** What all calls of an act did. */
+class Sum {
+  done = 0
+  lookedAt = 0
+  readonly skipped = new Map<string, number>()
+
+  add({ done, looked_at: lookedAt, skipped }: Result): void {
+    this.done += done
+    this.lookedAt += lookedAt
+    for (const { reason, jobs } of skipped) {
+      this.skipped.set(reason, (this.skipped.get(reason) ?? 0) + jobs)
+    }
+  }
+}
+
+function report(
+  { done, lookedAt, skipped }: Sum,
+  context: CommandContext,
+  act: Act,
+  isDry: boolean,
+): ExitName {
+  const left = [...skipped].map(([reason, jobs]) => ({ reason, jobs }))
+  const value = { dry_run: isDry, done, looked_at: lookedAt, skipped: left }
+  printAll(context, [value], () => [
+    `${jobsOf(done)} ${isDry ? `would be ${act.done}` : act.done} (${lookedAt} looked at).`,
+    ...left.map(({ reason, jobs }) => `${jobsOf(jobs)} left as it is: ${reason}.`),
+  ])
+  return done > 0 ? 'done' : 'notFound'
+}
+
+function jobsOf(count: number): string {
+  return count === 1 ? '1 job' : `${count} jobs`
+}

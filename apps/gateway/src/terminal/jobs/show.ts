@@ -1,0 +1,65 @@
+import { payloadQuery } from '../../api/schemas/jobs.ts'
+import type { Answer, Asked } from '../api-client.ts'
+import { type CommandContext, type CommandRow, printAll, valuesOf } from '../command-row.ts'
+import { optionsOf } from '../option-rows.ts'
+import { shownName, shownText } from '../shown-text.ts'
+import type { ExitName } from '../terminal-error.ts'
+
+type Detail = Answer<'getJob'>
+type Bytes = Detail['payload']
+
+const payloadOptions = optionsOf(payloadQuery)
+
+export const showJob: CommandRow = {
+  words: ['jobs', 'show'],
+  summary: 'show one job with its payload, its times and its errors',
+  arguments: [{ name: 'job', help: 'its id, Gearman handle or Faktory jid', isRequired: true }],
+  options: payloadOptions,
+  run,
+}
+
+async function run(context: CommandContext): Promise<ExitName> {
+  const { client, given } = context
+  const query = valuesOf(given, payloadOptions) as NonNullable<Asked<'getJob'>['query']>
+  const job = await client.call('getJob', { params: { job: given.names[0] ?? '' }, query })
+  printAll(context, [job], () => linesOf(job))
+  return 'done'
+}
+
+/** What is null or without news is left out. */
+function linesOf(job: Detail): readonly string[] {
+  const { payload, output, error, progress, held_by: holder, envelope, ...plain } = job
+  const rows: (readonly [string, unknown])[] = Object.entries(plain)
+  if (holder) rows.push(['held_by', `${holder.kind}${holder.node === null ? '' : ` of ${holder.node}`}`])
+  if (progress) {
+    const { percent, done, total, note } = progress
+    const share = percent === null ? `${done ?? '?'} of ${total ?? '?'}` : `${percent.toFixed(0)} %`
+    rows.push(['progress', note === null ? share : `${share}, ${note}`])
+  }
+  if (envelope !== null) rows.push(['envelope', JSON.stringify(envelope)])
+  for (const [name, value] of Object.entries(error ?? {})) {
+    if (!Array.isArray(value)) rows.push([`error.${name}`, value])
+  }
+  const width = Math.max(...rows.map(([name]) => name.length))
+  const lines = rows.flatMap(([name, value]) =>
+    isNews(value) ? [`${name.padEnd(width)}  ${shownName(String(value))}`] : [],
+  )
+  const trace = (error?.backtrace ?? []).map((line) => `  ${shownName(line)}`)
+  return [
+    ...lines,
+    ...(trace.length > 0 ? ['backtrace', ...trace] : []),
+    ...bytesLines('payload', payload),
+    ...(output ? bytesLines('output', output) : []),
+  ]
+}
+
+function isNews(value: unknown): boolean {
+  return value !== null && value !== undefined && value !== false && value !== 0
+}
+
+function bytesLines(name: string, { size_bytes: size, form, value, is_cut: isCut }: Bytes): string[] {
+  const title = `${name} (${size} bytes, ${form}${isCut ? ', cut' : ''})`
+  if (value === null || value === undefined) return [title]
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  return [title, ...shownText(text).split('\n').map((line) => `  ${line}`)]
+}

@@ -1,0 +1,20 @@
+import { pageSizes } from '../../api/schemas/common.ts'
+
+interface Page {
+  readonly cursor: string | null
+}
+
+/** All pages of a list; no more than `most` of them. */
+export async function allPages<Answer extends Page>(
+  ask: (query: { readonly limit: number; readonly cursor?: string }) => Promise<Answer>,
+  most = Infinity,
+): Promise<readonly Answer[]> {
+  const pages: Answer[] = []
+  let cursor: string | null = null
+  do {
+    const page: Answer = await ask({ limit: pageSizes.most, ...(cursor !== null && { cursor }) })
+    pages.push(page)
+    cursor = page.cursor
+  } while (cursor !== null && pages.length < most)
+  return pages
+}

@@ -1,0 +1,17 @@
+/** The commands that ask a running gateway, for the help of the program. */
+export const terminalCommands = {
+  top: 'watch functions, jobs and workers of a running gateway',
+  jobs: 'list, show, retry, cancel, delete, move and submit jobs',
+  queues: 'list, pause and resume Faktory queues',
+  functions: 'list functions, open or close them to Faktory consumers',
+  workers: 'list the workers of a gateway',
+  nodes: 'list the gateways on the store',
+  scale: 'print the figures of a function that an autoscaler needs',
+  health: 'tell if a gateway answers and has its store',
+} as const
+
+export type TerminalCommand = keyof typeof terminalCommands
+
+export function isTerminalCommand(word: string | undefined): word is TerminalCommand {
+  return word !== undefined && Object.hasOwn(terminalCommands, word)
+}

@@ -1,0 +1,79 @@
+import { CommanderError } from 'commander'
+import type { ConfigSources } from '../config/load-config.ts'
+import { StartError } from '../errors.ts'
+import { ApiClient } from './api-client.ts'
+import type { CommandContext, CommandRow, Given, TerminalOutput } from './command-row.ts'
+import { commands } from './commands.ts'
+import { gatewayAddress } from './gateway-address.ts'
+import { terminalProgram } from './program.ts'
+import { type ExitCode, exitCodes, type ExitName, TerminalError } from './terminal-error.ts'
+
+export interface TerminalSurroundings extends TerminalOutput {
+  readonly env: ConfigSources['env']
+  /** Aborted when the user ends it; called by commands that go on until then. */
+  readonly stopSignal: () => AbortSignal
+}
+
+/** Runs a command that asks a running gateway, and returns the exit code. */
+export async function runTerminal(
+  words: readonly string[],
+  surroundings: TerminalSurroundings,
+): Promise<ExitCode> {
+  let exit: ExitName = 'done'
+  const run = async (row: CommandRow, given: Given): Promise<void> => {
+    exit = await row.run(contextOf(row, given, surroundings))
+  }
+  try {
+    await terminalProgram(commands, run, surroundings).parseAsync(words, { from: 'user' })
+    return exitCodes[exit]
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done
+    const known = knownError(error, words)
+    surroundings.stderr.write(`${known.message}\n`)
+    return exitCodes[known.exit]
+  }
+}
+
+function contextOf(
+  { isLive, isOpen }: CommandRow,
+  given: Given,
+  { env, stopSignal, ...output }: TerminalSurroundings,
+): CommandContext {
+  const { stdout } = output
+  const { url } = given.options
+  const signal = isLive ? stopSignal() : new AbortController().signal
+  const address = gatewayAddress(
+    typeof url === 'string' ? url : undefined,
+    { flags: given.flags, env },
+    isOpen !== true,
+  )
+  return {
+    ...{ ...output, env, given, signal },
+    client: new ApiClient(address, signal),
+    isJson: given.options['json'] === true,
+    columns: columnsOf(stdout),
+    print: (line) => void stdout.write(`${line}\n`),
+  }
+}
+
+const usualColumns = 80
+
+/** Nothing is cut where a program reads. A terminal of unknown width has 0. */
+function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number {
+  return isTTY ? columns || usualColumns : Infinity
+}
+
+/** The errors that a user can act on; any other is thrown on. */
+function knownError(error: unknown, words: readonly string[]): TerminalError {
+  if (error instanceof TerminalError) return error
+  if (error instanceof StartError) return new TerminalError('usage', error.message, { cause: error })
+  if (!(error instanceof CommanderError)) throw error
+  const path = words.slice(0, 2).filter((word) => /^[a-z]+$/.test(word))
+  const see = `see crossgear ${path[0] ?? ''} --help`.replace('  ', ' ')
+  const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
+  const said =
+    error.code === 'commander.help'
+      ? 'No command is given'
+      : `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}`
+  return new TerminalError('usage', `${said}: ${see}.`, { cause: error })
+}

@@ -1,0 +1,122 @@
+import { pause } from '../api-client.ts'
+import type { CommandContext } from '../command-row.ts'
+import { cutTo, shownName } from '../shown-text.ts'
+import { TerminalError } from '../terminal-error.ts'
+import { afterKeys, type TopState } from './keys.ts'
+import { type Look, Rates, takeLook, type TopRow } from './looks.ts'
+import { headLines, rowLines, sorted } from './view.ts'
+
+/** Sequences of a terminal: the other screen, and no cursor on it. */
+const screen = {
+  enter: '\u001b[?1049h\u001b[?25l',
+  leave: '\u001b[?25h\u001b[?1049l',
+  home: '\u001b[H',
+  endOfLine: '\u001b[K\r\n',
+  below: '\u001b[J',
+  inverse: '\u001b[7m',
+  plain: '\u001b[0m',
+} as const
+
+/** Lines that are no rows: two of figures, the titles, the keys. */
+const otherLines = 4
+
+/** The table on a terminal, drawn again with every look and key until it is ended. */
+export class LiveTop {
+  readonly #context: CommandContext
+  readonly #intervalMs: number
+  readonly #rates = new Rates()
+  #state: TopState
+  #look: Look | undefined
+  #rows: readonly TopRow[] = []
+  /** Why the last look failed. */
+  #problem: string | undefined
+  #wakeUp: (() => void) | undefined
+
+  constructor(context: CommandContext, state: TopState, intervalMs: number) {
+    this.#context = context
+    this.#state = state
+    this.#intervalMs = intervalMs
+  }
+
+  /** Ends with a key or the signal. Throws where the first look fails. */
+  async run(): Promise<void> {
+    const { stdin, stdout, signal } = this.#context
+    await this.#takeLook()
+    const onKeys = (input: string): void => this.#onKeys(input)
+    const onResize = (): void => this.#draw()
+    stdin.setRawMode(true).setEncoding('utf8').on('data', onKeys)
+    stdout.on('resize', onResize).write(screen.enter)
+    try {
+      while (!this.#state.hasEnded && !signal.aborted) {
+        this.#draw()
+        await this.#wait()
+        if (!this.#state.hasEnded && !signal.aborted) await this.#lookAgain()
+      }
+    } finally {
+      stdout.off('resize', onResize).write(screen.leave)
+      stdin.off('data', onKeys).setRawMode(false).pause()
+    }
+  }
+
+  /** Until the next look is due, or a key asks for one. */
+  async #wait(): Promise<void> {
+    const woken = new AbortController()
+    const { signal } = this.#context
+    this.#wakeUp = () => woken.abort()
+    await pause(this.#intervalMs, AbortSignal.any([signal, woken.signal]))
+    this.#wakeUp = undefined
+  }
+
+  async #takeLook(): Promise<void> {
+    this.#look = await takeLook(this.#context.client, this.#state.filter)
+    this.#rows = this.#rates.rowsOf(this.#look)
+    this.#problem = undefined
+  }
+
+  /** A gateway that is away for a while is asked again. */
+  async #lookAgain(): Promise<void> {
+    try {
+      await this.#takeLook()
+    } catch (error) {
+      if (!(error instanceof TerminalError)) throw error
+      this.#problem = error.message
+    }
+  }
+
+  #onKeys(input: string): void {
+    const before = this.#state
+    this.#state = afterKeys(before, input, { screen: this.#room(), rows: this.#rows.length })
+    if (this.#state.hasEnded || this.#state.filter !== before.filter) this.#wakeUp?.()
+    if (!this.#state.hasEnded) this.#draw()
+  }
+
+  /** Rows that fit. */
+  #room(): number {
+    return Math.max(1, (this.#context.stdout.rows || 24) - otherLines)
+  }
+
+  #draw(): void {
+    const { stdout } = this.#context
+    const columns = stdout.columns || 80
+    if (!this.#look) return
+    const { from } = this.#state
+    const rows = sorted(this.#rows, this.#state).slice(from, from + this.#room())
+    const [titles = '', ...table] = rowLines(rows, columns)
+    const lines = [
+      ...headLines(this.#look, this.#rows, columns),
+      screen.inverse + titles.padEnd(columns) + screen.plain,
+      ...table,
+      cutTo(this.#footLine(), columns),
+    ]
+    const text = lines.join(screen.endOfLine)
+    stdout.write(`${screen.home}${text}\u001b[K${screen.below}`)
+  }
+
+  #footLine(): string {
+    const { typed, filter, sort, isReversed } = this.#state
+    if (typed !== undefined) return `/${shownName(typed)}_  Enter: show these, Esc: as before`
+    if (this.#problem !== undefined) return shownName(this.#problem)
+    const shown = filter === '' ? '' : ` (${shownName(filter)})`
+    return `q quit  s sort (${sort}${isReversed ? ', reversed' : ''})  r reverse  / filter${shown}  arrows scroll`
+  }
+}

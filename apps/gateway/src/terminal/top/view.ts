@@ -1,0 +1,92 @@
+import { oldestOf } from '../lanes/queues.ts'
+import { cutTo, shownName, shownRate } from '../shown-text.ts'
+import { type Column, tableLines } from '../table.ts'
+import type { Look, TopRow } from './looks.ts'
+
+/** A column of the table, by which it can be sorted. */
+interface TopColumn extends Column<TopRow> {
+  readonly name: string
+  /** The most first, or names in their order. */
+  readonly order: (one: TopRow, other: TopRow) => number
+}
+
+const most =
+  (of: (row: TopRow) => number) =>
+  (one: TopRow, other: TopRow): number =>
+    of(other) - of(one)
+const byText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
+const number = (title: string, of: (row: TopRow) => number): TopColumn => ({
+  ...{ name: title, title, value: of, order: most(of), isNumber: true },
+})
+
+const topColumns: readonly TopColumn[] = [
+  {
+    ...{ name: 'function', title: 'function', mayShrink: true },
+    value: (row) => row.function,
+    order: (one, other) => byText(one.function, other.function),
+  },
+  {
+    ...{ name: 'queue', title: 'queue', mayShrink: true },
+    value: ({ queue }) => queue,
+    order: (one, other) => byText(one.queue, other.queue),
+  },
+  number('waiting', ({ waiting }) => waiting),
+  number('running', ({ running }) => running),
+  { ...number('rate', ({ rate }) => rate), title: 'rate/s', value: ({ rate }) => shownRate(rate) },
+  { ...number('oldest', (row) => row.oldest_waiting_seconds), value: oldestOf },
+  { ...number('scheduled', ({ scheduled }) => scheduled), title: 'sched' },
+  number('retry', ({ retry }) => retry),
+  number('dead', ({ dead }) => dead),
+  number('workers', ({ workers }) => workers),
+  {
+    ...{ name: 'doors', title: 'busy/all by door here', mayShrink: true },
+    value: (row) => doorsOf(row),
+    order: (one, other) => byText(doorsOf(other), doorsOf(one)),
+  },
+]
+
+export const sortNames: readonly string[] = topColumns.map(({ name }) => name)
+export const usualSort = 'waiting'
+
+/** How the table is shown. */
+export interface Shown {
+  readonly sort: string
+  readonly isReversed: boolean
+}
+
+export function sorted(rows: readonly TopRow[], { sort, isReversed }: Shown): readonly TopRow[] {
+  const order = topColumns.find(({ name }) => name === sort)?.order ?? (() => 0)
+  const byName = (one: TopRow, other: TopRow): number =>
+    byText(one.function, other.function) || byText(one.queue, other.queue)
+  const all = rows.toSorted((one, other) => order(one, other) || byName(one, other))
+  return isReversed ? all.toReversed() : all
+}
+
+export function rowLines(rows: readonly TopRow[], columns: number): readonly string[] {
+  return tableLines(topColumns, rows, columns)
+}
+
+/** The lines above the table. */
+export function headLines(
+  { overview, total, functions }: Look,
+  rows: readonly TopRow[],
+  columns: number,
+): readonly string[] {
+  const { node, version, nodes, at, waiting, running, scheduled, retry, dead } = overview
+  const rate = rows.reduce((sum, row) => sum + row.rate, 0)
+  const left = total > functions.length ? `, the first ${functions.length} of them by name` : ''
+  const figures = { waiting, running, scheduled, retry, dead, 'done/s': shownRate(rate) }
+  return [
+    `crossgear ${version}  node ${shownName(node)} of ${nodes}  ${at.slice(11, 19)} UTC  functions ${total}${left}`,
+    Object.entries(figures)
+      .map(([name, figure]) => `${name} ${figure}`)
+      .join('  '),
+  ].map((line) => (Number.isFinite(columns) ? cutTo(line, columns) : line))
+}
+
+function doorsOf({ by_door: doors, is_paused: isPaused }: TopRow): string {
+  const hands = Object.entries(doors).map(
+    ([door, { idle, busy }]) => `${door} ${busy}/${idle + busy}`,
+  )
+  return [...(isPaused ? ['paused'] : []), ...hands].join(' ')
+}

@@ -1,0 +1,230 @@
+import { createServer } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { openOn } from '../options/composed-gateway.ts'
+import { type ApiGateway, openApi, readerPassword } from '../api/support/api-gateway.ts'
+import { hasRedisServer, redisCommand, startRedis, type TestRedis } from '../support/redis-server.ts'
+import { crossgear, operatorOf } from './support/terminal.ts'
+
+let redis: TestRedis
+const open = openOn(() => `unix://${redis.path}`)
+
+/** Jobs of a queue that ran and failed for good. */
+async function dead(api: ApiGateway, jids: readonly string[]) {
+  const client = await api.gateway.faktory()
+  await client.reply()
+  await client.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":[]}')
+  for (const jid of jids) {
+    await client.ask(`PUSH {"jid":"${jid}","jobtype":"f","queue":"q","args":["${jid}"],"retry":-1}`)
+    await client.ask('FETCH q')
+    await client.ask(`FAIL {"jid":"${jid}","errtype":"E","message":"disk full ${jid}"}`)
+  }
+  return client
+}
+
+describe.skipIf(!hasRedisServer)('commands that ask a gateway', { timeout: 30_000 }, () => {
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  beforeEach(() => redisCommand(redis.path, 'FLUSHALL'))
+  afterAll(() => redis.close())
+
+  test('jobs list shows what the options take, and says so where nothing is', async () => {
+    const api = await openApi(open)
+    await dead(api, ['dead-0001', 'dead-0002'])
+    const { run } = operatorOf(api)
+    const all = await run('jobs list')
+    expect([all.code, all.stderr]).toEqual([0, ''])
+    expect(all.stdout).toMatch(/^JOB +STATE +FUNCTION +QUEUE +DOOR +AGE +NOTE\n/)
+    expect(all.stdout.trimEnd().split('\n')).toHaveLength(3)
+    const one = await run('jobs list --state dead --text dead-0002 --json')
+    expect(JSON.parse(one.stdout)).toMatchObject({ jid: 'dead-0002', state: 'dead' })
+    const none = await run('jobs list --function none')
+    expect(none).toEqual({ code: 4, stdout: '', stderr: 'No job matches (0 looked at).\n' })
+    const some = await run('jobs list --limit 1')
+    expect(some.stderr).toBe('There are more: --limit 1 was reached.\n')
+  })
+
+  test('jobs show shows a job by any of its names, and escapes what could steer a terminal', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    const handle = await client.submit('SUBMIT_JOB_BG', 'f', 'u\u001b[2J', 'line\n\u001b[31mred\u202e')
+    const { run } = operatorOf(api)
+    const shown = await run(`jobs show ${handle}`)
+    expect(shown.code).toBe(0)
+    expect(shown.stdout).toMatch(/^function +f$/m)
+    expect(shown.stdout).toMatch(/^unique +u\\u001b\[2J$/m)
+    expect(shown.stdout).toContain('  line\n  \\u001b[31mred\\u202e\n')
+    const hex = await run(`jobs show ${handle} --payload hex --max-payload-bytes 4 --json`)
+    expect(JSON.parse(hex.stdout)).toMatchObject({ payload: { value: '6c696e65', is_cut: true } })
+    expect(await run('jobs show 1-999')).toMatchObject({ code: 4, stdout: '' })
+  })
+
+  test('an act on all that match counts first, asks, and does nothing without a yes', async () => {
+    const api = await openApi(open)
+    const client = await dead(api, ['dead-0001', 'dead-0002', 'dead-0003'])
+    const { run } = operatorOf(api)
+    const act = 'jobs retry --state dead --text disk'
+    const dry = await run(`${act} --dry-run`)
+    expect(dry).toMatchObject({ code: 0, stdout: '3 jobs would be retried (3 looked at).\n' })
+    const unasked = await run(act)
+    expect([unasked.code, unasked.stdout]).toEqual([1, ''])
+    expect(unasked.stderr).toMatch(/^3 jobs match: retry them\? .*--yes.*\n$/)
+    const declined = await run(act, { typed: 'n\n' })
+    expect([declined.code, declined.stdout]).toEqual([6, ''])
+    expect((await api.jobs('state=dead')).jobs).toHaveLength(3)
+    const one = await run(`jobs retry --text dead-0002`, { typed: 'y\n' })
+    expect(one).toMatchObject({ code: 0, stdout: '1 job retried (3 looked at).\n' })
+    expect(await client.ask('FETCH q')).toContain('"jid":"dead-0002"')
+    const rest = await run(`${act} --yes --json`)
+    expect(JSON.parse(rest.stdout)).toMatchObject({ done: 2, dry_run: false, skipped: [] })
+    expect(await run(`${act} --yes`)).toMatchObject({ code: 4 })
+  })
+
+  test('named jobs are acted on unasked, and what is left as it is is named', async () => {
+    const api = await openApi(open)
+    await dead(api, ['dead-0001', 'dead-0002'])
+    const { run } = operatorOf(api)
+    const done = await run('jobs delete dead-0001 none-0001')
+    expect(done).toMatchObject({
+      code: 0,
+      stdout: '1 job deleted (2 looked at).\n1 job left as it is: is no more.\n',
+    })
+    expect(await run('jobs cancel dead-0002')).toMatchObject({
+      code: 4,
+      stdout: '0 jobs cancelled (1 looked at).\n1 job left as it is: is dead: delete it.\n',
+    })
+    expect(await run('jobs delete')).toMatchObject({ code: 1 })
+    expect(await run('jobs delete dead-0002 --all')).toMatchObject({ code: 1 })
+    expect(await run('jobs move dead-0002')).toMatchObject({ code: 1 })
+    expect(await run('jobs move dead-0002 --to-queue other')).toMatchObject({ code: 0 })
+    expect((await api.jobs('queue=other')).jobs.map(({ state }) => state)).toEqual(['waiting'])
+  })
+
+  test('a job is submitted with its payload, and once more with another', async () => {
+    const api = await openApi(open)
+    const { run } = operatorOf(api)
+    const made = await run('jobs submit f hello --level 8 --unique u --json')
+    const { job } = JSON.parse(made.stdout) as { job: string }
+    expect(await run('jobs submit f --unique u')).toMatchObject({
+      stdout: expect.stringMatching(/^Joined job /) as string,
+    })
+    const worker = await api.gateway.peer('f')
+    expect((await worker.ask('GRAB_JOB')).at(-1)).toBe('hello')
+    expect(await run(`jobs resubmit ${job} again`)).toMatchObject({ code: 0 })
+    expect((await worker.ask('GRAB_JOB')).at(-1)).toBe('again')
+    expect(await run('jobs submit f x --payload-file /no/such')).toMatchObject({ code: 1 })
+    expect(await run('jobs submit f --payload-file /no/such')).toMatchObject({ code: 1 })
+    expect(await run('jobs submit f --payload-file /etc/hostname')).toMatchObject({ code: 0 })
+  })
+
+  test('queues and functions are listed, paused, opened and closed, and consumers feel it', async () => {
+    const api = await openApi(open)
+    const { run } = operatorOf(api)
+    expect(await run('queues list')).toMatchObject({ code: 4, stdout: '' })
+    const consumer = await dead(api, [])
+    await consumer.ask('PUSH {"jid":"wait-0001","jobtype":"f","queue":"q","args":[]}')
+    expect(await run('queues pause q')).toMatchObject({ code: 0, stdout: 'q: paused.\n' })
+    expect(await consumer.ask('FETCH q')).toBe('$-1')
+    await expect
+      .poll(async () => (await run('queues list')).stdout)
+      .toMatch(/^q +1 +1 +0 .* paused$/m)
+    await run('queues resume q')
+    expect(await consumer.ask('FETCH q')).toContain('wait-0001')
+    const client = await api.gateway.peer()
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', '[1]')
+    expect(await run('functions close mail')).toMatchObject({
+      stdout: 'mail: closed to Faktory consumers until it is opened.\n',
+    })
+    expect(await consumer.ask('FETCH default')).toBe('$-1')
+    await run('functions open mail unseen')
+    expect(await consumer.ask('FETCH default')).toContain('"jobtype":"mail"')
+    await expect
+      .poll(async () => (await run('functions list mail unseen')).stdout)
+      .toMatch(/^mail .* open\nunseen .* open$/m)
+    expect(await run('functions list none')).toMatchObject({ code: 4, stdout: '' })
+  })
+
+  test('workers, nodes and the figures for an autoscaler are shown', async () => {
+    const api = await openApi(open)
+    const { run } = operatorOf(api)
+    expect(await run('workers')).toMatchObject({ code: 4 })
+    const worker = await api.gateway.peer('mail')
+    await worker.sync()
+    const shown = await run('workers')
+    expect(shown.stdout).toMatch(/^mail +gearman +[01] +[01]$/m)
+    const { stdout } = await run('nodes --json')
+    expect(JSON.parse(stdout)).toMatchObject({ is_this: true })
+    const client = await api.gateway.peer()
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+    await expect.poll(async () => (await run('scale mail')).stdout).toMatch(/^waiting 1 {2}running 0 /)
+    expect(await run('scale none')).toMatchObject({ code: 4, stdout: '' })
+  })
+
+  test('a refusal says what to do next, with a code of its own', async () => {
+    const api = await openApi(open)
+    const { env, run } = operatorOf(api)
+    const { CROSSGEAR_URL } = env
+    const act = ['jobs', 'delete', 'x-1']
+    const anyone = await crossgear(act, { env: { CROSSGEAR_URL } })
+    expect(anyone).toMatchObject({ code: 3, stdout: '' })
+    expect(anyone.stderr).toContain('--web-password')
+    const reader = await crossgear([...act, '--web-password', readerPassword, '--url', CROSSGEAR_URL])
+    expect(reader.code).toBe(3)
+    expect(await crossgear([...act, '--web-password', 'wrong'], { env })).toMatchObject({ code: 3 })
+    // Reads from this machine need none.
+    expect(await crossgear(['nodes'], { env: { CROSSGEAR_URL } })).toMatchObject({ code: 0 })
+    const guardless = await openApi(open, {}, {})
+    const url = `http://127.0.0.1:${guardless.port}`
+    const { code, stderr } = await crossgear([...act, '--url', url])
+    expect([code, stderr.split('\n').length]).toEqual([3, 2])
+    expect(stderr).toContain('start it with --web-password')
+    expect(await run('jobs list --state asleep')).toMatchObject({ code: 1, stdout: '' })
+    expect(await run('jobs frobnicate')).toMatchObject({ code: 1 })
+    expect(await run('jobs')).toMatchObject({ code: 1 })
+    expect((await run('jobs list --limit x')).stderr).toMatch(/^Option .*whole number.*\n$/)
+  })
+
+  test('no gateway at the address has a code of its own, and health says so by 1', async () => {
+    const api = await openApi(open)
+    const { run } = operatorOf(api)
+    expect(await run('health')).toMatchObject({ code: 0, stderr: '' })
+    await api.close()
+    const away = await run('jobs list')
+    expect(away).toMatchObject({ code: 2, stdout: '' })
+    expect(away.stderr).toMatch(/connection refused.*--url or CROSSGEAR_URL/)
+    expect(await run('health')).toMatchObject({ code: 1, stdout: '' })
+    const other = createServer((_request, response) => response.end('hello'))
+    onTestFinished(() => void other.close())
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as { port: number }
+    const url = `http://127.0.0.1:${port}`
+    expect(await crossgear(['nodes', '--url', url])).toMatchObject({ code: 2 })
+    expect(await crossgear(['health', '--url', url])).toMatchObject({ code: 1 })
+    expect(await crossgear(['nodes', '--url', 'ftp://x'])).toMatchObject({ code: 1 })
+    expect(await crossgear(['nodes', '--url', 'http://u:p@x'])).toMatchObject({ code: 1 })
+  })
+
+  test('top prints rates, ages and workers by door once, sorted and filtered', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    const worker = await api.gateway.peer('mail')
+    await worker.sync()
+    for (const fn of ['mail', 'mail', 'slow', 'slow', 'slow']) {
+      await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
+    }
+    const { run } = operatorOf(api)
+    const printed = run('top')
+    const [, handle = ''] = await worker.ask('GRAB_JOB')
+    worker.say('WORK_COMPLETE', handle, '')
+    await worker.sync()
+    const { code, stdout } = await printed
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^FUNCTION +QUEUE +WAITING +RUNNING +RATE\/S +OLDEST /m)
+    const rows = stdout.split('\n').filter((line) => /^(slow|mail) /.test(line))
+    expect(rows.map((line) => line.split(/ +/)[0])).toEqual(['slow', 'mail'])
+    expect(rows[1]).toMatch(/gearman [01]\/1$/)
+    const filtered = await run('top --filter slo --sort function --json')
+    expect(JSON.parse(filtered.stdout)).toMatchObject({ function: 'slow', waiting: 3 })
+    expect(await run('top --filter none')).toMatchObject({ code: 4 })
+  })
+})
