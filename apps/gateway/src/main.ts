@@ -1,3 +1,4 @@
+import { completionName } from './cli/completion/names.ts'
 import { runCommandLine } from './cli/program.ts'
 import { readVersion } from './cli/version.ts'
 import { isTerminalCommand } from './terminal/names.ts'
@@ -12,6 +13,7 @@ async function main(): Promise<number> {
   if (command === 'gearmand') return await gearmand(words, version)
   if (command === 'migrate') return await migrate(words)
   if (command === 'mirror') return await mirror(words)
+  if (command === completionName) return await completion(words)
   try {
     if (isTerminalCommand(command)) return await terminal([command, ...words])
     return await runCommandLine(process.argv.slice(2), {
@@ -50,6 +52,11 @@ async function mirror(words: readonly string[]): Promise<number> {
   const { runMirror } = await import('./mirror/run-mirror.ts')
   const { env, stdout, stderr } = process
   return await runMirror(words, { env, stdout, stderr, signal: stopSignal() })
+}
+
+async function completion(words: readonly string[]): Promise<number> {
+  const { runCompletion } = await import('./cli/completion/run-completion.ts')
+  return runCompletion(words, process)
 }
 
 async function terminal(words: readonly string[]): Promise<number> {

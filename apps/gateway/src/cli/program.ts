@@ -2,6 +2,7 @@ import { Command, CommanderError, Help, Option } from 'commander'
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts'
 import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
 import { StartError } from '../errors.ts'
+import { completionName, completionSummary } from './completion/names.ts'
 import { terminalCommands } from '../terminal/names.ts'
 import { versionLine } from './version.ts'
 
@@ -56,7 +57,8 @@ export async function runCommandLine(
 
 type Flags = ConfigSources['flags']
 
-function createProgram(version: string, serve: (flags: Flags) => Promise<void>): Command {
+/** The parser of the program and of `serve`, its default. */
+export function createProgram(version: string, serve: (flags: Flags) => Promise<void>): Command {
   const program = new Command('crossgear')
     .description(
       'A job broker gateway: Gearman, Faktory and GearMonkey clients and workers share one set of Redis queues.',
@@ -78,6 +80,7 @@ function createProgram(version: string, serve: (flags: Flags) => Promise<void>):
   for (const [name, summary] of Object.entries(terminalCommands)) {
     program.command(name).description(summary)
   }
+  program.command(completionName).description(completionSummary)
   // For the help text only: its own parser reads the words, see gearmand/run.ts.
   program
     .command('gearmand')

@@ -8,6 +8,8 @@ export interface ValueKind<T> {
   readonly schema: v.GenericSchema<unknown, T>
   /** The part of a wrong value that may be shown; keeps secrets out of logs. */
   readonly show?: (value: string) => string
+  /** All values, where they are few words. */
+  readonly choices?: readonly string[]
 }
 
 const maxPort = 65_535
@@ -51,7 +53,7 @@ export function portOr<Word extends string>(word: Word): ValueKind<number | Word
 export function oneOf<const Words extends readonly string[]>(
   words: Words,
 ): ValueKind<Words[number]> {
-  return { expected: words.join(', '), schema: v.picklist(words) }
+  return { expected: words.join(', '), schema: v.picklist(words), choices: words }
 }
 
 /** `1.1`, which TOML may have as a number. */
@@ -65,6 +67,7 @@ export function versionOf<const Words extends readonly string[]>(
   return {
     expected: words.join(' or '),
     schema: v.pipe(v.union([v.string(), fromNumber]), v.picklist(words)),
+    choices: words,
   }
 }
 
@@ -74,7 +77,8 @@ export function yesNo(): ValueKind<boolean> {
     v.picklist(['yes', 'no', 'true', 'false']),
     v.transform((word) => word === 'yes' || word === 'true'),
   )
-  return { expected: 'yes or no', schema: v.union([v.boolean(), fromWord]) }
+  const choices = ['yes', 'no']
+  return { expected: choices.join(' or '), schema: v.union([v.boolean(), fromWord]), choices }
 }
 
 export function text(expected: string, pattern = /^\P{Cc}+$/u): ValueKind<string> {

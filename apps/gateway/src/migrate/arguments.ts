@@ -177,14 +177,11 @@ Exit codes: 0 done and equal, 1 usage, 2 a side cannot be reached, 3 differences
 4 stopped half way: the same command goes on.
 `
 
-/**
- * Parses `crossgear migrate ...`; undefined if only help was asked for. Throws a MigrationError.
- */
-export function readArguments(
-  words: readonly string[],
+/** The parser of `crossgear migrate`; it calls `run` with what is given. */
+export function migrateProgram(
   out: { write(text: string): unknown },
-): MigrateArguments | undefined {
-  let found: MigrateArguments | undefined
+  run: (given: MigrateArguments) => void,
+): Command {
   const program = new Command('crossgear migrate')
     .description("Moves queues from other systems into a Crossgear store's, and proves it.")
     .exitOverride()
@@ -200,15 +197,25 @@ export function readArguments(
       .description(descriptions[act])
       .allowExcessArguments(false)
       .addHelpText('after', helpAfter)
-      .action((options: Options) => {
-        found = argumentsOf(act, options)
-      })
+      .action((options: Options) => run(argumentsOf(act, options)))
     for (const row of rows) {
       if (!row.acts.includes(act)) continue
       const option = new Option(row.flags, row.help)
       command.addOption(row.read ? option.argParser(row.read) : option)
     }
   }
+  return program
+}
+
+/**
+ * Parses `crossgear migrate ...`; undefined if only help was asked for. Throws a MigrationError.
+ */
+export function readArguments(
+  words: readonly string[],
+  out: { write(text: string): unknown },
+): MigrateArguments | undefined {
+  let found: MigrateArguments | undefined
+  const program = migrateProgram(out, (given) => (found = given))
   try {
     program.parse(words, { from: 'user' })
   } catch (error) {

@@ -49,12 +49,9 @@ Exit codes: 0 all results that were compared are equal, 1 usage, 2 a side cannot
 3 differences found. Ctrl-C or TERM ends it: no new clients, no more copies; it waits 10 s at most for results.
 `
 
-/** Parses `crossgear mirror ...`; undefined if only help was asked for. Throws a MigrationError. */
-export function readArguments(
-  words: readonly string[],
-  out: { write(text: string): unknown },
-): MirrorArguments | undefined {
-  const program = new Command('crossgear mirror')
+/** The parser of `crossgear mirror`. */
+export function mirrorProgram(out: { write(text: string): unknown }): Command {
+  return new Command('crossgear mirror')
     .description('Submits copies of jobs to a second server, and compares the results.')
     .exitOverride()
     .allowExcessArguments(false)
@@ -107,6 +104,14 @@ export function readArguments(
     )
     .option('--json', 'JSON lines for a program')
     .addHelpText('after', helpAfter)
+}
+
+/** Parses `crossgear mirror ...`; undefined if only help was asked for. Throws a MigrationError. */
+export function readArguments(
+  words: readonly string[],
+  out: { write(text: string): unknown },
+): MirrorArguments | undefined {
+  const program = mirrorProgram(out)
   try {
     program.parse(words, { from: 'user' })
   } catch (error) {

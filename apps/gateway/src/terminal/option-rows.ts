@@ -11,8 +11,6 @@ export interface OptionRow {
   readonly choices?: readonly string[]
   /** Numbers that it takes. */
   readonly range?: { readonly least: number; readonly most: number; readonly isWhole: boolean }
-  /** Where a shell completes its value. Nowhere. */
-  readonly completes?: 'file'
 }
 
 /** A positional argument of a command. */

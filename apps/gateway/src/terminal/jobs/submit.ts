@@ -17,7 +17,7 @@ const longestPayloadBytes = 700_000
 const standardInput = '-'
 
 const payloadFile: OptionRow = {
-  ...{ name: 'payload_file', argument: 'file', completes: 'file' },
+  ...{ name: 'payload_file', argument: 'file' },
   help: `a file whose bytes are the payload, or ${standardInput} for the standard input; at most ${longestPayloadBytes} bytes`,
 }
 

@@ -1,0 +1,55 @@
+import type { CommandEntry, OptionEntry } from '../command-table.ts'
+
+/** What may follow in a command, in the form that all shells' scripts are made of. */
+export interface Candidates {
+  /** `/jobs/list`; empty: the program itself. */
+  readonly path: string
+  /** Commands below it. */
+  readonly commands: readonly Candidate[]
+  /** Values of its first argument, where they are few. */
+  readonly values: readonly string[]
+  readonly options: readonly OptionEntry[]
+}
+
+export interface Candidate {
+  readonly word: string
+  readonly help: string
+}
+
+export function candidatesOf(table: readonly CommandEntry[]): readonly Candidates[] {
+  const paths = [...new Set(table.flatMap(({ words }) => words.map((_, at) => pathOf(words, at))))]
+  return ['', ...paths].map((path) => {
+    const entry = table.find(({ words }) => pathOf(words) === path)
+    const below = paths.filter((each) => parentOf(each) === path)
+    return {
+      path,
+      commands: below.map((each) => ({
+        word: each.slice(path.length + 1),
+        help: table.find(({ words }) => pathOf(words) === each)?.summary ?? '',
+      })),
+      values: entry?.arguments[0]?.choices ?? [],
+      options: entry?.options ?? [],
+    }
+  })
+}
+
+/** Options whose value is a file. */
+export function takesFile({ argument }: OptionEntry): boolean {
+  return argument === 'file' || argument === 'path'
+}
+
+function pathOf(words: readonly string[], last = words.length - 1): string {
+  return words
+    .slice(0, last + 1)
+    .map((word) => `/${word}`)
+    .join('')
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'))
+}
+
+/** A text in single quotes, which no shell looks into. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

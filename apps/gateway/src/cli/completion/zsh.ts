@@ -1,0 +1,57 @@
+import { type Candidates, quoted, takesFile } from './candidates.ts'
+
+/** The function that zsh calls; to be sourced, or put into a folder of fpath as _crossgear. */
+export function zshScript(all: readonly Candidates[]): string {
+  const paths = all.flatMap(({ path }) => (path === '' ? [] : [quoted(path)]))
+  return `#compdef crossgear
+# Completion of crossgear for zsh. Made by: crossgear completion zsh
+_crossgear() {
+  local command='' at
+  local -a candidates
+  for ((at = 2; at < CURRENT; at++)); do
+    case "$command/\${words[at]}" in
+      (${paths.join('|')}) command="$command/\${words[at]}" ;;
+    esac
+  done
+  case "$command \${words[CURRENT-1]}" in
+${all.flatMap(valueCases).join('\n')}
+  esac
+  if [[ \${words[CURRENT]} == -* ]]; then
+    case "$command" in
+${all.map(({ path, options }) => described(path, options.map(optionPair))).join('\n')}
+    esac
+  else
+    case "$command" in
+${all.map(({ path, commands, values }) => described(path, [...commands.map(({ word, help }) => [word, help] as const), ...values.map((value) => [value, ''] as const)])).join('\n')}
+    esac
+  fi
+  _describe 'crossgear' candidates
+}
+if [[ "$funcstack[1]" == _crossgear ]]; then _crossgear "$@"; else compdef _crossgear crossgear; fi
+`
+}
+
+type Pair = readonly [word: string, help: string]
+
+function optionPair({ flags, help }: Candidates['options'][number]): Pair {
+  return [flags[0] ?? '', help]
+}
+
+function valueCases({ path, options }: Candidates): string[] {
+  return options.flatMap((option) => {
+    if (option.argument === undefined) return []
+    const pattern = option.flags.map((flag) => quoted(`${path} ${flag}`)).join('|')
+    const act = option.choices
+      ? `compadd -- ${option.choices.map(quoted).join(' ')}; return`
+      : takesFile(option)
+        ? '_files; return'
+        : 'return 1'
+    return [`    (${pattern}) ${act} ;;`]
+  })
+}
+
+/** A colon stands between a word and its help. */
+function described(path: string, pairs: readonly Pair[]): string {
+  const words = pairs.map(([word, help]) => quoted(`${word.replaceAll(':', String.raw`\:`)}:${help}`))
+  return `      (${quoted(path)}) candidates=(${words.join(' ')}) ;;`
+}

@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+import { commandTable } from '../src/cli/command-table.ts'
+import { completionScript } from '../src/cli/completion/run-completion.ts'
+import { shells } from '../src/cli/completion/names.ts'
+import { flagOf, optionNames } from '../src/config/options.ts'
+
+const has = (program: string): boolean => spawnSync(program, ['-c', 'true']).status === 0
+
+/** What bash offers behind these words, of which the last is not finished. */
+function offered(...words: readonly string[]): readonly string[] {
+  const all = ['crossgear', ...words]
+  const quoted = all.map((word) => `'${word}'`).join(' ')
+  const script = `${completionScript('bash')}
+COMP_WORDS=(${quoted}); COMP_CWORD=${all.length - 1}
+_crossgear; printf '%s\\n' "\${COMPREPLY[@]}"`
+  const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8' })
+  if (stderr !== '') throw new Error(stderr)
+  return stdout.split('\n').filter((word) => word !== '')
+}
+
+describe.skipIf(!has('bash'))('bash completes', () => {
+  test('commands, and commands below them', () => {
+    expect(offered('')).toEqual(
+      expect.arrayContaining(['serve', 'jobs', 'top', 'health', 'migrate', 'mirror', 'completion']),
+    )
+    expect(offered('jo')).toEqual(['jobs'])
+    expect(offered('functions', '')).toEqual(expect.arrayContaining(['list', 'open', 'close']))
+    expect(offered('jobs', 're')).toEqual(['retry', 'resubmit'])
+    expect(offered('completion', '')).toEqual([...shells])
+  })
+
+  test('the options of the command at hand, and no others', () => {
+    expect(offered('jobs', 'move', '--to')).toEqual(['--to-queue'])
+    expect(offered('jobs', 'list', '--to')).toEqual([])
+    expect(offered('--gearman-p')).toEqual(['--gearman-port'])
+    expect(offered('serve', '--')).toEqual(expect.arrayContaining(optionNames.map(flagOf)))
+    expect(offered('migrate', 'run', '--jour')).toEqual(['--journal'])
+    expect(offered('gearmand', '--pid')).toEqual(['--pid-file'])
+  })
+
+  test('the values that an option has, also behind the sign =', () => {
+    expect(offered('jobs', 'list', '--state', '')).toEqual([
+      ...['waiting', 'running', 'scheduled', 'retry', 'dead'],
+    ])
+    expect(offered('jobs', 'list', '--state', '=', 'de')).toEqual(['dead'])
+    expect(offered('serve', '--log-level', 'tr')).toEqual(['trace'])
+    expect(offered('serve', '--round-robin', '')).toEqual(['yes', 'no'])
+    expect(offered('jobs', 'list', '--function', '')).toEqual([])
+    expect(offered('serve', '--config', '/etc/hostn')).toEqual(['/etc/hostname'])
+  })
+})
+
+test.each(['zsh', 'fish'] as const)('%s reads its script without a complaint', (shell) => {
+  const script = completionScript(shell)
+  expect(script).toContain('--to-queue'.slice(2))
+  if (!has(shell)) return
+  const { status, stderr } = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' })
+  expect([status, stderr]).toEqual([0, ''])
+})
+
+test('the table of commands has each option of each command once, with a help', () => {
+  for (const { words, options } of commandTable('1')) {
+    const flags = options.flatMap((option) => option.flags)
+    expect([words, new Set(flags).size]).toEqual([words, flags.length])
+    for (const { help } of options) expect(help).not.toBe('')
+  }
+})
