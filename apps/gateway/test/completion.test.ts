@@ -51,12 +51,16 @@ describe.skipIf(!has('bash'))('bash completes', () => {
   })
 })
 
-test.each(['zsh', 'fish'] as const)('%s reads its script without a complaint', (shell) => {
-  const script = completionScript(shell)
-  expect(script).toContain('--to-queue'.slice(2))
-  if (!has(shell)) return
-  const { status, stderr } = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' })
-  expect([status, stderr]).toEqual([0, ''])
+describe.each(['zsh', 'fish'] as const)('%s', (shell) => {
+  test('gets all options and their values', () => {
+    expect(completionScript(shell)).toMatch(/state[^]*waiting[^]*to-queue/)
+  })
+
+  test.skipIf(!has(shell))('reads its script without a complaint', () => {
+    const script = completionScript(shell)
+    const { status, stderr } = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' })
+    expect([status, stderr]).toEqual([0, ''])
+  })
 })
 
 test('the table of commands has each option of each command once, with a help', () => {

@@ -1,5 +1,7 @@
 import type {
   BatchCallback,
+  BatchPage,
+  BatchPlace,
   BatchState,
   BatchStore,
   CallbackState,
@@ -42,20 +44,22 @@ export class RedisBatches implements BatchStore {
 
   async state(bid: string): Promise<BatchState | undefined> {
     const { redis, keys, call } = this.#context
-    const fields = await call(() => redis.hgetall(keys.batch(bid)))
-    if (fields['created'] === undefined) return undefined
-    const count = (name: string): number => Number(fields[name] ?? 0)
-    return {
-      bid,
-      description: fields['description'] ?? '',
-      ...(fields['parent'] !== undefined && { parent: fields['parent'] }),
-      createdAtMs: count('created'),
-      total: count('total'),
-      pending: count('pending'),
-      failed: count('failed'),
-      complete: callbackState(fields, 'complete'),
-      success: callbackState(fields, 'success'),
-    }
+    return stateOf(bid, await call(() => redis.hgetall(keys.batch(bid))))
+  }
+
+  async list(from: BatchPlace | undefined, most: number): Promise<BatchPage> {
+    const { redis, keys, call, pipeline } = this.#context
+    const [latest, passed] = [from?.createdAtMs ?? '+inf', from?.passed ?? 0]
+    const found = await call(() =>
+      redis.zrevrangebyscore(keys.batches, latest, '-inf', 'WITHSCORES', 'LIMIT', passed, most),
+    )
+    const listed = pairsOf(found)
+    const hashes = (await pipeline((commands) => {
+      for (const { bid } of listed) commands.hgetall(keys.batch(bid))
+    })) as Readonly<Record<string, string>>[]
+    const states = listed.map(({ bid }, at) => stateOf(bid, hashes[at] ?? {}))
+    const next = listed.length < most ? undefined : placeBehind(listed, from)
+    return { batches: states.filter((state) => state !== undefined), ...(next && { next }) }
   }
 
   async clear(): Promise<void> {
@@ -65,6 +69,7 @@ export class RedisBatches implements BatchStore {
       const found = await scan.next()
       if (found.length > 0) await call(() => redis.unlink(...found))
     } while (!scan.isAtStart)
+    await call(() => redis.del(keys.batches))
   }
 
   async #setCommitted(bid: string, committed: '0' | '1'): Promise<boolean> {
@@ -81,6 +86,50 @@ export class RedisBatches implements BatchStore {
 
 /** As written by `settleBatch` in lua/lib/step/batches.lua. */
 const states: Readonly<Record<string, CallbackState>> = { 1: 'pushed', 2: 'done', 3: 'failed' }
+
+function stateOf(
+  bid: string,
+  fields: Readonly<Record<string, string>>,
+): BatchState | undefined {
+  if (fields['created'] === undefined) return undefined
+  const count = (name: string): number => Number(fields[name] ?? 0)
+  return {
+    bid,
+    description: fields['description'] ?? '',
+    ...(fields['parent'] !== undefined && { parent: fields['parent'] }),
+    createdAtMs: count('created'),
+    total: count('total'),
+    pending: count('pending'),
+    failed: count('failed'),
+    complete: callbackState(fields, 'complete'),
+    success: callbackState(fields, 'success'),
+  }
+}
+
+interface Listed {
+  readonly bid: string
+  readonly createdAtMs: number
+}
+
+function pairsOf(found: readonly string[]): readonly Listed[] {
+  const pairs: Listed[] = []
+  for (let at = 0; at + 1 < found.length; at += 2) {
+    pairs.push({ bid: found[at] ?? '', createdAtMs: Number(found[at + 1]) })
+  }
+  return pairs
+}
+
+/** Several may have been created at one time. */
+function placeBehind(
+  listed: readonly Listed[],
+  from: BatchPlace | undefined,
+): BatchPlace | undefined {
+  const createdAtMs = listed.at(-1)?.createdAtMs
+  if (createdAtMs === undefined) return undefined
+  const same = listed.filter((each) => each.createdAtMs === createdAtMs).length
+  const before = from?.createdAtMs === createdAtMs ? from.passed : 0
+  return { createdAtMs, passed: before + same }
+}
 
 function callbackState(
   fields: Readonly<Record<string, string>>,

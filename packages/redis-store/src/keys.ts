@@ -33,6 +33,7 @@ export class StoreKeys extends Keys {
     this.#held = `${broker}:held`
     this.indexed = `${broker}:indexed`
     this.#batch = `${broker}:batch`
+    this.batches = `${broker}:batches`
     this.#migration = `${broker}:migration`
     this.migrations = `${broker}:migrations`
     this.events = `xg:events:${database}`
@@ -148,6 +149,9 @@ export class StoreKeys extends Keys {
   batch(bid: string): string {
     return `${this.#batch}:${bid}`
   }
+
+  /** The newest batches by when they were created, milliseconds. */
+  readonly batches: string
 
   /** Progress of a migration. */
   migration(name: string): string {

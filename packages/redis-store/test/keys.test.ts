@@ -45,6 +45,7 @@ const twins: Readonly<Record<string, (keys: StoreKeys) => string>> = {
   "endedKey('jid-0001')": (keys) => keys.ended('jid-0001'),
   callbacksKey: (keys) => keys.callbacks,
   joinsKey: (keys) => keys.joins,
+  batchesKey: (keys) => keys.batches,
   eventsChannel: (keys) => keys.events,
 }
 

@@ -61,6 +61,11 @@ export const endpoints = {
     ...{ path: '/cron', tag: 'Cron, batches, migrations', answer: fleet.cron },
     summary: 'Jobs that are pushed by the clock',
   }),
+  listBatches: read({
+    ...{ path: '/batches', tag: 'Cron, batches, migrations', answer: fleet.batchPage },
+    summary: 'Batches, the newest first',
+    query: strict({ limit, cursor }),
+  }),
   getBatch: read({
     ...{ path: '/batches/{batch}', tag: 'Cron, batches, migrations', answer: fleet.batch },
     summary: 'How far a batch is',

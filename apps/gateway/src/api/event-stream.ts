@@ -20,11 +20,13 @@ const askAgainMs = 3_000
  */
 export class EventStream {
   readonly #backend: ApiBackend
+  readonly #everyMs: number
   readonly #viewers = new Set<ServerResponse>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(backend: ApiBackend) {
+  constructor(backend: ApiBackend, everyMs: number = streamBounds.everyMs) {
     this.#backend = backend
+    this.#everyMs = everyMs
   }
 
   /** Throws an ApiError where there are too many viewers. */
@@ -47,7 +49,7 @@ export class EventStream {
     this.#viewers.add(response)
     if (!this.#timer) {
       void this.#tell()
-      this.#timer = setInterval(() => void this.#tell(), streamBounds.everyMs)
+      this.#timer = setInterval(() => void this.#tell(), this.#everyMs)
     }
   }
 

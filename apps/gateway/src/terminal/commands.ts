@@ -1,4 +1,5 @@
 import type { CommandRow } from './command-row.ts'
+import { batchCommands } from './fleet/batches.ts'
 import { fleetCommands } from './fleet/fleet.ts'
 import { health } from './fleet/health.ts'
 import { jobActs } from './jobs/acts.ts'
@@ -19,5 +20,6 @@ export const commands: readonly CommandRow[] = [
   ...queueCommands,
   ...functionCommands,
   ...fleetCommands,
+  ...batchCommands,
   health,
 ]

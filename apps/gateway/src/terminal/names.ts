@@ -7,6 +7,7 @@ export const terminalCommands = {
   workers: 'list the workers of a gateway',
   nodes: 'list the gateways on the store',
   scale: 'print the figures of a function that an autoscaler needs',
+  batches: 'list Faktory batches, and show how far one is',
   health: 'tell if a gateway answers and has its store',
 } as const
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { Agent, get, type IncomingMessage } from 'node:http'
+import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, onTestFinished } from 'vitest'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { callBounds } from '../../src/api/call-limiter.ts'
-import { streamBounds } from '../../src/api/event-stream.ts'
+import { EventStream, streamBounds } from '../../src/api/event-stream.ts'
 import { openOn } from '../options/composed-gateway.ts'
 import { type ApiGateway, openApi } from './support/api-gateway.ts'
 
@@ -82,6 +82,38 @@ describe.skipIf(lacksRedis)('the API under load', { timeout: 30_000 }, () => {
     expect(counts.get(200)).toBeGreaterThanOrEqual(callBounds.atOnce)
     expect(replies.find(({ status }) => status === 429)?.headers['retry-after']).toBe('1')
     await expect.poll(async () => (await api.ask('/api/v1/overview')).status).toBe(200)
+  })
+
+  test('drops a viewer that reads nothing, with no more than a bound waiting for it', async () => {
+    const told: ServerResponse[] = []
+    const overview = { status: 200, body: { text: 'x'.repeat(60_000) } }
+    const stream = new EventStream({ call: () => Promise.resolve(overview) }, 1)
+    const server = createServer((_request, response) => {
+      told.push(response)
+      stream.add(response)
+    })
+    onTestFinished(() => {
+      stream.close()
+      server.close()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    const socket = connect(port, '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    // It is never read: what the kernel does not take waits in the gateway.
+    socket.pause()
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await once(server, 'request')
+    const [viewer] = told
+    let most = 0
+    const closed = once(viewer!, 'close')
+    const watching = setInterval(() => (most = Math.max(most, viewer!.writableLength)), 1)
+    onTestFinished(() => clearInterval(watching))
+    await closed
+    const message = JSON.stringify(overview.body).length + 100
+    expect(most).toBeGreaterThan(0)
+    expect(most).toBeLessThanOrEqual(streamBounds.unsentBytes + message)
   })
 
   test('ends the streams when the gateway does', async () => {

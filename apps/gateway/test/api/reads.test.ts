@@ -187,6 +187,13 @@ describe.skipIf(lacksRedis)('what the API shows', { timeout: 20_000 }, () => {
     const batch = await api.get(`/batches/${made.split('\r\n')[1] ?? ''}`)
     expect(batch).toMatchObject({ description: 'd', total: 0, complete: 'none' })
     expect(await api.refusal('/batches/b-none')).toEqual([404, 'unknown_batch'])
+    expect(await api.get('/batches?limit=1')).toMatchObject({
+      batches: [batch],
+      cursor: expect.any(String) as string,
+    })
+    const { cursor } = (await api.get('/batches?limit=1')) as { cursor: string }
+    expect(await api.get(`/batches?cursor=${cursor}`)).toEqual({ batches: [], cursor: null })
+    expect(await api.refusal('/batches?cursor=x')).toEqual([400, 'invalid_cursor'])
     expect((await api.ask('/api/v1/migrations/none')).status).toBe(404)
     expect(await api.get('/migrations')).toEqual({ migrations: [] })
     expect(await api.get('/cron')).toEqual({ cron: [] })

@@ -32,6 +32,18 @@ export interface BatchState {
   readonly success: CallbackState
 }
 
+/** A place in the list of batches: behind so many of those that were created at this time. */
+export interface BatchPlace {
+  readonly createdAtMs: number
+  readonly passed: number
+}
+
+export interface BatchPage {
+  readonly batches: readonly BatchState[]
+  /** Absent where that was the end. */
+  readonly next?: BatchPlace
+}
+
 /**
  * Batches of jobs. One is complete when it is committed, all its jobs have run and all its children
  * are complete; it is successful when none of its jobs is failed, all its children are successful and its
@@ -47,6 +59,8 @@ export interface BatchStore {
   /** Reopens a committed batch; false if the batch is unknown. */
   open(bid: string): Promise<boolean>
   state(bid: string): Promise<BatchState | undefined>
+  /** The newest first, from a place on that an answer gave; of the last 10,000 alone. */
+  list(from: BatchPlace | undefined, most: number): Promise<BatchPage>
   /** Forgets all batches. Their jobs stay. */
   clear(): Promise<void>
 }

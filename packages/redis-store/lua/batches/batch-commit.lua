@@ -9,7 +9,10 @@
 --#include keys
 --#include batches
 local bid, commit = ARGV[3], ARGV[4]
-if not redis.call('HGET', KEYS[1], 'created') then return 0 end
+local created = redis.call('HGET', KEYS[1], 'created')
+if not created then return 0 end
+-- Those of a former version are not listed yet.
+listBatch(bid, created)
 redis.call('HSET', KEYS[1], 'committed', commit)
 touchBatch(bid)
 if commit == '1' then settleBatch(bid) end

@@ -18,7 +18,8 @@ if parent ~= '' then
   redis.call('HINCRBY', batchKey(parent), 'unsuccess', 1)
   touchBatch(parent)
 end
-redis.call('HSET', KEYS[1], 'created', integer(nowMs()), 'description', description, 'committed', 0, 'total', 0,
+local created = integer(nowMs())
+redis.call('HSET', KEYS[1], 'created', created, 'description', description, 'committed', 0, 'total', 0,
   'pending', 0, 'failed', 0, 'uncomplete', 0, 'unsuccess', 0)
 if parent ~= '' then redis.call('HSET', KEYS[1], 'parent', parent) end
 local at = 6
@@ -31,4 +32,5 @@ for _, what in ipairs({ 'complete', 'success' }) do
   at = at + 1 + count
 end
 touchBatch(bid)
+listBatch(bid, created)
 return 1

@@ -44,6 +44,7 @@ local function batchKey(bid) return broker .. ':batch:' .. bid end
 local function inputKey(node, number) return 'xg:input:' .. node .. ':' .. number end
 local function nodeChannel(node) return 'xg:node:' .. database .. ':' .. node end
 local dueKey, callbacksKey, joinsKey = broker .. ':due', broker .. ':callbacks', broker .. ':joins'
+local batchesKey = broker .. ':batches'
 local function jidsKey(slot) return open == '' and 'xg:jids' or laneKey('xg:jids', slot) end
 local function endedKey(jid) return 'xg:ended:' .. jid end
 local eventsChannel = 'xg:events:' .. database

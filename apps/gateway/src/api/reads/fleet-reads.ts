@@ -1,4 +1,4 @@
-import type { Clock, Scheduler } from '@crossgear/core-scheduler'
+import type { BatchState, Clock, Scheduler } from '@crossgear/core-scheduler'
 import type { MigrationNotes } from '@crossgear/redis-store'
 import type { FaktoryDoor } from '../../faktory/faktory-door.ts'
 import type { Worker } from '../../faktory/workers.ts'
@@ -8,8 +8,8 @@ import { notedFields } from '../../ops/metrics/figures/migration-figures.ts'
 import type { Cron } from '../../ops/cron/cron.ts'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
-import { pageOf } from '../cursors.ts'
-import { isoTime } from '../schemas/common.ts'
+import { cursorOf, numbersOf, pageOf } from '../cursors.ts'
+import { isoTime, pageSizes } from '../schemas/common.ts'
 
 /** Entries of a list that has no pages. */
 const mostListed = 1_000
@@ -47,6 +47,7 @@ export function fleetReads({
   | 'listConnections'
   | 'listNodes'
   | 'listCron'
+  | 'listBatches'
   | 'getBatch'
   | 'listMigrations'
   | 'getMigration'
@@ -105,11 +106,21 @@ export function fleetReads({
       }
     },
 
+    async listBatches({ query }) {
+      const { limit = pageSizes.usual, cursor } = query
+      const [createdAtMs = 0, passed = 0] = cursor === undefined ? [] : numbersOf(cursor, 2)
+      const from = cursor === undefined ? undefined : { createdAtMs, passed }
+      const { batches, next } = await scheduler.batches.list(from, limit)
+      return {
+        batches: batches.map(batchView),
+        cursor: next ? cursorOf([next.createdAtMs, next.passed]) : null,
+      }
+    },
+
     async getBatch({ params }) {
       const state = await scheduler.batches.state(params.batch)
       if (!state) throw new ApiError('unknown_batch', 'there is no such batch, or no more')
-      const { bid, parent, createdAtMs, ...rest } = state
-      return { batch: bid, parent: parent ?? null, created_at: isoTime(createdAtMs), ...rest }
+      return batchView(state)
     },
 
     async listMigrations() {
@@ -133,6 +144,10 @@ export function fleetReads({
       return { migration: params.migration, fields }
     },
   }
+}
+
+function batchView({ bid, parent, createdAtMs, ...rest }: BatchState) {
+  return { batch: bid, parent: parent ?? null, created_at: isoTime(createdAtMs), ...rest }
 }
 
 function consumerView(

@@ -83,6 +83,11 @@ export const batch = strict({
   success: callback,
 })
 
+export const batchPage = strict({
+  batches: Type.Array(batch, { description: 'The newest first, of the last 10,000' }),
+  cursor: nextCursor,
+})
+
 export const migrations = strict({
   migrations: Type.Array(
     strict({

@@ -61,6 +61,23 @@ async function committed(store: SteppedStore, bid: string, jobs: number): Promis
 /** Batches of jobs and their callbacks. */
 export function batchContract(open: OpenWorld): void {
   describe('batches', () => {
+    test('are listed in pages, the newest first, until they are forgotten', async () => {
+      const world = await open()
+      const store = await world.node()
+      expect(await store.batches.list(undefined, 2)).toEqual({ batches: [] })
+      for (const bid of ['b1', 'b2', 'b3']) {
+        await store.batches.create({ bid, description: `the ${bid}` })
+        await world.pass(2)
+      }
+      const first = await store.batches.list(undefined, 2)
+      expect(first.batches.map(({ bid }) => bid)).toEqual(['b3', 'b2'])
+      const { batches, next } = await store.batches.list(first.next, 2)
+      expect(batches).toEqual([await store.batches.state('b1')])
+      expect(next).toBeUndefined()
+      await store.batches.clear()
+      expect(await store.batches.list(undefined, 2)).toEqual({ batches: [] })
+    })
+
     test('count what becomes of their jobs, and call back once when all is done', async () => {
       const store = await (await open()).node()
       await committed(store, 'b1', 2)

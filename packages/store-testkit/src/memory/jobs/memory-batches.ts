@@ -1,4 +1,11 @@
-import type { BatchCallback, BatchState, BatchStore, NewBatch } from '@crossgear/core-scheduler'
+import type {
+  BatchCallback,
+  BatchPage,
+  BatchPlace,
+  BatchState,
+  BatchStore,
+  NewBatch,
+} from '@crossgear/core-scheduler'
 import type { MemoryWorld, Run } from '../memory-world.ts'
 import { storeJob } from './store-job.ts'
 
@@ -79,20 +86,44 @@ export class MemoryBatches implements BatchStore {
   state(bid: string): Promise<BatchState | undefined> {
     return this.#step((world) => {
       const record = world.batches.get(bid)
-      if (!record) return undefined
-      const { batch, createdAtMs, total, pending, failed, callbacks } = record
-      const { description, parent, complete, success } = batch
-      return {
-        ...{ bid, description, createdAtMs, total, pending, failed },
-        ...(parent !== undefined && { parent }),
-        complete: complete && callbacks.complete ? callbacks.complete : 'none',
-        success: success && callbacks.success ? callbacks.success : 'none',
-      }
+      return record && stateOf(record)
+    })
+  }
+
+  list(from: BatchPlace | undefined, most: number): Promise<BatchPage> {
+    return this.#step((world) => {
+      const all = [...world.batches.values()].toReversed()
+      const fits = all.filter(({ createdAtMs }) => createdAtMs <= (from?.createdAtMs ?? Infinity))
+      const sorted = fits.toSorted((one, other) => other.createdAtMs - one.createdAtMs)
+      const page = sorted.slice(from?.passed ?? 0).slice(0, most)
+      const last = page.at(-1)?.createdAtMs
+      const batches = page.map(stateOf)
+      if (last === undefined || page.length < most) return { batches }
+      const same = page.filter(({ createdAtMs }) => createdAtMs === last).length
+      const before = from?.createdAtMs === last ? from.passed : 0
+      return { batches, next: { createdAtMs: last, passed: before + same } }
     })
   }
 
   clear(): Promise<void> {
     return this.#step((world) => world.batches.clear())
+  }
+}
+
+function stateOf({
+  batch,
+  createdAtMs,
+  total,
+  pending,
+  failed,
+  callbacks,
+}: MemoryBatch): BatchState {
+  const { bid, description, parent, complete, success } = batch
+  return {
+    ...{ bid, description, createdAtMs, total, pending, failed },
+    ...(parent !== undefined && { parent }),
+    complete: complete && callbacks.complete ? callbacks.complete : 'none',
+    success: success && callbacks.success ? callbacks.success : 'none',
   }
 }
 

@@ -1,0 +1,66 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openOn } from '../options/composed-gateway.ts'
+import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
+import { type ApiGateway, openApi } from './support/api-gateway.ts'
+
+let redis: TestRedis
+const open = openOn(() => `unix://${redis.path}`)
+const hasTools = spawnSync('gearman', ['-H']).error === undefined
+
+/** The stock worker of gearman-tools: it says each payload that it is given, on a line. */
+function stockWorker(api: ApiGateway, fn: string) {
+  const port = String(api.gateway.port('gearman'))
+  const words = ['-h', '127.0.0.1', '-p', port, '-w', '-f', fn, '--']
+  const child = spawn('gearman', [...words, 'sh', '-c', 'cat >&2; echo >&2'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  })
+  const exited = once(child, 'exit')
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  const leave = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+    await exited
+  }
+  onTestFinished(leave)
+  return { said: () => said.split('\n').filter((line) => line !== ''), leave }
+}
+
+describe.skipIf(!hasRedisServer || !hasTools)('acts that a stock gearman worker sees', () => {
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.close())
+
+  test('a submitted job is run, a cancelled one is not, a retried one is run again', async () => {
+    const api = await openApi(open)
+    const submit = async (text: string): Promise<string> => {
+      const made = await api.act('/jobs', { function: 'seen', payload: { text } })
+      return (made as { job: string }).job
+    }
+    const unwanted = await submit('cancelled')
+    const job = await submit('submitted')
+    expect(await api.actOn('cancel', { jobs: [unwanted] })).toMatchObject({ done: 1 })
+    const worker = stockWorker(api, 'seen')
+    await expect.poll(worker.said).toEqual(['submitted'])
+    await api.act(`/jobs/${await submit('again')}/resubmit`, { payload: { text: 'changed' } })
+    await expect.poll(worker.said).toEqual(['submitted', 'again', 'changed'])
+    await api.act('/jobs', { function: 'seen', payload: { text: 'later' }, delay_seconds: 3_600 })
+    expect(await api.actOn('retry', { filter: { function: 'seen' } })).toMatchObject({ done: 1 })
+    await expect.poll(worker.said).toEqual(['submitted', 'again', 'changed', 'later'])
+    expect(await api.refusal(`/jobs/${job}`)).toEqual([404, 'unknown_job'])
+  })
+
+  test('a moved job is no more of its function, but of the lane that it was moved to', async () => {
+    const api = await openApi(open)
+    const made = await api.act('/jobs', { function: 'moved@slow', payload: { text: 'x' } })
+    const { job } = made as { job: string }
+    expect(await api.actOn('move', { jobs: [job], to_queue: 'fast' })).toMatchObject({ done: 1 })
+    const slow = stockWorker(api, 'moved@slow')
+    const fast = stockWorker(api, 'moved@fast')
+    await expect.poll(fast.said).toEqual(['x'])
+    expect(slow.said()).toEqual([])
+  })
+})
