@@ -51,6 +51,8 @@ export interface Gateway extends Server {
   readonly redis: RedisServer
   /** A connection to it. */
   readonly client: Redis
+  /** 0 where it is off. */
+  readonly webPort: number
 }
 
 /** Defaults at the end of each line. */
@@ -61,14 +63,17 @@ export interface GatewayWays {
   readonly nodeWords?: readonly string[]
   /** 1. */
   readonly processes?: number
+  /** Opens the web port. false. */
+  readonly web?: boolean
 }
 
 /** Starts the built gateway on a running Redis. Not ready yet when this returns. */
 export function startGatewayAt(
   redisPath: string,
-  { gearman = 0, nodeWords = [], processes = 1 }: GatewayWays = {},
+  { gearman = 0, nodeWords = [], processes = 1, web = false }: GatewayWays = {},
 ): Running {
-  const doors = ['--gearman-port', String(gearman), '--faktory-port', '0', '--web-port', 'off']
+  const webPort = web ? '0' : 'off'
+  const doors = ['--gearman-port', String(gearman), '--faktory-port', '0', '--web-port', webPort]
   const store = ['--redis-url', `unix://${redisPath}`, '--log-format', 'json']
   const words = [...doors, ...store, '--processes', String(processes)]
   return startProgram(process.execPath, [...nodeWords, gateway, 'serve', ...words])
@@ -84,6 +89,7 @@ export async function startGateway(ways: GatewayWays = {}): Promise<Gateway> {
     name: 'gateway',
     port: ports.get('gearman') ?? 0,
     faktoryPort: ports.get('faktory') ?? 0,
+    webPort: ports.get('web') ?? 0,
     ownPids,
     pids: [...ownPids, redis.pid],
     redis,

@@ -1,5 +1,6 @@
 import type { RowGroup } from '../bench.ts'
 import { background, backgroundKept } from './background.ts'
+import { dashboards } from './dashboards.ts'
 import { bridge, faktory } from './faktory.ts'
 import { foreground } from './foreground.ts'
 import { idleWorkers } from './idle-workers.ts'
@@ -25,5 +26,6 @@ export const rowGroups: readonly RowGroup[] = [
   scale,
   rest,
   start,
+  dashboards,
   migration,
 ]

@@ -15,7 +15,6 @@ function stockWorker(api: ApiGateway, fn: string) {
   const words = ['-h', '127.0.0.1', '-p', port, '-w', '-f', fn, '--']
   const child = spawn('gearman', [...words, 'sh', '-c', 'cat >&2; echo >&2'], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    detached: true,
   })
   const exited = once(child, 'exit')
   let said = ''
