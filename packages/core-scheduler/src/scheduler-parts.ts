@@ -1,6 +1,7 @@
 import { Administration } from './admin/administration.ts'
 import { JobLookup } from './admin/job-lookup.ts'
 import { JobSets } from './admin/job-sets.ts'
+import { Pauses } from './admin/pauses.ts'
 import { QueueControl } from './admin/queue-control.ts'
 import { ActiveLeases } from './dispatch/active-leases.ts'
 import { Bridging } from './dispatch/bridging.ts'
@@ -55,12 +56,16 @@ export function schedulerParts(
   const waiters = new Waiters()
   const activeLeases = new ActiveLeases()
   const workerLimits = new WorkerLimits(registry, options.throttles)
-  const wakeups = new Wakeups(registry, clock, options.wakeups ?? 1, workerLimits)
+  const pauses = new Pauses(registry.names)
+  const wakeups = new Wakeups({
+    ...{ registry, clock, pauses },
+    ...{ perJob: options.wakeups ?? 1, limits: workerLimits },
+  })
   const bridging = new Bridging(common)
   const workerCounts = new WorkerCounts(common)
   const registrar = new LaneRegistrar({ ...common, counts: workerCounts })
   const steps = new Steps(common)
-  const base = { ...common, steps, registrar, waiters, wakeups, activeLeases, bridging }
+  const base = { ...common, pauses, steps, registrar, waiters, wakeups, activeLeases, bridging }
 
   const outcomes = new Outcomes(base)
   const nativeOutcomes = new NativeOutcomes({ store, outcomes, retryPolicy })
@@ -76,7 +81,6 @@ export function schedulerParts(
   const claims = new Claims({
     ...base,
     outcomes,
-    queues,
     subscriptions,
     workerLimits,
     arrivals: wakeups.arrivals,

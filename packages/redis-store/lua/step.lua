@@ -24,7 +24,7 @@
 --     lanes, a also by the automatic rule), max, number of groups, per group: lease (ms, empty for none), queue (its hint
 --     index, empty for none), number of lanes, lanes; then number of throttles, per throttle: queue, concurrency (0:
 --     any), rate (0: any), per (ms), timeout (ms, 0: none), jobs of a worker (0: any), the worker, number of lanes of
---     the groups, lanes
+--     the groups, lanes; then number of paused lanes, lanes
 -- Returns packed, and what stands beside it: when the submissions came (us); a digit per report: 1 known, 0 not; per
 -- lane of outcomes an error or a digit per outcome, see outcomes.lua; per lane of submissions an error or a list, see
 -- submissions.lua; per claim an error or a list: jobs, flat: lane, and a list of id, token, and fields and values of its

@@ -23,6 +23,7 @@ export class StoreKeys extends Keys {
     const broker = `${this.open}xg${this.close}`
     this.cron = `${broker}:cron`
     this.paused = `${broker}:paused`
+    this.pausedFunctions = `${broker}:paused-functions`
     this.lanes = `${broker}:lanes`
     this.leader = `${broker}:caretaker`
     this.nodes = `${broker}:nodes`
@@ -190,6 +191,8 @@ export class StoreKeys extends Keys {
 
   /** Paused Faktory queues. */
   readonly paused: string
+  /** Paused functions, and single lanes of some. */
+  readonly pausedFunctions: string
   /** Lane to number. */
   readonly lanes: string
   /** The node that looks after native orphans. */

@@ -118,6 +118,17 @@ export const endpoints = {
     summary: 'Gives Faktory consumers jobs of these queues again',
     answer: acts.queuesDone,
   }),
+  pauseFunctions: act({
+    ...{ path: '/functions/pause', tag: 'Functions and queues', body: acts.functionNames },
+    summary:
+      'Gives no worker behind a gateway jobs of these functions; they go on coming in. Native workers take theirs from the store',
+    answer: acts.functionsDone,
+  }),
+  resumeFunctions: act({
+    ...{ path: '/functions/resume', tag: 'Functions and queues', body: acts.functionNames },
+    summary: 'Gives them jobs of these functions again',
+    answer: acts.functionsDone,
+  }),
   openFunctions: act({
     ...{ path: '/functions/open', tag: 'Functions and queues', body: acts.functionNames },
     summary: 'Opens functions to Faktory consumers for good',

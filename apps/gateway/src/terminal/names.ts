@@ -3,7 +3,7 @@ export const terminalCommands = {
   top: 'watch functions, jobs and workers of a running gateway',
   jobs: 'list, show, retry, cancel, delete, move and submit jobs',
   queues: 'list, pause and resume Faktory queues',
-  functions: 'list functions, open or close them to Faktory consumers',
+  functions: 'list, pause and resume functions, open or close them to Faktory consumers',
   workers: 'list the workers of a gateway',
   nodes: 'list the gateways on the store',
   scale: 'print the figures of a function that an autoscaler needs',

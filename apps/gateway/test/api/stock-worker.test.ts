@@ -52,6 +52,30 @@ describe.skipIf(!hasRedisServer || !hasTools)('acts that a stock gearman worker 
     expect(await api.refusal(`/jobs/${job}`)).toEqual([404, 'unknown_job'])
   })
 
+  test('a paused function gives nothing, takes jobs in, and goes on where it was', async () => {
+    const api = await openApi(open)
+    const submit = (text: string) => api.act('/jobs', { function: 'paused', payload: { text } })
+    await submit('first')
+    const worker = stockWorker(api, 'paused')
+    await expect.poll(worker.said).toEqual(['first'])
+    await api.act('/functions/pause', { functions: ['paused'] })
+    await submit('second')
+    await submit('third')
+    const consumer = await api.gateway.faktory()
+    await consumer.reply()
+    await consumer.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":["fn:paused"]}')
+    // FETCH waits for two seconds, and so does the worker.
+    expect(await consumer.ask('FETCH default')).toBe('$-1')
+    expect(worker.said()).toEqual(['first'])
+    const { functions } = (await api.get('/functions?contains=paused')) as {
+      functions: readonly object[]
+    }
+    expect(functions).toMatchObject([{ is_function_paused: true, waiting: 2 }])
+    expect(await api.gateway.metrics()).toMatch(/^crossgear_function_paused\{.*"paused".*\} 1$/m)
+    await api.act('/functions/resume', { functions: ['paused'] })
+    await expect.poll(worker.said).toEqual(['first', 'second', 'third'])
+  })
+
   test('a moved job is no more of its function, but of the lane that it was moved to', async () => {
     const api = await openApi(open)
     const made = await api.act('/jobs', { function: 'moved@slow', payload: { text: 'x' } })

@@ -1,7 +1,7 @@
 import type { SchedulerEmitter } from '../scheduler-events.ts'
 import type { Waiters } from '../results/waiters.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { LaneGroup } from '../store/claim-ports.ts'
+import type { Pauses } from './pauses.ts'
 import type { Observer } from '../observer.ts'
 import type { Store } from '../store/store.ts'
 import type { ConsumerNews, ConsumerOrder, JobPlace, QueuedPiece } from '../store/queue-ports.ts'
@@ -20,13 +20,13 @@ interface Parts {
   readonly waiters: Waiters
   readonly observer: Observer
   readonly events: SchedulerEmitter
+  readonly pauses: Pauses
 }
 
-/** Operations on whole Faktory queues, over all nodes. */
+/** Operations on whole Faktory queues and functions, over all nodes. */
 export class QueueControl {
   readonly #parts: Parts
   readonly #newsListeners = new Set<ConsumerNewsListener>()
-  #paused: ReadonlySet<string> = new Set()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -35,12 +35,41 @@ export class QueueControl {
   }
 
   get paused(): ReadonlySet<string> {
-    return this.#paused
+    return this.#parts.pauses.queues
   }
 
-  /** Loads the list of paused queues. */
+  /** Paused functions, and single lanes of some. */
+  get pausedFunctions(): ReadonlySet<string> {
+    return this.#parts.pauses.functions
+  }
+
+  /** True if no worker behind a gateway gets jobs of the lane, for its function is paused. */
+  holdsBack(lane: string): boolean {
+    return this.#parts.pauses.holdsBack(lane)
+  }
+
+  /** Loads what is paused. Lanes that are no more are put where consumers find them again. */
   async load(): Promise<void> {
-    this.#paused = new Set(await this.#parts.store.queues.pausedQueues())
+    const { store, pauses, registry } = this.#parts
+    const [queues, functions] = await Promise.all([
+      store.queues.pausedQueues(),
+      store.queues.pausedFunctions(),
+    ])
+    const resumed = pauses.set(new Set(queues), new Set(functions))
+    const lanes = resumed.flatMap((name) => [name, ...registry.ofFunction(name)])
+    const known = lanes.filter((lane) => registry.numberOf(lane) !== undefined)
+    if (known.length > 0) await store.lanes.heal([...new Set(known)])
+  }
+
+  /** No worker behind a gateway gets jobs of these functions or lanes; jobs keep coming in. */
+  async pauseFunctions(names: readonly string[]): Promise<void> {
+    await this.#parts.store.queues.setFunctionsPaused(names, true)
+    await this.load()
+  }
+
+  async resumeFunctions(names: readonly string[]): Promise<void> {
+    await this.#parts.store.queues.setFunctionsPaused(names, false)
+    await this.load()
   }
 
   /** Consumers get nothing from these queues; jobs keep coming in. */
@@ -114,15 +143,6 @@ export class QueueControl {
     const since = await store.queues.oldest(lanes)
     const found = since.filter((ms) => ms !== undefined)
     return found.length === 0 ? undefined : Math.min(...found)
-  }
-
-  /** The lane groups of a consumer without those of paused queues. */
-  unpaused(groups: readonly LaneGroup[]): readonly LaneGroup[] {
-    if (this.#paused.size === 0) return groups
-    const { names } = this.#parts.registry
-    return groups.filter(({ lanes: [lane] }) => {
-      return lane !== undefined && !this.#paused.has(names.parse(lane).queue)
-    })
   }
 
   /** Called for news of a worker from any node. */

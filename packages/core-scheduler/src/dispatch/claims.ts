@@ -13,7 +13,7 @@ import type { Steps } from './steps.ts'
 import type { ArrivalCounters } from './arrival-counters.ts'
 import type { WorkerLimits } from './worker-limits.ts'
 import { BatchQueue } from '../intake/batch-queue.ts'
-import type { QueueControl } from '../admin/queue-control.ts'
+import type { Pauses } from '../admin/pauses.ts'
 import type { ChannelSubscriptions } from '../notify/channel-subscriptions.ts'
 import type { Outcomes } from '../results/outcomes.ts'
 import type { SchedulerEmitter } from '../scheduler-events.ts'
@@ -36,7 +36,7 @@ interface Parts {
   readonly bridging: Bridging
   readonly subscriptions: ChannelSubscriptions
   readonly workerLimits: WorkerLimits
-  readonly queues: QueueControl
+  readonly pauses: Pauses
   readonly events: SchedulerEmitter
 }
 
@@ -173,7 +173,7 @@ export class Claims {
       for (const request of requests) request.onEmpty()
       return
     }
-    const { steps, clock, registry, arrivals, subscriptions, activeLeases } = this.#parts
+    const { steps, clock, registry, arrivals, subscriptions, activeLeases, pauses } = this.#parts
     const wanted = this.#prefetched.wanted(subscription, clock.nowMs())
     const ahead = Math.max(wanted, least - this.#prefetched.sizeFor(subscription))
     if (requests.length + ahead === 0) return
@@ -184,14 +184,14 @@ export class Claims {
     const sentMs = clock.nowMs()
     activeLeases.claiming()
     try {
-      const groups = subscription.groups(registry)
+      const { groups, paused } = pauses.unpaused(subscription.by, subscription.groups(registry))
       const [first] = requests
       const isLimited = first !== undefined && this.#parts.workerLimits.concerns(subscription)
       const jobs = await steps.claim({
         ...(isLimited && { worker: this.#workerOf(first) }),
         by: subscription.by,
         access: subscription.access,
-        groups: subscription.by === 'consumer' ? this.#parts.queues.unpaused(groups) : groups,
+        ...{ groups, ...(paused.length > 0 && { paused }) },
         byLevel: subscription.byLevel ?? false,
         max: requests.length,
         ahead,

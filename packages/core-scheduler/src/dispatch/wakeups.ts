@@ -4,6 +4,7 @@ import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Clock } from '../clock.ts'
 import { ArrivalCounters } from './arrival-counters.ts'
 import { BroadcastWake } from './broadcast-wake.ts'
+import type { Pauses } from '../admin/pauses.ts'
 import type { WorkerLimits } from './worker-limits.ts'
 
 /** Workers that are already awake for the jobs. */
@@ -19,7 +20,16 @@ export interface OwnJobs extends Awake {
   readonly isOpen: boolean
 }
 
-/** Tracks idle workers and wakes them for jobs that come into a lane. */
+interface WakeupParts {
+  readonly registry: LaneRegistry
+  readonly clock: Clock
+  /** Idle workers woken for each job; 0: all, for workers that may refuse a job. */
+  readonly perJob: number
+  readonly limits: WorkerLimits
+  readonly pauses: Pauses
+}
+
+/** Tracks idle workers and wakes them for jobs that come into a lane; a paused lane wakes nobody. */
 export class Wakeups {
   readonly idle = new IdleWorkers()
   readonly arrivals = new ArrivalCounters()
@@ -27,10 +37,11 @@ export class Wakeups {
   readonly #perJob: number
   readonly #limits: WorkerLimits
   readonly #rounds: BroadcastWake
+  readonly #pauses: Pauses
 
-  /** `perJob`: idle workers woken for each job; 0: all, for workers that may refuse a job. */
-  constructor(registry: LaneRegistry, clock: Clock, perJob: number, limits: WorkerLimits) {
+  constructor({ registry, clock, perJob, limits, pauses }: WakeupParts) {
     this.#limits = limits
+    this.#pauses = pauses
     this.#registry = registry
     this.#perJob = perJob
     this.#rounds = new BroadcastWake(this.idle, clock)
@@ -41,7 +52,7 @@ export class Wakeups {
    */
   wake(lane: string, jobs: number, own?: OwnJobs): void {
     const { byName, byQueue } = this.countArrival(lane, own !== undefined)
-    if (this.idle.size === 0) return
+    if (this.idle.size === 0 || this.#pauses.holdsBack(lane)) return
     const { byName: named = 0, consumers = 0, isOpen = true } = own ?? {}
     if (this.#wakesAll(lane)) {
       for (const keys of isOpen ? [byName, [byQueue]] : [byName]) this.#rounds.wakeAll(keys)
@@ -53,7 +64,7 @@ export class Wakeups {
 
   /** Wakes consumers for jobs on their way to the store: their claims go with the same call. */
   wakeConsumers(lane: string, jobs: number): number {
-    if (this.idle.size === 0 || this.#wakesAll(lane)) return 0
+    if (this.idle.size === 0 || this.#wakesAll(lane) || this.#pauses.holdsBack(lane)) return 0
     return this.idle.wake([idleKeysOf(lane, this.#registry).byQueue], jobs * this.#perJob)
   }
 
@@ -74,13 +85,14 @@ export class Wakeups {
   }
 
   hasIdle(lane: string): boolean {
+    if (this.#pauses.holdsBack(lane)) return false
     const { byName, byQueue } = idleKeysOf(lane, this.#registry)
     return this.idle.hasKey(byQueue) || byName.some((key) => this.idle.hasKey(key))
   }
 
   /** The named worker that the next job of a lane will wake. */
   nextByName(lane: string): IdleWorker | undefined {
-    if (this.idle.size === 0) return undefined
+    if (this.idle.size === 0 || this.#pauses.holdsBack(lane)) return undefined
     return this.idle.next(idleKeysOf(lane, this.#registry).byName)
   }
 }

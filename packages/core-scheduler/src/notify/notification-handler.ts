@@ -1,6 +1,7 @@
 import type { Bridging } from '../dispatch/bridging.ts'
 import type { IdleWorker } from '../dispatch/idle-workers.ts'
 import type { Wakeups } from '../dispatch/wakeups.ts'
+import type { Pauses } from '../admin/pauses.ts'
 import type { QueueControl } from '../admin/queue-control.ts'
 import type { SchedulerEmitter } from '../scheduler-events.ts'
 import type { JobEvent, JobRef } from '../model/job.ts'
@@ -41,6 +42,7 @@ interface Parts {
   readonly wakeups: Wakeups
   readonly events: SchedulerEmitter
   readonly queues: QueueControl
+  readonly pauses: Pauses
   readonly counts: WorkerCounts
   readonly submissions: Submissions
   readonly registrar: LaneRegistrar
@@ -159,7 +161,7 @@ export class NotificationHandler implements StoreListener {
   }
 
   pausesChanged(): void {
-    void this.#guard('look at paused queues', async () => {
+    void this.#guard('look at what is paused', async () => {
       await this.#parts.queues.load()
       await this.#wakeIdle([...this.#parts.registry.all()])
     })
@@ -200,7 +202,10 @@ export class NotificationHandler implements StoreListener {
   async lookFor(worker: IdleWorker): Promise<void> {
     await this.#guard('look for a job', async () => {
       const { by } = worker.subscription
-      const lanes = worker.subscription.groups(this.#parts.registry).flatMap((group) => group.lanes)
+      const all = worker.subscription.groups(this.#parts.registry)
+      // A job of a paused lane would wake it again and again.
+      const { groups } = this.#parts.pauses.unpaused(by, all)
+      const lanes = groups.flatMap((group) => group.lanes)
       // A consumer's own claim has asked the index of its queues already.
       const isAsked = by === 'consumer' && lanes.length > fewLanes
       if (!isAsked && (await this.#parts.store.lanes.nonEmpty(lanes)).length === 0) return

@@ -41,6 +41,8 @@ export interface ClaimRequest {
    */
   readonly byLevel?: boolean
   readonly max: number
+  /** Lanes of the groups' queues that nothing is taken from. None. */
+  readonly paused?: readonly string[]
   /** The worker, unique over all nodes, where a queue has a limit per worker. */
   readonly worker?: string
   /**

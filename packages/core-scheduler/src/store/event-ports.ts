@@ -17,7 +17,7 @@ export interface StoreListener {
   laneDropped(lane: string): void
   /** An operator closed a lane to consumers. */
   laneClosed(lane: string): void
-  /** Faktory queues were paused or resumed. */
+  /** Faktory queues or functions were paused or resumed. */
   pausesChanged(): void
   /** An order for a Faktory worker (or `*`, all), or a sign of life from one. */
   consumerNews(wid: string, news: ConsumerNews): void

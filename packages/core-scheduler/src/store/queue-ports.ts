@@ -47,6 +47,9 @@ export interface QueueStore {
   /** Paused queues, over all nodes. */
   pausedQueues(): Promise<readonly string[]>
   setPaused(queues: readonly string[], paused: boolean): Promise<void>
+  /** Paused functions, and single lanes of some, over all nodes. */
+  pausedFunctions(): Promise<readonly string[]>
+  setFunctionsPaused(names: readonly string[], paused: boolean): Promise<void>
   /** Publishes news for {@link StoreListener.consumerNews} at every node; `*` is every worker. */
   notifyOfConsumer(wid: string, news: ConsumerNews): Promise<void>
   /** When the next job of each lane was queued, milliseconds since 1970. */

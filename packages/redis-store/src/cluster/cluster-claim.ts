@@ -137,8 +137,9 @@ export class ClusterClaim {
     return this.#most - this.#taken.length
   }
 
-  #mayTake({ openness }: Standing): boolean {
-    const { by, access = 'auto' } = this.#request
+  #mayTake({ openness, lane }: Standing): boolean {
+    const { by, access = 'auto', paused } = this.#request
+    if (paused?.includes(lane)) return false
     if (by === 'named' || access === 'any' || openness === 'open') return true
     return openness === 'auto' && access === 'auto'
   }

@@ -45,11 +45,24 @@ export class RedisQueues implements QueueStore {
     return call(() => redis.smembers(keys.paused))
   }
 
-  async setPaused(queues: readonly string[], paused: boolean): Promise<void> {
+  setPaused(queues: readonly string[], paused: boolean): Promise<void> {
+    return this.#pause(this.#parts.context.keys.paused, queues, paused)
+  }
+
+  pausedFunctions(): Promise<readonly string[]> {
+    const { redis, keys, call } = this.#parts.context
+    return call(() => redis.smembers(keys.pausedFunctions))
+  }
+
+  setFunctionsPaused(names: readonly string[], paused: boolean): Promise<void> {
+    return this.#pause(this.#parts.context.keys.pausedFunctions, names, paused)
+  }
+
+  async #pause(key: string, names: readonly string[], paused: boolean): Promise<void> {
     const { redis, keys, call } = this.#parts.context
     const transaction = redis.multi()
-    if (paused) transaction.sadd(keys.paused, ...queues)
-    else transaction.srem(keys.paused, ...queues)
+    if (paused) transaction.sadd(key, ...names)
+    else transaction.srem(key, ...names)
     transaction.publish(keys.events, 'pauses\0')
     await call(() => transaction.exec())
   }

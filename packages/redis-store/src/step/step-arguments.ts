@@ -103,7 +103,7 @@ export function addClaim(
   request: ClaimRequest,
   { names, throttles }: ClaimLimits,
 ): number {
-  const { groups, ahead = 0 } = request
+  const { groups, ahead = 0, paused = [] } = request
   const limits = throttleArguments(request, names, throttles)
   const max = request.max + (limits[0] === 0 ? ahead : 0)
   args.push(wayOf(request), max, groups.length)
@@ -112,6 +112,6 @@ export function addClaim(
     const named = queue === undefined ? lanes : lanes.slice(0, 2)
     args.push(leaseMs ?? '', queue ?? '', named.length, ...named)
   }
-  args.push(...limits)
+  args.push(...limits, paused.length, ...paused)
   return max
 }

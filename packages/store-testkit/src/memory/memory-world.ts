@@ -56,6 +56,7 @@ export class MemoryWorld implements StoreWorld {
   readonly holders = new Map<string, { seenMs: number; readonly leases: Map<string, HeldRef> }>()
   /** Paused Faktory queues. */
   readonly paused = new Set<string>()
+  readonly pausedFunctions = new Set<string>()
   readonly #lanes = new Map<string, MemoryLane>()
   readonly #nodes: MemoryNode[] = []
   #lastLaneNumber = 0

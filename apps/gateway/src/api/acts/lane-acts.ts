@@ -5,6 +5,9 @@ import { ApiError } from '../api-error.ts'
 /** Stands for every Faktory worker, as the page `/busy` has it. */
 const allWorkers = 'all'
 
+/** Functions that are paused at a time. */
+const mostPaused = 10_000
+
 /** Acts on functions, queues and workers as wholes. */
 export function laneActs(
   scheduler: Scheduler,
@@ -12,6 +15,8 @@ export function laneActs(
   Handlers,
   | 'pauseQueues'
   | 'resumeQueues'
+  | 'pauseFunctions'
+  | 'resumeFunctions'
   | 'openFunctions'
   | 'closeFunctions'
   | 'setLimits'
@@ -58,6 +63,22 @@ export function laneActs(
     async resumeQueues({ body }) {
       await queues.resume(body.queues)
       return { queues: body.queues }
+    },
+
+    async pauseFunctions({ body }) {
+      const names = body.functions.map((name) => registry.names.canonical(name))
+      for (const name of names) lanesOf(name)
+      if (queues.pausedFunctions.size + names.length > mostPaused) {
+        throw new ApiError('not_accepted', `${mostPaused} functions at most are paused at a time`)
+      }
+      await queues.pauseFunctions(names)
+      return { functions: names }
+    },
+
+    async resumeFunctions({ body }) {
+      const names = body.functions.map((name) => registry.names.canonical(name))
+      await queues.resumeFunctions(names)
+      return { functions: names }
     },
 
     openFunctions: ({ body }) => eachOrNew(body.functions, (lane) => scheduler.openLane(lane)),

@@ -43,6 +43,7 @@ export function laneReads({
         ? 'unrouted'
         : lane.counts.openness,
     is_paused: scheduler.queues.paused.has(lane.queue),
+    is_function_paused: scheduler.queues.holdsBack(lane.counts.lane),
   })
 
   return {
@@ -59,6 +60,7 @@ export function laneReads({
         ...totalsOf(lanes.map(({ counts }) => counts)),
         busiest: busiest.slice(0, busiestShown).map((lane) => shown(lane)),
         paused_queues: [...scheduler.queues.paused].sort(),
+        paused_functions: [...scheduler.queues.pausedFunctions].sort(),
       } satisfies Static<typeof overview>
     },
 
@@ -126,7 +128,10 @@ function byName(one: LaneFigures, other: LaneFigures): number {
   return one.fn < other.fn ? -1 : one.fn > other.fn ? 1 : one.queue < other.queue ? -1 : 1
 }
 
-function functionView(lane: LaneFigures): Omit<FunctionView, 'openness' | 'is_paused'> {
+/** What an entry says besides its figures. */
+type Standing = Pick<FunctionView, 'openness' | 'is_paused' | 'is_function_paused'>
+
+function functionView(lane: LaneFigures): Omit<FunctionView, keyof Standing> {
   const { fn, queue, counts } = lane
   return {
     ...{ function: fn, queue, lane: counts.lane },

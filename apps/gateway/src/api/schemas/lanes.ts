@@ -41,6 +41,7 @@ export const functionEntry = strict({
     'If Faktory consumers get its jobs: for good, by the automatic rule, not because of workers by name, not by an operator, not since --bridge-faktory is routed',
   ),
   is_paused: Type.Boolean({ description: 'Its queue is: consumers are given nothing of it' }),
+  is_function_paused: Type.Boolean({ description: 'No worker of a gateway is given its jobs' }),
 })
 
 export const functionPage = strict({
@@ -85,6 +86,7 @@ export const overview = strict({
   ...totals,
   busiest: Type.Array(functionEntry, { description: 'Functions with the most to do' }),
   paused_queues: Type.Array(Type.String()),
+  paused_functions: Type.Array(Type.String()),
 })
 
 export const throttles = strict({

@@ -7,6 +7,8 @@ export interface LaneFigures {
   readonly queue: string
   /** Time in the queue of the next job, seconds; 0 without one. */
   readonly oldestSeconds: number
+  /** An operator has paused its function. */
+  readonly isPaused: boolean
 }
 
 /** Figures of the whole store: the same at every node. */
@@ -20,7 +22,7 @@ export interface StoreSnapshot {
 
 /** Looks at all lanes: a few commands each, in batches, whatever the number of jobs. */
 export async function takeSnapshot(scheduler: Scheduler): Promise<StoreSnapshot> {
-  const { jobs, registry } = scheduler
+  const { jobs, registry, queues } = scheduler
   const lanes = await jobs.counts(registry.all(), true)
   const nowMs = scheduler.storeNowMs()
   return {
@@ -29,7 +31,7 @@ export async function takeSnapshot(scheduler: Scheduler): Promise<StoreSnapshot>
       const { oldestMs } = counts
       const { fn, queue } = registry.names.parse(counts.lane)
       const oldestSeconds = oldestMs === undefined ? 0 : secondsBetween(oldestMs, nowMs)
-      return { counts, fn, queue, oldestSeconds }
+      return { counts, fn, queue, oldestSeconds, isPaused: queues.holdsBack(counts.lane) }
     }),
     nodes: new Map([...scheduler.nodes].map(([node, ms]) => [node, secondsBetween(ms, nowMs)])),
   }

@@ -37,7 +37,8 @@ function linesOf(job: Detail): readonly string[] {
     rows.push(['progress', note === null ? share : `${share}, ${note}`])
   }
   if (envelope !== null) rows.push(['envelope', JSON.stringify(envelope)])
-  for (const [name, value] of Object.entries(error ?? {})) {
+  const failure: Readonly<Record<string, unknown>> = error ?? {}
+  for (const [name, value] of Object.entries(failure)) {
     if (!Array.isArray(value)) rows.push([`error.${name}`, value])
   }
   const width = Math.max(...rows.map(([name]) => name.length))

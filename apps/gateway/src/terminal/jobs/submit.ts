@@ -8,6 +8,7 @@ import { type ExitName, TerminalError } from '../terminal-error.ts'
 
 type NewJob = NonNullable<Asked<'submitJob'>['body']>
 type Payload = NewJob['payload']
+type Changes = NonNullable<Asked<'resubmitJob'>['body']>
 
 const termOptions = optionsOf(newJob, ['function', 'payload'])
 const againOptions = optionsOf(resubmission, ['payload'])
@@ -33,7 +34,8 @@ export const submissions: readonly CommandRow[] = [
       const { client, given } = context
       const [name = '', text] = given.names
       const payload = payloadOf(context, text)
-      const body = { function: name, ...valuesOf(given, termOptions), ...(payload && { payload }) }
+      const terms = { function: name, ...valuesOf(given, termOptions) } as NewJob
+      const body = { ...terms, ...(payload && { payload }) }
       return say(await client.call('submitJob', { body }), context)
     },
   },
@@ -49,7 +51,8 @@ export const submissions: readonly CommandRow[] = [
       const { client, given } = context
       const [job = '', text] = given.names
       const payload = payloadOf(context, text)
-      const body = { ...valuesOf(given, againOptions), ...(payload && { payload }) }
+      const terms = valuesOf(given, againOptions) as Changes
+      const body = { ...terms, ...(payload && { payload }) }
       return say(await client.call('resubmitJob', { params: { job }, body }), context)
     },
   },

@@ -29,8 +29,13 @@ const columns: readonly Column<FunctionEntry>[] = [
   ...standingColumns,
   { title: 'workers', value: ({ workers }) => workers, isNumber: true },
   { title: 'to consumers', value: ({ openness }) => opennessWords[openness] },
-  { title: 'state', value: ({ is_paused: isPaused }) => (isPaused ? 'queue paused' : '') },
+  { title: 'state', value: pausedOf },
 ]
+
+/** What is paused of it. */
+export function pausedOf(entry: Pick<FunctionEntry, 'is_paused' | 'is_function_paused'>): string {
+  return entry.is_function_paused ? 'paused' : entry.is_paused ? 'queue paused' : ''
+}
 
 const names = {
   name: 'function',
@@ -71,6 +76,24 @@ export const functionCommands: readonly CommandRow[] = [
         context,
         await context.client.call('closeFunctions', { body: bodyOf(context) }),
         'closed to Faktory consumers until it is opened',
+      ),
+  },
+  {
+    words: ['functions', 'pause'],
+    summary: 'give no worker behind a gateway their jobs; jobs go on coming in',
+    arguments: [{ ...names, isRequired: true }],
+    run: async (context) =>
+      say(context, await context.client.call('pauseFunctions', { body: bodyOf(context) }), 'paused'),
+  },
+  {
+    words: ['functions', 'resume'],
+    summary: 'give them jobs again',
+    arguments: [{ ...names, isRequired: true }],
+    run: async (context) =>
+      say(
+        context,
+        await context.client.call('resumeFunctions', { body: bodyOf(context) }),
+        'resumed',
       ),
   },
 ]

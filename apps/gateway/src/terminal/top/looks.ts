@@ -51,6 +51,7 @@ export interface TopRow {
   /** Of the gateway that is asked. */
   readonly by_door: Readonly<Record<string, { readonly idle: number; readonly busy: number }>>
   readonly is_paused: boolean
+  readonly is_function_paused: boolean
 }
 
 /** Turns looks into rows, with the rates between them. */
@@ -71,6 +72,7 @@ export class Rates {
         ...{ oldest_waiting_seconds, scheduled, retry, dead, workers: entry.workers },
         by_door: hands(entry),
         is_paused: entry.is_paused,
+        is_function_paused: entry.is_function_paused,
       }
     })
     this.#before = counted

@@ -1,3 +1,4 @@
+import { pausedOf } from '../lanes/functions.ts'
 import { oldestOf } from '../lanes/queues.ts'
 import { cutTo, shownName, shownRate } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
@@ -84,9 +85,9 @@ export function headLines(
   ].map((line) => (Number.isFinite(columns) ? cutTo(line, columns) : line))
 }
 
-function doorsOf({ by_door: doors, is_paused: isPaused }: TopRow): string {
-  const hands = Object.entries(doors).map(
+function doorsOf(row: TopRow): string {
+  const hands = Object.entries(row.by_door).map(
     ([door, { idle, busy }]) => `${door} ${busy}/${idle + busy}`,
   )
-  return [...(isPaused ? ['paused'] : []), ...hands].join(' ')
+  return [pausedOf(row), ...hands].filter((text) => text !== '').join(', ')
 }

@@ -336,6 +336,9 @@ local function takeClaim(at)
     at = last + 1
   end
   at = readThrottles(claim, at)
+  -- Paused lanes are closed to this worker; what hints at them is set again when they are resumed.
+  for lane = at + 1, at + given[at] do claim.letters[given[lane]] = false end
+  at = at + 1 + given[at]
   -- Jobs taken before an error are handed out.
   local isSound, problem = pcall(takeAll, claim, groups)
   if not isSound and claim.taken == 0 then return type(problem) == 'table' and problem.err or problem, at end

@@ -5,6 +5,7 @@ import {
   idsOf,
   killed,
   listening,
+  namesOf,
   readOne,
   retried,
   seen,
@@ -163,6 +164,27 @@ export function setContract(open: OpenWorld): void {
       expect([...(await there.queues.pausedQueues())].sort()).toEqual(['bulk', 'default'])
       await there.queues.setPaused(['bulk'], false)
       expect(await here.queues.pausedQueues()).toEqual(['default'])
+      await here.queues.setFunctionsPaused(['mail', 'sms@bulk'], true)
+      await log.until('pausesChanged')
+      expect([...(await there.queues.pausedFunctions())].sort()).toEqual(['mail', 'sms@bulk'])
+      await there.queues.setFunctionsPaused(['mail'], false)
+      expect(await here.queues.pausedFunctions()).toEqual(['sms@bulk'])
+      expect(await here.queues.pausedQueues()).toEqual(['default'])
+    })
+
+    test('a claim takes nothing from paused lanes, and finds them again once they are resumed', async () => {
+      const store = await (await open()).node()
+      const lanes = ['mail', 'sms', 'fax']
+      for (const lane of lanes) await submitOne(store, lane)
+      const claim = (paused: readonly string[]) =>
+        store.steps.claim({
+          ...{ by: 'consumer', access: 'auto', max: 9, paused },
+          groups: [{ lanes, queue: 'default' }],
+        })
+      expect(namesOf(await claim(['mail', 'fax']))).toEqual(['sms:1'])
+      expect(await claim(['mail', 'fax'])).toEqual([])
+      await store.lanes.heal(['mail', 'fax'])
+      expect(namesOf(await claim([]))).toEqual(['mail:1', 'fax:1'])
     })
 
     test.each(['quiet', 'alive', { settled: 'a \0 jid' }] as const)(

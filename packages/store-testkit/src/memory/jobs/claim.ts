@@ -40,6 +40,7 @@ export function claimJobs(
     throttled,
     emptied,
     worker = '',
+    paused = [],
   }: ClaimRequest,
   token: () => string,
 ): Lease[] {
@@ -51,6 +52,7 @@ export function claimJobs(
   const inTurn: Group[] = groups.map(({ lanes, leaseMs }) => ({
     leaseMs,
     open: lanes
+      .filter((name) => !paused.includes(name))
       .map((name) => world.lane(name))
       .filter((lane) => letterFor(world, lane, by, access) !== undefined),
   }))

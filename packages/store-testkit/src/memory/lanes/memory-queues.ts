@@ -31,10 +31,26 @@ export class MemoryQueues implements QueueStore {
   }
 
   setPaused(queues: readonly string[], paused: boolean): Promise<void> {
+    return this.#pause((world) => world.paused, queues, paused)
+  }
+
+  pausedFunctions(): Promise<readonly string[]> {
+    return this.#step(({ pausedFunctions }) => [...pausedFunctions])
+  }
+
+  setFunctionsPaused(names: readonly string[], paused: boolean): Promise<void> {
+    return this.#pause((world) => world.pausedFunctions, names, paused)
+  }
+
+  #pause(
+    of: (world: MemoryWorld) => Set<string>,
+    names: readonly string[],
+    paused: boolean,
+  ): Promise<void> {
     return this.#step((world) => {
-      for (const queue of queues) {
-        if (paused) world.paused.add(queue)
-        else world.paused.delete(queue)
+      for (const name of names) {
+        if (paused) of(world).add(name)
+        else of(world).delete(name)
       }
       world.notify(
         () => true,

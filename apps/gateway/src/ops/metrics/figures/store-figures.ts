@@ -59,6 +59,11 @@ export function storeFigures(
       `Workers that may take jobs, native ones among them, ${ofStore}, by function and Faktory queue`,
       labelled.map(({ labels: of, lanes: some }) => [of, sum(some, ({ workers }) => workers)]),
     ),
+    gauge(
+      'crossgear_function_paused',
+      `1 where an operator has paused the function, so that no worker behind a gateway gets its jobs, else 0, ${ofStore}, by function and Faktory queue`,
+      labelled.map(({ labels: of, lanes: some }) => [of, some.some(isHeldBack) ? 1 : 0]),
+    ),
     counter(
       'crossgear_jobs_expired_total',
       `Jobs that were dropped when a worker would have got them, for nobody wanted them any more, ${ofStore}, by function`,
@@ -71,6 +76,10 @@ export function storeFigures(
       [...nodes].map(([node, value]) => [labelText({ node }), value]),
     ),
   ]
+}
+
+function isHeldBack({ isPaused }: LaneFigures): boolean {
+  return isPaused
 }
 
 function labelledLanes(

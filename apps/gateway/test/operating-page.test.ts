@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { chmod, writeFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { expect, onTestFinished, test } from 'vitest'
+import { commands } from '../src/terminal/commands.ts'
+import { exitCodes } from '../src/terminal/terminal-error.ts'
+import { FwpClient } from './faktory/support/fwp-client.ts'
+import { GearmanPeer } from './gearman/support/gearman-peer.ts'
+import { startGateway } from './support/gateway-process.ts'
+import { hasRedisServer, startRedis } from './support/redis-server.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const page = new URL('../../../docs/operating.md', import.meta.url)
+const password = 'sesame'
+
+/** Set to write what the commands say into the page. */
+const isWritten = process.env['CROSSGEAR_WRITE_PAGE'] === 'yes'
+
+/** What differs from run to run: numbers, and what hosts and nodes are called. */
+function steady(output: string): string {
+  return output
+    .replaceAll(/H:[^:\s"]+:/g, 'H:host:')
+    .replaceAll(/\b[0-9a-f]{10}\b/g, 'node')
+    .replaceAll(/\bb-[\w-]+/g, 'b-batch')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
+    .replaceAll(/\d+(\.\d+)?(e-\d+)?[smhd]?(\d\d[smh])?\b/g, '0')
+    .replaceAll(/ +/g, ' ')
+    .replaceAll(/ $/gm, '')
+    .trim()
+}
+
+/** Functions with jobs in all states, and workers at both doors, some of them busy. */
+async function fill(port: (door: string) => number): Promise<void> {
+  const peer = async (...functions: readonly string[]): Promise<GearmanPeer> => {
+    const connected = await GearmanPeer.connect(port('gearman'))
+    onTestFinished(() => connected.leave())
+    for (const fn of functions) connected.say('CAN_DO', fn)
+    await connected.sync()
+    return connected
+  }
+  const client = await peer()
+  const worker = await peer('mail')
+  for (const to of ['ann', 'bob', 'cy', 'dee']) await client.submit('SUBMIT_JOB_BG', 'mail', '', to)
+  const done = await worker.ask('GRAB_JOB')
+  worker.say('WORK_COMPLETE', done[1] ?? '', '')
+  await worker.ask('GRAB_JOB')
+  const consumer = await FwpClient.greeted(port('faktory'), {
+    ...{ wid: 'worker-7', hostname: 'images', pid: 4242, labels: ['node'] },
+  })
+  onTestFinished(() => consumer.close())
+  const push = (jid: string, args: string, more = ''): Promise<string> =>
+    consumer.ask(
+      `PUSH {"jid":"${jid}","jobtype":"resize","queue":"bulk","args":${args},"retry":-1${more}}`,
+    )
+  await push('resize-0001', '["a.png"]')
+  await consumer.ask('FETCH bulk')
+  await consumer.ask(
+    'FAIL {"jid":"resize-0001","errtype":"IOError","message":"disk full","backtrace":["resize.rb:17"]}',
+  )
+  await push('resize-0002', '["b.png"]')
+  await consumer.ask('FETCH bulk')
+  await consumer.ask('ACK {"jid":"resize-0002"}')
+  await push('resize-0003', '["c.png"]', ',"at":"2099-01-01T00:00:00Z"')
+  await consumer.ask('BATCH NEW {"description":"thumbnails","complete":{"jobtype":"r","args":[]}}')
+  // A job of Gearman's that a Faktory worker does: the bridge.
+  await client.submit('SUBMIT_JOB_BG', 'thumb', '', '"d.png"')
+  const bridged = await consumer.ask('FETCH default')
+  const jid = /"jid":"([^"]+)"/.exec(bridged)?.[1] ?? ''
+  expect(await consumer.ask(`ACK {"jid":"${jid}"}`)).toBe('+OK')
+  for (const month of ['March', 'April']) await client.submit('SUBMIT_JOB_BG', 'report', '', month)
+}
+
+/** Runs a line as printed, with `npx` as it is after npm ci. */
+async function run(line: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const child = spawn('bash', ['-c', `exec 2>&1\n${line}`], {
+    ...{ env, stdio: ['ignore', 'pipe', 'ignore'] },
+  })
+  return (await text(child.stdout)).trimEnd()
+}
+
+test.skipIf(!hasRedisServer)(
+  'each command of the page of operating says what stands there',
+  { timeout: 120_000 },
+  async () => {
+    const redis = await startRedis()
+    onTestFinished(() => redis.close())
+    const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
+    const store = ['--redis-url', `unix://${redis.path}`]
+    const gateway = startGateway(['serve', ...doors, ...store, '--web-password', password])
+    onTestFinished(async () => {
+      gateway.child.kill('SIGTERM')
+      await gateway.exited
+    })
+    const ready = await gateway.ready
+    const port = (door: string): number => ready.doors.find(({ name }) => name === door)?.port ?? 0
+    await fill(port)
+    const folder = await temporaryFolder()
+    const words = [process.execPath, ...gatewayWords()].map((word) => `'${word}'`).join(' ')
+    await writeFile(`${folder}/npx`, `#!/bin/sh\nshift\nexec ${words} "$@"\n`)
+    await chmod(`${folder}/npx`, 0o755)
+    const env = {
+      PATH: `${folder}:${process.env['PATH'] ?? ''}`,
+      CROSSGEAR_URL: `http://127.0.0.1:${port('web')}`,
+      CROSSGEAR_WEB_PASSWORD: password,
+    }
+
+    const printed = readFileSync(page, 'utf8')
+    const parts: string[] = []
+    for (const part of printed.split(/(^```\n[^]*?^```$)/m)) {
+      const lines = part.split('\n').filter((line) => line.startsWith('$ '))
+      if (!part.startsWith('```') || lines.length === 0) {
+        parts.push(part)
+        continue
+      }
+      const said: string[] = []
+      for (const line of lines) {
+        const output = await run(line.slice(2), env)
+        said.push([line, output].filter((words) => words !== '').join('\n'))
+      }
+      parts.push(`\`\`\`\n${said.join('\n')}\n\`\`\``)
+    }
+    const rerun = parts.join('').replaceAll(env.CROSSGEAR_URL, 'http://127.0.0.1:7420')
+    if (isWritten) writeFileSync(page, rerun)
+    else expect(steady(rerun)).toBe(steady(printed))
+  },
+)
+
+test('the page of operating names every command and every exit code', () => {
+  const printed = readFileSync(page, 'utf8')
+  for (const { words } of commands) expect(printed).toContain(`npx crossgear ${words.join(' ')}`)
+  const listed = [...printed.matchAll(/^\| (\d) +\|/gm)].map(([, code]) => Number(code))
+  expect(listed).toEqual([...new Set(Object.values(exitCodes))].sort())
+})

@@ -1,0 +1,72 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Cluster, type TestNode } from './harness.ts'
+
+describe('a paused function', () => {
+  let cluster: Cluster
+  let here: TestNode
+  let there: TestNode
+
+  beforeEach(async () => {
+    cluster = new Cluster()
+    here = await cluster.node('here')
+    there = await cluster.node('there')
+  })
+
+  const pause = async (...names: readonly string[]): Promise<void> => {
+    await here.scheduler.queues.pauseFunctions(names)
+    await cluster.turn()
+  }
+
+  test('takes jobs in and gives none, to workers by name or consumers at any node', async () => {
+    await pause('mail')
+    const client = here.submit('mail')
+    here.submit('mail@bulk')
+    here.submit('sms')
+    await cluster.turn()
+    expect(client.result).toMatchObject({ kind: 'created' })
+    const worker = there.worker('mail', 'sms').take()
+    const consumer = there.consumer('default', 'bulk').take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual(['sms:1'])
+    expect([consumer.jobs, consumer.nothings]).toEqual([[], 1])
+  })
+
+  test('wakes no worker that sleeps or falls asleep: it would ask in vain, again and again', async () => {
+    const sleeping = there.worker('mail').sleep()
+    await pause('mail')
+    here.submit('mail')
+    there.submit('mail')
+    const late = there.worker('mail').take()
+    await cluster.turn()
+    late.sleep(true)
+    const consumer = here.consumer('default').sleep(true)
+    await cluster.pass(5_000)
+    expect([sleeping.wakes, late.nothings, late.wakes, consumer.wakes]).toEqual([0, 1, 0, 0])
+  })
+
+  test('gives its jobs at every node once it is resumed, and wakes those who sleep', async () => {
+    await pause('mail')
+    here.submit('mail')
+    await cluster.turn()
+    const worker = there.worker('mail').sleep()
+    worker.takesWhenWoken = true
+    await there.scheduler.queues.resumeFunctions(['mail'])
+    await cluster.turn()
+    expect(worker.jobs).toEqual(['mail:1'])
+    expect([...here.scheduler.queues.pausedFunctions]).toEqual([])
+  })
+
+  test('is one lane of it where that is named, and stays paused for a node that comes later', async () => {
+    await pause('mail@bulk')
+    here.submit('mail')
+    here.submit('mail@bulk')
+    await cluster.turn()
+    const later = await cluster.node('later')
+    const worker = later.worker('mail').take()
+    const second = later.worker('mail').take()
+    await cluster.turn()
+    expect([...worker.jobs, ...second.jobs]).toEqual(['mail:1'])
+    expect(later.scheduler.queues.holdsBack('mail@bulk')).toBe(true)
+    expect(later.scheduler.queues.holdsBack('mail')).toBe(false)
+  })
+})
