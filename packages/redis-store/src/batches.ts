@@ -87,10 +87,7 @@ export class RedisBatches implements BatchStore {
 /** As written by `settleBatch` in lua/lib/step/batches.lua. */
 const states: Readonly<Record<string, CallbackState>> = { 1: 'pushed', 2: 'done', 3: 'failed' }
 
-function stateOf(
-  bid: string,
-  fields: Readonly<Record<string, string>>,
-): BatchState | undefined {
+function stateOf(bid: string, fields: Readonly<Record<string, string>>): BatchState | undefined {
   if (fields['created'] === undefined) return undefined
   const count = (name: string): number => Number(fields[name] ?? 0)
   return {

@@ -92,7 +92,11 @@ export const dashboards: RowGroup = {
       await driver.stop()
       return [
         {
-          ...{ name: `foreground, 100 B, ${viewers} dashboards open`, unit: 'jobs/s', ours: beside },
+          ...{
+            name: `foreground, 100 B, ${viewers} dashboards open`,
+            unit: 'jobs/s',
+            ours: beside,
+          },
           ...{ against: { name: 'without', samples: without }, target: atLeast(0.95) },
         },
       ]

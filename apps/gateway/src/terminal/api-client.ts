@@ -108,7 +108,7 @@ function pathOf(path: string, params: unknown): string {
 
 function queryOf(query: unknown): string {
   const entries = Object.entries((query ?? {}) as Readonly<Record<string, unknown>>)
-  const given = entries.flatMap(([name, value]) =>
+  const given = entries.flatMap(([name, value]): [string, string][] =>
     value === undefined || value === null ? [] : [[name, String(value)]],
   )
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
@@ -141,7 +141,9 @@ const systemReasons: Readonly<Record<string, string>> = {
 function reasonOf(error: unknown): string {
   const cause: unknown = error instanceof Error ? (error.cause ?? error) : error
   const name = systemCode(cause) || (cause instanceof Error ? cause.name : '')
-  return systemReasons[name] ?? systemReasons[cause instanceof Error ? cause.name : ''] ?? oneLine(cause)
+  return (
+    systemReasons[name] ?? systemReasons[cause instanceof Error ? cause.name : ''] ?? oneLine(cause)
+  )
 }
 
 /** Waits; ends at once when the signal is aborted. */

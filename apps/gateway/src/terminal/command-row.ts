@@ -76,7 +76,10 @@ export function isGiven({ options }: Given, name: string): boolean {
 }
 
 /** The values of some options by name, without those that are not given. */
-export function valuesOf({ options }: Given, rows: readonly OptionRow[]): Record<string, OptionGiven> {
+export function valuesOf(
+  { options }: Given,
+  rows: readonly OptionRow[],
+): Record<string, OptionGiven> {
   return Object.fromEntries(
     rows.flatMap(({ name }) => {
       const value = options[name]

@@ -27,10 +27,7 @@ export function flagOfRow({ name }: OptionRow): string {
 }
 
 /** The options that the properties of a schema of the API are, without some. */
-export function optionsOf(
-  schema: TObject,
-  except: readonly string[] = [],
-): readonly OptionRow[] {
+export function optionsOf(schema: TObject, except: readonly string[] = []): readonly OptionRow[] {
   return Object.entries(schema.properties).flatMap(([name, property]) =>
     except.includes(name) ? [] : [optionOf(name, property)],
   )

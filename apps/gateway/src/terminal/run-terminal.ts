@@ -66,7 +66,8 @@ function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number {
 /** The errors that a user can act on; any other is thrown on. */
 function knownError(error: unknown, words: readonly string[]): TerminalError {
   if (error instanceof TerminalError) return error
-  if (error instanceof StartError) return new TerminalError('usage', error.message, { cause: error })
+  if (error instanceof StartError)
+    return new TerminalError('usage', error.message, { cause: error })
   if (!(error instanceof CommanderError)) throw error
   const path = words.slice(0, 2).filter((word) => /^[a-z]+$/.test(word))
   const see = `see crossgear ${path[0] ?? ''} --help`.replace('  ', ' ')

@@ -2,7 +2,12 @@ import { createServer } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { openOn } from '../options/composed-gateway.ts'
 import { type ApiGateway, openApi, readerPassword } from '../api/support/api-gateway.ts'
-import { hasRedisServer, redisCommand, startRedis, type TestRedis } from '../support/redis-server.ts'
+import {
+  hasRedisServer,
+  redisCommand,
+  startRedis,
+  type TestRedis,
+} from '../support/redis-server.ts'
 import { crossgear, operatorOf } from './support/terminal.ts'
 
 let redis: TestRedis
@@ -47,7 +52,12 @@ describe.skipIf(!hasRedisServer)('commands that ask a gateway', { timeout: 30_00
   test('jobs show shows a job by any of its names, and escapes what could steer a terminal', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
-    const handle = await client.submit('SUBMIT_JOB_BG', 'f', 'u\u001b[2J', 'line\n\u001b[31mred\u202e')
+    const handle = await client.submit(
+      'SUBMIT_JOB_BG',
+      'f',
+      'u\u001b[2J',
+      'line\n\u001b[31mred\u202e',
+    )
     const { run } = operatorOf(api)
     const shown = await run(`jobs show ${handle}`)
     expect(shown.code).toBe(0)
@@ -156,7 +166,9 @@ describe.skipIf(!hasRedisServer)('commands that ask a gateway', { timeout: 30_00
     expect(JSON.parse(stdout)).toMatchObject({ is_this: true })
     const client = await api.gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
-    await expect.poll(async () => (await run('scale mail')).stdout).toMatch(/^waiting 1 {2}running 0 /)
+    await expect
+      .poll(async () => (await run('scale mail')).stdout)
+      .toMatch(/^waiting 1 {2}running 0 /)
     expect(await run('scale none')).toMatchObject({ code: 4, stdout: '' })
   })
 
@@ -168,7 +180,13 @@ describe.skipIf(!hasRedisServer)('commands that ask a gateway', { timeout: 30_00
     const anyone = await crossgear(act, { env: { CROSSGEAR_URL } })
     expect(anyone).toMatchObject({ code: 3, stdout: '' })
     expect(anyone.stderr).toContain('--web-password')
-    const reader = await crossgear([...act, '--web-password', readerPassword, '--url', CROSSGEAR_URL])
+    const reader = await crossgear([
+      ...act,
+      '--web-password',
+      readerPassword,
+      '--url',
+      CROSSGEAR_URL,
+    ])
     expect(reader.code).toBe(3)
     expect(await crossgear([...act, '--web-password', 'wrong'], { env })).toMatchObject({ code: 3 })
     // Reads from this machine need none.

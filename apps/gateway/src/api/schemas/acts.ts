@@ -62,7 +62,9 @@ export const newJob = strict({
   function: functionName,
   ...terms,
   payload: Type.Optional(payload),
-  unique: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  unique: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: 'It joins a job that has this id' }),
+  ),
   retries: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Retries after a failure. 0' }),
   ),

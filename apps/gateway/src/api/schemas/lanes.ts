@@ -1,6 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { oneOf, orNull, strict } from '../endpoint.ts'
-import { count, cursor, functionName, limit, nextCursor, queueName, seconds, takenAt } from './common.ts'
+import {
+  count,
+  cursor,
+  functionName,
+  limit,
+  nextCursor,
+  queueName,
+  seconds,
+  takenAt,
+} from './common.ts'
 
 const standing = {
   waiting: count,

@@ -52,6 +52,8 @@ function valueCases({ path, options }: Candidates): string[] {
 
 /** A colon stands between a word and its help. */
 function described(path: string, pairs: readonly Pair[]): string {
-  const words = pairs.map(([word, help]) => quoted(`${word.replaceAll(':', String.raw`\:`)}:${help}`))
+  const words = pairs.map(([word, help]) =>
+    quoted(`${word.replaceAll(':', String.raw`\:`)}:${help}`),
+  )
   return `      (${quoted(path)}) candidates=(${words.join(' ')}) ;;`
 }

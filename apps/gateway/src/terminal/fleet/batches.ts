@@ -25,7 +25,11 @@ export const batchCommands: readonly CommandRow[] = [
     summary: 'list Faktory batches, the newest first',
     options: [
       {
-        ...{ name: 'limit', argument: 'n', help: `batches that are listed (default: ${listed.usual})` },
+        ...{
+          name: 'limit',
+          argument: 'n',
+          help: `batches that are listed (default: ${listed.usual})`,
+        },
         range: { least: 1, most: listed.most, isWhole: true },
       },
     ],
@@ -48,7 +52,9 @@ export const batchCommands: readonly CommandRow[] = [
       const [name = ''] = context.given.names
       const batch = await context.client.call('getBatch', { params: { batch: name } })
       printAll(context, [batch], () =>
-        Object.entries(batch).map(([key, value]) => `${key.padEnd(12)} ${shownName(String(value ?? '-'))}`),
+        Object.entries(batch).map(
+          ([key, value]) => `${key.padEnd(12)} ${shownName(String(value ?? '-'))}`,
+        ),
       )
       return 'done'
     },

@@ -31,7 +31,11 @@ const consumers: readonly Column<Workers['consumers'][number]>[] = [
 
 const nodeColumns: readonly Column<Node>[] = [
   { title: 'node', value: ({ node }) => node, mayShrink: true },
-  { title: 'last beat', value: (row) => `${shownSeconds(row.last_beat_seconds)} ago`, isNumber: true },
+  {
+    title: 'last beat',
+    value: (row) => `${shownSeconds(row.last_beat_seconds)} ago`,
+    isNumber: true,
+  },
   { title: '', value: (row) => (row.is_this ? 'asked' : '') },
 ]
 
@@ -46,7 +50,9 @@ export const fleetCommands: readonly CommandRow[] = [
         workers.queues.length > 0 && tableLines(byQueue, workers.queues, context.columns),
         workers.consumers.length > 0 && tableLines(consumers, workers.consumers, context.columns),
       ].filter((lines) => lines !== false)
-      printAll(context, [workers], () => parts.flatMap((lines, at) => (at > 0 ? ['', ...lines] : lines)))
+      printAll(context, [workers], () =>
+        parts.flatMap((lines, at) => (at > 0 ? ['', ...lines] : lines)),
+      )
       if (parts.length > 0) return 'done'
       if (!context.isJson) context.stderr.write('No worker is connected to this gateway.\n')
       return 'notFound'

@@ -73,7 +73,7 @@ async function run(context: CommandContext, act: Act): Promise<ExitName> {
   const { given } = context
   const { names } = given
   const filter = givenFilter(given)
-  if ((names.length > 0) === (filter !== undefined)) {
+  if (names.length > 0 === (filter !== undefined)) {
     const forms = 'name jobs, or give options that say which, or --all'
     throw new TerminalError('usage', `Either one or the other: ${forms}.`)
   }

@@ -1,5 +1,11 @@
 import type { Answer } from '../api-client.ts'
-import { type CommandContext, type CommandRow, numberOf, printAll, valuesOf } from '../command-row.ts'
+import {
+  type CommandContext,
+  type CommandRow,
+  numberOf,
+  printAll,
+  valuesOf,
+} from '../command-row.ts'
 import { shownSeconds } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
 import type { ExitName } from '../terminal-error.ts'
@@ -44,7 +50,8 @@ async function run(context: CommandContext): Promise<ExitName> {
     unsearched += page.unsearched
     cursor = page.cursor
   } while (cursor !== null && jobs.length < limit)
-  if (jobs.length > 0) printAll(context, jobs, () => tableLines(columnsAt(Date.now()), jobs, columns))
+  if (jobs.length > 0)
+    printAll(context, jobs, () => tableLines(columnsAt(Date.now()), jobs, columns))
   if (isJson) return jobs.length > 0 ? 'done' : 'notFound'
   if (jobs.length === 0) stderr.write(`No job matches (${lookedAt} looked at).\n`)
   if (cursor !== null) stderr.write(`There are more: --limit ${limit} was reached.\n`)
@@ -71,7 +78,8 @@ function ageOf(at: string | null, nowMs: number): string {
 
 /** The most telling of what is known of a job. */
 function noteOf({ error, due_at: dueAt, progress, state }: Job, nowMs: number): string {
-  const due = dueAt === null ? '' : `due in ${shownSeconds(Math.max(0, Date.parse(dueAt) - nowMs) / 1000)}`
+  const due =
+    dueAt === null ? '' : `due in ${shownSeconds(Math.max(0, Date.parse(dueAt) - nowMs) / 1000)}`
   const failure = error === null ? '' : [error.type, error.message].filter(Boolean).join(': ')
   const percent = progress?.percent ?? null
   const done = state === 'running' && percent !== null ? `${percent.toFixed(0)} % done` : ''

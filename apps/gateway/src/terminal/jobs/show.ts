@@ -30,7 +30,8 @@ async function run(context: CommandContext): Promise<ExitName> {
 function linesOf(job: Detail): readonly string[] {
   const { payload, output, error, progress, held_by: holder, envelope, ...plain } = job
   const rows: (readonly [string, unknown])[] = Object.entries(plain)
-  if (holder) rows.push(['held_by', `${holder.kind}${holder.node === null ? '' : ` of ${holder.node}`}`])
+  if (holder)
+    rows.push(['held_by', `${holder.kind}${holder.node === null ? '' : ` of ${holder.node}`}`])
   if (progress) {
     const { percent, done, total, note } = progress
     const share = percent === null ? `${done ?? '?'} of ${total ?? '?'}` : `${percent.toFixed(0)} %`
@@ -58,9 +59,17 @@ function isNews(value: unknown): boolean {
   return value !== null && value !== undefined && value !== false && value !== 0
 }
 
-function bytesLines(name: string, { size_bytes: size, form, value, is_cut: isCut }: Bytes): string[] {
+function bytesLines(
+  name: string,
+  { size_bytes: size, form, value, is_cut: isCut }: Bytes,
+): string[] {
   const title = `${name} (${size} bytes, ${form}${isCut ? ', cut' : ''})`
   if (value === null || value === undefined) return [title]
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
-  return [title, ...shownText(text).split('\n').map((line) => `  ${line}`)]
+  return [
+    title,
+    ...shownText(text)
+      .split('\n')
+      .map((line) => `  ${line}`),
+  ]
 }

@@ -83,7 +83,11 @@ export const functionCommands: readonly CommandRow[] = [
     summary: 'give no worker behind a gateway their jobs; jobs go on coming in',
     arguments: [{ ...names, isRequired: true }],
     run: async (context) =>
-      say(context, await context.client.call('pauseFunctions', { body: bodyOf(context) }), 'paused'),
+      say(
+        context,
+        await context.client.call('pauseFunctions', { body: bodyOf(context) }),
+        'paused',
+      ),
   },
   {
     words: ['functions', 'resume'],
@@ -145,11 +149,7 @@ function bodyOf({ given }: CommandContext): { functions: string[] } {
   return { functions: [...given.names] }
 }
 
-function say(
-  context: CommandContext,
-  answer: Answer<'openFunctions'>,
-  state: string,
-): ExitName {
+function say(context: CommandContext, answer: Answer<'openFunctions'>, state: string): ExitName {
   printAll(context, [answer], () => answer.functions.map((lane) => `${shownName(lane)}: ${state}.`))
   return 'done'
 }

@@ -72,7 +72,9 @@ export const queueCommands: readonly CommandRow[] = [
     run: async (context) => {
       const body = { queues: [...context.given.names] }
       const answer = await context.client.call('pauseQueues', { body })
-      printAll(context, [answer], () => answer.queues.map((queue) => `${shownName(queue)}: paused.`))
+      printAll(context, [answer], () =>
+        answer.queues.map((queue) => `${shownName(queue)}: paused.`),
+      )
       return 'done'
     },
   },
@@ -83,7 +85,9 @@ export const queueCommands: readonly CommandRow[] = [
     run: async (context) => {
       const body = { queues: [...context.given.names] }
       const answer = await context.client.call('resumeQueues', { body })
-      printAll(context, [answer], () => answer.queues.map((queue) => `${shownName(queue)}: resumed.`))
+      printAll(context, [answer], () =>
+        answer.queues.map((queue) => `${shownName(queue)}: resumed.`),
+      )
       return 'done'
     },
   },

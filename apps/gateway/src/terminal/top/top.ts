@@ -1,5 +1,12 @@
 import { pause } from '../api-client.ts'
-import { type CommandContext, type CommandRow, isGiven, numberOf, printAll, textOf } from '../command-row.ts'
+import {
+  type CommandContext,
+  type CommandRow,
+  isGiven,
+  numberOf,
+  printAll,
+  textOf,
+} from '../command-row.ts'
 import type { ExitName } from '../terminal-error.ts'
 import type { TopState } from './keys.ts'
 import { LiveTop } from './live.ts'
@@ -53,10 +60,6 @@ async function once(context: CommandContext, state: TopState): Promise<ExitName>
   await pause(onceMs, signal)
   const look = await takeLook(client, state.filter)
   const rows = sorted(rates.rowsOf(look), state)
-  printAll(context, rows, () => [
-    ...headLines(look, rows, columns),
-    '',
-    ...rowLines(rows, columns),
-  ])
+  printAll(context, rows, () => [...headLines(look, rows, columns), '', ...rowLines(rows, columns)])
   return rows.length > 0 ? 'done' : 'notFound'
 }

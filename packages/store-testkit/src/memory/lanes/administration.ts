@@ -78,7 +78,7 @@ export function clearLane(
   lane: MemoryLane,
   max: number,
 ): readonly number[] | 'busy' {
-  if (lane.counts().workers > 0 || lane.busy.size > 0) return 'busy'
+  if (lane.counts(world.nowMs()).workers > 0 || lane.busy.size > 0) return 'busy'
   const waiting = bands.flatMap((band) => lane.queues[band])
   const ids = [...waiting, ...lane.scheduled.keys(), ...lane.dead].slice(0, max)
   for (const id of ids) {

@@ -53,7 +53,10 @@ export class MemoryLanes implements LaneStore {
     return this.#step((world) =>
       lanes.map((lane, at) => {
         const oldestMs = since[at]
-        return { ...world.lane(lane).counts(world.nowMs()), ...(oldestMs !== undefined && { oldestMs }) }
+        return {
+          ...world.lane(lane).counts(world.nowMs()),
+          ...(oldestMs !== undefined && { oldestMs }),
+        }
       }),
     )
   }
