@@ -18,12 +18,11 @@ const password = 'sesame'
 /** Set to write what the commands say into the page. */
 const isWritten = process.env['CROSSGEAR_WRITE_PAGE'] === 'yes'
 
-/** What differs from run to run: numbers, and what hosts and nodes are called. */
+/** Without what differs from run to run: numbers, times, and what nodes and batches are called. */
 function steady(output: string): string {
   return output
-    .replaceAll(/H:[^:\s"]+:/g, 'H:host:')
-    .replaceAll(/\b[0-9a-f]{10}\b/g, 'node')
-    .replaceAll(/\bb-[\w-]+/g, 'b-batch')
+    .replaceAll(/^[0-9a-f]{10}(?= )|(?<=node )[0-9a-f]{10}/gm, 'a-node')
+    .replaceAll(/^[\w-]{16}(?= )/gm, 'a-batch')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
     .replaceAll(/\d+(\.\d+)?(e-\d+)?[smhd]?(\d\d[smh])?\b/g, '0')
     .replaceAll(/ +/g, ' ')
@@ -88,7 +87,8 @@ test.skipIf(!hasRedisServer)(
     onTestFinished(() => redis.close())
     const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
     const store = ['--redis-url', `unix://${redis.path}`]
-    const gateway = startGateway(['serve', ...doors, ...store, '--web-password', password])
+    const own = ['--web-password', password, '--handle-prefix', 'H:jobs']
+    const gateway = startGateway(['serve', ...doors, ...store, ...own])
     onTestFinished(async () => {
       gateway.child.kill('SIGTERM')
       await gateway.exited
