@@ -6,7 +6,6 @@ import { type CommandContext, type CommandRow, printAll, textOf } from '../comma
 import { shownName } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
 import { type ExitName, TerminalError } from '../terminal-error.ts'
-import { functionsAtStore } from './functions-at-store.ts'
 import { allPages } from './pages.ts'
 import { containsOption, standingColumns } from './queues.ts'
 
@@ -135,6 +134,8 @@ async function atStore(
 ): Promise<ExitName | undefined> {
   const { flags } = given
   if (flags.redisUrl === undefined && flags.dataDir === undefined) return undefined
+  // With the driver of the store, which no other command needs.
+  const { functionsAtStore } = await import('./functions-at-store.ts')
   try {
     await functionsAtStore(action, given.names, loadConfig({ flags, env }), print)
     return 'done'
