@@ -36,7 +36,7 @@ local function sinceOf(lane, sizes)
   return oldest
 end
 
-local opennessNumbers = { auto = 0, open = 1 }
+local stateNumbers = { auto = 0, open = 1 }
 
 local function countsOf(lane)
   local done = redis.call('HMGET', metaKey(lane), 'submitted', 'completed', 'failed', 'retried', 'expired', 'promoted',
@@ -64,13 +64,13 @@ local function countsOf(lane)
   if done[10] then
     high, normal, low = high + sizeAside(lane, 9, 7), normal + sizeAside(lane, 6, 4), low + sizeAside(lane, 3, 1)
   end
-  local openness = opennessOf(lane, done[11], done[12], done[13], now)
+  local state = opennessOf(lane, done[11], done[12], done[13], now)
   return {
     high, normal, low, running, scheduled, dead, workers,
     numberIn(done[1]), numberIn(done[2]), numberIn(done[3]), numberIn(done[4]), retrying,
     numberIn(done[5]), numberIn(done[6]), numberIn(done[7]), numberIn(done[8]),
     done[9] and done[9] == (redis.call('GET', laneKey('uid', lane)) or '0') and 1 or 0,
-    opennessNumbers[openness] or (done[11] and 3 or 2), since and stamp(since * 1000) or '',
+    stateNumbers[state] or (done[11] and 3 or 2), since and stamp(since * 1000) or '',
   }
 end
 
