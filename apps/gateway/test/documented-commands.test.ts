@@ -32,6 +32,7 @@ const commands = pages.flatMap((page) => {
 const flagsOfOthers = new Set([
   ...['--jobs', '--list', '--page', '--quick', '--rows', '--seed', '--soak'],
   ...['--daemonize', '--dbfilename', '--dir', '--status', '--unixsocket'],
+  ...['--files', '--from-literal', '--help', '--read-only', '--rm', '--set'],
 ])
 
 describe('the commands of the package', () => {

@@ -1,0 +1,78 @@
+// `npm run docs:site` builds the site. A page that no group names stands in the last one.
+import { readdirSync, readFileSync } from 'node:fs'
+import { defineConfig } from 'vitepress'
+
+const docs = new URL('../', import.meta.url)
+
+const groups = [
+  {
+    text: 'Begin',
+    items: [
+      { text: 'Start', link: '/start' },
+      { text: 'The bridge', link: '/bridge' },
+      { text: 'Compatibility', link: '/compatibility' },
+    ],
+  },
+  {
+    text: 'Protocols',
+    items: [
+      { text: 'Gearman', link: '/gearman' },
+      { text: 'Faktory', link: '/faktory' },
+      { text: 'GearMonkey', link: '/gearmonkey' },
+    ],
+  },
+  {
+    text: 'Move',
+    items: [
+      { text: 'From gearmand', link: '/moving-from-gearmand' },
+      { text: 'Queues of other systems', link: '/migration' },
+    ],
+  },
+  {
+    text: 'Install',
+    items: [
+      { text: 'Debian', link: '/debian' },
+      { text: 'systemd', link: '/systemd' },
+      { text: 'Container', link: '/container' },
+      { text: 'Kubernetes', link: '/kubernetes' },
+    ],
+  },
+  {
+    text: 'Operate',
+    items: [
+      { text: 'Operating', link: '/operating' },
+      { text: 'Durability', link: '/durability' },
+      { text: 'Security', link: '/security' },
+      { text: 'Limits', link: '/limits' },
+      { text: 'Tuning', link: '/tuning' },
+      { text: 'Several processes', link: '/processes' },
+      { text: 'The admin API', link: '/api' },
+      { text: 'Figures', link: '/metrics' },
+      { text: 'Tracing', link: '/tracing' },
+      { text: 'Benchmarks', link: '/benchmarks' },
+    ],
+  },
+]
+
+const named = new Set(groups.flatMap(({ items }) => items.map(({ link }) => link)))
+const others = readdirSync(docs)
+  .filter((name) => name.endsWith('.md') && name !== 'index.md')
+  .map((name) => ({ name, link: `/${name.replace(/\.md$/, '')}` }))
+  .filter(({ link }) => !named.has(link))
+  .map(({ name, link }) => {
+    const [, text = name] = /^# (.*)$/m.exec(readFileSync(new URL(name, docs), 'utf8')) ?? []
+    return { text, link }
+  })
+
+export default defineConfig({
+  title: 'Crossgear',
+  description: 'One job broker for Gearman, Faktory and GearMonkey',
+  cleanUrls: true,
+  outDir: './.vitepress/dist',
+  cacheDir: './.vitepress/cache',
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    sidebar: [...groups, ...(others.length > 0 ? [{ text: 'More', items: others }] : [])],
+  },
+})
