@@ -9,6 +9,11 @@ import type { Throttle } from './store/claim-ports.ts'
  */
 export type FunctionOrder = 'in-order' | 'by-level'
 
+/** Settings that may change while jobs flow. */
+export type LiveSettings = Required<
+  Pick<SchedulerOptions, 'homes' | 'routed' | 'retries' | 'retentionSeconds' | 'throttles'>
+>
+
 /** The operator's settings. Defaults stand at the end of each line. */
 export interface SchedulerOptions {
   /** Home queue by function, if not `default`. None. */

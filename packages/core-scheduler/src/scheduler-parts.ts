@@ -16,6 +16,7 @@ import { Heartbeat } from './maintenance/nodes/heartbeat.ts'
 import { defaultDeadWorkerMs, LeaseHolders } from './maintenance/lease-holders.ts'
 import { Maintenance } from './maintenance/maintenance.ts'
 import { NativeRecovery } from './maintenance/native-recovery.ts'
+import { RouteChanges } from './maintenance/route-changes.ts'
 import { TaskTimes } from './maintenance/task-times.ts'
 import { WorkerCounts } from './maintenance/nodes/worker-counts.ts'
 import { LaneRegistry } from './model/lane-registry.ts'
@@ -109,6 +110,7 @@ export function schedulerParts(
     requeue: options.deadWorkerRequeue ?? 'others',
     deadMs: options.deadWorkerMs ?? defaultDeadWorkerMs,
   })
+  const routeChanges = new RouteChanges({ ...common, registrar, counts: workerCounts })
   const tasks = new TaskTimes(clock)
   const maintenance = new Maintenance({
     ...base,
@@ -118,6 +120,7 @@ export function schedulerParts(
     retryPolicy,
     holders,
     recovery,
+    routeChanges,
     tasks,
     subscriptions,
   })
@@ -128,6 +131,8 @@ export function schedulerParts(
     activeLeases,
     wakeups,
     retryPolicy,
+    workerLimits,
+    routeChanges,
     registrar,
     submissions,
     outcomes,

@@ -12,7 +12,7 @@ import type { Ability, Subscription } from './model/subscription.ts'
 import { holderOf, type JobRef, type JobState, type Report } from './model/job.ts'
 import type { LaneRegistry } from './model/lane-registry.ts'
 import { LeaseTimers } from './dispatch/lease-timers.ts'
-import type { SchedulerOptions } from './scheduler-options.ts'
+import type { LiveSettings, SchedulerOptions } from './scheduler-options.ts'
 import { schedulerParts, type SchedulerParts } from './scheduler-parts.ts'
 import type { Clock } from './clock.ts'
 import type { Observer } from './observer.ts'
@@ -55,7 +55,7 @@ export class Scheduler {
   readonly #store: Store
   readonly #clock: Clock
   readonly #observer: Observer
-  readonly #options: SchedulerOptions
+  #options: SchedulerOptions
   readonly #parts: SchedulerParts
 
   constructor(store: Store, clock: Clock, observer: Observer, options: SchedulerOptions = {}) {
@@ -87,6 +87,19 @@ export class Scheduler {
     await this.queues.load()
     await this.#openRouted()
     this.onStoreReset(() => this.#openRouted())
+  }
+
+  /** Replaces settings while jobs flow; what the store must know follows within a few heartbeats. */
+  configure(settings: LiveSettings): void {
+    const { retryPolicy, workerLimits, routeChanges, events } = this.#parts
+    const { routed: before = new Set(), throttles = new Map<string, unknown>() } = this.#options
+    const fresh = [...settings.routed].filter((fn) => !before.has(fn))
+    const limited = new Set([...throttles.keys(), ...settings.throttles.keys()])
+    this.#options = { ...this.#options, ...settings }
+    retryPolicy.configure(settings.retries)
+    workerLimits.configure(settings.throttles)
+    routeChanges.apply(settings.homes, fresh)
+    for (const queue of limited) events.emit('roomAgain', queue)
   }
 
   /** Called when the store has lost this node's state; returns a function that unsubscribes. */

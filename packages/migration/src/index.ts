@@ -1,3 +1,7 @@
+export { BackupFile } from './backup/backup-file.ts'
+export { readBackupHead, remarksOf } from './backup/backup-lines.ts'
+export { BackupSource } from './backup/backup-source.ts'
+export { FileSource } from './sources/file.ts'
 export { importIdOf } from './record/identity.ts'
 export { recordOfStanding } from './record/stored-job.ts'
 export { uniqueOfKey } from './record/unique-key.ts'

@@ -27,6 +27,7 @@ export class StoreKeys extends Keys {
     this.lanes = `${broker}:lanes`
     this.leader = `${broker}:caretaker`
     this.nodes = `${broker}:nodes`
+    this.schema = `${broker}:schema`
     this.due = `${broker}:due`
     this.callbacks = `${broker}:callbacks`
     this.joins = `${broker}:joins`
@@ -199,6 +200,8 @@ export class StoreKeys extends Keys {
   readonly leader: string
   /** Node to its last heartbeat, milliseconds. */
   readonly nodes: string
+  /** The version of the store's structures. */
+  readonly schema: string
   /** Lane to the due time of its next scheduled job, milliseconds. */
   readonly due: string
   /**

@@ -1,6 +1,7 @@
 import { LaneNames, StoreError, type Store, type Throttle } from '@crossgear/core-scheduler'
 import type { StoreAddress } from '@crossgear/gearmonkey-redis/address'
 import type { Redis } from 'ioredis'
+import { RedisBackup } from './backup/backup-store.ts'
 import { RedisBatches } from './batches.ts'
 import { ClusterSteps } from './cluster/cluster-steps.ts'
 import type { CallObserver } from './connection/call-observer.ts'
@@ -22,6 +23,7 @@ import { RedisQueues } from './lanes/queues.ts'
 import { RedisNativeStore } from './native/native-store.ts'
 import { RedisHolders } from './nodes/holders.ts'
 import { RedisNodes } from './nodes/node-steps.ts'
+import { Schema, schemaSteps, type SchemaNews, type SchemaStep } from './schema/schema.ts'
 import { JobSteps } from './step/job-steps.ts'
 import { ObservedSteps } from './step/observed-steps.ts'
 
@@ -45,6 +47,10 @@ export interface RedisStoreOptions {
   readonly durability?: Durability
   /** Receives figures about calls. None. */
   readonly observer?: CallObserver
+  /** Conversions of older structures, the first from version 1 to 2. Those that there are. */
+  readonly schemaSteps?: readonly SchemaStep[]
+  /** Called when the version of the store's structures matters. Nothing. */
+  readonly onSchema?: (news: SchemaNews) => void
 }
 
 const defaults = {
@@ -72,11 +78,15 @@ export class RedisStore implements Store {
   readonly events: Events
   /** Imports jobs from other systems. */
   readonly imports: RedisImports
+  /** Reads and writes what a backup has beside jobs. */
+  readonly backup: RedisBackup
   /** Asks the server if its answers are durable. Absent if `durability` is `store`. */
   readonly confirm?: () => Promise<void>
   readonly #context: RedisContext
   readonly #eventRedis: Redis
   readonly #reachability: Reachability
+  readonly #schema: Schema
+  readonly #limited: readonly { configure(throttles: ReadonlyMap<string, Throttle>): void }[]
   readonly #jids: JidIndex
 
   constructor(address: StoreAddress, options: RedisStoreOptions = {}) {
@@ -92,7 +102,9 @@ export class RedisStore implements Store {
     this.events = new Events(this.#eventRedis, context)
     this.native = new RedisNativeStore(context, bounds)
     const { events, native } = this
-    this.nodes = new RedisNodes({ context, clock, events, native, dead: bounds })
+    const schema = new Schema(context, options.schemaSteps ?? schemaSteps, options.onSchema)
+    this.#schema = schema
+    this.nodes = new RedisNodes({ context, clock, events, native, schema, dead: bounds })
     const steps = new JobSteps(context, clock, bounds, {
       knowsAll: () => this.nodes.isAlone,
       has: (lane) => events.isListening(lane),
@@ -100,6 +112,7 @@ export class RedisStore implements Store {
     const cluster = context.isCluster
       ? new ClusterSteps(context, steps, clock, options.throttles ?? new Map())
       : undefined
+    this.#limited = cluster ? [steps, cluster] : [steps]
     this.steps = new ObservedSteps(cluster ?? steps, options.observer)
     this.jobs = new RedisJobs(context, this.#jids, steps)
     this.lanes = new RedisLanes(context, cluster)
@@ -110,6 +123,7 @@ export class RedisStore implements Store {
     this.inspect = new RedisInspection(context)
     this.batches = new RedisBatches(context)
     this.imports = new RedisImports(context, bounds)
+    this.backup = new RedisBackup(context, this.lanes)
     const confirmations = confirmationsOf(context, options.durability)
     if (confirmations) this.confirm = () => confirmations.confirm()
     this.#reachability = new Reachability(context, this.#eventRedis, events)
@@ -119,12 +133,18 @@ export class RedisStore implements Store {
   async open(): Promise<void> {
     try {
       await Promise.all([connect(this.#context.redis), this.#eventRedis.connect()])
+      await this.#schema.check()
       await this.events.start()
       await this.#context.load()
       await this.#jids.importFormer()
     } catch (error) {
       throw storeErrorOf(error)
     }
+  }
+
+  /** Replaces the limits of queues. */
+  configure(throttles: ReadonlyMap<string, Throttle>): void {
+    for (const part of this.#limited) part.configure(throttles)
   }
 
   check(): Promise<void> {

@@ -5,10 +5,15 @@ import type { Throttle } from '../store/claim-ports.ts'
 /** Finds lanes of queues with a limit per worker. */
 export class WorkerLimits {
   readonly #registry: LaneRegistry
-  readonly #queues: ReadonlySet<string>
+  #queues: ReadonlySet<string> = new Set()
 
   constructor(registry: LaneRegistry, throttles: ReadonlyMap<string, Throttle> = new Map()) {
     this.#registry = registry
+    this.configure(throttles)
+  }
+
+  /** Replaces the limits. */
+  configure(throttles: ReadonlyMap<string, Throttle>): void {
     const limited = [...throttles].filter(([, { perWorker }]) => perWorker !== undefined)
     this.#queues = new Set(limited.map(([queue]) => queue))
   }

@@ -22,6 +22,7 @@ import { OrphanLeases } from './orphan-leases.ts'
 import { Promoter } from './promoter.ts'
 import { Reaper } from './reaper.ts'
 import { StoreReset } from './nodes/store-reset.ts'
+import type { RouteChanges } from './route-changes.ts'
 import type { TaskTimes } from './task-times.ts'
 
 /** Interval of looks at the progress of jobs with native workers, milliseconds. */
@@ -44,6 +45,7 @@ export interface MaintenanceParts {
   readonly bridging: Bridging
   readonly holders: LeaseHolders
   readonly recovery: NativeRecovery
+  readonly routeChanges: RouteChanges
   readonly tasks: TaskTimes
   readonly maxLosses: number
 }
@@ -78,6 +80,7 @@ export class Maintenance {
       new Promoter(parts),
       loop('waiters', watchWaitersAfterMs, () => this.#watchWaiters()),
       new OrphanLeases(parts),
+      parts.routeChanges,
       loop('progress', progressEveryMs, () => notifications.lookAtProgress()),
     ]
   }

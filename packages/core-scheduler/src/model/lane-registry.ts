@@ -46,6 +46,23 @@ export class LaneRegistry {
     this.#version += 1
   }
 
+  /** Replaces the home queues; returns the lanes that are of another queue now, with the former one. */
+  rehome(homes: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+    const moved = new Map<string, string>()
+    for (const lane of this.#numbers.keys()) moved.set(lane, this.names.parse(lane).queue)
+    this.names.rehome(homes)
+    for (const [lane, former] of moved) {
+      const { queue } = this.names.parse(lane)
+      if (queue === former) moved.delete(lane)
+      else {
+        withdraw(this.#byQueue, former, lane)
+        append(this.#byQueue, queue, lane)
+      }
+    }
+    this.#version += 1
+    return moved
+  }
+
   all(): Iterable<string> {
     return this.#numbers.keys()
   }

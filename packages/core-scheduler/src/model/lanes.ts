@@ -22,10 +22,15 @@ export function isQueueName(name: string): boolean {
  * another queue `FN@queue`.
  */
 export class LaneNames {
-  readonly #homes: ReadonlyMap<string, string>
+  #homes: ReadonlyMap<string, string>
 
   /** `homes`: queue by function, for functions with a route. */
   constructor(homes: ReadonlyMap<string, string> = new Map()) {
+    this.#homes = homes
+  }
+
+  /** Replaces the home queues. Lanes keep their names; some are of another queue from now on. */
+  rehome(homes: ReadonlyMap<string, string>): void {
     this.#homes = homes
   }
 

@@ -15,15 +15,22 @@ interface RetryOptions {
 /** Decides what happens to a failed job. */
 export class RetryPolicy {
   readonly #options: RetryOptions
+  #retries: RetryOptions['retries']
 
   constructor(options: RetryOptions) {
     this.#options = options
+    this.#retries = options.retries
+  }
+
+  /** Replaces the retries of functions. */
+  configure(retries: ReadonlyMap<string, number>): void {
+    this.#retries = retries
   }
 
   /** The outcome of a failure that a worker reports: final, due again or dead. */
   ofFailure(job: JobState & { readonly token: string }, report: FailureReport): Outcome {
-    const { names, retries, random, storeClock } = this.#options
-    const policy = job.retries ?? retries?.get(names.parse(job.lane).fn)
+    const { names, random, storeClock } = this.#options
+    const policy = job.retries ?? this.#retries?.get(names.parse(job.lane).fn)
     const judged = policy === undefined ? job : { ...job, retries: policy }
     return outcomeOfFailure(judged, report, storeClock.storeNowMs(), random())
   }

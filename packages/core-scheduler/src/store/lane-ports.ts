@@ -79,6 +79,8 @@ export interface LaneStore {
   /** Closes it until it is opened again. */
   close(lane: string): Promise<void>
   openness(lanes: readonly string[]): Promise<readonly LaneOpenness[]>
+  /** Consumers of a lane's former queue get nothing of it from now on; those of its queue are woken. */
+  rehome(lane: string, former: string): Promise<void>
   /**
    * Notes that the automatic rule gave jobs of a lane to consumers; true the first time in this
    * store.

@@ -1,9 +1,13 @@
 import { isQueueName, type Door, type Level } from '@crossgear/core-scheduler'
+import { furtherFields, type Setting } from '@crossgear/redis-store'
 import { importIdOf } from './identity.ts'
 import { recordStates, type JobRecord, type RecordState } from './record.ts'
 
 /** The version of the format that is written. */
 export const ndjsonVersion = 1
+
+/** Names of batches, callbacks and traces are shorter. */
+const mostFurtherChars = 1024
 
 const doors: readonly Door[] = ['gearman', 'faktory', 'http', 'native']
 
@@ -66,6 +70,14 @@ const optional: readonly {
   number('reserve_for', 'reserveForSeconds'),
   number('retention_seconds', 'retentionSeconds'),
   number('stale_ms', 'staleAtMs'),
+  {
+    name: 'further',
+    read: (draft, value) => {
+      const further = furtherOf(value)
+      return further !== undefined && set(draft, 'further', further)
+    },
+    write: ({ further }) => further,
+  },
 ]
 
 /** A record as one line, without its end. */
@@ -84,6 +96,33 @@ export function lineOfRecord(record: JobRecord): string {
     if (value !== undefined) line[name] = value
   }
   return JSON.stringify(line)
+}
+
+/** A line of a backup that is no job. */
+export type Remark =
+  | { readonly kind: 'backup'; readonly id: string; readonly made: string }
+  | { readonly kind: 'end'; readonly jobs: number; readonly settings: number }
+  | Setting
+
+const remarkKinds: readonly Remark['kind'][] = [
+  ...(['backup', 'end', 'lane', 'ticks', 'paused', 'cron', 'batch'] as const),
+]
+const remarkStart = `{"v":${ndjsonVersion},"kind":`
+
+/** A line that is no job, without its end. */
+export function lineOfRemark(remark: Remark): string {
+  return JSON.stringify({ v: ndjsonVersion, ...remark })
+}
+
+/** Parses a line that is no job; undefined for any other. */
+export function remarkOf(text: string): Remark | undefined {
+  if (!text.startsWith(remarkStart)) return undefined
+  try {
+    const { v: _version, ...remark } = JSON.parse(text) as Remark & { readonly v: number }
+    return remarkKinds.includes(remark.kind) ? remark : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Parses a line; a text is the error. */
@@ -126,7 +165,11 @@ export function recordOfLine(text: string): JobRecord | string {
 function number(name: string, field: NumberField): (typeof optional)[number] {
   return {
     name,
-    read: (draft, value) => isNumber(value) && set(draft, field, value),
+    // Files of former versions have fractions of a millisecond.
+    read: (draft, value) =>
+      typeof value === 'number' &&
+      isNumber(Math.floor(value)) &&
+      set(draft, field, Math.floor(value)),
     write: (record) => record[field],
   }
 }
@@ -143,6 +186,16 @@ type NumberField =
 function set<Name extends keyof Draft>(draft: Draft, name: Name, value: Draft[Name]): true {
   draft[name] = value
   return true
+}
+
+/** Texts under the names that there are; undefined for anything else. */
+function furtherOf(value: unknown): JobRecord['further'] {
+  if (typeof value !== 'object' || value === null) return undefined
+  const names: readonly string[] = furtherFields
+  const isSound = Object.entries(value).every(
+    ([name, text]) => names.includes(name) && isText(text) && text.length <= mostFurtherChars,
+  )
+  return isSound ? (value as JobRecord['further']) : undefined
 }
 
 function isBase64(value: unknown): value is string {

@@ -1,4 +1,5 @@
 import type { Door, Level } from '@crossgear/core-scheduler'
+import type { ImportedJob } from '@crossgear/redis-store'
 
 /** A job's place at its source. A `working` job is queued again, so its run may be repeated. */
 export type RecordState = 'queued' | 'scheduled' | 'retry' | 'dead' | 'working'
@@ -42,6 +43,8 @@ export interface JobRecord {
   readonly retentionSeconds?: number
   /** The job is not run after this time, milliseconds since 1970. */
   readonly staleAtMs?: number
+  /** What only a Crossgear store knows of a job. */
+  readonly further?: NonNullable<ImportedJob['further']>
   /** For its source to find it again; without meaning elsewhere. */
   readonly sourceKey?: Buffer
 }

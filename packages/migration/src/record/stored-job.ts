@@ -42,6 +42,7 @@ export function importedOf(record: JobRecord, nowMs: number, arrivedUs: number):
   const digest = digestOf(payload, level, jid, key)
   const imported: Mutable<ImportedJob> = { importId, digest, place, door, arrivedUs, job }
   if (record.failure !== undefined) imported.failure = record.failure
+  if (record.further) imported.further = record.further
   if (place === 'dead') imported.forgetAtMs = record.forgetAtMs ?? nowMs + deadForMs
   return imported
 }
@@ -62,7 +63,7 @@ export function digestOfStanding({ job }: StandingJob): Buffer {
 
 /** A stored job as a record under an import id. */
 export function recordOfStanding(
-  { job, dueAtMs, forgetAtMs, heldFrom }: StandingJob,
+  { job, dueAtMs, forgetAtMs, staleAtMs, further, heldFrom }: StandingJob,
   importId: Buffer,
   names: LaneNames,
 ): JobRecord {
@@ -78,8 +79,10 @@ export function recordOfStanding(
     state: heldFrom ?? stateOf(job, dueAtMs),
     ...(forgetAtMs !== undefined && { forgetAtMs }),
     ...(dueAtMs !== undefined && { dueAtMs }),
+    ...(staleAtMs !== undefined && { staleAtMs }),
+    ...(further && { further }),
     ...(unique && { unique }),
-    ...(job.enqueuedAtMs !== undefined && { enqueuedAtMs: job.enqueuedAtMs }),
+    ...(job.enqueuedAtMs !== undefined && { enqueuedAtMs: Math.floor(job.enqueuedAtMs) }),
     ...(job.reducer && { reducer: job.reducer }),
     ...(job.jid !== undefined && { jid: job.jid }),
     ...(job.envelope !== undefined && { envelope: job.envelope }),

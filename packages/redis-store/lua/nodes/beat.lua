@@ -1,16 +1,20 @@
--- Stores a node's heartbeat.
+-- Stores a node's heartbeat. The first node of a store notes the version of its structures.
 -- KEYS:
 --   1 xg:nodes: sorted set
+--   2 xg:schema: string
 -- ARGV:
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 node: string
--- Returns { now (ms), 1 if the node was not known, then per other node: its name, its last heartbeat (ms) }.
+-- Returns { now (ms), 1 if the node was not known, the version of the structures, then per other node: its name, its
+-- last heartbeat (ms) }.
 --#include keys
 local now = nowMs()
 local last = redis.call('ZSCORE', KEYS[1], ARGV[3])
 -- Never the same twice, however the clock is set: a heartbeat is a change.
 redis.call('ZADD', KEYS[1], last and tonumber(last) == now and now + 1 or now, ARGV[3])
-local answer, nodes = { integer(now), last and 0 or 1 }, redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
+redis.call('SET', KEYS[2], 1, 'NX')
+local answer = { integer(now), last and 0 or 1, redis.call('GET', KEYS[2]) }
+local nodes = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
 for at = 1, #nodes, 2 do
   if nodes[at] ~= ARGV[3] then
     answer[#answer + 1] = nodes[at]

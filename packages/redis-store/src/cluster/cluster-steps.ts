@@ -58,6 +58,11 @@ export class ClusterSteps implements StepStore {
     context.afterwards((name, args) => this.#hints.after(name, args))
   }
 
+  /** Replaces the limits of queues. */
+  configure(throttles: ReadonlyMap<string, Throttle>): void {
+    this.#throttles.configure(throttles)
+  }
+
   /** A lane's part is one atomic step. Calls to one server keep the order of the parts. */
   async step({ reports, outcomes, submissions, claims }: Step): Promise<StepAnswer> {
     const [reported, ended, submitted, claimed] = await Promise.all([

@@ -24,11 +24,16 @@ interface Job {
  */
 export class ClusterThrottles {
   readonly #context: RedisContext
-  readonly #throttles: ReadonlyMap<string, Throttle>
+  #throttles: ReadonlyMap<string, Throttle>
   #leaves = 0
 
   constructor(context: RedisContext, throttles: ReadonlyMap<string, Throttle>) {
     this.#context = context
+    this.#throttles = throttles
+  }
+
+  /** Replaces the limits. */
+  configure(throttles: ReadonlyMap<string, Throttle>): void {
     this.#throttles = throttles
   }
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { StoreError, type LaneNames } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
@@ -7,6 +6,7 @@ import type { CallObserver } from './call-observer.ts'
 import { storeErrorOf } from './errors.ts'
 import { StoreKeys } from '../keys.ts'
 import type { HashSet } from '../scripts/functions.ts'
+import { newNodeName, schemaVersion, type SchemaStep } from '../schema/schema.ts'
 import { Scripts, type ScriptArgument, type ScriptName } from '../scripts/scripts.ts'
 import {
   databaseOf,
@@ -26,17 +26,20 @@ interface LinkOptions {
   readonly answerWithinMs?: number | undefined
   /** None. */
   readonly observer?: CallObserver | undefined
+  /** Its conversions of older structures. */
+  readonly schemaSteps?: readonly SchemaStep[] | undefined
 }
 
 /** Shared by all parts of the store: names, keys, scripts, errors. */
 export class RedisContext {
-  readonly node = randomBytes(5).toString('hex')
+  readonly node: string
   readonly redis: Connection
   readonly keys: StoreKeys
   readonly names: LaneNames
   readonly isCluster: boolean
   readonly #scripts: Scripts
   #after: AfterScript | undefined
+  #refusal: StoreError | undefined
 
   /** How long by-name workers close a lane to consumers, milliseconds. */
   readonly graceMs: number
@@ -47,8 +50,9 @@ export class RedisContext {
     address: StoreAddress,
     names: LaneNames,
     graceMs: number,
-    { answerWithinMs, observer }: LinkOptions = {},
+    { answerWithinMs, observer, schemaSteps }: LinkOptions = {},
   ) {
+    this.node = newNodeName(schemaVersion(schemaSteps))
     this.#observer = observer
     this.isCluster = isClusterAddress(address)
     this.redis = commandConnection(address, this.node, answerWithinMs)
@@ -57,6 +61,11 @@ export class RedisContext {
     this.names = names
     this.graceMs = graceMs
     this.#scripts = new Scripts(this.redis, database)
+  }
+
+  /** From now on nothing is asked of the store any more: every call throws this. */
+  refuse(refusal: StoreError): void {
+    this.#refusal = refusal
   }
 
   /** Loads the functions that every job needs into the server. */
@@ -93,6 +102,7 @@ export class RedisContext {
 
   /** Sends a command and turns failures into a {@link StoreError}. */
   readonly call = async <Reply>(send: () => Promise<Reply>): Promise<Reply> => {
+    if (this.#refusal) throw this.#refusal
     try {
       return await send()
     } catch (error) {

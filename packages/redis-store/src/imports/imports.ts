@@ -14,6 +14,11 @@ const jobsPerStep = 100
 const readBytes = 8 * 1024 * 1024
 const bucketsPerLane = 256
 
+/** Fields of a job's hash that only a Crossgear store knows: they come and go with a backup. */
+export const furtherFields = ['bid', 'callback', 'ran', 'losses', 'trace', 'origin'] as const
+
+export type FurtherFields = Readonly<Partial<Record<(typeof furtherFields)[number], string>>>
+
 /** Destination of an imported job. */
 export type ImportPlace = 'queue' | 'retry' | 'dead'
 
@@ -35,6 +40,7 @@ export interface ImportedJob {
   readonly arrivedUs: number
   /** For a dead job: when it is dropped, milliseconds since 1970. */
   readonly forgetAtMs?: number
+  readonly further?: FurtherFields
 }
 
 /** `known`: it came before. `full`: no room for more dead jobs, or notes, in the lane. */
@@ -50,6 +56,9 @@ export interface StandingJob {
   readonly dueAtMs?: number
   /** When a dead job is dropped, milliseconds since 1970. */
   readonly forgetAtMs?: number
+  /** It is not run after this time, milliseconds since 1970. */
+  readonly staleAtMs?: number
+  readonly further?: FurtherFields
   /** Its place, with the times above, before a rollback put it out of the workers' reach. */
   readonly heldFrom?: HeldFrom
 }
@@ -216,9 +225,11 @@ export class RedisImports {
       const job = jobOf(lane, id, flat)
       const score = replies[2 * at + 1]
       if (!job) return undefined
-      const held = heldOf((replies[2 * at] as Record<string, Buffer>)['held'])
-      if (held && job.status === 'error') return { job, ...held }
-      return { job, ...(score !== null && { dueAtMs: Math.round(Number(score) * 1000) }) }
+      const fields = replies[2 * at] as Record<string, Buffer>
+      const held = heldOf(fields['held'])
+      const standing = { job, ...furtherOf(fields) }
+      if (held && job.status === 'error') return { ...standing, ...held }
+      return { ...standing, ...(score !== null && { dueAtMs: Math.round(Number(score) * 1000) }) }
     })
     const forgetAtMs = await this.#forgetTimes(
       lane,
@@ -257,6 +268,20 @@ function heldOf(field: Buffer | undefined): Omit<StandingJob, 'job'> | undefined
   }
 }
 
+/** The fields of a hash that {@link Job} does not have. */
+function furtherOf(
+  fields: Readonly<Record<string, Buffer>>,
+): Pick<StandingJob, 'further' | 'staleAtMs'> {
+  const pairs = furtherFields.flatMap((name) =>
+    fields[name] ? [[name, String(fields[name])]] : [],
+  )
+  const stale = fields['stale']
+  return {
+    ...(stale && { staleAtMs: Number(String(stale)) }),
+    ...(pairs.length > 0 && { further: Object.fromEntries(pairs) as FurtherFields }),
+  }
+}
+
 /** Codes of the places in the script. */
 const placeCodes: Readonly<Record<ImportPlace, number>> = { queue: 0, retry: 1, dead: 2 }
 
@@ -277,6 +302,7 @@ function addJob(args: ScriptArgument[], imported: ImportedJob): void {
   if (job.retentionSeconds) args.push('keep', String(job.retentionSeconds))
   if (job.staleAtMs !== undefined) args.push('stale', String(job.staleAtMs))
   if (imported.failure !== undefined) args.push('failure', imported.failure)
+  for (const [name, value] of Object.entries(imported.further ?? {})) args.push(name, value)
   args[count - 1] = args.length - count
 }
 

@@ -182,6 +182,13 @@ export class RedisLanes implements LaneStore {
     )
   }
 
+  async rehome(lane: string, former: string): Promise<void> {
+    const { call, redis, keys } = this.#context
+    await call(() => redis.zrem(keys.ready(former), lane))
+    await this.heal([lane])
+    await call(() => redis.publish(keys.events, `wake\0${lane}\0${1}`))
+  }
+
   async noteBridged(lane: string): Promise<boolean> {
     const { call, redis, keys } = this.#context
     return (await call(() => redis.hsetnx(keys.meta(lane), 'bridged', '1'))) === 1

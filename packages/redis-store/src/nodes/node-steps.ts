@@ -4,6 +4,7 @@ import type { ClockOffset } from '../connection/clock-offset.ts'
 import type { Events } from '../connection/events.ts'
 import type { DeadBounds, RedisNativeStore } from '../native/native-store.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
+import type { Schema } from '../schema/schema.ts'
 
 /** Lanes walked at once. */
 const lanesAtOnce = 500
@@ -23,6 +24,7 @@ interface Parts {
   readonly dead: DeadBounds
   readonly events: Events
   readonly native: RedisNativeStore
+  readonly schema: Schema
 }
 
 /** The store port's part for nodes that join, beat and leave. */
@@ -47,14 +49,18 @@ export class RedisNodes implements NodeStore {
   async beat(): Promise<HeartbeatReply> {
     const { run, keys, node } = this.#context
     void this.#parts.events.probe()
-    const [reply] = await Promise.all([run('beat', [keys.nodes], [node]), this.#lookForReplicas()])
-    const [now, isNew, ...others] = reply as [Buffer, number, ...Buffer[]]
+    const [reply] = await Promise.all([
+      run('beat', [keys.nodes, keys.schema], [node]),
+      this.#lookForReplicas(),
+    ])
+    const [now, isNew, schema, ...others] = reply as [Buffer, number, Buffer, ...Buffer[]]
     const nowMs = Number(now.toString())
     this.#parts.clock.learn(nowMs)
     const heartbeats = new Map<string, number>()
     for (let at = 0; at + 1 < others.length; at += 2) {
       heartbeats.set(String(others[at]), Number(String(others[at + 1])))
     }
+    this.#parts.schema.look(Number(schema.toString()), heartbeats.keys())
     return { nowMs, wasReclaimed: isNew === 1, heartbeats }
   }
 

@@ -63,6 +63,7 @@ const names = [
   'add-candidates',
   'sweep',
   'sweep-jids',
+  'take-schema',
   'throttle-free',
   'throttle-settle',
   'throttle-take',

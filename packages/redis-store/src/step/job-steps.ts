@@ -69,6 +69,7 @@ export class JobSteps {
   readonly #listeners: Listeners
   readonly #lostClaims = new LostClaims()
   readonly #kept = new KeptJobs()
+  #throttles: JobStepOptions['throttles']
   #token = 0
 
   constructor(
@@ -81,12 +82,18 @@ export class JobSteps {
     this.#reads = new JobReads(link)
     this.#clock = clock
     this.#options = options
+    this.#throttles = options.throttles
     this.#listeners = listeners
   }
 
   /** All tokens that were given out are below it. */
   get nextToken(): number {
     return this.#token
+  }
+
+  /** Replaces the limits of queues. */
+  configure(throttles: ReadonlyMap<string, Throttle>): void {
+    this.#throttles = throttles
   }
 
   /** A step of any number of lanes; in a cluster of one. */
@@ -121,7 +128,7 @@ export class JobSteps {
   }
 
   #arguments(step: Step, ways: StepWays, outside: InputsOutside): ScriptArgument[] {
-    const { deadPerLane, deadSeconds, reserveForSeconds, throttles } = this.#options
+    const { deadPerLane, deadSeconds, reserveForSeconds } = this.#options
     const { node, names } = this.#link
     const args: ScriptArgument[] = [node, 1000 * reserveForSeconds, deadPerLane, deadSeconds]
     args.push(this.#token)
@@ -134,7 +141,7 @@ export class JobSteps {
     const kept = step.claims.length > 0 ? this.#kept.ranges(this.#clock.nowMs()) : []
     args.push(kept.length, ...kept)
     args.push(step.claims.length)
-    const limits = { names, throttles: ways.unlimited ? undefined : throttles }
+    const limits = { names, throttles: ways.unlimited ? undefined : this.#throttles }
     for (const claim of step.claims) this.#token += addClaim(args, claim, limits)
     return args
   }

@@ -58,6 +58,12 @@ export class WorkerCounts {
     this.#publish()
   }
 
+  /** These lanes are of another queue now, with other consumers. */
+  lanesMoved(lanes: Iterable<string>): void {
+    for (const lane of lanes) this.#dirty.add(lane)
+    this.#publish()
+  }
+
   /** Settles when the store has this node's worker counts of the lane. */
   async laneAdded(lane: string): Promise<void> {
     const { fn } = this.#registry.names.parse(lane)

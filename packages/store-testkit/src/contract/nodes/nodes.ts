@@ -261,5 +261,17 @@ export function nodeContract(open: OpenWorld): void {
       const bulk = await fetch(store, 'bulk', ['mail', 'sms@bulk'], 9)
       expect(namesOf(bulk).sort()).toEqual(['mail:1', 'sms@bulk:1'])
     })
+
+    test('a lane whose home queue is another now is taken by consumers of that one alone', async () => {
+      const names = new LaneNames()
+      const world = await open({ names })
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      await submitOne(store, 'sms')
+      names.rehome(new Map([['mail', 'bulk']]))
+      await store.lanes.rehome('mail', 'default')
+      expect(namesOf(await fetch(store, 'default', ['sms', 'fax'], 9))).toEqual(['sms:1'])
+      expect(namesOf(await fetch(store, 'bulk', ['mail', 'fax@bulk'], 9))).toEqual(['mail:1'])
+    })
   })
 }

@@ -112,6 +112,12 @@ export class MemoryLanes implements LaneStore {
     return this.#step((world) => lanes.map((lane) => opennessOf(world, world.lane(lane))))
   }
 
+  rehome(lane: string): Promise<void> {
+    return this.#step((world) => {
+      if (world.lane(lane).queued > 0) wake(world, lane, 1)
+    })
+  }
+
   noteBridged(lane: string): Promise<boolean> {
     return this.#step((world) => {
       const isFirst = !world.bridged.has(lane)

@@ -1,0 +1,62 @@
+import type { LaneRegistrar } from '../intake/lane-registrar.ts'
+import type { LaneRegistry } from '../model/lane-registry.ts'
+import type { Store } from '../store/store.ts'
+import { BackgroundLoop, type LoopParts } from './background-loop.ts'
+import { beatEveryMs } from './nodes/heartbeat.ts'
+import type { WorkerCounts } from './nodes/worker-counts.ts'
+
+interface Parts extends LoopParts {
+  readonly store: Pick<Store, 'lanes'>
+  readonly registry: LaneRegistry
+  readonly registrar: LaneRegistrar
+  readonly counts: WorkerCounts
+}
+
+/**
+ * Tells the store of routes that changed while the node runs: lanes of another queue, functions to be opened. What the
+ * store does not take is told again with the next heartbeats.
+ */
+export class RouteChanges extends BackgroundLoop {
+  readonly #parts: Parts
+  /** Former queues by lane. */
+  readonly #moved = new Map<string, ReadonlySet<string>>()
+  readonly #toOpen = new Set<string>()
+
+  constructor(parts: Parts) {
+    super(parts, { name: 'routes', everyMs: beatEveryMs, run: () => this.#tell() })
+    this.#parts = parts
+  }
+
+  /** Replaces the home queues, and opens functions to consumers. */
+  apply(homes: ReadonlyMap<string, string>, routed: readonly string[]): void {
+    const { registry, counts, observer } = this.#parts
+    const moved = registry.rehome(homes)
+    counts.lanesMoved(moved.keys())
+    for (const [lane, former] of moved) this.#noteMoved(lane, [former])
+    for (const fn of routed) this.#toOpen.add(fn)
+    this.run().catch((error: unknown) => observer.error('routes', error))
+  }
+
+  async #tell(): Promise<void> {
+    const { store, registry, registrar } = this.#parts
+    for (const fn of this.#toOpen) {
+      await registrar.register(fn)
+      await store.lanes.open(fn)
+      this.#toOpen.delete(fn)
+    }
+    for (const [lane, formers] of this.#moved) {
+      this.#moved.delete(lane)
+      try {
+        const { queue } = registry.names.parse(lane)
+        for (const former of formers) if (former !== queue) await store.lanes.rehome(lane, former)
+      } catch (error) {
+        this.#noteMoved(lane, formers)
+        throw error
+      }
+    }
+  }
+
+  #noteMoved(lane: string, formers: Iterable<string>): void {
+    this.#moved.set(lane, new Set([...(this.#moved.get(lane) ?? []), ...formers]))
+  }
+}

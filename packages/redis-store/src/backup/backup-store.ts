@@ -1,0 +1,45 @@
+import type { Level } from '@crossgear/core-scheduler'
+import type { RedisContext } from '../connection/redis-context.ts'
+import type { RedisLanes } from '../lanes/lane-steps.ts'
+import { readSettings, restoreSetting, type Setting } from './settings.ts'
+import { listedLevels, type UnfinishedJob, unfinishedJobs } from './unfinished-jobs.ts'
+
+/** The part of the store that a backup reads and a return writes, beside the jobs' own imports. */
+export class RedisBackup {
+  readonly #context: RedisContext
+  readonly #lanes: RedisLanes
+
+  constructor(context: RedisContext, lanes: RedisLanes) {
+    this.#context = context
+    this.#lanes = lanes
+  }
+
+  /** All jobs that are not over, in no order, some perhaps twice. */
+  unfinished(): AsyncGenerator<readonly UnfinishedJob[]> {
+    return unfinishedJobs(this.#context)
+  }
+
+  /** Levels that only the lists of a lane tell, by id. */
+  listedLevels(lane: string): Promise<ReadonlyMap<number, Level>> {
+    return listedLevels(this.#context, lane)
+  }
+
+  /** What was set beside the jobs. */
+  settings(): AsyncGenerator<Setting> {
+    return readSettings(this.#context, this.#lanes)
+  }
+
+  /** Brings a setting back; what the store has already stays. */
+  restore(setting: Setting): Promise<void> {
+    return restoreSetting(this.#context, this.#lanes, setting)
+  }
+
+  /** True if no gateway has kept anything here. */
+  async isEmpty(): Promise<boolean> {
+    const { call, redis, keys } = this.#context
+    const counts = await Promise.all(
+      [keys.lanes, keys.cron, keys.paused].map((key) => call(() => redis.exists(key))),
+    )
+    return counts.every((count) => count === 0)
+  }
+}

@@ -1,0 +1,160 @@
+import { chunks } from '../chunks.ts'
+import { storeErrorOf } from '../connection/errors.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
+import type { RedisLanes } from '../lanes/lane-steps.ts'
+
+/** A batch without a change for this long is forgotten, seconds. */
+const batchSeconds = 30 * 24 * 3600
+const keysPerLook = 1_000
+const callbackLists = ['complete', 'success'] as const
+/** Fields of a lane that say something of it, and are no figures. */
+const laneFields = ['open', 'closed', 'bridged', 'max:high', 'max:normal', 'max:low'] as const
+
+/** Something that operators or clients have set in a store, beside its jobs. Plain JSON. */
+export type Setting =
+  | {
+      readonly kind: 'lane'
+      readonly lane: string
+      readonly fields: Readonly<Record<string, string>>
+    }
+  /** When cron entries pushed their last jobs into a lane, milliseconds since 1970. */
+  | {
+      readonly kind: 'ticks'
+      readonly lane: string
+      readonly ticks: Readonly<Record<string, string>>
+    }
+  | { readonly kind: 'paused'; readonly queues: readonly string[] }
+  /** Added by hand; `entry` is JSON text. */
+  | { readonly kind: 'cron'; readonly name: string; readonly entry: string }
+  | {
+      readonly kind: 'batch'
+      readonly bid: string
+      readonly fields: Readonly<Record<string, string>>
+      /** The callbacks not pushed so far, as the store has them, base64. */
+      readonly callbacks: Readonly<Record<(typeof callbackLists)[number], readonly string[]>>
+    }
+
+/** All settings of a store. */
+export async function* readSettings(
+  context: RedisContext,
+  lanes: RedisLanes,
+): AsyncGenerator<Setting> {
+  const { call, redis, keys } = context
+  const queues = await call(() => redis.smembers(keys.paused))
+  if (queues.length > 0) yield { kind: 'paused', queues }
+  for (const [name, entry] of Object.entries(await call(() => redis.hgetall(keys.cron)))) {
+    yield { kind: 'cron', name, entry }
+  }
+  for (const lane of (await lanes.all()).keys()) {
+    const values = await call(() => redis.hmget(keys.meta(lane), ...laneFields))
+    const pairs = laneFields.flatMap((name, at) =>
+      values[at] === null ? [] : [[name, values[at]]],
+    )
+    if (pairs.length > 0) {
+      yield { kind: 'lane', lane, fields: Object.fromEntries(pairs) as Record<string, string> }
+    }
+    const ticks = await call(() => redis.hgetall(keys.ticks(lane)))
+    if (Object.keys(ticks).length > 0) yield { kind: 'ticks', lane, ticks }
+  }
+  yield* batches(context)
+}
+
+async function* batches(context: RedisContext): AsyncGenerator<Setting> {
+  const { call, redis, keys } = context
+  const prefix = keys.batch('')
+  for (const server of context.masters()) {
+    let cursor = '0'
+    do {
+      const from = cursor
+      const [next, found] = await call(() =>
+        server.scan(from, 'MATCH', `${prefix}*`, 'COUNT', keysPerLook, 'TYPE', 'hash'),
+      )
+      cursor = next
+      for (const key of found) {
+        const fields = await call(() => redis.hgetall(key))
+        if (fields['created'] === undefined) continue
+        const lists = await Promise.all(
+          callbackLists.map((what) => call(() => redis.lrangeBuffer(`${key}:${what}`, 0, -1))),
+        )
+        const [complete = [], success = []] = lists.map((words) =>
+          words.map((word) => word.toString('base64')),
+        )
+        yield {
+          kind: 'batch',
+          bid: key.slice(prefix.length),
+          fields,
+          callbacks: { complete, success },
+        }
+      }
+    } while (cursor !== '0')
+  }
+}
+
+type Restorers = {
+  readonly [Kind in Setting['kind']]: (
+    context: RedisContext,
+    lanes: RedisLanes,
+    setting: Extract<Setting, { kind: Kind }>,
+  ) => Promise<void>
+}
+
+/** What the store has already stays as it is. */
+const restorers: Restorers = {
+  async lane({ pipeline, keys }, lanes, { lane, fields }) {
+    await lanes.register(lane)
+    await pipeline((commands) => {
+      for (const name of laneFields) {
+        const value = fields[name]
+        if (value !== undefined) commands.hsetnx(keys.meta(lane), name, value)
+      }
+    })
+  },
+
+  async ticks({ pipeline, keys }, _lanes, { lane, ticks }) {
+    await pipeline((commands) => {
+      for (const [entry, ms] of Object.entries(ticks)) commands.hsetnx(keys.ticks(lane), entry, ms)
+    })
+  },
+
+  async paused({ call, redis, keys }, _lanes, { queues }) {
+    for (const some of chunks(queues, keysPerLook)) {
+      await call(() => redis.sadd(keys.paused, ...some))
+    }
+  },
+
+  async cron({ call, redis, keys }, _lanes, { name, entry }) {
+    await call(() => redis.hsetnx(keys.cron, name, entry))
+  },
+
+  async batch(context, _lanes, { bid, fields, callbacks }) {
+    const { call, redis, keys, run } = context
+    const key = keys.batch(bid)
+    if ((await call(() => redis.exists(key))) === 1) return
+    const transaction = redis.multi()
+    transaction.hset(key, fields).expire(key, batchSeconds)
+    for (const what of callbackLists) {
+      const words = callbacks[what].map((word) => Buffer.from(word, 'base64'))
+      if (words.length === 0) continue
+      // The queue whose hint index the store's scripts may write is this store's affair.
+      words[1] = Buffer.from(context.queueOf(String(words[0])))
+      transaction.rpush(`${key}:${what}`, ...words).expire(`${key}:${what}`, batchSeconds)
+    }
+    const replies = (await call(() => transaction.exec())) ?? []
+    for (const [error] of replies) if (error) throw storeErrorOf(error)
+    if (fields['committed'] === '1') await run('batch-commit', [key], [bid, '1'])
+  },
+}
+
+/** Brings one setting back. */
+export function restoreSetting(
+  context: RedisContext,
+  lanes: RedisLanes,
+  setting: Setting,
+): Promise<void> {
+  const restore = restorers[setting.kind] as (
+    context: RedisContext,
+    lanes: RedisLanes,
+    setting: Setting,
+  ) => Promise<void>
+  return restore(context, lanes, setting)
+}

@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { LaneNames } from '@crossgear/core-scheduler'
+import { chunks } from '../chunks.ts'
+import type { Connection } from '../connection/connection.ts'
+import { checkInvariants } from '../invariants/invariants.ts'
+import type { StoreKeys } from '../keys.ts'
+import { newerMessage, schemaVersion } from '../schema/schema.ts'
+import { fault, ok, type Result, warning } from './finding.ts'
+
+/** The store as a whole. */
+export interface StoreFacts {
+  readonly redis: Connection
+  readonly keys: StoreKeys
+  readonly names: LaneNames
+  /** Looks at every job, however many there are. */
+  readonly isFull: boolean
+  /** Its clock, milliseconds since 1970. */
+  readonly nowMs: number
+}
+
+/** A node without a heartbeat for so long is dead, ms. */
+const deadAfterMs = 10_000
+/** Time for the others to clear a dead node away, ms. */
+const clearedAfterMs = 30_000
+/** A lease that is over is given back by any node within a second, ms. */
+const overdueMs = 10_000
+const lanesPerCall = 500
+/** With more keys the jobs are looked at on request alone. */
+const mostKeys = 200_000
+/** Looks at the invariants: what two of them do not both see was under way. */
+const looks = 3
+const lookAgainMs = 500
+const shownViolations = 10
+
+/** One row per check of the whole store. */
+export const storeChecks: Readonly<Record<string, (store: StoreFacts) => Promise<Result>>> = {
+  schema: async ({ redis, keys }) => {
+    const found = await redis.get(keys.schema)
+    const known = schemaVersion()
+    if (found === null) return ok('no version is noted: no gateway was here, or an older one')
+    if (Number(found) > known)
+      return fault(newerMessage(Number(found), known), 'use the newer crossgear')
+    if (Number(found) === known) return ok(`structures of version ${found}`)
+    return warning(
+      `structures of version ${found}, this is ${known}`,
+      'end the older gateways: the newer ones then take over',
+    )
+  },
+
+  nodes: async ({ redis, keys, nowMs }) => {
+    const nodes = await heartbeats(redis, keys)
+    const dead = nodes.filter(({ atMs }) => nowMs - atMs > deadAfterMs)
+    const ahead = nodes.filter(({ atMs }) => atMs - nowMs > deadAfterMs)
+    const alive = nodes.length - dead.length
+    const list = dead.map(({ node, atMs }) => `${node} (${Math.round((nowMs - atMs) / 1000)} s)`)
+    if (ahead.length > 0) {
+      return fault(
+        `${ahead.length} nodes with heartbeats in the future`,
+        "set the store's clock right: it was turned back",
+      )
+    }
+    if (dead.length === 0) return ok(alive === 0 ? 'no gateway runs' : `${alive} alive`)
+    const message = `${alive} alive, without a heartbeat: ${list.join(', ')}`
+    if (alive === 0) return warning(message, 'start a gateway: it puts back the jobs of these')
+    const isLong = dead.some(({ atMs }) => nowMs - atMs > clearedAfterMs)
+    return isLong
+      ? fault(message, 'look at the logs of the others: they should have put back its jobs')
+      : warning(message, 'wait: the others put back its jobs within seconds')
+  },
+
+  leases: async ({ redis, keys, nowMs }) => {
+    const lanes = await redis.hkeys(keys.lanes)
+    let [held, overdue] = [0, 0]
+    for (const some of chunks(lanes, lanesPerCall)) {
+      const counts = await Promise.all(
+        some.flatMap((lane) => [
+          redis.zcard(keys.busy(lane)),
+          redis.zcount(keys.busy(lane), '-inf', nowMs - overdueMs),
+        ]),
+      )
+      for (const [at, count] of counts.entries()) {
+        if (at % 2 === 0) held += count
+        else overdue += count
+      }
+    }
+    if (overdue === 0) return ok(`${held} jobs with workers, none over its time`)
+    const message = `${overdue} of ${held} jobs with workers are over their time and unconfirmed`
+    const isRunning = (await heartbeats(redis, keys)).some(({ atMs }) => nowMs - atMs < deadAfterMs)
+    return isRunning
+      ? fault(message, 'look at the logs of the gateways: they should have given them back')
+      : warning(message, 'start a gateway: it gives them back')
+  },
+
+  invariants: async ({ redis, keys, names, isFull }) => {
+    const keyCount = await sizeOf(redis)
+    if (keyCount > mostKeys && !isFull) {
+      return warning(`not looked at: there are ${keyCount} keys`, 'give --full, at a quiet time')
+    }
+    const check = () => checkInvariants(redis, { keys, names, native: true })
+    let found = await check()
+    for (let look = 1; look < looks && found.length > 0; look += 1) {
+      await delay(lookAgainMs)
+      const again = new Set(await check())
+      found = found.filter((violation) => again.has(violation))
+    }
+    if (found.length === 0) return ok('each job stands where it should')
+    const shown = found.slice(0, shownViolations).join('; ')
+    const more =
+      found.length > shownViolations ? `; and ${found.length - shownViolations} more` : ''
+    return fault(
+      shown + more,
+      'keep a copy (crossgear backup) and report it: no gateway leaves this',
+    )
+  },
+}
+
+async function heartbeats(redis: Connection, keys: StoreKeys) {
+  const pairs = await redis.zrange(keys.nodes, '0', '-1', 'WITHSCORES')
+  return Array.from(chunks(pairs, 2), ([node = '', atMs]) => ({ node, atMs: Number(atMs) }))
+}
+
+async function sizeOf(redis: Connection): Promise<number> {
+  const servers = 'nodes' in redis ? redis.nodes('master') : [redis]
+  const sizes = await Promise.all(servers.map((server) => server.dbsize()))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
