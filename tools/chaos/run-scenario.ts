@@ -115,6 +115,7 @@ async function populate(
   // The gateways repair dead native programs' orphans only on request.
   const words = ['--repair', 'on', '--repair-lease-seconds', '5', '--job-retries', losses]
   const names = ['node1', 'node2'].slice(0, scenario.gateways ?? 2)
+  const program = scenario.program?.()
   const startedMs = nowMs()
   const gateways = await Promise.all(
     names.map((name) =>
@@ -122,6 +123,7 @@ async function populate(
         ...{ name, folder, storeUrl },
         words: [...words, ...(scenario.gatewayWords ?? [])],
         nodeWords: scenario.nodeWords ?? [],
+        ...(program && { program }),
       }),
     ),
   )

@@ -5,11 +5,13 @@ import { powerScenarios } from './power.ts'
 import type { Scenario } from './scenario.ts'
 import { processScenarios } from './processes.ts'
 import { serverScenarios } from './servers.ts'
+import { upgradeScenarios } from './upgrade.ts'
 import { workerScenarios } from './workers.ts'
 
 /** Every scenario, in the order in which they run. */
 export const scenarios: readonly Scenario[] = [
   ...gatewayScenarios,
+  ...upgradeScenarios,
   ...processScenarios,
   ...workerScenarios,
   ...serverScenarios,

@@ -28,6 +28,8 @@ export interface Scenario {
   readonly gatewayWords?: readonly string[]
   /** Words for the gateways' node. None. */
   readonly nodeWords?: readonly string[]
+  /** Words for Node that run the gateways at first. As they are built here. */
+  readonly program?: () => readonly string[]
   /** Faults on links: proxies between peers and gateways, and between these and Redis. No. */
   readonly proxies?: boolean
   /** It mostly waits, and may run beside others. No. */

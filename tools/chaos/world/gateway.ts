@@ -13,6 +13,8 @@ export interface GatewayOptions {
   readonly words: readonly string[]
   /** Words for node, such as a module to load first. */
   readonly nodeWords?: readonly string[]
+  /** Words for Node that run it. As it is built here. */
+  readonly program?: readonly string[]
 }
 
 /** A gateway: the real program, with the same ports after a restart. */
@@ -21,6 +23,8 @@ export class Gateway implements Way {
   readonly gearman: number
   readonly faktory: number
   readonly web: number
+  /** What the next start runs. */
+  program: readonly string[]
   readonly #options: GatewayOptions
   #process: OwnProcess | undefined
   /** Pids by number, if it has several. */
@@ -29,6 +33,7 @@ export class Gateway implements Way {
   private constructor(options: GatewayOptions, ports: readonly [number, number, number]) {
     this.#options = options
     this.node = options.name
+    this.program = options.program ?? gatewayWords()
     ;[this.gearman, this.faktory, this.web] = ports
   }
 
@@ -53,7 +58,7 @@ export class Gateway implements Way {
       process.execPath,
       [
         ...(this.#options.nodeWords ?? []),
-        ...gatewayWords(),
+        ...this.program,
         'serve',
         ...['--gearman-port', String(this.gearman), '--faktory-port', String(this.faktory)],
         ...['--web-port', String(this.web), '--redis-url', storeUrl, '--log-format', 'json'],
