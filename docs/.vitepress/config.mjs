@@ -41,6 +41,8 @@ const groups = [
     text: 'Operate',
     items: [
       { text: 'Operating', link: '/operating' },
+      { text: 'Upgrade', link: '/upgrade' },
+      { text: 'Backup', link: '/backup' },
       { text: 'Durability', link: '/durability' },
       { text: 'Security', link: '/security' },
       { text: 'Limits', link: '/limits' },

@@ -13,13 +13,15 @@ async function main(): Promise<number> {
   if (command === 'gearmand') return await gearmand(words, version)
   if (command === 'migrate') return await migrate(words)
   if (command === 'mirror') return await mirror(words)
+  if (command === 'doctor') return await doctor(words)
+  if (command === 'backup' || command === 'restore') return await backup(command, words)
   if (command === completionName) return await completion(words)
   try {
     if (isTerminalCommand(command)) return await terminal([command, ...words])
     return await runCommandLine(process.argv.slice(2), {
       version,
       env: process.env,
-      serve: (config) => serve(config, version),
+      serve: (config, reread) => serve(config, reread, version),
     })
   } catch (error) {
     const known = error instanceof StartError
@@ -32,9 +34,10 @@ async function main(): Promise<number> {
 
 // Each command loads its modules on demand: help and a wrong option are answered without them.
 
-async function serve(config: Config, version: string): Promise<number> {
+async function serve(config: Config, reread: () => Config, version: string): Promise<number> {
   const server = await import('./server/serve.ts')
-  return await server.serve(config, version, { env: process.env })
+  const ways = { env: process.env, reread: () => ({ config: reread() }) }
+  return await server.serve(config, version, ways)
 }
 
 async function gearmand(words: readonly string[], version: string): Promise<number> {
@@ -52,6 +55,18 @@ async function mirror(words: readonly string[]): Promise<number> {
   const { runMirror } = await import('./mirror/run-mirror.ts')
   const { env, stdout, stderr } = process
   return await runMirror(words, { env, stdout, stderr, signal: stopSignal() })
+}
+
+async function doctor(words: readonly string[]): Promise<number> {
+  const { runDoctor } = await import('./doctor/run-doctor.ts')
+  const { env, stdout, stderr } = process
+  return await runDoctor(words, { env, stdout, stderr })
+}
+
+async function backup(act: 'backup' | 'restore', words: readonly string[]): Promise<number> {
+  const { runBackup } = await import('./backup/run-backup.ts')
+  const { env, stdout, stderr } = process
+  return await runBackup(act, words, { env, stdout, stderr, signal: stopSignal() })
 }
 
 async function completion(words: readonly string[]): Promise<number> {

@@ -56,9 +56,10 @@ describe('the commands of the package', () => {
   test('take every option that a document names', async () => {
     const acts = ['plan', 'run', 'verify', 'rollback', 'export'].map((act) => ['migrate', act])
     const helps = await Promise.all(
-      [['serve'], ['gearmand'], ['nodes'], ['mirror'], ...acts].map(
-        (command) => startGateway([...command, '--help']).exited,
-      ),
+      [
+        ...[['serve'], ['gearmand'], ['nodes'], ['mirror'], ['doctor'], ['backup'], ['restore']],
+        ...acts,
+      ].map((command) => startGateway([...command, '--help']).exited),
     )
     const known = new Set([
       ...helps.flatMap(({ stdout }) => stdout.match(/--[a-z][\w-]+/g) ?? []),

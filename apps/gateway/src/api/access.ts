@@ -42,25 +42,35 @@ export const sessionCookie = 'crossgear_session'
 
 /** Decides what a client of the web port may do. */
 export class Access {
-  /** Changes are possible at all. */
-  readonly hasOperator: boolean
-  readonly #isOpen: boolean
-  readonly #tokens: SessionTokens
-  readonly #wrong: WrongPasswords
+  readonly #clock: Clock
+  #isOpen = false
+  #tokens = new SessionTokens({ operator: undefined, reader: undefined })
+  #wrong: WrongPasswords
   /** Hashes, so that lengths do not show. */
-  readonly #passwords: readonly { readonly role: Role; readonly hash: Buffer }[]
+  #passwords: readonly { readonly role: Role; readonly hash: Buffer }[] = []
 
   constructor(options: AccessOptions, clock: Clock) {
+    this.#clock = clock
+    this.#wrong = new WrongPasswords(0, clock)
+    this.configure(options)
+  }
+
+  /** Replaces all options: sessions of another password count no more. */
+  configure(options: AccessOptions): void {
     const { password, readerPassword, isOpen = false, tries = 10 } = options
     const given = { operator: password, reader: readerPassword }
-    this.hasOperator = password !== undefined
     this.#isOpen = isOpen
     this.#tokens = new SessionTokens(given)
-    this.#wrong = new WrongPasswords(tries, clock)
+    this.#wrong = new WrongPasswords(tries, this.#clock)
     this.#passwords = (['operator', 'reader'] as const).flatMap((role) => {
       const word = given[role]
       return word === undefined ? [] : [{ role, hash: hashOf(word) }]
     })
+  }
+
+  /** Changes are possible at all. */
+  get hasOperator(): boolean {
+    return this.#passwords.some(({ role }) => role === 'operator')
   }
 
   /** Throws an ApiError for credentials that are wrong. */

@@ -17,6 +17,7 @@ export const apiErrors = {
   body_too_large: 413,
   unsupported_media_type: 415,
   foreign_host: 421,
+  invalid_settings: 422,
   too_many_requests: 429,
   too_many_tries: 429,
   internal_error: 500,

@@ -25,6 +25,8 @@ const snapshotKeptMs = 1000
 
 interface Parts {
   readonly config: Config
+  /** As they are now. */
+  readonly throttles: () => Config['throttles']
   readonly scheduler: Scheduler
   readonly doors: readonly Door[]
   readonly cron: Cron
@@ -50,10 +52,7 @@ export function composeApi(parts: Parts): Api {
   return new Api(
     {
       ...jobReads({ scheduler, names, scan }),
-      ...laneReads({
-        ...{ ...parts, snapshot },
-        ...{ throttles: config.throttles, bridgeFaktory: config.bridgeFaktory },
-      }),
+      ...laneReads({ ...parts, snapshot, bridgeFaktory: config.bridgeFaktory }),
       ...fleetReads({ ...parts, gearman, faktory }),
       ...jobActs({ scheduler, names, scan, move: new JobMove(scheduler) }),
       ...newJobs({ scheduler, names }),

@@ -1,7 +1,9 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { StartError } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
+import type { Reload } from '../server/reload.ts'
 import { type Access, type Identity, type Role, sessionCookie } from './access.ts'
 import type { ApiBackend } from './api.ts'
 import {
@@ -29,6 +31,8 @@ export interface ApiRoutesParts {
   readonly events: EventStream
   readonly version: string
   readonly log: Logger
+  /** Reads the settings again. Not possible. */
+  readonly reload?: Reload
 }
 
 type Handler = (
@@ -39,7 +43,7 @@ type Handler = (
 
 /** The routes of the API, below its prefix. */
 export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
-  const { backend, access, limiter, events, version, log } = parts
+  const { backend, access, limiter, events, version, log, reload } = parts
   onlyJson(app)
   checkWith(app)
   app.setErrorHandler((error: FastifyError, _request, reply) => {
@@ -83,6 +87,11 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
   }
   const document = openApiDocument({ ...webEndpoints, ...endpoints }, version)
   add(webEndpoints.getOpenApi, () => Promise.resolve({ status: 200, body: document }))
+  add(webEndpoints.reload, async (_request, identity) => {
+    const answer = await answerReload(reload)
+    logAct(log, 'reload', identity, answer)
+    return answer
+  })
   add(webEndpoints.watchEvents, (_request, _identity, reply) => {
     events.checkRoom()
     reply.hijack()
@@ -107,6 +116,16 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
     reply.header('Set-Cookie', cookie('', 0, request))
     return Promise.resolve({ status: 200, body: {} })
   })
+}
+
+async function answerReload(reload: Reload | undefined): Promise<ApiAnswer> {
+  if (!reload) return refusalAnswer('not_running', 'this gateway cannot read its settings again')
+  try {
+    return { status: 200, body: await reload('the web port') }
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error
+    return refusalAnswer('invalid_settings', error.message)
+  }
 }
 
 function credentialsOf({ headers, socket }: FastifyRequest) {

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type Endpoint, nothing, strict } from './endpoint.ts'
-import { logIn, loggedIn, session } from './schemas/session.ts'
+import { logIn, loggedIn, reloaded, session } from './schemas/session.ts'
 
 /** Operations that the web port answers itself. */
 export const webEndpoints = {
@@ -23,6 +23,11 @@ export const webEndpoints = {
     ...{ method: 'GET', path: '/events', tag: 'Store', role: 'reader' },
     summary: 'Server-sent events: once a second an event overview, whose data is as /overview',
     ...{ params: nothing, query: nothing, answer: Type.String(), type: 'text/event-stream' },
+  },
+  reload: {
+    ...{ method: 'POST', path: '/reload', tag: 'Workers and nodes', role: 'operator' },
+    summary: 'Reads the settings of this gateway again: a wrong one changes nothing',
+    ...{ params: nothing, query: nothing, answer: reloaded },
   },
   getOpenApi: {
     ...{ method: 'GET', path: '/openapi.json', tag: 'Session', role: 'anyone' },

@@ -1,5 +1,7 @@
 import type { Command, Option } from 'commander'
+import { backupProgram } from '../backup/arguments.ts'
 import { flagOf, optionNames, optionRow } from '../config/options.ts'
+import { doctorProgram } from '../doctor/arguments.ts'
 import { gearmandOptions } from '../gearmand/option-table.ts'
 import { migrateProgram } from '../migrate/arguments.ts'
 import { mirrorProgram } from '../mirror/arguments.ts'
@@ -58,6 +60,9 @@ export function commandTable(version: string): readonly CommandEntry[] {
     },
     ...entriesOf(migrate, ['migrate']),
     ...entriesOf(mirrorProgram(nowhere), ['mirror']),
+    ...entriesOf(backupProgram('backup', nowhere), ['backup']),
+    ...entriesOf(backupProgram('restore', nowhere), ['restore']),
+    ...entriesOf(doctorProgram(nowhere), ['doctor']),
     {
       words: ['gearmand'],
       summary: "run the gateway with gearmand's own options",

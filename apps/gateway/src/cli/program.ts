@@ -9,8 +9,8 @@ import { versionLine } from './version.ts'
 export interface CommandLine {
   readonly version: string
   readonly env: ConfigSources['env']
-  /** Runs the gateway and returns the exit code. */
-  readonly serve: (config: Config) => Promise<number>
+  /** Runs the gateway and returns the exit code. `reread` reads the configuration again. */
+  readonly serve: (config: Config, reread: () => Config) => Promise<number>
 }
 
 const helpAfter = `
@@ -44,7 +44,8 @@ export async function runCommandLine(
 ): Promise<number> {
   let exitCode = 0
   const program = createProgram(version, async (flags) => {
-    exitCode = await serve(loadConfig({ flags, env }))
+    const read = (): Config => loadConfig({ flags, env })
+    exitCode = await serve(read(), read)
   })
   try {
     await program.parseAsync(words, { from: 'user' })
@@ -95,6 +96,19 @@ export function createProgram(version: string, serve: (flags: Flags) => Promise<
     .command('mirror')
     .usage('[options]')
     .description('submit copies of jobs to a second server: see crossgear mirror --help')
+  // For the help text only: see backup/arguments.ts and doctor/run-doctor.ts.
+  program
+    .command('backup')
+    .usage('--to <file> [options]')
+    .description('write all jobs and settings of a store into a file: see crossgear backup --help')
+  program
+    .command('restore')
+    .usage('--from <file> [options]')
+    .description('bring a backup back: see crossgear restore --help')
+  program
+    .command('doctor')
+    .usage('[options]')
+    .description('examine a store and say what to do: see crossgear doctor --help')
   // `crossgear --help` shows the default command's options.
   const help = new Help()
   const layout = { formatItem, helpWidth: helpWidth() }

@@ -22,13 +22,17 @@ export type LogTarget =
 /** A configuration without functions, so that it can be sent. */
 export type PlainConfig = Omit<Config, 'cron'> & { readonly cron: readonly object[] }
 
+/** Settings that can be sent. */
+export interface PlainSettings {
+  readonly config: PlainConfig
+  readonly tls: DoorTls
+}
+
 /** The task of a process. */
-export interface Task {
+export interface Task extends PlainSettings {
   /** Counted from 1. */
   readonly number: number
-  readonly config: PlainConfig
   readonly version: string
-  readonly tls: DoorTls
   readonly store: Omit<OpenStore, 'close'>
   readonly log: LogTarget
   readonly verbosity?: string
@@ -61,6 +65,8 @@ export interface Orders {
   readonly drain: () => void
   readonly idle: () => Promise<void>
   readonly reopenLog: () => void
+  /** Takes other settings over while it runs. */
+  readonly configure: (settings: PlainSettings) => void
 }
 
 export type OrderName = keyof Orders

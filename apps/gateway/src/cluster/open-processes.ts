@@ -40,7 +40,7 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
   await checkDurability(config.durability, store, log)
 
   const { address, kind, describe, nativeUrl } = store
-  const task: Omit<Task, 'number'> = {
+  let task: Omit<Task, 'number'> = {
     ...{ version, tls, store: { address, kind, describe, nativeUrl }, pid: process.pid },
     ...{ config: plainConfig(config), aliveEveryMs },
     log: ways.logTarget ?? { kind: 'stdout', level: config.logLevel, voice },
@@ -52,7 +52,17 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
   const check = () => processes.check()
   const pages = sharedPages(all)
   const api = new SharedApi(all)
-  const webParts = { figures, check, log, pages, api, version, ...opening.web }
+  const { reload } = opening
+  const webParts = {
+    figures,
+    check,
+    log,
+    pages,
+    api,
+    version,
+    ...opening.web,
+    ...(reload && { reload }),
+  }
   const web = await openWeb(config, webParts, closers)
   processes.keep()
   ways.onReopen?.(() => void processes.notifyAll('reopenLog'))
@@ -60,7 +70,13 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
   const doors = addresses.map((address, at) => ({ name: names[at] ?? '', ...address }))
   return {
     store,
-    doors: [...doors, ...web],
+    doors: [...doors, ...web.doors],
+    configure: async (settings) => {
+      const plain = { config: plainConfig(settings.config), tls: settings.tls }
+      task = { ...task, ...plain, log: { ...task.log, level: settings.config.logLevel } }
+      web.configure(settings.config)
+      await processes.configure(plain)
+    },
     stopAccepting: () => {
       processes.leave()
       dispatcher.stopping()

@@ -1,4 +1,5 @@
 import type { Config } from '../config/load-config.ts'
+import { plainEntry, readCronEntry } from '../ops/cron/cron-entry.ts'
 import type { PlainConfig } from './messages.ts'
 
 /** Room for the parts of a packet besides its data. */
@@ -13,11 +14,11 @@ export function plainConfig(config: Config): PlainConfig {
   return {
     ...config,
     maxBufferedBytes: Math.max(share, least),
-    cron: config.cron.map(({ name, schedule, timezone, job }) => ({
-      name,
-      schedule,
-      timezone,
-      job,
-    })),
+    cron: config.cron.map(plainEntry),
   }
+}
+
+/** The configuration as it was before it was sent. */
+export function configOf(plain: PlainConfig): Config {
+  return { ...plain, cron: plain.cron.map((entry) => readCronEntry(entry)) }
 }

@@ -3,7 +3,7 @@ import { oneLine } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import type { Readiness } from '../ops/web-server.ts'
 import { GatewayProcess, type ProcessEvents } from './gateway-process.ts'
-import type { Prepared, Task } from './messages.ts'
+import type { PlainSettings, Prepared, Task } from './messages.ts'
 import { Watchdog } from './watchdog.ts'
 
 /** Least time between two starts of a process, ms. */
@@ -39,6 +39,8 @@ export class Processes {
   readonly #all: GatewayProcess[]
   readonly #watchdog: Watchdog
   #taskOf: ((number: number) => Task) | undefined
+  /** Those of the last reload. */
+  #settings: PlainSettings | undefined
 
   /** Starts the processes, which then wait for their task. */
   constructor(parts: ProcessesParts) {
@@ -97,6 +99,22 @@ export class Processes {
   /** Asks all; a process that ends meanwhile counts as done. */
   async notifyAll(name: 'stopAccepting' | 'drain' | 'idle' | 'reopenLog'): Promise<void> {
     await Promise.allSettled(this.#serving().map((process) => process.ask(0, name)))
+  }
+
+  /**
+   * Gives all of them other settings. A process that ends meanwhile gets them when it starts again.
+   *
+   * @throws Error of the first that did not take them.
+   */
+  async configure(settings: PlainSettings): Promise<void> {
+    this.#settings = settings
+    await Promise.all(
+      this.#serving().map((process) =>
+        process.ask(undefined, 'configure', settings).catch((error: unknown) => {
+          if (process.serves) throw error
+        }),
+      ),
+    )
   }
 
   /** They close their connections and end; the others are killed. */
@@ -159,9 +177,13 @@ export class Processes {
       const process = this.#fork(ended.number)
       startedAt = process.startedAt
       this.#all[ended.number - 1] = process
+      const before = this.#settings
       process.start(this.#taskOf(ended.number))
       try {
         await process.prepared
+        if (this.#settings && this.#settings !== before) {
+          await process.ask(undefined, 'configure', this.#settings)
+        }
         return process
       } catch (error) {
         await process.exited

@@ -1,6 +1,5 @@
 import { oneLine, StartError } from '../errors.ts'
 import { LogFile } from '../gearmand/log-file.ts'
-import { readCronEntry } from '../ops/cron/cron-entry.ts'
 import { createLogger, type Logger } from '../ops/log/logger.ts'
 import { json, type PageRequest } from '../ops/page.ts'
 import { compose, type Composition } from '../server/compose.ts'
@@ -9,6 +8,7 @@ import { closeAll, type Closers, drain, endable, onFaults } from '../server/shut
 import { HandedPorts } from './handed-ports.ts'
 import type { LogTarget, Orders, PlainRequest, Task } from './messages.ts'
 import { ParentLink } from './parent-link.ts'
+import { configOf } from './plain-config.ts'
 import { bodyOf } from './shared-pages.ts'
 
 /** These reach all processes of a terminal or service: only the parent acts on them. */
@@ -37,8 +37,8 @@ export async function runProcess(): Promise<number> {
   onFaults(log, (reason) => end(reason))
   const closers: Closers = []
   try {
-    const composition = await open(task, { log, link, ports, closers })
-    link.obeyWith(orders(composition, reopen))
+    const composition = await open(task, { log, link, ports, closers, fail: end })
+    link.obeyWith(orders(composition, log, reopen))
     const names = composition.doors.map(({ name }) => name)
     link.send({ what: 'prepared', names, portRequests: ports.portRequests })
     const why = await ended
@@ -61,13 +61,15 @@ interface OpeningProcess {
   readonly link: ParentLink
   readonly ports: HandedPorts
   readonly closers: Closers
+  /** The process cannot go on. */
+  readonly fail: (reason: string) => void
 }
 
-async function open(task: Task, { log, link, ports, closers }: OpeningProcess) {
+async function open(task: Task, { log, link, ports, closers, fail }: OpeningProcess) {
   const { version, tls, store, verbosity, pid } = task
   const composition = await compose({
-    ...{ version, tls, log },
-    config: { ...task.config, cron: task.config.cron.map((entry) => readCronEntry(entry)) },
+    ...{ version, tls, log, fail },
+    config: configOf(task.config),
     // The parent opened it and closes it.
     store: { ...store, close: () => Promise.resolve() },
     shutdown: (graceful) => link.send({ what: 'shutdown', graceful }),
@@ -81,7 +83,7 @@ async function open(task: Task, { log, link, ports, closers }: OpeningProcess) {
 }
 
 /** Requests that the parent may make. */
-function orders(composition: Composition, reopen: () => void): Orders {
+function orders(composition: Composition, log: Logger, reopen: () => void): Orders {
   const gateway = endable(composition)
   return {
     figures: () => composition.figures.node(),
@@ -97,6 +99,10 @@ function orders(composition: Composition, reopen: () => void): Orders {
     drain: () => gateway.drain(),
     idle: () => gateway.idle(),
     reopenLog: reopen,
+    configure: ({ config, tls }) => {
+      log.level = config.logLevel
+      composition.configure({ config: configOf(config), tls })
+    },
   }
 }
 

@@ -8,6 +8,7 @@ export const outputOptions = {
     help: 'trace, debug, info, warn, error, fatal or silent',
     value: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     fallback: 'info',
+    reloads: true,
   }),
   logFormat: row({
     group: 'Output',

@@ -68,6 +68,7 @@ export const portOptions = {
     shownFallback: 'none',
     alsoEnv: ['FAKTORY_PASSWORD'],
     readsFile: true,
+    reloads: true,
   }),
   faktoryPasswordTries: row({
     group: 'Doors',
@@ -92,6 +93,7 @@ export const portOptions = {
     fallback: undefined,
     shownFallback: 'none',
     readsFile: true,
+    reloads: true,
   }),
   webReaderPassword: row({
     group: 'Doors',
@@ -101,6 +103,7 @@ export const portOptions = {
     fallback: undefined,
     shownFallback: 'none',
     readsFile: true,
+    reloads: true,
   }),
   webPasswordTries: row({
     group: 'Doors',

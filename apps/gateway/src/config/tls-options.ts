@@ -11,6 +11,7 @@ export const tlsOptions = {
     value: pemFile,
     fallback: undefined,
     shownFallback: 'no TLS',
+    reloads: true,
   }),
   gearmanTlsKey: row({
     group: 'Doors',
@@ -19,6 +20,7 @@ export const tlsOptions = {
     value: pemFile,
     fallback: undefined,
     shownFallback: 'none',
+    reloads: true,
   }),
   gearmanTlsCa: row({
     group: 'Doors',
@@ -27,6 +29,7 @@ export const tlsOptions = {
     value: pemFile,
     fallback: undefined,
     shownFallback: 'clients are asked for no certificate',
+    reloads: true,
   }),
   gearmanTlsVerifyClients: row({
     group: 'Doors',
@@ -43,6 +46,7 @@ export const tlsOptions = {
     value: pemFile,
     fallback: undefined,
     shownFallback: 'no TLS',
+    reloads: true,
   }),
   faktoryTlsKey: row({
     group: 'Doors',
@@ -51,5 +55,6 @@ export const tlsOptions = {
     value: pemFile,
     fallback: undefined,
     shownFallback: 'none',
+    reloads: true,
   }),
 } as const satisfies Record<string, unknown>

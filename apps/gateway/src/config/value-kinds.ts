@@ -129,6 +129,8 @@ export interface OptionRow<T> {
   readonly alsoEnv?: readonly string[]
   /** A value that begins with `/` names a file with the value. */
   readonly readsFile?: true
+  /** A reload gives it to the running gateway. */
+  readonly reloads?: true
 }
 
 export function row<T>(definition: OptionRow<T>): OptionRow<T> {

@@ -79,6 +79,7 @@ export class FaktoryDoor implements Door {
   readonly workers: Workers
   readonly #listener: Listener
   readonly #wrongPasswords: WrongPasswords
+  readonly #handshake: Handshake
   readonly #state: DoorState = { commands: 0, draining: false }
   readonly #scheduler: Scheduler
   readonly #lanes: OpenLanes
@@ -113,12 +114,13 @@ export class FaktoryDoor implements Door {
       reapedWorkers: () => this.workers.reaped,
       memoryBytes: () => process.memoryUsage.rss(),
     })
+    this.#handshake = new Handshake(options.password, clock)
     const context: FaktoryContext = {
       scheduler,
       clock,
       rejected,
       goingAway,
-      handshake: new Handshake(options.password, clock),
+      handshake: this.#handshake,
       wrongPasswords: this.#wrongPasswords,
       workers: this.workers,
       peerProcesses,
@@ -184,6 +186,12 @@ export class FaktoryDoor implements Door {
       this.#scheduler.onLaneClosed((lane) => this.#lanes.forget(lane)),
     )
     return this.#listener.listen()
+  }
+
+  /** For connections from now on; those that stand go on. */
+  configure({ tls, password }: Pick<FaktoryDoorOptions, 'tls' | 'password'>): void {
+    if (tls) this.#listener.renewTls(tls)
+    this.#handshake.configure(password)
   }
 
   stopAccepting(): void {

@@ -27,7 +27,7 @@ const openGreeting: Greeting = { hi: formatHi(), admits: () => true }
  * once, so that connecting cannot keep the gateway busy.
  */
 export class Handshake {
-  readonly #password: string | undefined
+  #password: string | undefined
   readonly #clock: Clock
   #current: Greeting = openGreeting
   #sinceMs = -Infinity
@@ -35,6 +35,13 @@ export class Handshake {
   constructor(password: string | undefined, clock: Clock) {
     this.#password = password
     this.#clock = clock
+  }
+
+  /** Connections that are greeted from now on have to know this password; undefined: none. */
+  configure(password: string | undefined): void {
+    if (password === this.#password) return
+    this.#password = password
+    this.#sinceMs = -Infinity
   }
 
   greeting(): Greeting {

@@ -4,6 +4,7 @@ import { Limiter } from '../net/limiter.ts'
 import type { ListenAddress } from '../net/listen.ts'
 import { Listener } from '../net/listener.ts'
 import { AdminAccess } from '../net/networks.ts'
+import type { TlsOptions } from '../net/tls.ts'
 import { Connection } from '../net/connection.ts'
 import { type Census, HandCounts } from '../ops/metrics/census.ts'
 import type { DoorContext, GearmanDoorOptions } from './door-options.ts'
@@ -58,6 +59,11 @@ export class GearmanDoor implements Door {
 
   listen(): Promise<ListenAddress> {
     return this.#listener.listen()
+  }
+
+  /** Connections from now on get this certificate. */
+  renewTls(tls: TlsOptions): void {
+    this.#listener.renewTls(tls)
   }
 
   stopAccepting(): void {

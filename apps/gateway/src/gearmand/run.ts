@@ -1,8 +1,10 @@
+import type { Config } from '../config/load-config.ts'
 import { oneLine, StartError } from '../errors.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
+import type { Reread } from '../server/reload.ts'
 import { withConfigFile } from './config-file.ts'
 import { detach, isDetached, report, switchUser, writePidFile } from './daemon.ts'
-import { LogFile, logLevelOf } from './log-file.ts'
+import { LogFile, logLevelOf, type Verbosity } from './log-file.ts'
 import { helpText } from './option-table.ts'
 import { type Given, parseWords } from './parse-words.ts'
 import { type Settings, settle } from './settings.ts'
@@ -36,7 +38,7 @@ export async function runGearmand(
       await detach(env)
       return 0
     }
-    return await serveAsGearmand(given, { version, env })
+    return await serveAsGearmand(given, words, { version, env })
   } catch (error) {
     const line = error instanceof StartError ? error.message : `Internal error: ${oneLine(error)}`
     process.stderr.write(`gearmand: ${line}\n`)
@@ -52,16 +54,21 @@ function readWords(words: readonly string[]): Given {
   return withConfigFile(given, given.get('config-file') ?? file?.slice(1))
 }
 
-async function serveAsGearmand(given: Given, { version, env }: GearmandCommand): Promise<number> {
+async function serveAsGearmand(
+  given: Given,
+  words: readonly string[],
+  { version, env }: GearmandCommand,
+): Promise<number> {
   process.title = 'gearmand'
   const user = given.get('user')
   if (user !== undefined) switchUser(user)
   const settings = settle(given, env)
+  const reread = (): Reread => rereadAsGearmand(settings, words, env)
   const logFile = new LogFile(given.get('log-file'))
   process.on('SIGHUP', () => logFile.reopen())
   const removePidFile = writePidFile(given.get('pid-file'))
   try {
-    return await serveLogged(settings, logFile, given.get('log-file'), { version, env })
+    return await serveLogged(settings, logFile, given.get('log-file'), { version, env, reread })
   } finally {
     removePidFile()
   }
@@ -71,15 +78,15 @@ async function serveLogged(
   { config, verbosity, notes }: Settings,
   logFile: LogFile,
   path: string | undefined,
-  { version, env }: GearmandCommand,
+  { version, env, reread }: GearmandCommand & { readonly reread: () => Reread },
 ): Promise<number> {
   const level = logLevelOf(verbosity)
   const log = logFile.logger(level)
   for (const note of notes) logFile.notice(note)
   try {
     const { serve } = await import('../server/serve.ts')
-    return await serve(config, version, {
-      ...{ log, env },
+    return await serve(withLevel(config, verbosity), version, {
+      ...{ log, env, reread },
       logTarget: { kind: 'file', level, ...(path !== undefined && { path }) },
       onReopen: (reopen) => process.on('SIGHUP', reopen),
       verbosity,
@@ -96,6 +103,24 @@ async function serveLogged(
     log.error(oneLine(error))
     throw error
   }
+}
+
+/** The settings as the same words, and the files that they name, say now. */
+function rereadAsGearmand(
+  running: Settings,
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Reread {
+  const { config, verbosity } = settle(readWords(words), env)
+  return {
+    config: withLevel(config, running.verbosity),
+    fixed: verbosity === running.verbosity ? [] : ['--verbose'],
+  }
+}
+
+/** gearmand's --verbose says what is logged. */
+function withLevel(config: Config, verbosity: Verbosity): Config {
+  return { ...config, logLevel: logLevelOf(verbosity) }
 }
 
 function versionText(given: Given, version: string): string {

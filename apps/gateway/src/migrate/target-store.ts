@@ -6,12 +6,15 @@ import { type Config, type ConfigSources, loadConfig } from '../config/load-conf
 import { readDurability } from '../config/value-kinds.ts'
 import { StartError } from '../errors.ts'
 import { openStore } from '../redis-server/open-store.ts'
+import { printStoreAddress } from '../redis-server/store-address.ts'
 import type { MigrateArguments } from './arguments.ts'
 
 /** The target store, with the relevant parts of the gateway's configuration. */
 export interface TargetStore {
   readonly store: RedisStore
   readonly names: LaneNames
+  /** The store's address without its password. */
+  readonly address: string
   close(): Promise<void>
 }
 
@@ -47,6 +50,7 @@ export async function openTargetStore(
     return {
       store,
       names,
+      address: printStoreAddress(opened.address),
       close: async () => {
         await store.close()
         await opened.close()

@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net'
+import type { Server as TlsServer } from 'node:tls'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { AddressCounts, countedAddress } from './addresses.ts'
 import type { ListenAddress } from './listen.ts'
@@ -53,6 +54,8 @@ export class Listener {
   readonly #options: ListenerOptions
   readonly #sockets = new Set<Socket>()
   readonly #addresses = new AddressCounts()
+  /** One for each address, where the port speaks TLS. */
+  readonly #tlsServers: TlsServer[] = []
   #port: OpenedPort | undefined
   /** Bytes of ended connections. */
   readonly #past: Traffic = { bytesIn: 0, bytesOut: 0 }
@@ -84,6 +87,11 @@ export class Listener {
     return this.#port.address
   }
 
+  /** Connections from now on get this certificate; nothing where the port speaks no TLS. */
+  renewTls({ cert, key, ca }: TlsOptions): void {
+    for (const server of this.#tlsServers) server.setSecureContext({ cert, key, ...(ca && { ca }) })
+  }
+
   /** Accepts no more connections; open ones go on. */
   stopAccepting(): void {
     this.#port?.stop()
@@ -107,11 +115,13 @@ export class Listener {
   #createServer(): Server {
     const { tls, connected, handshakeFailed = () => undefined, server } = this.#options
     if (tls) {
-      return createTlsServer(tls, {
+      const secured = createTlsServer(tls, {
         accepted: (socket) => this.#accept(socket),
         secured: connected,
         failed: handshakeFailed,
       })
+      this.#tlsServers.push(secured)
+      return secured
     }
     const own = server?.() ?? createServer({ noDelay: true })
     return own.on('connection', (socket: Socket) => {

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Server, Socket } from 'node:net'
-import { createServer, type TLSSocket } from 'node:tls'
+import type { Socket } from 'node:net'
+import { createServer, type Server, type TLSSocket } from 'node:tls'
 import { oneLine, StartError, systemCode } from '../errors.ts'
 
 /** Files for a TLS port, as the operator named them. */

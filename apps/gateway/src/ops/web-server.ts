@@ -16,6 +16,7 @@ import { type ListenAddress, listenOn } from '../net/listen.ts'
 import type { OpenPort } from '../net/open-port.ts'
 import { Episodes } from './log/episodes.ts'
 import type { Logger } from './log/logger.ts'
+import type { Reload } from '../server/reload.ts'
 import { type FigureSources, MetricsPages } from './metrics/metrics-pages.ts'
 import { type Answer, json, type Page } from './page.ts'
 
@@ -38,9 +39,13 @@ export interface WebParts {
   readonly api?: ApiBackend
   readonly version?: string
   readonly access?: AccessOptions
+  /** Reads the settings again. Not possible. */
+  readonly reload?: Reload
 }
 
 export interface WebServer {
+  /** Guards the port in another way from now on. */
+  configure(access: AccessOptions): void
   listen(address: ListenAddress): Promise<ListenAddress>
   close(): Promise<void>
 }
@@ -105,13 +110,16 @@ export function createWebServer(parts: WebParts): WebServer {
     const limiter = new CallLimiter(() => systemClock.nowMs())
     app.register(
       (scope, _options, done) => {
-        apiRoutes(scope, { backend: api, access, limiter, events, version, log })
+        const { reload } = parts
+        const own = { backend: api, access, limiter, events, version, log }
+        apiRoutes(scope, { ...own, ...(reload && { reload }) })
         done()
       },
       { prefix: apiPrefix },
     )
   }
   return {
+    configure: (options) => access.configure(options),
     listen: async (address) => {
       await app.ready()
       const flag = flagOf('webPort')

@@ -1,5 +1,5 @@
-import { LaneNames, Scheduler, StoreError } from '@crossgear/core-scheduler'
-import { RedisStore } from '@crossgear/redis-store'
+import { LaneNames, type LiveSettings, Scheduler, StoreError } from '@crossgear/core-scheduler'
+import { RedisStore, type SchemaNews } from '@crossgear/redis-store'
 import type { ApiBackend } from '../api/api.ts'
 import { composeApi } from '../api/compose-api.ts'
 import type { Config } from '../config/load-config.ts'
@@ -8,6 +8,7 @@ import { type Route, routedHomes } from '../config/routes.ts'
 import { readDurability } from '../config/value-kinds.ts'
 import { oneLine, StartError } from '../errors.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
+import type { PayloadRuleOf } from '../faktory/translate.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { systemClock } from '../net/clock.ts'
 import type { Door } from '../net/door.ts'
@@ -21,15 +22,17 @@ import { Metrics } from '../ops/metrics/metrics.ts'
 import { observeWith } from '../ops/observe.ts'
 import type { Readiness, WebParts } from '../ops/web-server.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
-import { type DoorParts, doorsOf } from './doors.ts'
+import { configureDoors, type DoorParts, doorsOf, type Settings } from './doors.ts'
 
 const dayMs = 24 * 3600 * 1000
 
 /** Inputs of the gateway's objects. */
-export interface Parts extends DoorParts {
+export interface Parts extends Omit<DoorParts, 'payloadRuleOf'> {
   readonly store: OpenStore
   /** A store without an answer for this long counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
+  /** The gateway cannot go on. Nobody is told. */
+  readonly fail?: (reason: string) => void
 }
 
 /** The gateway's objects, for its life cycle. */
@@ -44,6 +47,8 @@ export interface Composition {
   readonly pages: NonNullable<WebParts['pages']>
   readonly figures: FigureSources
   readonly api: ApiBackend
+  /** Takes other settings over while jobs flow; those that need a restart are ignored. */
+  configure(settings: Settings): void
   /** Hands out no more jobs. */
   drain(): void
   /** Jobs that this gateway handed out, and queued ones that a worker can do. */
@@ -57,8 +62,9 @@ export interface Composition {
 /** Builds every object of the gateway: the one place where they are joined. */
 export async function compose(parts: Parts): Promise<Composition> {
   const { config, store } = parts
-  const homes = routedHomes(config.routes)
-  const names = new LaneNames(homes)
+  let { routes, throttles } = config
+  const payloadRuleOf: PayloadRuleOf = (fn) => routes.get(fn)?.payload ?? 'auto'
+  const names = new LaneNames(routedHomes(config.routes))
   const metrics = new Metrics({ functions: config.metricsFunctions, names })
   const durability = readDurability(config.durability)
   const redisStore = new RedisStore(store.address, {
@@ -66,6 +72,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     throttles: config.throttles,
     graceMs: config.bridgeGraceDays * dayMs,
     observer: metrics.calls,
+    onSchema: (news) => onSchema(news, parts),
     ...(parts.answerWithinMs !== undefined && { answerWithinMs: parts.answerWithinMs }),
     ...(durability && { durability }),
   })
@@ -78,13 +85,9 @@ export async function compose(parts: Parts): Promise<Composition> {
   }
   const observer = observeWith(metrics, log, tracing)
   const scheduler = new Scheduler(redisStore, systemClock, observer, {
-    homes,
+    ...liveSettings(config),
     bridge: config.bridgeFaktory,
-    routed: new Set(homes.keys()),
-    retries: routed(config, ({ retries }) => retries),
-    retentionSeconds: routed(config, ({ retentionSeconds }) => retentionSeconds),
     maxLosses: config.jobRetries,
-    throttles: config.throttles,
     wakeups: config.workerWakeup,
     deadWorkerRequeue: config.faktoryDeadWorkerRequeue,
     ...(tracing && { traced: (lane, submission) => tracing.submission(lane, submission) }),
@@ -97,7 +100,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     scheduler,
     clock: systemClock,
     storeNowMs: () => scheduler.storeNowMs(),
-    payloadRuleOf: (fn) => config.routes.get(fn)?.payload ?? 'auto',
+    payloadRuleOf,
     entries: config.cron,
     onError: (task, error) => observer.error(task, error),
   })
@@ -110,7 +113,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     throw new StartError(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
   }
   metrics.storeUp(true)
-  const doors = doorsOf({ ...parts, log }, scheduler, (door) =>
+  const doors = doorsOf({ ...parts, log, payloadRuleOf }, scheduler, (door) =>
     doorHooks(door, { metrics: metrics.door(door), log, observer }),
   )
   const faktory = doors.find((door) => door instanceof FaktoryDoor)
@@ -126,7 +129,18 @@ export async function compose(parts: Parts): Promise<Composition> {
     api: composeApi({
       ...{ config, scheduler, doors, cron, clock: systemClock, node, log, version: parts.version },
       migrations: redisStore.imports.migrations,
+      throttles: () => throttles,
     }),
+    configure: (next) => {
+      ;({ routes, throttles } = next.config)
+      log.level = next.config.logLevel
+      const live = liveSettings(next.config)
+      names.rehome(live.homes)
+      redisStore.configure(throttles)
+      scheduler.configure(live)
+      cron.configure(next.config.cron)
+      configureDoors(doors, next)
+    },
     figures: new GatewayFigures({
       ...{ metrics, scheduler, doors, node, version: parts.version, store: store.kind },
       gearmandVersion: gearmandVersions[config.gearmandVersion].number,
@@ -153,6 +167,29 @@ export async function compose(parts: Parts): Promise<Composition> {
 async function traceJobs(names: LaneNames, version: string) {
   const { JobTracing } = await import('../ops/tracing/job-tracing.ts')
   return new JobTracing(names, version)
+}
+
+function onSchema(news: SchemaNews, { log, fail }: Parts): void {
+  if (news.kind === 'taken') {
+    log.info(`The store's structures are of version ${news.version} from now on.`)
+  } else if (news.kind === 'failed') {
+    log.warn(`The store's structures are converted again in a second: ${oneLine(news.error)}.`)
+  } else {
+    log.fatal(`The store was taken over: ${news.message}.`)
+    fail?.('a newer gateway has the store')
+  }
+}
+
+/** The scheduler's settings that may change while jobs flow. */
+function liveSettings(config: Config): LiveSettings {
+  const homes = routedHomes(config.routes)
+  return {
+    homes,
+    routed: new Set(homes.keys()),
+    retries: routed(config, ({ retries }) => retries),
+    retentionSeconds: routed(config, ({ retentionSeconds }) => retentionSeconds),
+    throttles: config.throttles,
+  }
 }
 
 /** One setting of the routes, by function. */

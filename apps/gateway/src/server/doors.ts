@@ -3,6 +3,7 @@ import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
 import type { PeerProcesses } from '../faktory/context.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
+import type { PayloadRuleOf } from '../faktory/translate.ts'
 import type { GoingAway } from '../faktory/workers.ts'
 import { GearmanDoor } from '../gearman/gearman-door.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
@@ -17,6 +18,12 @@ import { readTls, type TlsOptions } from '../net/tls.ts'
 import { doorHooks } from '../ops/door-hooks.ts'
 import { Episodes } from '../ops/log/episodes.ts'
 import type { Logger } from '../ops/log/logger.ts'
+
+/** All that a gateway is told: its configuration, and what the files hold that this names. */
+export interface Settings {
+  readonly config: Config
+  readonly tls: DoorTls
+}
 
 /** The doors that speak TLS, with their options. */
 export interface DoorTls {
@@ -71,6 +78,8 @@ export interface DoorParts {
   readonly version: string
   readonly tls: DoorTls
   readonly log: Logger
+  /** Translation of a function's payload, as it is now. */
+  readonly payloadRuleOf: PayloadRuleOf
   /** Called for the text command `shutdown` of the Gearman port. */
   readonly shutdown: (graceful: boolean) => void
   /** The answer to the Gearman text command `verbose`. ERROR. */
@@ -87,6 +96,20 @@ export interface SharedParts {
   readonly pid: number
   readonly openPort: OpenPort
   readonly peerProcesses: PeerProcesses
+}
+
+/** Gives changed certificates and passwords to the doors; connections that stand go on. */
+export function configureDoors(doors: readonly Door[], { config, tls }: Settings): void {
+  for (const door of doors) {
+    if (door instanceof GearmanDoor && tls.gearman) door.renewTls(tls.gearman)
+    if (door instanceof FaktoryDoor) {
+      const { faktoryPassword: password } = config
+      door.configure({
+        ...(tls.faktory && { tls: tls.faktory }),
+        ...(password !== undefined && { password }),
+      })
+    }
+  }
 }
 
 /** Builds the enabled doors, in opening order. */
@@ -137,7 +160,7 @@ export function doorsOf(
       connectionLimits: connectionLimits(),
       clock: systemClock,
       helloWithinMs: config.handshakeSeconds * 1000,
-      payloadRuleOf: (fn: string) => config.routes.get(fn)?.payload ?? 'auto',
+      payloadRuleOf: parts.payloadRuleOf,
       passwordTries: config.faktoryPasswordTries,
       mayFlush: (address: string) => admins.allows(address),
       goingAway: warnOfGoingAway(log, () => systemClock.nowMs()),

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { LogTarget } from '../cluster/messages.ts'
+import type { AccessOptions } from '../api/access.ts'
 import type { Config } from '../config/load-config.ts'
 import { ownNames } from '../net/foreign-requests.ts'
 import type { OpenPort } from '../net/open-port.ts'
@@ -9,7 +10,8 @@ import type { WebParts } from '../ops/web-server.ts'
 import { checkDurability } from '../redis-server/check-durability.ts'
 import { openStore } from '../redis-server/open-store.ts'
 import type { Composition } from './compose.ts'
-import type { DoorTls } from './doors.ts'
+import type { DoorTls, Settings } from './doors.ts'
+import type { Reload, Reread } from './reload.ts'
 import { type Closers, endable, type RunningGateway, type SignalTable } from './shutdown.ts'
 
 /** Differences of a command. Defaults at the end of each line. */
@@ -20,7 +22,9 @@ export interface ServeWays {
   readonly logTarget?: LogTarget
   /** Receives the function that reopens the log, for processes to do so too. None. */
   readonly onReopen?: (reopen: () => void) => void
-  /** TERM, INT and HUP end the gateway. */
+  /** Reads the configuration again, for a reload. The gateway cannot. */
+  readonly reread?: () => Reread
+  /** TERM and INT end the gateway. */
   readonly signals?: SignalTable
   /** Folders to search for a private store program. PATH. */
   readonly searchPath?: string
@@ -45,6 +49,8 @@ export interface Opening {
   readonly openPort: OpenPort
   /** Set where the socket of the web port was handed over. */
   readonly web: Pick<WebParts, 'openPort'>
+  /** Reads the settings again, once the gateway runs. */
+  readonly reload?: Reload
   /** The text command `shutdown` came by the Gearman port. */
   readonly shutdown: (graceful: boolean) => void
   /** The gateway cannot go on. */
@@ -63,6 +69,7 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
   const composition = await compose({
     ...{ config, version: opening.version, tls, store, log, openPort },
     shutdown: opening.shutdown,
+    fail: opening.fail,
     ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
   })
   closers.push({ what: 'scheduler', close: () => composition.close() })
@@ -72,14 +79,19 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
     {
       figures: composition.figures,
       check: () => composition.check(),
-      ...{ log, ...opening.web },
+      ...{ log, ...opening.web, ...(opening.reload && { reload: opening.reload }) },
       pages: composition.pages,
       api: composition.api,
       version: opening.version,
     },
     closers,
   )
-  return { ...endable(composition), store, doors: [...doors, ...web] }
+  const configure = (settings: Settings): Promise<void> => {
+    composition.configure(settings)
+    web.configure(settings.config)
+    return Promise.resolve()
+  }
+  return { ...endable(composition), configure, store, doors: [...doors, ...web.doors] }
 }
 
 /**
@@ -96,6 +108,13 @@ export async function openDoors(composition: Composition, closers: Closers): Pro
   return doors
 }
 
+/** The port for monitoring; no door where it is off. */
+export interface OpenWeb {
+  readonly doors: readonly OpenDoor[]
+  /** Takes other passwords over. */
+  configure(config: Config): void
+}
+
 /**
  * Opens the port for monitoring, unless it is off.
  *
@@ -105,20 +124,29 @@ export async function openWeb(
   config: Config,
   parts: Omit<WebParts, 'names' | 'access'>,
   closers: Closers,
-): Promise<OpenDoor[]> {
-  const { webPort: port, host, webPassword, webReaderPassword } = config
-  if (port === 'off') return []
+): Promise<OpenWeb> {
+  const { webPort: port, host } = config
+  if (port === 'off') return { doors: [], configure: () => undefined }
   const { createWebServer } = await import('../ops/web-server.ts')
   const web = createWebServer({
     ...parts,
     names: ownNames(config.allowedHosts, host),
-    access: {
-      isOpen: config.webOpen,
-      tries: config.webPasswordTries,
-      ...(webPassword !== undefined && { password: webPassword }),
-      ...(webReaderPassword !== undefined && { readerPassword: webReaderPassword }),
-    },
+    access: accessOf(config),
   })
   closers.push({ what: 'web', close: () => web.close() })
-  return [{ name: 'web', ...(await web.listen({ host, port })) }]
+  return {
+    doors: [{ name: 'web', ...(await web.listen({ host, port })) }],
+    configure: (next) => web.configure(accessOf(next)),
+  }
+}
+
+/** How a configuration guards the port. */
+function accessOf(config: Config): AccessOptions {
+  const { webPassword, webReaderPassword } = config
+  return {
+    isOpen: config.webOpen,
+    tries: config.webPasswordTries,
+    ...(webPassword !== undefined && { password: webPassword }),
+    ...(webReaderPassword !== undefined && { readerPassword: webReaderPassword }),
+  }
 }

@@ -10,9 +10,11 @@ import {
 import { announce } from '../ops/log/banner.ts'
 import { chooseVoice, createLogger, type Logger } from '../ops/log/logger.ts'
 import { notify } from '../ops/service-manager.ts'
-import { readDoorTls } from './doors.ts'
+import { readDoorTls, type Settings } from './doors.ts'
+import { HangUps } from './hang-up.ts'
 import { checkOpenNetwork, checkOpenSocket } from './open-network.ts'
 import { openAlone, type Opening, type ServeWays } from './open.ts'
+import { Reloader } from './reload.ts'
 import {
   closeAll,
   type Closers,
@@ -55,15 +57,29 @@ export async function serve(
   })
   const voice = chooseVoice(config.logFormat, process.stdout.isTTY)
   const log = ways.log ?? createLogger(config.logLevel, voice)
+  const settings: Settings = { config, tls: readDoorTls(config) }
   const signals = new StopSignals(log, ways.signals)
+  const hangUps = ways.reread && new HangUps((reason) => signals.ask(reason, false))
   const closers: Closers = []
   const abort = new AbortController()
   let opened: RunningGateway | undefined
+  let hasStarted: (gateway: RunningGateway) => void = () => undefined
+  const started = new Promise<RunningGateway>((resolve) => (hasStarted = resolve))
+  const reloader =
+    ways.reread &&
+    new Reloader({
+      ...{ settings, log, reread: ways.reread },
+      apply: async (next) => {
+        log.level = next.config.logLevel
+        await (await started).configure(next)
+      },
+    })
   const run = async () => {
     try {
       const opening: Opening = {
-        ...{ config, version, tls: readDoorTls(config), voice, log, ways },
+        ...{ ...settings, version, voice, log, ways },
         openPort,
+        ...(reloader && { reload: reloader.reload }),
         web: sockets.has(flagOf('webPort')) ? { openPort } : {},
         shutdown: (graceful) => signals.ask('shutdown', graceful),
         fail: (reason) => signals.fail(reason),
@@ -79,12 +95,14 @@ export async function serve(
         return gateway.exitCode
       }
       opened = gateway
+      hasStarted(gateway)
       for (const warning of warnings) log.warn(warning)
       const { doors, store } = gateway
       const hasPassword = Boolean(config.faktoryPassword)
       const ready = ways.ready ?? announce
       ready({ version, doors, store, voice, log, hasPassword, processes: config.processes })
       notify(env, log, ['--ready', `--status=Ready: ${doors.map(({ name }) => name).join(', ')}`])
+      if (reloader) hangUps?.reloadWith(reloader.reload)
       const { reason, exitCode } = await endReason(signals, gateway, log)
       notify(env, log, ['STOPPING=1', `--status=Stopping (${reason})`])
       await drain(gateway, config.drainSeconds, reason, log)
@@ -93,6 +111,7 @@ export async function serve(
       if (!(error instanceof StartError)) log.debug({ err: error }, 'Error details.')
       throw error
     } finally {
+      hangUps?.stop()
       await closeAll(closers, log)
       if (opened) log.info('Stopped.')
     }

@@ -4,6 +4,7 @@ import type { OpenDoor } from '../ops/log/banner.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
 import type { Composition } from './compose.ts'
+import type { Settings } from './doors.ts'
 
 /** Opened parts, closed in reverse order. */
 export type Closers = { readonly what: string; readonly close: () => Promise<void> | void }[]
@@ -24,6 +25,8 @@ export interface Endable {
 export interface RunningGateway extends Endable {
   readonly doors: readonly OpenDoor[]
   readonly store: OpenStore
+  /** Takes other settings over while it runs. */
+  configure(settings: Settings): Promise<void>
   /** Nobody wants to wait for its end any more. */
   abandon?(): void
 }
@@ -86,7 +89,7 @@ export interface StopReason {
 /** The request of each signal. */
 export type SignalTable = Readonly<Partial<Record<NodeJS.Signals, 'stop' | 'graceful'>>>
 
-const usualSignals: SignalTable = { SIGTERM: 'stop', SIGINT: 'stop', SIGHUP: 'stop' }
+const usualSignals: SignalTable = { SIGTERM: 'stop', SIGINT: 'stop' }
 
 /**
  * Ctrl-C reaches both `npm start` and the gateway, and npm passes it on, so it arrives twice. A

@@ -2,7 +2,9 @@ import type { Static } from '@sinclair/typebox'
 import type { Endpoint, Input } from '../api/endpoint.ts'
 import { endpoints, type Endpoints, type OperationName } from '../api/endpoints.ts'
 import { apiPrefix } from '../api/open-api.ts'
+import { webEndpoints } from '../api/web-endpoints.ts'
 import { oneLine, systemCode } from '../errors.ts'
+import type { ReloadReport } from '../server/reload.ts'
 import type { GatewayAddress } from './gateway-address.ts'
 import { refusalOf, TerminalError } from './terminal-error.ts'
 
@@ -40,10 +42,20 @@ export class ApiClient {
     const { method, path }: Endpoint = endpoints[name]
     const url = `${this.#address.url}${apiPrefix}${pathOf(path, asked.params)}${queryOf(asked.query)}`
     const body = asked.body === undefined ? undefined : JSON.stringify(asked.body)
+    return (await this.#ask(url, method, body)) as Answer<Name>
+  }
+
+  /** Lets the gateway read its settings again. @throws TerminalError */
+  async reload(): Promise<ReloadReport> {
+    const { method, path } = webEndpoints.reload
+    return (await this.#ask(`${this.#address.url}${apiPrefix}${path}`, method)) as ReloadReport
+  }
+
+  async #ask(url: string, method: string, body?: string): Promise<unknown> {
     for (let tried = 1; ; tried += 1) {
       const { status, text } = await this.send(url, { method, ...(body !== undefined && { body }) })
       const answer = this.#parsed(text)
-      if (status < 300) return answer as Answer<Name>
+      if (status < 300) return answer
       const { code = '', message = '' } = (answer as Partial<Refusal>).error ?? {}
       if (status !== tooMany || code === 'too_many_tries' || tried === tries.most) {
         throw refusalOf(status, code, message)

@@ -2,6 +2,7 @@ import type { CommandRow } from './command-row.ts'
 import { batchCommands } from './fleet/batches.ts'
 import { fleetCommands } from './fleet/fleet.ts'
 import { health } from './fleet/health.ts'
+import { reload } from './fleet/reload.ts'
 import { jobActs } from './jobs/acts.ts'
 import { listJobs } from './jobs/list.ts'
 import { showJob } from './jobs/show.ts'
@@ -21,5 +22,6 @@ export const commands: readonly CommandRow[] = [
   ...functionCommands,
   ...fleetCommands,
   ...batchCommands,
+  reload,
   health,
 ]

@@ -8,6 +8,7 @@ export const terminalCommands = {
   nodes: 'list the gateways on the store',
   scale: 'print the figures of a function that an autoscaler needs',
   batches: 'list Faktory batches, and show how far one is',
+  reload: 'let a gateway read its settings again, as SIGHUP does',
   health: 'tell if a gateway answers and has its store',
 } as const
 

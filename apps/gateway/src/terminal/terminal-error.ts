@@ -41,6 +41,7 @@ const exitOfStatus: Readonly<Record<number, ExitName>> = {
   413: 'usage',
   415: 'usage',
   421: 'refused',
+  422: 'usage',
 }
 
 const givePassword = 'give it with --web-password or CROSSGEAR_WEB_PASSWORD'

@@ -195,7 +195,7 @@ function furtherOf(value: unknown): JobRecord['further'] {
   const isSound = Object.entries(value).every(
     ([name, text]) => names.includes(name) && isText(text) && text.length <= mostFurtherChars,
   )
-  return isSound ? (value as JobRecord['further']) : undefined
+  return isSound ? value : undefined
 }
 
 function isBase64(value: unknown): value is string {

@@ -186,7 +186,7 @@ export class RedisLanes implements LaneStore {
     const { call, redis, keys } = this.#context
     await call(() => redis.zrem(keys.ready(former), lane))
     await this.heal([lane])
-    await call(() => redis.publish(keys.events, `wake\0${lane}\0${1}`))
+    await call(() => redis.publish(keys.events, `wake\0${lane}\x001`))
   }
 
   async noteBridged(lane: string): Promise<boolean> {

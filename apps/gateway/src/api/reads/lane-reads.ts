@@ -15,7 +15,8 @@ interface Parts {
   readonly scheduler: Scheduler
   /** Figures of all lanes, a second old at most. */
   readonly snapshot: Cached<StoreSnapshot>
-  readonly throttles: Config['throttles']
+  /** As they are now. */
+  readonly throttles: () => Config['throttles']
   readonly bridgeFaktory: Config['bridgeFaktory']
   readonly node: string
   readonly version: string
@@ -110,7 +111,7 @@ export function laneReads({
 
     listThrottles() {
       return Promise.resolve({
-        throttles: [...throttles].map(([queue, throttle]) => {
+        throttles: [...throttles()].map(([queue, throttle]) => {
           const { concurrency, perWorker, timeoutMs, rate } = throttle
           return {
             ...{ queue, concurrency: concurrency ?? null, per_worker: perWorker ?? null },

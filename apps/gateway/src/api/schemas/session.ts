@@ -14,3 +14,10 @@ export const loggedIn = strict({
   token: Type.String({ description: 'Also set as a cookie; counts as a Bearer token' }),
   expires_in_seconds: Type.Integer(),
 })
+
+export const reloaded = strict({
+  changed: Type.Array(Type.String(), { description: 'Settings that are others now' }),
+  restart_needed: Type.Array(Type.String(), {
+    description: 'Settings that were changed, and count after a restart alone',
+  }),
+})

@@ -58,6 +58,11 @@ export function readCronEntry(value: unknown): CronEntry {
   }
 }
 
+/** An entry as it was given, without functions. */
+export function plainEntry({ name, schedule, timezone, job }: CronEntry) {
+  return { name, schedule, timezone, job }
+}
+
 function timesOf(schedule: string, timezone: string): Schedule {
   try {
     const times = new Schedule(schedule, timezone)

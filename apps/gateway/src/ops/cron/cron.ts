@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock, NewJob, Scheduler } from '@crossgear/core-scheduler'
 import { laneFor } from '../../faktory/lanes.ts'
 import { newJobOf, type PayloadRuleOf } from '../../faktory/translate.ts'
-import { type CronEntry, CronEntryError, readCronEntry } from './cron-entry.ts'
+import { type CronEntry, CronEntryError, plainEntry, readCronEntry } from './cron-entry.ts'
 
 /** Interval of looks for entries that other nodes added, milliseconds. */
 const reloadEveryMs = 5_000
@@ -64,6 +65,22 @@ export class Cron {
     this.#arm()
   }
 
+  /** Replaces the entries of the configuration file; an unchanged one keeps its next tick. */
+  configure(entries: readonly CronEntry[]): void {
+    const names = new Set(entries.map(({ name }) => name))
+    for (const [name, { source }] of this.#planned) {
+      if (source === 'file' && !names.has(name)) this.#planned.delete(name)
+    }
+    for (const entry of entries) {
+      const known = this.#planned.get(entry.name)
+      if (known?.source === 'file' && isSame(known.entry, entry)) continue
+      this.#plan(entry, 'file', '')
+    }
+    // An entry added by hand may have the name of one that left the file.
+    this.#reloadAtMs = -Infinity
+    this.#arm()
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancel?.()
@@ -99,9 +116,8 @@ export class Cron {
     const added = [...this.#planned.values()].filter(({ source }) => source === 'added')
     if (!known && added.length >= maxAdded)
       throw new CronEntryError(`more than ${maxAdded} entries`)
-    const { name, schedule, timezone, job } = entry
-    const text = JSON.stringify({ name, schedule, timezone, job })
-    await this.#parts.scheduler.cron.save(name, text)
+    const text = JSON.stringify(plainEntry(entry))
+    await this.#parts.scheduler.cron.save(entry.name, text)
     this.#plan(entry, 'added', text)
     this.#arm()
     return entry
@@ -214,4 +230,9 @@ export class Cron {
   #laneOf(entry: CronEntry): string {
     return laneFor(entry.jobOf('lane-only'), this.#parts.scheduler.registry.names)
   }
+}
+
+/** True for entries that push the same job at the same times. */
+function isSame(one: CronEntry, other: CronEntry): boolean {
+  return isDeepStrictEqual(plainEntry(one), plainEntry(other))
 }

@@ -1,10 +1,9 @@
 import { LaneNames, type LaneOpenness } from '@crossgear/core-scheduler'
-import { RedisStore, type StoreAddress } from '@crossgear/redis-store'
+import { RedisStore } from '@crossgear/redis-store'
+import { storeAddressOf } from '../../cli/store-address-of.ts'
 import type { Config } from '../../config/load-config.ts'
 import { routedHomes } from '../../config/routes.ts'
 import { oneLine, StartError } from '../../errors.ts'
-import { parseStoreUrl } from '../../redis-server/store-address.ts'
-import { StoreFolder } from '../../redis-server/store-folder.ts'
 
 type FunctionAction = 'list' | 'open' | 'close'
 
@@ -22,7 +21,7 @@ export async function functionsAtStore(
   write: Write,
 ): Promise<void> {
   const names = new LaneNames(routedHomes(config.routes))
-  const store = new RedisStore(await addressOf(config), { names })
+  const store = new RedisStore(await storeAddressOf(config), { names })
   try {
     await store.open()
     await actions[action]({ store, names, functions, config, write })
@@ -31,19 +30,6 @@ export async function functionsAtStore(
   } finally {
     await store.close()
   }
-}
-
-/** The given store, or the private one of the data dir if a gateway runs it. */
-async function addressOf({ redisUrl, dataDir }: Config): Promise<StoreAddress> {
-  const given = redisUrl === undefined ? undefined : parseStoreUrl(redisUrl)
-  if (given) return given
-  const folder = await StoreFolder.find(dataDir)
-  const record = await folder?.readRecord()
-  if (folder && record) return folder.address(record.port)
-  throw new StartError(
-    `No store runs in ${dataDir}: start the gateway, name its folder with --data-dir, or give the --redis-url that it says at its start.`,
-    1,
-  )
 }
 
 interface Task {

@@ -23,9 +23,9 @@ export interface KeyPair {
   readonly key: string
 }
 
-/** Fresh certificates in a folder that is gone after the test. */
-export async function makeCertificates(): Promise<Certificates> {
-  const folder = await temporaryFolder()
+/** Fresh certificates in the folder, or in one that is gone after the test. */
+export async function makeCertificates(where?: string): Promise<Certificates> {
+  const folder = where ?? (await temporaryFolder())
   const openssl = (...words: readonly string[]): void => {
     execFileSync('openssl', words, { cwd: folder, stdio: 'pipe' })
   }

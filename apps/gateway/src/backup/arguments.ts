@@ -1,0 +1,120 @@
+import { MigrationError } from '@crossgear/migration'
+import { Command, CommanderError } from 'commander'
+
+export type BackupAct = 'backup' | 'restore'
+
+/** The checked command line. */
+export interface BackupArguments {
+  /** Of the backup. */
+  readonly file: string
+  readonly redisUrl?: string
+  readonly dataDir?: string
+  readonly config?: string
+  readonly durability?: string
+  readonly isJson: boolean
+  /** A store with jobs is no obstacle. */
+  readonly isIntoUsed: boolean
+}
+
+interface Row {
+  readonly flags: string
+  readonly help: string
+  readonly acts: readonly BackupAct[]
+}
+
+const both: readonly BackupAct[] = ['backup', 'restore']
+
+/** One row per option. */
+const rows: readonly Row[] = [
+  {
+    flags: '--to <file>',
+    help: 'a new file; a name that ends in .gz is compressed',
+    acts: ['backup'],
+  },
+  { flags: '--from <file>', help: 'a file of crossgear backup', acts: ['restore'] },
+  {
+    flags: '--redis-url <url>',
+    help: 'the store (default: the one that crossgear would open here)',
+    acts: both,
+  },
+  { flags: '--data-dir <path>', help: "the gateway's, where there is no --redis-url", acts: both },
+  {
+    flags: '--config <file>',
+    help: "the gateway's file: its store, and which queue is home by its routes",
+    acts: both,
+  },
+  {
+    flags: '--into-used',
+    help: 'add the backup to a store that has jobs or settings already',
+    acts: ['restore'],
+  },
+  {
+    flags: '--durability <level>',
+    help: 'store, fsync or replicas:n: how safe a job is before the next ones are sent',
+    acts: ['restore'],
+  },
+  { flags: '--json', help: 'JSON lines for a program', acts: both },
+]
+
+const descriptions: Readonly<Record<BackupAct, string>> = {
+  backup:
+    'Writes all jobs that are not over, and all settings, of a store into a file, while gateways run on it.',
+  restore: 'Brings a backup back into a store; killed or stopped, the same command goes on.',
+}
+
+const helpAfter = `
+Exit codes: 0 done, 1 usage, 2 the store or the file cannot be reached, 3 some jobs could not be
+brought back, 4 stopped half way.
+`
+
+/** The parser of one of the two commands. */
+export function backupProgram(act: BackupAct, out: { write(text: string): unknown }): Command {
+  const program = new Command(`crossgear ${act}`)
+    .description(descriptions[act])
+    .addHelpText('after', helpAfter)
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureOutput({
+      outputError: () => undefined,
+      writeOut: (text) => void out.write(text),
+      writeErr: () => undefined,
+    })
+  for (const { flags, help, acts } of rows) if (acts.includes(act)) program.option(flags, help)
+  return program
+}
+
+/** Parses the command line; undefined if only help was asked for. Throws a MigrationError. */
+export function readBackupArguments(
+  act: BackupAct,
+  words: readonly string[],
+  out: { write(text: string): unknown },
+): BackupArguments | undefined {
+  const program = backupProgram(act, out)
+  try {
+    program.parse(words, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return undefined
+    const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
+    const capital = `${message.charAt(0).toUpperCase()}${message.slice(1)}`
+    throw new MigrationError('USAGE', `${capital}: see crossgear ${act} --help.`, { cause: error })
+  }
+  const { to, from, json, intoUsed, ...rest } = program.opts<Options>()
+  const file = act === 'backup' ? to : from
+  if (file === undefined) {
+    const option = act === 'backup' ? '--to' : '--from'
+    throw new MigrationError('USAGE', `${act} needs ${option}: see crossgear ${act} --help.`)
+  }
+  return { ...rest, file, isJson: json === true, isIntoUsed: intoUsed === true }
+}
+
+interface Options {
+  readonly to?: string
+  readonly from?: string
+  readonly json?: true
+  readonly intoUsed?: true
+  readonly redisUrl?: string
+  readonly dataDir?: string
+  readonly config?: string
+  readonly durability?: string
+}

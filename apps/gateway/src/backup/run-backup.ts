@@ -1,0 +1,145 @@
+import { existsSync } from 'node:fs'
+import {
+  BackupFile,
+  BackupSource,
+  exitCodes,
+  FileSource,
+  lineOf,
+  MigrationError,
+  readBackupHead,
+  type Reject,
+  remarksOf,
+  run,
+  Selection,
+  StoreTarget,
+} from '@crossgear/migration'
+import { boundHeap } from '../migrate/heap-bound.ts'
+import { Report } from '../migrate/report.ts'
+import type { MigrateSurroundings } from '../migrate/run-migrate.ts'
+import { openTargetStore, type TargetStore } from '../migrate/target-store.ts'
+import { type BackupAct, type BackupArguments, readBackupArguments } from './arguments.ts'
+
+/** The largest that a gateway may take (`--max-packet-bytes`). */
+const maxPayloadBytes = 1024 * 1024 * 1024
+/** Lines written; the rest is only counted. */
+const shownRejects = 10
+
+interface Context extends MigrateSurroundings {
+  readonly given: BackupArguments
+  readonly report: Report
+  readonly opened: TargetStore
+  readonly onReject: (reject: Reject) => void
+  readonly onProgress: Report['progress']
+}
+
+const acts: Readonly<Record<BackupAct, (context: Context) => Promise<number>>> = { backup, restore }
+
+/** Runs `crossgear backup ...` or `crossgear restore ...`; returns the exit code. */
+export async function runBackup(
+  act: BackupAct,
+  words: readonly string[],
+  surroundings: MigrateSurroundings,
+): Promise<number> {
+  const { env, stdout, stderr } = surroundings
+  let opened: TargetStore | undefined
+  try {
+    const given = readBackupArguments(act, words, stdout)
+    if (!given) return exitCodes.done
+    if (act === 'backup') refuseExisting(given.file)
+    const { redisUrl: to, ...rest } = given
+    opened = await openTargetStore({ ...rest, ...(to !== undefined && { to }) }, env)
+    const report = new Report(given.isJson, stdout)
+    const tidy = boundHeap()
+    let rejects = 0
+    return await acts[act]({
+      ...{ ...surroundings, given, report, opened },
+      onReject: ({ message }) => {
+        rejects += 1
+        if (rejects <= shownRejects) stderr.write(`Left out: ${message}\n`)
+        if (rejects === shownRejects) stderr.write('More of these are only counted.\n')
+      },
+      onProgress: (counts) => {
+        report.progress(counts)
+        tidy()
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof MigrationError)) throw error
+    stderr.write(`${error.message}\n`)
+    return error.exitCode
+  } finally {
+    await opened?.close()
+  }
+}
+
+function refuseExisting(path: string): void {
+  if (!existsSync(path)) return
+  throw new MigrationError('USAGE', `${path} is there already: give the name of a new file.`)
+}
+
+async function backup(context: Context): Promise<number> {
+  const { given, report, opened, signal, onReject, onProgress } = context
+  const { store, names } = opened
+  const file = await BackupFile.open(given.file, Date.now())
+  try {
+    const source = new BackupSource(store, names, opened.address)
+    const { counts, isStopped } = await run({
+      ...{ source, target: file, signal, onReject, onProgress },
+      selection: new Selection(),
+      options: { name: 'backup', maxPayloadBytes },
+    })
+    if (isStopped) {
+      report.say('Stopped: there is no backup.')
+      return exitCodes.stopped
+    }
+    for await (const setting of store.backup.settings()) await file.add(setting)
+    const { jobs, settings } = await file.finish()
+    report.event('backed_up', { jobs, settings, left_out: counts.rejected, file: given.file })
+    report.say(
+      `${jobs} jobs and ${settings} settings are in ${given.file}, ${counts.rejected} jobs were left out.`,
+    )
+    return exitCodes.done
+  } finally {
+    await file.close()
+  }
+}
+
+async function restore(context: Context): Promise<number> {
+  const { given, report, opened, signal, onReject, onProgress } = context
+  const { store, names } = opened
+  const { id, jobs, settings } = await readBackupHead(given.file)
+  const name = `restore-${id}`
+  const target = new StoreTarget(store, names, name)
+  const isBegun = Object.keys(await target.progress(name)).length > 0
+  if (!isBegun && !given.isIntoUsed && !(await store.backup.isEmpty())) {
+    throw new MigrationError(
+      'USAGE',
+      'The store has jobs or settings already: empty it, or say --into-used to add the backup to them.',
+    )
+  }
+  const source = await FileSource.open(given.file, `backup:${id}`)
+  // Noted before anything comes, so that the same command goes on if it is killed.
+  await target.saveProgress(name, { source: source.identity })
+  // Batches, and which functions are closed, are there before the first job can be run.
+  for await (const remark of remarksOf(given.file)) {
+    if (remark.kind === 'backup' || remark.kind === 'end') continue
+    await store.backup.restore(remark).catch((error: unknown) => {
+      throw new MigrationError('UNREACHABLE', `A setting (${remark.kind}): ${lineOf(error)}.`, {
+        cause: error,
+      })
+    })
+  }
+  const { counts, isStopped } = await run({
+    ...{ source, target, ledger: target, signal, onReject, onProgress },
+    selection: new Selection(),
+    options: { name, maxPayloadBytes },
+  })
+  report.ran(counts)
+  if (isStopped) {
+    report.say('Stopped. The same command goes on.')
+    return exitCodes.stopped
+  }
+  report.event('restored', { jobs, settings })
+  report.say(`${settings} settings are back.`)
+  return counts.rejected > 0 ? exitCodes.different : exitCodes.done
+}

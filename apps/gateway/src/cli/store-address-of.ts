@@ -1,0 +1,25 @@
+import type { StoreAddress } from '@crossgear/redis-store'
+import type { Config } from '../config/load-config.ts'
+import { StartError } from '../errors.ts'
+import { parseStoreUrl } from '../redis-server/store-address.ts'
+import { StoreFolder } from '../redis-server/store-folder.ts'
+
+/**
+ * The given store, or the private one of the data dir if a gateway runs it.
+ *
+ * @throws StartError
+ */
+export async function storeAddressOf({
+  redisUrl,
+  dataDir,
+}: Pick<Config, 'redisUrl' | 'dataDir'>): Promise<StoreAddress> {
+  const given = redisUrl === undefined ? undefined : parseStoreUrl(redisUrl)
+  if (given) return given
+  const folder = await StoreFolder.find(dataDir)
+  const record = await folder?.readRecord()
+  if (folder && record) return folder.address(record.port)
+  throw new StartError(
+    `No store runs in ${dataDir}: start the gateway, name its folder with --data-dir, or give the --redis-url that it says at its start.`,
+    1,
+  )
+}

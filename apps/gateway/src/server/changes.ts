@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Config } from '../config/load-config.ts'
+import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
+import type { TlsOptions } from '../net/tls.ts'
+import { plainEntry } from '../ops/cron/cron-entry.ts'
+import type { DoorTls, Settings } from './doors.ts'
+
+/** What a running gateway takes over of other settings. */
+export interface Changes {
+  /** The settings from now on. */
+  readonly settings: Settings
+  /** Names of settings that are others now, as an operator writes them. */
+  readonly changed: readonly string[]
+  /** Names of settings that count after a restart alone. */
+  readonly fixed: readonly string[]
+}
+
+/** Tables of the configuration file that a reload takes over. */
+const tables: Readonly<Record<'routes' | 'throttles' | 'cron', (config: Config) => unknown>> = {
+  routes: ({ routes }) => routes,
+  throttles: ({ throttles }) => throttles,
+  cron: ({ cron }) => cron.map(plainEntry),
+}
+
+type TlsFile = 'cert' | 'key' | 'ca'
+
+/** The options that name the files of a door. */
+const tlsFiles: readonly (readonly [keyof DoorTls, TlsFile, OptionName])[] = [
+  ['gearman', 'cert', 'gearmanTlsCert'],
+  ['gearman', 'key', 'gearmanTlsKey'],
+  ['gearman', 'ca', 'gearmanTlsCa'],
+  ['faktory', 'cert', 'faktoryTlsCert'],
+  ['faktory', 'key', 'faktoryTlsKey'],
+]
+
+/** Compares the settings of a running gateway with others that are valid as a whole. */
+export function changesBetween(running: Settings, next: Settings): Changes {
+  const bound = boundFiles(running.tls, next.tls)
+  const changed = new Set<string>()
+  const fixed = new Set<string>()
+  const config: Record<string, unknown> = { ...running.config }
+  for (const name of optionNames) {
+    if (isDeepStrictEqual(running.config[name], next.config[name])) continue
+    if (optionRow(name).reloads === undefined || bound.has(name)) fixed.add(flagOf(name))
+    else {
+      changed.add(flagOf(name))
+      config[name] = next.config[name]
+    }
+  }
+  for (const [name, valueOf] of Object.entries(tables)) {
+    if (isDeepStrictEqual(valueOf(running.config), valueOf(next.config))) continue
+    changed.add(name)
+    config[name] = next.config[name as keyof typeof tables]
+  }
+  for (const [door, file, name] of tlsFiles) {
+    const isSame = isDeepStrictEqual(running.tls[door]?.[file], next.tls[door]?.[file])
+    if (!isSame && !bound.has(name)) changed.add(flagOf(name))
+  }
+  const tls = renewed(running.tls, next.tls)
+  return {
+    settings: { config: config as unknown as Config, tls },
+    changed: [...changed],
+    fixed: [...fixed],
+  }
+}
+
+/** Files whose change a port that listens cannot follow: TLS itself comes or goes, or asking for certificates does. */
+function boundFiles(running: DoorTls, next: DoorTls): ReadonlySet<OptionName> {
+  const bound = tlsFiles.filter(([door, file]) => {
+    const [before, after] = [running[door], next[door]]
+    if (!before || !after) return before !== after
+    return (before[file] === undefined) !== (after[file] === undefined)
+  })
+  return new Set(bound.map(([, , name]) => name))
+}
+
+/** The certificates of ports that speak TLS already. */
+function renewed(running: DoorTls, next: DoorTls): DoorTls {
+  const doors = (['gearman', 'faktory'] as const).flatMap((door): [string, TlsOptions][] => {
+    const [before, after] = [running[door], next[door]]
+    if (!before) return []
+    if (!after) return [[door, before]]
+    const ca = before.ca && (after.ca ?? before.ca)
+    return [[door, { ...before, cert: after.cert, key: after.key, ...(ca && { ca }) }]]
+  })
+  return Object.fromEntries(doors)
+}
