@@ -43,6 +43,8 @@ const groups = [
       { text: 'Operating', link: '/operating' },
       { text: 'Upgrade', link: '/upgrade' },
       { text: 'Backup', link: '/backup' },
+      { text: 'Upgrade', link: '/upgrade' },
+      { text: 'Backup', link: '/backup' },
       { text: 'Durability', link: '/durability' },
       { text: 'Security', link: '/security' },
       { text: 'Limits', link: '/limits' },

@@ -24,7 +24,7 @@ function packs(root: string, places: readonly string[]): readonly Pack[] {
 
 /** Files of packages that no program reads. */
 const unread =
-  /\.(d\.[cm]?ts|map|tsbuildinfo|flow)$|^(test|tests|docs|example|examples|benchmark|benchmarks|\.github)$/
+  /\.(d\.[cm]?ts|map|tsbuildinfo|flow|sh)$|^(tests?|docs|docsify|examples?|benchmarks?)$|^\.|^eslint\.config\./
 
 function copyForeign(from: string, into: string): void {
   cpSync(from, into, {

@@ -210,10 +210,12 @@ describe.skipIf(lacksHelm)('the Helm chart', () => {
       ])
       const manifests = rendered({ ...everything, ports: { gearman, faktory, web, http } })
       const pod = podOf(manifests)
-      const values = { 'redis-url': redis.url, 'web-password': 'w', 'web-reader-password': 'r' }
+      const values: Readonly<Record<string, string>> = {
+        ...{ 'redis-url': redis.url, 'web-password': 'w' },
+        ...{ 'web-reader-password': 'r', 'faktory-password': 'f' },
+      }
       const env = pod.containers[0]?.env.map(({ name, value, valueFrom }) => {
-        const key = valueFrom?.secretKeyRef.key as keyof typeof values
-        return [name, value ?? values[key] ?? 'f'] as const
+        return [name, value ?? values[valueFrom?.secretKeyRef.key ?? '']] as const
       })
       const folder = mkdtempSync(join(tmpdir(), 'crossgear-pod-'))
       onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -62,15 +62,18 @@ class Tree {
       .sort()
   }
 
-  /** Programs can be run by all, and everything can be read by all, whatever the umask was. */
+  /** Scripts can be run by all, and everything can be read by all, whatever the umask was. */
   setModes(): void {
     for (const path of everythingIn(this.folder)) {
       const stat = fs.lstatSync(path)
       if (stat.isSymbolicLink()) continue
-      const isProgram = stat.isDirectory() || (stat.mode & 0o111) !== 0
-      fs.chmodSync(path, isProgram ? 0o755 : 0o644)
+      fs.chmodSync(path, stat.isDirectory() || isScript(path, stat.mode) ? 0o755 : 0o644)
     }
   }
+}
+
+function isScript(path: string, mode: number): boolean {
+  return (mode & 0o111) !== 0 && fs.readFileSync(path).subarray(0, 2).toString() === '#!'
 }
 
 /** The unit as the package has it: settings are in the file alone. */

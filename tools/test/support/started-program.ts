@@ -18,11 +18,11 @@ export async function startProgram(
   const child = spawn(program, words, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   onTestFinished(() => stopProgram(child))
   let printed = ''
-  child.stderr?.on('data', (chunk) => (printed += String(chunk)))
-  for await (const chunk of child.stdout ?? []) {
+  child.stderr.on('data', (chunk) => (printed += String(chunk)))
+  for await (const chunk of child.stdout) {
     printed += String(chunk)
     if (printed.includes('is ready')) {
-      child.stdout?.resume()
+      child.stdout.resume()
       return child
     }
   }

@@ -74,5 +74,5 @@ export function exampleFile(preset: Preset = {}): string {
     ([a], [b]) => Number(a.startsWith('#[')) - Number(b.startsWith('#[')),
   )
   const text = parts.map(([heading, lines]) => [heading, ...lines].join('\n\n'))
-  return `${[opening, ...text, closing].join('\n\n')}`
+  return [opening, ...text, closing].join('\n\n')
 }

@@ -155,6 +155,11 @@ export function commandPage(commands: readonly CommandEntry[], { version, date }
       {
         title: 'SIGNALS',
         text: [
+          item('HUP', [
+            plain(
+              'Certificates, routes, passwords and other settings are read again; what takes a restart is logged.',
+            ),
+          ]),
           item('TERM, INT', [
             plain(
               'No more connections and jobs are taken; outcomes of running jobs are, for --drain-seconds.',
