@@ -1,6 +1,7 @@
 import type { Submission } from './model/requests.ts'
 import type { DeadWorkerRequeue } from './maintenance/lease-holders.ts'
 import type { RepairPolicy } from './maintenance/native-recovery.ts'
+import type { RetryRules } from './model/retry-rules.ts'
 import type { Throttle } from './store/claim-ports.ts'
 
 /**
@@ -42,6 +43,6 @@ export interface SchedulerOptions {
   readonly deadWorkerMs?: number
   /** Wraps each submission, for tracing. None. */
   readonly traced?: (lane: string, submission: Submission) => Submission
-  /** In [0, 1), for retry delays. Math.random. */
-  readonly random?: () => number
+  /** Rules for jobs that fail. Every failure is final. */
+  readonly retryRules?: RetryRules
 }

@@ -22,6 +22,7 @@ import { WorkerCounts } from './maintenance/nodes/worker-counts.ts'
 import { LaneRegistry } from './model/lane-registry.ts'
 import { LaneNames } from './model/lanes.ts'
 import { RetryPolicy } from './model/retry-policy.ts'
+import { noRetries } from './model/retry-rules.ts'
 import { ChannelSubscriptions } from './notify/channel-subscriptions.ts'
 import { NotificationHandler } from './notify/notification-handler.ts'
 import { WantedLanes } from './notify/wanted-lanes.ts'
@@ -43,7 +44,7 @@ export function schedulerParts(
   observer: Observer,
   options: SchedulerOptions,
 ) {
-  const { maxLosses = 0, retries, random = Math.random } = options
+  const { maxLosses = 0, retries } = options
   const registry = new LaneRegistry(new LaneNames(options.homes))
   const events = new SchedulerEmitter()
   const common = { store, clock, observer, registry, events, maxLosses }
@@ -51,7 +52,7 @@ export function schedulerParts(
   const retryPolicy = new RetryPolicy({
     names: registry.names,
     retries,
-    random,
+    rules: options.retryRules ?? noRetries,
     storeClock: heartbeat,
   })
   const waiters = new Waiters()
@@ -73,7 +74,7 @@ export function schedulerParts(
   const recovery = new NativeRecovery({
     ...base,
     nativeOutcomes,
-    storeClock: heartbeat,
+    retryPolicy,
     repair: options.repair,
   })
   const wanted = new WantedLanes({ ...base, recovery })

@@ -25,7 +25,7 @@ import type {
   Settlement,
   Submission,
 } from './model/requests.ts'
-import { lossFailure, type FailureReport } from './model/retry.ts'
+import type { FailureReport } from './model/retry-rules.ts'
 import type { TaskTimes } from './maintenance/task-times.ts'
 import type { Waiter } from './results/waiters.ts'
 
@@ -180,7 +180,7 @@ export class Scheduler {
   release(assignment: Assignment, lost: boolean, settlement?: Settlement): void {
     const { lane, id, token } = assignment.job
     const maxLosses = this.#options.maxLosses ?? 0
-    const failure = lost && maxLosses > 0 ? lossFailure(this.storeNowMs()) : undefined
+    const failure = lost && maxLosses > 0 ? this.#parts.retryPolicy.ofLosses() : undefined
     this.#parts.outcomes.add(
       assignment,
       { lane, id, token, kind: 'requeue', lost, maxLosses, ...(failure && { failure }) },

@@ -1,9 +1,4 @@
-import {
-  defaultFaktoryRetries,
-  type Job,
-  type LaneRegistry,
-  type NewJob,
-} from '@crossgear/core-scheduler'
+import type { Job, LaneRegistry, NewJob } from '@crossgear/core-scheduler'
 import {
   argsOfInput,
   decodeString,
@@ -15,6 +10,7 @@ import {
   scanObject,
   writeEnvelope,
 } from '@crossgear/fwp-codec'
+import { defaultFaktoryRetries } from '../bridge/faktory-retries.ts'
 import { jobOptionsOf } from './custom-options.ts'
 import { jidOf } from './jids.ts'
 import { trackedForSeconds, wantsTracking } from './tracking.ts'

@@ -2,6 +2,7 @@ import { LaneNames, type LiveSettings, Scheduler, StoreError } from '@crossgear/
 import { RedisStore, type SchemaNews } from '@crossgear/redis-store'
 import type { ApiBackend } from '../api/api.ts'
 import { composeApi } from '../api/compose-api.ts'
+import { FaktoryRetries } from '../bridge/faktory-retries.ts'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
 import { type Route, routedHomes } from '../config/routes.ts'
@@ -87,6 +88,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const scheduler = new Scheduler(redisStore, systemClock, observer, {
     ...liveSettings(config),
     bridge: config.bridgeFaktory,
+    retryRules: new FaktoryRetries(),
     maxLosses: config.jobRetries,
     wakeups: config.workerWakeup,
     deadWorkerRequeue: config.faktoryDeadWorkerRequeue,

@@ -5,6 +5,7 @@ import { RedisStore, type RedisStoreOptions } from '@crossgear/redis-store'
 import type { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { RedisServer } from '@crossgear/tools/redis-server'
+import { FaktoryRetries } from '../../src/bridge/faktory-retries.ts'
 import { systemClock } from '../../src/net/clock.ts'
 
 export interface SchedulerSettings {
@@ -48,7 +49,10 @@ export function schedulersOfFile(): Schedulers {
       const observer = new RecordingObserver()
       const store = new RedisStore({ path: redis.path }, storeOptions)
       await store.open()
-      const scheduler = new Scheduler(store, systemClock, observer, schedulerOptions)
+      const scheduler = new Scheduler(store, systemClock, observer, {
+        retryRules: new FaktoryRetries(),
+        ...schedulerOptions,
+      })
       await scheduler.start()
       ends.push(async () => {
         await close()

@@ -3,10 +3,10 @@ import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { NativeOutcomes } from '../results/native-outcomes.ts'
 import { IdleLanes } from './idle-lanes.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Clock, StoreClock } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import type { Observer } from '../observer.ts'
 import type { Store } from '../store/store.ts'
-import { lossFailure } from '../model/retry.ts'
+import type { RetryPolicy } from '../model/retry-policy.ts'
 
 /** Leadership passes to another node when its owner is silent for this long, milliseconds. */
 const leadForMs = 3_500
@@ -37,7 +37,7 @@ export interface NativeRecoveryParts {
   readonly observer: Observer
   readonly registry: LaneRegistry
   readonly maxLosses: number
-  readonly storeClock: StoreClock
+  readonly retryPolicy: RetryPolicy
   readonly repair: RepairPolicy | undefined
   readonly registrar: LaneRegistrar
   readonly nativeOutcomes: NativeOutcomes
@@ -187,14 +187,14 @@ export class NativeRecovery {
    */
   async #repair(lanes: readonly string[], { mode, leaseMs }: RepairPolicy): Promise<void> {
     if (this.#wholeLapSinceMs === undefined) return
-    const { store, clock, observer, maxLosses } = this.#parts
+    const { store, clock, observer, maxLosses, retryPolicy } = this.#parts
     const sinceLapMs = clock.nowMs() - this.#wholeLapSinceMs
     const request = {
       leaseMs: Math.max(leaseMs, sinceLapMs),
       mends: mends[mode],
       max: repairsPerBeat,
       maxLosses,
-      failure: lossFailure(this.#parts.storeClock.storeNowMs()),
+      failure: retryPolicy.ofLosses(),
     }
     const concerned = this.#mendsCounts ? lanes : this.#nextSuspicious()
     for (const repair of await store.native.repair(concerned, request)) {

@@ -1,11 +1,10 @@
 import type { LeasedJob } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import { lossFailure } from '../model/retry.ts'
 import type { RetryPolicy } from '../model/retry-policy.ts'
 import type { Outcomes } from '../results/outcomes.ts'
 import type { Store } from '../store/store.ts'
 import { BackgroundLoop, type LoopParts } from './background-loop.ts'
-import { beatEveryMs, type Heartbeat } from './nodes/heartbeat.ts'
+import { beatEveryMs } from './nodes/heartbeat.ts'
 import { LaneRounds } from './lane-rounds.ts'
 import type { TaskTimes } from './task-times.ts'
 
@@ -21,7 +20,6 @@ const maxExpired = 500
 interface Parts extends LoopParts {
   readonly store: Pick<Store, 'jobs'>
   readonly registry: LaneRegistry
-  readonly heartbeat: Heartbeat
   readonly outcomes: Outcomes
   readonly retryPolicy: RetryPolicy
   readonly tasks: TaskTimes
@@ -49,10 +47,10 @@ export class Reaper extends BackgroundLoop {
    * elsewhere the first failure would end the job.
    */
   #expire(job: LeasedJob): void {
-    const { heartbeat, outcomes, retryPolicy, tasks, maxLosses } = this.#parts
+    const { outcomes, retryPolicy, tasks, maxLosses } = this.#parts
     const { lane, id, token, door } = job
     const isLost = job.heldBy === 'named' || door !== 'faktory'
-    const failure = lossFailure(heartbeat.storeNowMs())
+    const failure = retryPolicy.ofLosses()
     const late = { errtype: 'ReservationExpired', message: 'reservation expired' }
     const outcome = isLost
       ? ({ lane, id, token, kind: 'requeue', lost: true, maxLosses, failure } as const)

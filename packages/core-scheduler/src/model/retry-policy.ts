@@ -1,18 +1,17 @@
 import type { StoreClock } from '../clock.ts'
 import type { JobState, Outcome } from './job.ts'
 import type { LaneNames } from './lanes.ts'
-import { outcomeOfFailure, type FailureReport } from './retry.ts'
+import type { FailedJob, FailureReport, RetryRules } from './retry-rules.ts'
 
 interface RetryOptions {
   readonly names: LaneNames
   /** Retries by function; they override the door's. */
   readonly retries: ReadonlyMap<string, number> | undefined
-  /** In [0, 1), for retry delays. */
-  readonly random: () => number
+  readonly rules: RetryRules
   readonly storeClock: StoreClock
 }
 
-/** Decides what happens to a failed job. */
+/** Makes outcomes of failures, by the doors' rules. */
 export class RetryPolicy {
   readonly #options: RetryOptions
   #retries: RetryOptions['retries']
@@ -28,11 +27,30 @@ export class RetryPolicy {
   }
 
   /** The outcome of a failure that a worker reports: final, due again or dead. */
-  ofFailure(job: JobState & { readonly token: string }, report: FailureReport): Outcome {
-    const { names, random, storeClock } = this.#options
-    const policy = job.retries ?? this.#retries?.get(names.parse(job.lane).fn)
-    const judged = policy === undefined ? job : { ...job, retries: policy }
-    return outcomeOfFailure(judged, report, storeClock.storeNowMs(), random())
+  ofFailure(job: FailedJob, report: FailureReport): Outcome {
+    const { names, rules, storeClock } = this.#options
+    const { lane, id, token } = job
+    const ofRoute = job.retries ?? this.#retries?.get(names.parse(lane).fn)
+    const ruled = ofRoute === undefined ? job : { ...job, retries: ofRoute }
+    const ruling = rules.ofFailure(ruled, report, storeClock.storeNowMs())
+    const message = report.bytes ?? Buffer.from(report.message)
+    const held = { lane, id, token, message }
+    switch (ruling.kind) {
+      case 'retry':
+        return { ...held, kind: 'retry', delayMs: ruling.delayMs, failure: ruling.record }
+      case 'dead':
+        return { ...held, kind: 'dead', failure: ruling.record }
+      case 'fail': {
+        const failure = ruling.record === undefined ? {} : { failure: ruling.record }
+        return { ...held, kind: 'fail', isException: report.isException ?? false, ...failure }
+      }
+    }
+  }
+
+  /** The `failure` of a job that is given up after too many lost workers. */
+  ofLosses(): string {
+    const { rules, storeClock } = this.#options
+    return rules.ofLosses(storeClock.storeNowMs())
   }
 
   /** The outcome of another door's job that a native worker ended. */

@@ -8,6 +8,7 @@ import {
   type JobEvent,
   type JobRef,
   type NewJob,
+  type RetryRules,
   type SchedulerOptions,
   type Settled,
   type Step,
@@ -22,6 +23,19 @@ import { ManualClock, MemoryWorld, RecordingObserver } from '../../src/index.ts'
 import type { MemoryNode, WorldOptions } from '../../src/index.ts'
 
 export const bytes = (text: string): Buffer => Buffer.from(text)
+
+/** As Faktory's with the shortest delay; a Faktory job has 25 retries. */
+const retryRules: RetryRules = {
+  ofFailure(job, report) {
+    const retries = job.retries ?? (job.door === 'faktory' ? 25 : 0)
+    const { retry_count: last } = JSON.parse(job.failure ?? '{}') as { retry_count?: number }
+    const count = last === undefined ? 0 : last + 1
+    const record = JSON.stringify({ ...report, retry_count: count, remaining: retries - count })
+    if (retries === 0) return { kind: 'fail', record }
+    return count < retries ? { kind: 'retry', record, delayMs: 15_000 } : { kind: 'dead', record }
+  },
+  ofLosses: () => '{"errtype":"WorkersLost"}',
+}
 
 /** One gateway process without doors. */
 export class TestNode {
@@ -38,7 +52,10 @@ export class TestNode {
   ) {
     this.store = world.join(name)
     this.clock = world.clock
-    this.scheduler = new Scheduler(wrap(this.store), world.clock, this.observer, options)
+    this.scheduler = new Scheduler(wrap(this.store), world.clock, this.observer, {
+      retryRules,
+      ...options,
+    })
   }
 
   worker(...functions: string[]): TestWorker {

@@ -120,7 +120,7 @@ describe('jobs that nobody waits for', () => {
 
   test('of Faktory are tried again by their policy after a native worker’s error', async () => {
     const cluster = new Cluster()
-    const a = await cluster.node('a', { random: () => 0 })
+    const a = await cluster.node('a')
     a.submit('mail', { door: 'faktory', jid: 'j-1', retries: 1 })
     await cluster.pass(10)
     for (const expected of ['idle', 'error']) {
@@ -158,7 +158,7 @@ describe('native clients', () => {
   test('are kept waiting while a route retries their job, and let go when it is dead', async () => {
     const cluster = new Cluster()
     const { native } = cluster.world
-    const node = await cluster.node('a', { retries: new Map([['mail', 1]]), random: () => 0 })
+    const node = await cluster.node('a', { retries: new Map([['mail', 1]]) })
     const id = await native.write('mail', bytes('native'))
     await native.push('mail', id, 'normal')
     for (const expected of [0, 1]) {

@@ -162,7 +162,7 @@ describe('what nobody asks for', () => {
 
   test('a consumer’s lease that ran out is a failure, and tried again', async () => {
     const cluster = new Cluster({ reserveForSeconds: 2 })
-    const node = await cluster.node('a', { random: () => 0 })
+    const node = await cluster.node('a')
     node.submit('mail', { door: 'faktory' })
     await cluster.turn()
     const consumer = node.consumer('default').take()
@@ -202,7 +202,7 @@ describe('what nobody asks for', () => {
 
   test('a route’s retries stand in for a door that has none', async () => {
     const cluster = new Cluster()
-    const node = await cluster.node('a', { retries: new Map([['mail', 1]]), random: () => 0 })
+    const node = await cluster.node('a', { retries: new Map([['mail', 1]]) })
     const client = node.ask('mail')
     await cluster.turn()
     for (const expected of [[], ['mail:1 exception broken']]) {

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { FaktoryRetries } from '../../../src/bridge/faktory-retries.ts'
 import { faktoryGateways, type FaktoryGateway } from '../support/faktory-gateway.ts'
 import { figures, nothing, pushLine } from '../support/figures.ts'
 
@@ -145,7 +146,9 @@ describe.skipIf(lacksRedis)('FAIL', () => {
   })
 
   test('puts a job into the retries, and says so in its failure', async () => {
-    const gateway = await gateways.open({ schedulerOptions: { random: () => 0 } })
+    const gateway = await gateways.open({
+      schedulerOptions: { retryRules: new FaktoryRetries(() => 0) },
+    })
     const worker = await gateway.client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
     await worker.ask('FETCH')

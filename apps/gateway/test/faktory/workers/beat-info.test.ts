@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { FaktoryRetries } from '../../../src/bridge/faktory-retries.ts'
 import type { WorkerConnection } from '../../../src/faktory/workers.ts'
 import { infoOf, pushLine, type Info } from '../support/figures.ts'
 import { faktoryGateways } from '../support/faktory-gateway.ts'
@@ -188,7 +189,9 @@ describe.skipIf(lacksRedis)('INFO', () => {
   })
 
   test('tells what its tasks have done: jobs that were due, failed or were held too long', async () => {
-    const { client } = await gateways.open({ schedulerOptions: { random: () => 0 } })
+    const { client } = await gateways.open({
+      schedulerOptions: { retryRules: new FaktoryRetries(() => 0) },
+    })
     const one = await client({ wid: 'worker-1' })
     const tasks = async (): Promise<Info['tasks']> => (await infoOf(one)).tasks
     const soon = new Date(Date.now() + 50).toISOString()

@@ -1,16 +1,15 @@
 import type { Wakeups } from '../../dispatch/wakeups.ts'
 import type { LaneRegistry } from '../../model/lane-registry.ts'
-import { lossFailure } from '../../model/retry.ts'
+import type { RetryPolicy } from '../../model/retry-policy.ts'
 import type { SchedulerEmitter } from '../../scheduler-events.ts'
 import type { Store } from '../../store/store.ts'
 import { inTurn, type LoopParts } from '../background-loop.ts'
-import type { Heartbeat } from './heartbeat.ts'
 
 interface Parts extends LoopParts {
   readonly store: Pick<Store, 'nodes'>
   readonly registry: LaneRegistry
   readonly wakeups: Wakeups
-  readonly heartbeat: Heartbeat
+  readonly retryPolicy: RetryPolicy
   readonly events: SchedulerEmitter
   readonly maxLosses: number
 }
@@ -48,8 +47,8 @@ export class DeadNodeReclaimer {
   }
 
   async #reclaim(node: string): Promise<void> {
-    const { store, registry, wakeups, heartbeat, maxLosses } = this.#parts
-    const failure = lossFailure(heartbeat.storeNowMs())
+    const { store, registry, wakeups, retryPolicy, maxLosses } = this.#parts
+    const failure = retryPolicy.ofLosses()
     const lanes = await store.nodes.reclaim(node, [...registry.all()], maxLosses, failure)
     for (const lane of lanes) wakeups.wake(lane, 1)
   }

@@ -122,7 +122,7 @@ describe('over two nodes', () => {
 
   test('a native worker’s error is retried where the job has retries left', async () => {
     const cluster = new Cluster()
-    const node = await cluster.node('a', { random: () => 0 })
+    const node = await cluster.node('a')
     const client = node.ask('mail', { retries: 1 })
     await cluster.pass(300)
     const id = (await cluster.world.native.take('mail')) ?? 0

@@ -1,0 +1,81 @@
+import {
+  isAutomatic,
+  type FailedJob,
+  type FailureReport,
+  type FailureRuling,
+  type RetryRules,
+} from '@crossgear/core-scheduler'
+import { formatRfc3339 } from '@crossgear/fwp-codec'
+
+/** Retries of a Faktory job without a number of its own. */
+export const defaultFaktoryRetries = 25
+
+interface FailureRecord {
+  readonly retry_count?: unknown
+}
+
+/**
+ * Retries by Faktory's rules, for Faktory's jobs and all that a route or the automatic rule treats
+ * like them; a reported failure of any other job is final. Records are Faktory's `failure`.
+ */
+export class FaktoryRetries implements RetryRules {
+  readonly #random: () => number
+
+  /** `random` is in [0, 1), for delays. */
+  constructor(random: () => number = Math.random) {
+    this.#random = random
+  }
+
+  ofFailure(job: FailedJob, report: FailureReport, nowMs: number): FailureRuling {
+    const retries = job.retries ?? defaultRetries(job)
+    // With `retry` 0 a Faktory producer asks for the job not to be kept.
+    if (retries === 0 && job.door === 'faktory') return { kind: 'fail' }
+    const count = failuresBefore(job)
+    const isDead = retries <= 0 || count >= retries
+    const delayMs = this.#delayMs(count)
+    const record = JSON.stringify({
+      retry_count: count,
+      failed_at: formatRfc3339(nowMs),
+      ...(isDead ? {} : { next_at: formatRfc3339(nowMs + delayMs) }),
+      message: report.message,
+      errtype: report.errtype ?? 'unknown',
+      ...(report.backtrace?.length ? { backtrace: report.backtrace } : {}),
+      remaining: retries - count,
+    })
+    if (retries === 0) return { kind: 'fail', record }
+    return isDead ? { kind: 'dead', record } : { kind: 'retry', record, delayMs }
+  }
+
+  ofLosses(nowMs: number): string {
+    return JSON.stringify({
+      retry_count: 0,
+      failed_at: formatRfc3339(nowMs),
+      message: 'its workers vanished while they had it',
+      errtype: 'WorkersLost',
+      remaining: 0,
+    })
+  }
+
+  /** The Faktory server's: count^4 + 15 + rand(0..29) * (count + 1) seconds. */
+  #delayMs(count: number): number {
+    return 1000 * (count ** 4 + 15 + Math.floor(this.#random() * 30) * (count + 1))
+  }
+}
+
+/**
+ * A background job that the automatic rule gave to a consumer is retried like a Faktory job: the
+ * consumer may not know its function.
+ */
+function defaultRetries({ door, token, foreground }: FailedJob): number {
+  // A native client may or may not wait: it hears of the failure, and the job goes to the dead set.
+  const isBridged = isAutomatic(token) && !foreground && door !== 'native'
+  const isRetried = door === 'faktory' || isBridged
+  return isRetried ? defaultFaktoryRetries : 0
+}
+
+/** Earlier failures of the job. */
+function failuresBefore({ failure }: FailedJob): number {
+  if (failure === undefined) return 0
+  const record = JSON.parse(failure) as FailureRecord
+  return typeof record.retry_count === 'number' ? record.retry_count + 1 : 0
+}
