@@ -18,6 +18,7 @@ import { WorkerSide } from './worker-side.ts'
 
 /** Rare packets with store calls that one connection runs at a time. */
 const askedAtOnce = 4
+const noTurns: Pick<Limiter, 'run'> = { run: (step) => step() }
 
 /** Handles a packet. It has as many arguments as its type. */
 export type PacketHandler = (session: Session, args: readonly Buffer[]) => void
@@ -98,12 +99,21 @@ export class Session implements ConnectionHandler {
     this.#answer(this.#asking, make, () => this.refusal('QUEUE_FAILED'))
   }
 
+  /** The same for one cheap look: it is made now, before anything that the peer says later. */
+  answerNow(make: () => Promise<Buffer>): void {
+    this.#answer(noTurns, make, () => this.refusal('QUEUE_FAILED'))
+  }
+
   /** Sends the reply to a text command; one runs at a time. */
   answerLine(make: () => Promise<Buffer>, ifStoreFails: () => Buffer): void {
     this.#answer(this.#lines, make, ifStoreFails)
   }
 
-  #answer(turns: Limiter, make: () => Promise<Buffer>, ifStoreFails: () => Buffer): void {
+  #answer(
+    turns: Pick<Limiter, 'run'>,
+    make: () => Promise<Buffer>,
+    ifStoreFails: () => Buffer,
+  ): void {
     const slot = this.connection.reserve()
     const ask = async (): Promise<Buffer | undefined> => (this.#gone ? undefined : make())
     turns.run(ask).then(

@@ -277,6 +277,26 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     expect(Math.min(...lateByMs.slice(1))).toBeLessThan(50)
   }, 20_000)
 
+  test('that reports and asks fifty times in one write hears each report in the answer behind it', async () => {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const handle = await handOver(client, worker)
+    const said: Uint8Array[] = []
+    for (let done = 1; done <= 50; done += 1) {
+      said.push(encode('REQ', 'WORK_STATUS', [handle, String(done), '50']))
+      said.push(encode('REQ', 'GET_STATUS', [handle]))
+    }
+    worker.sayBytes(Buffer.concat(said))
+    const rightAnswers = Array.from({ length: 50 }, (_none, at) => [
+      ...['STATUS_RES', handle, '1', '1', String(at + 1), '50'],
+    ])
+    expect(await worker.hearMany(50)).toEqual(rightAnswers)
+    const reports = Array.from({ length: 50 }, (_none, at) => [
+      ...['WORK_STATUS', handle, String(at + 1), '50'],
+    ])
+    expect(await client.hearMany(50)).toEqual(reports)
+  })
+
   test('that ends a lost job and asks for the next in one write is told in that order', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]

@@ -17,6 +17,11 @@ export interface JobStore {
     uniques: readonly Uint8Array[],
     lanes: readonly string[],
   ): Promise<readonly (readonly JobRef[])[]>
+  /**
+   * Keeps the outcomes of unfinished jobs at least this long after their end, for a caller that
+   * compares results. A native client's are kept as its protocol says.
+   */
+  keepOutcomes(lane: string, ids: readonly number[], seconds: number): Promise<void>
   /** One foreground client of this node, per id, stops waiting. */
   abandon(lane: string, ids: readonly number[]): Promise<void>
   /** Expired leases, at most `max` a lane; they stand until an outcome ends them. */

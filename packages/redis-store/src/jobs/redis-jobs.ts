@@ -32,7 +32,6 @@ export class RedisJobs extends JobReads implements JobStore {
     return this.#jids.find(jid)
   }
 
-  /** Keeps the outcomes of unfinished jobs for this long, for a caller that compares results. */
   async keepOutcomes(lane: string, ids: readonly number[], seconds: number): Promise<void> {
     const { run, keys } = this.#context
     await run('keep-outcomes', [keys.uid(lane)], [lane, seconds, ...ids])

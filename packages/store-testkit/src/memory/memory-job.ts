@@ -14,7 +14,7 @@ export interface MemoryJob {
   readonly id: number
   readonly door: Door
   readonly input: Buffer
-  readonly terms: NewJob | undefined
+  terms: NewJob | undefined
   status: Status
   level: Level | undefined
   output?: Buffer

@@ -31,6 +31,16 @@ export class MemoryJobs implements JobStore {
     })
   }
 
+  keepOutcomes(lane: string, ids: readonly number[], seconds: number): Promise<void> {
+    return this.#step((world) => {
+      for (const id of ids) {
+        const job = world.lane(lane).job(id, world.nowMs())
+        if (!job?.terms || job.settled || (job.terms.retentionSeconds ?? 0) >= seconds) continue
+        job.terms = { ...job.terms, retentionSeconds: seconds }
+      }
+    })
+  }
+
   read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
     return this.#step((world) =>
       ids.map((id) => {

@@ -92,7 +92,7 @@ export const submitReduceJobBackground = submitReduce(false)
 export const getStatus: PacketHandler = (session, args) => {
   const handle = argument(args, 0)
   const ref = session.context.handles.parse(handle.toString('latin1'))
-  session.answer(async () => {
+  session.answerNow(async () => {
     const job = ref && (await session.scheduler.jobs.look(ref))
     return encodeResponse('STATUS_RES', handle, ...figuresOf(job))
   })

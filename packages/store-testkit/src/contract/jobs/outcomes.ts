@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Report } from '@crossgear/core-scheduler'
+import type { Outcome, Report } from '@crossgear/core-scheduler'
 import {
   aJob,
   bytes,
@@ -81,6 +81,32 @@ export function outcomeContract(open: OpenWorld): void {
         expect(await world.secondsLeft('mail', 1)).toBe(300)
       },
     )
+
+    test('of unfinished jobs are kept for a caller that asks, queued or held, longer retention as it was', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitAll(store, 'mail', [aJob(), aJob(), aJob({ retentionSeconds: 300 }), aJob()])
+      const before = await take(store, ['mail'], 1)
+      await store.jobs.keepOutcomes('mail', [1, 2, 3, 99], 60)
+      const held = [...before, ...(await take(store, ['mail'], 3))]
+      await store.steps.finish(
+        'mail',
+        held.map((job): Outcome => {
+          const { lane, id, token } = job
+          return { lane, id, token, kind: 'complete', output: bytes(`out ${id}`), job }
+        }),
+      )
+      const left = await Promise.all([1, 2, 3, 4, 99].map((id) => world.secondsLeft('mail', id)))
+      expect(left).toEqual([60, 60, 300, undefined, undefined])
+      expect(await seen(store, 'mail', 1)).toMatchObject({ output: bytes('out 1') })
+      // Ended jobs, and those of native clients, stay as they are.
+      const id = await world.native.write('mail', bytes('native'))
+      await world.native.push('mail', id, 'normal')
+      await store.jobs.keepOutcomes('mail', [2, id], 90)
+      await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect(await world.secondsLeft('mail', 2)).toBe(60)
+      expect(await world.secondsLeft('mail', id)).toBe(90_000)
+    })
 
     test('the job of a native client stays 25 hours and its lock is pushed once', async () => {
       const world = await open()
