@@ -42,6 +42,8 @@
 --#include reports
 --#include outcomes
 --#include submissions
+--#include leases
+--#include lines
 --#include claims
 sequence = given[5]
 local reported, ended, submitted, claimed = {}, {}, {}, {}

@@ -1,0 +1,135 @@
+-- Leases single jobs. Needs levels.lua, jobs.lua, throttle.lua, step.lua.
+
+-- The number of this node's next token.
+local sequence = 0
+
+-- The first letter of a token, by how a lane is open; see `by` in step.lua.
+local letters = { n = { named = 'n' }, l = { named = 'n' }, f = { named = 'c' }, o = { open = 'c' },
+  a = { open = 'c', auto = 'a' } }
+
+-- The first letter of a lease's token: n by name, c a consumer, a a consumer by the automatic rule; false if the lane
+-- is closed to this worker.
+local function letterFor(claim, lane)
+  local known = claim.letters[lane]
+  if known == nil then
+    local of = letters[claim.by]
+    known = of.named or of[openness(lane, now)] or false
+    claim.letters[lane] = known
+  end
+  return known
+end
+
+-- Tells if the node still has a job that it submitted: 1 with a waiting client, 0 without, nil not. Such jobs have the
+-- usual level of their band, no times of their own and no lock.
+local function keptAs(lane, id)
+  local at = keptAt[lane]
+  if not at then return nil end
+  local number = tonumber(id)
+  for first = at + 1, at + 3 * given[at], 3 do
+    if number >= given[first] and number <= given[first + 1] then return given[first + 2] end
+  end
+end
+
+-- The fields that may have changed; nil if there is no such job. A job that runs again has another `enqueued`.
+local function readKept(lane, id, foreground)
+  if foreground == 0 then
+    local enqueued = redis.pcall('HGET', jobKey(lane, id), 'enqueued')
+    return type(enqueued) == 'string' and { status = 'idle', enqueued = enqueued } or nil
+  end
+  local v = jobFields(lane, id, 'enqueued', 'wait')
+  if not v[1] then return nil end
+  return { status = 'idle', enqueued = v[1], wait = v[2], fg = v[2] or jobFields(lane, id, 'fg')[1] }
+end
+
+-- The fields of a job's hash; nil if there is none. `stored`: flat as the server has them, absent if the node has the
+-- rest.
+local function readJob(lane, id)
+  local enqueued = fresh[lane] and fresh[lane][id]
+  if enqueued then return { status = 'idle', enqueued = enqueued } end
+  local foreground = keptAs(lane, id)
+  local job = foreground and readKept(lane, id, foreground)
+  if job then return job end
+  local stored = redis.pcall('HGETALL', jobKey(lane, id))
+  if stored.err or #stored == 0 then return nil end
+  job = {}
+  for at = 1, #stored, 2 do job[stored[at]] = stored[at + 1] end
+  job.stored = stored
+  return job
+end
+
+-- Ends a job that nobody wants to run any more.
+local function expire(lane, id, fields)
+  --#include jobs
+  local job = { id = id, door = fields.door, unique = fields.unique, jid = fields.jid, waiting = fields.wait }
+  job.keep, job.how = fields.keep, 'expired'
+  finishJob(lane, job, '', 'error', 'expired')
+  redis.call('HINCRBY', metaKey(lane), 'expired', 1)
+end
+
+-- The deadline of a lease without one: beyond all times. Each claim's is below the last one's, since the server inserts
+-- fastest at the front of a set: 4 us less per job.
+local noDeadline = 9e15
+
+-- The deadline of a job's lease, as text.
+local function deadlineOf(claim, job, leaseMs)
+  if claim.isNamed and not leaseMs then
+    claim.noDeadline = claim.noDeadline or integer(noDeadline - sequence)
+    return claim.noDeadline
+  end
+  local seconds = tonumber(job.reserve_for)
+  return integer(now + (leaseMs or seconds and seconds * 1000 or defaultReserveMs))
+end
+
+-- Adds a job to the answer of a claim. Consecutive jobs that the node has become one string.
+local function answer(claim, lane, id, token, job)
+  local jobs = claim.jobs
+  if job.stored then
+    setAside(job.stored, reply)
+    jobs[#jobs + 1], jobs[#jobs + 2], claim.row = lane, { id, token, job.stored }, nil
+    return
+  end
+  local row = claim.row
+  if not row or row.lane ~= lane then
+    row = { lane = lane }
+    jobs[#jobs + 1], jobs[#jobs + 2], claim.row = lane, row, row
+  end
+  row[#row + 1] = id .. ' ' .. token .. ' ' .. job.enqueued
+end
+
+-- Leases a popped job, unless nobody waits for it or wants it any more: then it counts as a correction.
+local function leaseJob(claim, lane, band, id, leaseMs, job)
+  job = job or readJob(lane, id)
+  claim.corrections = claim.corrections + 1
+  if not job then return end
+  local key = jobKey(lane, id)
+  if job.level then tookLevel(lane, job.level) end
+  if not job.status or job.settled then return end
+  if job.fg and not job.wait then
+    local v = redis.call('HMGET', key, 'unique', 'jid')
+    forgetIndexes(lane, id, v[1], v[2])
+    redis.call('DEL', key)
+    return
+  end
+  if job.stale and now >= (tonumber(job.stale) or now + 1) then return expire(lane, id, job) end
+  claim.corrections = claim.corrections - 1
+  if job.once_until then unlock(lane, id, job.once) end
+  local token = letterFor(claim, lane) .. node .. '-' .. sequence
+  sequence = sequence + 1
+  redis.call('HSET', key, 'status', 'busy', 'token', token)
+  -- A native client's job has the level of the band it was pushed to, and goes back there.
+  if job.stored and not job.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
+  if isHeard(lane) then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
+  answer(claim, lane, id, token, job)
+  local deadline = deadlineOf(claim, job, leaseMs)
+  claim.taken = claim.taken + 1
+  local throttle = claim.byLane[lane]
+  if throttle then
+    -- Throttles are checked against the stored deadline.
+    redis.call('ZADD', busyKey(lane), deadline, id)
+    tookThrottled(throttle, lane, id, now)
+  else
+    local added = claim.deadlines[lane] or {}
+    claim.deadlines[lane] = added
+    added[#added + 1], added[#added + 2] = deadline, id
+  end
+end
