@@ -60,7 +60,7 @@ async function longestSince(gateway: Gateway): Promise<number> {
   const { client } = gateway
   const slow = (await client.slowlog('GET', '-1')) as [number, number, number, string[]][]
   await client.slowlog('RESET')
-  const scripts = slow.filter(([, , , [name = '']]) => /^evalsha$/i.test(name))
+  const scripts = slow.filter(([, , , [name = '']]) => /^(evalsha|fcall)$/i.test(name))
   return Math.max(0, ...scripts.map(([, , us]) => us))
 }
 
@@ -102,6 +102,28 @@ async function pushes(gateway: Gateway, queued: number): Promise<Figure[]> {
   return [
     { name: words, unit: 'us', ours: times, target: atMost(queued > 300_000 ? 2_000 : 1_000) },
     { name: `${words}: longest script`, unit: 'us', ours: [await longestSince(gateway)] },
+  ]
+}
+
+async function cancels(gateway: Gateway, queued: number): Promise<Figure[]> {
+  const { client } = gateway
+  const admin = await Lines.open(gateway.port)
+  const number = Number(await client.hget('xg:lanes', 'levels')).toString(36)
+  await fill(gateway, queued, queueLua('levels'))
+  await longestSince(gateway)
+  const times: number[] = []
+  for (let at = 1; at <= samples; at += 1) {
+    const id = Math.ceil((at * queued) / (samples + 1))
+    times.push(await admin.ask(`cancel job H:${number}:${id}`, /OK\r?\n$/))
+  }
+  admin.close()
+  const words = `cancel job anywhere, ${queued} queued`
+  return [
+    { name: words, unit: 'us', ours: times },
+    {
+      ...{ name: `${words}: longest script`, unit: 'us' },
+      ...{ ours: [await longestSince(gateway)], target: longestScript },
+    },
   ]
 }
 
@@ -188,6 +210,7 @@ export const scale: RowGroup = {
       const figures = [...(await due(gateway)), ...(await joins(gateway))]
       figures.push(...(await pushes(gateway, 300_000)))
       if (queued > 300_000) figures.push(...(await pushes(gateway, queued)))
+      figures.push(...(await cancels(gateway, queued)))
       return [...figures, ...(await looks(gateway))]
     }),
 }

@@ -6,18 +6,27 @@
 --   3 lane: string
 --   4 what (hold: it stands with the dead, and `held` says where it stood; drop: it is gone): string
 --   5 when a held job is forgotten: integer, ms
---   6 and more, per job: import id, its note, failure (as it was read, empty for none)
--- Returns a digit per job: 1 done, 0 begun or over, 2 the note is another now.
+--   6 how far a search for the first job in its queues has come (empty at first): string
+--   7 and more, per job: import id, its note, failure (as it was read, empty for none)
+-- Returns a digit per job: 1 done, 0 begun or over, 2 the note is another now; for the first ones, as many as one call
+-- takes, and how far a search for the next one has come, or empty.
 --#include keys
 --#include levels
+--#include order
 --#include aside
+--#include removal
 --#include jobs
 --#include imports
 local lane, what, heldUntil, results = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
 assertQueueTypes(lane)
 
--- Removes the id from its queue or the dead set. Returns its place, as `held` names it; nil for none.
-local function take(id, status, level)
+local removal, cursor = removalFrom(lane), ARGV[6]
+-- Work of one call, about in microseconds; queues are closed up after it.
+local mostWork = 1500
+
+-- Removes the id from its queue or the dead set. Returns its place, as `held` names it; nil for none, and how far the
+-- search for it has come.
+local function take(id, status, level, enqueued)
   local forgotten = status == 'error' and redis.call('ZSCORE', deadKey(lane), id)
   if forgotten then
     redis.call('ZREM', deadKey(lane), id)
@@ -29,24 +38,22 @@ local function take(id, status, level)
     local isRetry = redis.call('ZREM', retriesKey(lane), id) == 1
     return (isRetry and 'retry:' or 'scheduled:') .. integer(due * 1000)
   end
-  for _, band in ipairs({ 'high', 'normal', 'low' }) do
-    -- The oldest are taken back first and stand at this end.
-    if redis.call('LREM', queueKey(lane, band), -1, id) == 1 then
-      if level then tookLevel(lane, level) end
-      return 'queued'
-    end
-  end
-  return nil
+  if status ~= 'idle' then return nil end
+  local list, place = findQueued(removal, id, level, enqueued, cursor)
+  if not list then return nil, place end
+  takeOut(removal, list, place, level)
+  return 'queued'
 end
 
 local function undo(importId, noted, failure)
   local key = importedKey(lane, importId)
   if redis.call('HGET', key, importId) ~= noted then return 2 end
   local id = string.sub(noted, idAt)
-  local job = jobFields(lane, id, 'status', 'token', 'losses', 'failure', 'level', 'unique', 'jid', 'held')
+  local job = jobFields(lane, id, 'status', 'token', 'losses', 'failure', 'level', 'unique', 'jid', 'held', 'enqueued')
   local isFresh = (job[1] == 'idle' or job[1] == 'error') and not job[2] and not job[3] and (job[4] or '') == failure
-  local stood = isFresh and take(id, job[1], job[5])
-  if not stood then return 0 end
+  local stood, searched
+  if isFresh then stood, searched = take(id, job[1], job[5], job[9]) end
+  if not stood then return 0, searched end
   if what == 'hold' then
     -- Held before: its first place counts.
     redis.call('HSET', jobKey(lane, id), 'status', 'error', 'settled', 1, 'held', job[8] or stood)
@@ -61,5 +68,12 @@ local function undo(importId, noted, failure)
   return 1
 end
 
-for at = 6, #ARGV, 3 do results[#results + 1] = undo(ARGV[at], ARGV[at + 1], ARGV[at + 2]) end
-return table.concat(results)
+for at = 7, #ARGV, 3 do
+  local result, searched = undo(ARGV[at], ARGV[at + 1], ARGV[at + 2])
+  cursor = searched or ''
+  if searched then break end
+  results[#results + 1] = result
+  if removal.work > mostWork then break end
+end
+closeGaps(removal)
+return { table.concat(results), cursor }

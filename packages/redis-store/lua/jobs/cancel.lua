@@ -6,27 +6,34 @@
 --   3 lane: string
 --   4 node: string
 --   5 id: integer
--- Returns 1, or 0 for any other job.
+--   6 how far a search in its queues has come (empty at first): string
+-- Returns 1, or 0 for any other job; a string where the search has to go on.
 --#include keys
 --#include levels
+--#include order
 --#include aside
+--#include removal
 --#include jobs
 local lane, node, id = ARGV[3], ARGV[4], ARGV[5]
-local v = jobFields(lane, id, 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level', 'token')
+local v = jobFields(lane, id, 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level', 'token', 'enqueued')
 local job = { id = id, door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }
 local found = 0
 if v[1] == 'busy' then
   found = redis.call('ZREM', KEYS[1], id)
 elseif v[1] == 'idle' then
   found = redis.call('ZREM', queueKey(lane, 'scheduled'), id)
-  forgetRetry(lane, id)
-  for _, band in ipairs({ 'high', 'normal', 'low' }) do
-    if found == 0 then
-      found = redis.call('LREM', queueKey(lane, band), 1, id)
-      if found > 0 and v[7] then tookLevel(lane, v[7]) end
+  if found == 0 then
+    local removal = removalFrom(lane)
+    local list, place = findQueued(removal, id, v[7], v[9], ARGV[6])
+    if list then
+      takeOut(removal, list, place, v[7])
+      closeGaps(removal)
+      found = 1
+    elseif place then
+      return place
     end
   end
-  if found == 0 and removeAside(lane, id, v[7]) then found = 1 end
+  forgetRetry(lane, id)
 end
 if found == 0 then
   if v[8] or (v[1] ~= 'idle' and v[1] ~= 'busy') then return 0 end

@@ -27,7 +27,7 @@ local deadMost, deadSeconds = tonumber(ARGV[11]), tonumber(ARGV[12])
 local now, found, back = nowMs(), {}, {}
 -- Queue entries that one call may read, some 3 ms of the server's time, and those of one look from the next job on:
 -- requeued jobs stand there.
-local entries, entriesPerLook = 300000, 100000
+local entries, entriesPerLook = 40000, 20000
 if not pcall(assertQueueTypes, lane) then return found end
 
 local function bury(job)

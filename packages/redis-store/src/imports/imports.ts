@@ -187,10 +187,17 @@ export class RedisImports {
   ): Promise<readonly UndoResult[]> {
     const { run, keys } = this.#context
     const what = holdUntilMs === undefined ? 'drop' : 'hold'
-    const args: ScriptArgument[] = [lane, what, holdUntilMs ?? 0]
-    for (const { note, failure } of requests) args.push(note.importId, note.value, failure ?? '')
-    const digits = String(await run('import-undo', [keys.uid(lane)], args))
-    return Array.from(digits, (digit) => undoResults[Number(digit)] ?? 'changed')
+    const results: UndoResult[] = []
+    for (let searched = ''; results.length < requests.length;) {
+      const args: ScriptArgument[] = [lane, what, holdUntilMs ?? 0, searched]
+      for (const { note, failure } of requests.slice(results.length).slice(0, jobsPerStep)) {
+        args.push(note.importId, note.value, failure ?? '')
+      }
+      const [digits, next] = (await run('import-undo', [keys.uid(lane)], args)) as Buffer[]
+      for (const digit of String(digits)) results.push(undoResults[Number(digit)] ?? 'changed')
+      searched = String(next)
+    }
+    return results
   }
 
   async #step(lane: string, tag: Buffer, jobs: readonly ImportedJob[]): Promise<ImportResult[]> {

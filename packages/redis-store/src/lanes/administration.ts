@@ -32,7 +32,11 @@ export class RedisAdministration implements AdminStore {
 
   async cancel(lane: string, id: number): Promise<boolean> {
     const { run, keys, node } = this.#context
-    return (await run('cancel', [keys.busy(lane)], [lane, node, id])) === 1
+    for (let searched = ''; ;) {
+      const reply = await run('cancel', [keys.busy(lane)], [lane, node, id, searched])
+      if (typeof reply === 'number') return reply === 1
+      searched = String(reply)
+    }
   }
 
   async listJobs(

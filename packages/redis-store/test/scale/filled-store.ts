@@ -1,5 +1,6 @@
 import { RedisServer } from '@crossgear/tools/redis-server'
 import type { Redis } from 'ioredis'
+import { expect } from 'vitest'
 import { RedisWorld } from '../support/redis-world.ts'
 
 /** Keys per call of a filler. */
@@ -99,6 +100,19 @@ redis.call('SET', 'uid:' .. lane, from + last)`
       calls: of,
       cpuMs,
     }
+  }
+
+  /** The time of the longest script of `run`, microseconds. */
+  async longestScriptUs(run: () => Promise<unknown>): Promise<number> {
+    const { redis } = this
+    await redis.config('SET', 'slowlog-log-slower-than', '0', 'slowlog-max-len', '10000')
+    await redis.slowlog('RESET')
+    await run()
+    const entries = (await redis.slowlog('GET', '-1')) as [number, number, number, string[]][]
+    await redis.config('SET', 'slowlog-log-slower-than', '-1')
+    const scripts = entries.filter(([, , , [name = '']]) => /^(eval|evalsha|fcall)$/i.test(name))
+    expect(scripts, 'scripts that ran').not.toEqual([])
+    return Math.max(...scripts.map(([, , us]) => us))
   }
 
   async #cpuMs(): Promise<number> {

@@ -1,6 +1,6 @@
 import { Cluster, Redis } from 'ioredis'
 import { SpecPeer } from '@crossgear/tools/spec-peer'
-import type { SteppedStore, NativePeer, StoreWorld, WorldOptions } from '@crossgear/store-testkit'
+import type { NativePeer, StoreWorld, WorldOptions } from '@crossgear/store-testkit'
 import { RedisStore, type StoreAddress } from '../../src/index.ts'
 import { checkInvariants } from '../../src/invariants/invariants.ts'
 import type { Connection } from '../../src/connection/connection.ts'
@@ -38,7 +38,7 @@ export class RedisWorld implements StoreWorld {
     return this.redis
   }
 
-  async node(options: { readonly graceMs?: number } = {}): Promise<SteppedStore> {
+  async node(options: { readonly graceMs?: number } = {}): Promise<RedisStore> {
     const store = new RedisStore(this.#address, { ...this.#options, ...options })
     this.#stores.push(store)
     await store.open()

@@ -93,14 +93,6 @@ local function popAside(lane, band)
   end
 end
 
--- Removes a job from beside a list, wherever it stands; false if it is not there.
-local function removeAside(lane, id, level)
-  if not level or countAside(lane) <= 0 then return false end
-  if redis.call('LREM', levelKey(lane, levelIn(level)), -1, id) == 0 then return false end
-  changeAside(lane, -1)
-  return true
-end
-
 -- Splits ids into those with room and the rest.
 local function split(ids, room)
   if room >= #ids then return ids, {} end

@@ -9,6 +9,8 @@ import {
   listening,
   type OpenWorld,
   readOne,
+  requeued,
+  requeuedInFront,
   submitAll,
   submitOne,
   take,
@@ -40,6 +42,21 @@ export function administrationContract(open: OpenWorld): void {
       expect(await findUnique(store, unique, ['mail'])).toEqual([])
       expect(await store.jobs.findJid('j-1')).toBeUndefined()
       expect(idsOf(await take(store, ['mail'], 9)).sort()).toEqual([1, 3])
+    })
+
+    test('jobs that are not where they came in are cancelled, and the others keep their order', async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitAll(store, 'mail', [aJob(), aJob(), aJob(), aJob(), aJob()])
+      const [first, second] = await take(store, ['mail'], 2)
+      if (!first || !second) throw new Error('nothing to take')
+      await store.steps.finish('mail', [requeued(first), requeuedInFront(second)])
+      // A native client pushes its older job behind the others.
+      const native = await world.native.write('mail', bytes('native'))
+      const last = await submitOne(store, 'mail')
+      await world.native.push('mail', native, 'normal')
+      for (const id of [4, 1, native]) expect(await store.admin.cancel('mail', id)).toBe(true)
+      expect(idsOf(await take(store, ['mail'], 9))).toEqual([2, 3, 5, last])
     })
 
     test('a scheduled and a reserved job are cancelled, and late outcomes are unknown', async () => {

@@ -1,0 +1,140 @@
+-- Takes idle jobs out of the lists of their lane, wherever they stand, in bounded time. A list drops an entry by
+-- counting up to it from an end. Too far from both ends a job of the same level, from up to `stride` places behind, moves
+-- into the gap, and so on, until the gap is near the back: nobody waits longer, and nothing is there twice. Needs
+-- levels.lua, order.lua, aside.lua.
+
+-- Entries that are counted at most, some 1 ms of the server's time; entries that one piece of a search reads.
+local reach, entriesPerSearch = 30000, 5000
+local stride = 2048
+-- Stands for a job until its gap is closed, within the same call; no id looks so.
+local gap = '-'
+
+-- The removals of one call. `work`: what they cost so far, about in microseconds.
+local function removalFrom(lane) return { lane = lane, gaps = {}, levels = {}, near = {}, work = 0 } end
+
+-- The lists in which an idle job can stand.
+local function listsFor(lane, levelText)
+  local lists = {}
+  for at, band in ipairs({ 'high', 'normal', 'low' }) do lists[at] = { key = queueKey(lane, band), level = usual[band] } end
+  if levelText and countAside(lane) > 0 then
+    local level = levelIn(levelText)
+    lists[4] = { key = levelKey(lane, level), level = level, isAside = true }
+  end
+  return lists
+end
+
+local function indexWithin(key, id, first, last)
+  for at, other in ipairs(redis.call('LRANGE', key, first, last)) do
+    if other == id then return first + at - 1 end
+  end
+end
+
+-- The index of a job from the back of a list, if the list has it where it came in.
+local function indexByArrival(removal, list, id, levelText, enqueued)
+  local key = list.key
+  local length = redis.call('LLEN', key)
+  if length == 0 then return nil end
+  -- Jobs are mostly taken out one behind the other.
+  local near = removal.near[key] or length - 1
+  if redis.call('LINDEX', key, near) == id then return near end
+  removal.work = removal.work + 100
+  local level = levelText and levelIn(levelText) or list.level
+  -- Counted from the front.
+  local first, last = 0, length - 1
+  while last - first > 256 do
+    local middle = math.floor((first + last) / 2)
+    local other = redis.call('LINDEX', key, -1 - middle)
+    -- One call makes at most 100 gaps.
+    while other == gap do
+      middle = middle - 1
+      other = redis.call('LINDEX', key, -1 - middle)
+    end
+    local job = jobFields(removal.lane, other, 'level', 'enqueued')
+    local head = { id = other, level = job[1] and levelIn(job[1]) or list.level, enqueued = tonumber(job[2]) }
+    if standsBehind(head, id, level, enqueued) then first = middle else last = middle end
+  end
+  local from, to = length - 1 - last, length - 1 - first
+  local index = indexWithin(key, id, math.max(0, from - 32), to + 32)
+  if index then return index end
+  -- Gaps that were closed before have changed places thereabouts.
+  removal.work = removal.work + 1000
+  return indexWithin(key, id, math.max(0, from - 2 * stride), to + 2 * stride)
+end
+
+-- Finds an idle job. `cursor`: empty at first, else how far a search has come for a job that is not where it came in.
+-- Returns its list and index; nil and the next cursor; or nil for a job in no list.
+local function findQueued(removal, id, levelText, enqueuedText, cursor)
+  local lists, enqueued = listsFor(removal.lane, levelText), tonumber(enqueuedText)
+  if cursor == '' then
+    for _, list in ipairs(lists) do
+      local index = indexByArrival(removal, list, id, levelText, enqueued)
+      if index then return list, index end
+    end
+  end
+  -- From the back: jobs that come meanwhile move the others away from the part that was searched.
+  local number, first = string.match(cursor, '^(%d+):(%d+)$')
+  number, first = tonumber(number or 1), tonumber(first or 0)
+  local room = entriesPerSearch
+  while lists[number] and room > 0 do
+    local list = lists[number]
+    local index = indexWithin(list.key, id, first, first + room - 1)
+    if index then return list, index end
+    local length = redis.call('LLEN', list.key)
+    if first + room < length then
+      first, room = first + room, 0
+    else
+      number, first, room = number + 1, 0, room - math.max(0, length - first)
+    end
+  end
+  removal.work = removal.work + 500
+  return nil, lists[number] and number .. ':' .. first or nil
+end
+
+-- Moves the gap of a job towards the back. Returns its last index.
+local function moveGap(removal, key, index, levelText, usualLevel)
+  local level = levelText and levelIn(levelText) or usualLevel
+  while index >= reach do
+    local step = stride
+    local id = redis.call('LINDEX', key, index - step)
+    local fields = jobFields(removal.lane, id, 'level')
+    while step > 1 and (id == gap or (fields[1] and levelIn(fields[1]) or usualLevel) ~= level) do
+      step = math.floor(step / 2)
+      id = redis.call('LINDEX', key, index - step)
+      fields = jobFields(removal.lane, id, 'level')
+    end
+    redis.call('LSET', key, index, id)
+    level = fields[1] and levelIn(fields[1]) or usualLevel
+    index, removal.work = index - step, removal.work + 4
+  end
+  return index
+end
+
+-- Takes a job out of the place that findQueued has found.
+local function takeOut(removal, list, index, levelText)
+  local key = list.key
+  local fromFront = redis.call('LLEN', key) - 1 - index
+  removal.near[key] = math.max(0, index - 1)
+  local gaps = removal.gaps[key] or { front = 0, back = 0 }
+  removal.gaps[key] = gaps
+  if fromFront < reach and fromFront <= index then
+    gaps.front = gaps.front + 1
+  else
+    index = moveGap(removal, key, index, levelText, list.level)
+    gaps.back = gaps.back + 1
+  end
+  redis.call('LSET', key, index, gap)
+  if list.isAside then
+    changeAside(removal.lane, -1)
+  elseif levelText then
+    removal.levels[#removal.levels + 1] = levelText
+  end
+end
+
+-- Closes the gaps of a call: those near the front stand before those near the back.
+local function closeGaps(removal)
+  for key, gaps in pairs(removal.gaps) do
+    if gaps.front > 0 then redis.call('LREM', key, -gaps.front, gap) end
+    if gaps.back > 0 then redis.call('LREM', key, gaps.back, gap) end
+  end
+  for _, level in ipairs(removal.levels) do tookLevel(removal.lane, level) end
+end

@@ -1,0 +1,114 @@
+import type { NewJob } from '@crossgear/core-scheduler'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { FilledStore } from './filled-store.ts'
+
+const queued = 200_000
+/** Longest time of a script, microseconds. */
+const longestUs = 5_000
+/** Places by which a job comes earlier at most, where one is taken out of the middle. */
+const stride = 2_048
+const list = 'queue:mail:normal'
+
+describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
+  let filled: FilledStore
+  let store: Awaited<ReturnType<FilledStore['world']['node']>>
+
+  beforeEach(async () => {
+    filled = await FilledStore.open()
+    store = await filled.world.node()
+    await store.lanes.register('mail')
+    await filled.fillQueue('mail', queued)
+  })
+  afterEach(() => filled.close())
+
+  const line = async (): Promise<number[]> =>
+    (await filled.redis.lrange(list, '0', '-1')).map(Number).reverse()
+
+  test('jobs anywhere are cancelled by short scripts, and none of the others comes later', async () => {
+    const gone = [1, 700, 60_000, 100_000, 100_001, 140_000, 199_000, queued]
+    const times: number[] = []
+    for (const id of gone) {
+      times.push(
+        await filled.longestScriptUs(async () =>
+          expect(await store.admin.cancel('mail', id)).toBe(true),
+        ),
+      )
+    }
+    // A busy machine holds up some of them, not most.
+    expect(times.sort((one, other) => one - other)[gone.length / 2]).toBeLessThan(longestUs)
+    const left = await line()
+    expect(left.length).toBe(queued - gone.length)
+    expect(new Set(left).size).toBe(left.length)
+    const earlier = left.map((id, at) => id - 1 - at)
+    expect(earlier.every((places) => places >= 0)).toBe(true)
+    expect(earlier.every((places) => places <= (stride + 1) * gone.length)).toBe(true)
+    expect((await store.lanes.counts(['mail']))[0]?.normal).toBe(left.length)
+  })
+
+  test('a job of which nobody knows where it stands is looked for in short scripts', async () => {
+    // It seems to have come last, and stands in the middle.
+    await filled.redis.hset('job:mail:90000', 'enqueued', '1900000000000')
+    const cost = await filled.cost(async () => {
+      expect(await store.admin.cancel('mail', 90_000)).toBe(true)
+    })
+    expect(cost.scripts).toBeGreaterThan(10)
+    expect(await filled.redis.lpos(list, '90000')).toBeNull()
+    expect(await filled.redis.llen(list)).toBe(queued - 1)
+  })
+
+  test('imported jobs before and behind many others are taken back by short scripts', async () => {
+    const { imports } = store
+    const tag = Buffer.from('tag1')
+    const importIds: Buffer[] = []
+    const addSome = async (behind: number): Promise<void> => {
+      const firstUs = (1_700_000_000_000 + behind) * 1_000
+      const some = Array.from({ length: 150 }, (_none, at) => {
+        const importId = Buffer.alloc(16)
+        importId.writeUInt32BE(importIds.push(importId))
+        return {
+          ...({ importId, digest: Buffer.alloc(8), place: 'queue', door: 'gearman' } as const),
+          ...{ arrivedUs: firstUs + at, job: { input: Buffer.from('in'), level: 5 } as const },
+        }
+      })
+      await imports.store('mail', tag, some)
+    }
+    await addSome(queued)
+    await filled.fillQueue('mail', queued)
+    await addSome(3 * queued)
+    const notes = await imports.notes('mail', importIds)
+    const requests = notes.flatMap((note) => (note ? [{ note }] : []))
+    expect(requests.length).toBe(300)
+    let results: readonly string[] = []
+    const cost = await filled.cost(async () => {
+      results = await imports.undo('mail', requests)
+    })
+    expect(new Set(results)).toEqual(new Set(['done']))
+    expect(cost.commands / cost.scripts).toBeLessThan(3_000)
+    const left = await line()
+    expect(left.length).toBe(2 * queued)
+    expect(new Set(left).size).toBe(left.length)
+  })
+})
+
+describe.skipIf(lacksRedis)('a claim', () => {
+  test('behind 5,000 jobs that nobody waits for any more drops them in pieces', async () => {
+    const filled = await FilledStore.open()
+    const store = await filled.world.node()
+    const job: NewJob = { input: Buffer.from('in'), door: 'gearman', foreground: true, level: 5 }
+    for (let first = 1; first < 5_000; first += 500) {
+      await store.steps.submit('mail', Array<NewJob>(500).fill(job))
+      const ids = Array.from({ length: 500 }, (_none, at) => first + at)
+      await store.jobs.abandon('mail', ids)
+    }
+    await store.steps.submit('mail', [{ ...job, foreground: false }])
+    const claim = { by: 'named', groups: [{ lanes: ['mail'] }], max: 1 } as const
+    const cost = await filled.cost(async () => {
+      expect((await store.steps.claim(claim)).map(({ id }) => id)).toEqual([5_001])
+    })
+    expect(cost.calls('rpop')).toBeGreaterThan(5_000)
+    expect(cost.calls('fcall') + cost.calls('evalsha')).toBeGreaterThan(20)
+    expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ normal: 0, running: 1 })
+    await filled.close()
+  })
+})
