@@ -79,7 +79,11 @@ export class SharedFigures implements FigureSources {
     const labels = new BoundedLabels(0)
     return {
       own: [],
-      gearman: gearmanFigures({ snapshot: undefined, labels, version: this.#gearmandVersion }),
+      gearman: await gearmanFigures({
+        snapshot: undefined,
+        labels,
+        version: this.#gearmandVersion,
+      }),
       faktory: faktoryFigures(undefined, labels),
     }
   }

@@ -1,5 +1,6 @@
 import type { LaneCounts, Scheduler, TimedTask } from '@crossgear/core-scheduler'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
+import { inPieces } from '../in-pieces.ts'
 import { faktoryVersion } from '../cli/version.ts'
 
 const bytesPerMb = 1024 * 1024
@@ -18,6 +19,14 @@ export interface InfoSources {
 }
 
 type Sets = Readonly<Record<'scheduled' | 'retries' | 'dead' | 'working', number>>
+
+/** Sums over all lanes. */
+type Totals = Record<(typeof summed)[number], number>
+
+const summed = [
+  ...(['scheduled', 'retrying', 'dead', 'running', 'expired', 'completed', 'failed'] as const),
+  ...(['retried', 'promoted', 'requeued', 'forgotten'] as const),
+] as const satisfies (keyof LaneCounts)[]
 
 /** The figures of INFO, gathered once for simultaneous requests. */
 export class Info {
@@ -44,59 +53,55 @@ export class Info {
     return JSON.stringify({
       now,
       server_utc_time: `${now.slice(11, 19)} UTC`,
-      faktory: this.#faktory(lanes),
+      faktory: await this.#faktory(lanes),
       server: this.#server(),
     })
   }
 
-  #faktory(lanes: readonly LaneCounts[]): object {
+  async #faktory(lanes: readonly LaneCounts[]): Promise<object> {
     const { scheduler } = this.#sources
     // A queue may be called `__proto__`.
     const queues = new Map<string, number>()
-    for (const lane of lanes) {
-      if (lane.isRemoved && lane.high + lane.normal + lane.low === 0) continue
+    const totals = Object.fromEntries(summed.map((name) => [name, 0])) as Totals
+    await inPieces(lanes, (lane) => {
+      for (const name of summed) totals[name] += lane[name]
+      const queued = lane.high + lane.normal + lane.low
+      if (lane.isRemoved && queued === 0) return
       const { queue } = scheduler.registry.names.parse(lane.lane)
-      queues.set(queue, (queues.get(queue) ?? 0) + lane.high + lane.normal + lane.low)
-    }
-    const total = (of: (lane: LaneCounts) => number): number =>
-      lanes.reduce((sum, lane) => sum + of(lane), 0)
-    const retries = total(({ retrying }) => retrying)
+      queues.set(queue, (queues.get(queue) ?? 0) + queued)
+    })
+    const { failed, retried, retrying: retries } = totals
     const sets = {
-      scheduled: total(({ scheduled }) => scheduled) - retries,
+      scheduled: totals.scheduled - retries,
       retries,
-      dead: total(({ dead }) => dead),
-      working: total(({ running }) => running),
+      dead: totals.dead,
+      working: totals.running,
     }
     return {
       default_size: queues.get('default') ?? 0,
       queues: Object.fromEntries(queues),
       sets,
-      tasks: this.#tasks(sets, total),
+      tasks: this.#tasks(sets, totals),
       total_enqueued: [...queues.values()].reduce((sum, size) => sum + size, 0),
-      total_expired: total(({ expired }) => expired),
-      total_failures: total(({ failed, retried }) => failed + retried),
-      total_processed: total(({ completed, failed, retried }) => completed + failed + retried),
+      total_expired: totals.expired,
+      total_failures: failed + retried,
+      total_processed: totals.completed + failed + retried,
       total_queues: queues.size,
     }
   }
 
   /** One task queues scheduled jobs and retries; a larger one drops dead jobs. */
-  #tasks(sets: Sets, total: (of: (lane: LaneCounts) => number) => number): object {
+  #tasks(sets: Sets, { promoted, requeued, forgotten }: Totals): object {
     const { scheduler, workers, reapedWorkers } = this.#sources
     const timed = (task: TimedTask): object => {
       const { cycles, wallMs } = scheduler.tasks.of(task)
       return { cycles, wall_time_sec: wallMs / 1000 }
     }
-    const enqueued = {
-      scheduled: total(({ promoted }) => promoted),
-      retries: total(({ requeued }) => requeued),
-      dead: total(({ forgotten }) => forgotten),
-    }
     return {
       Busy: { size: sets.working, reaped: scheduler.tasks.expired },
-      Dead: { enqueued: enqueued.dead, size: sets.dead, ...timed('heal') },
-      Retries: { enqueued: enqueued.retries, size: sets.retries, ...timed('promote') },
-      Scheduled: { enqueued: enqueued.scheduled, size: sets.scheduled, ...timed('promote') },
+      Dead: { enqueued: forgotten, size: sets.dead, ...timed('heal') },
+      Retries: { enqueued: requeued, size: sets.retries, ...timed('promote') },
+      Scheduled: { enqueued: promoted, size: sets.scheduled, ...timed('promote') },
       Workers: { size: workers(), reaped: reapedWorkers() },
     }
   }

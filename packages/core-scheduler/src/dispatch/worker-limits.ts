@@ -26,6 +26,8 @@ export class WorkerLimits {
   concerns(subscription: Subscription): boolean {
     if (this.#queues.size === 0) return false
     const groups = subscription.groups(this.#registry)
-    return groups.some(({ lanes }) => lanes.some((lane) => this.covers(lane)))
+    return groups.some(({ queue, lanes }) =>
+      queue === undefined ? lanes.some((lane) => this.covers(lane)) : this.#queues.has(queue),
+    )
   }
 }

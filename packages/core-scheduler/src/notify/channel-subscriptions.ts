@@ -61,6 +61,7 @@ export class ChannelSubscriptions {
   /** True if events announce every job that a worker can take. */
   hears(subscription: Subscription): boolean {
     if (!this.#isHearing || subscription.idleKeys.length > mostNamedFunctions) return false
+    if (this.#current === 'all') return true
     const groups = subscription.groups(this.#parts.registry)
     return groups.every(({ lanes }) => lanes.every((lane) => this.covers(lane)))
   }

@@ -205,10 +205,12 @@ export class NotificationHandler implements StoreListener {
       const all = worker.subscription.groups(this.#parts.registry)
       // A job of a paused lane would wake it again and again.
       const { groups } = this.#parts.pauses.unpaused(by, all)
-      const lanes = groups.flatMap((group) => group.lanes)
+      const count = groups.reduce((sum, { lanes }) => sum + lanes.length, 0)
       // A consumer's own claim has asked the index of its queues already.
-      const isAsked = by === 'consumer' && lanes.length > fewLanes
-      if (!isAsked && (await this.#parts.store.lanes.nonEmpty(lanes)).length === 0) return
+      if (by === 'named' || count <= fewLanes) {
+        const lanes = groups.flatMap((group) => group.lanes)
+        if ((await this.#parts.store.lanes.nonEmpty(lanes)).length === 0) return
+      }
       if (!this.#parts.wakeups.idle.has(worker)) return
       this.#parts.wakeups.idle.remove(worker)
       worker.wake()

@@ -18,7 +18,9 @@ export function throttleArguments(
 ): ScriptArgument[] {
   if (!throttles || throttles.size === 0) return [0]
   const lanesOf = new Map<string, Set<string>>()
-  for (const { lanes } of groups) {
+  for (const group of groups) {
+    // The script finds the lanes of a queue in its index: one alone has to be named.
+    const lanes = group.queue === undefined ? group.lanes : group.lanes.slice(0, 1)
     for (const lane of lanes) {
       const { queue } = names.parse(lane)
       if (!throttles.has(queue)) continue

@@ -37,11 +37,12 @@ export class BoundedLabels {
   }
 
   /** Takes labels from names that are gone, if others lack one. Returns those that lost theirs. */
-  prune(present: ReadonlySet<string>): readonly string[] {
+  prune(isPresent: (name: string) => boolean): readonly string[] {
     if (this.#folded.size === 0) return []
-    const gone = [...this.#own].filter((name) => !present.has(name))
+    const gone = [...this.#own].filter((name) => !isPresent(name))
+    if (gone.length === 0) return gone
     for (const name of gone) this.#own.delete(name)
-    for (const name of this.#folded) if (!present.has(name)) this.#folded.delete(name)
+    for (const name of this.#folded) if (!isPresent(name)) this.#folded.delete(name)
     const free = this.#bound - this.#own.size
     for (const name of [...this.#folded].slice(0, free)) this.#folded.delete(name)
     return gone

@@ -144,9 +144,9 @@ export class Metrics {
     this.#storeUp.set(isUp ? 1 : 0)
   }
 
-  /** Functions that are not among these give up their labels. */
-  pruneLabels(functions: ReadonlySet<string>): void {
-    this.jobs.forget(this.labels.prune(functions))
+  /** Functions that are gone give up their labels. */
+  pruneLabels(isPresent: (fn: string) => boolean): void {
+    this.jobs.forget(this.labels.prune(isPresent))
   }
 
   /** Figures of this process, to show or to add to those of others. */

@@ -1,4 +1,5 @@
 import type { LaneCounts, Scheduler } from '@crossgear/core-scheduler'
+import { inPieces } from '../../in-pieces.ts'
 
 /** Jobs in one lane. */
 export interface LaneFigures {
@@ -25,14 +26,16 @@ export async function takeSnapshot(scheduler: Scheduler): Promise<StoreSnapshot>
   const { jobs, registry, queues } = scheduler
   const lanes = await jobs.counts(registry.all(), true)
   const nowMs = scheduler.storeNowMs()
+  const found: LaneFigures[] = []
+  await inPieces(lanes, (counts) => {
+    const { oldestMs } = counts
+    const { fn, queue } = registry.names.parse(counts.lane)
+    const oldestSeconds = oldestMs === undefined ? 0 : secondsBetween(oldestMs, nowMs)
+    found.push({ counts, fn, queue, oldestSeconds, isPaused: queues.holdsBack(counts.lane) })
+  })
   return {
     atMs: nowMs,
-    lanes: lanes.map((counts) => {
-      const { oldestMs } = counts
-      const { fn, queue } = registry.names.parse(counts.lane)
-      const oldestSeconds = oldestMs === undefined ? 0 : secondsBetween(oldestMs, nowMs)
-      return { counts, fn, queue, oldestSeconds, isPaused: queues.holdsBack(counts.lane) }
-    }),
+    lanes: found,
     nodes: new Map([...scheduler.nodes].map(([node, ms]) => [node, secondsBetween(ms, nowMs)])),
   }
 }

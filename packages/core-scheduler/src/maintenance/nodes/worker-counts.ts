@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts'
 import type { LaneRegistry } from '../../model/lane-registry.ts'
 import type { SchedulerEmitter } from '../../scheduler-events.ts'
 import type { WorkerCount } from '../../store/lane-ports.ts'
@@ -8,9 +9,12 @@ import type { LaneStore } from '../../store/lane-ports.ts'
 const unknown = 'unknown'
 /** Lanes per call, about a millisecond of the store's time. */
 const lanesPerCall = 64
+/** Lanes looked at in one turn of the event loop, under a millisecond's work. */
+const lanesPerTurn = 1_000
 
 interface Parts {
   readonly store: { readonly lanes: Pick<LaneStore, 'setWorkers'> }
+  readonly clock: Pick<Clock, 'endOfTurn'>
   readonly registry: LaneRegistry
   readonly observer: Pick<Observer, 'error'>
   readonly events: SchedulerEmitter
@@ -23,6 +27,7 @@ interface Parts {
  */
 export class WorkerCounts {
   readonly #store: { readonly lanes: Pick<LaneStore, 'setWorkers'> }
+  readonly #clock: Pick<Clock, 'endOfTurn'>
   readonly #registry: LaneRegistry
   readonly #observer: Pick<Observer, 'error'>
   readonly #named = new Map<string, number>()
@@ -31,10 +36,14 @@ export class WorkerCounts {
   readonly #consumers = new Map<string, number>()
   readonly #published = new Map<string, string>()
   #sending: Promise<void> | undefined
+  /** Lanes whose counts may have changed. */
   readonly #dirty = new Set<string>()
+  /** Queues of which all lanes may have changed, each with its lanes that are left. */
+  readonly #dirtyQueues = new Map<string, Iterator<string>>()
 
-  constructor({ store, registry, observer, events }: Parts) {
+  constructor({ store, clock, registry, observer, events }: Parts) {
     this.#store = store
+    this.#clock = clock
     this.#registry = registry
     this.#observer = observer
     events.on('beat', (wasReset) => {
@@ -54,7 +63,7 @@ export class WorkerCounts {
 
   consumer(queue: string, change: 1 | -1): void {
     count(this.#consumers, queue, change)
-    for (const lane of this.#registry.ofQueue(queue)) this.#dirty.add(lane)
+    this.#dirtyQueues.set(queue, this.#registry.ofQueue(queue).values())
     this.#publish()
   }
 
@@ -74,7 +83,9 @@ export class WorkerCounts {
   /** The store has lost this node's counts. */
   retell(): void {
     for (const lane of this.#published.keys()) this.#published.set(lane, unknown)
-    for (const lane of this.#registry.all()) this.#dirty.add(lane)
+    for (const queue of this.#registry.queues()) {
+      this.#dirtyQueues.set(queue, this.#registry.ofQueue(queue).values())
+    }
     for (const lane of this.#named.keys()) this.#dirty.add(lane)
     this.#publish()
   }
@@ -99,14 +110,29 @@ export class WorkerCounts {
 
   async #notifyAll(): Promise<void> {
     await Promise.resolve()
-    while (this.#dirty.size > 0) {
+    while (this.#dirty.size + this.#dirtyQueues.size > 0) {
       const lanes: string[] = []
-      for (const lane of this.#dirty) {
-        this.#dirty.delete(lane)
-        if (this.#needsNotice(lane) && lanes.push(lane) === lanesPerCall) break
+      for (let looked = 0; looked < lanesPerTurn && lanes.length < lanesPerCall; looked += 1) {
+        const lane = this.#nextDirty()
+        if (lane === undefined) break
+        if (this.#needsNotice(lane)) lanes.push(lane)
       }
-      await this.#notifyLanes(lanes)
+      if (lanes.length > 0) await this.#notifyLanes(lanes)
+      else await new Promise<void>((resolve) => this.#clock.endOfTurn(resolve))
     }
+  }
+
+  #nextDirty(): string | undefined {
+    for (const lane of this.#dirty) {
+      this.#dirty.delete(lane)
+      return lane
+    }
+    for (const [queue, left] of this.#dirtyQueues) {
+      const next = left.next()
+      if (next.done !== true) return next.value
+      this.#dirtyQueues.delete(queue)
+    }
+    return undefined
   }
 
   #needsNotice(lane: string): boolean {

@@ -41,7 +41,8 @@ function countsOf(
   const registry = new LaneRegistry(new LaneNames())
   for (const [at, lane] of lanes.entries()) registry.add(lane, at + 1)
   const observer = { error: (_task: string, error: unknown): void => void errors.push(error) }
-  return new WorkerCounts({ store: { lanes: store }, registry, observer, events })
+  const clock = { endOfTurn: (run: () => void): void => void setImmediate(run) }
+  return new WorkerCounts({ store: { lanes: store }, clock, registry, observer, events })
 }
 
 test('a consumer of 2,000 lanes is told of in calls for some lanes each, one after the other', async () => {

@@ -72,9 +72,10 @@ export class GatewayFigures implements FigureSources {
       inTime(migrations.latest(notedFields)),
     ])
     const labels = { functions: metrics.labels, queues: this.#queues }
+    const ofStore = snapshot ? await storeFigures(snapshot, labels) : []
     return {
-      own: [...(snapshot ? storeFigures(snapshot, labels) : []), ...migrationFigures(noted ?? [])],
-      gearman: gearmanFigures({ snapshot, labels: this.#lanes, version: gearmandVersion }),
+      own: [...ofStore, ...migrationFigures(noted ?? [])],
+      gearman: await gearmanFigures({ snapshot, labels: this.#lanes, version: gearmandVersion }),
       faktory: faktoryFigures(words, this.#queues),
     }
   }
@@ -83,10 +84,9 @@ export class GatewayFigures implements FigureSources {
   #pruneLabels(): void {
     const { metrics, scheduler } = this.#parts
     const { registry } = scheduler
-    const lanes = [...registry.all()]
-    metrics.pruneLabels(new Set(lanes.map((lane) => registry.names.parse(lane).fn)))
-    this.#queues.prune(new Set(registry.queues()))
-    this.#lanes.prune(new Set(lanes))
+    metrics.pruneLabels((fn) => registry.ofFunction(fn).length > 0)
+    this.#queues.prune((queue) => registry.ofQueue(queue).length > 0)
+    this.#lanes.prune((lane) => registry.numberOf(lane) !== undefined)
   }
 }
 

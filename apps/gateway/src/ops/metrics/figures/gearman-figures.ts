@@ -1,4 +1,5 @@
 import type { LaneCounts } from '@crossgear/core-scheduler'
+import { inPieces } from '../../../in-pieces.ts'
 import { gauge, labelText, only, type Figure } from '../figure.ts'
 import type { BoundedLabels } from '../labels.ts'
 import { queuedIn, type StoreSnapshot } from '../store-snapshot.ts'
@@ -11,37 +12,45 @@ interface Parts {
   readonly version: string
 }
 
+const waiting = (lane: LaneCounts): number => queuedIn(lane) + lane.scheduled
+
+/** Figures by function: name, help, and how a lane counts. */
+const byFunction: readonly (readonly [string, string, (lane: LaneCounts) => number])[] = [
+  ['gearman_jobs', 'number of jobs queued or running', (lane) => waiting(lane) + lane.running],
+  ['gearman_jobs_running', 'number of running jobs', ({ running }) => running],
+  [
+    'gearman_jobs_waiting',
+    'number of jobs waiting for an available worker, or for their time',
+    waiting,
+  ],
+  ['gearman_workers', 'number of capable workers', ({ workers }) => workers],
+]
+
 /**
  * The figures of bakins/gearman-exporter: those of the text command `status`, scheduled jobs as
  * waiting.
  */
-export function gearmanFigures({ snapshot, labels, version }: Parts): readonly Figure[] {
-  const lanes = snapshot?.lanes ?? []
-  const byFunction = (name: string, help: string, of: (lane: LaneCounts) => number): Figure => {
-    const sums = new Map<string, number>()
-    for (const lane of lanes) {
-      const label = labels.of(lane.counts.lane)
-      sums.set(label, (sums.get(label) ?? 0) + of(lane.counts))
-    }
-    return gauge(
-      name,
-      help,
-      [...sums].map(([label, value]) => [labelText({ function: label }), value]),
-    )
-  }
-  const waiting = (lane: LaneCounts): number => queuedIn(lane) + lane.scheduled
+export async function gearmanFigures({
+  snapshot,
+  labels,
+  version,
+}: Parts): Promise<readonly Figure[]> {
+  const sums = new Map<string, number[]>()
+  await inPieces(snapshot?.lanes ?? [], ({ counts }) => {
+    const label = labels.of(counts.lane)
+    let values = sums.get(label)
+    if (!values) sums.set(label, (values = byFunction.map(() => 0)))
+    for (const [at, [, , of]] of byFunction.entries()) values[at] = (values[at] ?? 0) + of(counts)
+  })
   return [
     gauge('gearman_up', 'is gearman up', only(snapshot ? 1 : 0)),
     gauge('gearman_version_info', 'gearman version', [[labelText({ version }), 1]]),
-    byFunction('gearman_jobs', 'number of jobs queued or running', (lane) => {
-      return waiting(lane) + lane.running
-    }),
-    byFunction('gearman_jobs_running', 'number of running jobs', ({ running }) => running),
-    byFunction(
-      'gearman_jobs_waiting',
-      'number of jobs waiting for an available worker, or for their time',
-      waiting,
+    ...byFunction.map(([name, help], at) =>
+      gauge(
+        name,
+        help,
+        [...sums].map(([label, values]) => [labelText({ function: label }), values[at] ?? 0]),
+      ),
     ),
-    byFunction('gearman_workers', 'number of capable workers', ({ workers }) => workers),
   ]
 }

@@ -1,7 +1,8 @@
 import type { LaneCounts } from '@crossgear/core-scheduler'
+import { inPieces } from '../../../in-pieces.ts'
 import { counter, gauge, labelText, only, type Figure, type Value } from '../figure.ts'
 import type { BoundedLabels } from '../labels.ts'
-import { type LaneFigures, queuedIn, type StoreSnapshot } from '../store-snapshot.ts'
+import { queuedIn, type StoreSnapshot } from '../store-snapshot.ts'
 
 const ofStore = 'of the whole store, the same at every node'
 
@@ -13,13 +14,20 @@ const states: Readonly<Record<string, (counts: LaneCounts) => number>> = {
   retry: ({ retrying }) => retrying,
   dead: ({ dead }) => dead,
 }
+const stateCounts = Object.values(states)
 
 /** Lanes of functions without a label of their own are one, by queue. */
 interface LabelledLane {
   readonly fn: string
   /** Function and queue in the scrape format. */
   readonly labels: string
-  readonly lanes: LaneFigures[]
+  /** Jobs, in the order of {@link states}. */
+  readonly jobs: number[]
+  oldestSeconds: number
+  workers: number
+  expired: number
+  /** At least one is. */
+  isPaused: boolean
 }
 
 /** Queues have labels up to a bound, since clients name them too. */
@@ -29,40 +37,36 @@ interface BoundLabels {
 }
 
 /** Figures that the store counts for all nodes. */
-export function storeFigures(
-  { lanes, nodes }: StoreSnapshot,
+export async function storeFigures(
+  snapshot: StoreSnapshot,
   labels: BoundLabels,
-): readonly Figure[] {
-  const labelled = labelledLanes(lanes, labels)
+): Promise<readonly Figure[]> {
+  const { nodes } = snapshot
+  const labelled = await labelledLanes(snapshot, labels)
   const expired = new Map<string, number>()
-  for (const { fn, lanes: some } of labelled) {
-    expired.set(fn, (expired.get(fn) ?? 0) + sum(some, (counts) => counts.expired))
-  }
+  for (const lane of labelled) expired.set(lane.fn, (expired.get(lane.fn) ?? 0) + lane.expired)
   return [
     gauge(
       'crossgear_jobs',
       `Jobs ${ofStore}, by function, Faktory queue and state`,
-      labelled.flatMap(({ labels: of, lanes: some }) =>
-        Object.entries(states).map(([state, count]): Value => [
-          `${of},state="${state}"`,
-          sum(some, count),
-        ]),
+      labelled.flatMap(({ labels: of, jobs }) =>
+        Object.keys(states).map((state, at): Value => [`${of},state="${state}"`, jobs[at] ?? 0]),
       ),
     ),
     gauge(
       'crossgear_oldest_waiting_seconds',
       `How long the next job has been waiting, 0 where none waits, ${ofStore}, by function and Faktory queue`,
-      labelled.map(({ labels: of, lanes: some }) => [of, oldest(some)]),
+      labelled.map(({ labels: of, oldestSeconds }) => [of, oldestSeconds]),
     ),
     gauge(
       'crossgear_function_workers',
       `Workers that may take jobs, native ones among them, ${ofStore}, by function and Faktory queue`,
-      labelled.map(({ labels: of, lanes: some }) => [of, sum(some, ({ workers }) => workers)]),
+      labelled.map(({ labels: of, workers }) => [of, workers]),
     ),
     gauge(
       'crossgear_function_paused',
       `1 where an operator has paused the function, so that no worker behind a gateway gets its jobs, else 0, ${ofStore}, by function and Faktory queue`,
-      labelled.map(({ labels: of, lanes: some }) => [of, some.some(isHeldBack) ? 1 : 0]),
+      labelled.map(({ labels: of, isPaused }) => [of, isPaused ? 1 : 0]),
     ),
     counter(
       'crossgear_jobs_expired_total',
@@ -78,29 +82,28 @@ export function storeFigures(
   ]
 }
 
-function isHeldBack({ isPaused }: LaneFigures): boolean {
-  return isPaused
-}
+const none = { oldestSeconds: 0, workers: 0, expired: 0, isPaused: false }
 
-function labelledLanes(
-  lanes: readonly LaneFigures[],
+async function labelledLanes(
+  { lanes }: StoreSnapshot,
   labels: BoundLabels,
-): readonly LabelledLane[] {
+): Promise<readonly LabelledLane[]> {
   const found = new Map<string, LabelledLane>()
-  for (const lane of lanes) {
-    const fn = labels.functions.of(lane.fn)
-    const of = labelText({ function: fn, queue: labels.queues.of(lane.queue) })
-    const known = found.get(of)
-    if (known) known.lanes.push(lane)
-    else found.set(of, { fn, labels: of, lanes: [lane] })
-  }
+  await inPieces(lanes, ({ fn: name, queue, counts, oldestSeconds, isPaused }) => {
+    const fn = labels.functions.of(name)
+    const of = labelText({ function: fn, queue: labels.queues.of(queue) })
+    let lane = found.get(of)
+    if (!lane) {
+      lane = { fn, labels: of, jobs: [], ...none }
+      found.set(of, lane)
+    }
+    for (const [at, count] of stateCounts.entries()) {
+      lane.jobs[at] = (lane.jobs[at] ?? 0) + count(counts)
+    }
+    lane.oldestSeconds = Math.max(lane.oldestSeconds, oldestSeconds)
+    lane.workers += counts.workers
+    lane.expired += counts.expired
+    lane.isPaused ||= isPaused
+  })
   return [...found.values()]
-}
-
-function oldest(lanes: readonly LaneFigures[]): number {
-  return lanes.reduce((most, { oldestSeconds }) => Math.max(most, oldestSeconds), 0)
-}
-
-function sum(lanes: readonly LaneFigures[], of: (counts: LaneCounts) => number): number {
-  return lanes.reduce((total, { counts }) => total + of(counts), 0)
 }

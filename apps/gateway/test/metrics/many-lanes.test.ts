@@ -1,0 +1,67 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { LaneNames, type LaneCounts, type Scheduler } from '@crossgear/core-scheduler'
+import { expect, test } from 'vitest'
+import { Info } from '../../src/faktory/info.ts'
+import type { Figure } from '../../src/ops/metrics/figure.ts'
+import { gearmanFigures } from '../../src/ops/metrics/figures/gearman-figures.ts'
+import { storeFigures } from '../../src/ops/metrics/figures/store-figures.ts'
+import { BoundedLabels } from '../../src/ops/metrics/labels.ts'
+import { takeSnapshot } from '../../src/ops/metrics/store-snapshot.ts'
+
+const lanes = 65_000
+/** Lanes in one turn of the event loop, some 2 us each. */
+const mostPerTurn = 1_000
+
+const registry = { names: new LaneNames(), all: () => [] }
+const counts = Array.from({ length: lanes }, (_none, at): LaneCounts => {
+  const lane = `f${at}@q${at % 7}`
+  return {
+    ...{ lane, high: 0, normal: 2, low: 1, running: 1, scheduled: 0, dead: 0, workers: 1 },
+    ...{ submitted: 4, completed: 1, failed: 0, retried: 0, retrying: 0, expired: 0, promoted: 0 },
+    ...{ requeued: 0, forgotten: 0, isRemoved: false, openness: 'auto' },
+  }
+})
+const scheduler = {
+  ...{
+    registry,
+    jobs: { counts: () => Promise.resolve(counts) },
+    nodes: new Map<string, number>(),
+    queues: { holdsBack: () => false },
+  },
+  ...{
+    storeNowMs: () => 1_700_000_000_000,
+    tasks: { of: () => ({ cycles: 0, wallMs: 0 }), expired: 0 },
+  },
+} as unknown as Scheduler
+
+/** Does work of which the event loop gets a turn for every few lanes. */
+async function inTurns<Made>(work: () => Promise<Made>): Promise<Made> {
+  const state = { isOver: false }
+  const made = work().finally(() => (state.isOver = true))
+  let turns = 0
+  for (; !state.isOver; turns += 1) await nextTurn()
+  expect(turns).toBeGreaterThanOrEqual(lanes / mostPerTurn)
+  return made
+}
+
+function sumOf(figures: readonly Figure[], name: string): number {
+  const figure = figures.find((one) => one.name === name)
+  return (figure?.values ?? []).reduce((sum, value) => sum + value, 0)
+}
+
+test(`figures of ${lanes} lanes are made in pieces, and others have their turn in between`, async () => {
+  const info = new Info({
+    ...{ scheduler, version: '0', uptimeMs: () => 0, connections: () => 0, commands: () => 0 },
+    ...{ workers: () => 0, reapedWorkers: () => 0, memoryBytes: () => 0 },
+  })
+  const snapshot = await takeSnapshot(scheduler)
+  const labels = { functions: new BoundedLabels(500), queues: new BoundedLabels(500) }
+  const json = await inTurns(() => info.json())
+  expect(JSON.parse(json)).toMatchObject({ faktory: { total_enqueued: 3 * lanes } })
+  await inTurns(() => takeSnapshot(scheduler))
+  const ofStore = await inTurns(() => storeFigures(snapshot, labels))
+  expect(sumOf(ofStore, 'crossgear_jobs')).toBe(4 * lanes)
+  const own = new BoundedLabels(500)
+  const gearman = await inTurns(() => gearmanFigures({ snapshot, labels: own, version: '1' }))
+  expect(sumOf(gearman, 'gearman_jobs_running')).toBe(lanes)
+})
