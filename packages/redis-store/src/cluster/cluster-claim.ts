@@ -4,10 +4,10 @@ import {
   type LaneGroup,
   type Lease,
 } from '@crossgear/core-scheduler'
-import type { JobSteps } from '../step/job-steps.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import type { HintUpdater, Head } from './hint-updater.ts'
-import type { ClusterThrottles } from './cluster-throttles.ts'
+import type { ClusterThrottles, Leave } from './cluster-throttles.ts'
+import type { SlotSteps } from './slot-steps.ts'
 
 /** Lanes of a queue whose heads are read together. */
 const hintsPerPage = 16
@@ -18,7 +18,7 @@ const lanesWithoutIndex = 256
 
 export interface ClusterClaimParts {
   readonly context: RedisContext
-  readonly jobs: JobSteps
+  readonly slots: SlotSteps
   readonly hints: HintUpdater
   readonly throttles: ClusterThrottles
 }
@@ -57,8 +57,10 @@ export class ClusterClaim {
     this.#parts = parts
     this.#request = request
     const { throttles, context } = parts
-    const lanes = request.groups.flatMap((group) => group.lanes)
-    const isLimited = lanes.some((lane) => throttles.limit(context.names.parse(lane).queue))
+    const queues = request.groups.flatMap(({ queue, lanes }) =>
+      queue === undefined ? lanes.map((lane) => context.names.parse(lane).queue) : [queue],
+    )
+    const isLimited = queues.some((queue) => throttles.limit(queue))
     this.#most = request.max + (isLimited ? 0 : (request.ahead ?? 0))
   }
 
@@ -126,9 +128,10 @@ export class ClusterClaim {
   /** True if a named worker would find nothing more; not asked of many lanes. */
   async #isEmpty(): Promise<boolean> {
     const { by, groups, emptied } = this.#request
-    const lanes = groups.flatMap((group) => group.lanes)
     const mayHaveMissed = this.#full.size > 0 || this.#failure !== undefined
-    if (!emptied || by !== 'named' || mayHaveMissed || lanes.length > lanesLookedAt) return false
+    if (!emptied || by !== 'named' || mayHaveMissed) return false
+    const lanes = groups.flatMap((group) => group.lanes)
+    if (lanes.length > lanesLookedAt) return false
     const isEmpty = this.#wanted > 0 || (await this.#look(lanes)).length === 0
     return isEmpty && this.#away.size === 0
   }
@@ -146,30 +149,27 @@ export class ClusterClaim {
 
   /** Returns the number of jobs taken. */
   async #take(lane: string, max: number, { leaseMs }: LaneGroup): Promise<number> {
-    const { jobs, throttles, context } = this.#parts
+    const { slots, throttles, context } = this.#parts
     const { by, access, worker } = this.#request
     const { queue } = context.names.parse(lane)
     if (this.#full.has(queue) || this.#away.has(lane)) return 0
-    const answer = await this.#ignoreUnavailable(async () => ({
-      leave: await throttles.take(queue, max, worker),
-    }))
-    if (!answer) {
-      this.#full.add(queue)
-      return 0
+    let leave: Leave | undefined
+    // No wait without a limit: the claim goes with what else there is for the slot.
+    if (throttles.limit(queue)) {
+      leave = await this.#ignoreUnavailable(() => throttles.take(queue, max, worker))
+      if (!leave) {
+        this.#full.add(queue)
+        return 0
+      }
     }
-    const { leave } = answer
     if (leave?.heldBackMs !== undefined) {
       this.#full.add(queue)
       this.#request.throttled?.(queue, leave.heldBackMs)
     }
     const most = leave ? leave.allowed : max
     if (most === 0) return 0
-    const wanted = {
-      ...{ by, max: most },
-      ...(access && { access }),
-      ...(leaseMs !== undefined && { leaseMs }),
-    }
-    const taken = await this.#ignoreUnavailable(() => jobs.claimFrom(lane, wanted))
+    const wanted = { by, max: most, ...(access && { access }) }
+    const taken = await this.#ignoreUnavailable(() => slots.claim(lane, wanted, leaseMs))
     if (!taken) {
       this.#away.add(lane)
       return 0

@@ -1,6 +1,4 @@
 import {
-  noStep,
-  soleAnswer,
   StoreError,
   type ClaimRequest,
   type LaneArrivals,
@@ -19,21 +17,24 @@ import {
 import type { ClockOffset } from '../connection/clock-offset.ts'
 import { storeErrorOf } from '../connection/errors.ts'
 import { JidIndex } from '../jobs/jid-index.ts'
-import type { JobSteps, StepWays } from '../step/job-steps.ts'
+import type { JobSteps } from '../step/job-steps.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { HintUpdater } from './hint-updater.ts'
 import { BatchJoins, type Join } from './batch-joins.ts'
 import { ClusterClaim } from './cluster-claim.ts'
 import { ClusterThrottles } from './cluster-throttles.ts'
+import { SlotSteps } from './slot-steps.ts'
 import { BatchOutbox } from './batch-outbox.ts'
 
+const noJoins: ReadonlyMap<string, Join> = new Map()
+
 /**
- * Steps that touch several slots of a cluster: a lane's part is one atomic step; work in other
+ * Steps that touch several slots of a cluster: each slot's part is one atomic step; work in other
  * slots comes before or after it.
  */
 export class ClusterSteps implements StepStore {
   readonly #context: RedisContext
-  readonly #jobs: JobSteps
+  readonly #slots: SlotSteps
   readonly #outbox: BatchOutbox
   readonly #joins: BatchJoins
   readonly #hints: HintUpdater
@@ -49,12 +50,13 @@ export class ClusterSteps implements StepStore {
     throttles: ReadonlyMap<string, Throttle>,
   ) {
     this.#context = context
-    this.#jobs = jobs
+    this.#slots = new SlotSteps(jobs)
     this.#clock = clock
     this.#outbox = new BatchOutbox(context, new JidIndex(context))
     this.#joins = new BatchJoins(context)
     this.#hints = new HintUpdater(context, this.#outbox)
     this.#throttles = new ClusterThrottles(context, throttles)
+    context.beforehand(() => this.#slots.flush())
     context.afterwards((name, args) => this.#hints.after(name, args))
   }
 
@@ -63,7 +65,7 @@ export class ClusterSteps implements StepStore {
     this.#throttles.configure(throttles)
   }
 
-  /** A lane's part is one atomic step. Calls to one server keep the order of the parts. */
+  /** Reports, outcomes, submissions and claims of the lanes of one slot take effect in this order. */
   async step({ reports, outcomes, submissions, claims }: Step): Promise<StepAnswer> {
     const [reported, ended, submitted, claimed] = await Promise.all([
       this.#report(reports),
@@ -74,12 +76,11 @@ export class ClusterSteps implements StepStore {
     return { reports: reported, outcomes: ended, submissions: submitted, claims: claimed }
   }
 
-  async #report(reports: readonly Report[]): Promise<readonly boolean[]> {
-    const each = reports.map((report) => this.#jobs.step({ ...noStep, reports: [report] }))
-    return (await Promise.all(each)).map((answer) => answer.reports[0] ?? false)
+  #report(reports: readonly Report[]): Promise<readonly boolean[]> {
+    return Promise.all(reports.map((report) => this.#slots.report(report)))
   }
 
-  /** One call per lane, all with the same time of arrival, which makes them one line. */
+  /** All lanes have the same time of arrival, which makes them one line. */
   #submitLanes(
     arrivals: readonly LaneArrivals[],
   ): Promise<readonly (LaneSubmitted | StoreError)[]> {
@@ -95,20 +96,22 @@ export class ClusterSteps implements StepStore {
   }
 
   async #submit({ lane, jobs, places }: LaneArrivals, atUs: number): Promise<LaneSubmitted> {
-    const joined = await this.#joinBatches(lane, jobs)
+    // No wait without a batch: the jobs go with what else there is for the slot.
+    const isJoining = jobs.some(({ batch }) => batch !== undefined)
+    const joined = isJoining ? await this.#joinBatches(lane, jobs) : noJoins
     const isKnown = ({ batch }: NewJob): boolean => batch === undefined || joined.has(batch)
     const taken = jobs.filter(isKnown)
     const notes = new Map([...joined].map(([bid, { note }]) => [bid, note]))
     const stored =
       taken.length > 0
-        ? await this.#store(
-            {
+        ? await this.#slots.submit({
+            arrivals: {
               lane,
               jobs: taken,
               places: places.filter((_place, at) => jobs[at] && isKnown(jobs[at])),
             },
-            { notes, atUs },
-          )
+            ...{ notes, atUs },
+          })
         : { results: [], isPublished: true, isOpen: true }
     if (taken.length > 0) await this.#hints.follow(lane, false)
     const { results: each } = stored
@@ -126,7 +129,7 @@ export class ClusterSteps implements StepStore {
   #claim(request: ClaimRequest): Promise<readonly Lease[]> {
     const parts = {
       context: this.#context,
-      jobs: this.#jobs,
+      slots: this.#slots,
       hints: this.#hints,
       throttles: this.#throttles,
     }
@@ -135,8 +138,7 @@ export class ClusterSteps implements StepStore {
 
   async #finish(lane: LaneOutcomes): Promise<readonly Settled[]> {
     const { outcomes } = lane
-    const answer = await this.#jobs.step({ ...noStep, outcomes: [lane] })
-    const settled = soleAnswer(answer.outcomes)
+    const settled = await this.#slots.finish(lane)
     const putsBack = outcomes.some(({ kind }) => kind === 'requeue' || kind === 'requeueFront')
     await this.#hints.follow(lane.lane, putsBack)
     const ended = outcomes.filter((_outcome, at) => settled[at] !== 'unknown')
@@ -149,12 +151,6 @@ export class ClusterSteps implements StepStore {
   async heal(): Promise<void> {
     await this.#joins.settleOverdue()
     await this.#outbox.pushCallbacks()
-  }
-
-  async #store(arrivals: LaneArrivals, ways: StepWays): Promise<LaneSubmitted> {
-    return soleAnswer(
-      (await this.#jobs.step({ ...noStep, submissions: [arrivals] }, ways)).submissions,
-    )
   }
 
   /** Joins the jobs to their batches; returns the joins of those that are known. */

@@ -40,6 +40,7 @@ export class RedisContext {
   readonly #scripts: Scripts
   #after: AfterScript | undefined
   #refusal: StoreError | undefined
+  #before: (() => void) | undefined
 
   /** How long by-name workers close a lane to consumers, milliseconds. */
   readonly graceMs: number
@@ -78,6 +79,11 @@ export class RedisContext {
     this.#after = after
   }
 
+  /** Called before each call: sends what was gathered, so that calls keep their order. */
+  beforehand(before: () => void): void {
+    this.#before = before
+  }
+
   /** True where {@link run} may set hashes before this script. */
   setsHashesFor(name: ScriptName): boolean {
     return this.#scripts.setsHashesFor(name)
@@ -103,6 +109,7 @@ export class RedisContext {
   /** Sends a command and turns failures into a {@link StoreError}. */
   readonly call = async <Reply>(send: () => Promise<Reply>): Promise<Reply> => {
     if (this.#refusal) throw this.#refusal
+    this.#before?.()
     try {
       return await send()
     } catch (error) {

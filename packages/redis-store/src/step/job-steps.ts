@@ -60,7 +60,7 @@ export interface StepWays extends ClusterArrival {
   readonly unlimited?: boolean
 }
 
-/** Sends steps: outside a cluster for any lanes, in a cluster for one. */
+/** Sends steps: outside a cluster for any lanes, in a cluster for those of one slot. */
 export class JobSteps {
   readonly #link: RedisContext
   readonly #clock: ClockOffset
@@ -96,7 +96,7 @@ export class JobSteps {
     this.#throttles = throttles
   }
 
-  /** A step of any number of lanes; in a cluster of one. */
+  /** A step of any number of lanes; in a cluster of one slot. */
   async step(step: Step, ways: StepWays = {}): Promise<StepAnswer> {
     const claims = step.claims.filter(({ groups }) => groups.some(({ lanes }) => lanes.length > 0))
     const firstToken = this.#token
@@ -105,7 +105,7 @@ export class JobSteps {
     try {
       const reply = await this.#send({ ...step, claims }, args, outside)
       if (reply === 'full') return await this.#withoutSubmissions(step, ways)
-      return await this.#answer(step, claims, reply)
+      return await this.#answer(step, claims, reply, ways)
     } catch (error) {
       if (claims.length > 0 && isUnanswered(error)) {
         const lanes = claims.flatMap(({ groups }) => groups.flatMap(({ lanes: some }) => some))
@@ -113,18 +113,6 @@ export class JobSteps {
       }
       throw error
     }
-  }
-
-  /** Takes from one lane, ignoring its queue's limits. */
-  async claimFrom(
-    lane: string,
-    request: Pick<ClaimRequest, 'by' | 'access' | 'max'> & { readonly leaseMs?: number },
-  ): Promise<readonly Lease[]> {
-    const { leaseMs, ...rest } = request
-    const group = leaseMs === undefined ? { lanes: [lane] } : { lanes: [lane], leaseMs }
-    const claims = [{ ...rest, groups: [group] }]
-    const answer = await this.step({ ...noStep, claims }, { unlimited: true })
-    return soleAnswer(answer.claims)
   }
 
   #arguments(step: Step, ways: StepWays, outside: InputsOutside): ScriptArgument[] {
@@ -203,6 +191,7 @@ export class JobSteps {
     step: Step,
     claims: readonly ClaimRequest[],
     [packed, ...beside]: PackedReply,
+    { unlimited = false }: StepWays,
   ): Promise<StepAnswer> {
     const reply = unpack(packed) as StepReply
     const [arrivedUs, reports, outcomes, submissions] = reply
@@ -213,7 +202,7 @@ export class JobSteps {
       for (const { id, kind } of some) if (kind !== 'requeueFront') this.#kept.drop(lane, id)
     }
     this.#keep(step, submitted, arrivedUs)
-    const claimed = await this.#claimed(claims, reply[4], beside)
+    const claimed = await this.#claimed(claims, reply[4], beside, unlimited)
     let next = 0
     return {
       reports: Array.from(String(reports), (digit) => digit === '1'),
@@ -245,6 +234,7 @@ export class JobSteps {
     claims: readonly ClaimRequest[],
     replies: readonly (Buffer | ClaimReply)[],
     beside: readonly Buffer[],
+    unlimited: boolean,
   ): Promise<(readonly Lease[] | StoreError)[]> {
     const values = beside.values()
     const found: (readonly Lease[] | StoreError)[] = []
@@ -260,17 +250,22 @@ export class JobSteps {
       }
       const taken = await this.#leases(jobs, values)
       const claim = claims[at]
-      found.push(left === 2 && claim ? await this.#goOn(claim, taken) : taken)
+      found.push(left === 2 && claim ? await this.#goOn(claim, taken, unlimited) : taken)
     }
     return found
   }
 
-  /** Continues a claim that met too many wrong hints for one call. */
-  async #goOn(claim: ClaimRequest, taken: readonly Lease[]): Promise<readonly Lease[]> {
+  /** Continues a claim that met too many wrong hints, or jobs that nobody wants, for one call. */
+  async #goOn(
+    claim: ClaimRequest,
+    taken: readonly Lease[],
+    unlimited: boolean,
+  ): Promise<readonly Lease[]> {
     const max = claim.max - taken.length
     if (max <= 0) return taken
-    const { claims } = await this.step({ ...noStep, claims: [{ ...claim, max, ahead: 0 }] })
-    return [...taken, ...soleAnswer(claims)]
+    const claims = [{ ...claim, max, ahead: 0 }]
+    const answer = await this.step({ ...noStep, claims }, { unlimited })
+    return [...taken, ...soleAnswer(answer.claims)]
   }
 
   /** Reads jobs that should be kept here and are not. */

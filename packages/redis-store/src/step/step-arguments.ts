@@ -15,8 +15,8 @@ import { throttleArguments } from './throttle-arguments.ts'
 
 /** Extra values of submissions in a cluster. */
 export interface ClusterArrival {
-  /** Notes of the jobs' joins to batches. */
-  readonly notes?: ReadonlyMap<string, string>
+  /** Notes of the jobs' joins to batches, by submission and batch. */
+  readonly notes?: ReadonlyMap<LaneArrivals, ReadonlyMap<string, string> | undefined>
   /** Time of arrival, microseconds since 1970; absent: now, by the server's clock. */
   readonly atUs?: number
 }
@@ -88,7 +88,7 @@ export function addSubmissions(
   outside: InputsOutside,
 ): void {
   args.push(atUs ?? '', arrivals.length)
-  for (const lane of arrivals) addArrivals(args, lane, link, notes, outside)
+  for (const lane of arrivals) addArrivals(args, lane, link, notes?.get(lane), outside)
 }
 
 /** Limits of a claim; without throttles it ignores the limits of its queues. */

@@ -41,9 +41,9 @@ class DyingNode {
 
   async stores({ note }: Join, jobs: number): Promise<readonly { readonly kind: string }[]> {
     const many = Array.from({ length: jobs }, () => job)
-    const arrivals = [{ lane: 'mail', jobs: many, places: [...many.keys()] }]
-    const ways = { notes: new Map([[bid, note]]) }
-    const { submissions } = await this.#jobs.step({ ...noStep, submissions: arrivals }, ways)
+    const arrivals = { lane: 'mail', jobs: many, places: [...many.keys()] }
+    const ways = { notes: new Map([[arrivals, new Map([[bid, note]])]]) }
+    const { submissions } = await this.#jobs.step({ ...noStep, submissions: [arrivals] }, ways)
     return soleAnswer(submissions).results
   }
 
