@@ -33,7 +33,7 @@ export async function runProcess(): Promise<number> {
   const alive = (): void => link.send({ what: 'alive' })
   alive()
   setInterval(alive, task.aliveEveryMs).unref()
-  const { log, reopen } = openLog(task.log, task.number)
+  const { log, reopen } = await openLog(task.log, task.number)
   onFaults(log, (reason) => end(reason))
   const closers: Closers = []
   try {
@@ -117,10 +117,13 @@ function pageRequest(request: PlainRequest): PageRequest {
 }
 
 /** The log, with the process's number in its lines, and the function that reopens it. */
-function openLog(target: LogTarget, number: number): { log: Logger; reopen: () => void } {
+async function openLog(
+  target: LogTarget,
+  number: number,
+): Promise<{ log: Logger; reopen: () => void }> {
   if (target.kind === 'stdout') {
-    const log = createLogger(target.level, target.voice).child({ process: number })
-    return { log, reopen: () => undefined }
+    const log = await createLogger(target.level, target.voice)
+    return { log: log.child({ process: number }), reopen: () => undefined }
   }
   const file = new LogFile(target.path, `proc ${number}`)
   return { log: file.logger(target.level), reopen: () => file.reopen() }

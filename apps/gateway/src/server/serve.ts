@@ -56,7 +56,7 @@ export async function serve(
     if (warning !== undefined && !warnings.includes(warning)) warnings.push(warning)
   })
   const voice = chooseVoice(config.logFormat, process.stdout.isTTY)
-  const log = ways.log ?? createLogger(config.logLevel, voice)
+  const log = ways.log ?? (await createLogger(config.logLevel, voice))
   const settings: Settings = { config, tls: readDoorTls(config) }
   const signals = new StopSignals(log, ways.signals)
   const hangUps = ways.reread && new HangUps((reason) => signals.ask(reason, false))

@@ -126,7 +126,7 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
     const fn = randomUUID()
     const [dead, repairing] = [
       await worker(fn),
-      await fleet.node('--repair', 'on', '--repair-lease-seconds', '1'),
+      await fleet.node('--repair', 'on', '--repair-lease-seconds', '1', '--web-port', '0'),
     ]
     await node.stop()
     const id = await new SpecPeer(fleet.redis).submit(fn, 'in')

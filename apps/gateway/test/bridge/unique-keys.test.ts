@@ -3,14 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { sourcesWords } from '@crossgear/tools/gateway-program'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
-const program = fileURLToPath(new URL('programs/hanging-worker.ts', import.meta.url))
+const program = fileURLToPath(new URL('programs/hanging-worker.mjs', import.meta.url))
 const lacksGearman =
   spawnSync('gearman', ['-H']).error !== undefined && process.env['CI'] !== 'true'
 const run = promisify(execFile)
@@ -21,21 +20,25 @@ describe.skipIf(lacksRedis || lacksGearman)(
   () => {
     let fleet: Fleet
     let node: FleetNode
+    let running: readonly string[] | undefined
     let fn: string
     const peers: GearmanPeer[] = []
     const lease = ['--repair-lease-seconds', '1']
     beforeAll(async () => {
       fleet = await Fleet.start()
     })
-    afterEach(async () => {
-      await Promise.all(peers.splice(0).map((peer) => peer.leave()))
-      await node.stop()
+    beforeEach(() => {
+      fn = randomUUID()
     })
+    afterEach(() => Promise.all(peers.splice(0).map((peer) => peer.leave())))
     afterAll(() => fleet.close(), 30_000)
 
+    /** The only gateway has these options from now on. */
     async function start(...words: readonly string[]): Promise<void> {
-      fn = randomUUID()
+      if (running?.join() === words.join()) return
+      if (running) await node.stop()
       node = await fleet.node(...words)
+      running = words
     }
 
     async function peer(): Promise<GearmanPeer> {
@@ -53,7 +56,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
 
     /** A process takes the job, before or after it says so, and is killed with it. */
     async function dieWithJob(stage: 'popped' | 'busy'): Promise<void> {
-      const words = [...sourcesWords(), program, fleet.server.path, fn, stage]
+      const words = [program, fleet.server.path, fn, stage]
       const worker = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
       await once(worker.stdout, 'data')
       worker.kill('SIGKILL')
@@ -75,8 +78,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       await start()
       await submit('first', '-b')
       await dieWithJob('popped')
-      await node.stop()
-      node = await fleet.node(...lease)
+      await start(...lease)
       const waiting = submit('second')
       const worker = await peer()
       const [handle, payload] = await nextJob(worker)
@@ -92,8 +94,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       await submit('first', '-b')
       await dieWithJob('busy')
       await submit('joins', '-b')
-      await node.stop()
-      node = await fleet.node(...lease)
+      await start(...lease)
       await expect.poll(() => fleet.redis.hlen(`xg:unique:${fn}`), { timeout: 20_000 }).toBe(0)
       const waiting = submit('second')
       const worker = await peer()

@@ -44,14 +44,16 @@ const payloadOf = (at: number): string => `[${Math.floor(at / 4)}]`
 describe.skipIf(lacksRedis)('needs redis-server: moves that are killed', () => {
   let source: RedisServer
   let target: RedisServer
+  let store: Redis
 
   beforeAll(async () => {
     ;[source, target] = await Promise.all([RedisServer.start(), RedisServer.start()])
+    store = target.connect()
   })
   afterAll(() => Promise.all([source.stop(), target.stop()]))
   afterEach(() => Promise.all([source, target].map((server) => server.ask('FLUSHALL'))))
 
-  const stored = async (): Promise<number> => Number(await target.ask('LLEN', 'queue:mail:normal'))
+  const stored = (): Promise<number> => store.llen('queue:mail:normal')
 
   /** Runs, and kills it as soon as the store has so many jobs; false where it was done before. */
   async function killAt(count: number, words: readonly string[]): Promise<boolean> {
@@ -81,10 +83,8 @@ describe.skipIf(lacksRedis)('needs redis-server: moves that are killed', () => {
       expect((await startGateway(['migrate', 'run', ...words]).exited).code).toBe(0)
       expect(await source.ask('EXISTS', ...emptied)).toBe('0')
       expect(await stored()).toBe(jobs)
-      const store = target.connect()
       const ids = Array.from({ length: jobs }, (_none, at) => at + 1)
       const inputs = await Promise.all(ids.map((id) => store.hget(`job:mail:${id}`, 'input')))
-      store.disconnect()
       const counts = new Map<string | null, number>()
       for (const input of inputs) counts.set(input, (counts.get(input) ?? 0) + 1)
       expect([counts.size, ...new Set(counts.values())]).toEqual([jobs / 4, 4])

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { sourcesWords } from '@crossgear/tools/gateway-program'
+import { typescriptWords } from '@crossgear/tools/gateway-program'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ToChild } from '../../src/cluster/messages.ts'
 import { openRaw, readUntil } from '../http/support/http-client.ts'
@@ -13,7 +13,7 @@ const submission = 'POST /f HTTP/1.1\r\nHost: localhost\r\nX-Gearman-Background:
 
 /** The port of an HTTP door whose connections are handed to it by its parent process. */
 async function openHanded(): Promise<number> {
-  const child = fork(program, [], { execArgv: [...sourcesWords()], serialization: 'advanced' })
+  const child = fork(program, [], { execArgv: [...typescriptWords()], serialization: 'advanced' })
   const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket: Socket) => {
     const message: ToChild = { what: 'connection', port: 0, address: '127.0.0.1' }
     child.send(message, socket, { keepOpen: false })

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url'
-import { sourcesWords } from '@crossgear/tools/gateway-program'
+import { typescriptWords } from '@crossgear/tools/gateway-program'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { isAlive, patience, startShared } from './support/shared-gateway.ts'
 
 const impatient = [
-  ...sourcesWords(),
+  ...typescriptWords(),
   fileURLToPath(new URL('programs/impatient-gateway.ts', import.meta.url)),
 ]
 

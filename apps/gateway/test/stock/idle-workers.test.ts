@@ -9,7 +9,7 @@ const jobs = Array.from({ length: 5 }, (_, i) => `job ${i}`)
 async function idleWorkers(wakeups: number): Promise<IdleWorkers> {
   const redis = await RedisServer.start()
   onTestFinished(() => redis.stop())
-  const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
+  const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', 'off']
   const store = ['--redis-url', `unix://${redis.path}`]
   const gateway = startGateway(['serve', ...ports, ...store, '--worker-wakeup', String(wakeups)])
   onTestFinished(async () => {

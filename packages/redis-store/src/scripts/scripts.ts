@@ -3,74 +3,74 @@ import type { Connection } from '../connection/connection.ts'
 import { Functions, type HashSet } from './functions.ts'
 import { Packer } from './packed.ts'
 
-const names = [
-  'abandon',
-  'batch-callback',
-  'batch-commit',
-  'batch-join',
-  'batch-new',
-  'batch-overdue',
-  'batch-settle',
-  'batch-announce',
-  'beat',
-  'cancel',
-  'clear-lane',
-  'close-until',
-  'closed-until',
-  'counts',
-  'drop-held',
-  'due-lanes',
-  'end-jobs',
-  'end-queued',
-  'ended-jid',
-  'expired',
-  'find-uniques',
-  'leases-by-token',
-  'head',
-  'heal',
-  'hint',
-  'hold',
-  'holders-alive',
-  'import',
-  'idle-lanes',
-  'import-moved',
-  'import-undo',
-  'index-jids',
-  'job-page',
-  'joined',
-  'keep-outcomes',
-  'lanes-of-node',
-  'leader',
-  'list-jobs',
-  'scan-jobs',
-  'move-jobs',
-  'non-empty',
-  'note',
-  'oldest',
-  'open-lane',
-  'openness',
-  'promote',
-  'quiet-holders',
-  'reclaim-node',
-  'remove-lane',
-  'register-lane',
-  'repair',
-  'set-ids',
-  'set-workers',
-  'standing',
-  'step',
-  'step-free',
-  'add-candidates',
-  'sweep',
-  'sweep-jids',
-  'take-schema',
-  'throttle-free',
-  'throttle-settle',
-  'throttle-take',
-  'unsettled',
-  'wait-again',
-  'worked-lanes',
-] as const
+/** One atomic step, one file in `lua/`. */
+export type ScriptName =
+  | 'abandon'
+  | 'batch-callback'
+  | 'batch-commit'
+  | 'batch-join'
+  | 'batch-new'
+  | 'batch-overdue'
+  | 'batch-settle'
+  | 'batch-announce'
+  | 'beat'
+  | 'cancel'
+  | 'clear-lane'
+  | 'close-until'
+  | 'closed-until'
+  | 'counts'
+  | 'drop-held'
+  | 'due-lanes'
+  | 'end-jobs'
+  | 'end-queued'
+  | 'ended-jid'
+  | 'expired'
+  | 'find-uniques'
+  | 'leases-by-token'
+  | 'head'
+  | 'heal'
+  | 'hint'
+  | 'hold'
+  | 'holders-alive'
+  | 'import'
+  | 'idle-lanes'
+  | 'import-moved'
+  | 'import-undo'
+  | 'index-jids'
+  | 'job-page'
+  | 'joined'
+  | 'keep-outcomes'
+  | 'lanes-of-node'
+  | 'leader'
+  | 'list-jobs'
+  | 'scan-jobs'
+  | 'move-jobs'
+  | 'non-empty'
+  | 'note'
+  | 'oldest'
+  | 'open-lane'
+  | 'openness'
+  | 'promote'
+  | 'quiet-holders'
+  | 'reclaim-node'
+  | 'remove-lane'
+  | 'register-lane'
+  | 'repair'
+  | 'set-ids'
+  | 'set-workers'
+  | 'standing'
+  | 'step'
+  | 'step-free'
+  | 'add-candidates'
+  | 'sweep'
+  | 'sweep-jids'
+  | 'take-schema'
+  | 'throttle-free'
+  | 'throttle-settle'
+  | 'throttle-take'
+  | 'unsettled'
+  | 'wait-again'
+  | 'worked-lanes'
 
 /**
  * Scripts that add jobs or names: a full server refuses them. All others free memory, or let jobs
@@ -90,12 +90,15 @@ const packed: ReadonlySet<ScriptName> = new Set(['step', 'step-free', 'import'])
 /** Steps without submissions also run on a full server: one file, two commands. */
 const fileOf: Readonly<Partial<Record<ScriptName, string>>> = { 'step-free': 'step' }
 
-/** One atomic step, one file in `lua/`. */
-export type ScriptName = (typeof names)[number]
-
 export type ScriptArgument = string | number | Uint8Array
 
 type Call = (keys: number, ...args: ScriptArgument[]) => Promise<unknown>
+/** A script as it is called. */
+interface Defined {
+  readonly call: Call
+  readonly lua: string
+}
+
 type PlainCall = (command: 'EVAL', lua: string, ...args: Parameters<Call>) => Promise<unknown>
 
 /** True if the server lost the script again after ioredis sent it by name. */
@@ -112,29 +115,19 @@ function textOf(file: string): string {
  */
 export class Scripts {
   readonly #redis: Connection
+  readonly #database: number
   readonly #packer = new Packer()
   #corked = false
-  readonly #calls: ReadonlyMap<ScriptName, Call>
-  readonly #texts = new Map<ScriptName, string>()
+  /** Scripts that were called so far: each is hashed at its first call. */
+  readonly #defined = new Map<ScriptName, Defined>()
   readonly #plainly: PlainCall
   readonly #functions: Functions
 
   /** `database`: the connection's. */
   constructor(redis: Connection, database = 0) {
     this.#redis = redis
+    this.#database = database
     this.#plainly = redis.callBuffer.bind(redis) as PlainCall
-    const calls = new Map<ScriptName, Call>()
-    for (const name of names) {
-      const command = `xg-${name}`
-      const head = growing.has(name) ? '#!lua\n' : '#!lua flags=allow-oom\n'
-      const lua = `${head}local database = ${database}\n${textOf(fileOf[name] ?? name)}`
-      redis.defineCommand(command, { lua })
-      const defined = redis as unknown as Record<string, Call>
-      const call = defined[`${command}Buffer`]
-      if (call) calls.set(name, call.bind(redis))
-      this.#texts.set(name, lua)
-    }
-    this.#calls = calls
     this.#functions = new Functions(redis, {
       database,
       grows: (name) => growing.has(name),
@@ -163,15 +156,27 @@ export class Scripts {
     args: readonly ScriptArgument[],
     hashes: readonly HashSet[] = [],
   ): Promise<unknown> {
-    const call = this.#calls.get(name)
-    if (!call) throw new Error(`no script ${name}`)
     this.#cork()
     const words = [...keys, ...braces, ...(packed.has(name) ? this.#packer.pack(args) : args)]
     if (this.#functions.has(name)) return this.#functions.call(name, keys.length, words, hashes)
+    const { call, lua } = this.#defined.get(name) ?? this.#define(name)
     return call(keys.length, ...words).catch((error: unknown) => {
       if (!isForgotten(error)) throw error
-      return this.#plainly('EVAL', this.#texts.get(name) ?? '', keys.length, ...words)
+      return this.#plainly('EVAL', lua, keys.length, ...words)
     })
+  }
+
+  #define(name: ScriptName): Defined {
+    const command = `xg-${name}`
+    const head = growing.has(name) ? '#!lua\n' : '#!lua flags=allow-oom\n'
+    const lua = `${head}local database = ${this.#database}\n${textOf(fileOf[name] ?? name)}`
+    this.#redis.defineCommand(command, { lua })
+    const commands = this.#redis as unknown as Record<string, Call>
+    const call = commands[`${command}Buffer`]
+    if (!call) throw new Error(`no script ${name}`)
+    const defined = { call: call.bind(this.#redis), lua }
+    this.#defined.set(name, defined)
+    return defined
   }
 
   /** Sends all commands of one turn in one write. */

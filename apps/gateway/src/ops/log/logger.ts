@@ -1,5 +1,4 @@
 import pino, { type Logger } from 'pino'
-import pretty from 'pino-pretty'
 import type { Config } from '../../config/load-config.ts'
 
 export type { Logger } from 'pino'
@@ -17,9 +16,10 @@ export function chooseVoice(format: Config['logFormat'], isTerminal: boolean): V
 /**
  * The gateway's log on stdout. Written synchronously, so that the last line before an exit is kept.
  */
-export function createLogger(level: Config['logLevel'], voice: Voice): Logger {
+export async function createLogger(level: Config['logLevel'], voice: Voice): Promise<Logger> {
   const settings = { level, base: null }
   if (voice === 'json') return pino(settings, pino.destination({ dest: stdout, sync: true }))
+  const { default: pretty } = await import('pino-pretty')
   const stream = pretty({
     destination: stdout,
     sync: true,

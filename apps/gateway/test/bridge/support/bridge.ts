@@ -29,7 +29,7 @@ export interface Bridge {
   close(): Promise<void>
 }
 
-const anyPorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
+const anyPorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', 'off']
 
 /** On a busy machine a server may be silent for seconds. Here nobody takes it for dead. */
 const patientCluster = ['--cluster-node-timeout', '20000']

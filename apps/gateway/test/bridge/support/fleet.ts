@@ -6,6 +6,7 @@ import { startGateway } from '../../support/gateway-process.ts'
 export interface FleetNode {
   readonly gearman: number
   readonly faktory: number
+  /** 0 where it is off, as it is without `--web-port 0`. */
   readonly web: number
   /** 0 where the door is off. */
   readonly http: number
@@ -15,7 +16,8 @@ export interface FleetNode {
   stop(): Promise<void>
 }
 
-const anyPorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
+/** The web port stays shut where nobody asks for it: opening it is a third of the start. */
+const anyPorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', 'off']
 
 /** A Redis and gateways on it that come and go. */
 export class Fleet {
