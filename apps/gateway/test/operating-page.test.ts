@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { chmod, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { expect, onTestFinished, test } from 'vitest'
 import { commands } from '../src/terminal/commands.ts'
 import { exitCodes } from '../src/terminal/terminal-error.ts'
 import { FwpClient } from './faktory/support/fwp-client.ts'
 import { GearmanPeer } from './gearman/support/gearman-peer.ts'
 import { startGateway } from './support/gateway-process.ts'
-import { hasRedisServer, startRedis } from './support/redis-server.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const page = new URL('../../../docs/operating.md', import.meta.url)
@@ -79,12 +79,12 @@ async function run(line: string, env: Readonly<Record<string, string>>): Promise
   return (await text(child.stdout)).trimEnd()
 }
 
-test.skipIf(!hasRedisServer)(
+test.skipIf(lacksRedis)(
   'each command of the page of operating says what stands there',
   { timeout: 120_000 },
   async () => {
-    const redis = await startRedis()
-    onTestFinished(() => redis.close())
+    const redis = await RedisServer.start()
+    onTestFinished(() => redis.stop())
     const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
     const store = ['--redis-url', `unix://${redis.path}`]
     const own = ['--web-password', password, '--handle-prefix', 'H:jobs']

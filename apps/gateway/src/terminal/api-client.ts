@@ -118,10 +118,12 @@ function pathOf(path: string, params: unknown): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''))
 }
 
+type QueryValue = string | number | boolean
+
 function queryOf(query: unknown): string {
-  const entries = Object.entries((query ?? {}) as Readonly<Record<string, unknown>>)
+  const entries = Object.entries((query ?? {}) as Readonly<Record<string, QueryValue | undefined>>)
   const given = entries.flatMap(([name, value]): [string, string][] =>
-    value === undefined || value === null ? [] : [[name, String(value)]],
+    value === undefined ? [] : [[name, String(value)]],
   )
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
 }
@@ -129,7 +131,9 @@ function queryOf(query: unknown): string {
 async function boundedText(answer: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of answer.body ?? []) {
+  const body: AsyncIterable<Uint8Array> | null = answer.body
+  if (!body) return ''
+  for await (const chunk of body) {
     bytes += chunk.byteLength
     if (bytes > longestAnswerBytes) {
       const what = `an answer over ${longestAnswerBytes} bytes is none of a gateway`

@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openOn } from '../options/composed-gateway.ts'
-import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
 import { type ApiGateway, openApi } from './support/api-gateway.ts'
 
-let redis: TestRedis
+let redis: RedisServer
 const open = openOn(() => `unix://${redis.path}`)
 const hasTools = spawnSync('gearman', ['-H']).error === undefined
 
@@ -27,11 +27,11 @@ function stockWorker(api: ApiGateway, fn: string) {
   return { said: () => said.split('\n').filter((line) => line !== ''), leave }
 }
 
-describe.skipIf(!hasRedisServer || !hasTools)('acts that a stock gearman worker sees', () => {
+describe.skipIf(!lacksRedis || !hasTools)('acts that a stock gearman worker sees', () => {
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
   })
-  afterAll(() => redis.close())
+  afterAll(() => redis.stop())
 
   test('a submitted job is run, a cancelled one is not, a retried one is run again', async () => {
     const api = await openApi(open)

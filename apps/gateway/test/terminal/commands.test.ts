@@ -1,16 +1,11 @@
 import { createServer } from 'node:http'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { openOn } from '../options/composed-gateway.ts'
 import { type ApiGateway, openApi, readerPassword } from '../api/support/api-gateway.ts'
-import {
-  hasRedisServer,
-  redisCommand,
-  startRedis,
-  type TestRedis,
-} from '../support/redis-server.ts'
 import { crossgear, operatorOf } from './support/terminal.ts'
 
-let redis: TestRedis
+let redis: RedisServer
 const open = openOn(() => `unix://${redis.path}`)
 
 /** Jobs of a queue that ran and failed for good. */
@@ -26,12 +21,12 @@ async function dead(api: ApiGateway, jids: readonly string[]) {
   return client
 }
 
-describe.skipIf(!hasRedisServer)('commands that ask a gateway', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 30_000 }, () => {
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
   })
-  beforeEach(() => redisCommand(redis.path, 'FLUSHALL'))
-  afterAll(() => redis.close())
+  beforeEach(() => redis.ask('FLUSHALL'))
+  afterAll(() => redis.stop())
 
   test('jobs list shows what the options take, and says so where nothing is', async () => {
     const api = await openApi(open)

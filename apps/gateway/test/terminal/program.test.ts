@@ -1,23 +1,23 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { gatewayWords } from '@crossgear/tools/gateway-program'
 import { openOn } from '../options/composed-gateway.ts'
 import { type ApiGateway, openApi } from '../api/support/api-gateway.ts'
 import { startGateway } from '../support/gateway-process.ts'
-import { hasRedisServer, startRedis, type TestRedis } from '../support/redis-server.ts'
 
-let redis: TestRedis
+let redis: RedisServer
 const open = openOn(() => `unix://${redis.path}`)
 const hasScript = spawnSync('script', ['--version']).status === 0
 
 const urlOf = ({ port }: ApiGateway): string => `http://127.0.0.1:${port}`
 
-describe.skipIf(!hasRedisServer)('the program', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('the program', { timeout: 30_000 }, () => {
   beforeAll(async () => {
-    redis = await startRedis()
+    redis = await RedisServer.start()
   })
-  afterAll(() => redis.close())
+  afterAll(() => redis.stop())
 
   test('answers a health check with 0 where a gateway is, else with 1 and a reason', async () => {
     const api = await openApi(open)

@@ -54,9 +54,13 @@ const whileTyping: Readonly<Record<string, Key>> = {
   '\r': ({ typed = '' }) => ({ filter: typed, typed: undefined, from: 0 }),
   '\n': ({ typed = '' }) => ({ filter: typed, typed: undefined, from: 0 }),
   '\u001b': () => ({ typed: undefined }),
-  '\u007f': ({ typed = '' }) => ({ typed: [...typed].slice(0, -1).join('') }),
-  '\b': ({ typed = '' }) => ({ typed: [...typed].slice(0, -1).join('') }),
+  '\u007f': ({ typed = '' }) => ({ typed: withoutLast(typed) }),
+  '\b': ({ typed = '' }) => ({ typed: withoutLast(typed) }),
   '\u0003': end,
+}
+
+function withoutLast(text: string): string {
+  return Array.from(text).slice(0, -1).join('')
 }
 
 /** The API takes no longer part of a name. */

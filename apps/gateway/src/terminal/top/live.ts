@@ -40,22 +40,26 @@ export class LiveTop {
 
   /** Ends with a key or the signal. Throws where the first look fails. */
   async run(): Promise<void> {
-    const { stdin, stdout, signal } = this.#context
+    const { stdin, stdout } = this.#context
     await this.#takeLook()
     const onKeys = (input: string): void => this.#onKeys(input)
     const onResize = (): void => this.#draw()
     stdin.setRawMode(true).setEncoding('utf8').on('data', onKeys)
     stdout.on('resize', onResize).write(screen.enter)
     try {
-      while (!this.#state.hasEnded && !signal.aborted) {
+      while (!this.#hasEnded) {
         this.#draw()
         await this.#wait()
-        if (!this.#state.hasEnded && !signal.aborted) await this.#lookAgain()
+        if (!this.#hasEnded) await this.#lookAgain()
       }
     } finally {
       stdout.off('resize', onResize).write(screen.leave)
       stdin.off('data', onKeys).setRawMode(false).pause()
     }
+  }
+
+  get #hasEnded(): boolean {
+    return this.#state.hasEnded || this.#context.signal.aborted
   }
 
   /** Until the next look is due, or a key asks for one. */
