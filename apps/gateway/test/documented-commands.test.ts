@@ -18,13 +18,21 @@ const pages = ['.', 'docs', 'examples'].flatMap((folder) =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${folder}/${name}`),
 )
+/** Lines of a block; of one with prompts, which shows output too, what stands behind them. */
+function linesOf(block: string): readonly string[] {
+  const lines = block.split('\n')
+  const asked = lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2))
+  return asked.length > 0 ? asked : lines
+}
+
 const commands = pages.flatMap((page) => {
   const blocks =
     readFileSync(`${root}/${page}`, 'utf8').match(/^```(?:sh|bash)?\n[^]*?^```$/gm) ?? []
   return blocks.flatMap((block) =>
-    block
-      .split('\n')
-      .map((line) => ({ page, words: line.replace(/^([A-Z_]+=\S+ )+/, '').split(' ') })),
+    linesOf(block).map((line) => ({
+      page,
+      words: line.replace(/^([A-Z_]+=\S+ )+/, '').split(' '),
+    })),
   )
 })
 

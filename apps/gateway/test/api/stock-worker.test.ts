@@ -27,7 +27,7 @@ function stockWorker(api: ApiGateway, fn: string) {
   return { said: () => said.split('\n').filter((line) => line !== ''), leave }
 }
 
-describe.skipIf(!lacksRedis || !hasTools)('acts that a stock gearman worker sees', () => {
+describe.skipIf(lacksRedis || !hasTools)('acts that a stock gearman worker sees', () => {
   beforeAll(async () => {
     redis = await RedisServer.start()
   })
