@@ -60,8 +60,14 @@ function linkModules(folder: string): void {
     symlinkSync(join(root, 'node_modules', name), join(modules, name))
   }
   // Relative, since the folder gets its name when it is complete.
-  for (const name of readdirSync(join(folder, 'packages'))) {
+  const packages = readdirSync(join(folder, 'packages'))
+  for (const name of packages) {
     symlinkSync(join('../../packages', name), join(modules, ours, name))
   }
   symlinkSync('../../tools', join(modules, ours, 'tools'))
+  // Versions that one package alone has.
+  for (const own of ['apps/gateway', ...packages.map((name) => `packages/${name}`)]) {
+    const from = join(root, own, 'node_modules')
+    if (existsSync(from)) symlinkSync(from, join(folder, own, 'node_modules'))
+  }
 }

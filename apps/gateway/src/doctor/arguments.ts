@@ -60,7 +60,7 @@ export function readDoctorArguments(
   }
   const { json, full, ...flags } = program.opts<Record<string, string | true>>()
   return {
-    flags: flags as ConfigSources['flags'],
+    flags,
     isJson: json === true,
     isFull: full === true,
   }
