@@ -1,0 +1,99 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { GearMonkeyClient, GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { Client } from 'faktory-worker'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { startGateway } from '../support/gateway-process.ts'
+
+const page = readFileSync(new URL('../../../../docs/security.md', import.meta.url), 'utf8')
+const [, recipe = ''] = /<!-- acl:([^]*?)<!-- end of acl -->/.exec(page) ?? []
+const lines = recipe.split('\n').filter((line) => line.startsWith('ACL SETUSER '))
+
+describe.skipIf(lacksRedis)('a Redis with the users of docs/security.md', () => {
+  let redis: RedisServer
+
+  beforeEach(async () => {
+    redis = await RedisServer.start()
+    onTestFinished(() => redis.stop())
+    for (const line of lines) {
+      const [command = '', ...words] = line.split(' ')
+      expect(await redis.ask(command, ...words)).toBe('OK')
+    }
+  })
+
+  /** What Redis answers a user that may not do something. */
+  async function refusal(user: string, password: string, ...words: readonly [string, ...string[]]) {
+    const connection = redis.connect({ username: user, password })
+    const [command, ...rest] = words
+    return connection.call(command, rest).then(String, (error: unknown) => (error as Error).message)
+  }
+
+  /** What users asked for and were refused, as Redis noted it. */
+  const refused = (): Promise<string> => redis.ask('ACL', 'LOG')
+
+  test('lets the gateway do all of its work, and nothing that runs the server', async () => {
+    const url = `redis://crossgear:a-long-password@127.0.0.1:${redis.port}`
+    const ports = ['gearman', 'faktory', 'web'].flatMap((door) => [`--${door}-port`, '0'])
+    const gateway = startGateway(['serve', ...ports, '--redis-url', url, '--repair', 'on'])
+    onTestFinished(async () => {
+      gateway.child.kill('SIGTERM')
+      await gateway.exited
+    })
+    const { doors } = await gateway.ready
+    const portOf = (door: string): number => doors.find(({ name }) => name === door)?.port ?? 0
+    const client = new Client({ host: '127.0.0.1', port: portOf('faktory') })
+    onTestFinished(() => client.close())
+    const later = client.job('mail', 'later')
+    later.at = new Date(Date.now() + 3_600_000)
+    await later.push()
+    for (let job = 0; job < 3; job += 1) await client.job('mail', job).push()
+    const fetched = await client.fetch('default')
+    await client.ack(fetched?.jid ?? '')
+    const failed = await client.fetch('default')
+    await client.fail(failed?.jid ?? '', new Error('it is tried again'))
+    await client.send(['TRACK', 'GET', failed?.jid ?? ''])
+    const bid = await client.send(['BATCH', 'NEW', '{"success":{"jobtype":"mail","args":[]}}'])
+    await client.send(['BATCH', 'COMMIT', bid])
+
+    const at = ['-h', '127.0.0.1', '-p', String(portOf('gearman')), '-f', 'upper']
+    const worker = spawn('gearman', [...at, '-w', '-c', '1', '--', 'cat'], { stdio: 'ignore' })
+    const ended = once(worker, 'exit')
+    execFileSync('gearman', [...at, '-u', 'once'], { input: 'hello' })
+    await ended
+    for (const path of ['/readyz', '/metrics', '/api/v1/overview', '/api/v1/jobs']) {
+      expect((await fetch(`http://127.0.0.1:${portOf('web')}${path}`)).status).toBe(200)
+    }
+    await client.send(['FLUSH'])
+    expect(await refused()).toBe('')
+
+    const may = (...words: readonly [string, ...string[]]) =>
+      refusal('crossgear', 'a-long-password', ...words)
+    for (const words of [
+      ['FLUSHALL'],
+      ['CONFIG', 'SET', 'appendonly', 'no'],
+      ['KEYS', '*'],
+      ['GET', 'session:1'],
+      ['PUBLISH', 'news', 'x'],
+      ['SHUTDOWN'],
+    ] as const) {
+      expect([words[0], await may(...words)]).toEqual([words[0], expect.stringContaining('NOPERM')])
+    }
+  }, 60_000)
+
+  test('lets a native program work on its function, and reach no other job', async () => {
+    const url = `redis://mailer:another-password@127.0.0.1:${redis.port}`
+    const worker = new GearMonkeyWorker(url)
+    onTestFinished(() => worker.stop())
+    await worker.accept('mail', ({ input }) => Promise.resolve(Buffer.from(input).reverse()))
+    const client = new GearMonkeyClient(url)
+    onTestFinished(() => client.close())
+    const id = await client.run('mail', 'abc', { blocking: true, timeoutSeconds: 10 })
+    expect(String((await client.get('mail', id))?.output)).toBe('cba')
+    expect(await refused()).toBe('')
+    for (const key of ['job:sms:1', 'xg:nodes', 'queue:mailing:high']) {
+      expect(await refusal('mailer', 'another-password', 'EXISTS', key)).toContain('NOPERM')
+    }
+  }, 30_000)
+})
