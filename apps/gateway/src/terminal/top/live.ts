@@ -47,10 +47,10 @@ export class LiveTop {
     stdin.setRawMode(true).setEncoding('utf8').on('data', onKeys)
     stdout.on('resize', onResize).write(screen.enter)
     try {
-      while (!this.#hasEnded) {
+      while (!this.#hasEnded()) {
         this.#draw()
         await this.#wait()
-        if (!this.#hasEnded) await this.#lookAgain()
+        if (!this.#hasEnded()) await this.#lookAgain()
       }
     } finally {
       stdout.off('resize', onResize).write(screen.leave)
@@ -58,7 +58,7 @@ export class LiveTop {
     }
   }
 
-  get #hasEnded(): boolean {
+  #hasEnded(): boolean {
     return this.#state.hasEnded || this.#context.signal.aborted
   }
 
