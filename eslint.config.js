@@ -91,6 +91,26 @@ export default tseslint.config(
     },
   },
   {
+    // What browsers run. Types are in comments.
+    files: ['apps/gateway/dashboard/**/*.js'],
+    extends: [...tseslint.configs.strictTypeChecked],
+    languageOptions: {
+      parserOptions: {
+        project: './apps/gateway/tsconfig.dashboard.json',
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
+    rules: {
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // The policy of the page forbids it as well.
+      'no-restricted-properties': [
+        'error',
+        ...['innerHTML', 'outerHTML', 'insertAdjacentHTML'].map((property) => ({ property })),
+      ],
+    },
+  },
+  {
     files: ['packages/{gearman-codec,fwp-codec,core-scheduler,store-testkit}/src/**/*.ts'],
     rules: {
       'no-restricted-imports': ['error', { paths: [...withoutIo, notIt] }],

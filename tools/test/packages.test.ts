@@ -77,6 +77,13 @@ describe.each(packages)('the package $name', ({ folder, manifest }) => {
   })
 })
 
+test('the gateway brings its dashboard, without what only the compiler reads', () => {
+  const own = packages.find(({ name }) => name === '@crossgear/gateway')
+  const files = packed(own?.folder ?? '').filter((path) => path.startsWith('dashboard/'))
+  expect(files).toEqual(expect.arrayContaining(['dashboard/index.html', 'dashboard/app.js']))
+  expect(files.filter((path) => !/\.(html|js|css|svg)$/.test(path))).toEqual([])
+})
+
 test('there are packages', () => {
   expect(packages.length).toBeGreaterThan(4)
 })

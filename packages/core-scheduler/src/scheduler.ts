@@ -1,5 +1,6 @@
 import type { BatchStore } from './store/batch-ports.ts'
 import type { CronStore } from './store/cron-ports.ts'
+import type { HistoryStore } from './store/history-ports.ts'
 import type { InspectStore } from './store/inspect-ports.ts'
 import type { Administration } from './admin/administration.ts'
 import type { JobLookup } from './admin/job-lookup.ts'
@@ -43,6 +44,8 @@ export class Scheduler {
   readonly queues: QueueControl
   readonly batches: BatchStore
   readonly cron: CronStore
+  /** What happened lately, at all nodes. */
+  readonly history: HistoryStore
   /** Looks of an operator at jobs. */
   readonly inspect: InspectStore
   /** Operations on scheduled, retried and dead jobs. */
@@ -65,6 +68,7 @@ export class Scheduler {
     this.#options = options
     this.batches = store.batches
     this.cron = store.cron
+    this.history = store.history
     this.inspect = store.inspect
     const parts = schedulerParts(store, clock, observer, options)
     this.registry = parts.registry

@@ -15,6 +15,7 @@ export class StoreKeys extends Keys {
   /** Names of migrations, the one that was noted last first. */
   readonly migrations: string
   readonly #migration: string
+  readonly #history: string
   readonly #nodeChannels: string
 
   /** `database`: part of our channels' names, since messages reach all databases. */
@@ -37,6 +38,7 @@ export class StoreKeys extends Keys {
     this.#batch = `${broker}:batch`
     this.batches = `${broker}:batches`
     this.#migration = `${broker}:migration`
+    this.#history = `${broker}:history`
     this.migrations = `${broker}:migrations`
     this.events = `xg:events:${database}`
     this.#nodeChannels = `xg:node:${database}`
@@ -154,6 +156,11 @@ export class StoreKeys extends Keys {
 
   /** The newest batches by when they were created, milliseconds. */
   readonly batches: string
+
+  /** Sums of the minute or hour that began then, milliseconds since 1970. */
+  history(span: 'minute' | 'hour', startMs: number): string {
+    return `${this.#history}:${span}:${startMs}`
+  }
 
   /** Progress of a migration. */
   migration(name: string): string {

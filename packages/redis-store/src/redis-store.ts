@@ -13,6 +13,7 @@ import { Events } from './connection/events.ts'
 import { Reachability } from './connection/reachability.ts'
 import { RedisContext } from './connection/redis-context.ts'
 import { RedisCron } from './cron.ts'
+import { RedisHistory } from './history.ts'
 import { RedisImports } from './imports/imports.ts'
 import { RedisInspection } from './jobs/inspection.ts'
 import { JidIndex } from './jobs/jid-index.ts'
@@ -75,6 +76,7 @@ export class RedisStore implements Store {
   readonly holders: RedisHolders
   readonly inspect: RedisInspection
   readonly native: RedisNativeStore
+  readonly history: RedisHistory
   readonly events: Events
   /** Imports jobs from other systems. */
   readonly imports: RedisImports
@@ -122,6 +124,7 @@ export class RedisStore implements Store {
     this.holders = new RedisHolders(context)
     this.inspect = new RedisInspection(context)
     this.batches = new RedisBatches(context)
+    this.history = new RedisHistory(context)
     this.imports = new RedisImports(context, bounds)
     this.backup = new RedisBackup(context, this.lanes)
     const confirmations = confirmationsOf(context, options.durability)

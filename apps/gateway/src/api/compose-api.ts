@@ -15,6 +15,7 @@ import { laneActs } from './acts/lane-acts.ts'
 import { newJobs } from './acts/new-jobs.ts'
 import { Api } from './api.ts'
 import { fleetReads } from './reads/fleet-reads.ts'
+import { historyReads } from './reads/history-reads.ts'
 import { JobNames } from './reads/job-names.ts'
 import { jobReads } from './reads/job-reads.ts'
 import { JobScan } from './reads/job-scan.ts'
@@ -54,6 +55,7 @@ export function composeApi(parts: Parts): Api {
       ...jobReads({ scheduler, names, scan }),
       ...laneReads({ ...parts, snapshot, bridgeFaktory: config.bridgeFaktory }),
       ...fleetReads({ ...parts, gearman, faktory }),
+      ...historyReads(scheduler),
       ...jobActs({ scheduler, names, scan, move: new JobMove(scheduler) }),
       ...newJobs({ scheduler, names }),
       ...laneActs(scheduler),

@@ -3,6 +3,7 @@ import { act, type Endpoint, oneAct, read, strict } from './endpoint.ts'
 import * as acts from './schemas/acts.ts'
 import { cursor, limit } from './schemas/common.ts'
 import * as fleet from './schemas/fleet.ts'
+import { history, historyQuery } from './schemas/history.ts'
 import * as jobs from './schemas/jobs.ts'
 import * as lanes from './schemas/lanes.ts'
 
@@ -13,6 +14,10 @@ export const endpoints = {
   getOverview: read({
     ...{ path: '/overview', tag: 'Store', answer: lanes.overview },
     summary: 'Figures of the whole store, a second old at most',
+  }),
+  getHistory: read({
+    ...{ path: '/history', tag: 'Store', query: historyQuery, answer: history },
+    summary: 'What happened to jobs in the last hour or day, at all nodes',
   }),
   listJobs: read({
     ...{ path: '/jobs', tag: 'Jobs', query: jobs.jobQuery, answer: jobs.jobPage },
@@ -28,12 +33,12 @@ export const endpoints = {
   listFunctions: read({
     ...{ path: '/functions', tag: 'Functions and queues', answer: lanes.functionPage },
     summary: 'Functions, one entry for each queue that a function has jobs of',
-    query: lanes.listQuery,
+    query: lanes.functionQuery,
   }),
   listQueues: read({
     ...{ path: '/queues', tag: 'Functions and queues', answer: lanes.queuePage },
     summary: 'Faktory queues',
-    query: lanes.listQuery,
+    query: lanes.queueQuery,
   }),
   getScale: read({
     ...{ path: '/scale', tag: 'Functions and queues', answer: lanes.scale },

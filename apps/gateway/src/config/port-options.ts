@@ -55,7 +55,7 @@ export const portOptions = {
   webPort: row({
     group: 'Doors',
     argument: 'port',
-    help: 'port for /metrics (docs/metrics.md), /healthz, /readyz and the admin API (docs/api.md), or off',
+    help: 'port for the dashboard (docs/dashboard.md), /metrics (docs/metrics.md), /healthz, /readyz and the admin API (docs/api.md), or off',
     value: portOr('off'),
     fallback: 7420,
   }),

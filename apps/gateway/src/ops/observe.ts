@@ -3,6 +3,7 @@ import { oneLine } from '../errors.ts'
 import { systemClock } from '../net/clock.ts'
 import type { Logger } from './log/logger.ts'
 import { LogDeduper } from './log/log-deduper.ts'
+import type { JobHistory } from './history/job-history.ts'
 import type { JobTracing } from './tracing/job-tracing.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
@@ -19,19 +20,28 @@ const found: Readonly<Record<Orphan, string>> = {
   count: 'Found a stale native worker count.',
 }
 
-/** Tells metrics and log what the scheduler does. */
-export function observeWith(metrics: Metrics, log: Logger, tracing?: JobTracing): Observer {
+/** Tells metrics, history and log what the scheduler does. */
+export function observeWith(
+  metrics: Metrics,
+  log: Logger,
+  { tracing, history }: { readonly tracing?: JobTracing; readonly history?: JobHistory } = {},
+): Observer {
   const { jobs } = metrics
   let saidOf: StoreError | undefined
   const deduper = new LogDeduper(() => systemClock.nowMs())
   return {
-    submitted: (lane, door, how) => jobs.submitted(lane, door, how),
+    submitted: (lane, door, how) => {
+      jobs.submitted(lane, door, how)
+      if (how === 'created') history?.submitted()
+    },
     assigned: (job) => {
       jobs.assigned(job)
+      history?.assigned(job)
       tracing?.assigned(job)
     },
     ended: (run) => {
       jobs.ended(run)
+      history?.ended(run)
       tracing?.ended(run)
     },
     cancelled: (lane, door) => jobs.cancelled(lane, door),

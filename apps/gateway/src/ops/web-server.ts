@@ -9,6 +9,7 @@ import { EventStream } from '../api/event-stream.ts'
 import { apiPrefix } from '../api/open-api.ts'
 import { apiRoutes } from '../api/routes.ts'
 import { flagOf } from '../config/options.ts'
+import { dashboardRoutes } from '../dashboard/dashboard.ts'
 import { oneLine } from '../errors.ts'
 import { systemClock } from '../net/clock.ts'
 import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
@@ -59,7 +60,7 @@ const nameIt = `allow the name with ${flagOf('allowedHosts')}`
 
 /**
  * The port for monitoring and administration: `/metrics` and the pages below it, `/healthz` (the process is alive),
- * `/readyz` (it can take jobs), and the API below `/api/v1`.
+ * `/readyz` (it can take jobs), the API below `/api/v1`, and the dashboard at `/`.
  */
 export function createWebServer(parts: WebParts): WebServer {
   const { log, api, version = '', pages: own = {} } = parts
@@ -107,6 +108,7 @@ export function createWebServer(parts: WebParts): WebServer {
   }
   const events = api && new EventStream(api)
   if (api && events) {
+    dashboardRoutes(app)
     const limiter = new CallLimiter(() => systemClock.nowMs())
     app.register(
       (scope, _options, done) => {

@@ -18,6 +18,7 @@ import { answerCron } from '../ops/cron/cron-page.ts'
 import { Cron } from '../ops/cron/cron.ts'
 import { doorHooks } from '../ops/door-hooks.ts'
 import { GatewayFigures } from '../ops/metrics/figures/gateway-figures.ts'
+import { JobHistory } from '../ops/history/job-history.ts'
 import type { FigureSources } from '../ops/metrics/metrics-pages.ts'
 import { Metrics } from '../ops/metrics/metrics.ts'
 import { observeWith } from '../ops/observe.ts'
@@ -84,7 +85,11 @@ export async function compose(parts: Parts): Promise<Composition> {
   if (tracing && !tracing.hasSdk) {
     log.warn(`${flagOf('tracing')} is on, but no OpenTelemetry SDK is loaded: nothing is traced.`)
   }
-  const observer = observeWith(metrics, log, tracing)
+  const history = new JobHistory({
+    clock: systemClock,
+    onError: (task, error) => observer.error(task, error),
+  })
+  const observer = observeWith(metrics, log, { history, ...(tracing && { tracing }) })
   const scheduler = new Scheduler(redisStore, systemClock, observer, {
     ...liveSettings(config),
     bridge: config.bridgeFaktory,
@@ -110,6 +115,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     await redisStore.open()
     await scheduler.start()
     await cron.start()
+    history.start(scheduler.history, scheduler)
   } catch (error) {
     await redisStore.close()
     throw new StartError(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
@@ -155,6 +161,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     idle: () => scheduler.whenIdle(),
     close: async () => {
       await cron.stop()
+      await history.stop()
       await scheduler
         .stop()
         .catch((error: unknown) =>

@@ -170,6 +170,21 @@ describe.skipIf(lacksRedis)('what the API shows', { timeout: 20_000 }, () => {
     expect(await api.get('/queues')).toMatchObject({
       queues: [{ queue: 'bulk' }, { queue: 'default' }],
     })
+    const sorted = async (path: string): Promise<unknown[]> => {
+      const { functions, queues } = (await api.get(path)) as {
+        functions?: { lane: string }[]
+        queues?: { queue: string }[]
+      }
+      return (functions ?? [])
+        .map(({ lane }) => lane)
+        .concat((queues ?? []).map(({ queue }) => queue))
+    }
+    expect(await sorted('/functions?sort=waiting&order=desc')).toEqual(['mail', 'mail@bulk'])
+    expect(await sorted('/functions?sort=scheduled&order=desc')).toEqual(['mail@bulk', 'mail'])
+    expect(await sorted('/functions?sort=dead')).toEqual(await sorted('/functions'))
+    expect(await sorted('/queues?order=desc')).toEqual(['default', 'bulk'])
+    expect(await sorted('/queues?sort=waiting&order=desc')).toEqual(['default', 'bulk'])
+    expect(await api.refusal('/queues?sort=workers')).toEqual([400, 'invalid_request'])
     expect(await api.get('/workers')).toMatchObject({
       functions: [{ function: 'mail', door: 'gearman', idle: 1, busy: 0 }],
       consumers: [{ wid: 'w1', labels: ['a'], state: 'running' }],
@@ -198,6 +213,33 @@ describe.skipIf(lacksRedis)('what the API shows', { timeout: 20_000 }, () => {
     expect(await api.get('/migrations')).toEqual({ migrations: [] })
     expect(await api.get('/cron')).toEqual({ cron: [] })
     expect(await api.get('/throttles')).toEqual({ throttles: [] })
+  })
+
+  test('what happened in the last hour and day, as all nodes have noted it', async () => {
+    const api = await openApi(open)
+    const minuteMs = 60_000
+    const startMs = Math.floor(Date.now() / minuteMs) * minuteMs
+    // Runs of about 100 ms, and one of a second.
+    const sums = { submitted: 12, completed: 10, failed: 1, 'run:14': 10, 'run:20': 1 }
+    for (const [name, sum] of Object.entries(sums)) {
+      await redisCommand(redis.path, 'HSET', `xg:history:minute:${startMs}`, name, String(sum))
+    }
+    const hour = (await api.get('/history')) as { buckets: readonly object[] }
+    expect(hour.buckets).toHaveLength(60)
+    const filled = hour.buckets.filter((bucket) => 'submitted' in bucket && bucket.submitted !== 0)
+    expect(filled).toEqual([
+      {
+        ...{ start: new Date(startMs).toISOString(), submitted: 12, completed: 10 },
+        ...{ failed: 1, retried: 0, lost: 0, wait_seconds: null },
+        run_seconds: {
+          p50: expect.closeTo(0.11, 1) as number,
+          ...{ p95: expect.closeTo(0.9, 0) as number, p99: expect.closeTo(1, 0) as number },
+        },
+      },
+    ])
+    const day = (await api.get('/history?span=day')) as { seconds: number; buckets: unknown[] }
+    expect([day.seconds, day.buckets.length]).toEqual([3600, 24])
+    expect(await api.refusal('/history?span=year')).toEqual([400, 'invalid_request'])
   })
 
   test('no more than it is asked for rightly: what is wrong is refused with a reason', async () => {

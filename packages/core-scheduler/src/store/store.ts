@@ -2,6 +2,7 @@ import type { AdminStore } from './admin-ports.ts'
 import type { BatchStore } from './batch-ports.ts'
 import type { CronStore } from './cron-ports.ts'
 import type { EventStore } from './event-ports.ts'
+import type { HistoryStore } from './history-ports.ts'
 import type { HolderStore } from './holder-ports.ts'
 import type { InspectStore } from './inspect-ports.ts'
 import type { JobStore } from './job-ports.ts'
@@ -31,6 +32,7 @@ export interface Store {
   readonly holders: HolderStore
   readonly inspect: InspectStore
   readonly native: NativeStore
+  readonly history: HistoryStore
   readonly events: EventStore
 
   /** Resolves if the store takes jobs; throws the reason if it does not. */

@@ -6,6 +6,7 @@ import { Packer } from './packed.ts'
 /** One atomic step, one file in `lua/`. */
 export type ScriptName =
   | 'abandon'
+  | 'add-history'
   | 'batch-callback'
   | 'batch-commit'
   | 'batch-join'
@@ -78,6 +79,7 @@ export type ScriptName =
  */
 const growing: ReadonlySet<ScriptName> = new Set([
   'step',
+  'add-history',
   'import',
   'batch-new',
   'batch-join',

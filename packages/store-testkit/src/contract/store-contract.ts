@@ -6,6 +6,7 @@ import { deadContract } from './jobs/dead.ts'
 import { leftKeyContract } from './native/left-keys.ts'
 import { orphanContract } from './native/orphans.ts'
 import { inspectContract } from './jobs/inspect.ts'
+import { historyContract } from './nodes/history.ts'
 import { holderContract } from './nodes/holders.ts'
 import { lineContract } from './lanes/lines.ts'
 import { nativeContract } from './native/native.ts'
@@ -65,6 +66,7 @@ export function storeContract(
     batchContract(open)
     cronContract(open)
     holderContract(open)
+    historyContract(open)
     throttleContract(open)
     nativeContract(open)
     orphanContract(open)

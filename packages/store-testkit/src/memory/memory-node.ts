@@ -3,6 +3,7 @@ import { MemoryAdmin } from './lanes/memory-admin.ts'
 import { MemoryBatches } from './jobs/memory-batches.ts'
 import { MemoryCron } from './memory-cron.ts'
 import { MemoryEvents } from './memory-events.ts'
+import { MemoryHistory } from './memory-history.ts'
 import { MemoryHolders } from './memory-holders.ts'
 import { MemoryInspection } from './memory-inspection.ts'
 import { MemoryJobs } from './memory-jobs.ts'
@@ -28,6 +29,7 @@ export class MemoryNode implements Store {
   readonly holders: MemoryHolders
   readonly inspect: MemoryInspection
   readonly native: MemoryNativeStore
+  readonly history: MemoryHistory
   readonly events: MemoryEvents
   readonly #world: MemoryWorld
   #crashed = false
@@ -47,6 +49,7 @@ export class MemoryNode implements Store {
     this.cron = new MemoryCron(run)
     this.holders = new MemoryHolders(run)
     this.inspect = new MemoryInspection(run)
+    this.history = new MemoryHistory(run)
     this.events = new MemoryEvents(run)
   }
 

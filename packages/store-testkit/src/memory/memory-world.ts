@@ -54,6 +54,11 @@ export class MemoryWorld implements StoreWorld {
   readonly bridged = new Set<string>()
   /** Holders of leases: when each was last heard of, and its leases by token. */
   readonly holders = new Map<string, { seenMs: number; readonly leases: Map<string, HeldRef> }>()
+  /** Sums by begin, milliseconds since 1970. */
+  readonly history = {
+    minute: new Map<number, Map<string, number>>(),
+    hour: new Map<number, Map<string, number>>(),
+  }
   /** Paused Faktory queues. */
   readonly paused = new Set<string>()
   readonly pausedFunctions = new Set<string>()

@@ -69,7 +69,7 @@ export function laneReads({
       const { contains = '' } = query
       const { atMs, lanes } = await snapshot.get()
       const wanted = lanes.filter(({ fn }) => fn.includes(contains)).sort(byName)
-      const { page, ...rest } = pageOf(wanted, query)
+      const { page, ...rest } = pageOf(inOrder(wanted, laneFigures, query), query)
       const at = new Date(atMs).toISOString()
       return { at, functions: page.map((lane) => shown(lane)), ...rest }
     },
@@ -84,14 +84,13 @@ export function laneReads({
         if (others) others.push(lane)
         else byQueue.set(lane.queue, [lane])
       }
-      const names = [...byQueue.keys()].sort()
-      const { page, ...rest } = pageOf(names, query)
-      const queues = page.map((queue): QueueView => {
+      const views = [...byQueue.keys()].sort().map((queue): QueueView => {
         const own = byQueue.get(queue) ?? []
         const isPaused = scheduler.queues.paused.has(queue)
         return { queue, functions: own.length, ...standingOf(own), is_paused: isPaused }
       })
-      return { queues, ...rest }
+      const { page, ...rest } = pageOf(inOrder(views, queueFigures, query), query)
+      return { queues: [...page], ...rest }
     },
 
     async getScale({ query }) {
@@ -127,6 +126,50 @@ export function laneReads({
 
 function byName(one: LaneFigures, other: LaneFigures): number {
   return one.fn < other.fn ? -1 : one.fn > other.fn ? 1 : one.queue < other.queue ? -1 : 1
+}
+
+type SortWord = 'waiting' | 'running' | 'scheduled' | 'retry' | 'dead' | 'oldest'
+type FigureTable<Entry, Word extends string> = Readonly<Record<Word, (entry: Entry) => number>>
+
+/** By what functions may be sorted, besides their names. */
+const laneFigures: FigureTable<LaneFigures, SortWord | 'workers'> = {
+  waiting: ({ counts }) => queuedIn(counts),
+  running: ({ counts }) => counts.running,
+  scheduled: ({ counts }) => counts.scheduled - counts.retrying,
+  retry: ({ counts }) => counts.retrying,
+  dead: ({ counts }) => counts.dead,
+  oldest: ({ oldestSeconds }) => oldestSeconds,
+  workers: ({ counts }) => counts.workers,
+}
+
+/** The same for queues. */
+const queueFigures: FigureTable<QueueView, SortWord> = {
+  waiting: ({ waiting }) => waiting,
+  running: ({ running }) => running,
+  scheduled: ({ scheduled }) => scheduled,
+  retry: ({ retry }) => retry,
+  dead: ({ dead }) => dead,
+  oldest: (queue) => queue.oldest_waiting_seconds,
+}
+
+interface Order<Word extends string> {
+  readonly sort?: Word | 'name'
+  readonly order?: 'asc' | 'desc'
+}
+
+/** Entries that stand by name, in another order; those with equal figures stay by name. */
+function inOrder<Entry, Word extends string>(
+  byNames: readonly Entry[],
+  figures: FigureTable<Entry, Word>,
+  { sort = 'name', order = 'asc' }: Order<Word>,
+): readonly Entry[] {
+  if (sort === 'name') return order === 'asc' ? byNames : byNames.toReversed()
+  const figureOf = figures[sort]
+  const sign = order === 'asc' ? 1 : -1
+  return byNames
+    .map((entry) => ({ entry, figure: figureOf(entry) * sign }))
+    .sort((one, other) => one.figure - other.figure)
+    .map(({ entry }) => entry)
 }
 
 /** What an entry says besides its figures. */

@@ -28,12 +28,24 @@ const totals = {
   expired_total: count,
 } as const
 
-export const listQuery = strict({
+const listProperties = {
   contains: Type.Optional(
     Type.String({ minLength: 1, maxLength: 255, description: 'A part of the name' }),
   ),
+  order: Type.Optional(oneOf(['asc', 'desc'] as const, 'Least or most first. asc')),
   limit,
   cursor,
+}
+const queueSorts = ['name', 'waiting', 'running', 'scheduled', 'retry', 'dead', 'oldest'] as const
+const functionSorts = [...queueSorts, 'workers'] as const
+
+export const queueQuery = strict({
+  ...listProperties,
+  sort: Type.Optional(oneOf(queueSorts, 'What queues are in the order of. name')),
+})
+export const functionQuery = strict({
+  ...listProperties,
+  sort: Type.Optional(oneOf(functionSorts, 'What functions are in the order of. name')),
 })
 
 const workers = Type.Integer({ minimum: 0, description: 'Workers of all nodes, native ones too' })

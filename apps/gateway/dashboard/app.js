@@ -1,0 +1,107 @@
+import { render } from './lib/preact.js'
+import { useCallback, useEffect, useMemo, useRef, useState } from './lib/hooks.js'
+import { Api } from './api.js'
+import { html } from './html.js'
+import { listenToKeys } from './keys.js'
+import { Live } from './live.js'
+import { Toasts, toastMs } from './parts/toasts.js'
+import { KeysDialog } from './parts/keys-dialog.js'
+import { pages } from './pages/all.js'
+import { SignIn } from './pages/sign-in.js'
+import { useRoute } from './router.js'
+import { Side } from './side.js'
+import { SharedContext } from './state.js'
+
+/** @typedef {import('./types.d.ts').Session} Session */
+/** @typedef {import('./parts/toasts.js').Toast} Toast */
+
+function App() {
+  const [session, setSession] = useState(/** @type {Session | undefined} */ (undefined))
+  const [isSigningIn, setSigningIn] = useState(false)
+  const [hasKeys, setKeys] = useState(false)
+  const { toasts, say, dismiss } = useToasts()
+  const route = useRoute()
+  const api = useMemo(() => new Api(() => setSession(nobody)), [])
+  const live = useMemo(() => new Live(), [])
+  const mayRead = session !== undefined && session.role !== null
+
+  const learn = useCallback(async () => {
+    try {
+      setSession(/** @type {Session} */ (await api.get('/session')))
+    } catch {
+      setSession(nobody)
+    }
+    setSigningIn(false)
+  }, [api])
+  useEffect(() => void learn(), [learn])
+  useEffect(() => {
+    if (!mayRead) return undefined
+    live.open()
+    return () => live.close()
+  }, [mayRead, session, live])
+  useEffect(() => listenToKeys(() => setKeys(true)), [])
+
+  const shared = useMemo(
+    () => ({ api, live, session: session ?? nobody, say, signIn: () => setSigningIn(true) }),
+    [api, live, session, say],
+  )
+  if (session === undefined) return null
+  const isAsked = isSigningIn || !mayRead
+  const onBack = mayRead ? () => setSigningIn(false) : undefined
+  const signOut = async () => {
+    await api.delete('/session').catch(() => undefined)
+    await learn()
+  }
+  return html`<${SharedContext.Provider} value=${shared}>
+    ${
+      isAsked
+        ? html`<${SignIn} onDone=${learn} onBack=${onBack} />`
+        : html`<div class="shell">
+          <${Side} route=${route} onKeys=${() => setKeys(true)} onSignOut=${signOut} />
+          <${Main} route=${route} />
+        </div>`
+    }
+    ${hasKeys && html`<${KeysDialog} onClose=${() => setKeys(false)} />`}
+    <${Toasts} toasts=${toasts} onClose=${dismiss} />
+  <//>`
+}
+
+/** @type {Session} */
+const nobody = { role: null, by: 'address', has_operator: true }
+
+/** @param {{ route: import('./router.js').Route }} props */
+function Main({ route }) {
+  const main = useRef(/** @type {HTMLElement | null} */ (null))
+  const place = `${route.page}/${route.id}`
+  const before = useRef(place)
+  useEffect(() => {
+    if (before.current === place) return
+    before.current = place
+    globalThis.scrollTo(0, 0)
+    // A screen reader goes on at the new page.
+    main.current?.querySelector('h1')?.focus()
+  }, [place])
+  const Page = pages.get(route.page) ?? pages.get('overview')
+  return html`<main ref=${main} id="main"><${Page} key=${place} route=${route} /></main>`
+}
+
+function useToasts() {
+  const [toasts, setToasts] = useState(/** @type {readonly Toast[]} */ ([]))
+  const number = useRef(0)
+  const dismiss = useCallback((/** @type {number} */ id) => {
+    setToasts((all) => all.filter((toast) => toast.id !== id))
+  }, [])
+  const say = useCallback(
+    (/** @type {string} */ words, /** @type {'good' | 'bad'} */ kind = 'good') => {
+      number.current += 1
+      const id = number.current
+      setToasts((all) => [...all.slice(-3), { id, words, kind }])
+      setTimeout(() => dismiss(id), toastMs)
+    },
+    [dismiss],
+  )
+  return { toasts, say, dismiss }
+}
+
+const place = document.getElementById('app')
+if (place) render(html`<${App} />`, place)

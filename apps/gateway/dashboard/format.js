@@ -1,0 +1,96 @@
+const whole = new Intl.NumberFormat('en-US')
+const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+
+/** @param {number} number */
+export function count(number) {
+  return whole.format(number)
+}
+
+/**
+ * A number for a tile: all digits up to a million.
+ *
+ * @param {number} number
+ */
+export function brief(number) {
+  return Math.abs(number) < 1e6 ? whole.format(number) : short.format(number)
+}
+
+/** @param {number} perSecond */
+export function rate(perSecond) {
+  if (perSecond === 0) return '0/s'
+  if (perSecond >= 100) return `${whole.format(Math.round(perSecond))}/s`
+  return `${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s`
+}
+
+const steps = /** @type {const} */ ([
+  [86_400, 'd', 3600, 'h'],
+  [3600, 'h', 60, 'm'],
+  [60, 'm', 1, 's'],
+])
+
+/**
+ * A duration in its two largest units.
+ *
+ * @param {number} seconds
+ */
+export function duration(seconds) {
+  if (seconds < 0.0005) return '0 s'
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
+  if (seconds < 10) return `${seconds.toFixed(1)} s`
+  const all = Math.round(seconds)
+  for (const [size, unit, smaller, smallUnit] of steps) {
+    if (all < size) continue
+    const rest = Math.floor((all % size) / smaller)
+    return `${Math.floor(all / size)}${unit}${rest === 0 ? '' : ` ${rest}${smallUnit}`}`
+  }
+  return `${all} s`
+}
+
+/**
+ * How far a time is from now, in words.
+ *
+ * @param {string | null} time RFC 3339
+ * @param {number} nowMs
+ */
+export function fromNow(time, nowMs) {
+  const ms = time === null ? Number.NaN : Date.parse(time)
+  if (Number.isNaN(ms)) return '–'
+  const seconds = (ms - nowMs) / 1000
+  if (Math.abs(seconds) < 1) return 'now'
+  return seconds < 0 ? `${duration(-seconds)} ago` : `in ${duration(seconds)}`
+}
+
+/**
+ * A time in the viewer's own zone, to the second.
+ *
+ * @param {string | null} time RFC 3339
+ */
+export function moment(time) {
+  const at = time === null ? undefined : new Date(time)
+  if (!at || Number.isNaN(at.getTime())) return '–'
+  const two = (/** @type {number} */ part) => String(part).padStart(2, '0')
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
+}
+
+const byteUnits = /** @type {const} */ (['B', 'KiB', 'MiB', 'GiB', 'TiB'])
+
+/** @param {number} size */
+export function bytes(size) {
+  let [value, unit] = [size, 0]
+  while (value >= 1024 && unit < byteUnits.length - 1) {
+    value /= 1024
+    unit += 1
+  }
+  const digits = unit > 0 && value < 10 ? 1 : 0
+  return `${value.toFixed(digits)} ${byteUnits[unit] ?? ''}`
+}
+
+/**
+ * @param {number} number
+ * @param {string} one
+ * @param {string} [many]
+ */
+export function plural(number, one, many = `${one}s`) {
+  return `${count(number)} ${number === 1 ? one : many}`
+}

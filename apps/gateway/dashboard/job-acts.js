@@ -1,0 +1,123 @@
+/** @typedef {import('./types.d.ts').ActResult} ActResult */
+/** @typedef {import('./types.d.ts').JobFilter} JobFilter */
+
+/**
+ * Jobs that an act is for: some by their ids, or all that a filter takes.
+ *
+ * @typedef {{ readonly jobs: readonly string[] } | { readonly filter: JobFilter }} Selection
+ */
+
+/**
+ * @typedef {object} Tally
+ * @property {number} done
+ * @property {readonly { reason: string, jobs: number }[]} skipped
+ * @property {boolean} isWhole all pieces were looked at
+ * @property {number | null} total where the store knows it
+ */
+
+export const acts = /** @type {const} */ ({
+  retry: {
+    label: 'Retry now',
+    past: 'queued',
+    isDanger: false,
+    means: 'Scheduled, failed and dead jobs go to their queue now.',
+  },
+  cancel: {
+    label: 'Cancel',
+    past: 'cancelled',
+    isDanger: true,
+    means:
+      'Jobs that wait, run or are scheduled end. Clients that wait hear that they failed. A worker is not interrupted: its outcome counts for nothing.',
+  },
+  delete: {
+    label: 'Delete',
+    past: 'deleted',
+    isDanger: true,
+    means: 'Jobs that do not run are gone for good, with their payload.',
+  },
+  move: {
+    label: 'Move',
+    past: 'moved',
+    isDanger: false,
+    means: 'Background jobs that do not run go to another queue, under a new id.',
+  },
+})
+
+/** @typedef {keyof typeof acts} Act */
+
+/** Jobs of one call. */
+const jobsPerCall = 500
+/** Calls of a dry run: beyond, the count is the least. */
+const dryCalls = 20
+
+/** @type {Tally} */
+export const nothingDone = { done: 0, skipped: [], isWhole: false, total: null }
+
+/**
+ * Acts piece by piece to the end of the selection.
+ *
+ * @param {object} order
+ * @param {import('./api.js').Api} order.api
+ * @param {Act} order.act
+ * @param {Selection} order.selection
+ * @param {string} [order.toQueue]
+ * @param {boolean} order.isDry
+ * @param {AbortSignal} order.signal
+ * @param {(tally: Tally) => void} order.onPiece
+ * @returns {Promise<Tally>}
+ */
+export async function runAct({ api, act, selection, toQueue, isDry, signal, onPiece }) {
+  let tally = nothingDone
+  /** @type {string | null} */
+  let cursor = ''
+  for (let calls = 0; cursor !== null && !signal.aborted; calls += 1) {
+    if (isDry && calls === dryCalls) break
+    const result = /** @type {ActResult} */ (
+      await api.post(`/jobs/${act}`, {
+        ...selection,
+        ...(isDry && { dry_run: true }),
+        ...('filter' in selection && { limit: jobsPerCall }),
+        ...(cursor !== '' && { cursor }),
+        ...(act === 'move' && { to_queue: toQueue }),
+      })
+    )
+    cursor = result.cursor
+    tally = added(tally, result)
+    onPiece(tally)
+  }
+  return tally
+}
+
+/**
+ * @param {Tally} tally
+ * @param {ActResult} result
+ * @returns {Tally}
+ */
+export function added(tally, result) {
+  const skipped = new Map(tally.skipped.map(({ reason, jobs }) => [reason, jobs]))
+  for (const { reason, jobs } of result.skipped) {
+    skipped.set(reason, (skipped.get(reason) ?? 0) + jobs)
+  }
+  return {
+    done: tally.done + result.done,
+    skipped: [...skipped].map(([reason, jobs]) => ({ reason, jobs })),
+    isWhole: result.cursor === null,
+    total: tally.total ?? result.total,
+  }
+}
+
+/**
+ * A filter as the API takes it in a body, from the words of an address.
+ *
+ * @param {Readonly<Record<string, string | undefined>>} words
+ * @returns {JobFilter}
+ */
+export function filterOf(words) {
+  const { older_than_seconds: older, newer_than_seconds: newer, ...texts } = words
+  const given = Object.entries(texts).filter(([, value]) => value !== undefined && value !== '')
+  return /** @type {JobFilter} */ ({
+    ...Object.fromEntries(given),
+    ...(older && { older_than_seconds: Number(older) }),
+    ...(newer && { newer_than_seconds: Number(newer) }),
+  })
+}

@@ -1,0 +1,145 @@
+import { doorName } from './parts/bits.js'
+import { plural } from './format.js'
+
+/** @typedef {import('./types.d.ts').JobDetail} JobDetail */
+
+/**
+ * One thing that happened to a job, or will.
+ *
+ * @typedef {object} Event
+ * @property {string | null} time
+ * @property {string} what
+ * @property {string} tone a state
+ * @property {string} [more]
+ */
+
+/**
+ * What is known of a job's life, in order of time.
+ *
+ * @param {JobDetail} job
+ * @returns {readonly Event[]}
+ */
+export function storyOf(job) {
+  const { error, progress, lost_workers: lost } = job
+  const created = textOf(job.envelope, 'created_at')
+  /** @type {(Event | undefined | false | null)[]} */
+  const all = [
+    created !== undefined && {
+      ...{ time: created, tone: 'neutral', what: 'Made by its producer' },
+    },
+    {
+      time: job.enqueued_at,
+      ...{ tone: 'waiting', what: `Came by ${doorName(job.door)}` },
+      more: job.foreground ? 'A client waits for its result' : 'A background job',
+    },
+    lost > 0 && {
+      ...{ time: null, tone: 'retry', what: `${plural(lost, 'worker')} vanished with it` },
+      more: 'It went to the back of its queue',
+    },
+    error && {
+      ...{ time: error.failed_at, tone: 'failed' },
+      what: error.retry_count
+        ? `Failed, after ${plural(error.retry_count, 'retry', 'retries')}`
+        : 'Failed',
+      more: [error.type, error.message].filter((word) => word !== null).join(': '),
+    },
+    progress && {
+      ...{ time: progress.noted_at, tone: 'running' },
+      what:
+        progress.percent === null ? 'Its worker noted' : `${Math.round(progress.percent)} % done`,
+      ...(progress.note !== null && { more: progress.note }),
+    },
+    ends[job.state]?.(job),
+  ]
+  const known = all.filter((event) => event !== undefined && event !== false && event !== null)
+  const last = known.at(-1)
+  const before = known
+    .slice(0, -1)
+    .filter((event) => event.time !== null || event.tone !== 'waiting')
+  return last ? [...before.toSorted(byTime), last] : []
+}
+
+/** How a job's story ends for now, by its state. */
+const ends = /** @type {Readonly<Record<string, (job: JobDetail) => Event>>} */ ({
+  waiting: ({ queue }) => ({
+    ...{ time: null, tone: 'waiting', what: `Waits in the queue ${queue}` },
+  }),
+  running: ({ held_by: holder, reserved_until: until }) => ({
+    ...{ time: null, tone: 'running', what: holderWords(holder) },
+    more: until === null ? 'As long as its worker stays connected' : `Its lease ends ${until}`,
+  }),
+  scheduled: ({ due_at: time }) => ({ time, tone: 'scheduled', what: 'Is due' }),
+  retry: ({ due_at: time }) => ({ time, tone: 'retry', what: 'Is tried again' }),
+  dead: ({ forgotten_at: time }) => ({
+    ...{ time, tone: 'dead', what: 'Dead, and forgotten' },
+  }),
+  succeeded: () => ({ time: null, tone: 'succeeded', what: 'Has succeeded' }),
+  failed: () => ({ time: null, tone: 'failed', what: 'Has failed for good' }),
+})
+
+const holders = {
+  worker: 'a Gearman worker',
+  consumer: 'a Faktory worker',
+  native: 'a GearMonkey worker',
+}
+
+/** @param {JobDetail['held_by']} holder */
+function holderWords(holder) {
+  if (!holder) return 'Runs'
+  const node = holder.node === null ? '' : `, given out by ${holder.node}`
+  return `Runs at ${holders[holder.kind]}${node}`
+}
+
+/**
+ * What a cancellation means for a job as it stands.
+ *
+ * @param {JobDetail} job
+ */
+export function cancelMeaning({ state, door, waiting_clients: clients, held_by: holder }) {
+  const waiting =
+    clients > 0 &&
+    `${plural(clients, 'client')} that ${clients === 1 ? 'waits' : 'wait'} for it will get ${failureWords[door]}.`
+  const running = state === 'running' && (holder ? workerWords[holder.kind] : workerWords.worker)
+  const usual = 'The job ends, and no worker gets it.'
+  return [running || usual, waiting].filter(Boolean).join(' ')
+}
+
+const failureWords = {
+  gearman: 'WORK_FAIL',
+  http: 'the answer that it failed',
+  faktory: 'the state failed',
+  native: 'the error that it was cancelled',
+}
+
+const workerWords = {
+  worker:
+    'Its Gearman worker is not interrupted and goes on; its WORK_COMPLETE or WORK_FAIL will count for nothing.',
+  consumer:
+    'Its Faktory worker is not interrupted and goes on; its ACK or FAIL will count for nothing.',
+  native:
+    'Its GearMonkey worker is not interrupted and goes on; what it stores will count for nothing.',
+}
+
+/**
+ * @param {Event} one
+ * @param {Event} other
+ */
+function byTime(one, other) {
+  return timeOf(one) - timeOf(other)
+}
+
+/** @param {Event} event */
+function timeOf({ time }) {
+  const ms = time === null ? Number.NaN : Date.parse(time)
+  return Number.isNaN(ms) ? Number.MAX_SAFE_INTEGER : ms
+}
+
+/**
+ * @param {unknown} record
+ * @param {string} name
+ */
+function textOf(record, name) {
+  if (typeof record !== 'object' || record === null) return undefined
+  const value = /** @type {Readonly<Record<string, unknown>>} */ (record)[name]
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,29 @@
+import { BatchesPage } from './batches.js'
+import { CronPage } from './cron.js'
+import { FunctionsPage } from './functions.js'
+import { JobPage } from './job.js'
+import { JobsPage } from './jobs.js'
+import { MigrationsPage } from './migrations.js'
+import { NodesPage } from './nodes.js'
+import { OverviewPage } from './overview.js'
+import { QueuesPage } from './queues.js'
+import { WorkersPage } from './workers.js'
+
+/** @typedef {{ route: import('../router.js').Route }} PageProps */
+
+/** Pages by the first word of their address. */
+export const pages = new Map([
+  ['overview', OverviewPage],
+  ['jobs', JobsPage],
+  ['scheduled', JobsPage],
+  ['retries', JobsPage],
+  ['dead', JobsPage],
+  ['job', JobPage],
+  ['functions', FunctionsPage],
+  ['queues', QueuesPage],
+  ['workers', WorkersPage],
+  ['nodes', NodesPage],
+  ['cron', CronPage],
+  ['batches', BatchesPage],
+  ['migrations', MigrationsPage],
+])

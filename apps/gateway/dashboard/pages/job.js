@@ -1,0 +1,192 @@
+import { html } from '../html.js'
+import { useState } from '../lib/hooks.js'
+import { pathWith } from '../api.js'
+import { duration, moment } from '../format.js'
+import { cancelMeaning, storyOf } from '../job-story.js'
+import { ActDialog } from '../parts/act-dialog.js'
+import {
+  Empty,
+  Loading,
+  Name,
+  PageHead,
+  StateBadge,
+  Trouble,
+  When,
+  doorName,
+} from '../parts/bits.js'
+import { Payload } from '../parts/payload.js'
+import { ResubmitDialog } from '../parts/resubmit-dialog.js'
+import { hrefOf } from '../router.js'
+import { useMayAct, useRead } from '../state.js'
+
+/** @typedef {import('../types.d.ts').JobDetail} JobDetail */
+/** @typedef {import('../job-acts.js').Act} Act */
+
+/** Acts that a job of each state takes. */
+const actsOf = /** @type {Readonly<Record<string, readonly Act[]>>} */ ({
+  waiting: ['cancel', 'move', 'delete'],
+  running: ['cancel'],
+  scheduled: ['retry', 'cancel', 'move', 'delete'],
+  retry: ['retry', 'cancel', 'move', 'delete'],
+  dead: ['retry', 'move', 'delete'],
+})
+
+const actWords = /** @type {const} */ ({
+  retry: 'Retry now',
+  cancel: 'Cancel',
+  move: 'Move',
+  delete: 'Delete',
+})
+
+/** @param {import('./all.js').PageProps} props */
+export function JobPage({ route }) {
+  const mayAct = useMayAct()
+  const [act, setAct] = useState(/** @type {Act | 'resubmit' | undefined} */ (undefined))
+  /** @type {import('../state.js').Reading<JobDetail>} */
+  const { data: job, error, reload } = useRead(pathWith('/jobs', route.id), { payload: 'text' })
+  if (!job) {
+    return html`<div>
+      <${PageHead} title=${`Job ${route.id}`} />
+      ${
+        error === undefined
+          ? html`<${Loading} />`
+          : html`<${Empty} title="No such job">
+            <p>It is done, was deleted, or never was: finished jobs leave, unless a route keeps them.</p>
+            <p>${error}</p>
+            <p><a href=${hrefOf('jobs')}>Look at all jobs</a></p>
+          <//>`
+      }
+    </div>`
+  }
+  const close = () => setAct(undefined)
+  return html`<div>
+    <${PageHead}
+      title=${job.function}
+      hint=${html`<span class="mono">${job.id}</span> ${' '}<${StateBadge} state=${job.state} />`}
+    >
+      ${
+        mayAct &&
+        html`${(actsOf[job.state] ?? []).map(
+          (name) =>
+            html`<button
+            key=${name}
+            type="button"
+            class=${name === 'delete' || name === 'cancel' ? 'danger' : ''}
+            onClick=${() => setAct(name)}
+          >
+            ${actWords[name]}
+          </button>`,
+        )}
+        <button type="button" class="primary" onClick=${() => setAct('resubmit')}>
+          Edit and resubmit
+        </button>`
+      }
+    <//>
+    <${Trouble} error=${error === undefined ? undefined : `${error} The page shows how it was.`} />
+    <div class="stack">
+      <div class="columns">
+        <${Story} job=${job} />
+        <${Facts} job=${job} />
+      </div>
+      ${job.error && html`<${Failure} error=${job.error} />`}
+      <${Payload} title="Payload" part="payload" job=${job.id} shown=${job.payload} />
+      ${
+        job.output &&
+        html`<${Payload} title="Output" part="output" job=${job.id} shown=${job.output} />`
+      }
+      ${
+        job.envelope !== null &&
+        html`<section class="panel">
+        <header><h2>Faktory job, without its arguments</h2></header>
+        <pre class="payload" tabindex="0">${JSON.stringify(job.envelope, null, 2)}</pre>
+      </section>`
+      }
+    </div>
+    ${
+      act !== undefined &&
+      (act === 'resubmit'
+        ? html`<${ResubmitDialog} job=${job} onClose=${close} />`
+        : html`<${ActDialog}
+          act=${act}
+          selection=${{ jobs: [job.id] }}
+          means=${act === 'cancel' ? cancelMeaning(job) : undefined}
+          onClose=${close}
+          onDone=${() => {
+            close()
+            reload()
+          }}
+        />`)
+    }
+  </div>`
+}
+
+/** @param {{ job: JobDetail }} props */
+function Story({ job }) {
+  return html`<section class="panel">
+    <header><h2>Timeline</h2></header>
+    <ol class="timeline inside">
+      ${storyOf(job).map(
+        ({ time, what, more, tone }, at) =>
+          html`<li key=${at} class=${tone}>
+          <span class="what"><bdi>${what}</bdi></span>${' '}
+          ${time !== null && html`<span class="muted" title=${moment(time)}><${When} time=${time} /></span>`}
+          ${more && html`<div class="muted"><bdi>${more}</bdi></div>`}
+        </li>`,
+      )}
+    </ol>
+  </section>`
+}
+
+/** @param {{ job: JobDetail }} props */
+function Facts({ job }) {
+  const { function: fn, queue, resubmitted_from: origin } = job
+  /** @type {readonly (readonly [string, unknown])[]} */
+  const all = [
+    ['Function', html`<a href=${hrefOf('jobs', '', { function: fn })}><${Name} name=${fn} /></a>`],
+    ['Queue', html`<a href=${hrefOf('jobs', '', { queue })}><${Name} name=${queue} /></a>`],
+    ['Door', doorName(job.door)],
+    ['Level', `${job.level} of 9`],
+    ['Kind', job.foreground ? 'Foreground: only run while a client waits' : 'Background'],
+    ['Gearman handle', html`<span class="mono">${job.handle}</span>`],
+    ['Faktory jid', job.jid !== null && html`<span class="mono"><bdi>${job.jid}</bdi></span>`],
+    ['Unique id', job.unique !== null && html`<span class="mono"><bdi>${job.unique}</bdi></span>`],
+    ['Waiting clients', job.waiting_clients > 0 && job.waiting_clients],
+    ['Retries', (job.retries ?? 0) > 0 ? job.retries : 'None: the first failure is final'],
+    ['Reserved for', job.reserve_for_seconds !== null && duration(job.reserve_for_seconds)],
+    ['Kept when done', job.retention_seconds !== null && duration(job.retention_seconds)],
+    ['Trace', job.trace !== null && html`<span class="mono">${job.trace}</span>`],
+    [
+      'Run again of',
+      origin !== null && html`<a href=${hrefOf('job', origin)} class="mono">${origin}</a>`,
+    ],
+  ]
+  return html`<section class="panel">
+    <header><h2>Facts</h2></header>
+    <dl class="facts inside">
+      ${all
+        .filter(([, value]) => value !== false)
+        .map(([label, value]) => [
+          html`<dt key=${`${label} name`}>${label}</dt>`,
+          html`<dd key=${label}>${value}</dd>`,
+        ])}
+    </dl>
+  </section>`
+}
+
+/** @param {{ error: NonNullable<JobDetail['error']> }} props */
+function Failure({ error }) {
+  return html`<section class="panel">
+    <header>
+      <h2>Error</h2>
+      ${error.failed_at !== null && html`<span class="muted"><${When} time=${error.failed_at} /></span>`}
+    </header>
+    <div class="inside">
+      <p><b><bdi>${error.type ?? 'Error'}</bdi></b></p>
+      ${error.message !== null && html`<p><bdi>${error.message}</bdi></p>`}
+      ${
+        error.backtrace.length > 0 &&
+        html`<pre class="backtrace" tabindex="0">${error.backtrace.join('\n')}</pre>`
+      }
+    </div>
+  </section>`
+}

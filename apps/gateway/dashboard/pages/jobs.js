@@ -1,0 +1,272 @@
+import { html } from '../html.js'
+import { useEffect, useMemo, useState } from '../lib/hooks.js'
+import { count, plural } from '../format.js'
+import { acts, filterOf } from '../job-acts.js'
+import { ActDialog } from '../parts/act-dialog.js'
+import { Choice, Code, Empty, Loading, PageHead, SearchField, Trouble } from '../parts/bits.js'
+import { SubmitDialog } from '../parts/submit-dialog.js'
+import { Pager, Table } from '../parts/table.js'
+import { hrefOf, refine } from '../router.js'
+import { useMayAct, useRead } from '../state.js'
+import { jobColumns } from './job-columns.js'
+
+/** @typedef {import('../types.d.ts').JobPage} JobPage */
+/** @typedef {import('../job-acts.js').Act} Act */
+
+/** Pages of one state each. */
+const fixed =
+  /** @type {Readonly<Record<string, { state: string, title: string, hint: string, none: string }>>} */ ({
+    scheduled: {
+      ...{ state: 'scheduled', title: 'Scheduled jobs' },
+      hint: 'Jobs that are due at a time to come.',
+      none: 'A job with a time comes here until it is due: at of Faktory, SUBMIT_JOB_EPOCH of Gearman.',
+    },
+    retries: {
+      ...{ state: 'retry', title: 'Retries' },
+      hint: 'Jobs that failed and are due for another try.',
+      none: 'A job that fails and has retries left waits here for its next try.',
+    },
+    dead: {
+      ...{ state: 'dead', title: 'Dead jobs' },
+      hint: 'Background jobs that failed for good. They stay for 180 days, 10,000 of a function.',
+      none: 'A background job that fails for good comes here, to be looked at and queued once more.',
+    },
+  })
+
+const states = /** @type {const} */ ([
+  ['', 'Any state'],
+  ['waiting', 'Waiting'],
+  ['running', 'Running'],
+  ['scheduled', 'Scheduled'],
+  ['retry', 'Retrying'],
+  ['dead', 'Dead'],
+])
+const doors = /** @type {const} */ ([
+  ['', 'Any door'],
+  ['gearman', 'Gearman'],
+  ['faktory', 'Faktory'],
+  ['http', 'HTTP'],
+  ['native', 'GearMonkey'],
+])
+const ages = /** @type {const} */ ([
+  ['', 'Any age'],
+  ['60', 'Over a minute'],
+  ['3600', 'Over an hour'],
+  ['86400', 'Over a day'],
+  ['604800', 'Over a week'],
+])
+/** Searches, of which one is made at a time. */
+const searches = /** @type {const} */ ([
+  ['text', 'Payload or error'],
+  ['unique', 'Unique id'],
+  ['handle', 'Gearman handle'],
+  ['jid', 'Faktory jid'],
+])
+const filterNames = /** @type {const} */ ([
+  ...['function', 'queue', 'state', 'door', 'older_than_seconds', 'newer_than_seconds'],
+  ...['text', 'unique', 'handle', 'jid'],
+])
+
+const jobsPerPage = 50
+const pollMs = 2_000
+
+/** @param {import('./all.js').PageProps} props */
+export function JobsPage({ route }) {
+  const own = fixed[route.page]
+  const words = Object.fromEntries(
+    filterNames.map((name) => [name, route.query.get(name) ?? undefined]),
+  )
+  const filter = own ? { ...words, state: own.state } : words
+  const cursor = route.query.get('cursor') ?? ''
+  const mayAct = useMayAct()
+  const [chosen, setChosen] = useState(/** @type {ReadonlySet<string>} */ (new Set()))
+  const [areAll, setAll] = useState(false)
+  const [act, setAct] = useState(/** @type {Act | undefined} */ (undefined))
+  const [isSubmitting, setSubmitting] = useState(false)
+  const isCalm = chosen.size > 0 || cursor !== ''
+  /** @type {import('../state.js').Reading<JobPage>} */
+  const { data, error, isFresh, reload } = useRead(
+    '/jobs',
+    { ...filter, limit: jobsPerPage, cursor },
+    isCalm ? 0 : pollMs,
+  )
+  const place = JSON.stringify(filter)
+  useEffect(() => {
+    setChosen(new Set())
+    setAll(false)
+  }, [place])
+  const columns = useMemo(() => jobColumns(own?.state), [own?.state])
+
+  const change = (/** @type {Readonly<Record<string, string>>} */ changes) =>
+    refine(route, { cursor: undefined, ...changes })
+  const toggle = (/** @type {readonly string[]} */ ids, /** @type {boolean} */ isOn) => {
+    const all = new Set(chosen)
+    for (const id of ids) {
+      if (isOn) all.add(id)
+      else all.delete(id)
+    }
+    setAll(false)
+    setChosen(all)
+  }
+  const selection = areAll ? { filter: filterOf(filter) } : { jobs: [...chosen] }
+  const jobs = data?.jobs ?? []
+  return html`<div>
+    <${PageHead} title=${own?.title ?? 'Jobs'} hint=${own?.hint ?? 'All jobs that are not finished, by whatever door they came.'}>
+      ${
+        mayAct &&
+        html`<button type="button" onClick=${() => setAll(true)}>Act on all that match</button>
+        <button type="button" class="primary" onClick=${() => setSubmitting(true)}>New job</button>`
+      }
+    <//>
+    <${Filters} filter=${filter} hasState=${!own} onChange=${change} />
+    <${Trouble} error=${error} />
+    ${!data && !error && html`<${Loading} />`}
+    ${
+      data &&
+      (jobs.length > 0
+        ? html`<${Table}
+          caption=${own?.title ?? 'Jobs'}
+          columns=${columns}
+          rows=${jobs}
+          keyOf=${(/** @type {{ id: string }} */ { id }) => id}
+          selection=${mayAct ? { chosen, toggle } : undefined}
+        />`
+        : html`<${NoJobs} filter=${filter} own=${own} next=${data.cursor} />`)
+    }
+    ${
+      data &&
+      (jobs.length > 0 || data.cursor !== null || cursor !== '') &&
+      html`<${Pager}
+      words=${`${plural(jobs.length, 'job')} shown, ${count(data.looked_at)} looked at${isFresh ? '' : ' …'}`}
+      isFirst=${cursor === ''}
+      next=${data.cursor}
+      onPage=${(/** @type {string} */ next) => refine(route, { cursor: next })}
+    />`
+    }
+    ${
+      mayAct &&
+      (areAll || chosen.size > 0) &&
+      html`<div class="bar" role="group" aria-label="Acts on the selection">
+      <b>${areAll ? 'All that match' : `${plural(chosen.size, 'job')} selected`}</b>
+      <span class="grow"></span>
+      ${Object.entries(acts).map(
+        ([name, { label, isDanger }]) =>
+          html`<button
+          key=${name}
+          type="button"
+          class=${`small ${isDanger ? 'danger' : ''}`}
+          onClick=${() => setAct(/** @type {Act} */ (name))}
+        >
+          ${label}
+        </button>`,
+      )}
+      <button
+        type="button"
+        class="quiet small"
+        onClick=${() => {
+          setAll(false)
+          setChosen(new Set())
+        }}
+      >
+        Clear
+      </button>
+    </div>`
+    }
+    ${
+      act &&
+      html`<${ActDialog}
+      act=${act}
+      selection=${selection}
+      onClose=${() => setAct(undefined)}
+      onDone=${() => {
+        setAct(undefined)
+        setChosen(new Set())
+        setAll(false)
+        reload()
+      }}
+    />`
+    }
+    ${isSubmitting && html`<${SubmitDialog} onClose=${() => setSubmitting(false)} />`}
+  </div>`
+}
+
+/**
+ * @param {object} props
+ * @param {Readonly<Record<string, string | undefined>>} props.filter
+ * @param {boolean} props.hasState
+ * @param {(changes: Readonly<Record<string, string>>) => void} props.onChange
+ */
+function Filters({ filter, hasState, onChange }) {
+  const given = searches.find(([name]) => filter[name])?.[0] ?? 'text'
+  const [kind, setKind] = useState(/** @type {string} */ (given))
+  const label = searches.find(([name]) => name === kind)?.[1] ?? ''
+  const none = Object.fromEntries(searches.map(([name]) => [name, '']))
+  const choice = (/** @type {string} */ name) => (/** @type {string} */ value) =>
+    onChange({ [name]: value })
+  return html`<div class="toolbar" role="search">
+    <${SearchField}
+      label=${`Search: ${label}`}
+      placeholder=${label}
+      value=${filter[kind] ?? ''}
+      onSearch=${(/** @type {string} */ value) => onChange({ ...none, [kind]: value })}
+    />
+    <${Choice}
+      label="Search in"
+      value=${kind}
+      options=${searches}
+      onChange=${(/** @type {string} */ value) => {
+        setKind(value)
+        onChange({ ...none, [value]: filter[kind] ?? '' })
+      }}
+    />
+    ${
+      hasState &&
+      html`<${Choice} label="State" value=${filter['state'] ?? ''} options=${states} onChange=${choice('state')} />`
+    }
+    <${Choice} label="Door" value=${filter['door'] ?? ''} options=${doors} onChange=${choice('door')} />
+    <${Choice}
+      label="Age"
+      value=${filter['older_than_seconds'] ?? ''}
+      options=${ages}
+      onChange=${choice('older_than_seconds')}
+    />
+    ${
+      /** @type {const} */ (['function', 'queue']).map(
+        (name) =>
+          filter[name] &&
+          html`<button key=${name} type="button" onClick=${() => onChange({ [name]: '' })}>
+        ${name === 'function' ? 'Function' : 'Queue'}: <bdi class="name">${filter[name]}</bdi>
+        <span aria-label="remove the filter">✕</span>
+      </button>`,
+      )
+    }
+  </div>`
+}
+
+/**
+ * @param {object} props
+ * @param {Readonly<Record<string, string | undefined>>} props.filter
+ * @param {{ none: string, title: string } | undefined} props.own
+ * @param {string | null} props.next
+ */
+function NoJobs({ filter, own, next }) {
+  if (next !== null) {
+    return html`<${Empty} title="None so far">
+      <p>A page looks at 2,000 jobs at most. Go on with “Next page”.</p>
+    <//>`
+  }
+  const asked = Object.entries(filter).filter(
+    ([name, value]) => value && !(own && name === 'state'),
+  )
+  if (asked.length > 0) {
+    return html`<${Empty} title="No job matches">
+      <p>Take a filter away, or look at <a href=${hrefOf('jobs')}>all jobs</a>.</p>
+    <//>`
+  }
+  if (own) return html`<${Empty} title="None, which is good"><p>${own.none}</p><//>`
+  return html`<${Empty} title="No jobs at the moment">
+    <p>Send one with any client, for example:</p>
+    <p><${Code}>gearman -b -f mail 'hello'<//></p>
+    <p>Finished jobs leave at once, unless a route keeps them.</p>
+  <//>`
+}

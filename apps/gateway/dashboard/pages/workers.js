@@ -1,0 +1,284 @@
+import { html } from '../html.js'
+import { useState } from '../lib/hooks.js'
+import { wordsOf } from '../api.js'
+import { bytes, count, duration, plural } from '../format.js'
+import { Badge, Code, Empty, Loading, Name, PageHead, Trouble, doorName } from '../parts/bits.js'
+import { Confirm } from '../parts/dialog.js'
+import { Figure } from '../parts/figures.js'
+import { Pager, Table } from '../parts/table.js'
+import { hrefOf, refine } from '../router.js'
+import { useMayAct, useRead, useShared } from '../state.js'
+
+/** @typedef {import('../types.d.ts').Workers} Workers */
+/** @typedef {import('../types.d.ts').Connections} Connections */
+/** @typedef {Workers['consumers'][number]} Consumer */
+/** @typedef {Workers['functions'][number]} FunctionHands */
+/** @typedef {Workers['doors'][number]} DoorFigures */
+/** @typedef {Connections['connections'][number]} Connection */
+
+/** @template Row @typedef {import('../parts/table.js').Column<Row>} Column */
+
+/** @param {import('./all.js').PageProps} props */
+export function WorkersPage({ route }) {
+  /** @type {import('../state.js').Reading<Workers>} */
+  const { data, error, reload } = useRead('/workers')
+  const mayAct = useMayAct()
+  const [order, setOrder] = useState(
+    /** @type {{ wid: string, signal: 'quiet' | 'terminate' } | undefined} */ (undefined),
+  )
+  return html`<div>
+    <${PageHead}
+      title="Workers"
+      hint="Connected to this gateway. Workers at other gateways are on their pages; functions count all of them."
+    >
+      ${
+        mayAct &&
+        data &&
+        data.consumers.length > 0 &&
+        html`<button type="button" onClick=${() => setOrder({ wid: 'all', signal: 'quiet' })}>
+        Quiet all Faktory workers
+      </button>`
+      }
+    <//>
+    <${Trouble} error=${error} />
+    ${!data && !error && html`<${Loading} />`}
+    ${
+      data &&
+      html`<div class="stack">
+      <${Doors} doors=${data.doors} />
+      <${ByFunction} functions=${data.functions} />
+      <${Consumers} data=${data} onOrder=${mayAct ? setOrder : undefined} />
+      <${GearmanConnections} route=${route} />
+    </div>`
+    }
+    ${
+      order &&
+      html`<${OrderDialog}
+      ...${order}
+      onClose=${() => setOrder(undefined)}
+      onDone=${() => {
+        setOrder(undefined)
+        reload()
+      }}
+    />`
+    }
+  </div>`
+}
+
+/** @param {{ doors: readonly DoorFigures[] }} props */
+function Doors({ doors }) {
+  return html`<div class="tiles">
+    ${doors.map(
+      ({ door, clients, bytes_in: taken, bytes_out: given }) =>
+        html`<div class="tile" key=${door}>
+        <span class="label">${doorName(door)} clients</span>
+        <span class="value">${count(clients)}</span>
+        <span class="note">${bytes(taken)} in, ${bytes(given)} out</span>
+      </div>`,
+    )}
+  </div>`
+}
+
+/** @param {{ functions: readonly FunctionHands[] }} props */
+function ByFunction({ functions }) {
+  /** @type {readonly Column<FunctionHands>[]} */
+  const columns = [
+    {
+      ...{ id: 'function', label: 'Function', isMain: true },
+      cell: ({ function: fn }) =>
+        html`<a href=${hrefOf('functions', '', { contains: fn })}><${Name} name=${fn} /></a>`,
+    },
+    { id: 'door', label: 'Door', cell: ({ door }) => doorName(door) },
+    {
+      id: 'idle',
+      label: 'Idle',
+      isNumber: true,
+      cell: ({ idle }) => html`<${Figure} value=${idle} />`,
+    },
+    {
+      id: 'busy',
+      label: 'Busy',
+      isNumber: true,
+      cell: ({ busy }) => html`<${Figure} value=${busy} />`,
+    },
+  ]
+  return html`<section class="panel">
+    <header><h2>By function that they named</h2></header>
+    ${
+      functions.length > 0
+        ? html`<${Table}
+          caption="Workers by function"
+          columns=${columns}
+          rows=${functions}
+          keyOf=${(/** @type {FunctionHands} */ { function: fn, door }) => `${door} ${fn}`}
+        />`
+        : html`<${Empty} title="No worker has named a function here">
+          <p>A Gearman worker does with CAN_DO, for example:</p>
+          <p><${Code}>gearman -w -f mail -- wc -c<//></p>
+        <//>`
+    }
+  </section>`
+}
+
+/**
+ * @param {object} props
+ * @param {Workers} props.data
+ * @param {((order: { wid: string, signal: 'quiet' | 'terminate' }) => void) | undefined} props.onOrder
+ */
+function Consumers({ data, onOrder }) {
+  /** @type {readonly Column<Consumer>[]} */
+  const columns = [
+    {
+      ...{ id: 'wid', label: 'Worker', isMain: true },
+      cell: ({ wid, hostname, pid, labels }) => html`<${Name} name=${wid} />
+        <span class="under"><bdi>${[hostname ?? '', pid ?? '', ...labels].filter(Boolean).join(' · ')}</bdi></span>`,
+    },
+    {
+      ...{ id: 'state', label: 'State' },
+      cell: ({ state }) =>
+        html`<${Badge} tone=${state === 'running' ? 'running' : 'retry'}>${state}<//>`,
+    },
+    {
+      ...{ id: 'queues', label: 'Queues' },
+      cell: ({ queues }) => html`<${Name} name=${queues.join(', ') || '–'} />`,
+    },
+    {
+      id: 'jobs',
+      label: 'Jobs',
+      isNumber: true,
+      cell: ({ jobs }) => html`<${Figure} value=${jobs} />`,
+    },
+    {
+      id: 'memory',
+      label: 'Memory',
+      isNumber: true,
+      cell: ({ rss_kb: kb }) => (kb === 0 ? html`<span class="zero">–</span>` : bytes(kb * 1024)),
+    },
+    {
+      ...{ id: 'beat', label: 'Last beat', isNumber: true },
+      cell: ({ seconds_since_beat: seconds }) => `${duration(seconds)} ago`,
+    },
+    ...(onOrder
+      ? [
+          /** @type {Column<Consumer>} */ ({
+            ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
+            cell: ({ wid, state }) => html`<span class="acts">
+              <button
+                type="button"
+                class="small"
+                disabled=${state !== 'running'}
+                onClick=${() => onOrder({ wid, signal: 'quiet' })}
+              >
+                Quiet
+              </button>
+              <button type="button" class="small" onClick=${() => onOrder({ wid, signal: 'terminate' })}>
+                Stop
+              </button>
+            </span>`,
+          }),
+        ]
+      : []),
+  ]
+  return html`<section class="panel">
+    <header>
+      <h2>Faktory workers</h2>
+      <span class="muted">${plural(data.consumers_total, 'worker')}</span>
+    </header>
+    ${
+      data.consumers.length > 0
+        ? html`<${Table}
+          caption="Faktory workers"
+          columns=${columns}
+          rows=${data.consumers}
+          keyOf=${(/** @type {Consumer} */ { wid }) => wid}
+        />`
+        : html`<${Empty} title="No Faktory worker is connected here">
+          <p>Any Faktory worker library will do, with <${Code}>FAKTORY_URL=tcp://host:7419<//>.</p>
+        <//>`
+    }
+  </section>`
+}
+
+/** @param {import('./all.js').PageProps} props */
+function GearmanConnections({ route }) {
+  const cursor = route.query.get('cursor') ?? ''
+  /** @type {import('../state.js').Reading<Connections>} */
+  const { data } = useRead('/connections', { cursor }, 5_000)
+  if (!data || data.total === 0) return null
+  /** @type {readonly Column<Connection>[]} */
+  const columns = [
+    {
+      id: 'address',
+      label: 'Address',
+      isMain: true,
+      cell: ({ address }) => html`<span class="mono">${address}</span>`,
+    },
+    {
+      id: 'client',
+      label: 'Calls itself',
+      cell: ({ client_id: id }) => html`<${Name} name=${id} />`,
+    },
+    {
+      ...{ id: 'functions', label: 'Works on' },
+      cell: ({ functions, functions_total: total }) =>
+        total === 0
+          ? html`<span class="muted">nothing: a client</span>`
+          : html`<${Name} name=${functions.join(', ')} />`,
+    },
+  ]
+  return html`<section class="panel">
+    <header>
+      <h2>Gearman connections</h2>
+      <span class="muted">${plural(data.total, 'connection')}</span>
+    </header>
+    <${Table}
+      caption="Gearman connections"
+      columns=${columns}
+      rows=${data.connections}
+      keyOf=${(/** @type {Connection} */ { address }, /** @type {number} */ at) => `${address} ${at}`}
+    />
+    ${
+      (data.cursor !== null || cursor !== '') &&
+      html`<div class="inside"><${Pager}
+      words=${`${count(data.connections.length)} of ${count(data.total)}`}
+      isFirst=${cursor === ''}
+      next=${data.cursor}
+      onPage=${(/** @type {string} */ next) => refine(route, { cursor: next })}
+    /></div>`
+    }
+  </section>`
+}
+
+/**
+ * @param {object} props
+ * @param {string} props.wid
+ * @param {'quiet' | 'terminate'} props.signal
+ * @param {() => void} props.onClose
+ * @param {() => void} props.onDone
+ */
+function OrderDialog({ wid, signal, onClose, onDone }) {
+  const { api, say } = useShared()
+  const [error, setError] = useState(/** @type {string | undefined} */ (undefined))
+  const isQuiet = signal === 'quiet'
+  const label = isQuiet ? 'Quiet' : 'Stop'
+  const run = async () => {
+    try {
+      await api.post('/workers/order', { wid, signal })
+      say('The order is given: a worker gets it with its next beat.')
+      onDone()
+    } catch (refusal) {
+      setError(wordsOf(refusal))
+    }
+  }
+  return html`<${Confirm} title=${`${label} ${wid === 'all' ? 'all Faktory workers' : 'a worker'}`} act=${label} isDanger=${!isQuiet} onConfirm=${() => void run()} onClose=${onClose}>
+    ${wid !== 'all' && html`<p><b><${Name} name=${wid} /></b></p>`}
+    <p>
+      ${
+        isQuiet
+          ? 'It takes no more jobs and finishes those that it has. It does not go back: start it anew.'
+          : 'It finishes what it can in its own time, gives back the rest, and ends.'
+      }
+    </p>
+    <${Trouble} error=${error} />
+  <//>`
+}

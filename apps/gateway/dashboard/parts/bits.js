@@ -1,0 +1,193 @@
+import { html } from '../html.js'
+import { useEffect, useState } from '../lib/hooks.js'
+import { useDebounced, useNow } from '../state.js'
+import { fromNow, moment } from '../format.js'
+import { visible } from '../payload-text.js'
+
+/** @typedef {import('../lib/preact.js').ComponentChildren} Children */
+
+/**
+ * @param {object} props
+ * @param {string} props.title
+ * @param {Children} [props.hint] what the page is about
+ * @param {Children} [props.children] acts
+ */
+export function PageHead({ title, hint, children }) {
+  useEffect(() => {
+    document.title = `${title} · Crossgear`
+  }, [title])
+  return html`<header class="page-head">
+    <div>
+      <h1 tabindex="-1"><bdi>${visible(title)}</bdi></h1>
+      ${hint && html`<p class="muted">${hint}</p>`}
+    </div>
+    <div class="acts">${children}</div>
+  </header>`
+}
+
+const stateWords = /** @type {Readonly<Record<string, string>>} */ ({
+  waiting: 'Waiting',
+  running: 'Running',
+  scheduled: 'Scheduled',
+  retry: 'Retrying',
+  dead: 'Dead',
+  succeeded: 'Succeeded',
+  failed: 'Failed',
+})
+
+/** @param {{ state: string }} props */
+export function StateBadge({ state }) {
+  const tone = Object.hasOwn(stateWords, state) ? state : 'neutral'
+  return html`<span class=${`badge ${tone}`}>${stateWords[state] ?? state}</span>`
+}
+
+/** @param {{ tone?: string, children?: Children }} props */
+export function Badge({ tone = 'neutral', children }) {
+  return html`<span class=${`badge ${tone}`}>${children}</span>`
+}
+
+const doorWords = /** @type {Readonly<Record<string, string>>} */ ({
+  gearman: 'Gearman',
+  faktory: 'Faktory',
+  http: 'HTTP',
+  native: 'GearMonkey',
+})
+
+/** @param {string} door */
+export function doorName(door) {
+  return Object.hasOwn(doorWords, door) ? (doorWords[door] ?? door) : door
+}
+
+/**
+ * What stands where nothing is to be shown: why, and what to do next.
+ *
+ * @param {object} props
+ * @param {string} props.title
+ * @param {Children} [props.children]
+ */
+export function Empty({ title, children }) {
+  return html`<div class="empty">
+    <p class="empty-title">${title}</p>
+    <div class="muted">${children}</div>
+  </div>`
+}
+
+/** @param {{ children?: Children }} props */
+export function Code({ children }) {
+  return html`<code>${children}</code>`
+}
+
+/** @param {{ error: string | undefined }} props */
+export function Trouble({ error }) {
+  return error === undefined ? null : html`<p class="notice bad" role="alert">${error}</p>`
+}
+
+/** Bars where data comes soon. */
+export function Loading() {
+  return html`<div class="loading" role="status">
+    <span class="unseen">Loading</span><i></i><i></i><i></i>
+  </div>`
+}
+
+/**
+ * A field that searches while one types.
+ *
+ * @param {object} props
+ * @param {string} props.label
+ * @param {string} props.value
+ * @param {(value: string) => void} props.onSearch
+ * @param {string} [props.placeholder]
+ * @param {number} [props.maxLength]
+ */
+export function SearchField({ label, value, onSearch, placeholder, maxLength = 128 }) {
+  const [text, setText] = useState(value)
+  const search = useDebounced(onSearch)
+  useEffect(() => setText(value), [value])
+  return html`<label class="search">
+    <span class="unseen">${label}</span>
+    <input
+      type="search"
+      data-search
+      value=${text}
+      placeholder=${placeholder ?? label}
+      maxlength=${maxLength}
+      autocomplete="off"
+      spellcheck=${false}
+      onInput=${(/** @type {InputEvent} */ event) => {
+        const field = /** @type {HTMLInputElement} */ (event.currentTarget)
+        setText(field.value)
+        search(field.value)
+      }}
+    />
+    <kbd aria-hidden="true">/</kbd>
+  </label>`
+}
+
+/**
+ * @param {object} props
+ * @param {string} props.label
+ * @param {string} props.value
+ * @param {readonly (readonly [string, string])[]} props.options value and words
+ * @param {(value: string) => void} props.onChange
+ */
+export function Choice({ label, value, options, onChange }) {
+  return html`<label class="choice">
+    <span>${label}</span>
+    <select
+      value=${value}
+      onChange=${(/** @type {Event} */ event) =>
+        onChange(/** @type {HTMLSelectElement} */ (event.currentTarget).value)}
+    >
+      ${options.map(
+        ([word, words]) =>
+          html`<option key=${word} value=${word} selected=${word === value}>${words}</option>`,
+      )}
+    </select>
+  </label>`
+}
+
+/**
+ * A few views of one thing.
+ *
+ * @param {object} props
+ * @param {string} props.label
+ * @param {string} props.value
+ * @param {readonly (readonly [string, string])[]} props.options value and words
+ * @param {(value: string) => void} props.onChange
+ */
+export function Switch({ label, value, options, onChange }) {
+  return html`<div class="switch" role="group" aria-label=${label}>
+    ${options.map(
+      ([word, words]) =>
+        html`<button
+        key=${word}
+        type="button"
+        aria-pressed=${word === value ? 'true' : 'false'}
+        onClick=${() => onChange(word)}
+      >
+        ${words}
+      </button>`,
+    )}
+  </div>`
+}
+
+/**
+ * A time as its distance from now; the time itself where one points.
+ *
+ * @param {{ time: string | null }} props
+ */
+export function When({ time }) {
+  const nowMs = useNow()
+  if (time === null) return html`<span class="muted">–</span>`
+  return html`<time datetime=${time} title=${moment(time)}>${fromNow(time, nowMs)}</time>`
+}
+
+/**
+ * A name from outside: it may be of any script, and stays as it is.
+ *
+ * @param {{ name: string }} props
+ */
+export function Name({ name }) {
+  const shown = visible(name)
+  return html`<bdi class="name" title=${shown}>${shown}</bdi>`
+}

@@ -1,0 +1,134 @@
+import { html } from '../html.js'
+
+/** @typedef {import('../lib/preact.js').ComponentChildren} Children */
+
+/**
+ * One column.
+ *
+ * @template Row
+ * @typedef {object} Column
+ * @property {string} id
+ * @property {string} label
+ * @property {(row: Row) => Children} cell
+ * @property {boolean} [isNumber] stands at the right
+ * @property {boolean} [isMain] the name of the row, which stands alone on narrow screens
+ * @property {boolean} [isHidden] its label is for screen readers only
+ * @property {string} [sort] the word by which the API sorts it
+ */
+
+/** @typedef {{ readonly by: string, readonly order: 'asc' | 'desc' }} Sorting */
+
+/**
+ * A table whose rows become cards on narrow screens.
+ *
+ * @template Row
+ * @param {object} props
+ * @param {string} props.caption for screen readers
+ * @param {readonly Column<Row>[]} props.columns
+ * @param {readonly Row[]} props.rows
+ * @param {(row: Row, at: number) => string} props.keyOf
+ * @param {Sorting} [props.sorting]
+ * @param {(sorting: Sorting) => void} [props.onSort]
+ * @param {{ chosen: ReadonlySet<string>, toggle: (keys: readonly string[], isOn: boolean) => void }} [props.selection]
+ */
+export function Table({ caption, columns, rows, keyOf, sorting, onSort, selection }) {
+  const keys = rows.map((row, at) => keyOf(row, at))
+  const areAllChosen = keys.length > 0 && keys.every((key) => selection?.chosen.has(key))
+  return html`<div class="table-frame">
+    <table>
+      <caption class="unseen">${caption}</caption>
+      <thead>
+        <tr>
+          ${
+            selection &&
+            html`<th class="pick" scope="col">
+            <input
+              type="checkbox"
+              aria-label="Select all on this page"
+              checked=${areAllChosen}
+              onChange=${() => selection.toggle(keys, !areAllChosen)}
+            />
+          </th>`
+          }
+          ${columns.map((column) => html`<${Head} key=${column.id} ...${{ column, sorting, onSort }} />`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map((row, at) => {
+          const key = keys[at] ?? ''
+          const isChosen = selection?.chosen.has(key) ?? false
+          return html`<tr key=${key} class=${isChosen ? 'chosen' : ''} data-row>
+            ${
+              selection &&
+              html`<td class="pick">
+              <input
+                type="checkbox"
+                aria-label=${`Select ${key}`}
+                checked=${isChosen}
+                onChange=${() => selection.toggle([key], !isChosen)}
+              />
+            </td>`
+            }
+            ${columns.map(
+              (column) =>
+                html`<td key=${column.id} class=${classOf(column)} data-label=${column.label}>
+                ${column.cell(row)}
+              </td>`,
+            )}
+          </tr>`
+        })}
+      </tbody>
+    </table>
+  </div>`
+}
+
+/** @param {{ isNumber?: boolean, isMain?: boolean }} column */
+function classOf({ isNumber = false, isMain = false }) {
+  return `${isNumber ? 'number' : ''} ${isMain ? 'main' : ''}`.trim()
+}
+
+/**
+ * @param {object} props
+ * @param {Column<never>} props.column
+ * @param {Sorting} [props.sorting]
+ * @param {(sorting: Sorting) => void} [props.onSort]
+ */
+function Head({ column, sorting, onSort }) {
+  const { label, sort, isNumber, isHidden } = column
+  const order = sort !== undefined && sorting?.by === sort ? sorting.order : undefined
+  const content = isHidden ? html`<span class="unseen">${label}</span>` : label
+  if (sort === undefined || !onSort) {
+    return html`<th scope="col" class=${classOf(column)}>${content}</th>`
+  }
+  const first = isNumber ? 'desc' : 'asc'
+  const other = order === 'asc' ? 'desc' : 'asc'
+  const next = order === undefined ? first : other
+  const spoken = order === 'asc' ? 'ascending' : 'descending'
+  return html`<th scope="col" class=${classOf(column)} aria-sort=${order ? spoken : 'none'}>
+    <button type="button" class="sort" onClick=${() => onSort({ by: sort, order: next })}>
+      ${content}<span class="arrow" aria-hidden="true">${order ? arrows[order] : '↕'}</span>
+    </button>
+  </th>`
+}
+
+const arrows = /** @type {const} */ ({ asc: '↑', desc: '↓' })
+
+/**
+ * Where a list that has pages goes on and back.
+ *
+ * @param {object} props
+ * @param {string} props.words what is shown
+ * @param {boolean} props.isFirst
+ * @param {string | null} props.next the cursor
+ * @param {(cursor: string) => void} props.onPage an empty cursor is the first page
+ */
+export function Pager({ words, isFirst, next, onPage }) {
+  return html`<nav class="pager" aria-label="Pages">
+    <span class="muted" role="status">${words}</span>
+    <span class="grow"></span>
+    <button type="button" disabled=${isFirst} onClick=${() => onPage('')}>First page</button>
+    <button type="button" disabled=${next === null} onClick=${() => onPage(next ?? '')}>
+      Next page
+    </button>
+  </nav>`
+}

@@ -1,0 +1,120 @@
+import { html } from './html.js'
+import { useEffect, useState } from './lib/hooks.js'
+import { brief } from './format.js'
+import { hrefOf } from './router.js'
+import { useLive, useShared } from './state.js'
+
+const groups = /** @type {const} */ ([
+  ['', [['overview', 'Overview']]],
+  [
+    'Jobs',
+    [
+      ['jobs', 'All jobs'],
+      ['scheduled', 'Scheduled'],
+      ['retries', 'Retries'],
+      ['dead', 'Dead'],
+    ],
+  ],
+  [
+    'Routing',
+    [
+      ['functions', 'Functions'],
+      ['queues', 'Queues'],
+    ],
+  ],
+  [
+    'Fleet',
+    [
+      ['workers', 'Workers'],
+      ['nodes', 'Nodes'],
+    ],
+  ],
+  [
+    'Flows',
+    [
+      ['cron', 'Cron'],
+      ['batches', 'Batches'],
+      ['migrations', 'Migrations'],
+    ],
+  ],
+])
+
+/** Figures beside the pages that list what they count. */
+const figures = /** @type {const} */ ({ scheduled: 'scheduled', retries: 'retry', dead: 'dead' })
+/** A page below another. */
+const parents = /** @type {Readonly<Record<string, string>>} */ ({ job: 'jobs', batch: 'batches' })
+
+const liveWords = { connecting: 'Connecting', live: 'Live', lost: 'No connection' }
+
+/**
+ * @param {object} props
+ * @param {import('./router.js').Route} props.route
+ * @param {() => void} props.onKeys
+ * @param {() => void} props.onSignOut
+ */
+export function Side({ route, onKeys, onSignOut }) {
+  const [isOpen, setOpen] = useState(false)
+  const { session, signIn } = useShared()
+  const { latest, state } = useLive()
+  useEffect(() => setOpen(false), [route.page, route.id])
+  const current = parents[route.page] ?? route.page
+  return html`<div class=${`side ${isOpen ? 'open' : ''}`}>
+    <div class="side-bar">
+      <a class="brand" href=${hrefOf('overview')}>
+        <img src="ui/icon.svg" alt="" />Crossgear
+      </a>
+      <button
+        type="button"
+        class="menu-button"
+        aria-expanded=${isOpen ? 'true' : 'false'}
+        aria-controls="menu"
+        onClick=${() => setOpen(!isOpen)}
+      >
+        Menu
+      </button>
+    </div>
+    <div class="side-menu" id="menu">
+      <nav aria-label="Pages">
+        ${groups.map(
+          ([title, entries]) =>
+            html`<div class="nav-group" key=${title}>
+            ${title && html`<h2>${title}</h2>`}
+            ${entries.map(([page, words]) => {
+              const figure =
+                /** @type {Readonly<Record<string, 'scheduled' | 'retry' | 'dead'>>} */ (figures)[
+                  page
+                ]
+              const number = (figure && latest?.[figure]) || 0
+              return html`<a
+                key=${page}
+                href=${hrefOf(page)}
+                aria-current=${page === current ? 'page' : undefined}
+              >
+                ${words}${number > 0 && html`<span class=${`nav-count ${page}`}>${brief(number)}</span>`}
+              </a>`
+            })}
+          </div>`,
+        )}
+      </nav>
+      <div class="side-foot">
+        <span class="row" role="status"><i class=${`light ${state}`}></i>${liveWords[state]}</span>
+        ${latest && html`<span>Version ${latest.version}</span>`}
+        <span class="row">
+          ${
+            session.by === 'session'
+              ? html`<span>${session.role === 'operator' ? 'Operator' : 'Reader'}</span>
+              <button type="button" class="linkish" onClick=${onSignOut}>Sign out</button>`
+              : html`<span>Read only</span>
+              ${
+                session.has_operator &&
+                html`<button type="button" class="linkish" onClick=${signIn}>Sign in</button>`
+              }`
+          }
+        </span>
+        <button type="button" class="linkish row" onClick=${onKeys}>
+          Keyboard <kbd>?</kbd>
+        </button>
+      </div>
+    </div>
+  </div>`
+}

@@ -1,0 +1,134 @@
+import { createContext } from './lib/preact.js'
+import { useContext, useEffect, useReducer, useRef, useState } from './lib/hooks.js'
+import { wordsOf } from './api.js'
+
+/** @typedef {import('./types.d.ts').Session} Session */
+
+/**
+ * What all pages share.
+ *
+ * @typedef {object} Shared
+ * @property {import('./api.js').Api} api
+ * @property {import('./live.js').Live} live
+ * @property {Session} session
+ * @property {(words: string, kind?: 'good' | 'bad') => void} say shows a message for a while
+ * @property {() => void} signIn
+ */
+
+/** @type {import('./lib/preact.js').Context<Shared | undefined>} */
+export const SharedContext = createContext(/** @type {Shared | undefined} */ (undefined))
+
+export function useShared() {
+  const shared = useContext(SharedContext)
+  if (!shared) throw new Error('a page is outside of the application')
+  return shared
+}
+
+/** True where the viewer may change things. */
+export function useMayAct() {
+  return useShared().session.role === 'operator'
+}
+
+/** Draws the component again with each snapshot. */
+export function useLive() {
+  const { live } = useShared()
+  const [, redraw] = useReducer((/** @type {number} */ turn) => turn + 1, 0)
+  useEffect(() => {
+    const listener = () => redraw(undefined)
+    live.listeners.add(listener)
+    return () => {
+      live.listeners.delete(listener)
+    }
+  }, [live])
+  return live
+}
+
+/**
+ * What was read from the API, and how it went.
+ *
+ * @template Answer
+ * @typedef {object} Reading
+ * @property {Answer | undefined} data the last answer
+ * @property {string | undefined} error why the last call failed
+ * @property {boolean} isFresh `data` answers the query as it is now
+ * @property {() => void} reload
+ */
+
+/**
+ * Reads from the API, at once and then every `everyMs` while the page can be seen; 0: once.
+ *
+ * @template Answer
+ * @param {string} path
+ * @param {import('./api.js').Query} [query]
+ * @param {number} [everyMs]
+ * @returns {Reading<Answer>}
+ */
+export function useRead(path, query = {}, everyMs = 2_000) {
+  const { api } = useShared()
+  const key = JSON.stringify([path, query])
+  const [state, setState] = useState(
+    /** @type {{ key: string, data?: Answer, error?: string }} */ ({ key: '' }),
+  )
+  const [turn, reload] = useReducer((/** @type {number} */ before) => before + 1, 0)
+  const latest = useRef(query)
+  latest.current = query
+  useEffect(() => {
+    const abort = new AbortController()
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer
+    const again = () => {
+      if (everyMs > 0 && !abort.signal.aborted) timer = setTimeout(() => void read(), everyMs)
+    }
+    const read = async () => {
+      if (document.hidden) {
+        again()
+        return
+      }
+      try {
+        const data = /** @type {Answer} */ (await api.get(path, latest.current, abort.signal))
+        if (!abort.signal.aborted) setState({ key, data })
+      } catch (error) {
+        if (abort.signal.aborted) return
+        setState((before) => ({ ...before, error: wordsOf(error) }))
+      }
+      again()
+    }
+    void read()
+    return () => {
+      abort.abort()
+      clearTimeout(timer)
+    }
+  }, [api, key, path, everyMs, turn])
+  return {
+    data: state.data,
+    error: state.error,
+    isFresh: state.key === key,
+    reload: () => reload(undefined),
+  }
+}
+
+/** The present, drawn anew every second. */
+export function useNow() {
+  const [nowMs, setNowMs] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  return nowMs
+}
+
+/**
+ * A value that has stood still for a moment: a search is not made for each letter.
+ *
+ * @template Value
+ * @param {(value: Value) => void} act
+ * @param {number} [waitMs]
+ */
+export function useDebounced(act, waitMs = 250) {
+  const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined))
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return (/** @type {Value} */ value) => {
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => act(value), waitMs)
+  }
+}

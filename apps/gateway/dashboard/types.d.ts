@@ -1,0 +1,29 @@
+import type { Static } from '@sinclair/typebox'
+import type { actResult } from '../src/api/schemas/acts.ts'
+import type * as fleet from '../src/api/schemas/fleet.ts'
+import type * as histories from '../src/api/schemas/history.ts'
+import type * as jobs from '../src/api/schemas/jobs.ts'
+import type * as lanes from '../src/api/schemas/lanes.ts'
+import type * as sessions from '../src/api/schemas/session.ts'
+
+/** The answers of the API, by the schemas that it is checked by itself. */
+export type Overview = Static<typeof lanes.overview>
+export type FunctionEntry = Static<typeof lanes.functionEntry>
+export type FunctionPage = Static<typeof lanes.functionPage>
+export type QueueEntry = Static<typeof lanes.queueEntry>
+export type QueuePage = Static<typeof lanes.queuePage>
+export type Throttles = Static<typeof lanes.throttles>
+export type Job = Static<typeof jobs.jobSummary>
+export type JobPage = Static<typeof jobs.jobPage>
+export type JobDetail = Static<typeof jobs.jobDetail>
+export type JobFilter = Static<typeof jobs.jobFilter>
+export type BytesShown = Static<typeof jobs.bytesShown>
+export type ActResult = Static<typeof actResult>
+export type Workers = Static<typeof fleet.workers>
+export type Connections = Static<typeof fleet.connections>
+export type Nodes = Static<typeof fleet.nodes>
+export type Cron = Static<typeof fleet.cron>
+export type Batch = Static<typeof fleet.batch>
+export type Migrations = Static<typeof fleet.migrations>
+export type Session = Static<typeof sessions.session>
+export type History = Static<typeof histories.history>

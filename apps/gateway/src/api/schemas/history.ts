@@ -1,0 +1,30 @@
+import { Type } from '@sinclair/typebox'
+import { oneOf, orNull, strict } from '../endpoint.ts'
+import { count, seconds } from './common.ts'
+
+export const historyQuery = strict({
+  span: Type.Optional(
+    oneOf(['hour', 'day'] as const, 'The last hour by minutes, or day by hours. hour'),
+  ),
+})
+
+const percentiles = (what: string) =>
+  orNull(strict({ p50: seconds, p95: seconds, p99: seconds }), `${what}; null where none was`)
+
+export const history = strict({
+  span: oneOf(['hour', 'day'] as const),
+  seconds: Type.Integer({ description: 'Length of a bucket' }),
+  buckets: Type.Array(
+    strict({
+      start: Type.String({ format: 'date-time' }),
+      submitted: count,
+      completed: count,
+      failed: Type.Integer({ minimum: 0, description: 'For good' }),
+      retried: count,
+      lost: Type.Integer({ minimum: 0, description: 'Runs whose worker vanished' }),
+      wait_seconds: percentiles('From due to the start of the run'),
+      run_seconds: percentiles('From the start of the run to its end'),
+    }),
+    { description: 'Oldest first, those without jobs too; the last is not over' },
+  ),
+})

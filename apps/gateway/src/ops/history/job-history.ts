@@ -1,0 +1,111 @@
+import type { Clock, EndedRun, HistoryStore, Lease, StoreClock } from '@crossgear/core-scheduler'
+import { bucketOf } from './time-buckets.ts'
+
+/** How often this node adds what it has counted to the sums of all, milliseconds. */
+export const historyEveryMs = 10_000
+
+export const historyCounters = ['submitted', 'completed', 'failed', 'retried', 'lost'] as const
+export type HistoryCounter = (typeof historyCounters)[number]
+export type HistoryTimes = 'wait' | 'run'
+
+/** The name of the sum that counts times of a bucket. */
+export function timeName(times: HistoryTimes, bucket: number): string {
+  return `${times}:${bucket}`
+}
+
+interface Parts {
+  readonly clock: Clock
+  readonly onError: (task: string, error: unknown) => void
+}
+
+/** Counts what happens to jobs at this node, and adds it to the history in the store. */
+export class JobHistory {
+  readonly #parts: Parts
+  #counts = new Counts()
+  #cancel: (() => void) | undefined
+  #adding: Promise<void> | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  submitted(): void {
+    this.#counts.add('submitted')
+  }
+
+  assigned({ waitedMs }: Lease): void {
+    if (waitedMs !== undefined) this.#counts.time('wait', waitedMs)
+  }
+
+  ended({ end, runMs }: EndedRun): void {
+    this.#counts.add(end)
+    if (runMs !== undefined) this.#counts.time('run', runMs)
+  }
+
+  start(store: HistoryStore, storeClock: StoreClock): void {
+    this.#cancel = this.#parts.clock.after(historyEveryMs, () => {
+      this.#adding = this.#add(store, storeClock).then(() => {
+        if (this.#cancel) this.start(store, storeClock)
+      })
+    })
+  }
+
+  /** Settles when nothing is under way. What was counted since the last look is not added. */
+  async stop(): Promise<void> {
+    this.#cancel?.()
+    this.#cancel = undefined
+    await this.#adding
+  }
+
+  async #add(store: HistoryStore, storeClock: StoreClock): Promise<void> {
+    const counts = this.#counts
+    const sums = counts.sums()
+    if (sums.size === 0) return
+    this.#counts = new Counts()
+    try {
+      await store.add(storeClock.storeNowMs(), sums)
+    } catch (error) {
+      // Added with the next: a bucket may get what belongs to the one before.
+      this.#counts.merge(counts)
+      this.#parts.onError('history', error)
+    }
+  }
+}
+
+/** Sums of a few seconds: a job costs an addition or two. */
+class Counts {
+  readonly #events: Record<HistoryCounter, number> = {
+    ...{ submitted: 0, completed: 0, failed: 0, retried: 0, lost: 0 },
+  }
+  readonly #times: Readonly<Record<HistoryTimes, number[]>> = { wait: [], run: [] }
+
+  add(counter: HistoryCounter, count = 1): void {
+    this.#events[counter] += count
+  }
+
+  time(times: HistoryTimes, ms: number): void {
+    const bucket = bucketOf(ms)
+    this.#times[times][bucket] = (this.#times[times][bucket] ?? 0) + 1
+  }
+
+  merge(other: Counts): void {
+    for (const counter of historyCounters) this.#events[counter] += other.#events[counter]
+    for (const times of ['wait', 'run'] as const) {
+      other.#times[times].forEach((count, bucket) => {
+        this.#times[times][bucket] = (this.#times[times][bucket] ?? 0) + count
+      })
+    }
+  }
+
+  /** Without those that are 0. */
+  sums(): ReadonlyMap<string, number> {
+    const sums = new Map<string, number>()
+    for (const counter of historyCounters) {
+      if (this.#events[counter] > 0) sums.set(counter, this.#events[counter])
+    }
+    for (const times of ['wait', 'run'] as const) {
+      this.#times[times].forEach((count, bucket) => sums.set(timeName(times, bucket), count))
+    }
+    return sums
+  }
+}

@@ -1,0 +1,208 @@
+import { once } from 'node:events'
+import { Client, Worker } from 'faktory-worker'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { goTo, lacksChromium, startBrowser, type TestBrowser } from './support/browser.ts'
+import {
+  type DashboardGateway,
+  operatorPassword,
+  startDashboardGateway,
+} from './support/dashboard-gateway.ts'
+
+let gateway: DashboardGateway
+let browser: TestBrowser
+let page: Page
+let client: Client
+let worker: Worker
+/** Arguments of jobs that the stock worker ran, in order. */
+const ran: unknown[] = []
+
+/** Clicks a button of the page, then confirms in its dialog. */
+async function act(button: string, confirm = button): Promise<void> {
+  await page.locator('main').getByRole('button', { name: button, exact: true }).first().click()
+  await confirmed(confirm)
+}
+
+async function confirmed(button: string): Promise<void> {
+  const dialog = page.getByRole('dialog')
+  await dialog.locator('footer').getByRole('button', { name: button, exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
+async function push(jid: string, fields: object): Promise<void> {
+  await client.push({ jid, jobtype: 'work', queue: 'work', args: [jid], ...fields })
+}
+
+describe.skipIf(lacksChromium || !hasRedisServer)('acts by the dashboard', () => {
+  beforeAll(async () => {
+    gateway = await startDashboardGateway()
+    const place = { host: '127.0.0.1', port: gateway.port('faktory') }
+    client = new Client(place)
+    worker = new Worker({
+      ...{
+        ...place,
+        queues: ['work', 'other'],
+        concurrency: 1,
+        wid: 'stock-worker',
+        beatInterval: 1,
+      },
+      registry: {
+        work: (...args: unknown[]) => void ran.push(...args),
+        broken: (...args: unknown[]) => {
+          ran.push(...args)
+          throw new Error('as always')
+        },
+      },
+    })
+    await client.connect()
+    await worker.work()
+    browser = await startBrowser(gateway.port('web'))
+    page = browser.page
+  })
+  afterAll(async () => {
+    await browser.close()
+    await worker.stop()
+    await client.close()
+    await gateway.close()
+    expect(browser.faults).toEqual([])
+  })
+
+  test('are for who knows the password', async () => {
+    await goTo(page, 'jobs')
+    expect(await page.getByRole('button', { name: 'New job' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByLabel('Password').fill('guessed')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('The password is wrong.').waitFor()
+    await page.getByLabel('Password').fill(operatorPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Operator', { exact: true }).waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'New job' }).waitFor()
+  })
+
+  test('a new job reaches a worker', async () => {
+    await goTo(page, 'jobs')
+    await page.getByRole('button', { name: 'New job' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Function').fill('work')
+    await dialog.getByLabel('Queue').fill('work')
+    await dialog.getByLabel('Payload').fill('["made by hand"]')
+    await confirmed('Submit the job')
+    await expect.poll(() => ran).toContain('made by hand')
+  })
+
+  test('a dead job is queued once more, and a scheduled one runs now', async () => {
+    await push('dead-0000001', { jobtype: 'broken', retry: -1 })
+    await goTo(page, 'dead')
+    await page.getByText('dead-0000001').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all on this page' }).check()
+    await act('Retry now')
+    await expect.poll(() => ran.filter((jid) => jid === 'dead-0000001')).toHaveLength(2)
+    await push('scheduled-01', { at: '2099-01-01T00:00:00Z' })
+    await goTo(page, 'scheduled')
+    await page.getByText('scheduled-01').waitFor()
+    await page.locator('td.main a').click()
+    await act('Retry now')
+    await expect.poll(() => ran).toContain('scheduled-01')
+    await page.getByText('The page shows how it was.').waitFor()
+  })
+
+  test('a paused queue gives nothing until it goes on', async () => {
+    await goTo(page, 'queues')
+    const row = page.getByRole('row').filter({ hasText: /^work/ })
+    await row.getByRole('button', { name: 'Pause' }).click()
+    await confirmed('Pause')
+    await row.getByText('Paused').waitFor()
+    await push('held-0000001', {})
+    await push('free-0000001', { queue: 'other' })
+    await expect.poll(() => ran).toContain('free-0000001')
+    expect(ran).not.toContain('held-0000001')
+    await row.getByRole('button', { name: 'Resume' }).click()
+    await confirmed('Resume')
+    await expect.poll(() => ran).toContain('held-0000001')
+  })
+
+  test('a job is moved to a queue that has a worker', async () => {
+    await push('moved-000001', { queue: 'nobody' })
+    await goTo(page, 'jobs?queue=nobody')
+    await page.getByText('moved-000001').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all on this page' }).check()
+    await page.locator('.bar').getByRole('button', { name: 'Move' }).click()
+    await page.getByLabel('To the queue').fill('other')
+    await page.getByRole('button', { name: 'Count the jobs' }).click()
+    await page.locator('[data-tally="ready"]').getByText('job would be moved').waitFor()
+    await confirmed('Move')
+    await expect.poll(() => ran).toContain('moved-000001')
+  })
+
+  test('all that match are counted before they are deleted, and others stay', async () => {
+    for (let n = 0; n < 12; n += 1) await gateway.gearman('-b', '-f', 'heap', `spam ${n}`)
+    await gateway.gearman('-b', '-f', 'heap', 'ham')
+    await goTo(page, 'jobs?function=heap&text=spam')
+    await expect.poll(() => page.locator('td.main').count()).toBe(12)
+    await page.getByRole('button', { name: 'Act on all that match' }).click()
+    await page.locator('.bar').getByRole('button', { name: 'Delete' }).click()
+    const tally = page.locator('[data-tally="ready"]')
+    await tally.waitFor()
+    expect(await tally.innerText()).toContain('12')
+    await confirmed('Delete')
+    await page.getByText('12 jobs deleted.').waitFor()
+    await goTo(page, 'jobs?function=heap')
+    await expect.poll(() => page.locator('td.main').count()).toBe(1)
+  })
+
+  test('a client that waits hears of the cancellation, as the page says before', async () => {
+    const waiting = gateway.spawnGearman('-f', 'slow', 'x')
+    const ended = once(waiting, 'close')
+    await goTo(page, 'jobs?function=slow')
+    await page.locator('td.main a').click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByText('1 client that waits for it will get WORK_FAIL.').waitFor()
+    await confirmed('Cancel')
+    expect((await ended)[0]).not.toBe(0)
+  })
+
+  test('a job is edited and handed in again, and names the old one', async () => {
+    await gateway.gearman('-b', '-f', 'edit', 'first words')
+    await goTo(page, 'jobs?function=edit')
+    await page.locator('td.main a').click()
+    await page.getByRole('button', { name: 'Edit and resubmit' }).click()
+    const field = page.getByRole('dialog').getByLabel('Payload')
+    expect(await field.inputValue()).toBe('first words')
+    await field.fill('second wörds')
+    await confirmed('Submit the new job')
+    await page.getByText('Run again of').waitFor()
+    const lines = gateway.spawnGearman('-w', '-c', '2', '-f', 'edit')
+    let heard = ''
+    lines.stdout?.on('data', (chunk: Buffer) => (heard += chunk.toString()))
+    await expect.poll(() => heard).toBe('first wordssecond wörds')
+  })
+
+  test('a function is closed to Faktory consumers and opened again', async () => {
+    await gateway.gearman('-b', '-f', 'work@other', '["before"]')
+    await expect.poll(() => ran).toContain('before')
+    const choose = async (what: string): Promise<void> => {
+      await goTo(page, 'functions?contains=work')
+      const row = page.getByRole('row').filter({ hasText: 'in other' })
+      await row.getByRole('combobox').selectOption({ label: what })
+      await confirmed(what)
+    }
+    await choose('Close to Faktory')
+    await gateway.gearman('-b', '-f', 'work@other', '["later"]')
+    await push('in-work-0001', {})
+    await expect.poll(() => ran).toContain('in-work-0001')
+    expect(ran).not.toContain('later')
+    await choose('Open to Faktory')
+    await expect.poll(() => ran).toContain('later')
+  })
+
+  test('a worker is told to go quiet, and takes no more', async () => {
+    await goTo(page, 'workers')
+    await act('Quiet')
+    await page.locator('main').getByText('quiet', { exact: true }).waitFor({ timeout: 30_000 })
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('Read only').waitFor()
+  })
+})

@@ -1,0 +1,79 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { ApiBackend } from '../../src/api/api.ts'
+import { readAssets, withRelativeImports } from '../../src/dashboard/assets.ts'
+import { Metrics } from '../../src/ops/metrics/metrics.ts'
+import { createWebServer } from '../../src/ops/web-server.ts'
+import { figuresOf } from '../support/metrics-page.ts'
+import { recordingLog } from '../support/recording-log.ts'
+
+const api: ApiBackend = { call: () => Promise.reject(new Error('the API was asked')) }
+
+async function serveDashboard() {
+  const web = createWebServer({
+    ...{ figures: figuresOf(new Metrics()), check: () => Promise.resolve({ ready: true }) },
+    ...{ api, log: recordingLog().log, access: { password: 'sesame, open' } },
+  })
+  onTestFinished(() => web.close())
+  const { port } = await web.listen({ host: '127.0.0.1', port: 0 })
+  return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init)
+}
+
+test('the page may load nothing but what this server has, and run no script of its own', async () => {
+  const ask = await serveDashboard()
+  const page = await ask('/')
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-security-policy')).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+      "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  )
+  expect(page.headers.get('x-content-type-options')).toBe('nosniff')
+  const text = await page.text()
+  expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|\sstyle=|\son\w+=|https?:/)
+  for (const [, path = ''] of text.matchAll(/(?:src|href)="([^"]+)"/g)) {
+    expect([path, (await ask(`/${path}`)).status]).toEqual([path, 200])
+  }
+})
+
+test('every module imports others by paths that are served, and names no other server', () => {
+  const assets = readAssets()
+  const modules = [...assets].filter(([path]) => path.endsWith('.js'))
+  expect(modules.length).toBeGreaterThan(20)
+  for (const [path, { body }] of modules) {
+    const text = body.toString()
+    const imports = [...text.matchAll(/\b(?:from|import)\s*["']([^"']+)["']/g)].map(
+      ([, name = '']) => new URL(name, `http://gateway${path}`).pathname,
+    )
+    expect(imports.filter((name) => !assets.has(name))).toEqual([])
+    expect(text).not.toMatch(/sourceMappingURL=/)
+    if (!path.startsWith('/ui/lib/')) expect(text).not.toMatch(/innerHTML/i)
+  }
+})
+
+test('a browser that has a file is not sent it again, until it changes', async () => {
+  const ask = await serveDashboard()
+  const first = await ask('/ui/app.js')
+  expect(first.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+  expect(first.headers.get('cache-control')).toBe('no-cache')
+  const tag = first.headers.get('etag') ?? ''
+  const again = await ask('/ui/app.js', { headers: { 'If-None-Match': tag } })
+  expect([again.status, await again.text()]).toEqual([304, ''])
+  const other = await ask('/ui/app.js', { headers: { 'If-None-Match': '"other"' } })
+  expect(other.status).toBe(200)
+})
+
+test('nothing beside the files of the dashboard is served', async () => {
+  const ask = await serveDashboard()
+  for (const path of ['/ui/types.d.ts', '/ui/../package.json', '/ui/%2e%2e/package.json', '/ui/']) {
+    expect([path, (await ask(path)).status]).toEqual([path, 404])
+  }
+  expect((await ask('/', { method: 'POST' })).status).toBe(404)
+})
+
+test('a module of a package that no longer imports what is replaced is noticed', () => {
+  expect(withRelativeImports('import{a}from"preact";', { preact: './preact.js' })).toBe(
+    'import{a}from"./preact.js";',
+  )
+  expect(() => withRelativeImports('import a from "other"', { preact: './preact.js' })).toThrow(
+    'does not import preact',
+  )
+})

@@ -1,0 +1,208 @@
+import { Client } from 'faktory-worker'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasRedisServer } from '../support/redis-server.ts'
+import { goTo, lacksChromium, startBrowser, type TestBrowser } from './support/browser.ts'
+import { groundOf, namelessOf, submittedLately, widthOf } from './support/in-page.js'
+import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
+
+/** Names and payloads that a careless page would run, or show the wrong way round. */
+const hostile = [
+  '<img src=x onerror=alert(1)>',
+  '"><script>alert(1)</script>',
+  "javascript:alert('x')",
+  'a\u202egnp.exe\u200b',
+  '${alert(1)}&lt;&#x3c;',
+] as const
+/** As it is shown: marks that cannot be seen are named. */
+const shown = (text: string): string =>
+  text.replaceAll('\u202e', '⟨U+202E⟩').replaceAll('\u200b', '⟨U+200B⟩')
+
+const places = [
+  ...['overview', 'overview?span=hour', 'overview?span=day', 'jobs', 'scheduled', 'retries'],
+  ...['dead', 'functions', 'queues', 'workers', 'nodes', 'cron', 'batches', 'migrations'],
+]
+
+let gateway: DashboardGateway
+let browser: TestBrowser
+let page: Page
+let faktory: Client
+
+async function textOf(selector = 'main'): Promise<string> {
+  return await page.locator(selector).first().innerText()
+}
+
+describe.skipIf(lacksChromium || !hasRedisServer)('the pages of the dashboard', () => {
+  beforeAll(async () => {
+    gateway = await startDashboardGateway()
+    faktory = new Client({ host: '127.0.0.1', port: gateway.port('faktory'), wid: 'looker-1' })
+    await faktory.connect()
+    for (const name of hostile) await gateway.gearman('-b', '-f', name, name)
+    await gateway.gearman('-b', '-f', 'mail', '{"to":"Åsa","id":12345678901234567890}')
+    await gateway.gearman('-b', '-f', 'mail', '-I', 'plain text')
+    gateway.spawnGearman('-w', '-f', 'resize', '--', 'wc', '-c')
+    const base = { args: [hostile[0]], queue: 'bulk' }
+    await faktory.pushBulk([
+      { ...base, jid: 'scheduled-01', jobtype: 'later', at: '2099-01-01T00:00:00Z' },
+      { ...base, jid: 'retrying-001', jobtype: 'flaky', queue: 'flaky', retry: 5 },
+      { ...base, jid: 'deadforever1', jobtype: 'broken', queue: 'broken', retry: -1 },
+    ] as never)
+    for (const [queue, jid] of [
+      ['flaky', 'retrying-001'],
+      ['broken', 'deadforever1'],
+    ] as const) {
+      await faktory.fetch(queue)
+      await faktory.fail(jid, Object.assign(new Error(hostile[1]), { code: 'Disk<b>' }))
+    }
+    browser = await startBrowser(gateway.port('web'))
+    page = browser.page
+  })
+  afterAll(async () => {
+    await browser.close()
+    await faktory.close()
+    await gateway.close()
+    expect(browser.faults).toEqual([])
+  })
+
+  test('show every page to a reader without a fault', async () => {
+    for (const place of places) {
+      await goTo(page, place)
+      expect(await page.locator('main h1').innerText()).not.toBe('')
+      expect(await page.locator('main [role="alert"]').count()).toBe(0)
+    }
+    expect(await page.getByRole('button', { name: 'Retry now' }).count()).toBe(0)
+    expect(browser.faults).toEqual([])
+  })
+
+  test('names and payloads of any kind are text', async () => {
+    await goTo(page, 'jobs')
+    const names = await page.locator('td.main a').allInnerTexts()
+    expect(names).toEqual(expect.arrayContaining(hostile.map(shown)))
+    for (const name of hostile) {
+      await goTo(page, 'jobs')
+      await page.getByRole('link', { name: shown(name), exact: true }).click()
+      await page.locator('pre.payload').waitFor()
+      expect(await textOf('pre.payload')).toBe(shown(name))
+      expect(await textOf('main h1')).toBe(shown(name))
+    }
+    await goTo(page, 'dead')
+    expect(await textOf()).toContain(hostile[1])
+    await page.locator('td.main a').click()
+    await page.getByRole('heading', { name: 'Error' }).waitFor()
+    expect(await textOf()).toContain('Disk<b>')
+    expect(await page.locator('main img, main script, main iframe').count()).toBe(0)
+    const links = await page
+      .locator('a')
+      .evaluateAll((all) => all.map((a) => a.getAttribute('href')))
+    expect(links.filter((href) => !href?.startsWith('#/'))).toEqual([])
+    expect(browser.faults).toEqual([])
+  })
+
+  test('the overview follows what happens', async () => {
+    await goTo(page, 'overview')
+    const waiting = page.locator('[data-tile="waiting"] .value')
+    await waiting.waitFor()
+    const before = Number(await waiting.innerText())
+    await gateway.gearman('-b', '-f', 'mail', 'one more')
+    await expect.poll(() => waiting.innerText()).toBe(String(before + 1))
+    await page.getByText('Live', { exact: true }).first().waitFor()
+    await expect.poll(() => page.locator('.plot canvas').count()).toBe(2)
+  })
+
+  test('filters live in the address, and a search is made while one types', async () => {
+    await goTo(page, 'jobs?text=plain')
+    await expect.poll(() => page.locator('td.main').count()).toBe(1)
+    await page.reload()
+    await expect.poll(() => page.locator('td.main').count()).toBe(1)
+    await page.keyboard.press('/')
+    await page.keyboard.type('12345678901234567890')
+    await expect.poll(() => page.url()).toContain('text=12345678901234567890')
+    await expect.poll(() => page.locator('td.main').count()).toBe(1)
+    await page.locator('td.main a').click()
+    await page.locator('pre.payload').waitFor()
+    // As it was sent: no digit is lost.
+    expect(await textOf('pre.payload')).toBe('{\n  "to": "Åsa",\n  "id": 12345678901234567890\n}')
+    await page.getByRole('button', { name: 'Hex' }).click()
+    await expect.poll(() => textOf('pre.payload')).toContain('00000000  7b 22 74 6f')
+  })
+
+  test('functions are sorted and searched', async () => {
+    await goTo(page, 'functions')
+    await page.getByRole('button', { name: 'Waiting' }).click()
+    await expect
+      .poll(async () => (await page.locator('td.main').allInnerTexts())[0])
+      .toContain('mail')
+    await page.keyboard.press('/')
+    await page.keyboard.type('res')
+    await expect.poll(() => page.locator('td.main').count()).toBe(1)
+    expect(await textOf('tbody')).toContain('Gearman 1')
+    await page.locator('svg.spark').waitFor()
+  })
+
+  test('workers, scheduled jobs and retries are there with their times', async () => {
+    await faktory.beat()
+    await goTo(page, 'workers')
+    await page.getByText('looker-1').waitFor()
+    await page.getByRole('link', { name: 'resize' }).waitFor()
+    await goTo(page, 'scheduled')
+    expect(await textOf('tbody')).toContain('scheduled-01')
+    await goTo(page, 'retries')
+    expect(await textOf('tbody')).toMatch(/retrying-001[^]*in \d+/)
+  })
+
+  test('what happened is in the plots of the hour', async () => {
+    // This node adds what it has counted every ten seconds.
+    const submitted = () => page.evaluate(submittedLately)
+    await expect.poll(submitted, { timeout: 15_000 }).toBeGreaterThan(hostile.length)
+    await goTo(page, 'overview?span=hour')
+    await expect.poll(() => page.locator('[data-span="hour"] .plot canvas').count()).toBe(3)
+    const legend = page.locator('.legend').first()
+    expect(await legend.innerText()).toMatch(/Submitted \d+/)
+  })
+
+  test('all of it is reached by keys', async () => {
+    await goTo(page, 'jobs')
+    await page.locator('td.main').first().waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('k')
+    const first = await page.locator('td.main a').first().getAttribute('data-job')
+    const focused = page.locator(':focus')
+    expect(await focused.getAttribute('data-job')).toBe(first)
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await focused.getAttribute('data-job')).toBe(first)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor()
+    // A screen reader goes on at the new page.
+    expect(await focused.evaluate(({ tagName }) => tagName)).toBe('H1')
+  })
+
+  test('every field and button says what it is', async () => {
+    for (const place of places) {
+      await goTo(page, place)
+      const nameless = await page
+        .locator('button, a, input, select, textarea, [role="img"]')
+        .evaluateAll(namelessOf)
+      expect([place, nameless]).toEqual([place, []])
+    }
+  })
+
+  test.each(['light', 'dark'] as const)(
+    'nothing is wider than a small telephone, %s',
+    async (colorScheme) => {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width: 360, height: 740 })
+      const ground = await page.locator('html').evaluate(groundOf)
+      expect(ground).toBe(colorScheme === 'light' ? 'rgb(245, 246, 249)' : 'rgb(14, 17, 23)')
+      for (const place of [...places, 'job/none']) {
+        await goTo(page, place)
+        const width = await page.locator('html').evaluate(widthOf)
+        expect([place, width]).toEqual([place, 360])
+      }
+      await page.setViewportSize({ width: 1280, height: 860 })
+    },
+  )
+})

@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium, type Page } from 'playwright-core'
+
+const executablePath = '/usr/bin/chromium'
+
+/** True where there is no Chromium to test with; a build machine must have one. */
+export const lacksChromium = !existsSync(executablePath) && process.env['CI'] !== 'true'
+
+export interface TestBrowser {
+  readonly page: Page
+  /** Errors of scripts, breaches of the policy, dialogs, and requests to anywhere else. */
+  readonly faults: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+/** Said by a browser of an answer of the API that refuses, which pages show in their own words. */
+const refusedCall = /^Failed to load resource: the server responded with a status of 4\d\d/
+
+/** Says in the console what the policy of the page has forbidden. */
+const reportBreaches = `document.addEventListener('securitypolicyviolation', (breach) => {
+  console.error('the policy was broken: ' + breach.violatedDirective + ' ' + breach.blockedURI)
+})`
+
+/** A browser that has never been anywhere, at the dashboard of a port. */
+export async function startBrowser(webPort: number): Promise<TestBrowser> {
+  const folder = await mkdtemp(join(tmpdir(), 'crossgear-browser-'))
+  const base = `http://127.0.0.1:${webPort}`
+  const context = await chromium.launchPersistentContext(folder, {
+    ...{ executablePath, baseURL: base, headless: true, timezoneId: 'UTC', locale: 'en-US' },
+    viewport: { width: 1280, height: 860 },
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+      ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    ],
+  })
+  const faults: string[] = []
+  // Runs before any script of a page.
+  await context.addInitScript({ content: reportBreaches })
+  const page = context.pages()[0] ?? (await context.newPage())
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !refusedCall.test(message.text())) faults.push(message.text())
+  })
+  page.on('pageerror', (error) => faults.push(error.message))
+  page.on('dialog', (dialog) => {
+    faults.push(`a dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${base}/`) && !url.startsWith('data:')) faults.push(`a request to ${url}`)
+  })
+  page.setDefaultTimeout(15_000)
+  return {
+    page,
+    faults,
+    close: async () => {
+      await context.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Goes to a page of the dashboard, and waits until it shows something. */
+export async function goTo(page: Page, place: string): Promise<void> {
+  await page.goto(`/#/${place}`)
+  await page.locator('main h1').waitFor()
+  await page.locator('.loading').waitFor({ state: 'detached' })
+}

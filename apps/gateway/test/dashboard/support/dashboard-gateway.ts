@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { startGateway } from '../../support/gateway-process.ts'
+import { startRedis } from '../../support/redis-server.ts'
+
+export const operatorPassword = 'sesame, open'
+
+export interface DashboardGateway {
+  readonly port: (door: string) => number
+  /** Runs Debian's gearman client to its end. */
+  readonly gearman: (...words: readonly string[]) => Promise<GearmanRun>
+  /** Starts it as a worker, or as a client that waits. */
+  readonly spawnGearman: (...words: readonly string[]) => ReturnType<typeof spawn>
+  readonly close: () => Promise<void>
+}
+
+export interface GearmanRun {
+  readonly code: number | null
+  readonly output: string
+}
+
+/** A gateway in a process of its own, on a Redis of its own, with a password for changes. */
+export async function startDashboardGateway(
+  ...options: readonly string[]
+): Promise<DashboardGateway> {
+  const redis = await startRedis()
+  const ports = ['gearman', 'faktory', 'http', 'web'].flatMap((door) => [`--${door}-port`, '0'])
+  const store = ['--redis-url', `unix://${redis.path}`, '--web-password', operatorPassword]
+  const gateway = startGateway(['serve', '--host', '127.0.0.1', ...ports, ...store, ...options])
+  const { doors } = await gateway.ready
+  const port = (name: string): number => doors.find((door) => door.name === name)?.port ?? 0
+  const children = new Set<ReturnType<typeof spawn>>()
+  const spawnGearman = (...words: readonly string[]): ReturnType<typeof spawn> => {
+    const place = ['-h', '127.0.0.1', '-p', String(port('gearman'))]
+    const child = spawn('gearman', [...place, ...words], { stdio: ['ignore', 'pipe', 'ignore'] })
+    children.add(child)
+    child.once('close', () => children.delete(child))
+    return child
+  }
+  return {
+    port,
+    spawnGearman,
+    gearman: async (...words) => {
+      const child = spawnGearman(...words)
+      let output = ''
+      child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+      const [code] = (await once(child, 'close')) as [number | null]
+      return { code, output }
+    },
+    close: async () => {
+      for (const child of children) child.kill('SIGKILL')
+      gateway.child.kill('SIGTERM')
+      await gateway.exited
+      await redis.close()
+    },
+  }
+}

@@ -1,0 +1,36 @@
+// Functions that run in the browser, whose types the other tests do not have.
+
+/**
+ * Elements that a screen reader could not name.
+ *
+ * @param {readonly Element[]} all
+ */
+export function namelessOf(all) {
+  return all
+    .filter((element) => {
+      const labels = 'labels' in element ? /** @type {NodeListOf<Element> | null} */ (element.labels) : null
+      const words = [element.getAttribute('aria-label'), element.textContent]
+      for (const label of labels ?? []) words.push(label.textContent)
+      return words.every((word) => !word?.trim())
+    })
+    .map(({ outerHTML }) => outerHTML)
+}
+
+/** @param {Element} element */
+export function groundOf(element) {
+  return getComputedStyle(element).backgroundColor
+}
+
+/** @param {Element} element */
+export function widthOf(element) {
+  return element.scrollWidth
+}
+
+/** @returns {Promise<number>} jobs that were submitted in the last hour */
+export async function submittedLately() {
+  const { buckets } = await (await fetch('api/v1/history')).json()
+  return buckets.reduce(
+    (/** @type {number} */ sum, /** @type {{ submitted: number }} */ bucket) => sum + bucket.submitted,
+    0,
+  )
+}

@@ -1,0 +1,76 @@
+import type { EndedRun, Lease } from '@crossgear/core-scheduler'
+import { ManualClock } from '@crossgear/core-scheduler/manual-clock'
+import { MemoryWorld } from '@crossgear/store-testkit'
+import { expect, test } from 'vitest'
+import { historyEveryMs, JobHistory } from '../../src/ops/history/job-history.ts'
+import { bucketOf, percentileSeconds } from '../../src/ops/history/time-buckets.ts'
+
+async function startHistory() {
+  const clock = new ManualClock()
+  const world = new MemoryWorld(clock)
+  const store = await world.node()
+  const errors: unknown[] = []
+  const history = new JobHistory({ clock, onError: (task) => errors.push(task) })
+  history.start(store.history, { storeNowMs: () => world.nowMs() })
+  return {
+    ...{ clock, world, history, errors },
+    /** All sums of the hour. */
+    sums: async () =>
+      Object.fromEntries((await store.history.read('hour', world.nowMs()))[0]?.sums ?? []),
+  }
+}
+
+const aRun = (end: EndedRun['end'], runMs?: number): EndedRun => ({
+  ...{ lane: 'f', door: 'gearman', by: 'named', end, token: 'n1' },
+  ...(runMs !== undefined && { runMs }),
+})
+
+test('what is counted is added every ten seconds', async () => {
+  const { clock, history, sums } = await startHistory()
+  history.submitted()
+  history.submitted()
+  history.assigned({ waitedMs: 3 } as Lease)
+  history.ended(aRun('completed', 100))
+  history.ended(aRun('failed'))
+  expect(await sums()).toEqual({})
+  await clock.advance(historyEveryMs)
+  const first = {
+    ...{ submitted: 2, completed: 1, failed: 1 },
+    ...{ [`wait:${bucketOf(3)}`]: 1, [`run:${bucketOf(100)}`]: 1 },
+  }
+  expect(await sums()).toEqual(first)
+  history.ended(aRun('completed'))
+  await clock.advance(historyEveryMs)
+  expect(await sums()).toEqual({ ...first, completed: 2 })
+  await history.stop()
+  history.ended(aRun('completed'))
+  await clock.advance(historyEveryMs)
+  expect(await sums()).toEqual({ ...first, completed: 2 })
+})
+
+test('what the store did not take is added later', async () => {
+  const { clock, world, history, errors, sums } = await startHistory()
+  history.submitted()
+  history.ended(aRun('retried', 5))
+  world.break()
+  await clock.advance(historyEveryMs)
+  expect(errors).toEqual(['history'])
+  world.mend()
+  history.submitted()
+  await clock.advance(historyEveryMs)
+  expect(await sums()).toEqual({ submitted: 2, retried: 1, [`run:${bucketOf(5)}`]: 1 })
+  await history.stop()
+})
+
+test('percentiles are as exact as their buckets', () => {
+  expect(percentileSeconds(new Map(), 0.5)).toBeUndefined()
+  const counts = new Map<number, number>()
+  for (let ms = 1; ms <= 1000; ms += 1)
+    counts.set(bucketOf(ms), (counts.get(bucketOf(ms)) ?? 0) + 1)
+  for (const share of [0.01, 0.5, 0.95, 0.99, 1]) {
+    const seconds = percentileSeconds(counts, share) ?? 0
+    expect(seconds).toBeGreaterThan(share / Math.SQRT2)
+    expect(seconds).toBeLessThan(share * Math.SQRT2)
+  }
+  expect([bucketOf(0), bucketOf(Number.NaN), bucketOf(1e12)]).toEqual([0, 0, 48])
+})

@@ -1,0 +1,29 @@
+/** Spans of time whose sums are kept, and how many of each, with the one that is not over. */
+export const historySpans = {
+  minute: { ms: 60_000, kept: 60 },
+  hour: { ms: 3_600_000, kept: 24 },
+} as const
+
+export type HistorySpan = keyof typeof historySpans
+
+/** What happened in one minute or hour. */
+export interface HistoryBucket {
+  /** Its begin, milliseconds since 1970. */
+  readonly startMs: number
+  readonly sums: ReadonlyMap<string, number>
+}
+
+/** The part of the store for what happened lately: sums over all nodes, by minute and by hour. */
+export interface HistoryStore {
+  /** Adds whole numbers to the sums of the minute and of the hour in which `atMs` is. */
+  add(atMs: number, sums: ReadonlyMap<string, number>): Promise<void>
+  /** Buckets up to the one in which `atMs` is, oldest first, without those in which nothing happened. */
+  read(span: HistorySpan, atMs: number): Promise<readonly HistoryBucket[]>
+}
+
+/** Begins of the buckets that are kept, up to the one in which `atMs` is, oldest first. */
+export function bucketStarts(span: HistorySpan, atMs: number): readonly number[] {
+  const { ms, kept } = historySpans[span]
+  const last = Math.floor(atMs / ms) * ms
+  return Array.from({ length: kept }, (_none, at) => last - (kept - 1 - at) * ms)
+}

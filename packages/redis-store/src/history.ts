@@ -1,0 +1,43 @@
+import {
+  bucketStarts,
+  historySpans,
+  type HistoryBucket,
+  type HistorySpan,
+  type HistoryStore,
+} from '@crossgear/core-scheduler'
+import type { RedisContext } from './connection/redis-context.ts'
+
+/** The store port's part for what happened lately. */
+export class RedisHistory implements HistoryStore {
+  readonly #context: RedisContext
+
+  constructor(context: RedisContext) {
+    this.#context = context
+  }
+
+  async add(atMs: number, sums: ReadonlyMap<string, number>): Promise<void> {
+    const { run, keys } = this.#context
+    const spans = ['minute', 'hour'] as const
+    const places = spans.map((span) => keys.history(span, bucketStarts(span, atMs).at(-1) ?? 0))
+    await run('add-history', places, [...spans.map(keptSeconds), ...[...sums].flat()])
+  }
+
+  async read(span: HistorySpan, atMs: number): Promise<readonly HistoryBucket[]> {
+    const { keys, pipeline } = this.#context
+    const starts = bucketStarts(span, atMs)
+    const replies = (await pipeline((commands) => {
+      for (const startMs of starts) commands.hgetall(keys.history(span, startMs))
+    })) as readonly Readonly<Record<string, string>>[]
+    return starts.flatMap((startMs, at) => {
+      const entries = Object.entries(replies[at] ?? {})
+      if (entries.length === 0) return []
+      return [{ startMs, sums: new Map(entries.map(([name, sum]) => [name, Number(sum)])) }]
+    })
+  }
+}
+
+/** Until no reader asks for a bucket any more. */
+function keptSeconds(span: HistorySpan): number {
+  const { ms, kept } = historySpans[span]
+  return ((kept + 1) * ms) / 1000
+}

@@ -1,0 +1,36 @@
+import {
+  bucketStarts,
+  type HistoryBucket,
+  type HistorySpan,
+  type HistoryStore,
+} from '@crossgear/core-scheduler'
+import type { Run } from './memory-world.ts'
+
+/** What happened lately in a {@link MemoryWorld}. */
+export class MemoryHistory implements HistoryStore {
+  readonly #step: Run
+
+  constructor(step: Run) {
+    this.#step = step
+  }
+
+  add(atMs: number, sums: ReadonlyMap<string, number>): Promise<void> {
+    return this.#step(({ history }) => {
+      for (const span of ['minute', 'hour'] as const) {
+        const startMs = bucketStarts(span, atMs).at(-1) ?? 0
+        const bucket = history[span].get(startMs) ?? new Map<string, number>()
+        history[span].set(startMs, bucket)
+        for (const [name, sum] of sums) bucket.set(name, (bucket.get(name) ?? 0) + sum)
+      }
+    })
+  }
+
+  read(span: HistorySpan, atMs: number): Promise<readonly HistoryBucket[]> {
+    return this.#step(({ history }) =>
+      bucketStarts(span, atMs).flatMap((startMs) => {
+        const sums = history[span].get(startMs)
+        return sums ? [{ startMs, sums: new Map(sums) }] : []
+      }),
+    )
+  }
+}
