@@ -222,7 +222,7 @@ describe.skipIf(lacksRedis)('what the API shows', { timeout: 20_000 }, () => {
     // Runs of about 100 ms, and one of a second.
     const sums = { submitted: 12, completed: 10, failed: 1, 'run:14': 10, 'run:20': 1 }
     for (const [name, sum] of Object.entries(sums)) {
-      await redisCommand(redis.path, 'HSET', `xg:history:minute:${startMs}`, name, String(sum))
+      await redis.ask('HSET', `xg:history:minute:${startMs}`, name, String(sum))
     }
     const hour = (await api.get('/history')) as { buckets: readonly object[] }
     expect(hour.buckets).toHaveLength(60)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Client, Worker } from 'faktory-worker'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { goTo, lacksChromium, startBrowser, type TestBrowser } from './support/browser.ts'
 import {
   type DashboardGateway,
@@ -34,7 +34,7 @@ async function push(jid: string, fields: object): Promise<void> {
   await client.push({ jid, jobtype: 'work', queue: 'work', args: [jid], ...fields })
 }
 
-describe.skipIf(lacksChromium || !hasRedisServer)('acts by the dashboard', () => {
+describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
   beforeAll(async () => {
     gateway = await startDashboardGateway()
     const place = { host: '127.0.0.1', port: gateway.port('faktory') }

@@ -40,9 +40,9 @@ test('every module imports others by paths that are served, and names no other s
   expect(modules.length).toBeGreaterThan(20)
   for (const [path, { body }] of modules) {
     const text = body.toString()
-    const imports = [...text.matchAll(/\b(?:from|import)\s*["']([^"']+)["']/g)].map(
-      ([, name = '']) => new URL(name, `http://gateway${path}`).pathname,
-    )
+    const imports = [
+      ...text.matchAll(/(?:^|[\n;])\s*(?:import|export)\b[^;'"()=]*["']([^"']+)["']/g),
+    ].map(([, name = '']) => new URL(name, `http://gateway${path}`).pathname)
     expect(imports.filter((name) => !assets.has(name))).toEqual([])
     expect(text).not.toMatch(/sourceMappingURL=/)
     if (!path.startsWith('/ui/lib/')) expect(text).not.toMatch(/innerHTML/i)

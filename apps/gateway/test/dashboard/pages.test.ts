@@ -1,7 +1,7 @@
 import { Client } from 'faktory-worker'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hasRedisServer } from '../support/redis-server.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { goTo, lacksChromium, startBrowser, type TestBrowser } from './support/browser.ts'
 import { groundOf, namelessOf, submittedLately, widthOf } from './support/in-page.js'
 import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
@@ -32,7 +32,7 @@ async function textOf(selector = 'main'): Promise<string> {
   return await page.locator(selector).first().innerText()
 }
 
-describe.skipIf(lacksChromium || !hasRedisServer)('the pages of the dashboard', () => {
+describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () => {
   beforeAll(async () => {
     gateway = await startDashboardGateway()
     faktory = new Client({ host: '127.0.0.1', port: gateway.port('faktory'), wid: 'looker-1' })

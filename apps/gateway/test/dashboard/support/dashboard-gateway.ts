@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { startGateway } from '../../support/gateway-process.ts'
-import { startRedis } from '../../support/redis-server.ts'
+import { RedisServer } from '@crossgear/tools/redis-server'
 
 export const operatorPassword = 'sesame, open'
 
@@ -23,7 +23,7 @@ export interface GearmanRun {
 export async function startDashboardGateway(
   ...options: readonly string[]
 ): Promise<DashboardGateway> {
-  const redis = await startRedis()
+  const redis = await RedisServer.start()
   const ports = ['gearman', 'faktory', 'http', 'web'].flatMap((door) => [`--${door}-port`, '0'])
   const store = ['--redis-url', `unix://${redis.path}`, '--web-password', operatorPassword]
   const gateway = startGateway(['serve', '--host', '127.0.0.1', ...ports, ...store, ...options])
@@ -51,7 +51,7 @@ export async function startDashboardGateway(
       for (const child of children) child.kill('SIGKILL')
       gateway.child.kill('SIGTERM')
       await gateway.exited
-      await redis.close()
+      await redis.stop()
     },
   }
 }

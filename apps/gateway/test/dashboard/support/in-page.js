@@ -8,7 +8,8 @@
 export function namelessOf(all) {
   return all
     .filter((element) => {
-      const labels = 'labels' in element ? /** @type {NodeListOf<Element> | null} */ (element.labels) : null
+      const labels =
+        'labels' in element ? /** @type {NodeListOf<Element> | null} */ (element.labels) : null
       const words = [element.getAttribute('aria-label'), element.textContent]
       for (const label of labels ?? []) words.push(label.textContent)
       return words.every((word) => !word?.trim())
@@ -30,7 +31,8 @@ export function widthOf(element) {
 export async function submittedLately() {
   const { buckets } = await (await fetch('api/v1/history')).json()
   return buckets.reduce(
-    (/** @type {number} */ sum, /** @type {{ submitted: number }} */ bucket) => sum + bucket.submitted,
+    (/** @type {number} */ sum, /** @type {{ submitted: number }} */ bucket) =>
+      sum + bucket.submitted,
     0,
   )
 }
