@@ -10,6 +10,9 @@ import {
   startDashboardGateway,
 } from './support/dashboard-gateway.ts'
 
+/** Pages show what is new within a second or two, and later on a busy machine. */
+const eventually = <Value>(look: () => Value) => expect.poll(look, { timeout: 15_000 })
+
 let gateway: DashboardGateway
 let browser: TestBrowser
 let page: Page
@@ -90,7 +93,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await dialog.getByLabel('Queue').fill('work')
     await dialog.getByLabel('Payload').fill('["made by hand"]')
     await confirmed('Submit the job')
-    await expect.poll(() => ran).toContain('made by hand')
+    await eventually(() => ran).toContain('made by hand')
   })
 
   test('a dead job is queued once more, and a scheduled one runs now', async () => {
@@ -99,13 +102,13 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await page.getByText('dead-0000001').waitFor()
     await page.getByRole('checkbox', { name: 'Select all on this page' }).check()
     await act('Retry now')
-    await expect.poll(() => ran.filter((jid) => jid === 'dead-0000001')).toHaveLength(2)
+    await eventually(() => ran.filter((jid) => jid === 'dead-0000001')).toHaveLength(2)
     await push('scheduled-01', { at: '2099-01-01T00:00:00Z' })
     await goTo(page, 'scheduled')
     await page.getByText('scheduled-01').waitFor()
     await page.locator('td.main a').click()
     await act('Retry now')
-    await expect.poll(() => ran).toContain('scheduled-01')
+    await eventually(() => ran).toContain('scheduled-01')
     await page.getByText('The page shows how it was.').waitFor()
   })
 
@@ -117,11 +120,11 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await row.getByText('Paused').waitFor()
     await push('held-0000001', {})
     await push('free-0000001', { queue: 'other' })
-    await expect.poll(() => ran).toContain('free-0000001')
+    await eventually(() => ran).toContain('free-0000001')
     expect(ran).not.toContain('held-0000001')
     await row.getByRole('button', { name: 'Resume' }).click()
     await confirmed('Resume')
-    await expect.poll(() => ran).toContain('held-0000001')
+    await eventually(() => ran).toContain('held-0000001')
   })
 
   test('a job is moved to a queue that has a worker', async () => {
@@ -134,14 +137,14 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await page.getByRole('button', { name: 'Count the jobs' }).click()
     await page.locator('[data-tally="ready"]').getByText('job would be moved').waitFor()
     await confirmed('Move')
-    await expect.poll(() => ran).toContain('moved-000001')
+    await eventually(() => ran).toContain('moved-000001')
   })
 
   test('all that match are counted before they are deleted, and others stay', async () => {
     for (let n = 0; n < 12; n += 1) await gateway.gearman('-b', '-f', 'heap', `spam ${n}`)
     await gateway.gearman('-b', '-f', 'heap', 'ham')
     await goTo(page, 'jobs?function=heap&text=spam')
-    await expect.poll(() => page.locator('td.main').count()).toBe(12)
+    await eventually(() => page.locator('td.main').count()).toBe(12)
     await page.getByRole('button', { name: 'Act on all that match' }).click()
     await page.locator('.bar').getByRole('button', { name: 'Delete' }).click()
     const tally = page.locator('[data-tally="ready"]')
@@ -150,7 +153,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await confirmed('Delete')
     await page.getByText('12 jobs deleted.').waitFor()
     await goTo(page, 'jobs?function=heap')
-    await expect.poll(() => page.locator('td.main').count()).toBe(1)
+    await eventually(() => page.locator('td.main').count()).toBe(1)
   })
 
   test('a client that waits hears of the cancellation, as the page says before', async () => {
@@ -177,12 +180,12 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     const lines = gateway.spawnGearman('-w', '-c', '2', '-f', 'edit')
     let heard = ''
     lines.stdout?.on('data', (chunk: Buffer) => (heard += chunk.toString()))
-    await expect.poll(() => heard).toBe('first wordssecond wörds')
+    await eventually(() => heard).toBe('first wordssecond wörds')
   })
 
   test('a function is closed to Faktory consumers and opened again', async () => {
     await gateway.gearman('-b', '-f', 'work@other', '["before"]')
-    await expect.poll(() => ran).toContain('before')
+    await eventually(() => ran).toContain('before')
     const choose = async (what: string): Promise<void> => {
       await goTo(page, 'functions?contains=work')
       const row = page.getByRole('row').filter({ hasText: 'in other' })
@@ -192,10 +195,10 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await choose('Close to Faktory')
     await gateway.gearman('-b', '-f', 'work@other', '["later"]')
     await push('in-work-0001', {})
-    await expect.poll(() => ran).toContain('in-work-0001')
+    await eventually(() => ran).toContain('in-work-0001')
     expect(ran).not.toContain('later')
     await choose('Open to Faktory')
-    await expect.poll(() => ran).toContain('later')
+    await eventually(() => ran).toContain('later')
   })
 
   test('a worker is told to go quiet, and takes no more', async () => {

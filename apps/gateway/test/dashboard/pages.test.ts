@@ -23,10 +23,19 @@ const places = [
   ...['dead', 'functions', 'queues', 'workers', 'nodes', 'cron', 'batches', 'migrations'],
 ]
 
+/** Pages show what is new within a second or two, and later on a busy machine. */
+const eventually = <Value>(look: () => Value) => expect.poll(look, { timeout: 15_000 })
+
 let gateway: DashboardGateway
 let browser: TestBrowser
 let page: Page
 let faktory: Client
+
+/** Takes the job of a queue, and fails it. */
+async function failed(queue: string, jid: string): Promise<void> {
+  await faktory.fetch(queue)
+  await faktory.fail(jid, Object.assign(new Error(hostile[1]), { code: 'Disk<b>' }))
+}
 
 async function textOf(selector = 'main'): Promise<string> {
   return await page.locator(selector).first().innerText()
@@ -44,16 +53,9 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     const base = { args: [hostile[0]], queue: 'bulk' }
     await faktory.pushBulk([
       { ...base, jid: 'scheduled-01', jobtype: 'later', at: '2099-01-01T00:00:00Z' },
-      { ...base, jid: 'retrying-001', jobtype: 'flaky', queue: 'flaky', retry: 5 },
       { ...base, jid: 'deadforever1', jobtype: 'broken', queue: 'broken', retry: -1 },
     ] as never)
-    for (const [queue, jid] of [
-      ['flaky', 'retrying-001'],
-      ['broken', 'deadforever1'],
-    ] as const) {
-      await faktory.fetch(queue)
-      await faktory.fail(jid, Object.assign(new Error(hostile[1]), { code: 'Disk<b>' }))
-    }
+    await failed('broken', 'deadforever1')
     browser = await startBrowser(gateway.port('web'))
     page = browser.page
   })
@@ -104,26 +106,26 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     await waiting.waitFor()
     const before = Number(await waiting.innerText())
     await gateway.gearman('-b', '-f', 'mail', 'one more')
-    await expect.poll(() => waiting.innerText()).toBe(String(before + 1))
+    await eventually(() => waiting.innerText()).toBe(String(before + 1))
     await page.getByText('Live', { exact: true }).first().waitFor()
-    await expect.poll(() => page.locator('.plot canvas').count()).toBe(2)
+    await eventually(() => page.locator('.plot canvas').count()).toBe(2)
   })
 
   test('filters live in the address, and a search is made while one types', async () => {
     await goTo(page, 'jobs?text=plain')
-    await expect.poll(() => page.locator('td.main').count()).toBe(1)
+    await eventually(() => page.locator('td.main').count()).toBe(1)
     await page.reload()
-    await expect.poll(() => page.locator('td.main').count()).toBe(1)
+    await eventually(() => page.locator('td.main').count()).toBe(1)
     await page.keyboard.press('/')
     await page.keyboard.type('12345678901234567890')
-    await expect.poll(() => page.url()).toContain('text=12345678901234567890')
-    await expect.poll(() => page.locator('td.main').count()).toBe(1)
+    await eventually(() => page.url()).toContain('text=12345678901234567890')
+    await eventually(() => page.locator('td.main').count()).toBe(1)
     await page.locator('td.main a').click()
     await page.locator('pre.payload').waitFor()
     // As it was sent: no digit is lost.
     expect(await textOf('pre.payload')).toBe('{\n  "to": "Åsa",\n  "id": 12345678901234567890\n}')
     await page.getByRole('button', { name: 'Hex' }).click()
-    await expect.poll(() => textOf('pre.payload')).toContain('00000000  7b 22 74 6f')
+    await eventually(() => textOf('pre.payload')).toContain('00000000  7b 22 74 6f')
   })
 
   test('functions are sorted and searched', async () => {
@@ -134,7 +136,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
       .toContain('mail')
     await page.keyboard.press('/')
     await page.keyboard.type('res')
-    await expect.poll(() => page.locator('td.main').count()).toBe(1)
+    await eventually(() => page.locator('td.main').count()).toBe(1)
     expect(await textOf('tbody')).toContain('Gearman 1')
     await page.locator('svg.spark').waitFor()
   })
@@ -146,6 +148,15 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     await page.getByRole('link', { name: 'resize' }).waitFor()
     await goTo(page, 'scheduled')
     expect(await textOf('tbody')).toContain('scheduled-01')
+    // Due for its next try in 15 seconds at the earliest.
+    await faktory.push({
+      jid: 'retrying-001',
+      jobtype: 'flaky',
+      queue: 'flaky',
+      args: [],
+      retry: 5,
+    })
+    await failed('flaky', 'retrying-001')
     await goTo(page, 'retries')
     expect(await textOf('tbody')).toMatch(/retrying-001[^]*in \d+/)
   })
@@ -153,9 +164,9 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
   test('what happened is in the plots of the hour', async () => {
     // This node adds what it has counted every ten seconds.
     const submitted = () => page.evaluate(submittedLately)
-    await expect.poll(submitted, { timeout: 15_000 }).toBeGreaterThan(hostile.length)
+    await eventually(submitted).toBeGreaterThan(hostile.length)
     await goTo(page, 'overview?span=hour')
-    await expect.poll(() => page.locator('[data-span="hour"] .plot canvas').count()).toBe(3)
+    await eventually(() => page.locator('[data-span="hour"] .plot canvas').count()).toBe(3)
     const legend = page.locator('.legend').first()
     expect(await legend.innerText()).toMatch(/Submitted \d+/)
   })

@@ -130,15 +130,9 @@ const wide = { width: 1280, height: 860 }
 const narrow = { width: 360, height: 740 }
 const pictures = [
   ['overview-light', 'overview', wide, 'light'],
-  ['overview-dark', 'overview', wide, 'dark'],
-  ['overview-narrow', 'overview', narrow, 'light'],
   ['history', 'overview?span=hour', wide, 'light'],
   ['functions', 'functions?sort=waiting&order=desc', wide, 'light'],
-  ['jobs', 'jobs?state=waiting', wide, 'light'],
-  ['dead', 'dead', wide, 'dark'],
-  ['workers', 'workers', wide, 'light'],
   ['jobs-narrow', 'dead', narrow, 'dark'],
-  ['queues', 'queues', wide, 'light'],
 ] as const
 const settleMs = 5_000
 for (const [name, at, viewport, colorScheme] of pictures) {
@@ -155,9 +149,6 @@ await page.locator('td.main a').first().click()
 await page.locator('pre.payload').first().waitFor()
 await page.mouse.move(1270, 850)
 await page.screenshot({ path: `${folder}/job-dark.png` })
-await page.emulateMedia({ colorScheme: 'light' })
-await page.setViewportSize(narrow)
-await page.screenshot({ path: `${folder}/job-narrow.png`, fullPage: true })
 
 stop.isAsked = true
 await load
