@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync, type StdioOptions } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +39,8 @@ export function formerGateway(commit: string): readonly string[] {
 
 function build(commit: string, folder: string): void {
   mkdirSync(folder)
-  const options = { cwd: folder, stdio: ['pipe', 'ignore', 'inherit'] } as const
+  const stdio: StdioOptions = ['pipe', 'ignore', 'inherit']
+  const options = { cwd: folder, stdio }
   const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 2 ** 30 })
   execFileSync('tar', ['-x'], { ...options, input: archive })
   linkModules(folder)
