@@ -24,6 +24,7 @@ export type Connections = Static<typeof fleet.connections>
 export type Nodes = Static<typeof fleet.nodes>
 export type Cron = Static<typeof fleet.cron>
 export type Batch = Static<typeof fleet.batch>
+export type BatchPage = Static<typeof fleet.batchPage>
 export type Migrations = Static<typeof fleet.migrations>
 export type Session = Static<typeof sessions.session>
 export type History = Static<typeof histories.history>

@@ -1,14 +1,17 @@
 import { html } from '../html.js'
 import { useState } from '../lib/hooks.js'
 import { pathWith } from '../api.js'
-import { count } from '../format.js'
-import { Badge, Empty, Loading, PageHead, Trouble, When } from '../parts/bits.js'
+import { count, plural } from '../format.js'
+import { Badge, Code, Empty, Loading, PageHead, Trouble, When } from '../parts/bits.js'
+import { listOf } from '../parts/list-page.js'
+import { Pager, Table } from '../parts/table.js'
 import { visible } from '../payload-text.js'
 import { go, hrefOf } from '../router.js'
 import { useRead } from '../state.js'
 import { Meter } from './migrations.js'
 
 /** @typedef {import('../types.d.ts').Batch} Batch */
+/** @typedef {import('../types.d.ts').BatchPage} BatchPage */
 
 /** @param {import('./all.js').PageProps} props */
 export function BatchesPage({ route }) {
@@ -38,18 +41,55 @@ export function BatchesPage({ route }) {
       </label>
       <button type="submit">Look</button>
     </form>
-    ${
-      route.id === ''
-        ? html`<${Empty} title="Which batch?">
-          <p>Enter the bid that BATCH NEW gave. A batch in which nothing happens is forgotten after 30 days.</p>
-        <//>`
-        : html`<${One} bid=${route.id} />`
-    }
+    ${route.id === '' ? html`<${All} route=${route} />` : html`<${One} bid=${route.id} />`}
   </div>`
 }
 
 const callbackTones = { none: 'neutral', pushed: 'waiting', done: 'succeeded', failed: 'failed' }
 const callbackWords = { none: 'none so far', pushed: 'pushed', done: 'done', failed: 'failed' }
+
+/** @type {readonly import('../parts/table.js').Column<Batch>[]} */
+const columns = [
+  {
+    ...{ id: 'batch', label: 'Batch', isMain: true },
+    cell: ({ batch, description }) =>
+      html`<a href=${hrefOf('batches', batch)}><bdi>${visible(description === '' ? batch : description)}</bdi></a>
+      <span class="under mono">${description === '' ? '' : batch}</span>`,
+  },
+  { ...{ id: 'total', label: 'Jobs', isNumber: true }, cell: ({ total }) => count(total) },
+  { ...{ id: 'pending', label: 'Pending', isNumber: true }, cell: ({ pending }) => count(pending) },
+  { ...{ id: 'failed', label: 'Failed', isNumber: true }, cell: ({ failed }) => count(failed) },
+  {
+    ...{ id: 'made', label: 'Made', isNumber: true },
+    cell: ({ created_at: made }) => html`<${When} time=${made} />`,
+  },
+]
+
+const keyOf = (/** @type {Batch} */ { batch }) => batch
+
+/** @param {import('./all.js').PageProps} props */
+function All({ route }) {
+  const { asked, cursor, onPage } = listOf(route)
+  /** @type {import('../state.js').Reading<BatchPage>} */
+  const { data, error } = useRead('/batches', { limit: asked.limit, cursor })
+  if (error !== undefined) return html`<${Trouble} error=${error} />`
+  if (!data) return html`<${Loading} />`
+  if (data.batches.length === 0) {
+    return html`<${Empty} title="No batches so far">
+      <p>
+        A Faktory client makes one with <${Code}>BATCH NEW<//>. A batch in which nothing happens is forgotten after
+        30 days.
+      </p>
+    <//>`
+  }
+  return html`<${Table} caption="Batches" columns=${columns} rows=${data.batches} keyOf=${keyOf} />
+    <${Pager}
+      words=${`${plural(data.batches.length, 'batch', 'batches')}, the newest first`}
+      isFirst=${cursor === ''}
+      next=${data.cursor}
+      onPage=${onPage}
+    />`
+}
 
 /** @param {{ bid: string }} props */
 function One({ bid }) {

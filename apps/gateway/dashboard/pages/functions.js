@@ -27,6 +27,15 @@ import { useMayAct, useRead, useShared } from '../state.js'
 
 /** What may be done to a function, and what it means. */
 const acts = /** @type {const} */ ({
+  hold: {
+    ...{ label: 'Pause', path: '/functions/pause', isDanger: false },
+    means:
+      'No worker of a gateway gets its jobs, at any door. Jobs go on coming in, running ones go on. Native workers take theirs from the store.',
+  },
+  release: {
+    ...{ label: 'Resume', path: '/functions/resume', isDanger: false },
+    means: 'Workers get its jobs again.',
+  },
   pause: {
     ...{ label: 'Pause queue', path: '/queues/pause', isDanger: false },
     means:
@@ -51,6 +60,12 @@ const acts = /** @type {const} */ ({
   },
 })
 /** @typedef {keyof typeof acts} Act */
+
+/** Acts that would change nothing. */
+const unfitFor = /** @type {Readonly<Record<string, readonly string[]>>} */ ({
+  open: ['open'],
+  shut: ['close'],
+})
 
 const keyOf = (/** @type {FunctionEntry} */ { lane }) => lane
 
@@ -140,18 +155,22 @@ export function FunctionsPage({ route }) {
 
 /** @param {{ entry: FunctionEntry }} props */
 function FunctionCell({ entry }) {
-  const { function: fn, queue, is_paused: isPaused } = entry
+  const { function: fn, queue, is_paused: isPaused, is_function_paused: isHeld } = entry
   return html`<a href=${hrefOf('jobs', '', { function: fn, queue })}><${Name} name=${fn} /></a>
     <span class="under">
-      in <bdi>${queue}</bdi>${isPaused && html`${' '}<${Badge} tone="retry">Paused<//>`}
+      in <bdi>${queue}</bdi>${isHeld && html`${' '}<${Badge} tone="retry">Paused<//>`}
+      ${isPaused && html`${' '}<${Badge} tone="retry">Queue paused<//>`}
     </span>`
 }
 
 /** @param {{ entry: FunctionEntry, onAct: (act: Act) => void }} props */
 function ActMenu({ entry, onAct }) {
-  const able = Object.entries(acts).filter(
-    ([act]) => act !== (entry.is_paused ? 'pause' : 'resume'),
-  )
+  const unfit = [
+    entry.is_paused ? 'pause' : 'resume',
+    entry.is_function_paused ? 'hold' : 'release',
+    ...(unfitFor[entry.openness] ?? []),
+  ]
+  const able = Object.entries(acts).filter(([act]) => !unfit.includes(act))
   return html`<select
     aria-label=${`Acts on ${entry.function}`}
     value=""

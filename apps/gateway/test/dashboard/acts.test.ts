@@ -201,6 +201,36 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await eventually(() => ran).toContain('later')
   })
 
+  test('a paused function gives a worker by name nothing until it goes on', async () => {
+    await gateway.gearman('-b', '-f', 'still', 'one')
+    const choose = async (what: string): Promise<void> => {
+      await goTo(page, 'functions?contains=still')
+      await page.getByLabel('Acts on still').selectOption({ label: what })
+      await confirmed(what)
+    }
+    await choose('Pause')
+    await page.getByRole('row').getByText('Paused').waitFor()
+    const lines = gateway.spawnGearman('-w', '-f', 'still', '-f', 'brisk')
+    let heard = ''
+    lines.stdout?.on('data', (chunk: Buffer) => (heard += chunk.toString()))
+    await gateway.gearman('-b', '-f', 'brisk', 'two')
+    await eventually(() => heard).toBe('two')
+    await choose('Resume')
+    await eventually(() => heard).toBe('twoone')
+  })
+
+  test('a batch stands in the list, and its own page tells how far it is', async () => {
+    const success = { jobtype: 'work', queue: 'other', args: ['called back'] }
+    const batch = JSON.stringify({ description: 'nightly <b>', success })
+    const bid = await client.send(['BATCH NEW', batch])
+    await push('in-batch-001', { queue: 'nobody', custom: { bid } })
+    await client.send(['BATCH COMMIT', bid])
+    await goTo(page, 'batches')
+    await page.getByRole('link', { name: 'nightly <b>' }).click()
+    await page.getByText('Callback success').waitFor()
+    expect(await page.locator('.tile').first().innerText()).toMatch(/Jobs\s*1/)
+  })
+
   test('a worker is told to go quiet, and takes no more', async () => {
     await goTo(page, 'workers')
     await act('Quiet')
