@@ -38,6 +38,8 @@ test.skipIf(lacksHistory)(
     }
     expect(git('status', '--porcelain')).toBe(before)
   },
+  // It packs, installs and makes every file.
+  300_000,
 )
 
 test.each(['', 'next', '1.2'])('a release of %j is refused', (version) => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /** Set where the gateway is built as the sources are now. */
-const builtVariable = 'CROSSGEAR_TEST_BUILT'
+const builtVariable = 'GATEWAY_BUILT'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
