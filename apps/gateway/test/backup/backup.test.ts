@@ -68,9 +68,10 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     await push({ jid: 'resting-1', jobtype: 'rest', queue: 'resting' })
     expect(await faktory.ask('QUEUE PAUSE resting')).toBe('+OK')
     const { api } = gateway
-    const act = (name: 'closeFunctions' | 'setLimits', body: object) =>
+    const act = (name: 'closeFunctions' | 'pauseFunctions' | 'setLimits', body: object) =>
       api.call(name, { params: {}, query: {}, body })
     await act('closeFunctions', { functions: ['shut'] })
+    await act('pauseFunctions', { functions: ['shut'] })
     await first.ask(
       'HSET',
       'xg:cron',
@@ -161,6 +162,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     const lost = [...sentBefore].filter((one) => !doneBefore.has(one) && !payloads.includes(one))
     expect(lost).toEqual([])
     expect(await copy.smembers('xg:paused')).toEqual(['resting'])
+    expect(await copy.smembers('xg:paused-functions')).toEqual(['shut'])
     expect(await copy.hget('xg:lane:shut', 'open')).toBe('0')
     expect(await copy.lrange('queue:native:high', 0, -1)).toHaveLength(1)
     expect(await copy.hexists('xg:cron', 'nightly')).toBe(1)

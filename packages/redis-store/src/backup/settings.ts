@@ -23,7 +23,12 @@ export type Setting =
       readonly lane: string
       readonly ticks: Readonly<Record<string, string>>
     }
-  | { readonly kind: 'paused'; readonly queues: readonly string[] }
+  /** Paused queues, and functions (or single lanes of some). */
+  | {
+      readonly kind: 'paused'
+      readonly queues: readonly string[]
+      readonly functions: readonly string[]
+    }
   /** Added by hand; `entry` is JSON text. */
   | { readonly kind: 'cron'; readonly name: string; readonly entry: string }
   | {
@@ -41,7 +46,8 @@ export async function* readSettings(
 ): AsyncGenerator<Setting> {
   const { call, redis, keys } = context
   const queues = await call(() => redis.smembers(keys.paused))
-  if (queues.length > 0) yield { kind: 'paused', queues }
+  const functions = await call(() => redis.smembers(keys.pausedFunctions))
+  if (queues.length + functions.length > 0) yield { kind: 'paused', queues, functions }
   for (const [name, entry] of Object.entries(await call(() => redis.hgetall(keys.cron)))) {
     yield { kind: 'cron', name, entry }
   }
@@ -116,9 +122,12 @@ const restorers: Restorers = {
     })
   },
 
-  async paused({ call, redis, keys }, _lanes, { queues }) {
+  async paused({ call, redis, keys }, _lanes, { queues, functions }) {
     for (const some of chunks(queues, keysPerLook)) {
       await call(() => redis.sadd(keys.paused, ...some))
+    }
+    for (const some of chunks(functions, keysPerLook)) {
+      await call(() => redis.sadd(keys.pausedFunctions, ...some))
     }
   },
 
