@@ -1,5 +1,5 @@
 import { html } from '../html.js'
-import { useEffect, useState } from '../lib/hooks.js'
+import { useEffect, useRef, useState } from '../lib/hooks.js'
 import { useDebounced, useNow } from '../state.js'
 import { fromNow, moment } from '../format.js'
 import { visible } from '../payload-text.js'
@@ -102,10 +102,15 @@ export function Loading() {
 export function SearchField({ label, value, onSearch, placeholder, maxLength = 128 }) {
   const [text, setText] = useState(value)
   const search = useDebounced(onSearch)
-  useEffect(() => setText(value), [value])
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null))
+  // Whoever types is ahead of the address.
+  useEffect(() => {
+    if (document.activeElement !== field.current) setText(value)
+  }, [value])
   return html`<label class="search">
     <span class="unseen">${label}</span>
     <input
+      ref=${field}
       type="search"
       data-search
       value=${text}
@@ -114,9 +119,9 @@ export function SearchField({ label, value, onSearch, placeholder, maxLength = 1
       autocomplete="off"
       spellcheck=${false}
       onInput=${(/** @type {InputEvent} */ event) => {
-        const field = /** @type {HTMLInputElement} */ (event.currentTarget)
-        setText(field.value)
-        search(field.value)
+        const { value: typed } = /** @type {HTMLInputElement} */ (event.currentTarget)
+        setText(typed)
+        search(typed)
       }}
     />
     <kbd aria-hidden="true">/</kbd>

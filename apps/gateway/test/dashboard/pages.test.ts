@@ -131,9 +131,9 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
   test('functions are sorted and searched', async () => {
     await goTo(page, 'functions')
     await page.getByRole('button', { name: 'Waiting' }).click()
-    await expect
-      .poll(async () => (await page.locator('td.main').allInnerTexts())[0])
-      .toContain('mail')
+    await eventually(async () => (await page.locator('td.main').allInnerTexts())[0]).toContain(
+      'mail',
+    )
     await page.keyboard.press('/')
     await page.keyboard.type('res')
     await eventually(() => page.locator('td.main').count()).toBe(1)

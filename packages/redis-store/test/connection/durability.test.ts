@@ -48,8 +48,9 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
   test('what too few replicas have is not confirmed', async () => {
     const store = await open({ level: 'replicas', replicas: 2 })
     await store.steps.submit('mail', [job])
-    const refusal = { code: 'UNCONFIRMED', message: '1 of 2 replicas within 1000 ms' }
-    await expect(store.confirm?.()).rejects.toMatchObject(refusal)
+    // On a busy machine the one replica may be late too.
+    const message = expect.stringMatching(/^[01] of 2 replicas within 1000 ms$/) as string
+    await expect(store.confirm?.()).rejects.toMatchObject({ code: 'UNCONFIRMED', message })
   })
 
   test('a replica that stands still confirms nothing, and confirms again when it goes on', async () => {
