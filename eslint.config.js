@@ -91,7 +91,7 @@ export default tseslint.config(
     },
   },
   {
-    // What browsers run. Types are in comments.
+    // Browsers run these. Types are in comments.
     files: ['apps/gateway/dashboard/**/*.js'],
     extends: [...tseslint.configs.strictTypeChecked],
     languageOptions: {

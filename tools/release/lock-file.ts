@@ -10,7 +10,7 @@ interface Locked {
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
-/** What the lock file has at one place: `node_modules/pino`, or `packages/redis-store` for one of ours. */
+/** The entry of the lock file at one place: `node_modules/pino`, or `packages/redis-store` for one of ours. */
 export interface LockedPackage {
   readonly place: string
   readonly name: string

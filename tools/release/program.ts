@@ -9,7 +9,7 @@ interface Pack {
   readonly files: readonly { readonly path: string; readonly mode: number }[]
 }
 
-/** What npm would publish of each of our packages. */
+/** The files that npm would publish of each of our packages. */
 function packs(root: string, places: readonly string[]): readonly Pack[] {
   const words = [
     'pack',

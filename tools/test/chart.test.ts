@@ -102,7 +102,7 @@ const types: Readonly<Record<string, string>> = {
   'keda.sh/v1alpha1 ': '@kubernetes-models/keda/keda.sh/v1alpha1',
 }
 
-/** What the compiler has to say of manifests as values of Kubernetes' own types: an unknown field is an error. */
+/** The words of the compiler on manifests as values of Kubernetes' own types: an unknown field is an error. */
 function complaints(manifests: readonly Manifest[]): string {
   const folder = mkdtempSync(join(root, 'node_modules/.cache/crossgear-kinds-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -113,7 +113,7 @@ function complaints(manifests: readonly Manifest[]): string {
       `export const manifest${index}: Kind${index} = ${JSON.stringify(manifest)}`,
     ]
   })
-  // These packages have their types for CommonJS.
+  // The packages have their types for CommonJS.
   writeFileSync(join(folder, 'manifests.cts'), lines.join('\n'))
   const compilerOptions = { strict: true, noEmit: true, skipLibCheck: true, types: [] }
   const options = { ...compilerOptions, module: 'nodenext', target: 'es2023' }

@@ -86,7 +86,7 @@ function laterVersion(): string {
 
 function start(system: System): Promise<ChildProcess> {
   const words = ['--config', system.path('etc/crossgear/crossgear.toml')]
-  // What the package does not bring is not found.
+  // Files that the package does not bring are not found.
   const env = { PATH: process.env['PATH'] }
   return startProgram(system.path('usr/bin/crossgear'), words, { cwd: system.folder, env })
 }

@@ -14,7 +14,7 @@ import { plural } from './format.js'
  */
 
 /**
- * What is known of a job's life, in order of time.
+ * Known events of a job's life, in order of time.
  *
  * @param {JobDetail} job
  * @returns {readonly Event[]}
@@ -91,7 +91,7 @@ function holderWords(holder) {
 }
 
 /**
- * What a cancellation means for a job as it stands.
+ * The effect of a cancellation on a job as it stands.
  *
  * @param {JobDetail} job
  */

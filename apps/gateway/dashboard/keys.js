@@ -1,4 +1,4 @@
-/** What each key does; `?` shows it. */
+/** Keys and their effects; `?` shows it. */
 export const keys = /** @type {const} */ ([
   ['/', 'Search on this page'],
   ['j', 'Next row'],

@@ -13,7 +13,7 @@ const askAgainMs = 5_000
 
 /** @typedef {'submitted_total' | 'completed_total' | 'failed_total'} Total */
 
-/** What stands in the store, told once a second by the gateway. */
+/** Figures of the store, sent by the gateway once a second. */
 export class Live {
   constructor() {
     /** @type {Overview[]} */

@@ -1,4 +1,4 @@
-/** What JSON is made of: strings, marks, and words between them. */
+/** Parts of JSON: strings, marks, and words between them. */
 const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
 /**

@@ -5,7 +5,7 @@ import { wordsOf } from './api.js'
 /** @typedef {import('./types.d.ts').Session} Session */
 
 /**
- * What all pages share.
+ * State that all pages share.
  *
  * @typedef {object} Shared
  * @property {import('./api.js').Api} api
@@ -44,7 +44,7 @@ export function useLive() {
 }
 
 /**
- * What was read from the API, and how it went.
+ * A reading of the API: its data or its error.
  *
  * @template Answer
  * @typedef {object} Reading

@@ -7,7 +7,7 @@ import { flagOf, optionNames } from '../src/config/options.ts'
 
 const has = (program: string): boolean => spawnSync(program, ['-c', 'true']).status === 0
 
-/** What bash offers behind these words, of which the last is not finished. */
+/** The candidates that bash offers behind these words, of which the last is not finished. */
 function offered(...words: readonly string[]): readonly string[] {
   const all = ['crossgear', ...words]
   const quoted = all.map((word) => `'${word}'`).join(' ')

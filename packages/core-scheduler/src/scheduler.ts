@@ -44,7 +44,7 @@ export class Scheduler {
   readonly queues: QueueControl
   readonly batches: BatchStore
   readonly cron: CronStore
-  /** What happened lately, at all nodes. */
+  /** Events of late, at all nodes. */
   readonly history: HistoryStore
   /** Looks of an operator at jobs. */
   readonly inspect: InspectStore

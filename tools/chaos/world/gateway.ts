@@ -23,7 +23,7 @@ export class Gateway implements Way {
   readonly gearman: number
   readonly faktory: number
   readonly web: number
-  /** What the next start runs. */
+  /** The program of the next start. */
   program: readonly string[]
   readonly #options: GatewayOptions
   #process: OwnProcess | undefined

@@ -25,7 +25,7 @@ import { useMayAct, useRead, useShared } from '../state.js'
 /** @typedef {import('../types.d.ts').FunctionPage} FunctionPage */
 /** @typedef {import('../types.d.ts').Workers} Workers */
 
-/** What may be done to a function, and what it means. */
+/** Acts on a function, and their effects. */
 const acts = /** @type {const} */ ({
   hold: {
     ...{ label: 'Pause', path: '/functions/pause', isDanger: false },

@@ -59,7 +59,7 @@ export function doorName(door) {
 }
 
 /**
- * What stands where nothing is to be shown: why, and what to do next.
+ * A placeholder for an empty list: the reason, and the next thing to do.
  *
  * @param {object} props
  * @param {string} props.title
@@ -103,7 +103,7 @@ export function SearchField({ label, value, onSearch, placeholder, maxLength = 1
   const [text, setText] = useState(value)
   const search = useDebounced(onSearch)
   const field = useRef(/** @type {HTMLInputElement | null} */ (null))
-  // Whoever types is ahead of the address.
+  // The user's typing is ahead of the address.
   useEffect(() => {
     if (document.activeElement !== field.current) setText(value)
   }, [value])

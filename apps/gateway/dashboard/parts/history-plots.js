@@ -8,7 +8,7 @@ import { Plot } from './plot.js'
 /** @typedef {import('../types.d.ts').History} History */
 /** @typedef {History['buckets'][number]} Bucket */
 
-/** What all nodes add to the sums, they do every ten seconds. */
+/** All nodes add to the sums every ten seconds. */
 const readEveryMs = 10_000
 
 const percentiles = /** @type {const} */ ([

@@ -1,7 +1,7 @@
 import { html } from '../html.js'
 
 /**
- * What an operator may set of a job.
+ * Fields of a job that an operator may set.
  *
  * @typedef {object} JobTerms
  * @property {string} queue

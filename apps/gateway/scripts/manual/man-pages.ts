@@ -11,7 +11,7 @@ import { exitCodes, type ExitName } from '../../src/terminal/terminal-error.ts'
 import { bold, example, italic, item, page, plain } from './roff.ts'
 import { sentence } from './text.ts'
 
-/** What pages say of the release that they are of. */
+/** The release that the pages describe. */
 export interface Release {
   readonly version: string
   /** As `2026-01-31`. */

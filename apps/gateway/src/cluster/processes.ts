@@ -39,7 +39,7 @@ export class Processes {
   readonly #all: GatewayProcess[]
   readonly #watchdog: Watchdog
   #taskOf: ((number: number) => Task) | undefined
-  /** Those of the last reload. */
+  /** Settings of the last reload. */
   #settings: PlainSettings | undefined
 
   /** Starts the processes, which then wait for their task. */

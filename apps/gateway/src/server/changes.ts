@@ -5,7 +5,7 @@ import type { TlsOptions } from '../net/tls.ts'
 import { plainEntry } from '../ops/cron/cron-entry.ts'
 import type { DoorTls, Settings } from './doors.ts'
 
-/** What a running gateway takes over of other settings. */
+/** The settings that a running gateway takes over. */
 export interface Changes {
   /** The settings from now on. */
   readonly settings: Settings

@@ -29,7 +29,7 @@ export class HangUps {
   readonly #onSignal = (): void => {
     if (this.#hadTerminal && !isatty(stdout)) this.#end('SIGHUP')
     else if (!this.#reload) this.#cameEarly = true
-    // What went wrong is in the log.
+    // The log has the error.
     else this.#reload('SIGHUP').catch(() => undefined)
   }
 }

@@ -7,7 +7,7 @@ import { changesBetween } from './changes.ts'
 import { readDoorTls, type Settings } from './doors.ts'
 import { checkOpenNetwork } from './open-network.ts'
 
-/** What a reload did, with names of settings as an operator writes them. */
+/** The result of a reload, with names of settings as an operator writes them. */
 export type ReloadReport = Static<typeof reloaded>
 
 /**

@@ -23,14 +23,14 @@ describe.skipIf(lacksRedis)('a Redis with the users of docs/security.md', () => 
     }
   })
 
-  /** What Redis answers a user that may not do something. */
+  /** The answer of Redis to a user that may not do something. */
   async function refusal(user: string, password: string, ...words: readonly [string, ...string[]]) {
     const connection = redis.connect({ username: user, password })
     const [command, ...rest] = words
     return connection.call(command, rest).then(String, (error: unknown) => (error as Error).message)
   }
 
-  /** What users asked for and were refused, as Redis noted it. */
+  /** Refused commands of users, as Redis noted them. */
   const refused = (): Promise<string> => redis.ask('ACL', 'LOG')
 
   test('lets the gateway do all of its work, and nothing that runs the server', async () => {

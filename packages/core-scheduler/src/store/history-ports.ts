@@ -6,7 +6,7 @@ export const historySpans = {
 
 export type HistorySpan = keyof typeof historySpans
 
-/** What happened in one minute or hour. */
+/** Events of one minute or hour. */
 export interface HistoryBucket {
   /** Its begin, milliseconds since 1970. */
   readonly startMs: number

@@ -20,7 +20,7 @@ const side = 'The file'
  */
 export class BackupFile implements Target {
   readonly #path: string
-  /** What lines are written to, and what ends in the file. */
+  /** The stream for lines, and the one that ends in the file. */
   readonly #out: Writable
   readonly #written: Promise<void>
   /** Jobs that have yet to run, by batch. */

@@ -43,7 +43,7 @@ export interface JobRecord {
   readonly retentionSeconds?: number
   /** The job is not run after this time, milliseconds since 1970. */
   readonly staleAtMs?: number
-  /** What only a Crossgear store knows of a job. */
+  /** Facts of a job that only a Crossgear store knows. */
   readonly further?: NonNullable<ImportedJob['further']>
   /** For its source to find it again; without meaning elsewhere. */
   readonly sourceKey?: Buffer

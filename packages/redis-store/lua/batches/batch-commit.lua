@@ -11,7 +11,7 @@
 local bid, commit = ARGV[3], ARGV[4]
 local created = redis.call('HGET', KEYS[1], 'created')
 if not created then return 0 end
--- Those of a former version are not listed yet.
+-- Batches of a former version are not listed yet.
 listBatch(bid, created)
 redis.call('HSET', KEYS[1], 'committed', commit)
 touchBatch(bid)

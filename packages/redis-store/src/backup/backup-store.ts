@@ -24,7 +24,7 @@ export class RedisBackup {
     return listedLevels(this.#context, lane)
   }
 
-  /** What was set beside the jobs. */
+  /** Settings beside the jobs. */
   settings(): AsyncGenerator<Setting> {
     return readSettings(this.#context, this.#lanes)
   }

@@ -104,7 +104,7 @@ type Restorers = {
   ) => Promise<void>
 }
 
-/** What the store has already stays as it is. */
+/** A value that the store has already stays as it is. */
 const restorers: Restorers = {
   async lane({ pipeline, keys }, lanes, { lane, fields }) {
     await lanes.register(lane)

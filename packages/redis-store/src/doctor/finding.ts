@@ -1,12 +1,12 @@
 /** `fault`: jobs may be lost, refused or stuck. `warning`: less than that, or not yet. */
 export type FindingLevel = 'ok' | 'warning' | 'fault'
 
-/** What one check found. */
+/** The finding of one check. */
 export interface Finding {
   readonly check: string
   readonly level: FindingLevel
   readonly message: string
-  /** What to do. Absent where there is nothing to be done. */
+  /** The remedy. Absent where there is nothing to be done. */
   readonly advice?: string
 }
 

@@ -11,7 +11,7 @@ export type SchemaStep = (context: RedisContext) => Promise<void>
 /** The first leads from version 1 to 2. There is none: version 1 is what stores without a version hold. */
 export const schemaSteps: readonly SchemaStep[] = []
 
-/** What became of the store's version. */
+/** The outcome for the store's version. */
 export type SchemaNews =
   /** A newer gateway has taken the store over: this node may touch it no more. */
   | { readonly kind: 'newer'; readonly message: string }

@@ -6,7 +6,7 @@ import {
 } from '@crossgear/core-scheduler'
 import type { Run } from './memory-world.ts'
 
-/** What happened lately in a {@link MemoryWorld}. */
+/** Events of late in a {@link MemoryWorld}. */
 export class MemoryHistory implements HistoryStore {
   readonly #step: Run
 

@@ -7,12 +7,12 @@ import {
 import { percentileSeconds } from '../../ops/history/time-buckets.ts'
 import type { Handlers } from '../api.ts'
 
-/** What the buckets of a span of the API are. */
+/** Buckets of each span of the API. */
 const bucketsOf = { hour: 'minute', day: 'hour' } as const
 
 type Sums = ReadonlyMap<string, number>
 
-/** What happened in the last hour or day, at all nodes. */
+/** Events of the last hour or day, at all nodes. */
 export function historyReads(scheduler: Scheduler): Pick<Handlers, 'getHistory'> {
   return {
     async getHistory({ query }) {

@@ -172,7 +172,7 @@ function inOrder<Entry, Word extends string>(
     .map(({ entry }) => entry)
 }
 
-/** What an entry says besides its figures. */
+/** The parts of an entry besides its figures. */
 type Standing = Pick<FunctionView, 'openness' | 'is_paused' | 'is_function_paused'>
 
 function functionView(lane: LaneFigures): Omit<FunctionView, keyof Standing> {

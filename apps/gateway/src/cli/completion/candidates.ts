@@ -1,6 +1,6 @@
 import type { CommandEntry, OptionEntry } from '../command-table.ts'
 
-/** What may follow in a command, in the form that all shells' scripts are made of. */
+/** Words that may follow in a command, in the form that all shells' scripts are made of. */
 export interface Candidates {
   /** `/jobs/list`; empty: the program itself. */
   readonly path: string

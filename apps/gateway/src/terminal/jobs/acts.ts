@@ -119,7 +119,7 @@ async function matching(
   return sum
 }
 
-/** What all calls of an act did. */
+/** The result of all calls of an act. */
 class Sum {
   done = 0
   lookedAt = 0

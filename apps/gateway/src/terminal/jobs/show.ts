@@ -26,7 +26,7 @@ async function run(context: CommandContext): Promise<ExitName> {
   return 'done'
 }
 
-/** What is null or without news is left out. */
+/** Fields that are null or without news are left out. */
 function linesOf(job: Detail): readonly string[] {
   const { payload, output, error, progress, held_by: holder, envelope, ...plain } = job
   const rows: (readonly [string, unknown])[] = Object.entries(plain)

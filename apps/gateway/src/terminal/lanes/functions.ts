@@ -31,7 +31,7 @@ const columns: readonly Column<FunctionEntry>[] = [
   { title: 'state', value: pausedOf },
 ]
 
-/** What is paused of it. */
+/** Its paused parts. */
 export function pausedOf(entry: Pick<FunctionEntry, 'is_paused' | 'is_function_paused'>): string {
   return entry.is_function_paused ? 'paused' : entry.is_paused ? 'queue paused' : ''
 }

@@ -67,7 +67,7 @@ export class WorkerCounts {
     this.#publish()
   }
 
-  /** These lanes are of another queue now, with other consumers. */
+  /** The lanes are of another queue now, with other consumers. */
   lanesMoved(lanes: Iterable<string>): void {
     for (const lane of lanes) this.#dirty.add(lane)
     this.#publish()

@@ -13,7 +13,7 @@ const read = async (store: SteppedStore, span: HistorySpan, atMs: number): Promi
     Object.fromEntries(sums),
   ])
 
-/** What happened lately. */
+/** Events of late. */
 export function historyContract(open: OpenWorld): void {
   describe('history', () => {
     test('sums of all nodes, by minute and by hour', async () => {
