@@ -2,6 +2,7 @@ import type { RowGroup } from '../bench.ts'
 import { background, backgroundKept } from './background.ts'
 import { dashboards } from './dashboards.ts'
 import { bridge, faktory } from './faktory.ts'
+import { floor } from './floor.ts'
 import { foreground } from './foreground.ts'
 import { idleWorkers } from './idle-workers.ts'
 import { latency } from './latency.ts'
@@ -27,5 +28,6 @@ export const rowGroups: readonly RowGroup[] = [
   rest,
   start,
   dashboards,
+  floor,
   migration,
 ]
