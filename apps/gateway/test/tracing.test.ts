@@ -124,24 +124,38 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
 
   test('come from a gateway whose SDK is loaded with NODE_OPTIONS, and one without says so', async () => {
     const sdk = new URL('programs/print-spans.mjs', import.meta.url)
-    const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', 'off']
+    const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', '0']
     const words = ['serve', ...ports, '--tracing', 'yes', '--redis-url', `unix://${redis.path}`]
-    const submitTo = async (env: Record<string, string>) => {
-      const gateway = startGateway([...words, '--log-format', 'json'], env)
+    const submitTo = async (env: Record<string, string>, more: readonly string[] = []) => {
+      const gateway = startGateway([...words, '--log-format', 'json', ...more], env)
       onTestFinished(async () => {
         gateway.child.kill()
         await gateway.exited
       })
       const { doors } = await gateway.ready
-      const peer = await GearmanPeer.connect(doors[0]?.port ?? 0)
-      onTestFinished(() => peer.leave())
-      await peer.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
-      return gateway
+      const port = (name: string): number => doors.find((door) => door.name === name)?.port ?? 0
+      const connect = async (): Promise<GearmanPeer> => {
+        const peer = await GearmanPeer.connect(port('gearman'))
+        onTestFinished(() => peer.leave())
+        return peer
+      }
+      await (await connect()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+      return { gateway, connect, web: `http://127.0.0.1:${port('web')}` }
     }
     const stored = (id: number) => redis.ask('HGET', `job:mail:${id}`, 'trace')
-    await (await submitTo({})).said(/no OpenTelemetry SDK is loaded/)
+    await (await submitTo({})).gateway.said(/no OpenTelemetry SDK is loaded/)
     expect(await stored(1)).toBe('null')
-    await (await submitTo({ NODE_OPTIONS: `--import ${sdk.href}` })).said(/^SPAN create mail$/)
-    expect(await stored(2)).toMatch(/00-[0-9a-f]{32}-[0-9a-f]{16}-01/)
-  }, 30_000)
+    const several = ['--processes', '2']
+    const traced = await submitTo({ NODE_OPTIONS: `--import ${sdk.href}` }, several)
+    await traced.gateway.said(/^SPAN create mail$/)
+    const [, traceId = ''] = /00-([0-9a-f]{32})-[0-9a-f]{16}-01/.exec(await stored(2)) ?? []
+    expect(traceId).not.toBe('')
+    // The parent shows the exemplars of its processes.
+    const worker = await traced.connect()
+    worker.say('CAN_DO', 'mail')
+    for (let job = 0; job < 2; job += 1) await worker.ask('GRAB_JOB')
+    const headers = { Accept: 'application/openmetrics-text' }
+    const page = await fetch(`${traced.web}/metrics/node`, { headers })
+    expect(await page.text()).toContain(`# {trace_id="${traceId}"}`)
+  }, 60_000)
 })

@@ -10,13 +10,22 @@ const joined: Readonly<Record<Aggregator, (values: readonly number[]) => number>
   omit: () => 0,
 }
 
-/** The figures of several processes as those of one. */
+interface Gathered {
+  readonly figure: Figure
+  readonly values: Map<string, number[]>
+  exemplars: NonNullable<Figure['exemplars']> | undefined
+}
+
+/** The figures of several processes as those of one. Of exemplars of one series the last stays. */
 export function aggregate(parts: readonly (readonly Figure[])[]): readonly Figure[] {
-  const found = new Map<string, { readonly figure: Figure; values: Map<string, number[]> }>()
+  const found = new Map<string, Gathered>()
   for (const figure of parts.flat()) {
     if (figure.aggregator === 'omit') continue
-    const of = found.get(figure.name) ?? { figure, values: new Map<string, number[]>() }
+    const of: Gathered = found.get(figure.name) ?? {
+      ...{ figure, values: new Map<string, number[]>(), exemplars: undefined },
+    }
     found.set(figure.name, of)
+    if (figure.exemplars) of.exemplars = { ...of.exemplars, ...figure.exemplars }
     for (const [at, series] of figure.series.entries()) {
       const values = of.values.get(series)
       const value = figure.values[at] ?? 0
@@ -24,9 +33,13 @@ export function aggregate(parts: readonly (readonly Figure[])[]): readonly Figur
       else of.values.set(series, [value])
     }
   }
-  return [...found.values()].map(({ figure: { name, help, type, aggregator }, values }) => ({
-    ...{ name, help, type, aggregator },
-    series: [...values.keys()],
-    values: [...values.values()].map((of) => joined[aggregator](of)),
-  }))
+  return [...found.values()].map(({ figure, values, exemplars }) => {
+    const { name, help, type, aggregator } = figure
+    return {
+      ...{ name, help, type, aggregator },
+      series: [...values.keys()],
+      values: [...values.values()].map((of) => joined[aggregator](of)),
+      ...(exemplars && { exemplars }),
+    }
+  })
 }
