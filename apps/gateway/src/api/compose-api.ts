@@ -20,6 +20,7 @@ import { JobNames } from './reads/job-names.ts'
 import { jobReads } from './reads/job-reads.ts'
 import { JobScan } from './reads/job-scan.ts'
 import { laneReads } from './reads/lane-reads.ts'
+import { SnapshotView } from './reads/snapshot-view.ts'
 
 /** How long figures of the whole store are shown as they were taken, ms: they cost the same however many ask. */
 const snapshotKeptMs = 1000
@@ -46,7 +47,7 @@ export function composeApi(parts: Parts): Api {
   const snapshot = new Cached(
     snapshotKeptMs,
     () => clock.nowMs(),
-    () => takeSnapshot(scheduler),
+    async () => new SnapshotView(await takeSnapshot(scheduler)),
   )
   const gearman = doors.find((door) => door instanceof GearmanDoor)
   const faktory = doors.find((door) => door instanceof FaktoryDoor)

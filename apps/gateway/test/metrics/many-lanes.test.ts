@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LaneNames, type LaneCounts, type Scheduler } from '@crossgear/core-scheduler'
 import { expect, test } from 'vitest'
 import { Info } from '../../src/faktory/info.ts'
@@ -7,6 +6,7 @@ import { gearmanFigures } from '../../src/ops/metrics/figures/gearman-figures.ts
 import { storeFigures } from '../../src/ops/metrics/figures/store-figures.ts'
 import { BoundedLabels } from '../../src/ops/metrics/labels.ts'
 import { takeSnapshot } from '../../src/ops/metrics/store-snapshot.ts'
+import { inTurns } from '../support/in-turns.ts'
 
 const lanes = 65_000
 /** Lanes in one turn of the event loop, some 2 us each. */
@@ -34,16 +34,6 @@ const scheduler = {
   },
 } as unknown as Scheduler
 
-/** Does work of which the event loop gets a turn for every few lanes. */
-async function inTurns<Made>(work: () => Promise<Made>): Promise<Made> {
-  const state = { isOver: false }
-  const made = work().finally(() => (state.isOver = true))
-  let turns = 0
-  for (; !state.isOver; turns += 1) await nextTurn()
-  expect(turns).toBeGreaterThanOrEqual(lanes / mostPerTurn)
-  return made
-}
-
 function sumOf(figures: readonly Figure[], name: string): number {
   const figure = figures.find((one) => one.name === name)
   return (figure?.values ?? []).reduce((sum, value) => sum + value, 0)
@@ -56,12 +46,14 @@ test(`figures of ${lanes} lanes are made in pieces, and others have their turn i
   })
   const snapshot = await takeSnapshot(scheduler)
   const labels = { functions: new BoundedLabels(500), queues: new BoundedLabels(500) }
-  const json = await inTurns(() => info.json())
+  const json = await inTurns(lanes / mostPerTurn, () => info.json())
   expect(JSON.parse(json)).toMatchObject({ faktory: { total_enqueued: 3 * lanes } })
-  await inTurns(() => takeSnapshot(scheduler))
-  const ofStore = await inTurns(() => storeFigures(snapshot, labels))
+  await inTurns(lanes / mostPerTurn, () => takeSnapshot(scheduler))
+  const ofStore = await inTurns(lanes / mostPerTurn, () => storeFigures(snapshot, labels))
   expect(sumOf(ofStore, 'crossgear_jobs')).toBe(4 * lanes)
   const own = new BoundedLabels(500)
-  const gearman = await inTurns(() => gearmanFigures({ snapshot, labels: own, version: '1' }))
+  const gearman = await inTurns(lanes / mostPerTurn, () =>
+    gearmanFigures({ snapshot, labels: own, version: '1' }),
+  )
   expect(sumOf(gearman, 'gearman_jobs_running')).toBe(lanes)
 })

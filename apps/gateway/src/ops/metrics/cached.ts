@@ -1,9 +1,19 @@
-/** Makes a value at most once in a while; requests in between share it. */
+interface Made<Value> {
+  readonly value: Promise<Value>
+  readonly beganMs: number
+  /** When the next is made, milliseconds; absent while the value is not ready. */
+  overMs?: number
+}
+
+/**
+ * Makes a value at most once in a while; requests in between share it. One that takes long is kept for as long
+ * again: no more than half of the time goes into it.
+ */
 export class Cached<Value> {
   readonly #make: () => Promise<Value>
   readonly #forMs: number
   readonly #nowMs: () => number
-  #made: { readonly value: Promise<Value>; readonly atMs: number } | undefined
+  #made: Made<Value> | undefined
 
   constructor(forMs: number, nowMs: () => number, make: () => Promise<Value>) {
     this.#forMs = forMs
@@ -13,13 +23,20 @@ export class Cached<Value> {
 
   get(): Promise<Value> {
     const nowMs = this.#nowMs()
-    if (this.#made && nowMs - this.#made.atMs < this.#forMs) return this.#made.value
-    const value = this.#make()
-    this.#made = { value, atMs: nowMs }
-    // A failed page is made again for the next request.
-    value.catch(() => {
-      if (this.#made?.value === value) this.#made = undefined
-    })
-    return value
+    const known = this.#made
+    if (known && nowMs < (known.overMs ?? Infinity)) return known.value
+    const made: Made<Value> = { value: this.#make(), beganMs: nowMs }
+    this.#made = made
+    made.value.then(
+      () => {
+        const tookMs = this.#nowMs() - made.beganMs
+        made.overMs = made.beganMs + Math.max(this.#forMs, 2 * tookMs)
+      },
+      // A failed page is made again for the next request.
+      () => {
+        if (this.#made === made) this.#made = undefined
+      },
+    )
+    return made.value
   }
 }
