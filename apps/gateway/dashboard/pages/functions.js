@@ -1,29 +1,16 @@
 import { html } from '../html.js'
-import { useMemo, useState } from '../lib/hooks.js'
-import { wordsOf } from '../api.js'
-import { count, plural } from '../format.js'
-import {
-  Badge,
-  Code,
-  Empty,
-  Loading,
-  Name,
-  PageHead,
-  SearchField,
-  Trouble,
-  doorName,
-} from '../parts/bits.js'
-import { Confirm } from '../parts/dialog.js'
+import { useMemo } from '../lib/hooks.js'
+import { count } from '../format.js'
+import { Badge, Code, Empty, Name, doorName } from '../parts/bits.js'
 import { Figure, standingColumns } from '../parts/figures.js'
-import { listOf, useTrends } from '../parts/list-page.js'
-import { Sparkline } from '../parts/sparkline.js'
-import { Pager, Table } from '../parts/table.js'
+import { ListPage } from '../parts/list-page.js'
 import { hrefOf } from '../router.js'
-import { useMayAct, useRead, useShared } from '../state.js'
+import { useRead } from '../state.js'
 
 /** @typedef {import('../types.d.ts').FunctionEntry} FunctionEntry */
 /** @typedef {import('../types.d.ts').FunctionPage} FunctionPage */
 /** @typedef {import('../types.d.ts').Workers} Workers */
+/** @typedef {import('../parts/confirm-act.js').Order} Order */
 
 /** Acts on a function, and their effects. */
 const acts = /** @type {const} */ ({
@@ -67,20 +54,10 @@ const unfitFor = /** @type {Readonly<Record<string, readonly string[]>>} */ ({
   shut: ['close'],
 })
 
-const keyOf = (/** @type {FunctionEntry} */ { lane }) => lane
-
 /** @param {import('./all.js').PageProps} props */
 export function FunctionsPage({ route }) {
-  const list = listOf(route)
-  /** @type {import('../state.js').Reading<FunctionPage>} */
-  const { data, error, reload } = useRead('/functions', list.asked)
   /** @type {import('../state.js').Reading<Workers>} */
   const { data: fleet } = useRead('/workers', {}, 5_000)
-  const trends = useTrends(data?.functions, keyOf, ({ waiting }) => waiting)
-  const mayAct = useMayAct()
-  const [asked, setAsked] = useState(
-    /** @type {{ act: Act, entry: FunctionEntry } | undefined} */ (undefined),
-  )
   const byFunction = useMemo(() => doorsByFunction(fleet), [fleet])
   /** @type {readonly import('../parts/table.js').Column<FunctionEntry>[]} */
   const columns = [
@@ -95,62 +72,38 @@ export function FunctionsPage({ route }) {
         <span class="under">${byFunction.get(fn) ?? ''}</span>`,
     },
     {
-      ...{ id: 'trend', label: 'Waiting, 2 min', isNumber: true },
-      cell: (entry) =>
-        html`<${Sparkline} values=${trends.of(keyOf(entry))} label=${`Waiting: ${count(entry.waiting)}`} />`,
+      ...{ id: 'openness', label: 'To Faktory' },
+      cell: ({ openness }) => html`<${Openness} openness=${openness} />`,
     },
-    ...(mayAct
-      ? [
-          {
-            ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
-            cell: (/** @type {FunctionEntry} */ entry) =>
-              html`<${ActMenu} entry=${entry} onAct=${(/** @type {Act} */ act) => setAsked({ act, entry })} />`,
-          },
-        ]
-      : []),
   ]
-  return html`<div>
-    <${PageHead}
-      title="Functions"
-      hint="A Gearman function is a Faktory jobtype: one line for each queue of it."
-    />
-    <div class="toolbar" role="search">
-      <${SearchField} label="Search functions" maxLength=${255} value=${list.contains} onSearch=${list.onSearch} />
-    </div>
-    <${Trouble} error=${error} />
-    ${!data && !error && html`<${Loading} />`}
-    ${
-      data &&
-      (data.functions.length > 0
-        ? html`<${Table}
-          caption="Functions"
-          ...${{ columns, keyOf, sorting: list.sorting, onSort: list.onSort }}
-          rows=${data.functions}
-        />`
-        : html`<${NoFunctions} isSearch=${list.contains !== ''} />`)
-    }
-    ${
-      data &&
-      data.total > 0 &&
-      html`<${Pager}
-      words=${`${plural(data.functions.length, 'line')} of ${count(data.total)}`}
-      isFirst=${list.cursor === ''}
-      next=${data.cursor}
-      onPage=${list.onPage}
-    />`
-    }
-    ${
-      asked &&
-      html`<${ActOnFunction}
-      ...${asked}
-      onClose=${() => setAsked(undefined)}
-      onDone=${() => {
-        setAsked(undefined)
-        reload()
-      }}
-    />`
-    }
-  </div>`
+  return html`<${ListPage}
+    ...${{ route, columns }}
+    path="/functions"
+    rowsOf=${(/** @type {FunctionPage} */ { functions }) => functions}
+    keyOf=${(/** @type {FunctionEntry} */ { lane }) => lane}
+    title="Functions"
+    hint="A Gearman function is a Faktory jobtype: one line for each queue of it. Workers by door are those of this gateway."
+    noun="line"
+    none=${(/** @type {boolean} */ isSearch) => html`<${NoFunctions} isSearch=${isSearch} />`}
+    acts=${(/** @type {FunctionEntry} */ entry, /** @type {(order: Order) => void} */ ask) =>
+      html`<${ActMenu} entry=${entry} onAct=${(/** @type {Act} */ act) => ask(orderOf(act, entry))} />`}
+  />`
+}
+
+/** Faktory consumers get its jobs or not, and the rule that says so. */
+const opennessWords =
+  /** @type {Readonly<Record<FunctionEntry['openness'], readonly [string, string, string]>>} */ ({
+    open: ['Open', 'running', 'for good'],
+    auto: ['Open', 'running', 'no worker by name of late'],
+    closed: ['Closed', 'neutral', 'it has workers by name'],
+    shut: ['Closed', 'retry', 'by an operator'],
+    unrouted: ['Closed', 'neutral', 'no route sends it there'],
+  })
+
+/** @param {{ openness: FunctionEntry['openness'] }} props */
+function Openness({ openness }) {
+  const [word, tone, rule] = opennessWords[openness]
+  return html`<${Badge} tone=${tone}>${word}<//><span class="under">${rule}</span>`
 }
 
 /** @param {{ entry: FunctionEntry }} props */
@@ -186,31 +139,20 @@ function ActMenu({ entry, onAct }) {
 }
 
 /**
- * @param {object} props
- * @param {Act} props.act
- * @param {FunctionEntry} props.entry
- * @param {() => void} props.onClose
- * @param {() => void} props.onDone
+ * @param {Act} act
+ * @param {FunctionEntry} entry
+ * @returns {Order}
  */
-function ActOnFunction({ act, entry, onClose, onDone }) {
-  const { api, say } = useShared()
-  const [error, setError] = useState(/** @type {string | undefined} */ (undefined))
+function orderOf(act, entry) {
   const { label, path, means, isDanger } = acts[act]
   const isOfQueue = path.startsWith('/queues')
-  const run = async () => {
-    try {
-      await api.post(path, isOfQueue ? { queues: [entry.queue] } : { functions: [entry.lane] })
-      say(`${label}: done.`)
-      onDone()
-    } catch (refusal) {
-      setError(wordsOf(refusal))
-    }
+  const ofAll = !isOfQueue && entry.lane === entry.function
+  return {
+    ...{ title: label, label, path, isDanger, said: `${label}: done.` },
+    body: isOfQueue ? { queues: [entry.queue] } : { functions: [entry.lane] },
+    means: html`<p><b><${Name} name=${isOfQueue ? entry.queue : entry.lane} /></b></p>
+      <p>${means}${ofAll && ' It is for all queues of the function.'}</p>`,
   }
-  return html`<${Confirm} title=${label} act=${label} isDanger=${isDanger} onConfirm=${() => void run()} onClose=${onClose}>
-    <p><b><${Name} name=${isOfQueue ? entry.queue : entry.lane} /></b></p>
-    <p>${means}${!isOfQueue && entry.lane === entry.function && ' It is for all queues of the function.'}</p>
-    <${Trouble} error=${error} />
-  <//>`
 }
 
 /** @param {{ isSearch: boolean }} props */

@@ -15,7 +15,7 @@ import {
   doorName,
 } from '../parts/bits.js'
 import { Payload } from '../parts/payload.js'
-import { ResubmitDialog } from '../parts/resubmit-dialog.js'
+import { ResubmitDialog } from '../parts/submit-dialog.js'
 import { hrefOf } from '../router.js'
 import { useMayAct, useRead } from '../state.js'
 

@@ -1,16 +1,16 @@
 import { html } from '../html.js'
 import { useState } from '../lib/hooks.js'
-import { wordsOf } from '../api.js'
 import { bytes, count, duration, plural } from '../format.js'
 import { Badge, Code, Empty, Loading, Name, PageHead, Trouble, doorName } from '../parts/bits.js'
-import { Confirm } from '../parts/dialog.js'
+import { ConfirmAct } from '../parts/confirm-act.js'
 import { Figure } from '../parts/figures.js'
 import { Pager, Table } from '../parts/table.js'
 import { hrefOf, refine } from '../router.js'
-import { useMayAct, useRead, useShared } from '../state.js'
+import { useMayAct, useRead } from '../state.js'
 
 /** @typedef {import('../types.d.ts').Workers} Workers */
 /** @typedef {import('../types.d.ts').Connections} Connections */
+/** @typedef {import('../parts/confirm-act.js').Order} Order */
 /** @typedef {Workers['consumers'][number]} Consumer */
 /** @typedef {Workers['functions'][number]} FunctionHands */
 /** @typedef {Workers['doors'][number]} DoorFigures */
@@ -23,9 +23,7 @@ export function WorkersPage({ route }) {
   /** @type {import('../state.js').Reading<Workers>} */
   const { data, error, reload } = useRead('/workers')
   const mayAct = useMayAct()
-  const [order, setOrder] = useState(
-    /** @type {{ wid: string, signal: 'quiet' | 'terminate' } | undefined} */ (undefined),
-  )
+  const [order, setOrder] = useState(/** @type {Order | undefined} */ (undefined))
   return html`<div>
     <${PageHead}
       title="Workers"
@@ -35,7 +33,7 @@ export function WorkersPage({ route }) {
         mayAct &&
         data &&
         data.consumers.length > 0 &&
-        html`<button type="button" onClick=${() => setOrder({ wid: 'all', signal: 'quiet' })}>
+        html`<button type="button" onClick=${() => setOrder(orderOf('all', 'quiet'))}>
         Quiet all Faktory workers
       </button>`
       }
@@ -53,8 +51,8 @@ export function WorkersPage({ route }) {
     }
     ${
       order &&
-      html`<${OrderDialog}
-      ...${order}
+      html`<${ConfirmAct}
+      order=${order}
       onClose=${() => setOrder(undefined)}
       onDone=${() => {
         setOrder(undefined)
@@ -123,7 +121,7 @@ function ByFunction({ functions }) {
 /**
  * @param {object} props
  * @param {Workers} props.data
- * @param {((order: { wid: string, signal: 'quiet' | 'terminate' }) => void) | undefined} props.onOrder
+ * @param {((order: Order) => void) | undefined} props.onOrder
  */
 function Consumers({ data, onOrder }) {
   /** @type {readonly Column<Consumer>[]} */
@@ -167,11 +165,11 @@ function Consumers({ data, onOrder }) {
                 type="button"
                 class="small"
                 disabled=${state !== 'running'}
-                onClick=${() => onOrder({ wid, signal: 'quiet' })}
+                onClick=${() => onOrder(orderOf(wid, 'quiet'))}
               >
                 Quiet
               </button>
-              <button type="button" class="small" onClick=${() => onOrder({ wid, signal: 'terminate' })}>
+              <button type="button" class="small" onClick=${() => onOrder(orderOf(wid, 'terminate'))}>
                 Stop
               </button>
             </span>`,
@@ -250,35 +248,21 @@ function GearmanConnections({ route }) {
 }
 
 /**
- * @param {object} props
- * @param {string} props.wid
- * @param {'quiet' | 'terminate'} props.signal
- * @param {() => void} props.onClose
- * @param {() => void} props.onDone
+ * @param {string} wid
+ * @param {'quiet' | 'terminate'} signal
+ * @returns {Order}
  */
-function OrderDialog({ wid, signal, onClose, onDone }) {
-  const { api, say } = useShared()
-  const [error, setError] = useState(/** @type {string | undefined} */ (undefined))
+function orderOf(wid, signal) {
   const isQuiet = signal === 'quiet'
   const label = isQuiet ? 'Quiet' : 'Stop'
-  const run = async () => {
-    try {
-      await api.post('/workers/order', { wid, signal })
-      say('The order is given: a worker gets it with its next beat.')
-      onDone()
-    } catch (refusal) {
-      setError(wordsOf(refusal))
-    }
+  const means = isQuiet
+    ? 'It takes no more jobs and finishes those that it has. It does not go back: start it anew.'
+    : 'It finishes what it can in its own time, gives back the rest, and ends.'
+  return {
+    title: `${label} ${wid === 'all' ? 'all Faktory workers' : 'a worker'}`,
+    ...{ label, path: '/workers/order', body: { wid, signal }, isDanger: !isQuiet },
+    said: 'The order is given: a worker gets it with its next beat.',
+    means: html`${wid !== 'all' && html`<p><b><${Name} name=${wid} /></b></p>`}
+      <p>${means}</p>`,
   }
-  return html`<${Confirm} title=${`${label} ${wid === 'all' ? 'all Faktory workers' : 'a worker'}`} act=${label} isDanger=${!isQuiet} onConfirm=${() => void run()} onClose=${onClose}>
-    ${wid !== 'all' && html`<p><b><${Name} name=${wid} /></b></p>`}
-    <p>
-      ${
-        isQuiet
-          ? 'It takes no more jobs and finishes those that it has. It does not go back: start it anew.'
-          : 'It finishes what it can in its own time, gives back the rest, and ends.'
-      }
-    </p>
-    <${Trouble} error=${error} />
-  <//>`
 }

@@ -1,8 +1,18 @@
+import { html } from '../html.js'
 import { useEffect, useRef, useState } from '../lib/hooks.js'
+import { count, plural } from '../format.js'
 import { refine } from '../router.js'
+import { useMayAct, useRead } from '../state.js'
 import { Trends } from '../trends.js'
+import { Loading, PageHead, SearchField, Trouble } from './bits.js'
+import { ConfirmAct } from './confirm-act.js'
+import { Sparkline } from './sparkline.js'
+import { Pager, Table } from './table.js'
 
 /** @typedef {import('./table.js').Sorting} Sorting */
+/** @typedef {import('./confirm-act.js').Order} Order */
+/** @typedef {import('../lib/preact.js').ComponentChildren} Children */
+/** @template Row @typedef {import('./table.js').Column<Row>} Column */
 
 const rowsPerPage = 50
 
@@ -49,4 +59,86 @@ export function useTrends(rows, keyOf, valueOf) {
     setTurn((turn) => turn + 1)
   }, [rows])
   return trends.current
+}
+
+/**
+ * A searched and sorted list of the lines that jobs stand in: functions, or queues.
+ *
+ * @template {{ waiting: number }} Row
+ * @template {{ total: number, cursor: string | null }} Page
+ * @param {object} props
+ * @param {import('../router.js').Route} props.route
+ * @param {string} props.path of the API
+ * @param {(page: Page) => readonly Row[]} props.rowsOf
+ * @param {(row: Row) => string} props.keyOf
+ * @param {readonly Column<Row>[]} props.columns before those of the trend and of the acts
+ * @param {string} props.title
+ * @param {string} props.hint
+ * @param {string} props.noun a row, in words
+ * @param {(isSearch: boolean) => Children} props.none shown in the place of an empty list
+ * @param {(row: Row, ask: (order: Order) => void) => Children} props.acts of a row, for an operator
+ */
+export function ListPage({ route, path, rowsOf, keyOf, columns, title, hint, noun, none, acts }) {
+  const list = listOf(route)
+  /** @type {import('../state.js').Reading<Page>} */
+  const { data, error, reload } = useRead(path, list.asked)
+  const rows = data && rowsOf(data)
+  const trends = useTrends(rows, keyOf, ({ waiting }) => waiting)
+  const mayAct = useMayAct()
+  const [order, setOrder] = useState(/** @type {Order | undefined} */ (undefined))
+  /** @type {Column<Row>} */
+  const trend = {
+    ...{ id: 'trend', label: 'Waiting, 2 min', isNumber: true },
+    cell: (row) =>
+      html`<${Sparkline} values=${trends.of(keyOf(row))} label=${`Waiting: ${count(row.waiting)}`} />`,
+  }
+  /** @type {Column<Row>} */
+  const actsOfRow = {
+    ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
+    cell: (row) => acts(row, setOrder),
+  }
+  return html`<div>
+    <${PageHead} ...${{ title, hint }} />
+    <div class="toolbar" role="search">
+      <${SearchField}
+        label=${`Search ${title.toLowerCase()}`}
+        maxLength=${255}
+        value=${list.contains}
+        onSearch=${list.onSearch}
+      />
+    </div>
+    <${Trouble} error=${error} />
+    ${!data && !error && html`<${Loading} />`}
+    ${
+      rows &&
+      (rows.length > 0
+        ? html`<${Table}
+          caption=${title}
+          columns=${[...columns, trend, ...(mayAct ? [actsOfRow] : [])]}
+          ...${{ rows, keyOf, sorting: list.sorting, onSort: list.onSort }}
+        />`
+        : none(list.contains !== ''))
+    }
+    ${
+      rows &&
+      data.total > 0 &&
+      html`<${Pager}
+      words=${`${plural(rows.length, noun)} of ${count(data.total)}`}
+      isFirst=${list.cursor === ''}
+      next=${data.cursor}
+      onPage=${list.onPage}
+    />`
+    }
+    ${
+      order &&
+      html`<${ConfirmAct}
+      order=${order}
+      onClose=${() => setOrder(undefined)}
+      onDone=${() => {
+        setOrder(undefined)
+        reload()
+      }}
+    />`
+    }
+  </div>`
 }

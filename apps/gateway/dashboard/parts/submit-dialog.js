@@ -1,11 +1,14 @@
 import { html } from '../html.js'
 import { useState } from '../lib/hooks.js'
-import { wordsOf } from '../api.js'
+import { pathWith, wordsOf } from '../api.js'
 import { go, hrefOf } from '../router.js'
 import { useShared } from '../state.js'
 import { Trouble } from './bits.js'
 import { Dialog } from './dialog.js'
 import { JobForm, termsOf } from './job-form.js'
+
+/** @typedef {import('../types.d.ts').JobDetail} JobDetail */
+/** @typedef {import('./job-form.js').JobTerms} JobTerms */
 
 /**
  * Hands in a new background job.
@@ -13,18 +16,88 @@ import { JobForm, termsOf } from './job-form.js'
  * @param {{ onClose: () => void }} props
  */
 export function SubmitDialog({ onClose }) {
-  const { api, say } = useShared()
   const [fn, setFunction] = useState('')
-  const [terms, setTerms] = useState({ queue: '', level: '', delay: '', payload: '' })
+  return html`<${HandIn}
+    title="New job"
+    label="Submit the job"
+    said="The job is handed in."
+    path="/jobs"
+    bodyOf=${(/** @type {JobTerms} */ terms) => ({
+      ...{ function: fn, ...termsOf(terms), payload: { text: terms.payload } },
+    })}
+    payload=""
+    payloadHint="A Faktory worker gets a JSON array as its arguments, anything else as the one argument."
+    onClose=${onClose}
+  >
+    <label class="field">
+      <span>Function, which is a Faktory jobtype</span>
+      <input
+        type="text"
+        name="function"
+        required
+        maxlength="512"
+        autocomplete="off"
+        value=${fn}
+        onInput=${(/** @type {InputEvent} */ event) =>
+          setFunction(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
+      />
+    </label>
+  <//>`
+}
+
+/**
+ * Hands a job in once more, as it is or changed. The bytes stay the same unless the text is edited.
+ *
+ * @param {object} props
+ * @param {JobDetail} props.job with its payload as text where it is one
+ * @param {() => void} props.onClose
+ */
+export function ResubmitDialog({ job, onClose }) {
+  const { value, form, is_cut: isCut } = job.payload
+  const before = form === 'text' && !isCut ? String(value) : undefined
+  return html`<${HandIn}
+    title="Edit and resubmit"
+    label="Submit the new job"
+    said="A new job is handed in."
+    path=${pathWith('/jobs', job.id, '/resubmit')}
+    bodyOf=${(/** @type {JobTerms} */ terms) => ({
+      ...termsOf(terms),
+      ...(before !== undefined && terms.payload !== before && { payload: { text: terms.payload } }),
+    })}
+    payload=${before}
+    payloadHint=${before === undefined ? 'The payload is no short text: it goes along as it is, byte for byte.' : ''}
+    onClose=${onClose}
+  >
+    <p>
+      A new background job of the same function is handed in, and names this one. This one stays as
+      it is. Fields that are left empty stay as they are.
+    </p>
+  <//>`
+}
+
+/**
+ * @param {object} props
+ * @param {string} props.title
+ * @param {string} props.label of the button
+ * @param {string} props.said when it is done
+ * @param {string} props.path of the API
+ * @param {(terms: JobTerms) => object} props.bodyOf
+ * @param {string | undefined} props.payload to begin with; undefined: it cannot be edited here
+ * @param {string} props.payloadHint
+ * @param {() => void} props.onClose
+ * @param {import('../lib/preact.js').ComponentChildren} props.children above the terms
+ */
+function HandIn({ title, label, said, path, bodyOf, payload, payloadHint, onClose, children }) {
+  const { api, say } = useShared()
+  const [terms, setTerms] = useState({ queue: '', level: '', delay: '', payload: payload ?? '' })
   const [error, setError] = useState(/** @type {string | undefined} */ (undefined))
   const [isBusy, setBusy] = useState(false)
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     setBusy(true)
     try {
-      const body = { function: fn, ...termsOf(terms), payload: { text: terms.payload } }
-      const { job } = /** @type {{ job: string }} */ (await api.post('/jobs', body))
-      say('The job is handed in.')
+      const { job } = /** @type {{ job: string }} */ (await api.post(path, bodyOf(terms)))
+      say(said)
       onClose()
       go(hrefOf('job', job))
     } catch (refusal) {
@@ -32,30 +105,17 @@ export function SubmitDialog({ onClose }) {
       setBusy(false)
     }
   }
-  return html`<${Dialog} title="New job" isWide onClose=${onClose}>
+  return html`<${Dialog} title=${title} isWide onClose=${onClose}>
     <form class="stack" onSubmit=${submit}>
-      <label class="field">
-        <span>Function, which is a Faktory jobtype</span>
-        <input
-          type="text"
-          name="function"
-          required
-          maxlength="512"
-          autocomplete="off"
-          value=${fn}
-          onInput=${(/** @type {InputEvent} */ event) =>
-            setFunction(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
-        />
-      </label>
+      ${children}
       <${JobForm}
-        terms=${terms}
-        onChange=${(/** @type {object} */ changes) => setTerms({ ...terms, ...changes })}
-        payloadHint="A Faktory worker gets a JSON array as its arguments, anything else as the one argument."
+        ...${{ terms, payloadHint, hasPayload: payload !== undefined }}
+        onChange=${(/** @type {Partial<JobTerms>} */ changes) => setTerms({ ...terms, ...changes })}
       />
       <${Trouble} error=${error} />
       <footer>
         <button type="button" onClick=${onClose}>Back</button>
-        <button type="submit" class="primary" disabled=${isBusy}>Submit the job</button>
+        <button type="submit" class="primary" disabled=${isBusy}>${label}</button>
       </footer>
     </form>
   <//>`

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Client, Worker } from 'faktory-worker'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFailed, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { goTo, lacksChromium, startBrowser, type TestBrowser } from './support/browser.ts'
 import {
@@ -156,6 +156,35 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await eventually(() => page.locator('td.main').count()).toBe(1)
   })
 
+  test('one job is deleted, and no worker gets it', async () => {
+    await gateway.gearman('-b', '-f', 'single', 'kept')
+    await gateway.gearman('-b', '-f', 'single', 'gone')
+    await goTo(page, 'jobs?function=single&text=gone')
+    await page.locator('td.main a').click()
+    await act('Delete')
+    await page.getByText('1 job deleted.').waitFor()
+    await gateway.gearman('-b', '-f', 'single', ', last')
+    const lines = gateway.spawnGearman('-w', '-c', '2', '-f', 'single')
+    let heard = ''
+    lines.stdout?.on('data', (chunk: Buffer) => (heard += chunk.toString()))
+    await once(lines, 'close')
+    expect(heard).toBe('kept, last')
+  })
+
+  test('a function is dropped with its jobs, and a worker that comes later gets none', async () => {
+    await gateway.gearman('-b', '-f', 'surplus', 'dropped')
+    await goTo(page, 'functions?contains=surplus')
+    await page.getByLabel('Acts on surplus').selectOption({ label: 'Drop' })
+    await confirmed('Drop')
+    await page.getByText('No function has that in its name').waitFor()
+    await gateway.gearman('-b', '-f', 'surplus', 'anew')
+    const lines = gateway.spawnGearman('-w', '-c', '1', '-f', 'surplus')
+    let heard = ''
+    lines.stdout?.on('data', (chunk: Buffer) => (heard += chunk.toString()))
+    await once(lines, 'close')
+    expect(heard).toBe('anew')
+  })
+
   test('a client that waits hears of the cancellation, as the page says before', async () => {
     const waiting = gateway.spawnGearman('-f', 'slow', 'x')
     const ended = once(waiting, 'close')
@@ -186,18 +215,19 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
   test('a function is closed to Faktory consumers and opened again', async () => {
     await gateway.gearman('-b', '-f', 'work@other', '["before"]')
     await eventually(() => ran).toContain('before')
-    const choose = async (what: string): Promise<void> => {
+    const row = page.getByRole('row').filter({ hasText: 'in other' })
+    const choose = async (what: string, rule: string): Promise<void> => {
       await goTo(page, 'functions?contains=work')
-      const row = page.getByRole('row').filter({ hasText: 'in other' })
       await row.getByRole('combobox').selectOption({ label: what })
       await confirmed(what)
+      await row.getByText(rule).waitFor()
     }
-    await choose('Close to Faktory')
+    await choose('Close to Faktory', 'by an operator')
     await gateway.gearman('-b', '-f', 'work@other', '["later"]')
     await push('in-work-0001', {})
     await eventually(() => ran).toContain('in-work-0001')
     expect(ran).not.toContain('later')
-    await choose('Open to Faktory')
+    await choose('Open to Faktory', 'for good')
     await eventually(() => ran).toContain('later')
   })
 
@@ -229,6 +259,20 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await page.getByRole('link', { name: 'nightly <b>' }).click()
     await page.getByText('Callback success').waitFor()
     expect(await page.locator('.tile').first().innerText()).toMatch(/Jobs\s*1/)
+  })
+
+  test('a worker is told to stop, and ends', async () => {
+    const place = { host: '127.0.0.1', port: gateway.port('faktory') }
+    const leaver = new Worker({ ...place, wid: 'leaver', beatInterval: 1, queues: ['nothing'] })
+    const stop = vi.spyOn(leaver, 'stop')
+    await leaver.work()
+    onTestFailed(() => leaver.stop())
+    await goTo(page, 'workers')
+    const row = page.getByRole('row').filter({ hasText: 'leaver' })
+    await row.getByRole('button', { name: 'Stop' }).click()
+    await confirmed('Stop')
+    await row.waitFor({ state: 'detached' })
+    expect(stop).toHaveBeenCalledOnce()
   })
 
   test('a worker is told to go quiet, and takes no more', async () => {

@@ -66,12 +66,21 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     expect(browser.faults).toEqual([])
   })
 
-  test('show every page to a reader without a fault', async () => {
+  test('show every page to a reader without a fault, while jobs flow', async () => {
+    const worker = gateway.spawnGearman('-w', '-f', 'flow')
+    const flow = { isOver: false, done: 0 }
+    const jobs = (async () => {
+      for (; !flow.isOver; flow.done += 1) await gateway.gearman('-f', 'flow', 'x')
+    })()
     for (const place of places) {
       await goTo(page, place)
       expect(await page.locator('main h1').innerText()).not.toBe('')
       expect(await page.locator('main [role="alert"]').count()).toBe(0)
     }
+    flow.isOver = true
+    await jobs
+    worker.kill('SIGKILL')
+    expect(flow.done).toBeGreaterThan(places.length)
     expect(await page.getByRole('button', { name: 'Retry now' }).count()).toBe(0)
     expect(browser.faults).toEqual([])
   })
