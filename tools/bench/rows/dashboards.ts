@@ -10,6 +10,8 @@ import { startGateway } from '../servers.ts'
 const viewers = 10
 const pollMs = 1_000
 const polled = ['/api/v1/overview', '/api/v1/functions?limit=100'] as const
+/** Jobs of a turn: some seconds, in which each dashboard asks a few times. */
+const mostJobs = 40_000
 
 /** An open dashboard: it watches the events, and asks for its lists once a second. */
 class Dashboard {
@@ -17,6 +19,7 @@ class Dashboard {
   readonly #agent = new Agent({ keepAlive: true })
   readonly #events: ClientRequest
   #timer: NodeJS.Timeout | undefined
+  #isClosed = false
   #refused: Error | undefined
 
   constructor(port: number) {
@@ -29,11 +32,17 @@ class Dashboard {
     const [answer] = (await once(this.#events, 'response')) as [IncomingMessage]
     await once(answer, 'data')
     answer.resume()
-    this.#timer = setInterval(() => void this.#poll(), pollMs)
+    this.#timer = setInterval(() => {
+      this.#poll().catch((error: unknown) => {
+        // A call that is under way when it is closed has no answer.
+        if (!this.#isClosed) this.#refused = error as Error
+      })
+    }, pollMs)
   }
 
   /** Throws where a call was not answered: such a dashboard would cost nothing. */
   close(): void {
+    this.#isClosed = true
     clearInterval(this.#timer)
     this.#events.destroy()
     this.#agent.destroy()
@@ -80,11 +89,12 @@ export const dashboards: RowGroup = {
   measure: ({ generator, scale, processes }: Bench) =>
     withServers([() => startGateway({ processes, web: true })], async ([gateway]) => {
       if (!gateway) return []
-      const driver = generator.drive(gateway, 2 * scale.jobs * (scale.rounds + 1))
+      const jobs = Math.min(scale.jobs, mostJobs)
+      const driver = generator.drive(gateway, 2 * jobs * (scale.rounds + 1))
       const [without, beside]: [number[], number[]] = [[], []]
       for (let round = 0; round <= scale.rounds; round += 1) {
-        const alone = await rate(driver, scale.jobs)
-        const watched = await withDashboards(gateway.webPort, () => rate(driver, scale.jobs))
+        const alone = await rate(driver, jobs)
+        const watched = await withDashboards(gateway.webPort, () => rate(driver, jobs))
         if (round === 0) continue
         without.push(alone)
         beside.push(watched)
