@@ -1,5 +1,6 @@
 import { MigrationError } from '@crossgear/migration'
-import { Command, CommanderError } from 'commander'
+import type { Command } from 'commander'
+import { commandParser, type HelpOutput, parseWords } from '../cli/command-parser.ts'
 
 export type BackupAct = 'backup' | 'restore'
 
@@ -68,17 +69,10 @@ brought back, 4 stopped half way.
 `
 
 /** The parser of one of the two commands. */
-export function backupProgram(act: BackupAct, out: { write(text: string): unknown }): Command {
-  const program = new Command(`crossgear ${act}`)
+export function backupProgram(act: BackupAct, out: HelpOutput): Command {
+  const program = commandParser(`crossgear ${act}`, out)
     .description(descriptions[act])
     .addHelpText('after', helpAfter)
-    .allowExcessArguments(false)
-    .exitOverride()
-    .configureOutput({
-      outputError: () => undefined,
-      writeOut: (text) => void out.write(text),
-      writeErr: () => undefined,
-    })
   for (const { flags, help, acts } of rows) if (acts.includes(act)) program.option(flags, help)
   return program
 }
@@ -87,18 +81,11 @@ export function backupProgram(act: BackupAct, out: { write(text: string): unknow
 export function readBackupArguments(
   act: BackupAct,
   words: readonly string[],
-  out: { write(text: string): unknown },
+  out: HelpOutput,
 ): BackupArguments | undefined {
   const program = backupProgram(act, out)
-  try {
-    program.parse(words, { from: 'user' })
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode === 0) return undefined
-    const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
-    const capital = `${message.charAt(0).toUpperCase()}${message.slice(1)}`
-    throw new MigrationError('USAGE', `${capital}: see crossgear ${act} --help.`, { cause: error })
-  }
+  const refusal = (line: string, cause: ErrorOptions) => new MigrationError('USAGE', line, cause)
+  if (!parseWords(program, words, refusal)) return undefined
   const { to, from, json, intoUsed, ...rest } = program.opts<Options>()
   const file = act === 'backup' ? to : from
   if (file === undefined) {

@@ -2,6 +2,7 @@ import { Command, CommanderError, Help, Option } from 'commander'
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts'
 import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
 import { StartError } from '../errors.ts'
+import { explained } from './command-parser.ts'
 import { completionName, completionSummary } from './completion/names.ts'
 import { terminalCommands } from '../terminal/names.ts'
 import { versionLine } from './version.ts'
@@ -137,8 +138,7 @@ function explain(error: CommanderError, words: readonly string[]): string {
     const stray = words.filter((word) => !word.startsWith('-') && word !== 'serve')
     return `There is no such command or argument (${stray.join(' ')}): see crossgear --help.`
   }
-  const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}: see crossgear --help.`
+  return `${explained(error)}: see crossgear --help.`
 }
 
 /** Least width for a description beside its option; below that it moves to the next line. */

@@ -1,10 +1,7 @@
-import { Command, CommanderError } from 'commander'
+import type { Command } from 'commander'
+import { commandParser, type HelpOutput, parseWords } from '../cli/command-parser.ts'
 import type { ConfigSources } from '../config/load-config.ts'
 import { StartError } from '../errors.ts'
-
-interface Output {
-  write(text: string): unknown
-}
 
 /** The checked command line. */
 export interface DoctorArguments {
@@ -20,8 +17,8 @@ Exit codes: 0 no faults, 1 usage, 2 the store cannot be reached, 3 faults.
 `
 
 /** The parser of `crossgear doctor`. */
-export function doctorProgram(out: Output): Command {
-  return new Command('crossgear doctor')
+export function doctorProgram(out: HelpOutput): Command {
+  return commandParser('crossgear doctor', out)
     .description(
       'Examines a store: its server, its settings, and if each job stands where it should.',
     )
@@ -34,30 +31,16 @@ export function doctorProgram(out: Output): Command {
     .option('--full', 'look at every job, however many there are')
     .option('--json', 'one line of JSON for a program')
     .addHelpText('after', helpAfter)
-    .allowExcessArguments(false)
-    .exitOverride()
-    .configureOutput({
-      outputError: () => undefined,
-      writeOut: (text) => void out.write(text),
-      writeErr: () => undefined,
-    })
 }
 
 /** Undefined if only help was asked for. Throws a StartError. */
 export function readDoctorArguments(
   words: readonly string[],
-  out: Output,
+  out: HelpOutput,
 ): DoctorArguments | undefined {
   const program = doctorProgram(out)
-  try {
-    program.parse(words, { from: 'user' })
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode === 0) return undefined
-    const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
-    const capital = `${message.charAt(0).toUpperCase()}${message.slice(1)}`
-    throw new StartError(`${capital}: see crossgear doctor --help.`, 2, { cause: error })
-  }
+  const refusal = (line: string, cause: ErrorOptions) => new StartError(line, 2, cause)
+  if (!parseWords(program, words, refusal)) return undefined
   const { json, full, ...flags } = program.opts<Record<string, string | true>>()
   return {
     flags,

@@ -9,7 +9,8 @@ import {
   serverForms,
   sourceForms,
 } from '@crossgear/migration'
-import { Command, CommanderError, Option } from 'commander'
+import { type Command, Option } from 'commander'
+import { commandParser, type HelpOutput, parseWords } from '../cli/command-parser.ts'
 
 export type Act = 'plan' | 'run' | 'verify' | 'rollback' | 'export'
 
@@ -178,24 +179,14 @@ Exit codes: 0 done and equal, 1 usage, 2 a side cannot be reached, 3 differences
 `
 
 /** The parser of `crossgear migrate`; it calls `run` with what is given. */
-export function migrateProgram(
-  out: { write(text: string): unknown },
-  run: (given: MigrateArguments) => void,
-): Command {
-  const program = new Command('crossgear migrate')
+export function migrateProgram(out: HelpOutput, run: (given: MigrateArguments) => void): Command {
+  const program = commandParser('crossgear migrate', out)
     .description("Moves queues from other systems into a Crossgear store's, and proves it.")
-    .exitOverride()
-    .configureOutput({
-      outputError: () => undefined,
-      writeOut: (text) => void out.write(text),
-      writeErr: () => undefined,
-    })
     .addHelpText('after', helpAfter)
   for (const act of all) {
     const command = program
       .command(act)
       .description(descriptions[act])
-      .allowExcessArguments(false)
       .addHelpText('after', helpAfter)
       .action((options: Options) => run(argumentsOf(act, options)))
     for (const row of rows) {
@@ -212,21 +203,12 @@ export function migrateProgram(
  */
 export function readArguments(
   words: readonly string[],
-  out: { write(text: string): unknown },
+  out: HelpOutput,
 ): MigrateArguments | undefined {
   let found: MigrateArguments | undefined
   const program = migrateProgram(out, (given) => (found = given))
-  try {
-    program.parse(words, { from: 'user' })
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode === 0) return undefined
-    const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
-    const advice = 'see crossgear migrate --help'
-    const said = error.code === 'commander.help' ? 'No command is given' : capital(message)
-    throw new MigrationError('USAGE', `${said}: ${advice}.`, { cause: error })
-  }
-  return found
+  const refusal = (line: string, cause: ErrorOptions) => new MigrationError('USAGE', line, cause)
+  return parseWords(program, words, refusal) ? found : undefined
 }
 
 type Options = Readonly<Record<string, unknown>>
@@ -274,8 +256,4 @@ function statesOf(text: string): RecordState[] {
     if (state) return state
     throw new MigrationError('USAGE', `--states has ${name}: give some of ${recordStates.join()}.`)
   })
-}
-
-function capital(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }

@@ -1,5 +1,6 @@
 import { MigrationError, serverTargetOf, type ServerTarget } from '@crossgear/migration'
-import { Command, CommanderError } from 'commander'
+import type { Command } from 'commander'
+import { commandParser, type HelpOutput, parseWords } from '../cli/command-parser.ts'
 import { maskStoreUrl, parseStoreUrl } from '../redis-server/store-address.ts'
 import { type Place, placeOf, type Protocol } from './place.ts'
 
@@ -50,16 +51,9 @@ Exit codes: 0 all results that were compared are equal, 1 usage, 2 a side cannot
 `
 
 /** The parser of `crossgear mirror`. */
-export function mirrorProgram(out: { write(text: string): unknown }): Command {
-  return new Command('crossgear mirror')
+export function mirrorProgram(out: HelpOutput): Command {
+  return commandParser('crossgear mirror', out)
     .description('Submits copies of jobs to a second server, and compares the results.')
-    .exitOverride()
-    .allowExcessArguments(false)
-    .configureOutput({
-      outputError: () => undefined,
-      writeOut: (text) => void out.write(text),
-      writeErr: () => undefined,
-    })
     .option(
       '--from <url>',
       `the server that does the clients' jobs, or a Crossgear store (default: ${here.gearman})`,
@@ -109,18 +103,11 @@ export function mirrorProgram(out: { write(text: string): unknown }): Command {
 /** Parses `crossgear mirror ...`; undefined if only help was asked for. Throws a MigrationError. */
 export function readArguments(
   words: readonly string[],
-  out: { write(text: string): unknown },
+  out: HelpOutput,
 ): MirrorArguments | undefined {
   const program = mirrorProgram(out)
-  try {
-    program.parse(words, { from: 'user' })
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode === 0) return undefined
-    const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
-    const said = `${message.charAt(0).toUpperCase()}${message.slice(1)}`
-    throw new MigrationError('USAGE', `${said}: see crossgear mirror --help.`, { cause: error })
-  }
+  const refusal = (line: string, cause: ErrorOptions) => new MigrationError('USAGE', line, cause)
+  if (!parseWords(program, words, refusal)) return undefined
   return checked(program.opts<Given>())
 }
 

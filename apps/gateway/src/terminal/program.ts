@@ -1,4 +1,5 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
+import { commandParser, type HelpOutput } from '../cli/command-parser.ts'
 import { commanderOption, formatItem, helpWidth } from '../cli/program.ts'
 import type { OptionName } from '../config/options.ts'
 import type { CommandRow, Given, OptionGiven } from './command-row.ts'
@@ -23,25 +24,16 @@ Exit codes: 0 done, 1 usage, 2 no gateway answers, 3 refused (password, role), 4
 matched, 5 the gateway could not do it (its store is away, it is busy), 6 the question was not answered with yes.
 `
 
-/** Streams that help is written to. */
-interface HelpOutput {
-  readonly stdout: { write(text: string): unknown }
-}
-
 /** The parser of these commands; it calls `run` with the row whose words are given, and what it is given. */
 export function terminalProgram(
   rows: readonly CommandRow[],
   run: (row: CommandRow, given: Given) => Promise<void>,
-  { stdout }: HelpOutput,
+  { stdout }: { readonly stdout: HelpOutput },
 ): Command {
-  const program = new Command('crossgear')
-    .exitOverride()
-    .configureOutput({
-      outputError: () => undefined,
-      writeOut: (text) => void stdout.write(text),
-      writeErr: () => undefined,
-    })
-    .configureHelp({ formatItem, helpWidth: helpWidth() })
+  const program = commandParser('crossgear', stdout).configureHelp({
+    formatItem,
+    helpWidth: helpWidth(),
+  })
   const groups = new Map<string, Command>()
   for (const row of rows) {
     const [word, second] = row.words
@@ -66,11 +58,7 @@ function addCommand(
 ): void {
   const options = [...(row.options ?? []), ...commonOptions]
   const fromGateway = [...(row.isOpen ? [] : addressOptions), ...(row.gatewayOptions ?? [])]
-  const command = parent
-    .command(word)
-    .description(row.summary)
-    .allowExcessArguments(false)
-    .addHelpText('after', helpAfter)
+  const command = parent.command(word).description(row.summary).addHelpText('after', helpAfter)
   for (const { name, help, isRequired, isMany } of row.arguments ?? []) {
     const form = isMany ? `${name}...` : name
     command.addArgument(new Argument(isRequired ? `<${form}>` : `[${form}]`, help))

@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander'
+import { explained } from '../cli/command-parser.ts'
 import type { ConfigSources } from '../config/load-config.ts'
 import { StartError } from '../errors.ts'
 import { ApiClient } from './api-client.ts'
@@ -71,10 +72,6 @@ function knownError(error: unknown, words: readonly string[]): TerminalError {
   if (!(error instanceof CommanderError)) throw error
   const path = words.slice(0, 2).filter((word) => /^[a-z]+$/.test(word))
   const see = `see crossgear ${path[0] ?? ''} --help`.replace('  ', ' ')
-  const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
-  const said =
-    error.code === 'commander.help'
-      ? 'No command is given'
-      : `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}`
+  const said = explained(error).replace(/\.$/, '')
   return new TerminalError('usage', `${said}: ${see}.`, { cause: error })
 }
