@@ -1,5 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import { extname } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { gatewayWords } from '@crossgear/tools/gateway-program'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Metrics } from '../src/ops/metrics/metrics.ts'
 import { createWebServer, type Readiness } from '../src/ops/web-server.ts'
@@ -96,5 +100,23 @@ describe('the web port', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
     expect((await get('/constructor')).status).toBe(404)
     expect((await get('/', 'POST')).status).toBe(404)
+  })
+
+  test('loads the libraries of the API for a request that needs them, not at the start', () => {
+    const words = gatewayWords()
+    const program = words.at(-1) ?? ''
+    const module = (name: string) =>
+      JSON.stringify(new URL(`${name}${extname(program)}`, pathToFileURL(program)))
+    const code = `
+      import { createRequire } from 'node:module'
+      const { cache } = createRequire(import.meta.url)
+      const loaded = () => Object.keys(cache).some((path) => /node_modules.(fastify|ajv)./.test(path))
+      await import(${module('server/compose')})
+      await import(${module('ops/web-server')})
+      const atStart = loaded()
+      await import(${module('api/web-app')})
+      console.log(atStart, loaded())`
+    const given = [...words.slice(0, -1), '--input-type=module', '-e', code]
+    expect(execFileSync(process.execPath, given, { encoding: 'utf8' })).toBe('false true\n')
   })
 })

@@ -25,7 +25,7 @@ import { SnapshotView } from './reads/snapshot-view.ts'
 /** How long figures of the whole store are shown as they were taken, ms: they cost the same however many ask. */
 const snapshotKeptMs = 1000
 
-interface Parts {
+export interface ApiParts {
   readonly config: Config
   /** As they are now. */
   readonly throttles: () => Config['throttles']
@@ -40,7 +40,7 @@ interface Parts {
 }
 
 /** Builds what answers the API in this process. */
-export function composeApi(parts: Parts): Api {
+export function composeApi(parts: ApiParts): Api {
   const { config, scheduler, doors, clock, log } = parts
   const names = new JobNames(scheduler, new Handles(config.handlePrefix, scheduler.registry))
   const scan = new JobScan(scheduler)

@@ -1,10 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
+import { apiPrefix } from '../ops/page.ts'
 import { apiErrors } from './api-error.ts'
 import type { Endpoint } from './endpoint.ts'
 import { apiError } from './schemas/common.ts'
-
-/** The prefix of all paths of the API. */
-export const apiPrefix = '/api/v1'
 
 interface Parameter {
   readonly name: string

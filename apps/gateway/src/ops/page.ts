@@ -1,11 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isLoopback } from '../net/addresses.ts'
 
+/** The prefix of all paths of the API. */
+export const apiPrefix = '/api/v1'
+
 /** An answer of the web port. */
 export interface Answer {
   readonly status: number
   readonly type: string
   readonly body: string
+  /** Further headers. None. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export function json(status: number, body: object): Answer {

@@ -1,15 +1,17 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { Access, type AccessOptions, type Identity } from '../api/access.ts'
 import type { ApiBackend } from '../api/api.ts'
 import { ApiError, apiErrors, type ApiErrorCode, refusalAnswer } from '../api/api-error.ts'
-import { CallLimiter } from '../api/call-limiter.ts'
 import { EventStream } from '../api/event-stream.ts'
-import { apiPrefix } from '../api/open-api.ts'
-import { apiRoutes } from '../api/routes.ts'
 import { flagOf } from '../config/options.ts'
-import { dashboardRoutes } from '../dashboard/dashboard.ts'
+import { assetPrefix } from '../dashboard/assets.ts'
 import { oneLine } from '../errors.ts'
 import { systemClock } from '../net/clock.ts'
 import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
@@ -19,7 +21,7 @@ import { Episodes } from './log/episodes.ts'
 import type { Logger } from './log/logger.ts'
 import type { Reload } from '../server/reload.ts'
 import { type FigureSources, MetricsPages } from './metrics/metrics-pages.ts'
-import { type Answer, json, type Page } from './page.ts'
+import { type Answer, apiPrefix, json, type Page, type PageRequest } from './page.ts'
 
 /** Readiness to take jobs, with the reason if not. */
 export type Readiness =
@@ -63,67 +65,38 @@ const nameIt = `allow the name with ${flagOf('allowedHosts')}`
  * `/readyz` (it can take jobs), the API below `/api/v1`, and the dashboard at `/`.
  */
 export function createWebServer(parts: WebParts): WebServer {
-  const { log, api, version = '', pages: own = {} } = parts
+  const { log, api } = parts
   const access = new Access(parts.access ?? {}, systemClock)
-  const server = createServer()
-  server.maxConnections = maxWebConnections
-  const app = fastify({
-    logger: false,
-    serverFactory: (handler) => server.on('request', handler),
-    // Fastify's own compilers would be loaded at each start. Answers are written as text, and the API checks calls.
-    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
-    // Answered as any other path that is none.
-    frameworkErrors: (_error, _request, reply) => void write(reply, json(404, noSuchPage)),
-  })
-  const noSuchPage = { error: 'no such page' }
-  // Pages of the port read their own bodies.
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, _body, done) => done(null))
-  refuseForeign(app, parts)
-  app.setErrorHandler((error, request, reply) => {
-    if (error instanceof ApiError) {
-      return write(reply, json(apiErrors[error.code], { error: error.message }))
-    }
-    log.error({ err: error }, `The page ${request.routeOptions.url ?? ''} failed.`)
-    return write(reply, json(500, { error: 'internal error' }))
-  })
-
-  const pages = readPages(parts)
-  app.setNotFoundHandler((_request, reply) => {
-    const known = [...Object.keys(pages), ...Object.keys(own), ...(api ? [apiPrefix] : [])]
-    return write(reply, json(404, { ...noSuchPage, pages: known }))
-  })
-  for (const [path, page] of Object.entries(pages)) {
-    app.all(path, async (request, reply) => {
-      if (methods.includes(request.method)) return write(reply, await page(request))
-      reply.header('Allow', methods.join(', '))
-      return write(reply, json(405, { error: `use ${methods.join(' or ')}` }))
-    })
-  }
-  for (const [path, page] of Object.entries(own)) {
-    app.all(path, async (request, reply) => {
-      demandFor(request, access)
-      return write(reply, await page(request.raw))
-    })
-  }
+  const refuse = foreignRefusals(parts)
+  const pages = pagesOf(parts, access)
+  const known = [...pages.keys(), ...(api ? [apiPrefix] : [])]
+  const noSuchPage = json(404, { error: 'no such page', pages: known })
   const events = api && new EventStream(api)
-  if (api && events) {
-    dashboardRoutes(app)
-    const limiter = new CallLimiter(() => systemClock.nowMs())
-    app.register(
-      (scope, _options, done) => {
-        const { reload } = parts
-        const own = { backend: api, access, limiter, events, version, log }
-        apiRoutes(scope, { ...own, ...(reload && { reload }) })
-        done()
-      },
-      { prefix: apiPrefix },
-    )
+  const loadApp = api && events && webApp(parts, { backend: api, events, access }, noSuchPage)
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = pathOf(request)
+    const page = pages.get(path)
+    const refusal = refuse(request)
+    if (refusal) write(response, refusal)
+    else if (page) write(response, await page(request))
+    else if (loadApp && isOfApp(path)) (await loadApp())(request, response)
+    else write(response, noSuchPage)
   }
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      if (error instanceof ApiError) {
+        write(response, json(apiErrors[error.code], { error: error.message }))
+        return
+      }
+      log.error({ err: error }, `The page ${pathOf(request)} failed.`)
+      write(response, json(500, { error: 'internal error' }))
+    })
+  })
+  server.maxConnections = maxWebConnections
   return {
     configure: (options) => access.configure(options),
     listen: async (address) => {
-      await app.ready()
       const flag = flagOf('webPort')
       if (!parts.openPort) return await listenOn(server, address, flag)
       const opened = await parts.openPort(() => server, { ...address, flag, backlog })
@@ -136,8 +109,27 @@ export function createWebServer(parts: WebParts): WebServer {
   }
 }
 
-function unused(): never {
-  throw new Error('no schema is compiled here')
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? ''
+}
+
+function isOfApp(path: string): boolean {
+  return path === '/' || path.startsWith(assetPrefix) || path.startsWith(apiPrefix)
+}
+
+/** The API and the dashboard with their libraries are loaded for their first request: most gateways get none. */
+function webApp(
+  { version = '', log, reload }: WebParts,
+  own: { readonly backend: ApiBackend; readonly events: EventStream; readonly access: Access },
+  noSuchPage: Answer,
+): () => Promise<RequestListener> {
+  let app: Promise<RequestListener> | undefined
+  const load = async (): Promise<RequestListener> => {
+    const { createWebApp } = await import('../api/web-app.ts')
+    const app = { ...own, version, log, ...(reload && { reload }) }
+    return await createWebApp(app, (_request, response) => write(response, noSuchPage))
+  }
+  return () => (app ??= load())
 }
 
 async function close(server: Server): Promise<void> {
@@ -147,20 +139,14 @@ async function close(server: Server): Promise<void> {
   await once(server, 'close')
 }
 
-/** The pages that anybody may read who reaches the port: they hold no jobs. */
-function readPages({
-  figures,
-  check,
-}: WebParts): Readonly<Record<string, (request: FastifyRequest) => Answer | Promise<Answer>>> {
+/** All pages by path, those first that anybody may read who reaches the port: they hold no jobs. */
+function pagesOf(
+  { figures, check, pages: own = {} }: WebParts,
+  access: Access,
+): ReadonlyMap<string, (request: PageRequest) => Promise<Answer>> {
   const metrics = new MetricsPages(figures, () => systemClock.nowMs())
-  return {
-    ...Object.fromEntries(
-      MetricsPages.paths.map((path) => [
-        path,
-        ({ headers }: FastifyRequest) => metrics.answer(path, headers.accept),
-      ]),
-    ),
-    '/healthz': () => json(200, { status: 'ok' }),
+  const reads: Record<string, Page> = {
+    '/healthz': () => Promise.resolve(json(200, { status: 'ok' })),
     '/readyz': async () => {
       const readiness = await checkInTime(check)
       return readiness.ready
@@ -168,47 +154,65 @@ function readPages({
         : json(503, { status: 'not ready', reason: readiness.reason })
     },
   }
+  for (const path of MetricsPages.paths) {
+    reads[path] = ({ headers }) => metrics.answer(path, headers.accept)
+  }
+  return new Map([
+    ...Object.entries(reads).map(([path, page]) => [path, readOnly(page)] as const),
+    ...Object.entries(own).map(([path, page]) => [path, guarded(page, access)] as const),
+  ])
+}
+
+function readOnly(page: Page): Page {
+  return async (request) => {
+    if (methods.includes(request.method ?? '')) return await page(request)
+    const refusal = json(405, { error: `use ${methods.join(' or ')}` })
+    return { ...refusal, headers: { Allow: methods.join(', ') } }
+  }
 }
 
 /** Pages that show or change what runs: where a password is set, a change needs the operator's. */
-function demandFor({ headers, socket, method }: FastifyRequest, access: Access): void {
-  const identity: Identity = access.identify({ headers, address: socket.remoteAddress ?? '' })
-  if (methods.includes(method)) access.demand(identity, 'reader')
-  else if (access.hasOperator) access.demand(identity, 'operator')
+function guarded(page: Page, access: Access): Page {
+  return async (request) => {
+    const { headers, socket, method = '' } = request
+    const identity: Identity = access.identify({ headers, address: socket.remoteAddress ?? '' })
+    if (methods.includes(method)) access.demand(identity, 'reader')
+    else if (access.hasOperator) access.demand(identity, 'operator')
+    return await page(request)
+  }
 }
 
 /** Refuses what a web page of another origin caused: by a name that it made to point here, or openly. */
-function refuseForeign(app: FastifyInstance, { names = [], log }: WebParts): void {
+function foreignRefusals({
+  names = [],
+  log,
+}: WebParts): (request: IncomingMessage) => Answer | undefined {
   const episodes = new Episodes(() => systemClock.nowMs())
-  const refuse = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    code: ApiErrorCode,
-    why: string,
-  ) => {
-    const isApi = request.url.startsWith(`${apiPrefix}/`)
-    const body = isApi ? refusalAnswer(code, why).body : { error: why }
-    void write(reply, json(apiErrors[code], body as object))
+  const refusal = (request: IncomingMessage, code: ApiErrorCode, why: string): Answer => {
+    const isApi = request.url?.startsWith(`${apiPrefix}/`)
+    return json(apiErrors[code], isApi ? (refusalAnswer(code, why).body as object) : { error: why })
   }
-  app.addHook('onRequest', (request, reply, done) => {
-    const { method, headers } = request
+  return (request) => {
+    const { method = '', headers } = request
     if (!namesUs(headers.host, names)) {
       if (episodes.begins('host')) {
         log.warn({ host: headers.host }, `The web port refused an unknown host name: ${nameIt}.`)
       }
-      refuse(request, reply, 'foreign_host', `the header Host names another server: ${nameIt}`)
-    } else if (!methods.includes(method) && isCrossSite(headers)) {
-      refuse(request, reply, 'cross_site', 'a web page of another origin may change nothing here')
-    } else done()
-  })
+      return refusal(request, 'foreign_host', `the header Host names another server: ${nameIt}`)
+    }
+    if (methods.includes(method) || !isCrossSite(headers)) return undefined
+    return refusal(request, 'cross_site', 'a web page of another origin may change nothing here')
+  }
 }
 
-function write(reply: FastifyReply, { status, type, body }: Answer): FastifyReply {
-  return reply
-    .code(status)
-    .header('Cache-Control', 'no-store')
-    .header('Content-Type', type)
-    .send(body)
+function write(response: ServerResponse, { status, type, body, headers }: Answer): void {
+  response.writeHead(status, {
+    'Cache-Control': 'no-store',
+    'Content-Type': type,
+    'Content-Length': Buffer.byteLength(body),
+    ...headers,
+  })
+  response.end(body)
 }
 
 async function checkInTime(check: () => Promise<Readiness>): Promise<Readiness> {

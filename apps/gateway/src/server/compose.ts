@@ -1,7 +1,7 @@
 import { LaneNames, type LiveSettings, Scheduler, StoreError } from '@crossgear/core-scheduler'
 import { RedisStore, type SchemaNews } from '@crossgear/redis-store'
 import type { ApiBackend } from '../api/api.ts'
-import { composeApi } from '../api/compose-api.ts'
+import type { ApiParts } from '../api/compose-api.ts'
 import { FaktoryRetries } from '../bridge/faktory-retries.ts'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
@@ -134,7 +134,7 @@ export async function compose(parts: Parts): Promise<Composition> {
       '/busy': (request) =>
         answerBusy({ scheduler, workers: faktory?.workers, clock: systemClock }, request),
     },
-    api: composeApi({
+    api: lateApi({
       ...{ config, scheduler, doors, cron, clock: systemClock, node, log, version: parts.version },
       migrations: redisStore.imports.migrations,
       throttles: () => throttles,
@@ -170,6 +170,13 @@ export async function compose(parts: Parts): Promise<Composition> {
       await redisStore.close()
     },
   }
+}
+
+/** The API is loaded at its first call: most gateways get none. */
+function lateApi(parts: ApiParts): ApiBackend {
+  const load = async () => (await import('../api/compose-api.ts')).composeApi(parts)
+  let api: ReturnType<typeof load> | undefined
+  return { call: async (name, input) => await (await (api ??= load())).call(name, input) }
 }
 
 /** OpenTelemetry is loaded where it is wanted. */

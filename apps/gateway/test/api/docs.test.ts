@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { apiErrors } from '../../src/api/api-error.ts'
 import type { Endpoint } from '../../src/api/endpoint.ts'
 import { endpoints } from '../../src/api/endpoints.ts'
-import { apiPrefix, openApiDocument } from '../../src/api/open-api.ts'
+import { openApiDocument } from '../../src/api/open-api.ts'
 import { webEndpoints } from '../../src/api/web-endpoints.ts'
+import { apiPrefix } from '../../src/ops/page.ts'
 
 const page = readFileSync(new URL('../../../../docs/api.md', import.meta.url), 'utf8')
 const all: Readonly<Record<string, Endpoint>> = { ...webEndpoints, ...endpoints }

@@ -1,0 +1,51 @@
+import type { RequestListener } from 'node:http'
+import { fastify } from 'fastify'
+import { dashboardRoutes } from '../dashboard/dashboard.ts'
+import { systemClock } from '../net/clock.ts'
+import { apiPrefix } from '../ops/page.ts'
+import { CallLimiter } from './call-limiter.ts'
+import { apiRoutes, type ApiRoutesParts } from './routes.ts'
+
+export type WebAppParts = Omit<ApiRoutesParts, 'limiter'>
+
+/** Answers the API and the dashboard; `other` answers paths that are neither's. */
+export async function createWebApp(
+  parts: WebAppParts,
+  other: RequestListener,
+): Promise<RequestListener> {
+  const app = fastify({
+    logger: false,
+    // Fastify's own compilers would be loaded. Answers are written as text, and the API checks calls.
+    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
+    frameworkErrors: (_error, request, reply) => {
+      reply.hijack()
+      other(request.raw, reply.raw)
+    },
+  })
+  // Files take no body.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _body, done) => done(null))
+  app.setErrorHandler((error, request, reply) => {
+    parts.log.error({ err: error }, `The page ${request.routeOptions.url ?? ''} failed.`)
+    return reply.code(500).send({ error: 'internal error' })
+  })
+  app.setNotFoundHandler((request, reply) => {
+    reply.hijack()
+    other(request.raw, reply.raw)
+  })
+  dashboardRoutes(app)
+  const limiter = new CallLimiter(() => systemClock.nowMs())
+  app.register(
+    (scope, _options, done) => {
+      apiRoutes(scope, { ...parts, limiter })
+      done()
+    },
+    { prefix: apiPrefix },
+  )
+  await app.ready()
+  return (request, response) => app.routing(request, response)
+}
+
+function unused(): never {
+  throw new Error('no schema is compiled here')
+}
