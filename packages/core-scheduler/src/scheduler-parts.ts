@@ -58,7 +58,7 @@ export function schedulerParts(
   const waiters = new Waiters()
   const activeLeases = new ActiveLeases()
   const workerLimits = new WorkerLimits(registry, options.throttles)
-  const pauses = new Pauses(registry.names)
+  const pauses = new Pauses(registry)
   const wakeups = new Wakeups({
     ...{ registry, clock, pauses },
     ...{ perJob: options.wakeups ?? 1, limits: workerLimits },

@@ -10,7 +10,7 @@ import type { QueueControl } from './admin/queue-control.ts'
 import type { IdleWorker } from './dispatch/idle-workers.ts'
 import { consumerSubscription, namedSubscription } from './model/subscription.ts'
 import type { Ability, Subscription } from './model/subscription.ts'
-import { holderOf, type JobRef, type JobState, type Report } from './model/job.ts'
+import type { JobRef, JobState, Report } from './model/job.ts'
 import type { LaneRegistry } from './model/lane-registry.ts'
 import { LeaseTimers } from './dispatch/lease-timers.ts'
 import type { LiveSettings, SchedulerOptions } from './scheduler-options.ts'
@@ -19,12 +19,13 @@ import type { Clock } from './clock.ts'
 import type { Observer } from './observer.ts'
 import type { Store } from './store/store.ts'
 import type { JobNote } from './store/queue-ports.ts'
-import type {
-  Assignment,
-  FetchRequest,
-  Reporting,
-  Settlement,
-  Submission,
+import {
+  type Assignment,
+  consumerLease,
+  type FetchRequest,
+  type Reporting,
+  type Settlement,
+  type Submission,
 } from './model/requests.ts'
 import type { FailureReport } from './model/retry-rules.ts'
 import type { TaskTimes } from './maintenance/task-times.ts'
@@ -259,14 +260,8 @@ export class Scheduler {
 
   /** The client no longer waits for these jobs. */
   abandon(waiter: Waiter, refs: Iterable<JobRef>): void {
-    const byLane = new Map<string, number[]>()
-    for (const { lane, id } of refs) {
-      if (!this.#parts.waiters.remove(lane, id, waiter)) continue
-      const ids = byLane.get(lane)
-      if (ids) ids.push(id)
-      else byLane.set(lane, [id])
-    }
-    for (const [lane, ids] of byLane) this.#parts.submissions.abandon(lane, ids)
+    const { waiters, submissions } = this.#parts
+    for (const [lane, ids] of waiters.removeAll(waiter, refs)) submissions.abandon(lane, ids)
   }
 
   /** Stores a worker's note on its job; false if the worker has lost it. */
@@ -281,13 +276,7 @@ export class Scheduler {
 
   /** A consumer's lease from another node as an assignment, for outcomes by jid. */
   lookupLease(job: JobState): Assignment | undefined {
-    // Only a named worker itself ends its lease; the token's first letter tells the kind.
-    if (job.token === undefined || holderOf(job.token) !== 'consumer') return undefined
-    return {
-      job: { ...job, token: job.token, heldBy: 'consumer' },
-      sinceMs: this.#clock.nowMs(),
-      isLookedUp: true,
-    }
+    return consumerLease(job, this.#clock.nowMs())
   }
 
   /** The store's clock, milliseconds since 1970, as of the last heartbeat. */

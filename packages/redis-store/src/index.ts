@@ -4,13 +4,8 @@ export type { CallObserver } from './connection/call-observer.ts'
 export { type Durability } from './connection/durability.ts'
 export type { ImportNote } from './imports/import-note.ts'
 export type { MigrationNotes, NotedMigration } from './imports/migration-notes.ts'
-export {
-  furtherFields,
-  type ImportedJob,
-  type ImportResult,
-  type RedisImports,
-  type StandingJob,
-} from './imports/imports.ts'
+export type { ImportedJob, ImportResult, RedisImports } from './imports/imports.ts'
+export { furtherFields, type StandingJob } from './imports/standing-job.ts'
 export { jobOf } from './jobs/job-hash.ts'
 export { StoreKeys } from './keys.ts'
 export { locateServer, ProbeError, StoreProbe } from './probe.ts'

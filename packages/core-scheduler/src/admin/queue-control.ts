@@ -126,13 +126,13 @@ export class QueueControl {
     for (const lane of await store.lanes.giveBack([...registry.all()], 0)) registry.remove(lane)
   }
 
-  /** Ends some queued jobs of a lane; `deep` where they stand too far from both ends of the queue. */
-  async endQueued(piece: QueuedPiece): Promise<readonly number[] | 'deep'> {
+  /** Ends some queued jobs of a lane; one by one where they stand far from both ends of the queue. */
+  async endQueued(piece: QueuedPiece): Promise<readonly number[]> {
     const { store, waiters } = this.#parts
     const ids = await store.queues.endQueued(piece)
-    if (ids === 'deep') return ids
-    for (const id of ids) waiters.notify({ lane: piece.lane, id }, { kind: 'fail' })
-    return ids
+    const ended = ids === 'deep' ? await this.#cancelEach(piece) : ids
+    for (const id of ended) waiters.notify({ lane: piece.lane, id }, { kind: 'fail' })
+    return ended
   }
 
   /** When the oldest queued job of a queue was queued, milliseconds since 1970. */
@@ -154,6 +154,14 @@ export class QueueControl {
     if (queues.length === 0) return
     await this.#parts.store.queues.setPaused(queues, paused)
     await this.load()
+  }
+
+  /** A job deep in a queue is found by its arrival, in a script of its own. */
+  async #cancelEach({ lane, ids }: QueuedPiece): Promise<readonly number[]> {
+    const { admin } = this.#parts.store
+    const ended: number[] = []
+    for (const id of ids) if (await admin.cancel(lane, id)) ended.push(id)
+    return ended
   }
 
   async #end(lane: string, places: readonly JobPlace[]): Promise<void> {

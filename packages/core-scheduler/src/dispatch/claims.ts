@@ -141,7 +141,7 @@ export class Claims {
         ...(isLimited && { worker: this.#workerOf(first) }),
         by: subscription.by,
         access: subscription.access,
-        ...{ groups, ...(paused.length > 0 && { paused }) },
+        ...{ groups, ...(paused.size > 0 && { paused }) },
         byLevel: subscription.byLevel ?? false,
         max: requests.length,
         ahead,

@@ -2,6 +2,7 @@ import type { JobRef } from '../model/job.ts'
 import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { NativeOutcomes } from '../results/native-outcomes.ts'
 import { IdleLanes } from './idle-lanes.ts'
+import { LaneRounds } from './lane-rounds.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Clock } from '../clock.ts'
 import type { Observer } from '../observer.ts'
@@ -18,6 +19,9 @@ const surveysPerBeat = 2
 const repairsPerBeat = 50
 /** Lanes with orphans per beat; the rest wait for the next one. */
 const lanesPerBeat = 256
+/** Lanes per look for native workers; more lanes take turns, all within five looks. */
+const lanesPerLook = 2_000
+const looksPerRound = 5
 
 const mends = { report: 'nothing', strays: 'strays', on: 'all' } as const
 /** Finished jobs per call. */
@@ -69,10 +73,12 @@ export class NativeRecovery {
   readonly #finished = new Map<string, number[]>()
   #armed = false
   readonly #idleLanes: IdleLanes
+  readonly #rounds: LaneRounds
 
   constructor(parts: NativeRecoveryParts) {
     this.#parts = parts
     this.#idleLanes = new IdleLanes(parts)
+    this.#rounds = new LaneRounds(parts.registry, lanesPerLook, looksPerRound)
   }
 
   /** Lanes with native workers, whose events this node must receive. */
@@ -101,18 +107,29 @@ export class NativeRecovery {
 
   /** Called once a second. */
   async beat(): Promise<void> {
-    const { store, registry, repair } = this.#parts
+    const { store, repair } = this.#parts
     const had = this.#leads
     this.#leads = await store.native.holdLeadership(leadForMs)
     if (!this.#leads || !had) this.#forgetLaps()
-    const lanes = [...registry.all()]
-    this.#worked = new Set(await store.native.workedLanes(lanes, this.#leads && this.#mendsCounts))
+    const lanes = this.#rounds.next()
+    await this.#lookForWorkers(lanes)
     if (!this.#leads) return
-    await this.#sweep(lanes)
+    await this.#sweep()
     await this.#sweepJids()
     await this.#idleLanes.beat()
     for (let look = 0; look < surveysPerBeat; look += 1) if (await this.#survey()) break
     if (repair) await this.#repair(lanes, repair)
+  }
+
+  /** Learns which of these lanes have native workers. */
+  async #lookForWorkers(lanes: readonly string[]): Promise<void> {
+    const { store, registry } = this.#parts
+    const found = await store.native.workedLanes(lanes, this.#leads && this.#mendsCounts)
+    const worked = new Set(this.#worked)
+    for (const lane of lanes) worked.delete(lane)
+    for (const lane of worked) if (registry.numberOf(lane) === undefined) worked.delete(lane)
+    for (const lane of found) worked.add(lane)
+    this.#worked = worked
   }
 
   /** Counting idle workers needs a look at all lanes: only some policies pay for it. */
@@ -138,12 +155,12 @@ export class NativeRecovery {
   }
 
   /** Goes round the lanes, so that each has its turn. */
-  async #sweep(lanes: readonly string[]): Promise<void> {
+  async #sweep(): Promise<void> {
     for (let step = 0; step < sweepsPerBeat; step += 1) {
       if (this.#lane >= this.#lanes.length) {
         // At most one round per beat.
         if (step > 0 && this.#lanes.length > 0) this.#lanes = []
-        else this.#lanes = lanes
+        else this.#lanes = [...this.#parts.registry.all()]
         this.#lane = 0
       }
       const lane = this.#lanes[this.#lane]

@@ -1,4 +1,5 @@
-import type { LeasedJob, NewJob, Lease, Settled, Submitted } from './job.ts'
+import { holderOf } from './job.ts'
+import type { JobState, Lease, LeasedJob, NewJob, Settled, Submitted } from './job.ts'
 import type { Subscription } from './subscription.ts'
 import type { StoreError } from '../store/store-errors.ts'
 import type { Waiter } from '../results/waiters.ts'
@@ -22,6 +23,16 @@ export interface Assignment {
   readonly sinceMs: number
   /** True if it was found by its name alone, so that another node may have handed it out. */
   readonly isLookedUp?: true
+}
+
+/** The lease of a job that was looked up, if a consumer holds it: named workers end theirs themselves. */
+export function consumerLease(job: JobState, nowMs: number): Assignment | undefined {
+  if (job.token === undefined || holderOf(job.token) !== 'consumer') return undefined
+  return {
+    job: { ...job, token: job.token, heldBy: 'consumer' },
+    sinceMs: nowMs,
+    isLookedUp: true,
+  }
 }
 
 /** An assignment with the payload, for the worker. */

@@ -204,11 +204,11 @@ export class NotificationHandler implements StoreListener {
       const { by } = worker.subscription
       const all = worker.subscription.groups(this.#parts.registry)
       // A job of a paused lane would wake it again and again.
-      const { groups } = this.#parts.pauses.unpaused(by, all)
-      const count = groups.reduce((sum, { lanes }) => sum + lanes.length, 0)
+      const { groups, paused } = this.#parts.pauses.unpaused(by, all)
+      const count = groups.reduce((sum, { lanes }) => sum + lanes.length, 0) - paused.size
       // A consumer's own claim has asked the index of its queues already.
       if (by === 'named' || count <= fewLanes) {
-        const lanes = groups.flatMap((group) => group.lanes)
+        const lanes = groups.flatMap((group) => group.lanes.filter((lane) => !paused.has(lane)))
         if ((await this.#parts.store.lanes.nonEmpty(lanes)).length === 0) return
       }
       if (!this.#parts.wakeups.idle.has(worker)) return

@@ -72,6 +72,18 @@ export class Waiters {
     return true
   }
 
+  /** Returns the ids of those jobs that it waited for, by lane. */
+  removeAll(waiter: Waiter, refs: Iterable<JobRef>): ReadonlyMap<string, readonly number[]> {
+    const byLane = new Map<string, number[]>()
+    for (const { lane, id } of refs) {
+      if (!this.remove(lane, id, waiter)) continue
+      const ids = byLane.get(lane)
+      if (ids) ids.push(id)
+      else byLane.set(lane, [id])
+    }
+    return byLane
+  }
+
   /** `other` takes the place of `waiter`, if that one still waits. */
   replace(lane: string, id: number, waiter: Waiter, other: Waiter): void {
     const waiters = this.#byLane.get(lane)?.get(id)?.waiters

@@ -42,7 +42,7 @@ export interface ClaimRequest {
   readonly byLevel?: boolean
   readonly max: number
   /** Lanes of the groups' queues that nothing is taken from. None. */
-  readonly paused?: readonly string[]
+  readonly paused?: ReadonlySet<string>
   /** The worker, unique over all nodes, where a queue has a limit per worker. */
   readonly worker?: string
   /**

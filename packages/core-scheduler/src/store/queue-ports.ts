@@ -39,7 +39,7 @@ export interface QueuedPiece {
   readonly ids: readonly number[]
 }
 
-/** A piece that begins deeper in a queue, from its nearer end, is left as it is: it would hold up the store. */
+/** Of a piece deeper in a queue, from its nearer end, jobs are ended one by one: a list finds them by counting. */
 export const reachableDepth = 100_000
 
 /** The part of the store for Faktory queues and sets of jobs. */

@@ -142,7 +142,7 @@ export class ClusterClaim {
 
   #mayTake({ openness, lane }: Standing): boolean {
     const { by, access = 'auto', paused } = this.#request
-    if (paused?.includes(lane)) return false
+    if (paused?.has(lane)) return false
     if (by === 'named' || access === 'any' || openness === 'open') return true
     return openness === 'auto' && access === 'auto'
   }
@@ -152,7 +152,8 @@ export class ClusterClaim {
     const { slots, throttles, context } = this.#parts
     const { by, access, worker } = this.#request
     const { queue } = context.names.parse(lane)
-    if (this.#full.has(queue) || this.#away.has(lane)) return 0
+    const isPaused = this.#request.paused?.has(lane) ?? false
+    if (isPaused || this.#full.has(queue) || this.#away.has(lane)) return 0
     let leave: Leave | undefined
     // No wait without a limit: the claim goes with what else there is for the slot.
     if (throttles.limit(queue)) {

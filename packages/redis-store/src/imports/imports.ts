@@ -1,23 +1,20 @@
-import type { Door, Job, NewJob } from '@crossgear/core-scheduler'
+import type { Door, NewJob } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { jobOf } from '../jobs/job-hash.ts'
 import { unpack } from '../scripts/packed.ts'
 import type { ScriptArgument } from '../scripts/scripts.ts'
+import { addJob } from './import-arguments.ts'
 import { noteOf, type ImportNote } from './import-note.ts'
 import { importKeptSeconds, MigrationNotes } from './migration-notes.ts'
 import { NoteRenewals } from './note-renewals.ts'
+import { furtherOf, type FurtherFields, heldOf, type StandingJob } from './standing-job.ts'
 
 /** Jobs per step: some 2 ms of the store's time. */
 const jobsPerStep = 100
 /** Payload bytes read at once. */
 const readBytes = 8 * 1024 * 1024
 const bucketsPerLane = 256
-
-/** Fields of a job's hash that only a Crossgear store knows: they come and go with a backup. */
-export const furtherFields = ['bid', 'callback', 'ran', 'losses', 'trace', 'origin'] as const
-
-export type FurtherFields = Readonly<Partial<Record<(typeof furtherFields)[number], string>>>
 
 /** Destination of an imported job. */
 export type ImportPlace = 'queue' | 'retry' | 'dead'
@@ -48,23 +45,6 @@ export type ImportResult =
   | { readonly kind: 'created' | 'joined'; readonly id: number }
   | { readonly kind: 'known'; readonly note: ImportNote }
   | { readonly kind: 'full'; readonly what: 'dead' | 'notes' }
-
-/** The current state of an imported job; absent if it has ended. */
-export interface StandingJob {
-  readonly job: Job
-  /** Due time of a scheduled job, milliseconds since 1970. */
-  readonly dueAtMs?: number
-  /** When a dead job is dropped, milliseconds since 1970. */
-  readonly forgetAtMs?: number
-  /** It is not run after this time, milliseconds since 1970. */
-  readonly staleAtMs?: number
-  readonly further?: FurtherFields
-  /** Its place, with the times above, before a rollback put it out of the workers' reach. */
-  readonly heldFrom?: HeldFrom
-}
-
-const heldFroms = ['queued', 'scheduled', 'retry', 'dead'] as const
-export type HeldFrom = (typeof heldFroms)[number]
 
 /** A job to take back, as it was read. */
 export interface UndoRequest {
@@ -260,57 +240,6 @@ export class RedisImports {
       ids.flatMap((id, at) => (scores[at] === null ? [] : [[id, Number(scores[at])] as const])),
     )
   }
-}
-
-/**
- * Parses the field `held`: a job's place, and after a colon its due or expiry time in milliseconds.
- */
-function heldOf(field: Buffer | undefined): Omit<StandingJob, 'job'> | undefined {
-  const [name, ms] = field?.toString().split(':') ?? []
-  const heldFrom = heldFroms.find((known) => known === name)
-  if (!heldFrom || ms === undefined) return heldFrom && { heldFrom }
-  return {
-    heldFrom,
-    ...(heldFrom === 'dead' ? { forgetAtMs: Number(ms) } : { dueAtMs: Number(ms) }),
-  }
-}
-
-/** The fields of a hash that {@link Job} does not have. */
-function furtherOf(
-  fields: Readonly<Record<string, Buffer>>,
-): Pick<StandingJob, 'further' | 'staleAtMs'> {
-  const pairs = furtherFields.flatMap((name) =>
-    fields[name] ? [[name, String(fields[name])]] : [],
-  )
-  const stale = fields['stale']
-  return {
-    ...(stale && { staleAtMs: Number(String(stale)) }),
-    ...(pairs.length > 0 && { further: Object.fromEntries(pairs) as FurtherFields }),
-  }
-}
-
-/** Codes of the places in the script. */
-const placeCodes: Readonly<Record<ImportPlace, number>> = { queue: 0, retry: 1, dead: 2 }
-
-/** Adds a job's arguments for `lua/import.lua`. */
-function addJob(args: ScriptArgument[], imported: ImportedJob): void {
-  const { job, door, place, arrivedUs, forgetAtMs } = imported
-  const dueMs = place === 'dead' ? forgetAtMs : job.dueAtMs
-  args.push(imported.importId, imported.digest, placeCodes[place], job.level, dueMs ?? '')
-  if (door === 'native') {
-    // A native program writes no more than these.
-    args.push('', '', '-', '', job.input)
-  } else args.push(job.unique ?? '', job.jid ?? '', arrivedUs, door, job.input)
-  const count = args.push(0)
-  if (job.reducer) args.push('reducer', job.reducer)
-  if (job.envelope !== undefined) args.push('envelope', job.envelope)
-  if (job.retries !== undefined) args.push('retries', String(job.retries))
-  if (job.reserveForSeconds !== undefined) args.push('reserve_for', String(job.reserveForSeconds))
-  if (job.retentionSeconds) args.push('keep', String(job.retentionSeconds))
-  if (job.staleAtMs !== undefined) args.push('stale', String(job.staleAtMs))
-  if (imported.failure !== undefined) args.push('failure', imported.failure)
-  for (const [name, value] of Object.entries(imported.further ?? {})) args.push(name, value)
-  args[count - 1] = args.length - count
 }
 
 function createdAs(id: number): ImportResult {

@@ -97,13 +97,15 @@ export interface ClaimLimits {
   readonly throttles: ReadonlyMap<string, Throttle> | undefined
 }
 
+const nothingPaused: ReadonlySet<string> = new Set()
+
 /** Returns how many jobs the claim may bring. */
 export function addClaim(
   args: ScriptArgument[],
   request: ClaimRequest,
   { names, throttles }: ClaimLimits,
 ): number {
-  const { groups, ahead = 0, paused = [] } = request
+  const { groups, ahead = 0, paused = nothingPaused } = request
   const limits = throttleArguments(request, names, throttles)
   const max = request.max + (limits[0] === 0 ? ahead : 0)
   args.push(wayOf(request), max, groups.length)
@@ -112,6 +114,6 @@ export function addClaim(
     const named = queue === undefined ? lanes : lanes.slice(0, 2)
     args.push(leaseMs ?? '', queue ?? '', named.length, ...named)
   }
-  args.push(...limits, paused.length, ...paused)
+  args.push(...limits, paused.size, ...paused)
   return max
 }

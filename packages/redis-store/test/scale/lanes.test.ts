@@ -61,6 +61,31 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
     expect(cost.commands).toBeLessThan(20)
   })
 
+  test('a consumer of 4,000 lanes asks for a job in as few commands while functions are paused', async () => {
+    const lanes = Array.from({ length: 4_000 }, (_none, at) => `f${at + 1}`)
+    await filled.fillLanes(lanes.length)
+    const job = { input: Buffer.from('in'), door: 'gearman', foreground: false, level: 5 } as const
+    for (const lane of ['f7', 'f8', 'f9']) await store.steps.submit(lane, [job])
+    const scheduler = new Scheduler(store, realClock(), new RecordingObserver(), {})
+    await scheduler.start()
+    await scheduler.queues.pauseFunctions(['f7', 'f9'])
+    const subscription = scheduler.consumerSubscription(['default'])
+    const fetched = (): Promise<string | undefined> =>
+      new Promise((resolve, reject) =>
+        scheduler.claim({
+          subscription,
+          gone: false,
+          assigned: ({ job: { lane } }) => resolve(lane),
+          onEmpty: () => resolve(undefined),
+          refused: reject,
+        }),
+      )
+    expect(await fetched()).toBe('f8')
+    const cost = await filled.cost(async () => expect(await fetched()).toBeUndefined())
+    expect(cost.commands).toBeLessThan(40)
+    await scheduler.stop()
+  })
+
   test('a job is found by its jid in two commands, whatever lanes there are', async () => {
     await filled.fillLanes(2_000, 'f')
     const job = { input: Buffer.from('in'), door: 'faktory', foreground: false, level: 5 } as const

@@ -1,7 +1,9 @@
-import type { NewJob } from '@crossgear/core-scheduler'
+import { Scheduler, type NewJob } from '@crossgear/core-scheduler'
+import { RecordingObserver } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FilledStore } from './filled-store.ts'
+import { realClock } from './real-clock.ts'
 
 const queued = 200_000
 /** Longest time of a script, microseconds. */
@@ -44,6 +46,22 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
     expect(earlier.every((places) => places >= 0)).toBe(true)
     expect(earlier.every((places) => places <= (stride + 1) * gone.length)).toBe(true)
     expect((await store.lanes.counts(['mail']))[0]?.normal).toBe(left.length)
+  })
+
+  test('a piece of it far from both ends is ended job by job, by short scripts', async () => {
+    await filled.fillQueue('mail', 20_000)
+    const scheduler = new Scheduler(store, realClock(), new RecordingObserver(), {})
+    await scheduler.start()
+    const ids = Array.from({ length: 20 }, (_none, at) => 110_001 + at * 3)
+    const piece = { lane: 'mail', band: 'normal', from: 110_000, count: 100, ids } as const
+    const cost = await filled.cost(async () => {
+      expect(await scheduler.queues.endQueued(piece)).toEqual(ids)
+    })
+    expect(cost.commands / ids.length).toBeLessThan(500)
+    const left = await line()
+    expect(left.length).toBe(queued + 20_000 - ids.length)
+    expect(left.filter((id) => ids.includes(id))).toEqual([])
+    await scheduler.stop()
   })
 
   test('a job of which nobody knows where it stands is looked for in short scripts', async () => {

@@ -1,6 +1,6 @@
 import type { JobSet, Scheduler, SetExit } from '@crossgear/core-scheduler'
 import type { FoundJob } from '../reads/job-scan.ts'
-import { type Done, type Group, settled, skip } from './group.ts'
+import { type Done, type Group, settled } from './group.ts'
 
 /** Ends jobs wherever they stand, and moves those that are not queued. */
 export class Ending {
@@ -20,7 +20,6 @@ export class Ending {
     if (place === 'busy' || place === 'queue' || !piece) return this.#oneByOne(found)
     const ids = found.map(({ job }) => job.id)
     const ended = await this.#scheduler.queues.endQueued({ lane, band: place, ...piece, ids })
-    if (ended === 'deep') return skip(found.length, 'stands too deep in a long queue')
     return settled(found.length, ended.length)
   }
 

@@ -176,15 +176,26 @@ export function setContract(open: OpenWorld): void {
       const store = await (await open()).node()
       const lanes = ['mail', 'sms', 'fax']
       for (const lane of lanes) await submitOne(store, lane)
-      const claim = (paused: readonly string[]) =>
+      const claim = (...paused: readonly string[]) =>
         store.steps.claim({
-          ...{ by: 'consumer', access: 'auto', max: 9, paused },
+          ...{ by: 'consumer', access: 'auto', max: 9, paused: new Set(paused) },
           groups: [{ lanes, queue: 'default' }],
         })
-      expect(namesOf(await claim(['mail', 'fax']))).toEqual(['sms:1'])
-      expect(await claim(['mail', 'fax'])).toEqual([])
+      expect(namesOf(await claim('mail', 'fax'))).toEqual(['sms:1'])
+      expect(await claim('mail', 'fax')).toEqual([])
       await store.lanes.heal(['mail', 'fax'])
-      expect(namesOf(await claim([]))).toEqual(['mail:1', 'fax:1'])
+      expect(namesOf(await claim())).toEqual(['mail:1', 'fax:1'])
+    })
+
+    test('a claim of one lane, or of some that a consumer named, takes nothing from paused ones', async () => {
+      const store = await (await open()).node()
+      for (const lane of ['mail', 'sms']) await submitOne(store, lane)
+      const request = { by: 'consumer', max: 9, paused: new Set(['mail', 'elsewhere']) } as const
+      const groups = [{ lanes: ['mail'], queue: 'default' }]
+      expect(await store.steps.claim({ ...request, access: 'auto', groups })).toEqual([])
+      const named = [{ lanes: ['mail', 'sms'] }]
+      const taken = await store.steps.claim({ ...request, access: 'any', groups: named })
+      expect(namesOf(taken)).toEqual(['sms:1'])
     })
 
     test.each(['quiet', 'alive', { settled: 'a \0 jid' }] as const)(

@@ -40,7 +40,7 @@ export function claimJobs(
     throttled,
     emptied,
     worker = '',
-    paused = [],
+    paused,
   }: ClaimRequest,
   token: () => string,
 ): Lease[] {
@@ -52,7 +52,7 @@ export function claimJobs(
   const inTurn: Group[] = groups.map(({ lanes, leaseMs }) => ({
     leaseMs,
     open: lanes
-      .filter((name) => !paused.includes(name))
+      .filter((name) => !paused?.has(name))
       .map((name) => world.lane(name))
       .filter((lane) => letterFor(world, lane, by, access) !== undefined),
   }))

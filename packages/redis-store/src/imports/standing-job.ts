@@ -1,0 +1,50 @@
+import type { Job } from '@crossgear/core-scheduler'
+
+/** Fields of a job's hash that only a Crossgear store knows: they come and go with a backup. */
+export const furtherFields = ['bid', 'callback', 'ran', 'losses', 'trace', 'origin'] as const
+
+export type FurtherFields = Readonly<Partial<Record<(typeof furtherFields)[number], string>>>
+
+/** The current state of an imported job; absent if it has ended. */
+export interface StandingJob {
+  readonly job: Job
+  /** Due time of a scheduled job, milliseconds since 1970. */
+  readonly dueAtMs?: number
+  /** When a dead job is dropped, milliseconds since 1970. */
+  readonly forgetAtMs?: number
+  /** It is not run after this time, milliseconds since 1970. */
+  readonly staleAtMs?: number
+  readonly further?: FurtherFields
+  /** Its place, with the times above, before a rollback put it out of the workers' reach. */
+  readonly heldFrom?: HeldFrom
+}
+
+const heldFroms = ['queued', 'scheduled', 'retry', 'dead'] as const
+type HeldFrom = (typeof heldFroms)[number]
+
+/**
+ * Parses the field `held`: a job's place, and after a colon its due or expiry time in milliseconds.
+ */
+export function heldOf(field: Buffer | undefined): Omit<StandingJob, 'job'> | undefined {
+  const [name, ms] = field?.toString().split(':') ?? []
+  const heldFrom = heldFroms.find((known) => known === name)
+  if (!heldFrom || ms === undefined) return heldFrom && { heldFrom }
+  return {
+    heldFrom,
+    ...(heldFrom === 'dead' ? { forgetAtMs: Number(ms) } : { dueAtMs: Number(ms) }),
+  }
+}
+
+/** The fields of a hash that {@link Job} does not have. */
+export function furtherOf(
+  fields: Readonly<Record<string, Buffer>>,
+): Pick<StandingJob, 'further' | 'staleAtMs'> {
+  const pairs = furtherFields.flatMap((name) =>
+    fields[name] ? [[name, String(fields[name])]] : [],
+  )
+  const stale = fields['stale']
+  return {
+    ...(stale && { staleAtMs: Number(String(stale)) }),
+    ...(pairs.length > 0 && { further: Object.fromEntries(pairs) as FurtherFields }),
+  }
+}
