@@ -126,7 +126,7 @@ export class RedisStore implements Store {
     this.batches = new RedisBatches(context)
     this.history = new RedisHistory(context)
     this.imports = new RedisImports(context, bounds)
-    this.backup = new RedisBackup(context, this.lanes)
+    this.backup = new RedisBackup(context, { lanes: this.lanes, queues: this.queues })
     const confirmations = confirmationsOf(context, options.durability)
     if (confirmations) this.confirm = () => confirmations.confirm()
     this.#reachability = new Reachability(context, this.#eventRedis, events)

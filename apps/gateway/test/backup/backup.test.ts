@@ -240,8 +240,28 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining('is there already')])
   })
 
-  /** A backup with so many jobs. */
-  async function fileOf(jobs: number): Promise<string> {
+  test('tells gateways that run what is paused and closed from now on', async () => {
+    const gateway = await openOn(() => second.url)()
+    const [client, worker] = [await gateway.peer(), await gateway.peer('shut')]
+    await client.submit('SUBMIT_JOB_BG', 'shut', '', 'it waits from now on')
+    const file = await fileOf(1, [
+      { kind: 'paused', queues: ['resting'], functions: ['shut'] },
+      { kind: 'lane', lane: 'own', fields: { open: '0' } },
+    ])
+    expect((await restore(file, '--into-used').exited).code).toBe(0)
+    const read = async (name: 'getOverview' | 'listFunctions') =>
+      (await gateway.api.call(name, { params: {}, query: {}, body: undefined })).body
+    const paused = { paused_queues: ['resting'], paused_functions: ['shut'] }
+    await expect.poll(() => read('getOverview'), patience).toMatchObject(paused)
+    expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
+    const closed: unknown = expect.objectContaining({ function: 'own', openness: 'shut' })
+    await expect
+      .poll(() => read('listFunctions'), patience)
+      .toMatchObject({ functions: expect.arrayContaining([closed]) as unknown })
+  })
+
+  /** A backup with so many jobs, and settings. */
+  async function fileOf(jobs: number, settings: readonly object[] = []): Promise<string> {
     const file = join(await temporaryFolder(), 'made.ndjson.gz')
     const lines = Array.from({ length: jobs }, (_none, at) => ({
       ...{ v: 1, import_id: at.toString(16).padStart(32, '0'), state: 'queued', door: 'gearman' },
@@ -250,7 +270,8 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     const all = [
       { v: 1, kind: 'backup', id: `made-of-${jobs}`, made: '2026-01-01T00:00:00.000Z' },
       ...lines,
-      { v: 1, kind: 'end', jobs, settings: 0 },
+      ...settings.map((setting) => ({ v: 1, ...setting })),
+      { v: 1, kind: 'end', jobs, settings: settings.length },
     ]
     writeFileSync(file, gzipSync(all.map((line) => `${JSON.stringify(line)}\n`).join('')))
     return file

@@ -1,17 +1,16 @@
 import type { Level } from '@crossgear/core-scheduler'
 import type { RedisContext } from '../connection/redis-context.ts'
-import type { RedisLanes } from '../lanes/lane-steps.ts'
-import { readSettings, restoreSetting, type Setting } from './settings.ts'
+import { readSettings, restoreSetting, type Setting, type SettingParts } from './settings.ts'
 import { listedLevels, type UnfinishedJob, unfinishedJobs } from './unfinished-jobs.ts'
 
 /** The part of the store that a backup reads and a return writes, beside the jobs' own imports. */
 export class RedisBackup {
   readonly #context: RedisContext
-  readonly #lanes: RedisLanes
+  readonly #parts: SettingParts
 
-  constructor(context: RedisContext, lanes: RedisLanes) {
+  constructor(context: RedisContext, parts: SettingParts) {
     this.#context = context
-    this.#lanes = lanes
+    this.#parts = parts
   }
 
   /** All jobs that are not over, in no order, some perhaps twice. */
@@ -26,19 +25,21 @@ export class RedisBackup {
 
   /** Settings beside the jobs. */
   settings(): AsyncGenerator<Setting> {
-    return readSettings(this.#context, this.#lanes)
+    return readSettings(this.#context, this.#parts.lanes)
   }
 
   /** Brings a setting back; what the store has already stays. */
   restore(setting: Setting): Promise<void> {
-    return restoreSetting(this.#context, this.#lanes, setting)
+    return restoreSetting(this.#context, this.#parts, setting)
   }
 
   /** True if no gateway has kept anything here. */
   async isEmpty(): Promise<boolean> {
     const { call, redis, keys } = this.#context
     const counts = await Promise.all(
-      [keys.lanes, keys.cron, keys.paused].map((key) => call(() => redis.exists(key))),
+      [keys.lanes, keys.cron, keys.paused, keys.pausedFunctions].map((key) =>
+        call(() => redis.exists(key)),
+      ),
     )
     return counts.every((count) => count === 0)
   }

@@ -2,6 +2,7 @@ import { chunks } from '../chunks.ts'
 import { storeErrorOf } from '../connection/errors.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import type { RedisLanes } from '../lanes/lane-steps.ts'
+import type { RedisQueues } from '../lanes/queues.ts'
 
 /** A batch without a change for this long is forgotten, seconds. */
 const batchSeconds = 30 * 24 * 3600
@@ -96,46 +97,52 @@ async function* batches(context: RedisContext): AsyncGenerator<Setting> {
   }
 }
 
+/** The parts of the store that settings go through. */
+export interface SettingParts {
+  readonly lanes: RedisLanes
+  readonly queues: RedisQueues
+}
+
 type Restorers = {
   readonly [Kind in Setting['kind']]: (
     context: RedisContext,
-    lanes: RedisLanes,
+    parts: SettingParts,
     setting: Extract<Setting, { kind: Kind }>,
   ) => Promise<void>
 }
 
 /** A value that the store has already stays as it is. */
 const restorers: Restorers = {
-  async lane({ pipeline, keys }, lanes, { lane, fields }) {
+  async lane({ call, redis, pipeline, keys }, { lanes }, { lane, fields }) {
     await lanes.register(lane)
+    const meta = keys.meta(lane)
+    const { open, ...others } = fields
     await pipeline((commands) => {
       for (const name of laneFields) {
-        const value = fields[name]
-        if (value !== undefined) commands.hsetnx(keys.meta(lane), name, value)
+        const value = others[name]
+        if (value !== undefined) commands.hsetnx(meta, name, value)
       }
     })
+    if (open === undefined || (await call(() => redis.hexists(meta, 'open'))) === 1) return
+    await (open === '1' ? lanes.open(lane) : lanes.close(lane))
   },
 
-  async ticks({ pipeline, keys }, _lanes, { lane, ticks }) {
+  async ticks({ pipeline, keys }, _parts, { lane, ticks }) {
     await pipeline((commands) => {
       for (const [entry, ms] of Object.entries(ticks)) commands.hsetnx(keys.ticks(lane), entry, ms)
     })
   },
 
-  async paused({ call, redis, keys }, _lanes, { queues, functions }) {
-    for (const some of chunks(queues, keysPerLook)) {
-      await call(() => redis.sadd(keys.paused, ...some))
-    }
-    for (const some of chunks(functions, keysPerLook)) {
-      await call(() => redis.sadd(keys.pausedFunctions, ...some))
-    }
+  async paused(_context, { queues: store }, { queues, functions }) {
+    for (const some of chunks(queues, keysPerLook)) await store.setPaused(some, true)
+    for (const some of chunks(functions, keysPerLook)) await store.setFunctionsPaused(some, true)
   },
 
-  async cron({ call, redis, keys }, _lanes, { name, entry }) {
+  async cron({ call, redis, keys }, _parts, { name, entry }) {
     await call(() => redis.hsetnx(keys.cron, name, entry))
   },
 
-  async batch(context, _lanes, { bid, fields, callbacks }) {
+  async batch(context, _parts, { bid, fields, callbacks }) {
     const { call, redis, keys, run } = context
     const key = keys.batch(bid)
     if ((await call(() => redis.exists(key))) === 1) return
@@ -157,13 +164,13 @@ const restorers: Restorers = {
 /** Brings one setting back. */
 export function restoreSetting(
   context: RedisContext,
-  lanes: RedisLanes,
+  parts: SettingParts,
   setting: Setting,
 ): Promise<void> {
   const restore = restorers[setting.kind] as (
     context: RedisContext,
-    lanes: RedisLanes,
+    parts: SettingParts,
     setting: Setting,
   ) => Promise<void>
-  return restore(context, lanes, setting)
+  return restore(context, parts, setting)
 }
