@@ -1,11 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { GearMonkeyClient, GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { Client } from 'faktory-worker'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { startGateway } from '../support/gateway-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const page = readFileSync(new URL('../../../../docs/security.md', import.meta.url), 'utf8')
 const [, recipe = ''] = /<!-- acl:([^]*?)<!-- end of acl -->/.exec(page) ?? []
@@ -65,8 +67,18 @@ describe.skipIf(lacksRedis)('a Redis with the users of docs/security.md', () => 
     for (const path of ['/readyz', '/metrics', '/api/v1/overview', '/api/v1/jobs']) {
       expect((await fetch(`http://127.0.0.1:${portOf('web')}${path}`)).status).toBe(200)
     }
+    const file = join(await temporaryFolder(), 'backup.ndjson')
+    const backup = await startGateway(['backup', '--redis-url', url, '--to', file]).exited
+    expect([backup.code, backup.stderr]).toEqual([0, ''])
     await client.send(['FLUSH'])
+    const words = ['restore', '--redis-url', url, '--from', file, '--into-used']
+    expect(await startGateway(words).exited).toMatchObject({ code: 0, stderr: '' })
     expect(await refused()).toBe('')
+    await redis.ask('CONFIG', 'SET', 'appendonly', 'yes')
+    const doctor = await startGateway(['doctor', '--redis-url', url]).exited
+    expect([doctor.code, doctor.stderr]).toEqual([0, ''])
+    expect(doctor.stdout).toContain('CONFIG GET appendfsync is denied to this user')
+    expect(doctor.stdout).not.toContain('cannot be checked')
 
     const may = (...words: readonly [string, ...string[]]) =>
       refusal('crossgear', 'a-long-password', ...words)

@@ -8,7 +8,7 @@ import type { Redis } from 'ioredis'
 import { commandConnection, connect, type Connection } from '../connection/connection.ts'
 import { storeErrorOf } from '../connection/errors.ts'
 import { StoreKeys } from '../keys.ts'
-import type { Finding, Result } from './finding.ts'
+import { fault, type Finding, type Result } from './finding.ts'
 import { serverChecks } from './server-checks.ts'
 import { storeChecks } from './store-checks.ts'
 
@@ -36,20 +36,34 @@ export async function examine(
     await connect(redis)
     await redis.exists('xg:schema')
   } catch (error) {
-    redis.disconnect()
-    throw storeErrorOf(cause ?? error)
+    if (!isDenied(error)) {
+      redis.disconnect()
+      throw storeErrorOf(cause ?? error)
+    }
   }
   try {
     const findings: Finding[] = []
     for (const [name, server] of serversOf(redis)) {
-      const facts = { redis: server, nowMs, info: await infoOf(server) }
+      const info = await valueOrError(() => infoOf(server))
+      const facts = {
+        ...{ redis: server, nowMs, isCluster: isClusterAddress(address) },
+        get info() {
+          return orThrow(info)
+        },
+      }
       for (const [check, look] of Object.entries(serverChecks)) {
         const result = await attempt(() => look(facts))
         findings.push({ check, ...result, message: name + result.message })
       }
     }
     const keys = new StoreKeys(isClusterAddress(address), databaseOf(address))
-    const facts = { redis, keys, names, isFull, nowMs: await storeNowMs(redis) }
+    const now = await valueOrError(() => storeNowMs(redis))
+    const facts = {
+      ...{ redis, keys, names, isFull },
+      get nowMs() {
+        return orThrow(now)
+      },
+    }
     for (const [check, look] of Object.entries(storeChecks)) {
       findings.push({ check, ...(await attempt(() => look(facts))) })
     }
@@ -73,17 +87,34 @@ async function attempt(look: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await look()
   } catch (error) {
-    const { message } = storeErrorOf(error)
-    return {
-      level: 'fault',
-      message: `cannot be checked: ${message}`,
-      advice: 'allow it to this user',
-    }
+    const message = `cannot be checked: ${storeErrorOf(error).message.replace(/\.$/, '')}`
+    return isDenied(error)
+      ? fault(message, 'allow it to this user (docs/security.md)')
+      : fault(message, 'look at the log of the server')
   }
 }
 
+/** True if the user of the store may not run a command. */
+function isDenied(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOPERM')
+}
+
+/** Some checks need the value, the others go on without it. */
+async function valueOrError<Value>(ask: () => Promise<Value>): Promise<Value | Error> {
+  try {
+    return await ask()
+  } catch (error) {
+    return storeErrorOf(error)
+  }
+}
+
+function orThrow<Value>(value: Value | Error): Value {
+  if (value instanceof Error) throw value
+  return value
+}
+
 async function infoOf(server: Redis): Promise<ReadonlyMap<string, string>> {
-  const text = await server.info().catch(() => '')
+  const text = await server.info()
   return new Map(
     text.split('\r\n').flatMap((line): [string, string][] => {
       const colon = line.indexOf(':')

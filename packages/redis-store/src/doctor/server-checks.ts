@@ -4,7 +4,9 @@ import { fault, ok, type Result, warning } from './finding.ts'
 /** A server of the store, and what it says of itself. */
 export interface ServerFacts {
   readonly redis: Redis
-  /** Fields of INFO; empty without the permission. */
+  /** True if it is one of a cluster. */
+  readonly isCluster: boolean
+  /** Fields of INFO; throws without the permission. */
   readonly info: ReadonlyMap<string, string>
   /** Milliseconds since 1970. */
   readonly nowMs: () => number
@@ -67,7 +69,6 @@ export const serverChecks: Readonly<
   },
 
   persistence: async ({ redis, info }) => {
-    if (!info.has('aof_enabled')) return warning('not known', 'allow INFO to this user')
     if (info.get('aof_last_write_status') === 'err') {
       return fault(
         'the append-only file cannot be written',
@@ -85,9 +86,11 @@ export const serverChecks: Readonly<
       )
     }
     const fsync = await settingOf(redis, 'appendfsync')
+    if (fsync === undefined)
+      return ok('appendonly yes; CONFIG GET appendfsync is denied to this user')
     return fsync === 'no'
       ? warning('appendfsync no: a machine that ends loses some 30 s', 'set appendfsync everysec')
-      : ok(`appendonly yes, appendfsync ${fsync ?? '(not known)'}`)
+      : ok(`appendonly yes, appendfsync ${fsync}`)
   },
 
   replicas: ({ info }) => {
@@ -134,7 +137,7 @@ export const serverChecks: Readonly<
     return Math.abs(skew) >= skewMs ? warning(message, advice) : ok(message)
   },
 
-  scripts: async ({ redis, info }) => {
+  scripts: async ({ redis, isCluster }) => {
     const refusal = await redis.eval('return 1', 0).then(() => undefined, wordsOf)
     if (refusal?.startsWith('BUSY') === true) {
       return fault(
@@ -147,7 +150,7 @@ export const serverChecks: Readonly<
         `scripts are refused: ${refusal}`,
         'allow EVAL, EVALSHA, FCALL and FUNCTION to this user',
       )
-    if (info.get('redis_mode') === 'cluster') return ok('may be run')
+    if (isCluster) return ok('may be run')
     const list = await redis
       .call('FUNCTION', 'LIST', 'LIBRARYNAME', 'crossgear_*')
       .catch(() => undefined)
@@ -166,7 +169,10 @@ function numberOf(info: ReadonlyMap<string, string>, field: string): number {
 
 /** Undefined without the permission. */
 async function settingOf(redis: Redis, name: string): Promise<string | undefined> {
-  const reply = await redis.config('GET', name).catch(() => undefined)
+  const reply = await redis.config('GET', name).catch((error: unknown) => {
+    if (wordsOf(error).startsWith('NOPERM')) return undefined
+    throw error
+  })
   return Array.isArray(reply) ? String(reply[1]) : undefined
 }
 

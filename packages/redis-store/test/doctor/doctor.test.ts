@@ -133,6 +133,29 @@ describe.skipIf(lacksRedis)('an examination', () => {
     expect(found(findings, 'scripts')).toMatch(/^fault: scripts are refused: .*NOPERM/)
   })
 
+  test('names each command that the user of the store may not use', async () => {
+    const rules = ['on', '>secret', 'allkeys', 'allchannels', '+@all']
+    const denied = ['-info', '-time', '-config', '-zcard', '-scan', '-exists']
+    await server.ask('ACL', 'SETUSER', 'narrow', ...rules, ...denied)
+    const login = { username: 'narrow', password: 'secret' }
+    const findings = await examine({ path: server.path, ...login })
+    const told = findings.map(({ check, level, message, advice = '' }) => {
+      const [, command] = /^cannot be checked: NOPERM .*'(\w+)' command$/.exec(message) ?? []
+      return [check, command === undefined ? level : `${level}: ${command} ${advice.split(' ')[0]}`]
+    })
+    expect(told.filter(([check]) => check !== 'latency')).toEqual([
+      ...['version', 'role', 'eviction', 'memory', 'persistence', 'replicas'].map((check) => [
+        ...[check, 'fault: info allow'],
+      ]),
+      ['clock', 'fault: time allow'],
+      ['scripts', 'ok'],
+      ['schema', 'ok'],
+      ['nodes', 'fault: time allow'],
+      ['leases', 'fault: time allow'],
+      ['invariants', 'fault: scan allow'],
+    ])
+  })
+
   test.each([
     [2_000, 'warning'],
     [-90_000, 'fault'],
@@ -153,7 +176,8 @@ describe.skipIf(lacksRedis)('an examination', () => {
     ['persistence', { aof_enabled: '1', aof_last_write_status: 'err' }, 'fault'],
     ['persistence', { aof_enabled: '0', rdb_last_bgsave_status: 'err' }, 'fault'],
   ])('judges %s by what the server says: %j', async (check, info, level) => {
-    const facts = { redis: server.connect(), info: new Map(Object.entries(info)), nowMs: Date.now }
+    const own = { redis: server.connect(), isCluster: false, nowMs: Date.now }
+    const facts = { ...own, info: new Map(Object.entries(info)) }
     expect(await serverChecks[check]?.(facts)).toMatchObject({ level })
   })
 
