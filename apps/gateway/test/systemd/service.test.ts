@@ -16,6 +16,9 @@ const service = join(units, 'crossgear.service')
 const lacksSystemd =
   spawnSync('systemd-analyze', ['--version']).status !== 0 && process.env['CI'] !== 'true'
 
+/** Words for two processes that share the Gearman port. */
+const shared = ['--processes', '2', '--gearman-port', '4730', '--web-port', 'off']
+
 /** Words for a gateway with its web port alone, on a store of its own. */
 async function alone(): Promise<readonly string[]> {
   const store = ['--data-dir', await temporaryFolder(), '--store-port', '0']
@@ -89,24 +92,31 @@ describe.skipIf(lacksSystemd)('the units, with systemd-analyze', () => {
 })
 
 describe('sockets that were handed over', () => {
-  test('refuse nobody while the gateway restarts', async () => {
-    const { port, next, start } = await holdSocket('127.0.0.1')
+  test.each([
+    ['a gateway', 'web', [], 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n', '200 OK'],
+    ['a gateway of two processes', 'gearman', shared, 'version\n', 'OK 1.'],
+  ])('refuse nobody while %s restarts', async (_what, name, words, request, expected) => {
+    const { port, next, start } = await holdSocket('127.0.0.1', name, words)
+    const ask = async () => {
+      const socket = connect(port, '127.0.0.1')
+      onTestFinished(() => void socket.destroy())
+      await once(socket, 'connect')
+      socket.write(request)
+      return { answer: async () => String((await once(socket, 'data'))[0]) }
+    }
     start()
     const first = Number(await next(/^started (\d+)$/))
     await next(/("Ready\.")/)
+    expect(await (await ask()).answer()).toContain(expected)
     process.kill(first, 'SIGTERM')
     expect(await next(/^ended (\d+)$/)).toBe('0')
-    const waiting = connect(port, '127.0.0.1')
-    await once(waiting, 'connect')
-    waiting.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    const waiting = await ask()
     start()
     const second = Number(await next(/^started (\d+)$/))
-    const [answer] = (await once(waiting, 'data')) as [Buffer]
-    expect(answer.toString()).toContain('200 OK')
-    waiting.destroy()
+    expect(await waiting.answer()).toContain(expected)
     await next(/("Ready\.")/)
     process.kill(second, 'SIGTERM')
-    await next(/^ended (\d+)$/)
+    expect(await next(/^ended (\d+)$/)).toBe('0')
   })
 
   test.each([
