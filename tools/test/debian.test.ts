@@ -5,11 +5,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildDebianPackage } from '../release/debian/package.ts'
+import { maintainerOf } from '../release/debian/texts.ts'
 import { stageProgram } from '../release/program.ts'
 import { everythingIn } from '../release/source-date.ts'
 import { freePort } from '../testing/free-port.ts'
 import { buildGateway } from '../testing/gateway-program.ts'
 import { lacksRedis, RedisServer } from '../testing/redis-server.ts'
+import { bootWith, canBoot } from './support/booted-system.ts'
 import { bridgedByGearman, startProgram, stopProgram } from './support/started-program.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -96,6 +98,7 @@ describe.skipIf(cannotRun)('the Debian package', () => {
     expect(field('Architecture')).toBe('all')
     expect(field('Depends')).toMatch(/^nodejs \(>= 20\.19\)/)
     expect(field('Recommends')).toMatch(/^redis-server/)
+    expect(field('Maintainer')).toBe(maintainerOf(root))
     expect(Number(field('Installed-Size'))).toBeGreaterThan(1000)
   })
 
@@ -166,4 +169,26 @@ describe.skipIf(cannotRun)('the Debian package', () => {
     system.dpkg('--purge', 'crossgear')
     expect(system.leftOver()).toEqual([])
   }, 60_000)
+})
+
+describe.skipIf(cannotRun || !canBoot())('the service of the package, under systemd', () => {
+  test('starts, reloads, refuses nobody while it restarts, and is purged', async () => {
+    const found = await bootWith(folder, file)
+    expect(found).toMatchObject({
+      started: 'active notify Ready: gearman, faktory, web',
+      user: 'dynamic',
+      gearman: 'HELLO',
+      faktory: 'bridged',
+      reload: '--log-level changed same',
+      restart: 'other 0 refused',
+      clients: expect.stringMatching(/^OK [\d.]+ $/) as unknown,
+      stopped: 'inactive',
+      activated: expect.stringMatching(/^OK /) as unknown,
+      upgraded: 'other active',
+      failed: '0',
+      purged: 'not-found not-found refused',
+      left: '',
+    })
+    expect(Number(found['exposure'])).toBeLessThanOrEqual(2.5)
+  }, 120_000)
 })

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { typescriptWords } from '../../testing/gateway-program.ts'
 import { neededPackages, programPlace } from '../lock-file.ts'
 import { everythingIn, setTimes } from '../source-date.ts'
-import { changelog, control, copyright, debianVersion } from './texts.ts'
+import { changelog, control, copyright, debianVersion, maintainerOf } from './texts.ts'
 
 const library = 'usr/lib/crossgear'
 const programs = ['crossgear', 'crossgear-gearmand']
@@ -124,16 +124,18 @@ function addManual(tree: Tree, root: string, date: Date): void {
 function addDocuments(tree: Tree, root: string, date: Date, version: string): void {
   const own = fs.readFileSync(join(root, 'deploy/debian/copyright'), 'utf8')
   const changes = fs.readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
+  const log = changelog(changes, { version, date, maintainer: maintainerOf(root) })
   const folder = 'usr/share/doc/crossgear'
   tree.write(`${folder}/copyright`, copyright(own, root, neededPackages(root)))
-  tree.write(`${folder}/changelog.gz`, gzipSync(changelog(changes, version, date), { level: 9 }))
+  tree.write(`${folder}/changelog.gz`, gzipSync(log, { level: 9 }))
 }
 
 function addControl(tree: Tree, root: string, { version, engines }: Manifest): void {
   const files = tree.files()
   const sizes = files.map((path) => Math.ceil(fs.statSync(join(tree.folder, path)).size / 1024))
   const installedKib = sizes.reduce((sum, kib) => sum + kib, 0)
-  tree.write('DEBIAN/control', control({ version, node: engines.node, installedKib }))
+  const maintainer = maintainerOf(root)
+  tree.write('DEBIAN/control', control({ version, node: engines.node, installedKib, maintainer }))
   tree.write('DEBIAN/conffiles', `/${settings}\n`)
   const sums = files
     .filter((path) => path !== settings)

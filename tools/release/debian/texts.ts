@@ -2,7 +2,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LockedPackage } from '../lock-file.ts'
 
-const maintainer = 'Crossgear maintainers <maintainers@crossgear.invalid>'
+/** Who looks after the packages, by the author of package.json: a name, and an address where there is one. */
+export function maintainerOf(root: string): string {
+  const text = readFileSync(join(root, 'package.json'), 'utf8')
+  const { author } = JSON.parse(text) as { readonly author: Author }
+  return author.email === undefined ? author.name : `${author.name} <${author.email}>`
+}
+
+interface Author {
+  readonly name: string
+  readonly email?: string
+}
 
 /** `1.0.0-rc.1` comes before `1.0.0`: Debian writes that with a tilde. */
 export function debianVersion(version: string): string {
@@ -14,9 +24,10 @@ interface Control {
   /** `>=20.19` */
   readonly node: string
   readonly installedKib: number
+  readonly maintainer: string
 }
 
-export function control({ version, node, installedKib }: Control): string {
+export function control({ version, node, installedKib, maintainer }: Control): string {
   const fields = {
     Package: 'crossgear',
     Version: debianVersion(version),
@@ -41,8 +52,14 @@ export function control({ version, node, installedKib }: Control): string {
     .join('')
 }
 
+interface Change {
+  readonly version: string
+  readonly date: Date
+  readonly maintainer: string
+}
+
 /** The section of CHANGELOG.md for a version, as Debian writes it. */
-export function changelog(changes: string, version: string, date: Date): string {
+export function changelog(changes: string, { version, date, maintainer }: Change): string {
   const [, section = ''] = changes.split(/^## (?=[^\n]*\n)/m).filter((one) => one.includes(version))
   const subjects = [...section.matchAll(/^- (.*)$/gm)].map(([, subject = '']) => subject)
   const lines = (subjects.length > 0 ? subjects : [`Version ${version}.`]).map(
