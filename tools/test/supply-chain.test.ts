@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { NoOperationTraceWriter, parseWorkflow } from '@actions/workflow-parser'
 import { expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { writeSbom } from '../release/sbom.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -11,6 +14,10 @@ const workflows = join(root, '.github/workflows')
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+interface Workflow {
+  readonly jobs: Readonly<Record<string, { readonly steps: readonly { readonly run?: string }[] }>>
 }
 
 interface Sbom {
@@ -57,6 +64,24 @@ test('actions of the workflows are named by their digests, with the version besi
   expect(
     used.filter((line) => !/uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line)),
   ).toEqual([])
+})
+
+test.each(readdirSync(workflows))('GitHub’s own parser has no complaint about %s', (name) => {
+  const content = readFileSync(join(workflows, name), 'utf8')
+  const { context } = parseWorkflow({ name, content }, new NoOperationTraceWriter())
+  expect(context.errors.getErrors()).toEqual([])
+})
+
+test('the shell takes every step of the workflows', () => {
+  const steps = readdirSync(workflows).flatMap((name) => {
+    const { jobs } = parse(readFileSync(join(workflows, name), 'utf8')) as Workflow
+    return Object.values(jobs).flatMap((job) => job.steps.flatMap(({ run }) => run ?? []))
+  })
+  expect(steps.length).toBeGreaterThan(8)
+  for (const step of steps) {
+    const plain = step.replaceAll(/\$\{\{.*?\}\}/g, 'x')
+    expect([step, spawnSync('bash', ['-n'], { input: plain }).status]).toEqual([step, 0])
+  }
 })
 
 test('a release has all its files, the bill of materials among them, and npm says where they come from', () => {
