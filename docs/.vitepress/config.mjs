@@ -41,8 +41,7 @@ const groups = [
     text: 'Operate',
     items: [
       { text: 'Operating', link: '/operating' },
-      { text: 'Upgrade', link: '/upgrade' },
-      { text: 'Backup', link: '/backup' },
+      { text: 'The dashboard', link: '/dashboard' },
       { text: 'Upgrade', link: '/upgrade' },
       { text: 'Backup', link: '/backup' },
       { text: 'Durability', link: '/durability' },
@@ -68,12 +67,36 @@ const others = readdirSync(docs)
     return { text, link }
   })
 
+/** Where files outside of this folder are shown. The release knows its repository; elsewhere they are no links. */
+const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_SHA: commit } = process.env
+const sources = repository === undefined ? undefined : `${server}/${repository}/blob/${commit}/`
+
+function linkSources(markdown) {
+  markdown.core.ruler.push('sources', ({ tokens }) => {
+    for (const { children } of tokens) {
+      for (const [at, token] of (children ?? []).entries()) {
+        const path = token.type === 'link_open' ? token.attrGet('href') : undefined
+        if (!path?.startsWith('../')) continue
+        if (sources !== undefined) token.attrSet('href', sources + path.slice('../'.length))
+        else {
+          token.type = 'text'
+          token.tag = ''
+          token.nesting = 0
+          const end = children.slice(at).find(({ type }) => type === 'link_close')
+          Object.assign(end, { type: 'text', tag: '', nesting: 0 })
+        }
+      }
+    }
+  })
+}
+
 export default defineConfig({
   title: 'Crossgear',
   description: 'One job broker for Gearman, Faktory and GearMonkey',
   cleanUrls: true,
   outDir: './.vitepress/dist',
   cacheDir: './.vitepress/cache',
+  markdown: { config: linkSources },
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],

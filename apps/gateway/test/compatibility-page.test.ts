@@ -60,7 +60,8 @@ describe('the page of compatibility', () => {
     const rows = [...sections].flatMap(([, section = '']) => rowsOf(section))
     expect(rows.length).toBeGreaterThan(100)
     for (const [name, verdict, how, shown = ''] of rows) {
-      const [, file, , title = ''] = /^`([^`]+)`(: "(.*)")?$/.exec(shown) ?? []
+      const [, file, title = ''] =
+        /^\[([\w./-]+)\]\(\.\.\/apps\/gateway\/test\/\1\): "(.+)"$/.exec(shown) ?? []
       if (verdict === 'not') expect([name, how]).toEqual([name, expect.stringMatching(/\w{3}/)])
       else {
         expect([name, file !== undefined && existsSync(tests + file)]).toEqual([name, true])

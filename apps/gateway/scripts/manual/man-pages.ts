@@ -150,6 +150,8 @@ export function commandPage(commands: readonly CommandEntry[], { version, date }
           '.PP',
           plain('Of commands that ask a running gateway:'),
           ...exitNames.map((name) => item(String(exitCodes[name]), [plain(exitTexts[name])])),
+          '.PP',
+          plain('migrate, mirror, backup, restore and doctor name theirs in their --help.'),
         ],
       },
       {

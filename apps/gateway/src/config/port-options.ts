@@ -108,14 +108,14 @@ export const portOptions = {
   webPasswordTries: row({
     group: 'Doors',
     argument: 'n',
-    help: 'wrong passwords that one address may send to the web port in a minute, before it is turned away for the rest of it; 0: any number',
+    help: 'wrong passwords per minute and address, before the web port rejects that address for the rest of the minute; 0: any number',
     value: wholeNumber(0, 1_000_000),
     fallback: 10,
   }),
   webOpen: row({
     group: 'Doors',
     argument: 'yes|no',
-    help: 'whether other machines may read on the web port without a password, which then may listen beyond this machine without one',
+    help: 'let other machines read on the web port without a password, and let it listen beyond this machine without one',
     value: yesNo(),
     fallback: false,
     shownFallback: 'no',

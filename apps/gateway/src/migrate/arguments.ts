@@ -58,7 +58,11 @@ const collect = (text: string, before: unknown): unknown => [
 
 /** One row per option. */
 const rows: readonly Row[] = [
-  { flags: '--from <url>', help: 'where the jobs are, see below', acts: all },
+  {
+    flags: '--from <url>',
+    help: 'the source of the jobs, in one of the forms of crossgear migrate --help',
+    acts: all,
+  },
   {
     flags: '--to <url>',
     help: "the target: a --redis-url of the gateway's (default: the store that crossgear would open here), or another server; of export: file:///new/file.ndjson",
@@ -66,7 +70,7 @@ const rows: readonly Row[] = [
   },
   {
     flags: '--name <name>',
-    help: 'under which the progress is kept (default: made of the source)',
+    help: 'name under which the store keeps the progress (default: made of the source)',
     acts: storing,
   },
   { flags: '--copy', help: 'leave the source as it is (the default)', acts: ['run'] },
@@ -131,12 +135,12 @@ const rows: readonly Row[] = [
   },
   {
     flags: '--rejects <file>',
-    help: 'what stays at the source is written there',
+    help: 'file that gets the jobs that stay at the source',
     acts: ['run', 'export'],
   },
   {
     flags: '--journal <file>',
-    help: 'where a run into another server notes what it sends: needed there, and to go on',
+    help: 'file in which a run into another server notes what it sends; needed there, also to go on',
     acts: ['run'],
   },
   {
@@ -148,10 +152,14 @@ const rows: readonly Row[] = [
   { flags: '--json', help: 'JSON lines for a program', acts: all },
   {
     flags: '--config <file>',
-    help: "the gateway's file: its routes say which queue is home",
+    help: "the gateway's file: its routes say which queue is a function's home",
     acts: all,
   },
-  { flags: '--data-dir <path>', help: "the gateway's, where there is no --to", acts: storing },
+  {
+    flags: '--data-dir <path>',
+    help: "data folder of the gateway's private store, where there is no --to",
+    acts: storing,
+  },
   {
     flags: '--durability <level>',
     help: 'store, fsync or replicas:n: how safe a job is before its source loses it',
