@@ -57,6 +57,8 @@ export interface Orders {
   readonly figures: () => Promise<readonly Figure[]>
   /** Figures of the store, the same at every process. */
   readonly storeScrape: () => Promise<StoreScrape>
+  /** The same from INFO. */
+  readonly faktoryScrape: () => Promise<readonly Figure[]>
   readonly readiness: () => Promise<Readiness>
   readonly api: (name: OperationName, input: ApiInput) => Promise<ApiAnswer>
   readonly page: (path: string, request: PlainRequest) => Promise<Answer>

@@ -1,9 +1,9 @@
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
 import { aggregate } from '../ops/metrics/aggregate.ts'
 import { faktoryFigures } from '../ops/metrics/figures/faktory-figures.ts'
 import type { Figure } from '../ops/metrics/figure.ts'
 import { gearmanFigures } from '../ops/metrics/figures/gearman-figures.ts'
-import { promFigures } from '../ops/metrics/prom-figures.ts'
+import { ProcessFigures, promFigures } from '../ops/metrics/prom-figures.ts'
 import { BoundedLabels } from '../ops/metrics/labels.ts'
 import type { FigureSources, StoreScrape } from '../ops/metrics/metrics-pages.ts'
 import type { GatewayProcess } from './gateway-process.ts'
@@ -22,6 +22,7 @@ export class SharedFigures implements FigureSources {
   readonly #processes: () => readonly GatewayProcess[]
   readonly #gearmandVersion: string
   readonly #own = new Registry()
+  readonly #process = new ProcessFigures(this.#own)
   readonly #restarts: Counter
   readonly #last = new Map<GatewayProcess, Figures>()
   /** Figures of ended processes. */
@@ -31,7 +32,6 @@ export class SharedFigures implements FigureSources {
     this.#processes = processes
     this.#gearmandVersion = gearmandVersion
     const registers = [this.#own]
-    collectDefaultMetrics({ register: this.#own })
     const serving: Gauge = new Gauge({
       name: 'crossgear_processes',
       help: 'Processes that take connections',
@@ -77,15 +77,15 @@ export class SharedFigures implements FigureSources {
       .catch(() => undefined)
     if (answer) return answer
     const labels = new BoundedLabels(0)
-    return {
-      own: [],
-      gearman: await gearmanFigures({
-        snapshot: undefined,
-        labels,
-        version: this.#gearmandVersion,
-      }),
-      faktory: faktoryFigures(undefined, labels),
-    }
+    const version = this.#gearmandVersion
+    return { own: [], gearman: await gearmanFigures({ snapshot: undefined, labels, version }) }
+  }
+
+  async faktory(): Promise<Figures> {
+    const answer = await this.#serving()[0]
+      ?.ask(undefined, 'faktoryScrape')
+      .catch(() => undefined)
+    return answer ?? faktoryFigures(undefined, new BoundedLabels(0))
   }
 
   #serving(): readonly GatewayProcess[] {
@@ -93,6 +93,7 @@ export class SharedFigures implements FigureSources {
   }
 
   async #ownFigures(): Promise<Figures> {
+    this.#process.watch()
     const figures = await promFigures(this.#own)
     return figures
       .filter(({ name }) => ownName.test(name))

@@ -5,7 +5,7 @@ import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { WorkerCounts } from '../maintenance/nodes/worker-counts.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { JobSummary, LaneLimits } from '../store/admin-ports.ts'
-import type { LaneCounts } from '../store/lane-ports.ts'
+import type { LaneSizes } from '../store/lane-ports.ts'
 import type { Observer } from '../observer.ts'
 import type { Store } from '../store/store.ts'
 
@@ -32,10 +32,10 @@ export class Administration {
     this.#parts = parts
   }
 
-  /** Figures of all lanes, this node's pending changes included. */
-  async counts(): Promise<readonly LaneCounts[]> {
+  /** What stands in all lanes, this node's pending changes included. */
+  async sizes(): Promise<readonly LaneSizes[]> {
     await this.#settled()
-    return this.#parts.store.lanes.counts([...this.#parts.registry.all()])
+    return this.#parts.store.lanes.sizes([...this.#parts.registry.all()])
   }
 
   /** Makes a lane known before it has jobs or workers. */

@@ -10,19 +10,23 @@ export interface LaneOpenness {
   readonly namedWorkers: number
 }
 
-/** Figures of one lane. */
-export interface LaneCounts {
+/** What stands in a lane. */
+export interface LaneSizes {
   readonly lane: string
   readonly high: number
   readonly normal: number
   readonly low: number
   readonly running: number
   readonly scheduled: number
-  /** Scheduled jobs that wait for a retry. */
-  readonly retrying: number
   readonly dead: number
   /** `count:{lane}`: workers of all nodes and native ones. */
   readonly workers: number
+}
+
+/** Figures of one lane. */
+export interface LaneCounts extends LaneSizes {
+  /** Scheduled jobs that wait for a retry. */
+  readonly retrying: number
   readonly submitted: number
   readonly completed: number
   readonly failed: number
@@ -60,6 +64,8 @@ export interface LaneStore {
   register(lane: string): Promise<number>
   /** The numbers of all lanes. */
   all(): Promise<ReadonlyMap<string, number>>
+  /** What stands in lanes, at a third of what {@link counts} costs. */
+  sizes(lanes: readonly string[]): Promise<readonly LaneSizes[]>
   /** With {@link LaneCounts.oldestMs} on request. */
   counts(lanes: readonly string[], withOldest?: boolean): Promise<readonly LaneCounts[]>
   /**

@@ -3,17 +3,16 @@
 --   1 xg:busy:{lane} of the first: sorted set
 -- ARGV:
 --   1, 2 open and close: string, braces of a cluster or empty
---   3 1 to look at the next jobs: flag
+--   3 extent (sizes: places and workers; totals: counters too; oldest: the next jobs too): string
 --   4 and more: lanes: strings
--- Returns per lane { high, normal, low, running, scheduled, dead, workers, submitted, completed, failed, retried,
--- retrying, expired, promoted, requeued, forgotten, 1 if its queue was removed and no job has come since, if consumers
--- get its jobs (0 open by rule, 1 open for good, 2 closed by workers, 3 closed by an operator), since when the next job
--- has been queued (ms; empty where none is or it was not asked for) }, which is empty where all of it is 0.
+-- Returns per lane { since when the next job has been queued (ms; empty where none is or it was not asked for), normal,
+-- workers, running, scheduled, high, low, dead, submitted, completed, failed, retried, if consumers get its jobs (0 open
+-- by rule, 1 open for good, 2 closed by workers, 3 closed by an operator), retrying, expired, promoted, requeued,
+-- forgotten, 1 if its queue was removed and no job has come since }, cut after the last that is not 0.
 --#include keys
 --#include lanes
-local now, found, withSince = nowMs(), {}, ARGV[3] == '1'
-
-local function numberIn(text) return tonumber(text or 0) or 0 end
+local now, found, extent = nowMs(), {}, ARGV[3]
+local isOfTotals, withSince = extent ~= 'sizes', extent == 'oldest'
 
 -- Another program may have put another type in the place of a queue.
 local function sizeOf(lane, command, place) return tonumber(redis.pcall(command, queueKey(lane, place))) or 0 end
@@ -33,25 +32,26 @@ local function sinceOf(lane, sizes)
       if not oldest or since < oldest then oldest = since end
     end
   end
-  return oldest
+  return oldest and stamp(oldest * 1000) or ''
 end
 
-local stateNumbers = { auto = 0, open = 1 }
+-- The lane's counters, and what says if it is open. Most of what is 0 is absent.
+local function totalsOf(lane, workers, meta)
+  local function total(at) return tonumber(meta[at] or 0) or 0 end
+  local open, isRemoved = meta[2], 0
+  local state = open == '1' and 1 or open and 3 or 0
+  if state == 0 and (total(3) > now or workers > total(4)) then state = 2 end
+  if meta[13] and meta[13] == (redis.call('GET', laneKey('uid', lane)) or '0') then isRemoved = 1 end
+  return total(5), total(6), total(7), total(8), state, total(9), total(10), total(11), total(12), isRemoved
+end
 
-local function countsOf(lane)
-  local done = redis.call('HMGET', metaKey(lane), 'submitted', 'completed', 'failed', 'retried', 'expired', 'promoted',
-    'requeued', 'forgotten', 'removed', 'aside', 'open', 'closed', 'consumers')
-  local places = redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low'),
-    queueKey(lane, 'scheduled'), busyKey(lane), deadKey(lane), laneKey('count', lane))
-  local hasCounted = false
-  for at = 1, 12 do hasCounted = hasCounted or done[at] end
-  if places == 0 and not hasCounted then return {} end
+local function sizesOf(lane, places)
   -- Most lanes have few of these keys: once all are found, the rest is not asked for.
   local function met(size)
     if size ~= 0 then places = places - 1 end
     return size
   end
-  local high, normal, low, running, scheduled, dead, workers, retrying = 0, 0, 0, 0, 0, 0, 0, 0
+  local normal, workers, running, scheduled, dead, high, low = 0, 0, 0, 0, 0, 0, 0
   if places > 0 then normal = met(sizeOf(lane, 'LLEN', 'normal')) end
   if places > 0 then workers = met(countedWorkers(lane)) end
   if places > 0 then running = met(redis.call('ZCARD', busyKey(lane))) end
@@ -59,19 +59,40 @@ local function countsOf(lane)
   if places > 0 then dead = met(redis.call('ZCARD', deadKey(lane))) end
   if places > 0 then high = met(sizeOf(lane, 'LLEN', 'high')) end
   if places > 0 then low = met(sizeOf(lane, 'LLEN', 'low')) end
-  if scheduled > 0 then retrying = redis.call('ZCOUNT', retriesKey(lane), now, '+inf') end
-  local since = withSince and sinceOf(lane, { high = high, normal = normal, low = low })
-  if done[10] then
+  return normal, workers, running, scheduled, dead, high, low
+end
+
+local function cut(figures)
+  local last = #figures
+  while figures[last] == 0 or figures[last] == '' do
+    figures[last], last = nil, last - 1
+  end
+  return figures
+end
+
+local function countsOf(lane)
+  local meta
+  if isOfTotals then
+    meta = redis.call('HMGET', metaKey(lane), 'aside', 'open', 'closed', 'consumers', 'submitted', 'completed', 'failed',
+      'retried', 'expired', 'promoted', 'requeued', 'forgotten', 'removed')
+  else
+    meta = { redis.call('HGET', metaKey(lane), 'aside') }
+  end
+  local places = redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low'),
+    queueKey(lane, 'scheduled'), busyKey(lane), deadKey(lane), laneKey('count', lane))
+  local normal, workers, running, scheduled, dead, high, low = sizesOf(lane, places)
+  local since = withSince and sinceOf(lane, { high = high, normal = normal, low = low }) or ''
+  if meta[1] then
     high, normal, low = high + sizeAside(lane, 9, 7), normal + sizeAside(lane, 6, 4), low + sizeAside(lane, 3, 1)
   end
-  local state = opennessOf(lane, done[11], done[12], done[13], now)
-  return {
-    high, normal, low, running, scheduled, dead, workers,
-    numberIn(done[1]), numberIn(done[2]), numberIn(done[3]), numberIn(done[4]), retrying,
-    numberIn(done[5]), numberIn(done[6]), numberIn(done[7]), numberIn(done[8]),
-    done[9] and done[9] == (redis.call('GET', laneKey('uid', lane)) or '0') and 1 or 0,
-    stateNumbers[state] or (done[11] and 3 or 2), since and stamp(since * 1000) or '',
-  }
+  local figures = { since, normal, workers, running, scheduled, high, low, dead }
+  if isOfTotals then
+    local retrying = scheduled > 0 and redis.call('ZCOUNT', retriesKey(lane), now, '+inf') or 0
+    figures[9], figures[10], figures[11], figures[12], figures[13], figures[15], figures[16], figures[17], figures[18],
+      figures[19] = totalsOf(lane, workers, meta)
+    figures[14] = retrying
+  end
+  return cut(figures)
 end
 
 for at = 4, #ARGV do found[#found + 1] = countsOf(ARGV[at]) end

@@ -16,6 +16,8 @@ import {
 
 /** Lanes per call, at most some 30 us of the store's time each. */
 const lanesPerCall = 64
+/** Such calls under way: the store has work while an answer is read. */
+const callsAtOnce = 2
 
 /** Called after a script in a cluster, to bring indexes in other slots up to date. */
 type AfterScript = (name: ScriptName, args: readonly ScriptArgument[]) => Promise<void>
@@ -173,7 +175,7 @@ export class RedisContext {
     send: (some: readonly string[], first: string) => Promise<readonly Reply[]>,
   ): Promise<Reply[]> => {
     const found: Reply[] = []
-    for (const some of chunks(lanes, lanesPerCall)) {
+    for (const some of chunks(lanes, callsAtOnce * lanesPerCall)) {
       const replies = await Promise.all(this.#calls(some, send))
       for (const reply of replies) found.push(...reply)
     }
@@ -188,7 +190,7 @@ export class RedisContext {
     const found: Reply[] = []
     const failures: unknown[] = []
     let answers = 0
-    for (const some of chunks(lanes, lanesPerCall)) {
+    for (const some of chunks(lanes, callsAtOnce * lanesPerCall)) {
       for (const reply of await Promise.allSettled(this.#calls(some, send))) {
         if (reply.status === 'rejected') failures.push(reply.reason)
         else {
@@ -206,7 +208,7 @@ export class RedisContext {
     lanes: readonly string[],
     send: (some: readonly string[], first: string) => Promise<readonly Reply[]>,
   ): Promise<readonly Reply[]>[] {
-    const pieces = this.isCluster ? lanes.map((lane) => [lane]) : [lanes]
+    const pieces = [...chunks(lanes, this.isCluster ? 1 : lanesPerCall)]
     return pieces.map((piece) => send(piece, piece[0] ?? ''))
   }
 

@@ -41,8 +41,8 @@ end`
       })
       expect(promoted).toBe(jobs)
       expect(cost.commands).toBeLessThan(3 * jobs)
-      expect(cost.commands / cost.scripts).toBeLessThan(3 * 512)
-      expect(cost.scripts).toBeLessThan(jobs / 256 + lanes + 50)
+      expect(cost.commands / cost.scripts).toBeLessThan(3 * 128)
+      expect(cost.scripts).toBeLessThan(jobs / 64 + lanes + 50)
       expect((await filled.redis.llen('queue:due0:normal')) * lanes).toBe(jobs)
       expect(await checkInvariants(filled.redis)).toEqual([])
     },

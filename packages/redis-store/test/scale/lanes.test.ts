@@ -118,6 +118,16 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
       expect(cost.commands).toBeLessThan(3 * lanes.length)
     })
 
+    test('what stands in all is told in short calls, two commands each', async () => {
+      const cost = await filled.cost(async () => {
+        const sizes = await store.lanes.sizes(lanes)
+        expect(sizes.filter(({ normal }) => normal === 10).map(({ lane }) => lane)).toEqual(full)
+      })
+      expect(cost.scripts).toBeLessThan(1_500)
+      expect(cost.scripts).toBeGreaterThan(lanes.length / lanesPerCall)
+      expect(cost.commands).toBeLessThan(2.1 * lanes.length)
+    })
+
     test('queued jobs are found, and indexes healed, in short calls', async () => {
       const find = await filled.cost(async () => {
         expect(await store.lanes.nonEmpty(lanes)).toEqual(full)

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type JobSummary, type LaneCounts, maxFunctionBytes } from '@crossgear/core-scheduler'
+import { type JobSummary, type LaneSizes, maxFunctionBytes } from '@crossgear/core-scheduler'
 import {
   type AdminCommand,
   adminReplies,
@@ -35,17 +35,17 @@ const listEnd = '.\n'
 
 /** `function TAB total TAB running TAB workers`, over the whole store. */
 const status: PlainHandler = async ({ scheduler }) =>
-  listed(await scheduler.admin.counts(), (some) => formatStatus(some.map(statusRow)))
+  listed(await scheduler.admin.sizes(), (some) => formatStatus(some.map(statusRow)))
 
 /** Scheduled jobs count as queued, as in gearmand. */
-function statusRow({ lane, high, normal, low, scheduled, running, workers }: LaneCounts) {
+function statusRow({ lane, high, normal, low, scheduled, running, workers }: LaneSizes) {
   const total = high + normal + low + scheduled + running
   return { function: lane, total, running, workers }
 }
 
 /** `function TAB high TAB normal TAB low TAB workers`, queued jobs of the whole store. */
 const priorityStatus: PlainHandler = async ({ scheduler }) =>
-  listed(await scheduler.admin.counts(), (some) =>
+  listed(await scheduler.admin.sizes(), (some) =>
     formatPriorityStatus(
       some.map((row) => ({ ...row, function: row.lane, normal: row.normal + row.scheduled })),
     ),

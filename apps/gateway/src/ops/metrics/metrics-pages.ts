@@ -8,7 +8,6 @@ import { contentTypes, type Format, formatFor, render } from './render.ts'
 export interface StoreScrape {
   readonly own: readonly Figure[]
   readonly gearman: readonly Figure[]
-  readonly faktory: readonly Figure[]
 }
 
 /** Sources of the pages' figures. */
@@ -17,6 +16,8 @@ export interface FigureSources {
   node(): Promise<readonly Figure[]>
   /** Never rejects: without an answer of the store there are figures that say so. */
   store(): Promise<StoreScrape>
+  /** The same for those of INFO, which looks at the store again. */
+  faktory(): Promise<readonly Figure[]>
 }
 
 /** Lifetime of a page, ms: a scrape costs the same for any number of readers. */
@@ -37,7 +38,7 @@ export class MetricsPages {
       '/metrics/node': () => node.get(),
       '/metrics/gearman': async () => (await store.get()).gearman,
       '/metrics/faktory': async () => {
-        const [own, { faktory }] = await Promise.all([node.get(), store.get()])
+        const [own, faktory] = await Promise.all([node.get(), sources.faktory()])
         return [...faktory, ...faktoryServerFigures(own)]
       },
     }

@@ -1,10 +1,10 @@
 import { LaneNames } from '@crossgear/core-scheduler'
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
 import { CallFigures } from './figures/call-figures.ts'
 import { counter, type Figure, only } from './figure.ts'
 import { JobFigures } from './figures/job-figures.ts'
 import { BoundedLabels } from './labels.ts'
-import { promFigures } from './prom-figures.ts'
+import { ProcessFigures, promFigures } from './prom-figures.ts'
 
 /** Reports of one door about its connections. */
 export interface DoorMetrics {
@@ -37,6 +37,7 @@ export class Metrics {
   /** Functions with labels, here and in the store's figures. */
   readonly labels: BoundedLabels
   readonly #registry = new Registry()
+  readonly #process = new ProcessFigures(this.#registry)
   readonly #connections: Gauge<'door'>
   readonly #accepted: Counter<'door'>
   readonly #closed: Counter<'door' | 'reason'>
@@ -51,7 +52,6 @@ export class Metrics {
     const registers = [this.#registry]
     this.labels = new BoundedLabels(functions)
     this.jobs = new JobFigures(names, this.labels)
-    collectDefaultMetrics({ register: this.#registry })
     this.#connections = new Gauge({
       name: 'crossgear_connections',
       help: 'Open connections, by door',
@@ -151,6 +151,7 @@ export class Metrics {
 
   /** Figures of this process, to show or to add to those of others. */
   async figures(): Promise<readonly Figure[]> {
+    this.#process.watch()
     const folded = counter(
       'crossgear_functions_folded_total',
       'Functions that are counted as "other", for those that have a label of their own are as many as may be',

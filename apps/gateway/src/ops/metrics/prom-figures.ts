@@ -1,3 +1,4 @@
+import { collectDefaultMetrics } from 'prom-client'
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
 import { labelText, seriesName, type Aggregator, type Figure, type Labels } from './figure.ts'
 
@@ -17,4 +18,23 @@ export async function promFigures(registry: Registry): Promise<readonly Figure[]
     }),
     values: values.map(({ value }) => value),
   }))
+}
+
+/**
+ * prom-client's figures of this process. They watch the event loop a hundred times a second, some 1 % of a core, so they
+ * begin with the first reader.
+ */
+export class ProcessFigures {
+  readonly #register: Registry
+  #isWatched = false
+
+  constructor(register: Registry) {
+    this.#register = register
+  }
+
+  watch(): void {
+    if (this.#isWatched) return
+    this.#isWatched = true
+    collectDefaultMetrics({ register: this.#register })
+  }
 }

@@ -8,7 +8,7 @@ import type { LaneStore } from '../../store/lane-ports.ts'
 /** The store may or may not have this count. */
 const unknown = 'unknown'
 /** Lanes per call, about a millisecond of the store's time. */
-const lanesPerCall = 64
+const lanesPerCall = 32
 /** Lanes looked at in one turn of the event loop, under a millisecond's work. */
 const lanesPerTurn = 1_000
 

@@ -306,6 +306,11 @@ export function queueContract(open: OpenWorld): void {
         },
         { lane: 'none', high: 0, normal: 0, low: 0, running: 0, scheduled: 0, submitted: 0 },
       ])
+      const empty = { high: 0, normal: 0, low: 0, running: 0, scheduled: 0, dead: 0, workers: 0 }
+      expect(await store.lanes.sizes(['mail', 'none'])).toEqual([
+        { ...empty, lane: 'mail', normal: 1, low: 1, running: 1, scheduled: 1 },
+        { ...empty, lane: 'none' },
+      ])
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
         completed: 1,
         failed: 0,

@@ -3,6 +3,7 @@ import {
   maxLanes,
   type LaneCounts,
   type LaneOpenness,
+  type LaneSizes,
   type LaneStore,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
@@ -46,6 +47,13 @@ export class MemoryLanes implements LaneStore {
 
   all(): Promise<ReadonlyMap<string, number>> {
     return this.#step((world) => new Map(world.numbers))
+  }
+
+  async sizes(lanes: readonly string[]): Promise<readonly LaneSizes[]> {
+    return (await this.counts(lanes)).map((counts) => {
+      const { lane, high, normal, low, running, scheduled, dead, workers } = counts
+      return { lane, high, normal, low, running, scheduled, dead, workers }
+    })
   }
 
   async counts(lanes: readonly string[], withOldest = false): Promise<readonly LaneCounts[]> {

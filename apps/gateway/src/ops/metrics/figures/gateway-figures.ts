@@ -65,10 +65,9 @@ export class GatewayFigures implements FigureSources {
   }
 
   async store(): Promise<StoreScrape> {
-    const { metrics, scheduler, faktory, gearmandVersion, migrations } = this.#parts
-    const [snapshot, words, noted] = await Promise.all([
+    const { metrics, scheduler, gearmandVersion, migrations } = this.#parts
+    const [snapshot, noted] = await Promise.all([
       inTime(takeSnapshot(scheduler)),
-      faktory && inTime(faktory.info()),
       inTime(migrations.latest(notedFields)),
     ])
     const labels = { functions: metrics.labels, queues: this.#queues }
@@ -76,8 +75,12 @@ export class GatewayFigures implements FigureSources {
     return {
       own: [...ofStore, ...migrationFigures(noted ?? [])],
       gearman: await gearmanFigures({ snapshot, labels: this.#lanes, version: gearmandVersion }),
-      faktory: faktoryFigures(words, this.#queues),
     }
+  }
+
+  async faktory(): Promise<readonly Figure[]> {
+    const { faktory } = this.#parts
+    return faktoryFigures(faktory && (await inTime(faktory.info())), this.#queues)
   }
 
   /** Frees the labels of names that are gone. */
