@@ -31,6 +31,9 @@ function lacks(program: ServerProgram): boolean {
   return spawnSync(program, ['--version']).status !== 0 && process.env['CI'] !== 'true'
 }
 
+/** Names a folder on a disk where the one for temporary files is none. */
+const diskVariable = 'TEST_DISK'
+
 /** Another program may take a free port, or the one of the cluster's bus, before the server has it. */
 const portTries = 3
 
@@ -46,7 +49,9 @@ export class RedisServer {
   #child: ChildProcess | undefined
 
   private constructor(port: number, shape: ServerShape, words: readonly string[]) {
-    this.#folder = mkdtempSync(join(tmpdir(), 'xg-redis-'))
+    // An append-only file stays on a disk, where an fsync is one, though temporary files may be in memory.
+    const place = words.includes('--appendonly') ? process.env[diskVariable] : undefined
+    this.#folder = mkdtempSync(join(place ?? tmpdir(), 'xg-redis-'))
     this.#shape = shape
     this.#words = words
     this.path = join(this.#folder, 'redis.sock')
