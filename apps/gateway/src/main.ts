@@ -9,7 +9,8 @@ const internalError = 1
 
 async function main(): Promise<number> {
   const version = readVersion()
-  const [command, ...words] = process.argv.slice(2)
+  const given = askingHelp(process.argv.slice(2))
+  const [command, ...words] = given
   if (command === 'gearmand') return await gearmand(words, version)
   if (command === 'migrate') return await migrate(words)
   if (command === 'mirror') return await mirror(words)
@@ -18,7 +19,7 @@ async function main(): Promise<number> {
   if (command === completionName) return await completion(words)
   try {
     if (isTerminalCommand(command)) return await terminal([command, ...words])
-    return await runCommandLine(process.argv.slice(2), {
+    return await runCommandLine(given, {
       version,
       env: process.env,
       serve: (config, reread) => serve(config, reread, version),
@@ -30,6 +31,12 @@ async function main(): Promise<number> {
     process.stderr.write(`${line}\n`)
     return known ? error.exitCode : internalError
   }
+}
+
+/** `help jobs list` is `jobs list --help`: most commands have a parser of their own. */
+function askingHelp(words: readonly string[]): readonly string[] {
+  const [first, ...command] = words
+  return first === 'help' && command.length > 0 ? [...command, '--help'] : words
 }
 
 // Each command loads its modules on demand: help and a wrong option are answered without them.

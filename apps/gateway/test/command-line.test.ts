@@ -26,6 +26,25 @@ describe.concurrent('the command line', () => {
     expect([code, stdout, stderr.split('\n').length]).toEqual([2, '', 2])
   })
 
+  test.each(['doctor', 'jobs submit', 'migrate run', 'gearmand', 'serve'])(
+    'help %s is the help of that command',
+    async (command) => {
+      const words = command.split(' ')
+      const [asked, own] = await Promise.all([
+        startGateway(['help', ...words]).exited,
+        startGateway([...words, '--help']).exited,
+      ])
+      expect(asked).toEqual({ code: 0, stderr: '', stdout: own.stdout })
+      expect(own.stdout).toMatch(/--(?!help)[a-z]/)
+    },
+  )
+
+  test('options that the API has are told as the others are', async () => {
+    const { stdout } = await startGateway(['jobs', 'submit', '--help']).exited
+    expect(stdout).toMatch(/--level <n> +Faktory priority \(default: 5\)\n/)
+    expect(stdout).toMatch(/--delay-seconds <n> +due so much later \(default: 0\)\n/)
+  })
+
   test('a wrong value in the environment: one line, exit code 2', async () => {
     const { code, stderr } = await startGateway([], { CROSSGEAR_LOG_LEVEL: 'loud' }).exited
     expect(code).toBe(2)

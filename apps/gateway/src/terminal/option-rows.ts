@@ -35,13 +35,21 @@ export function optionsOf(schema: TObject, except: readonly string[] = []): read
 
 function optionOf(name: string, schema: TSchema): OptionRow {
   const { type, description = '', minimum, maximum } = schema as Facets
-  const help = `${description.charAt(0).toLowerCase()}${description.slice(1)}`
+  const help = helpOf(description)
   const choices = schema['enum'] as readonly string[] | undefined
   if (choices) return { name, argument: 'word', help, choices }
   if (type === 'boolean') return { name, help }
   if (type !== 'integer' && type !== 'number') return { name, argument: argumentOf(name), help }
   const [least = 0, most = Number.MAX_SAFE_INTEGER] = [minimum, maximum]
   return { name, argument: 'n', help, range: { least, most, isWhole: type === 'integer' } }
+}
+
+/** A description of the API, such as `Due so much later. 0`, as a help text has it. */
+function helpOf(description: string): string {
+  const [, text = description, usual] = /^(.*)\. (\w+)\.?$/.exec(description) ?? []
+  const isName = /^(Faktory|Gearman)\b/.test(text)
+  const help = isName ? text : `${text.charAt(0).toLowerCase()}${text.slice(1)}`
+  return usual === undefined ? help : `${help} (default: ${usual.toLowerCase()})`
 }
 
 interface Facets {
