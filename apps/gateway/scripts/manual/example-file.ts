@@ -1,5 +1,5 @@
 import { keyOf, type OptionName, optionNames, optionRow } from '../../src/config/options.ts'
-import { sentence, wrap } from './text.ts'
+import { keyValues, sentence, wrap } from './text.ts'
 
 const columns = 100
 
@@ -23,11 +23,11 @@ function defaultOf(name: OptionName): string {
 function describe(name: OptionName, preset: Preset): Line | undefined {
   const key = keyOf(name)
   if (key === null) return undefined
-  const { help, shownFallback, value } = optionRow(name)
+  const { help, shownFallback } = optionRow(name)
   const [table, own] = key.includes('.') ? (key.split('.') as [string, string]) : ['', key]
   const comments = [
     sentence(help),
-    `Takes ${value.expected}.`,
+    `Takes ${keyValues(name)}.`,
     ...(defaultOf(name) === '' ? [`Default: ${shownFallback ?? 'none'}.`] : []),
   ]
   const given = preset[name]

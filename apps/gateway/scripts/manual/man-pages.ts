@@ -9,7 +9,7 @@ import {
 } from '../../src/config/options.ts'
 import { exitCodes, type ExitName } from '../../src/terminal/terminal-error.ts'
 import { bold, example, italic, item, page, plain } from './roff.ts'
-import { sentence } from './text.ts'
+import { keyValues, sentence } from './text.ts'
 
 /** The release that the pages describe. */
 export interface Release {
@@ -47,10 +47,11 @@ function flagItem(name: OptionName): string {
 }
 
 function keyItem(name: OptionName): string {
-  const { help, value } = optionRow(name)
+  const { help, fallback } = optionRow(name)
+  const usual = typeof fallback === 'boolean' ? `Default: ${fallback}.` : defaultOf(name)
   return item(bold(keyOf(name) ?? ''), [
     plain(sentence(help)),
-    plain(`Takes ${value.expected}. ${defaultOf(name)}`),
+    plain(`Takes ${keyValues(name)}. ${usual}`),
   ])
 }
 

@@ -5,7 +5,7 @@ export const outputOptions = {
   logLevel: row({
     group: 'Output',
     argument: 'level',
-    help: 'trace, debug, info, warn, error, fatal or silent',
+    help: 'least level of lines that are logged: trace, debug, info, warn, error, fatal or silent',
     value: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     fallback: 'info',
     reloads: true,
@@ -13,7 +13,7 @@ export const outputOptions = {
   logFormat: row({
     group: 'Output',
     argument: 'format',
-    help: 'text, json, or auto: text on a terminal, JSON lines otherwise',
+    help: 'form of the log: text, json (a line each), or auto: text on a terminal, else json',
     value: oneOf(['auto', 'text', 'json']),
     fallback: 'auto',
   }),

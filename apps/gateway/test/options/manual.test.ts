@@ -53,6 +53,13 @@ describe('the file of settings that packages bring', () => {
     }
   })
 
+  test('says what TOML takes, which has no yes and no', () => {
+    for (const text of [exampleFile(), pages['crossgear.toml.5']]) {
+      expect(text).toContain('Takes true or false.')
+      expect(text).not.toMatch(/Takes yes|Default: (yes|no)\./)
+    }
+  })
+
   test('has what a package presets without a comment sign', async () => {
     const config = await written(exampleFile({ dataDir: '/var/lib/jobs' }))
     expect(loadConfig({ flags: { config }, env: {} }).dataDir).toBe('/var/lib/jobs')
