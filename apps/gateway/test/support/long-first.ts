@@ -3,12 +3,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** Files that take longest, first. Vitest would begin with large files, and these are small. */
 const longest = [
   /differential\/(wire|jobs)/,
+  /migrate\/killed-moves/,
+  /operating-page/,
   /bridge\/pairs\//,
-  /processes\/dying/,
-  /migrate\/command/,
-  /store-trouble\/failover/,
-  /bridge\/(shared-function|lost-gateway|who-may-take|dead-faktory)/,
+  /processes\/(dying|standing-still)/,
   /stock\/pairs/,
+  /dashboard\/pages/,
+  /bridge\/(shared-function|lost-gateway|who-may-take|unique-keys|dead-faktory)/,
+  /options\/observed/,
+  /store-trouble\/failover/,
 ]
 
 function placeOf({ moduleId }: TestSpecification): number {
