@@ -2,22 +2,22 @@
 local mostCandidates = 10000
 local forgetAfterSeconds = 14 * 24 * 3600
 
--- True for another door's job that a native worker finished and nobody settled.
-local function isUnsettled(lane, id)
-  local v = jobFields(lane, id, 'door', 'token', 'settled', 'status')
+-- True for another door's job that a native worker finished and nobody settled. `known`: its door, token, settled and
+-- status, where they were read.
+local function isUnsettled(lane, id, known)
+  local v = known or jobFields(lane, id, 'door', 'token', 'settled', 'status')
   return v[1] and not v[2] and not v[3] and (v[4] == 'success' or v[4] == 'error')
 end
 
 -- Completes a native worker's outcome. One that died in between left a result without an expiry, or a lock. A slow one
 -- set an expiry on a job of another door that was requeued or given up meanwhile.
-local function mendTime(lane, id)
+local function mendTime(lane, id, v)
   local key = jobKey(lane, id)
-  local v = jobFields(lane, id, 'status', 'door', 'token', 'settled')
-  local isOver = v[1] == 'success' or v[1] == 'error'
-  if isOver and not v[2] and not v[3] and not v[4] then
+  local isOver = v[4] == 'success' or v[4] == 'error'
+  if isOver and not v[1] and not v[2] and not v[3] then
     redis.call('EXPIRE', key, nativeRetention, 'NX')
     redis.call('EXPIRE', laneKey('lock', lane) .. ':' .. id, lockSeconds, 'NX')
-  elseif v[2] and (v[1] == 'idle' or v[1] == 'busy' or redis.call('ZSCORE', deadKey(lane), id)) then
+  elseif v[1] and (v[4] == 'idle' or v[4] == 'busy' or redis.call('ZSCORE', deadKey(lane), id)) then
     redis.call('PERSIST', key)
   end
 end

@@ -24,15 +24,14 @@ local function endCleared(id)
   finishJob(lane, job, '', 'error', '')
 end
 
-local function lookForOrphan(id)
-  local v = jobFields(lane, id, 'status', 'token', 'status:dividend', 'status:divisor', 'level', 'enqueued')
-  if v[2] or (v[1] ~= 'busy' and v[1] ~= 'idle') then return end
+local function lookForOrphan(id, v)
+  if v[2] or (v[4] ~= 'busy' and v[4] ~= 'idle') then return end
   if tonumber(id) <= cleared then
     endCleared(id)
-  elseif v[1] == 'busy' then
+  elseif v[4] == 'busy' then
     isSuspicious = 1
-    addCandidate(lane, busyCandidate(id, v[3], v[4]), now)
-  elseif not seemsQueued(lane, id, v[5], v[6]) and not redis.call('ZSCORE', queueKey(lane, 'scheduled'), id) then
+    addCandidate(lane, busyCandidate(id, v[5], v[6]), now)
+  elseif not seemsQueued(lane, id, v[7], v[8]) and not redis.call('ZSCORE', queueKey(lane, 'scheduled'), id) then
     isSuspicious = 1
     idle[#idle + 1] = id
   end
@@ -40,12 +39,14 @@ end
 
 for at = 5, #ARGV do
   local id = ARGV[at]
-  if isUnsettled(lane, id) then
+  local v = jobFields(lane, id, 'door', 'token', 'settled', 'status', 'status:dividend', 'status:divisor', 'level',
+    'enqueued')
+  if isUnsettled(lane, id, v) then
     unsettled[#unsettled + 1] = id
   else
-    mendTime(lane, id)
+    mendTime(lane, id, v)
   end
-  if remembers then lookForOrphan(id) end
+  if remembers then lookForOrphan(id, v) end
 end
 local answer = { isSuspicious, #unsettled }
 for _, id in ipairs(unsettled) do answer[#answer + 1] = id end

@@ -24,8 +24,8 @@ const orphanOf: Readonly<Record<string, Omit<Repair, 'lane' | 'id'>>> = {
   i: { kind: 'stray' },
   h: { kind: 'count' },
 }
-/** Jobs per call, some 2 ms of the server's time. */
-const jobsPerCall = 500
+/** Jobs per call, some 1 ms of the server's time. */
+const jobsPerCall = 100
 
 /** How many dead jobs a lane keeps, and for how long. */
 export interface DeadBounds {

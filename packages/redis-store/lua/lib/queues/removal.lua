@@ -3,8 +3,8 @@
 -- into the gap, and so on, until the gap is near the back: nobody waits longer, and nothing is there twice. Needs
 -- levels.lua, order.lua, aside.lua.
 
--- Entries that are counted at most, some 1 ms of the server's time; entries that one piece of a search reads.
-local reach, entriesPerSearch = 30000, 5000
+-- Entries that are counted at most, under 1 ms of the server's time; entries that one piece of a search reads.
+local reach, entriesPerSearch = 12000, 5000
 local stride = 2048
 -- Stands for a job until its gap is closed, within the same call; no id looks so.
 local gap = '-'
