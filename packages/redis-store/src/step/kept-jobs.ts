@@ -1,9 +1,16 @@
 import type { NewJob } from '@crossgear/core-scheduler'
+import { AgeOrder } from './age-order.ts'
+import { SharedMemory } from './shared-memory.ts'
 
-/** Bytes of kept payloads. Beyond that the oldest are read from the store again. */
+/** Memory that kept jobs hold, bytes. Beyond that the oldest are read from the store again. */
 const mostBytes = 64 * 1024 * 1024
-/** Rough size of a job beside its payload, bytes. */
-const bytesPerJob = 512
+/** Most jobs kept. While 150,000 wait, the gateway has 174 MB in memory; 222 where 110,000 are kept. */
+const mostJobs = 16_384
+/** A job beside its bytes and texts, measured on Node 20. */
+const bytesPerJob = 320
+/** The same for a unique id, and for the texts of a Faktory job. */
+const bytesPerUnique = 96
+const bytesPerEnvelope = 64
 /** A job that waits longer is read from the store, milliseconds. */
 const longestMs = 10_000
 /**
@@ -21,32 +28,39 @@ interface Kept {
   readonly job: NewJob
   /** `enqueued` in its hash; differs for another job with the same id, as after a flush. */
   readonly enqueued: string
-  readonly bytes: number
   readonly sinceMs: number
 }
 
 /** A run of ids, all of jobs that this node submitted. */
 interface Range {
-  readonly first: number
+  first: number
   last: number
   hasForeground: boolean
 }
 
+interface Bounds {
+  readonly mostBytes: number
+  readonly mostJobs: number
+  readonly longestMs: number
+}
+
 interface Lane {
-  readonly jobs: Map<number, Kept>
+  readonly jobs: AgeOrder<Kept>
   ranges: Range[]
 }
 
 /**
- * Jobs that this node submitted lately, so that the store need not send them back. Bounded by bytes
- * and time.
+ * Jobs that this node submitted lately, so that the store need not send them back. Bounded by memory,
+ * number and time.
  */
 export class KeptJobs {
   readonly #lanes = new Map<string, Lane>()
-  readonly #bounds: { readonly mostBytes: number; readonly longestMs: number }
+  readonly #bounds: Bounds
+  readonly #memory = new SharedMemory()
   #bytes = 0
+  #size = 0
 
-  constructor(bounds = { mostBytes, longestMs }) {
+  constructor(bounds: Bounds = { mostBytes, mostJobs, longestMs }) {
     this.#bounds = bounds
   }
 
@@ -58,17 +72,16 @@ export class KeptJobs {
     const known = this.#lanes.get(lane)
     if (known) dropReused(known.ranges, id)
     if (!isKeepable(job)) return
-    const size = job.input.length + (job.envelope?.length ?? 0) + bytesPerJob
-    const kept = known ?? { jobs: new Map<number, Kept>(), ranges: [] }
+    const kept = known ?? { jobs: new AgeOrder<Kept>(), ranges: [] }
     this.#lanes.set(lane, kept)
     const before = kept.jobs.get(id)
-    if (before) this.#bytes -= before.bytes
-    // Goes to the end: after a flush its id may be given again.
-    kept.jobs.delete(id)
-    kept.jobs.set(id, { job, enqueued, bytes: size, sinceMs: nowMs })
-    this.#bytes += size
+    if (before) this.#release(before)
+    kept.jobs.add(id, { job, enqueued, sinceMs: nowMs })
+    this.#size += 1
+    this.#bytes += ownBytes(job) + this.#memory.hold(job.input)
+    if (job.unique) this.#bytes += this.#memory.hold(job.unique)
     addToRanges(kept.ranges, id, job.foreground)
-    if (this.#bytes > this.#bounds.mostBytes) this.#evict()
+    if (this.#isOver) this.#evict()
   }
 
   /** The job, if it is the one that the store means. */
@@ -103,36 +116,50 @@ export class KeptJobs {
     return named
   }
 
-  /** Within a lane the first is the oldest. */
   #forgetOld(nowMs: number): void {
     for (const [lane, { jobs }] of this.#lanes) {
-      for (const [id, kept] of jobs) {
+      for (let found = jobs.oldest(); found !== undefined; found = jobs.oldest()) {
+        const [id, kept] = found
         if (nowMs - kept.sinceMs < this.#bounds.longestMs) break
         this.#remove(lane, id, kept)
       }
     }
   }
 
+  get #isOver(): boolean {
+    return this.#bytes > this.#bounds.mostBytes || this.#size > this.#bounds.mostJobs
+  }
+
   /** Evicts the oldest job of the least recently used lane until there is room. */
   #evict(): void {
-    while (this.#bytes > this.#bounds.mostBytes) {
+    while (this.#isOver) {
       const [first] = this.#lanes
-      if (!first) return
-      const [lane, { jobs }] = first
-      for (const [id, kept] of jobs) {
-        this.#remove(lane, id, kept)
-        if (this.#bytes <= this.#bounds.mostBytes) return
-      }
+      const oldest = first?.[1].jobs.oldest()
+      if (!first || !oldest) return
+      this.#remove(first[0], ...oldest)
     }
   }
 
-  #remove(lane: string, id: number, { bytes }: Kept): void {
+  #remove(lane: string, id: number, gone: Kept): void {
     const kept = this.#lanes.get(lane)
     if (!kept?.jobs.delete(id)) return
-    this.#bytes -= bytes
+    this.#release(gone)
     if (kept.jobs.size === 0) this.#lanes.delete(lane)
     else dropEmpty(kept)
   }
+
+  #release({ job }: Kept): void {
+    this.#size -= 1
+    this.#bytes -= ownBytes(job) + this.#memory.release(job.input)
+    if (job.unique) this.#bytes -= this.#memory.release(job.unique)
+  }
+}
+
+/** Memory of a job without its bytes. Its jid may keep the line of JSON that it was cut from. */
+function ownBytes({ input, unique, envelope }: NewJob): number {
+  const ofUnique = unique ? bytesPerUnique : 0
+  if (envelope === undefined) return bytesPerJob + ofUnique
+  return bytesPerJob + ofUnique + bytesPerEnvelope + 2 * envelope.length + input.length
 }
 
 /** False for a job whose level, times or lock the store has to check. */
@@ -158,8 +185,13 @@ function addToRanges(ranges: Range[], id: number, foreground: boolean): void {
   if (ranges.length > mostRanges) ranges.shift()
 }
 
-/** Drops ranges before the oldest job. */
+/**
+ * Drops the parts of ranges before the oldest job, so that the store sends those jobs. Drain of 150,000: 206 us of
+ * processor time a job, and not 282.
+ */
 function dropEmpty({ jobs, ranges }: Lane): void {
-  const [oldest] = jobs.keys()
-  while (oldest !== undefined && ranges[0] && ranges[0].last < oldest) ranges.shift()
+  const [oldest] = jobs.oldest() ?? []
+  if (oldest === undefined) return
+  while (ranges[0] && ranges[0].last < oldest) ranges.shift()
+  if (ranges[0] && ranges[0].first < oldest) ranges[0].first = oldest
 }

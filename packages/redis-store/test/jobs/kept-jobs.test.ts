@@ -2,7 +2,8 @@ import { beforeEach, expect, test } from 'vitest'
 import type { NewJob } from '@crossgear/core-scheduler'
 import { KeptJobs } from '../../src/step/kept-jobs.ts'
 
-const bytesOfOne = 1000 + 512
+const bytesOfOne = 1000 + 320
+const bounds = { mostBytes: 3 * bytesOfOne, mostJobs: 1_000, longestMs: 10_000 }
 const job = (): NewJob => ({
   input: Buffer.alloc(1000),
   door: 'gearman',
@@ -12,7 +13,7 @@ const job = (): NewJob => ({
 let kept: KeptJobs
 
 beforeEach(() => {
-  kept = new KeptJobs({ mostBytes: 3 * bytesOfOne, longestMs: 10_000 })
+  kept = new KeptJobs(bounds)
 })
 
 test('a job is had until it has ended', () => {
@@ -37,11 +38,60 @@ test('a job given an id again takes the place of the one before', () => {
 })
 
 test('the oldest go where there is no room', () => {
-  kept = new KeptJobs({ mostBytes: 3 * bytesOfOne, longestMs: 10_000 })
+  kept = new KeptJobs(bounds)
   for (let id = 1; id <= 5; id += 1) kept.add('mail', id, job(), '7.000', 0)
   expect(kept.bytes).toBe(3 * bytesOfOne)
   expect(kept.get('mail', 2, '7.000')).toBeUndefined()
   expect(kept.get('mail', 3, '7.000')).toBeDefined()
+})
+
+test('a small payload counts with the whole chunk that it keeps, which others of the chunk share', () => {
+  const chunk = new ArrayBuffer(2000)
+  const part = (at: number): NewJob => ({ ...job(), input: new Uint8Array(chunk, at, 100) })
+  kept.add('mail', 1, part(0), '7.000', 0)
+  expect(kept.bytes).toBe(2000 + 320)
+  kept.add('mail', 2, { ...part(100), unique: new Uint8Array(chunk, 200, 10) }, '7.000', 0)
+  expect(kept.bytes).toBe(2000 + 2 * 320 + 96)
+  kept.drop('mail', 1)
+  expect(kept.bytes).toBe(2000 + 320 + 96)
+  kept.drop('mail', 2)
+  expect(kept.bytes).toBe(0)
+})
+
+test('small payloads, each of a chunk of its own, go where their chunks have no room', () => {
+  const small = (): NewJob => ({ ...job(), input: new Uint8Array(new ArrayBuffer(2000), 0, 1) })
+  for (let id = 1; id <= 3; id += 1) kept.add('mail', id, small(), '7.000', 0)
+  expect(kept.get('mail', 2, '7.000')).toBeUndefined()
+  expect(kept.get('mail', 3, '7.000')).toBeDefined()
+  expect(kept.bytes).toBe(2000 + 320)
+})
+
+test('the texts of a Faktory job count', () => {
+  kept.add('mail', 1, { ...job(), door: 'faktory', envelope: 'x'.repeat(100) }, '7.000', 0)
+  expect(kept.bytes).toBe(bytesOfOne + 64 + 200 + 1000)
+})
+
+test('the oldest go first, also where ids begin again, and whatever has gone in between', () => {
+  kept = new KeptJobs({ ...bounds, mostBytes: 1e9, mostJobs: 2_000 })
+  for (let id = 1; id <= 9_000; id += 1) {
+    kept.add('mail', id, job(), '7.000', 0)
+    if (id % 3 > 0) kept.drop('mail', id)
+  }
+  for (const id of [9_000, 1, 2]) kept.add('mail', id, job(), '8.000', 0)
+  const left = [3_003, 3_006, 3_009, 9_000, 1, 2].filter((id) =>
+    ['7.000', '8.000'].some((enqueued) => kept.get('mail', id, enqueued)),
+  )
+  expect(left).toEqual([3_009, 9_000, 1, 2])
+})
+
+test('no more than so many jobs are kept, however small', () => {
+  kept = new KeptJobs({ ...bounds, mostJobs: 2 })
+  const small = (): NewJob => ({ ...job(), input: new Uint8Array(1) })
+  for (let id = 1; id <= 3; id += 1) kept.add('mail', id, small(), '7.000', 0)
+  kept.add('mail', 3, small(), '8.000', 0)
+  expect(kept.get('mail', 1, '7.000')).toBeUndefined()
+  expect(kept.get('mail', 2, '7.000')).toBeDefined()
+  expect(kept.get('mail', 3, '8.000')).toBeDefined()
 })
 
 test('a job is kept for 10 s', () => {
@@ -67,7 +117,12 @@ test('a range goes with its jobs', () => {
   kept = new KeptJobs()
   for (const id of [1, 2, 6, 7]) kept.add('mail', id, job(), '7.000', 0)
   for (const id of [1, 2, 6]) kept.drop('mail', id)
-  expect(kept.ranges(0)).toEqual(['mail', 1, 6, 7, 0])
+  expect(kept.ranges(0)).toEqual(['mail', 1, 7, 7, 0])
+})
+
+test('a range has no jobs for which there was no room', () => {
+  for (let id = 1; id <= 9; id += 1) kept.add('mail', id, job(), '7.000', 0)
+  expect(kept.ranges(0)).toEqual(['mail', 1, 7, 9, 0])
 })
 
 test('no id from before a flush is in a range', () => {
