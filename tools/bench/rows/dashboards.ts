@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { Agent, get, type ClientRequest, type IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench, RowGroup } from '../bench.ts'
-import { withServers } from '../bench.ts'
+import { cpuPerJob, withServers } from '../bench.ts'
 import { atLeast } from '../report/figures.ts'
 import type { Driver } from '../load-generator.ts'
-import { startGateway } from '../servers.ts'
+import { startGateway, type Gateway } from '../servers.ts'
 
 const viewers = 10
 const pollMs = 1_000
 const polled = ['/api/v1/overview', '/api/v1/functions?limit=100'] as const
-/** Jobs of a turn: some seconds, in which each dashboard asks a few times. */
+/** Jobs of a turn with dashboards: some seconds, in which each asks a few times. */
 const mostJobs = 40_000
 
 /** An open dashboard: it watches the events, and asks for its lists once a second. */
@@ -79,35 +79,66 @@ async function withDashboards<T>(port: number, work: () => Promise<T>): Promise<
   return result
 }
 
-async function rate(driver: Driver, jobs: number): Promise<number> {
-  return jobs / (await driver.run('foreground', { jobs })).seconds
+/** A turn, or several together. */
+interface Turn {
+  readonly jobs: number
+  readonly seconds: number
+  /** Processor time of the gateway and its Redis for a job, microseconds. */
+  readonly cpu: number
 }
 
-/** Foreground jobs while ten dashboards are open, against none, at one gateway in turn. */
+async function turnOf(gateway: Gateway, driver: Driver, jobs: number): Promise<Turn> {
+  const run = () => driver.run('foreground', { jobs })
+  const { result, microseconds } = await cpuPerJob(gateway, jobs, run)
+  return { jobs, seconds: result.seconds, cpu: microseconds }
+}
+
+function rateOf({ jobs, seconds }: Turn): number {
+  return jobs / seconds
+}
+
+/** Two turns of as many jobs. */
+function both(one: Turn, other: Turn): Turn {
+  return {
+    jobs: one.jobs + other.jobs,
+    seconds: one.seconds + other.seconds,
+    cpu: (one.cpu + other.cpu) / 2,
+  }
+}
+
+/** Foreground jobs while ten dashboards are open, against none before and after, at one gateway. */
 export const dashboards: RowGroup = {
   name: 'dashboards',
   measure: ({ generator, scale, processes }: Bench) =>
     withServers([() => startGateway({ processes, web: true })], async ([gateway]) => {
       if (!gateway) return []
-      const jobs = Math.min(scale.jobs, mostJobs)
-      const driver = generator.drive(gateway, 2 * jobs * (scale.rounds + 1))
-      const [without, beside]: [number[], number[]] = [[], []]
+      const half = Math.min(scale.jobs, mostJobs) / 2
+      const driver = generator.drive(gateway, 4 * half * (scale.rounds + 1))
+      const [without, beside]: [Turn[], Turn[]] = [[], []]
       for (let round = 0; round <= scale.rounds; round += 1) {
-        const alone = await rate(driver, jobs)
-        const watched = await withDashboards(gateway.webPort, () => rate(driver, jobs))
+        const before = await turnOf(gateway, driver, half)
+        const watched = await withDashboards(gateway.webPort, () =>
+          turnOf(gateway, driver, 2 * half),
+        )
+        const after = await turnOf(gateway, driver, half)
         if (round === 0) continue
-        without.push(alone)
+        without.push(both(before, after))
         beside.push(watched)
       }
       await driver.stop()
+      const name = `foreground, 100 B, ${viewers} dashboards open`
       return [
         {
+          ...{ name, unit: 'jobs/s', ours: beside.map(rateOf), target: atLeast(0.95) },
+          against: { name: 'without', samples: without.map(rateOf) },
+        },
+        {
           ...{
-            name: `foreground, 100 B, ${viewers} dashboards open`,
-            unit: 'jobs/s',
-            ours: beside,
+            name: `${name}: processor time`,
+            unit: 'us/job',
+            ours: beside.map(({ cpu }) => cpu),
           },
-          ...{ against: { name: 'without', samples: without }, target: atLeast(0.95) },
+          against: { name: 'without', samples: without.map(({ cpu }) => cpu) },
         },
       ]
     }),
