@@ -52,8 +52,9 @@ test('a consumer of 2,000 lanes is told of in calls for some lanes each, one aft
   await new Promise((resolve) => setImmediate(resolve))
   expect(store.calls.length).toBe(1)
   await store.settle()
-  expect(store.calls.length).toBeLessThan(40)
-  expect(Math.max(...store.calls.map(({ size }) => size))).toBeLessThan(100)
+  // 32 lanes a call, which the store answers in a millisecond or two.
+  expect(store.calls.length).toBe(Math.ceil(2_000 / 32))
+  expect(Math.max(...store.calls.map(({ size }) => size))).toBe(32)
   expect([store.counted.size, new Set(store.counted.values())]).toEqual([2_000, new Set([1])])
 })
 
