@@ -57,7 +57,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
   ]
 
   test('what a claim without an answer has reserved goes back to the front', async () => {
-    const { store, log } = await open(200)
+    const { store, log } = await open(1_000)
     const admin = server.connect()
     await store.steps.submit('mail', [job, job])
     server.freeze()
