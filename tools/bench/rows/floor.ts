@@ -41,7 +41,7 @@ async function startBare(store: 'Redis' | 'no store'): Promise<Server> {
   }
 }
 
-/** What Node and Redis themselves cost on this machine: the gateway against servers that do the least. */
+/** The cost of Node and Redis alone on this machine: the gateway against servers that do the least. */
 export const floor: RowGroup = {
   name: 'floor',
   async measure(bench) {

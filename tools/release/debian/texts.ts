@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LockedPackage } from '../lock-file.ts'
 
-/** Who looks after the packages, by the author of package.json: a name, and an address where there is one. */
+/** The maintainer of the packages, by the author of package.json: a name, and an address where there is one. */
 export function maintainerOf(root: string): string {
   const text = readFileSync(join(root, 'package.json'), 'utf8')
   const { author } = JSON.parse(text) as { readonly author: Author }

@@ -37,7 +37,7 @@ export function parseWords(
   }
 }
 
-/** What is wrong, as the beginning of a sentence. */
+/** The fault, as the beginning of a sentence. */
 export function explained({ code, message }: CommanderError): string {
   if (code === 'commander.help') return 'No command is given'
   const line = message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')

@@ -32,7 +32,7 @@ export class Administration {
     this.#parts = parts
   }
 
-  /** What stands in all lanes, this node's pending changes included. */
+  /** Sizes of all lanes, this node's pending changes included. */
   async sizes(): Promise<readonly LaneSizes[]> {
     await this.#settled()
     return this.#parts.store.lanes.sizes([...this.#parts.registry.all()])

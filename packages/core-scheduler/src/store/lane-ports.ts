@@ -10,7 +10,7 @@ export interface LaneOpenness {
   readonly namedWorkers: number
 }
 
-/** What stands in a lane. */
+/** Jobs and workers in a lane. */
 export interface LaneSizes {
   readonly lane: string
   readonly high: number
@@ -64,7 +64,7 @@ export interface LaneStore {
   register(lane: string): Promise<number>
   /** The numbers of all lanes. */
   all(): Promise<ReadonlyMap<string, number>>
-  /** What stands in lanes, at a third of what {@link counts} costs. */
+  /** Jobs and workers in lanes, at a third of the cost of {@link counts}. */
   sizes(lanes: readonly string[]): Promise<readonly LaneSizes[]>
   /** With {@link LaneCounts.oldestMs} on request. */
   counts(lanes: readonly string[], withOldest?: boolean): Promise<readonly LaneCounts[]>

@@ -39,13 +39,13 @@ export class LaneSums {
     return Math.max(0, this.#notRetried)
   }
 
-  /** What stands in the lanes, as the API shows it. */
+  /** Jobs and workers in the lanes, as the API shows them. */
   standing() {
     const { waiting, running, scheduled, retry, dead, oldestSeconds } = this
     return { waiting, running, scheduled, retry, dead, oldest_waiting_seconds: oldestSeconds }
   }
 
-  /** What happened in them, as the API shows it. */
+  /** Counters of the lanes, as the API shows them. */
   totals() {
     const { submitted, completed, failed, retried, expired } = this.#totals
     return {
