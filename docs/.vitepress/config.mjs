@@ -67,7 +67,7 @@ const others = readdirSync(docs)
     return { text, link }
   })
 
-/** Where files outside of this folder are shown. The release knows its repository; elsewhere they are no links. */
+/** The address at which files outside of this folder are shown. The release knows its repository; elsewhere they are no links. */
 const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_SHA: commit } = process.env
 const sources = repository === undefined ? undefined : `${server}/${repository}/blob/${commit}/`
 

@@ -1,4 +1,4 @@
-/** So many ids more than there are jobs may stand in the order before it is made anew. */
+/** Ids of jobs that are gone: at most this many stand in the order before it is made anew. */
 const mostGone = 1_024
 
 /**

@@ -42,7 +42,7 @@ end`
       expect(promoted).toBe(jobs)
       expect(cost.commands).toBeLessThan(3 * jobs)
       expect(cost.commands / cost.scripts).toBeLessThan(3 * 128)
-      expect(cost.scripts).toBeLessThan(jobs / 64 + lanes + 50)
+      expect(cost.scripts).toBeLessThan(jobs / 128 + lanes + 50)
       expect((await filled.redis.llen('queue:due0:normal')) * lanes).toBe(jobs)
       expect(await checkInvariants(filled.redis)).toEqual([])
     },
