@@ -14,8 +14,6 @@ export interface Cost {
   readonly commands: number
   /** How often one command was called. */
   readonly calls: (command: string) => number
-  /** Processor time of the server, milliseconds. */
-  readonly cpuMs: number
 }
 
 /** A real store that is filled past the scripts, and tells what steps cost in it. */
@@ -82,9 +80,7 @@ redis.call('SET', 'uid:' .. lane, from + last)`
   async cost(run: () => Promise<unknown>): Promise<Cost> {
     const { redis } = this
     await redis.config('RESETSTAT')
-    const before = await this.#cpuMs()
     await run()
-    const cpuMs = (await this.#cpuMs()) - before
     const calls = new Map<string, number>()
     for (const [, name = '', count] of (await redis.info('commandstats')).matchAll(
       /cmdstat_([a-z|-]+):calls=(\d+)/g,
@@ -94,34 +90,26 @@ redis.call('SET', 'uid:' .. lane, from + last)`
     const of = (name: string): number => calls.get(name) ?? 0
     const all = [...calls.values()].reduce((sum, count) => sum + count, 0)
     const entries = of('evalsha') + of('eval')
-    return {
-      scripts: entries,
-      commands: all - entries,
-      calls: of,
-      cpuMs,
-    }
+    return { scripts: entries, commands: all - entries, calls: of }
   }
 
-  /** The time of the longest script of `run`, microseconds. */
-  async longestScriptUs(run: () => Promise<unknown>): Promise<number> {
-    const { redis } = this
-    await redis.config('SET', 'slowlog-log-slower-than', '0', 'slowlog-max-len', '10000')
-    await redis.slowlog('RESET')
+  /** The commands that each script of `run` called, with their arguments. */
+  async scripts(run: () => Promise<unknown>): Promise<string[][][]> {
+    const end = 'end of the run'
+    const scripts: string[][][] = []
+    const monitor = await this.redis.monitor()
+    const ended = new Promise<void>((resolve) =>
+      monitor.on('monitor', (_time: string, [name = '', ...words]: string[], source: string) => {
+        if (source === 'lua') scripts.at(-1)?.push([name.toLowerCase(), ...words])
+        else if (/^(eval|evalsha|fcall)$/i.test(name)) scripts.push([])
+        else if (words[0] === end) resolve()
+      }),
+    )
     await run()
-    const entries = (await redis.slowlog('GET', '-1')) as [number, number, number, string[]][]
-    await redis.config('SET', 'slowlog-log-slower-than', '-1')
-    const scripts = entries.filter(([, , , [name = '']]) => /^(eval|evalsha|fcall)$/i.test(name))
-    expect(scripts, 'scripts that ran').not.toEqual([])
-    return Math.max(...scripts.map(([, , us]) => us))
-  }
-
-  async #cpuMs(): Promise<number> {
-    let sum = 0
-    for (const [, seconds] of (await this.redis.info('cpu')).matchAll(
-      /used_cpu_(?:user|sys):([\d.]+)/g,
-    )) {
-      sum += Number(seconds) * 1_000
-    }
-    return sum
+    await this.redis.echo(end)
+    await ended
+    monitor.disconnect()
+    expect(scripts.flat(), 'commands of scripts').not.toEqual([])
+    return scripts
   }
 }
