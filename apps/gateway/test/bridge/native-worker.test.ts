@@ -3,10 +3,33 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { SpecPeer, type SpecWorker } from '@crossgear/tools/spec-peer'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { stoppableLooks } from '../support/schedulers.ts'
+import { gearmanGateways } from '../gearman/support/gearman-gateway.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const patience = { timeout: 5_000, interval: 10 }
+
+describe.skipIf(lacksRedis)('a native worker', () => {
+  const gateways = gearmanGateways()
+
+  test('is heard by a client at once, round after round, by events alone', async () => {
+    const looks = stoppableLooks()
+    const gateway = await gateways.open({ schedulerClock: looks.clock })
+    const native = new SpecPeer(gateways.connection()).worker('mail')
+    await native.start()
+    const client = await gateway.peer()
+    for (let round = 0; round < 40; round += 1) {
+      const handle = await client.submit('SUBMIT_JOB', 'mail', '', 'in')
+      const { id } = (await native.next()) ?? { id: 0 }
+      await native.finish(id, 'out')
+      expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'out'])
+      // By now the gateway has found out that there is a native worker.
+      looks.stop()
+    }
+    await native.stop()
+  })
+})
 
 describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout: 30_000 }, () => {
   let fleet: Fleet
@@ -23,43 +46,19 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
     return started
   }
 
-  test('is heard by a Gearman client: its progress soon, its end at once', async () => {
+  test('is heard by a Gearman client: its progress and its end', async () => {
     const fn = randomUUID()
     const native = await worker(fn)
     const client = await GearmanPeer.connect(node.gearman)
     const handle = await client.submit('SUBMIT_JOB', fn, '', 'in')
     const { id } = (await native.next()) ?? { id: 0 }
     await native.update(id, 1, 4)
-    const updated = performance.now()
     expect(await client.hear()).toEqual(['WORK_STATUS', handle, '1', '4'])
-    expect(performance.now() - updated).toBeLessThan(1_000)
     await native.update(id, 2, 4)
     expect(await client.hear()).toEqual(['WORK_STATUS', handle, '2', '4'])
     await native.finish(id, 'out')
-    const finished = performance.now()
     expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'out'])
-    expect(performance.now() - finished).toBeLessThan(200)
     expect(await fleet.redis.exists(`job:${fn}:${id}`)).toBe(0)
-    await client.leave()
-    await native.stop()
-  })
-
-  test('is heard by a client at once, round after round', async () => {
-    const fn = randomUUID()
-    const native = await worker(fn)
-    const client = await GearmanPeer.connect(node.gearman)
-    const rounds: number[] = []
-    for (let round = 0; round < 40; round += 1) {
-      const handle = await client.submit('SUBMIT_JOB', fn, '', 'in')
-      const { id } = (await native.next()) ?? { id: 0 }
-      const since = performance.now()
-      await native.finish(id, 'out')
-      expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'out'])
-      rounds.push(performance.now() - since)
-    }
-    // The first may come before the gateway has heard that there is a native worker.
-    const median = rounds.sort((one, other) => one - other)[20] ?? Infinity
-    expect(median).toBeLessThan(50)
     await client.leave()
     await native.stop()
   })

@@ -1,4 +1,4 @@
-import { Scheduler, type SchedulerOptions } from '@crossgear/core-scheduler'
+import { Scheduler, type Clock, type SchedulerOptions } from '@crossgear/core-scheduler'
 import { RecordingObserver } from '@crossgear/store-testkit'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { RedisStore, type RedisStoreOptions } from '@crossgear/redis-store'
@@ -11,6 +11,7 @@ import { systemClock } from '../../src/net/clock.ts'
 export interface SchedulerSettings {
   readonly schedulerOptions?: SchedulerOptions | undefined
   readonly storeOptions?: RedisStoreOptions | undefined
+  readonly schedulerClock?: Clock | undefined
   /** Background tasks may meet errors: the test takes the store away. */
   readonly troubled?: boolean
 }
@@ -21,6 +22,21 @@ export interface Schedulers {
   readonly start: (settings: SchedulerSettings, close: () => Promise<unknown>) => Promise<Scheduler>
   /** One command by hand; its reply as text. */
   readonly redis: (command: string, ...words: readonly string[]) => Promise<string>
+  /** A connection to the Redis of the file, which ends with it. */
+  readonly connection: () => Redis
+}
+
+/** The system's clock, until its background looks are stopped: from then on some timers alone run, the short ones. */
+export function stoppableLooks(runs = (ms: number): boolean => ms < 100): {
+  readonly clock: Clock
+  readonly stop: () => void
+} {
+  let areStopped = false
+  const after: Clock['after'] = (ms, task) =>
+    systemClock.after(ms, () => {
+      if (!areStopped || runs(ms)) task()
+    })
+  return { clock: { ...systemClock, after }, stop: () => (areStopped = true) }
 }
 
 /** A Redis for the file, empty at the start of each test, and in order at its end. */
@@ -43,13 +59,14 @@ export function schedulersOfFile(): Schedulers {
 
   return {
     redis: (command, ...words) => redis.ask(command, ...words),
-    async start({ schedulerOptions, storeOptions, troubled = false }, close) {
+    connection: () => connection,
+    async start({ schedulerOptions, storeOptions, schedulerClock, troubled = false }, close) {
       if (isFresh) await connection.flushall()
       isFresh = false
       const observer = new RecordingObserver()
       const store = new RedisStore({ path: redis.path }, storeOptions)
       await store.open()
-      const scheduler = new Scheduler(store, systemClock, observer, {
+      const scheduler = new Scheduler(store, schedulerClock ?? systemClock, observer, {
         retryRules: new FaktoryRetries(),
         ...schedulerOptions,
       })

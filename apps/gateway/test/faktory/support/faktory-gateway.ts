@@ -31,10 +31,16 @@ export function faktoryGateways(): {
   const schedulers = schedulersOfFile()
   return {
     redis: schedulers.redis,
-    async open({ schedulerOptions, storeOptions, troubled = false, ...options } = {}) {
+    async open({
+      schedulerOptions,
+      storeOptions,
+      schedulerClock,
+      troubled = false,
+      ...options
+    } = {}) {
       const clients: FwpClient[] = []
       const scheduler = await schedulers.start(
-        { schedulerOptions, storeOptions, troubled },
+        { schedulerOptions, storeOptions, schedulerClock, troubled },
         async () => {
           for (const client of clients) client.close()
           await door.close()

@@ -26,14 +26,22 @@ export interface GatewayOptions extends Partial<GearmanDoorOptions>, SchedulerSe
 export function gearmanGateways(): {
   readonly open: (options?: GatewayOptions) => Promise<GearmanGateway>
   readonly redis: Schedulers['redis']
+  readonly connection: Schedulers['connection']
 } {
   const schedulers = schedulersOfFile()
   return {
     redis: schedulers.redis,
-    open: async ({ schedulerOptions, storeOptions, troubled = false, ...options } = {}) => {
+    connection: schedulers.connection,
+    open: async ({
+      schedulerOptions,
+      storeOptions,
+      schedulerClock,
+      troubled = false,
+      ...options
+    } = {}) => {
       const peers: GearmanPeer[] = []
       const scheduler = await schedulers.start(
-        { schedulerOptions, storeOptions, troubled },
+        { schedulerOptions, storeOptions, schedulerClock, troubled },
         async () => {
           await Promise.all(peers.map((peer) => peer.leave()))
           await door.close()
