@@ -12,30 +12,50 @@
 --#include levels
 local most, now, results, due = tonumber(ARGV[3]), nowMs(), {}, {}
 
+-- A job's level, when it came (us), and its key, which is false where no gateway queued it so far. Nothing if it is gone.
+local function dueJob(lane, id)
+  local key = jobKey(lane, id)
+  local job = redis.pcall('HMGET', key, 'level', 'enqueued')
+  local cameMs = tonumber(job[2] or nil)
+  if cameMs then return levelIn(job[1]), cameMs * 1000, key end
+  job = jobFields(lane, id, 'status', 'level', 'door')
+  if job[1] then return levelIn(job[2]), 0, job[3] and key end
+end
+
+-- When a lane's first scheduled jobs are due (us), by their place. Mostly in the same second: one time is read for all.
+local function dueTimes(scheduled, count)
+  local function timeOf(score) return math.floor(score * 1000000 + 0.5) end
+  local first = redis.call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[2]
+  if redis.call('ZRANGE', scheduled, count - 1, count - 1, 'WITHSCORES')[2] == first then
+    local us = timeOf(first)
+    return function() return us end
+  end
+  local all = redis.call('ZRANGE', scheduled, 0, count - 1, 'WITHSCORES')
+  return function(at) return timeOf(all[2 * at]) end
+end
+
 -- Takes due jobs out of a lane's set; they are its first ones.
 local function takeDue(lane)
   local scheduled = queueKey(lane, 'scheduled')
   assertQueueTypes(lane)
-  local found = redis.call('ZRANGEBYSCORE', scheduled, '-inf', now / 1000, 'WITHSCORES', 'LIMIT', 0, most)
-  local count = #found / 2
+  local found = redis.call('ZRANGEBYSCORE', scheduled, '-inf', now / 1000, 'LIMIT', 0, most)
+  local count = #found
   if count == 0 then return end
-  local hasRetries, ids = redis.call('EXISTS', retriesKey(lane)) == 1, {}
-  for at = 1, #found, 2 do
-    local id = found[at]
-    if hasRetries then ids[#ids + 1] = id end
-    local job = jobFields(lane, id, 'status', 'level', 'door', 'enqueued')
-    if job[1] then
+  local usOf = dueTimes(scheduled, count)
+  local hasRetries = redis.call('EXISTS', retriesKey(lane)) == 1
+  for at, id in ipairs(found) do
+    local level, cameUs, key = dueJob(lane, id)
+    if level then
+      local dueUs = usOf(at)
       -- No job is in line before it came.
-      local cameUs = (tonumber(job[4] or 0) or 0) * 1000
-      local dueUs = math.max(math.floor(found[at + 1] * 1000000 + 0.5), cameUs)
-      due[#due + 1] = { lane, id, job[2], job[3], dueUs, cameUs }
+      due[#due + 1] = { lane, id, level, key, dueUs < cameUs and cameUs or dueUs, cameUs }
     end
   end
   most = most - count
   redis.call('ZREMRANGEBYRANK', scheduled, 0, count - 1)
   local retries = 0
   if hasRetries then
-    retries = redis.call('ZREM', retriesKey(lane), unpack(ids))
+    retries = redis.call('ZREM', retriesKey(lane), unpack(found))
     redis.call('ZREMRANGEBYSCORE', retriesKey(lane), '-inf', now)
     redis.call('ZREMRANGEBYSCORE', bridgedKey(lane), '-inf', now)
   end
@@ -58,20 +78,28 @@ local function isInOrder()
   return true
 end
 
+-- The same as stamp, for times that are mostly near each other.
+local secondOfStamp, stampOfSecond
+local function stampNear(us)
+  local second = math.floor(us / 1e6)
+  if second ~= secondOfStamp then secondOfStamp, stampOfSecond = second, integer(second) end
+  local rest = us - second * 1e6
+  return stampOfSecond .. string.format('%03d.%03d', rest / 1e3, rest % 1e3)
+end
+
 -- Queues the due jobs; returns the number per lane.
 local function enqueueDue()
   if not isInOrder() then table.sort(due, isEarlier) end
   local byLane, moved, lastUs = {}, {}, -math.huge
   for _, job in ipairs(due) do
-    local lane, id = job[1], job[2]
-    lastUs = math.max(job[5], lastUs + 1)
-    if job[4] then redis.call('HSET', jobKey(lane, id), 'enqueued', stamp(lastUs)) end
+    local lane, id, level, us = job[1], job[2], job[3], job[5]
+    lastUs = us > lastUs and us or lastUs + 1
+    if job[4] then redis.call('HSET', job[4], 'enqueued', stampNear(lastUs)) end
     local levels = byLane[lane]
     if not levels then
       levels = {}
       byLane[lane], moved[lane] = levels, 0
     end
-    local level = levelIn(job[3])
     local ids = levels[level]
     if ids then ids[#ids + 1] = id else levels[level] = { id } end
     moved[lane] = moved[lane] + 1

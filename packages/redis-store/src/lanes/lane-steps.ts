@@ -11,34 +11,15 @@ import { chunks } from '../chunks.ts'
 import type { ClusterSteps } from '../cluster/cluster-steps.ts'
 import { countsOf, type CountsReply, sizesOf } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
+import { promote } from './promotion.ts'
 import type { Place } from '@crossgear/gearmonkey-redis'
 import type { RedisContext } from '../connection/redis-context.ts'
 
-/** Lanes with due jobs per promotion; the rest wait for the next one. */
-const dueLanesPerLook = 1_000
-/** Lanes promoted per call, some 20 us of the store's time each. */
-const promotedAtOnce = 64
-/** Due jobs moved per call, some 10 us of the store's time each. */
-const promotedPerCall = 128
-/** Calls under way where more jobs are due: the store has work while an answer comes. */
-const promotionsAtOnce = 2
-/** Most rounds of one promotion over all lanes. */
-const promotionRounds = 1_000
 const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies Place[]
 /** Registry entries per call. */
 const lanesPerPage = 1_000
 /** Keys per look for unknown lanes, about 2 ms of the server's time. */
 const keysPerLook = 5_000
-
-/** Progress of a promotion. */
-interface Promotion {
-  /** Jobs promoted, by lane. */
-  readonly promoted: Map<string, number>
-  /** Lanes without a turn yet. */
-  readonly left: string[]
-  /** Lanes with more due jobs. */
-  readonly more: string[]
-}
 
 /** The store port's part for lanes: the registry, figures, due jobs. */
 export class RedisLanes implements LaneStore {
@@ -227,25 +208,8 @@ export class RedisLanes implements LaneStore {
     return refused
   }
 
-  /** All lanes have a turn before one has its next: a flood of due jobs delays no other lane. */
-  async promote(): Promise<readonly { lane: string; jobs: number }[]> {
-    const { run, keys, isCluster } = this.#context
-    const promoted = new Map<string, number>()
-    const atOnce = isCluster ? 1 : promotedAtOnce
-    let due = ((await run('due-lanes', [keys.due], [dueLanesPerLook])) as Buffer[]).map(String)
-    for (let round = 0; round < promotionRounds && due.length > 0; round += 1) {
-      const left: string[] = []
-      const more: string[] = []
-      const calls = round === 0 ? 1 : promotionsAtOnce
-      for (const some of chunks(due, atOnce)) {
-        const promote = (): Promise<void> => this.#promote(some, calls, { promoted, left, more })
-        // In a cluster, a lane whose server is away delays no others.
-        if (isCluster) await this.#context.ignoreUnavailable(promote)
-        else await promote()
-      }
-      due = [...left, ...more]
-    }
-    return [...promoted].map(([lane, jobs]) => ({ lane, jobs }))
+  promote(): Promise<readonly { lane: string; jobs: number }[]> {
+    return promote(this.#context)
   }
 
   async heal(lanes: readonly string[]): Promise<readonly string[]> {
@@ -256,29 +220,6 @@ export class RedisLanes implements LaneStore {
     })
     await this.#cluster?.heal()
     return stranded
-  }
-
-  /** Promotes some due jobs of these lanes; notes lanes without a turn and lanes with more. */
-  async #promote(
-    lanes: readonly string[],
-    calls: number,
-    { promoted, left, more }: Promotion,
-  ): Promise<void> {
-    const { run, keys } = this.#context
-    const key = keys.queue(lanes[0] ?? '', 'scheduled')
-    const args = [promotedPerCall, ...this.#context.withQueues(lanes)]
-    const replies = (await Promise.all(
-      Array.from({ length: calls }, () => run('promote', [key], args)),
-    )) as readonly (readonly [number, Buffer, number])[][]
-    for (const [at, lane] of lanes.entries()) {
-      const jobs = replies.reduce((sum, reply) => sum + (reply[at]?.[0] ?? 0), 0)
-      if (jobs > 0) promoted.set(lane, (promoted.get(lane) ?? 0) + jobs)
-      // A lane that had its turn in the first call may have had none in the second.
-      const rests = replies.map((reply) => reply[at]?.[2])
-      const rest = rests.at(-1)
-      if (rest === 1 || (rest === 2 && rests.some((one) => one !== 2))) more.push(lane)
-      else if (rest === 2) left.push(lane)
-    }
   }
 }
 

@@ -161,6 +161,21 @@ export function lineContract(open: OpenWorld): void {
       expect(await drain(store)).toEqual(['before', 'retry', 'after'])
     })
 
+    test('are met by a retry of a native job where it stands by its time', async () => {
+      const world = await open()
+      const store = await world.node()
+      const id = await world.native.write('f0', bytes('retry'))
+      await world.native.push('f0', id, 'normal')
+      await store.lanes.nonEmpty(['f0'])
+      const job = await takeOne(store, 'f0', { by: 'consumer' })
+      await store.steps.finish('f0', [retried(job, 1_000)])
+      await submitOne(store, 'f1', { input: bytes('before') })
+      await world.pass(1_500)
+      await submitOne(store, 'f2', { input: bytes('after') })
+      await store.lanes.promote()
+      expect(await drain(store)).toEqual(['before', 'retry', 'after'])
+    })
+
     test('stand with native jobs by when those were first seen, a backlog of them in one piece', async () => {
       const world = await open()
       const store = await world.node()

@@ -55,7 +55,7 @@ export function promoteDue(world: MemoryWorld): { readonly lane: string; readonl
     lane.scheduled.delete(id)
     lane.bridged.delete(id)
     if (!job) continue
-    if (job.door !== 'native') world.arrive(job, dueMs)
+    if (job.door !== 'native' || job.enqueuedAtMs !== undefined) world.arrive(job, dueMs)
     lane.counters[job.failure === undefined ? 'promoted' : 'requeued'] += 1
     lane.removedAt = undefined
     lane.enqueue(job)
