@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** Set where the gateway is built as the sources are now. */
 const builtVariable = 'GATEWAY_BUILT'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
+const bundle = `${root}apps/gateway/out-tsc/bundle/main.js`
 
 /**
  * Builds the gateway once for all that this process and its children start: it starts in half the time that the
@@ -20,6 +22,30 @@ export function buildGateway(): void {
     (words) => spawnSync(process.execPath, words, { cwd: root, stdio: 'ignore' }).status === 0,
   )
   if (isDone) process.env[builtVariable] = 'yes'
+}
+
+/** Bundles the gateway that was built, unless that is done. */
+export function bundleGateway(): void {
+  if (isBuilt() && !isBundled()) {
+    spawnSync(process.execPath, [`${root}tools/scripts/bundle-gateway.mjs`], { stdio: 'inherit' })
+  }
+}
+
+/** True if no module was built after the bundle. */
+function isBundled(): boolean {
+  if (!existsSync(bundle)) return false
+  const bundledMs = statSync(bundle).mtimeMs
+  const folders = ['apps', 'packages'].flatMap((place) =>
+    readdirSync(`${root}${place}`).map((name) => `${root}${place}/${name}/dist`),
+  )
+  return folders
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.js'))
+        .map((name) => `${folder}/${name}`),
+    )
+    .every((file) => statSync(file).mtimeMs < bundledMs)
 }
 
 function isBuilt(): boolean {
@@ -40,4 +66,9 @@ export function typescriptWords(): readonly string[] {
 export function gatewayWords(): readonly string[] {
   const folder = `${root}apps/gateway`
   return isBuilt() ? [`${folder}/dist/main.js`] : [...sourcesWords(), `${folder}/src/main.ts`]
+}
+
+/** The same with the bundle, where there is one: for tests that start it often. */
+export function bundleWords(): readonly string[] {
+  return isBuilt() && existsSync(bundle) ? [bundle] : gatewayWords()
 }

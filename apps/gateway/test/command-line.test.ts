@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { flagOf, optionNames } from '../src/config/options.ts'
 import { listenOn } from '../src/net/listen.ts'
 import { startGateway } from './support/gateway-process.ts'
-import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const webAlone = ['--gearman-port', 'off', '--faktory-port', 'off', '--store-port', '0']
@@ -82,7 +82,7 @@ describe.concurrent('the command line', () => {
 
 describe('the help', () => {
   const help = (columns: number | undefined, options: string): string[] => {
-    const line = [process.execPath, ...gatewayWords(), options].join(' ')
+    const line = [process.execPath, ...bundleWords(), options].join(' ')
     const words =
       columns === undefined
         ? (['sh', ['-c', line]] as const)

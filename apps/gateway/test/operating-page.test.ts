@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { chmod, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { expect, onTestFinished, test } from 'vitest'
 import { commands } from '../src/terminal/commands.ts'
@@ -97,7 +97,7 @@ test.skipIf(lacksRedis)(
     const port = (door: string): number => ready.doors.find(({ name }) => name === door)?.port ?? 0
     await fill(port)
     const folder = await temporaryFolder()
-    const words = [process.execPath, ...gatewayWords()].map((word) => `'${word}'`).join(' ')
+    const words = [process.execPath, ...bundleWords()].map((word) => `'${word}'`).join(' ')
     await writeFile(`${folder}/npx`, `#!/bin/sh\nshift\nexec ${words} "$@"\n`)
     await chmod(`${folder}/npx`, 0o755)
     const env = {

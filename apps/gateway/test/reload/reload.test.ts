@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
-import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { sent } from '../api/support/api-gateway.ts'
@@ -220,7 +220,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a gateway that runs reads again', (
   })
 
   test('crossgear reload says what changed, and ends with 1 for a file with a fault', async () => {
-    const command = [...gatewayWords(), 'reload', '--config', at('crossgear.toml')]
+    const command = [...bundleWords(), 'reload', '--config', at('crossgear.toml')]
     const run = () => {
       const words = [...command, '--url', `http://127.0.0.1:${port('web')}`]
       const env = { PATH: process.env['PATH'] }

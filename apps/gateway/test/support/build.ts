@@ -1,3 +1,6 @@
-import { buildGateway } from '@crossgear/tools/gateway-program'
+import { buildGateway, bundleGateway } from '@crossgear/tools/gateway-program'
 
-export default buildGateway
+export default function build(): void {
+  buildGateway()
+  bundleGateway()
+}

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 
 export interface ReadyLine {
   readonly store: { readonly kind: string; readonly nativeUrl: string }
@@ -11,7 +11,7 @@ export interface ReadyLine {
 export function startGateway(
   words: readonly string[],
   env: Record<string, string> = {},
-  program = gatewayWords(),
+  program = bundleWords(),
 ) {
   const child = spawn(process.execPath, [...program, ...words], {
     env: { PATH: process.env['PATH'], ...env },

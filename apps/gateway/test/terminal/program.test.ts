@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 import { openOn } from '../options/composed-gateway.ts'
 import { type ApiGateway, openApi } from '../api/support/api-gateway.ts'
 import { startGateway } from '../support/gateway-process.ts'
@@ -34,7 +34,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 30_000 }, () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     for (const fn of ['alpha', 'beta', 'beta']) await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
-    const line = [process.execPath, ...gatewayWords(), 'top', '--interval', '1'].join(' ')
+    const line = [process.execPath, ...bundleWords(), 'top', '--interval', '1'].join(' ')
     const child = spawn('script', ['-qec', `stty cols 100 rows 20; ${line}`, '/dev/null'], {
       env: { PATH: process.env['PATH'], CROSSGEAR_URL: urlOf(api) },
       stdio: ['pipe', 'pipe', 'ignore'],

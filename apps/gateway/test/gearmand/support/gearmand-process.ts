@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
-import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 
 export interface GearmandProcess {
   readonly pid: number
@@ -20,7 +20,7 @@ export function startGearmand(
   words: readonly string[],
   { env = {}, cwd = '/' }: { readonly env?: Record<string, string>; readonly cwd?: string } = {},
 ): GearmandProcess {
-  const child = spawn(process.execPath, [...gatewayWords(), 'gearmand', ...words], {
+  const child = spawn(process.execPath, [...bundleWords(), 'gearmand', ...words], {
     env,
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
