@@ -9,6 +9,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     // It imports JSON, which Node alone takes with an attribute only.
     server: { deps: { inline: ['@actions/workflow-parser'] } },
   },

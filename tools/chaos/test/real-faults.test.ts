@@ -49,7 +49,7 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
         if (!assignment) throw new Error('no job')
         return assignment
       },
-      { timeout: 20_000 },
+      { timeout: 30_000 },
     )
 
   describe('finds what a script without fencing does: a late word takes the job from its worker', () => {
@@ -165,7 +165,7 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
         },
       }))
       const verdict = await tell(survivor, async () => {
-        await vi.waitUntil(() => beats > 6, { timeout: 20_000 })
+        await vi.waitUntil(() => beats > 6, { timeout: 30_000 })
         return survivor.take()
       })
       expect(verdict.stuck).toContain('a (mail 1, busy) is in busy')

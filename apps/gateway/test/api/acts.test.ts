@@ -44,7 +44,7 @@ async function toTheEnd(api: ApiGateway, act: string, body: object): Promise<Act
 const sumOf = (results: readonly ActResult[], of: (result: ActResult) => number): number =>
   results.reduce((sum, result) => sum + of(result), 0)
 
-describe.skipIf(lacksRedis)('acts of an operator', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     redis = await RedisServer.start()
   })

@@ -30,7 +30,7 @@ async function watch({ port }: ApiGateway) {
   return { answer, overviews: overviews(), leave: () => asking.destroy() }
 }
 
-describe.skipIf(lacksRedis)('the API under load', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('the API under load', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     redis = await RedisServer.start()
   })

@@ -19,7 +19,7 @@ async function whole(api: ApiGateway, query: string) {
   }
 }
 
-describe.skipIf(lacksRedis)('what the API shows', { timeout: 20_000 }, () => {
+describe.skipIf(lacksRedis)('what the API shows', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     redis = await RedisServer.start()
   })

@@ -6,7 +6,7 @@ import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
-const soon = { timeout: 5_000, interval: 10 }
+const soon = { timeout: 30_000, interval: 10 }
 
 /** Gets the next job, says this of it, and returns its input. */
 async function work(worker: GearmanPeer, outcome: 'WORK_FAIL' | 'WORK_COMPLETE'): Promise<string> {
@@ -21,7 +21,7 @@ async function work(worker: GearmanPeer, outcome: 'WORK_FAIL' | 'WORK_COMPLETE')
   return input
 }
 
-describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 60_000 }, () => {
   let fleet: Fleet
   let node: FleetNode
   const ends: (() => unknown)[] = []

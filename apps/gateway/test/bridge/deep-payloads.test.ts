@@ -22,7 +22,7 @@ const cases = (['arrays', 'objects'] as const).flatMap((kind) =>
   ),
 )
 
-describe.skipIf(lacksRedis)('a Gearman workload that is JSON', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('a Gearman workload that is JSON', { timeout: 60_000 }, () => {
   let fleet: Fleet
   let node: FleetNode
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import { buildSteppingClock } from '@crossgear/tools/stepping-clock'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
-const reclaimed = { timeout: 5_000, interval: 20 }
+const reclaimed = { timeout: 30_000, interval: 20 }
 
 /** A fleet for a test: its nodes, and peers that leave with the test. */
 function fleetOf(start: () => Promise<Fleet>, ...words: readonly string[]) {
@@ -131,7 +131,7 @@ describe.skipIf(lacksRedis || lacksCompiler)(
         await expect
           .poll(
             async () => (await beats()).filter((score, at) => at % 2 === 1 && last[at] === score),
-            { timeout: 5_000 },
+            { timeout: 30_000 },
           )
           .toEqual([])
         last = await beats()

@@ -79,7 +79,7 @@ describe.skipIf(lacksRedis)('one function of many workers', { timeout: 180_000 }
     )
     const behind = await Promise.all(natives.map(() => gearmanWorker(node.gearman, fn, tally)))
     const { redis } = fleet
-    const patience = { timeout: 20_000, interval: 50 }
+    const patience = { timeout: 30_000, interval: 50 }
     await vi.waitFor(
       async () => expect(await redis.get(`count:${fn}`)).toBe(String(2 * teamSize)),
       patience,

@@ -16,7 +16,7 @@ const script = (name: string): string =>
 /** All bytes but the one that no shell variable holds, and newlines at the end. */
 const bytes = Buffer.from([...Array.from({ length: 255 }, (_none, at) => at + 1), 10, 10])
 
-describe.skipIf(lacksRedis)('programs made of redis-cli', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('programs made of redis-cli', { timeout: 60_000 }, () => {
   let fleet: Fleet
   let node: FleetNode
   let env: NodeJS.ProcessEnv
@@ -88,8 +88,11 @@ describe.skipIf(lacksRedis)('programs made of redis-cli', { timeout: 30_000 }, (
   })
 
   test('leave the store in order', async () => {
-    await vi.waitFor(async () => {
-      expect(await checkInvariants(fleet.redis, { native: true, strays: true })).toEqual([])
-    })
+    await vi.waitFor(
+      async () => {
+        expect(await checkInvariants(fleet.redis, { native: true, strays: true })).toEqual([])
+      },
+      { timeout: 30_000 },
+    )
   })
 })

@@ -11,7 +11,7 @@ import { startGateway } from '../support/gateway-process.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const program = fileURLToPath(new URL('../faktory/programs/resize-worker.mjs', import.meta.url))
-const soon = { timeout: 10_000, interval: 20 }
+const soon = { timeout: 30_000, interval: 20 }
 
 type Said = Readonly<Record<string, unknown>>
 

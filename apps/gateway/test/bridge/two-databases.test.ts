@@ -5,7 +5,7 @@ import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
-describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 60_000 }, () => {
   let fleet: Fleet
   let one: FleetNode
   let two: FleetNode

@@ -95,7 +95,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       await dieWithJob('busy')
       await submit('joins', '-b')
       await start(...lease)
-      await expect.poll(() => fleet.redis.hlen(`xg:unique:${fn}`), { timeout: 20_000 }).toBe(0)
+      await expect.poll(() => fleet.redis.hlen(`xg:unique:${fn}`), { timeout: 30_000 }).toBe(0)
       const waiting = submit('second')
       const worker = await peer()
       const [handle, payload] = await nextJob(worker)

@@ -5,7 +5,7 @@ import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
-const soon = { timeout: 5_000, interval: 10 }
+const soon = { timeout: 30_000, interval: 10 }
 
 /** The input of the job that a Gearman worker gets next. */
 async function grab(worker: GearmanPeer): Promise<string> {
@@ -18,7 +18,7 @@ async function grab(worker: GearmanPeer): Promise<string> {
   return input
 }
 
-describe.skipIf(lacksRedis)('a Faktory consumer', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('a Faktory consumer', { timeout: 60_000 }, () => {
   let fleet: Fleet
   let usual: FleetNode
   let other: FleetNode

@@ -63,7 +63,7 @@ describe.skipIf(lacksRedis)('docs/faktory.md', () => {
 
 const lacksCurl = spawnSync('curl', ['--version']).status !== 0 && process.env['CI'] !== 'true'
 
-describe.skipIf(lacksCurl)('docs/faktory.md by curl', { timeout: 30_000 }, () => {
+describe.skipIf(lacksCurl)('docs/faktory.md by curl', { timeout: 60_000 }, () => {
   test('an operator’s commands are carried out', async () => {
     const folder = await temporaryFolder()
     const doors = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']

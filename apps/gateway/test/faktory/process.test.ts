@@ -30,7 +30,7 @@ async function gateway(words: readonly string[], env: Record<string, string> = {
   return running
 }
 
-describe('a Faktory port without a password', { timeout: 30_000 }, () => {
+describe('a Faktory port without a password', { timeout: 60_000 }, () => {
   test.each(['0.0.0.0', '*', '::'])('does not open on %s, and says what to do', async (host) => {
     const { exited } = await gateway(['--host', host])
     const { code, stdout, stderr } = await exited
@@ -77,7 +77,7 @@ describe('a Faktory port without a password', { timeout: 30_000 }, () => {
 
 test(
   '--allowed-hosts names by what the web and the HTTP port may be asked',
-  { timeout: 30_000 },
+  { timeout: 60_000 },
   async () => {
     const words = ['--http-port', '0', '--allowed-hosts', 'jobs.example.org, other']
     const { ready } = await gateway(words)
@@ -100,7 +100,7 @@ test(
   },
 )
 
-describe('a password from a file', { timeout: 30_000 }, () => {
+describe('a password from a file', { timeout: 60_000 }, () => {
   test('opens the port to the network, and wrong ones are counted and turned away', async () => {
     const secret = join(await temporaryFolder(), 'password')
     await writeFile(secret, 'sesame\n')

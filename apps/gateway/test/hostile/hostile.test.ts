@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { encodeRequest } from '@crossgear/gearman-codec'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { attack, attacks } from './attacks.ts'
@@ -25,7 +25,7 @@ describe.skipIf(lacksRedis)('hostile input', { timeout: 60_000 }, () => {
   async function stands(): Promise<void> {
     await victim.served()
     expect(victim.residentMegabytes()).toBeLessThan(mostMegabytes)
-    await vi.waitFor(async () => expect(await victim.violations()).toEqual([]))
+    await expect.poll(() => victim.violations()).toEqual([])
   }
 
   test.each(attacks)('$name at the $door door costs its own connection at most', async (each) => {

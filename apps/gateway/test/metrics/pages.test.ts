@@ -4,7 +4,7 @@ import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { MetricsPages } from '../../src/ops/metrics/metrics-pages.ts'
 import { openOn, type ComposedGateway } from '../options/composed-gateway.ts'
 
-const patience = { timeout: 10_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 let redis: RedisServer
 const open = openOn(() => `unix://${redis.path}`)
 

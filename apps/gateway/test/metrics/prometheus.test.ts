@@ -16,7 +16,7 @@ const lacks = (program: string, ...words: string[]): boolean =>
   spawnSync(program, words, { stdio: 'ignore' }).error !== undefined && !process.env['CI']
 const lacksPrometheus = lacks('prometheus', '--version') || lacks('promtool', '--version')
 const lacksGearman = lacks('gearman', '-H')
-const patience = { timeout: 20_000, interval: 100 }
+const patience = { timeout: 30_000, interval: 100 }
 
 interface Dashboard {
   readonly uid: string

@@ -14,7 +14,7 @@ import { startGateway } from '../support/gateway-process.ts'
 import { lacksOpenssl, makeCertificates, type Certificates } from '../tls/support/certificates.ts'
 import { withPassword } from './support/with-password.ts'
 
-const patience = { timeout: 20_000, interval: 50 }
+const patience = { timeout: 30_000, interval: 50 }
 const webPort = 0
 
 describe.skipIf(lacksRedis || lacksOpenssl)('a gateway that runs reads again', () => {

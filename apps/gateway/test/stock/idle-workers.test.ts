@@ -4,7 +4,7 @@ import { startGateway } from '../support/gateway-process.ts'
 import { IdleWorkers } from './support/idle-workers.ts'
 
 const count = 300
-const patience = { timeout: 20_000 }
+const patience = { timeout: 30_000 }
 const jobs = Array.from({ length: 5 }, (_, i) => `job ${i}`)
 
 async function idleWorkers(wakeups: number): Promise<IdleWorkers> {
@@ -24,7 +24,7 @@ async function idleWorkers(wakeups: number): Promise<IdleWorkers> {
   return workers
 }
 
-describe.skipIf(lacksRedis)('hundreds of idle workers', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('hundreds of idle workers', { timeout: 60_000 }, () => {
   test('with --worker-wakeup 1 each job wakes one and is done once', async () => {
     const workers = await idleWorkers(1)
     const submitted: string[] = []

@@ -1,5 +1,5 @@
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { storeServer } from './support/store-server.ts'
 import { TroubledGateway } from './support/troubled-gateway.ts'
 
@@ -63,9 +63,7 @@ describe.skipIf(lacksRedis).each(Object.entries(troubles))(
       await gateway.takesJobs()
       expect(await gateway.faktory.ask(ack)).toBe('+OK')
       const ended = async () => (await gateway.peer()).list('status')
-      await vi.waitFor(async () =>
-        expect(await ended()).toContainEqual(expect.stringMatching(/^mail\t\d+\t0\t/)),
-      )
+      await expect.poll(ended).toContainEqual(expect.stringMatching(/^mail\t\d+\t0\t/))
     })
 
     test('an HTTP client that waits has its answer', async () => {

@@ -15,7 +15,7 @@ import { ask } from '../http/support/http-client.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { recordingLog } from '../support/recording-log.ts'
 
-const patience = { timeout: 20_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 
 /** Returns what the check logs. */
 async function check(address: StoreAddress): Promise<readonly string[]> {

@@ -120,7 +120,7 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
     const master = await start()
     const replica = await start('--replicaof', '127.0.0.1', String(master.port))
     await vi.waitFor(async () => expect(await master.ask('WAIT', '1', '100')).toBe('1'), {
-      timeout: 10_000,
+      timeout: 30_000,
     })
     const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', '0']
     const words = ['--redis-url', master.url, '--durability', 'replicas:1', ...ports]

@@ -21,7 +21,7 @@ async function dead(api: ApiGateway, jids: readonly string[]) {
   return client
 }
 
-describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     redis = await RedisServer.start()
   })

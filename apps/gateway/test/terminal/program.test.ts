@@ -13,7 +13,7 @@ const hasScript = spawnSync('script', ['--version']).status === 0
 
 const urlOf = ({ port }: ApiGateway): string => `http://127.0.0.1:${port}`
 
-describe.skipIf(lacksRedis)('the program', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     redis = await RedisServer.start()
   })
@@ -45,7 +45,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 30_000 }, () => {
     child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()))
     /** The table as it was drawn last. */
     const frame = (): string => shown.split('\u001b[H').at(-1) ?? ''
-    await expect.poll(frame, { timeout: 20_000 }).toMatch(/beta[^]*alpha[^]*q quit/)
+    await expect.poll(frame, { timeout: 30_000 }).toMatch(/beta[^]*alpha[^]*q quit/)
     child.stdin.write('s')
     await expect.poll(frame).toContain('s sort (running)')
     child.stdin.write('/alp')

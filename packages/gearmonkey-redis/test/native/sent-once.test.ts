@@ -1,6 +1,6 @@
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GearMonkeyClient } from '../../src/native/index.ts'
 import { Line } from './support/line.ts'
 
@@ -46,9 +46,9 @@ describe.skipIf(lacksRedis).each(['redis', 'redis+cluster'])(
       const redis = server.connect()
       line.cutAfter = 'BRPOP'
       const done = client.run('mail', 'in', { blocking: true })
-      await vi.waitFor(async () => expect(await redis.keys('job:*')).toHaveLength(1))
+      await expect.poll(() => redis.keys('job:*')).toHaveLength(1)
       const [job = ''] = await redis.keys('job:*')
-      await vi.waitFor(async () => expect(await redis.info('clients')).toMatch(/blocked_clients:1/))
+      await expect.poll(() => redis.info('clients')).toMatch(/blocked_clients:1/)
       await redis.hset(job, 'status', 'success', 'output', 'out')
       await redis.lpush(job.replace('job', 'lock'), 'OK')
       expect(await done).toBe(1)

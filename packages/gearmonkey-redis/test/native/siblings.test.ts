@@ -19,9 +19,7 @@ test.skipIf(lacksRedis)(
       await connection.ping()
     }
     const waiting = connections[0]?.brpop('list', 0)
-    await vi.waitFor(async () => {
-      expect(await server.connect().info('clients')).toContain('blocked_clients:1')
-    })
+    await expect.poll(() => server.connect().info('clients')).toContain('blocked_clients:1')
     line.breakDown()
     await vi.waitFor(() => expect(line.living).toBe(3), { timeout: 30_000 })
     await connections[1]?.lpush('list', 'there')

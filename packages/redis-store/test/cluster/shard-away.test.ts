@@ -7,7 +7,7 @@ import { RedisStore } from '../../src/index.ts'
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
 const keys = new StoreKeys(true)
-const patience = { timeout: 20_000 }
+const patience = { timeout: 30_000 }
 
 describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
   let cluster: RedisCluster

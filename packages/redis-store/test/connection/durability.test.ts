@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Confirmations, questionOf, type Durability } from '../../src/connection/durability.ts'
 import { RedisStore } from '../../src/index.ts'
 
-const patience = { timeout: 20_000 }
+const patience = { timeout: 30_000 }
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
 
@@ -18,7 +18,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
     master = await RedisServer.start('--repl-diskless-sync-delay', '0')
     replica = await RedisServer.start('--replicaof', '127.0.0.1', String(master.port))
     await vi.waitFor(async () => expect(await master.ask('WAIT', '1', '100')).toBe('1'), {
-      timeout: 10_000,
+      timeout: 30_000,
     })
   })
   afterEach(async () => {
@@ -101,7 +101,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
     replica.freeze()
     await store.steps.submit('mail', [job])
     const first = store.confirm?.().catch((error: unknown) => error)
-    await vi.waitFor(async () => expect(await master.ask('CLIENT', 'LIST')).toContain('cmd=wait'))
+    await expect.poll(() => master.ask('CLIENT', 'LIST')).toContain('cmd=wait')
     const second = store.confirm?.().catch((error: unknown) => error)
     await master.kill()
     expect(await first).toMatchObject({ code: 'UNREACHABLE' })
@@ -146,7 +146,7 @@ test.skipIf(lacksRedis)(
         }
       }
       const ended = submitting().catch((error: unknown) => error)
-      await vi.waitFor(() => expect(confirmed.length).toBeGreaterThan(100), { timeout: 10_000 })
+      await vi.waitFor(() => expect(confirmed.length).toBeGreaterThan(100), { timeout: 30_000 })
       await before.kill()
       const after = await sentinel.successorOf(before)
       isOver = true

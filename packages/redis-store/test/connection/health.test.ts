@@ -22,7 +22,7 @@ const refused = (words: string) => ({
   message: expect.stringContaining(words) as string,
 })
 
-const patience = { timeout: 20_000 }
+const patience = { timeout: 30_000 }
 
 describe.skipIf(lacksRedis)('whether the store takes jobs, with redis-server:', () => {
   test('a server that does, does', async () => {

@@ -13,7 +13,7 @@ const megabytes = [randomBytes(5_000_000), Buffer.from('0123456789'.repeat(500_0
 const everyPayload = [text, Buffer.alloc(0), binary, ...megabytes]
 /** Of clients and workers that never see the gateway: what a store could change. */
 const somePayloads = [text, binary, randomBytes(64_000)]
-const patience = { timeout: 25_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 
 /** Waits for what `look` says without failing. */
 function settle(look: () => Promise<void> | void): Promise<void> {

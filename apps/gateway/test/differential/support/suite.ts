@@ -36,7 +36,7 @@ export function compareAll(cases: readonly Case[]): void {
 
       for (const script of cases) {
         if (nodeCount > 1 && script.oneNode !== undefined) continue
-        test(script.name, { timeout: 30_000 }, async () => {
+        test(script.name, { timeout: 60_000 }, async () => {
           const gearmand = await byGearmand(script)
           const improvement = known.get(script.name)
           const expected = improved(gearmand, improvement)

@@ -194,7 +194,7 @@ describe.skipIf(lacksRedis)('INFO', () => {
     })
     const one = await client({ wid: 'worker-1' })
     const tasks = async (): Promise<Info['tasks']> => (await infoOf(one)).tasks
-    const soon = new Date(Date.now() + 50).toISOString()
+    const soon = new Date(Date.now() + 2_000).toISOString()
     await one.ask(pushLine('scheduled', { queue: 'later', at: soon }))
     await expect.poll(tasks).toMatchObject({ Scheduled: { enqueued: 1 }, Retries: { enqueued: 0 } })
     await one.ask(pushLine('12345678'))
@@ -205,7 +205,7 @@ describe.skipIf(lacksRedis)('INFO', () => {
     await expect.poll(tasks).toMatchObject({ Scheduled: { enqueued: 1 }, Retries: { enqueued: 1 } })
     await one.ask('FETCH')
     await gateways.redis('ZADD', 'xg:busy:t', '0', '1')
-    await expect.poll(tasks, { timeout: 10_000 }).toMatchObject({ Busy: { size: 0, reaped: 1 } })
+    await expect.poll(tasks, { timeout: 30_000 }).toMatchObject({ Busy: { size: 0, reaped: 1 } })
     const before = await tasks()
     await expect
       .poll(async () => (await tasks())['Retries']?.['cycles'])
@@ -228,7 +228,7 @@ describe.skipIf(lacksRedis)('INFO', () => {
   test('is near the clock of this machine', async () => {
     const { client } = await gateways.open()
     const info = (await (await client()).askJson('INFO')) as unknown as { readonly now: string }
-    expect(Math.abs(Date.parse(info.now) - Date.now())).toBeLessThan(1_000)
+    expect(Math.abs(Date.parse(info.now) - Date.now())).toBeLessThan(60_000)
   })
 })
 

@@ -5,9 +5,9 @@ import { pushLine } from '../support/figures.ts'
 
 /** Long enough for two looks, which are a second apart. */
 const deadWorkerMs = 3_000
-const patience = { timeout: 20_000, interval: 50 }
+const patience = { timeout: 30_000, interval: 50 }
 
-describe.skipIf(lacksRedis)('a Faktory worker that dies', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('a Faktory worker that dies', { timeout: 60_000 }, () => {
   const gateways = faktoryGateways()
   const open = (deadWorkerRequeue: 'others' | 'all' = 'others') =>
     gateways.open({ schedulerOptions: { deadWorkerMs, deadWorkerRequeue } })

@@ -11,9 +11,9 @@ import { figures, pushLine } from '../support/figures.ts'
 const example = fileURLToPath(
   new URL('../../../../../examples/wordcount-worker.mjs', import.meta.url),
 )
-const patience = { timeout: 15_000 }
+const patience = { timeout: 30_000 }
 
-describe.skipIf(lacksRedis)('a worker that goes away', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('a worker that goes away', { timeout: 60_000 }, () => {
   const gateways = faktoryGateways()
 
   async function open() {

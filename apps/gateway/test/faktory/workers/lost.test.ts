@@ -4,8 +4,10 @@ import { faktoryGateways } from '../support/faktory-gateway.ts'
 import { figures, infoOf, nothing, pushLine } from '../support/figures.ts'
 
 const halfYearMs = 180 * 24 * 3600 * 1000
+/** The store's clock as of the last heartbeat is off by the way to the store: a busy machine takes its time. */
+const slackMs = 30_000
 
-describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 60_000 }, () => {
   const gateways = faktoryGateways()
 
   /** As if the worker had had the job for as long as it may. Leases are looked at each second. */
@@ -26,7 +28,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 30_000 }, () => 
     await dead.ask('FETCH')
     await runOut(1)
     await expect
-      .poll(() => figures(next), { timeout: 20_000 })
+      .poll(() => figures(next), { timeout: 30_000 })
       .toEqual({ ...nothing, retries: 1, processed: 1, failures: 1 })
     await makeDue(1)
     const { failure } = await next.askJson('FETCH')
@@ -49,7 +51,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 30_000 }, () => 
     await worker.ask('FETCH')
     await runOut(1)
     await expect
-      .poll(() => figures(worker), { timeout: 20_000 })
+      .poll(() => figures(worker), { timeout: 30_000 })
       .toEqual({ ...nothing, processed: 1, failures: 1, ...left })
   })
 
@@ -64,7 +66,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 30_000 }, () => 
     expect(here.rejections).toEqual(['dead'])
     expect(await figures(next)).toMatchObject({ working: 1, failures: 0 })
     await runOut(1)
-    await expect.poll(() => figures(next), { timeout: 20_000 }).toMatchObject({ retries: 1 })
+    await expect.poll(() => figures(next), { timeout: 30_000 }).toMatchObject({ retries: 1 })
     await makeDue(1)
     expect((await next.askJson('FETCH'))['jid']).toBe('12345678')
   })
@@ -81,12 +83,11 @@ describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 30_000 }, () => 
     const beforeMs = scheduler.storeNowMs()
     await worker.ask('FETCH')
     const score = await gateways.redis('ZSCORE', 'xg:busy:t', '1')
-    // The store's clock as of the last heartbeat may be off by the way to the store.
-    expect(Math.abs(Number(score) - beforeMs - seconds * 1000)).toBeLessThan(2_000)
+    expect(Math.abs(Number(score) - beforeMs - seconds * 1000)).toBeLessThan(slackMs)
   })
 })
 
-describe.skipIf(lacksRedis)('dead jobs', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('dead jobs', { timeout: 60_000 }, () => {
   const gateways = faktoryGateways()
 
   test('are so many at most, and the oldest go', async () => {
@@ -113,10 +114,10 @@ describe.skipIf(lacksRedis)('dead jobs', { timeout: 30_000 }, () => {
     const beforeMs = here.scheduler.storeNowMs()
     await worker.ask('FAIL {"jid":"12345678"}')
     const score = await gateways.redis('ZSCORE', 'xg:dead:t', '1')
-    expect(Math.abs(Number(score) - beforeMs - halfYearMs)).toBeLessThan(2_000)
+    expect(Math.abs(Number(score) - beforeMs - halfYearMs)).toBeLessThan(slackMs)
     await gateways.redis('ZADD', 'xg:dead:t', '0', '1')
     const other = await there.client()
-    await expect.poll(() => figures(other), { timeout: 20_000 }).toMatchObject({ dead: 0 })
+    await expect.poll(() => figures(other), { timeout: 30_000 }).toMatchObject({ dead: 0 })
     expect(await gateways.redis('KEYS', 'job:*')).toBe('')
     expect((await infoOf(other)).tasks).toMatchObject({
       Dead: { enqueued: 1, size: 0 },

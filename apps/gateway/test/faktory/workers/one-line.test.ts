@@ -111,7 +111,7 @@ describe.skipIf(lacksRedis)('jobs of ten types in one queue', { timeout: 60_000 
     await (await client()).ask(`PUSHB ${JSON.stringify(inOrder.map((job) => jobOf(job, { at })))}`)
     const consumer = await client({ wid: 'worker-1' })
     await expect
-      .poll(async () => (await figures(consumer)).enqueued, { timeout: 20_000 })
+      .poll(async () => (await figures(consumer)).enqueued, { timeout: 30_000 })
       .toBe(jobs)
     expect(await fetchAll(consumer, jobs)).toEqual(inOrder)
   })
@@ -131,7 +131,7 @@ describe.skipIf(lacksRedis)('jobs of ten types in one queue', { timeout: 60_000 
     }
     // Nobody waited for them: the lanes are looked through now and then.
     await expect
-      .poll(() => gateways.redis('HEXISTS', 'job:legacy:2', 'enqueued'), { timeout: 20_000 })
+      .poll(() => gateways.redis('HEXISTS', 'job:legacy:2', 'enqueued'), { timeout: 30_000 })
       .toBe('1')
     await producer.ask(`PUSH ${JSON.stringify(jobOf(1))}`)
     expect(await fetchAll(consumer, 5)).toEqual([0, 102, 103, 104, 1])

@@ -7,7 +7,7 @@ import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { startGateway } from '../../support/gateway-process.ts'
 
 const program = fileURLToPath(new URL('../programs/stock-worker.mjs', import.meta.url))
-const patience = { timeout: 15_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 
 type Said = Readonly<Record<string, unknown>>
 

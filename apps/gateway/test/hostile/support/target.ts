@@ -76,7 +76,7 @@ export class Target {
     await this.#peers.served()
     expect(await this.memoryMiB()).toBeLessThan(mostMemoryMiB)
     await vi.waitFor(async () => expect(await checkInvariants(this.redis)).toEqual([]), {
-      timeout: 10_000,
+      timeout: 30_000,
       interval: 20,
     })
   }

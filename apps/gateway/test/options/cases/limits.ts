@@ -7,7 +7,7 @@ import { ask } from '../../http/support/http-client.ts'
 import type { Open } from '../composed-gateway.ts'
 import type { Cases } from './case.ts'
 
-const patience = { timeout: 20_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 const slow = 'crossgear_rejected_total{door="gearman",reason="slow"} 1'
 
 /** The result of a packet, for the client or the connection. */

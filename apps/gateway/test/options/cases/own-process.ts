@@ -9,7 +9,7 @@ import { startGateway } from '../../support/gateway-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import type { Cases } from './case.ts'
 
-const patience = { timeout: 20_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 const webAlone = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
 
 /** A gateway in a process of its own. */

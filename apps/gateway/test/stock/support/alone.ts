@@ -5,7 +5,7 @@ import type { Stage } from './stage.ts'
 import { hex, type StockProcess } from './stock-process.ts'
 
 const [plain] = kitsNamed('c', 'php', 'perl')
-const patience = { timeout: 10_000, interval: 20 }
+const patience = { timeout: 30_000, interval: 20 }
 const finished = /^known 0 0 0(\.0+)?( 0)?$/
 
 /** Handle in what a client said of a background job. */
@@ -94,10 +94,10 @@ export function alone(stage: Stage): void {
   })
 
   withKit('jobs for later are done when they are due', async () => {
-    const dueSeconds = Math.floor(Date.now() / 1000) + 2
     const due = async (kit: StockKit): Promise<void> => {
       const prefix = `later-${kit.name}`
       const [client, worker] = await clientWorker(kit, prefix)
+      const dueSeconds = Math.floor(Date.now() / 1000) + 4
       const more = [String(dueSeconds), prefix]
       const handle = await submitted(client.ask('later', `${prefix}-note`, 'x', ...more))
       expect((await client.ask('status', '-', '', handle))[0]).toMatch(/^known 1 0 /)

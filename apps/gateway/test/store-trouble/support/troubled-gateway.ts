@@ -11,7 +11,7 @@ import { ask, type Answer } from '../../http/support/http-client.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 
 /** How long a change of the store may take to show, milliseconds. */
-const patience = { timeout: 20_000, interval: 50 }
+const patience = { timeout: 30_000, interval: 50 }
 
 /** Each door's answer to a submission. */
 type Answers = Readonly<Record<'gearman' | 'faktory' | 'http', string>>
