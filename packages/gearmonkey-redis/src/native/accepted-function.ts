@@ -8,8 +8,12 @@ import { within } from './within.ts'
 
 /** Pause after a refusal by the server, milliseconds. */
 const pauseMs = 500
+/** Connections on which one function waits for jobs at most. */
+const mostPolls = 4
 /** A worker's BRPOP ends by itself after 1 s; a stop waits this long for it, milliseconds. */
 const pollEndsWithinMs = 3_000
+
+type Found = 'job' | 'none' | 'refused'
 
 export interface AcceptedFunctionOptions {
   readonly fn: string
@@ -17,13 +21,16 @@ export interface AcceptedFunctionOptions {
   readonly concurrency: number
   /** Shared by all functions of the worker. */
   readonly reports: Commands
-  /** For this function alone, since its BRPOP blocks it. */
-  readonly polls: Commands
+  /** A connection for this function alone, since its BRPOP blocks it. */
+  readonly connectPolls: () => Commands
   readonly onError: (error: GearMonkeyError) => void
   readonly nowSeconds: () => number
 }
 
-/** A worker's loop for one function. */
+/**
+ * A worker's loop for one function. While jobs come one behind the other, and may be worked on at once, more loops take
+ * them side by side, each on a connection of its own.
+ */
 export class AcceptedFunction {
   readonly #options: AcceptedFunctionOptions
   readonly #context: JobRunContext
@@ -32,13 +39,17 @@ export class AcceptedFunction {
   readonly #stopping = new AbortController()
   /** Aborted when the connections are gone. */
   readonly #closed = new AbortController()
+  readonly #polls: Commands[]
+  readonly #loops = new Map<Commands, Promise<void>>()
   #registered: Promise<void> = Promise.resolve()
-  #loop: Promise<void> = Promise.resolve()
+  /** Takes under way: each may bring a job. */
+  #takes = 0
   #isCounted = false
   #slotFreed: () => void = ignored
 
   constructor(options: AcceptedFunctionOptions) {
     this.#options = options
+    this.#polls = [options.connectPolls()]
     this.#context = {
       fn: options.fn,
       handler: options.handler,
@@ -54,14 +65,15 @@ export class AcceptedFunction {
     await this.#registered
   }
 
-  /** Returns when the loop and every handler have ended. */
+  /** Returns when the loops and every handler have ended. */
   async handOutNoMore(): Promise<void> {
     this.#stopping.abort()
-    this.#slotFreed() // the loop need not wait for a job it will not take
+    this.#slotFreed() // no loop need wait for a job it will not take
     await within(this.#registered.catch(ignored), pollEndsWithinMs, undefined)
-    await within(this.#loop, pollEndsWithinMs, undefined)
-    closeConnection(this.#options.polls.connection)
-    await this.#loop
+    const loops = Promise.all(this.#loops.values())
+    await within(loops, pollEndsWithinMs, undefined)
+    this.#closePolls()
+    await loops
     const runs = [...this.#running]
     // A job whose start the server does not accept is not waited for.
     await within(Promise.all(runs.map((run) => run.begun)), pollEndsWithinMs, undefined)
@@ -88,39 +100,78 @@ export class AcceptedFunction {
   close(): void {
     this.#stopping.abort()
     this.#closed.abort()
-    closeConnection(this.#options.polls.connection)
+    this.#closePolls()
+  }
+
+  #closePolls(): void {
+    for (const { connection } of this.#polls) closeConnection(connection)
   }
 
   async #register(): Promise<void> {
-    const { fn, polls } = this.#options
+    const { fn } = this.#options
+    const [polls] = this.#polls as [Commands]
     await loadDueScript(polls)
     if (this.#isStopping()) throw new GearMonkeyError('STOPPED', fn)
     await polls.countIn(fn)
     this.#isCounted = true
-    this.#loop = this.#poll()
+    this.#startLoop(polls, this.#poll(polls))
   }
 
-  async #poll(): Promise<void> {
-    const { concurrency } = this.#options
+  #startLoop(polls: Commands, ended: Promise<void>): void {
+    this.#loops.set(
+      polls,
+      ended.finally(() => this.#loops.delete(polls)),
+    )
+  }
+
+  /** The loop that always runs. */
+  async #poll(polls: Commands): Promise<void> {
     while (!this.#isStopping()) {
-      if (this.#running.size >= concurrency) {
-        await new Promise<void>((resolve) => (this.#slotFreed = resolve))
-        continue
-      }
-      try {
-        const id = await this.#take()
-        if (id !== undefined) this.#begin(id)
-      } catch (error) {
-        if (this.#isStopping()) return
-        this.#say('POLL_FAILED', error)
-        await pause(this.#stopping.signal)
-      }
+      if (!this.#hasRoom()) await new Promise<void>((resolve) => (this.#slotFreed = resolve))
+      else if ((await this.#turn(polls)) === 'refused') await pause(this.#stopping.signal)
     }
   }
 
+  /** A loop that runs as long as it finds jobs. */
+  async #help(polls: Commands): Promise<void> {
+    let found: Found = 'job'
+    while (found === 'job' && !this.#isStopping() && this.#hasRoom())
+      found = await this.#turn(polls)
+  }
+
+  #callHelper(): void {
+    if (!this.#hasRoom()) return
+    let polls = this.#polls.find((one) => !this.#loops.has(one))
+    if (!polls) {
+      if (this.#polls.length >= mostPolls) return
+      polls = this.#options.connectPolls()
+      this.#polls.push(polls)
+    }
+    this.#startLoop(polls, this.#help(polls))
+  }
+
+  /** Takes a job and begins it. */
+  async #turn(polls: Commands): Promise<Found> {
+    this.#takes += 1
+    let id: number | undefined
+    try {
+      id = await this.#take(polls)
+    } catch (error) {
+      if (!this.#isStopping()) this.#say('POLL_FAILED', error)
+      return 'refused'
+    } finally {
+      this.#takes -= 1
+      this.#slotFreed()
+    }
+    if (id === undefined) return 'none'
+    this.#begin(id)
+    if (!this.#isStopping()) this.#callHelper()
+    return 'job'
+  }
+
   /** Due scheduled jobs first; the blocking pop only if there is none. */
-  async #take(): Promise<number | undefined> {
-    const { fn, polls, nowSeconds } = this.#options
+  async #take(polls: Commands): Promise<number | undefined> {
+    const { fn, nowSeconds } = this.#options
     const reply = (await takeDue(polls, fn, nowSeconds())) ?? (await polls.take(fn))
     if (!Array.isArray(reply)) return undefined
     const text = String(reply[1])
@@ -151,6 +202,10 @@ export class AcceptedFunction {
       }
     }
     return false
+  }
+
+  #hasRoom(): boolean {
+    return this.#running.size + this.#takes < this.#options.concurrency
   }
 
   #isStopping(): boolean {

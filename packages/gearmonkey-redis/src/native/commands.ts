@@ -1,4 +1,5 @@
 import type { Keys, Place } from '../keys.ts'
+import type { Redis } from 'ioredis'
 import { isCluster, type Connection } from './connections.ts'
 
 export type Value = string | number | Buffer
@@ -10,6 +11,7 @@ export type Value = string | number | Buffer
 export class Commands {
   readonly connection: Connection
   readonly #keys: Keys
+  #corked: Redis['stream'] | undefined
 
   constructor(connection: Connection, keys: Keys) {
     this.connection = connection
@@ -117,6 +119,20 @@ export class Commands {
   }
 
   send(command: string, ...args: Value[]): Promise<unknown> {
+    this.#writeOnce()
     return this.connection.callBuffer(command, args)
+  }
+
+  /** The commands of one turn of the event loop leave in one write: writing was two thirds of a worker's time. */
+  #writeOnce(): void {
+    if (isCluster(this.connection)) return
+    const { stream, status } = this.connection
+    if (status !== 'ready' || this.#corked === stream) return
+    this.#corked = stream
+    stream.cork()
+    setImmediate(() => {
+      this.#corked = undefined
+      stream.uncork()
+    })
   }
 }

@@ -115,6 +115,30 @@ describe.skipIf(lacksRedis)('with redis-server, a worker', () => {
     expect(most).toBe(3)
   })
 
+  test('waits on up to four connections while many jobs come, and on one where it does one at a time', async () => {
+    const control = redis.connect()
+    const connections = async (): Promise<number> =>
+      String(await control.client('LIST')).split('\n').length
+    const before = await connections()
+    for (const [concurrency, most] of [
+      [1, 2],
+      [16, 5],
+    ] as const) {
+      let left = 100
+      const all = gate()
+      const worker = new GearMonkeyWorker(redis.url, { concurrency })
+      await worker.accept('fleet', () => {
+        left -= 1
+        if (left === 0) all.open()
+      })
+      await client.runMany('fleet', Array<string>(100).fill(''))
+      await all.opened
+      await expect.poll(connections).toBe(before + most)
+      await worker.stop()
+      await expect.poll(connections).toBe(before)
+    }
+  })
+
   test('finishes its running jobs when it is stopped, and is counted no more', async () => {
     const begun = gate()
     const end = gate()
