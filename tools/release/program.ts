@@ -10,7 +10,7 @@ interface Pack {
 }
 
 /** The files that npm would publish of each of our packages. */
-function packs(root: string, places: readonly string[]): readonly Pack[] {
+export function packsOf(root: string, places: readonly string[]): readonly Pack[] {
   const words = [
     'pack',
     '--dry-run',
@@ -43,7 +43,7 @@ function copyForeign(from: string, into: string): void {
 export function stageProgram(root: string, into: string): void {
   const needed = neededPackages(root)
   const ours = needed.filter(({ isOurs }) => isOurs)
-  const published = packs(
+  const published = packsOf(
     root,
     ours.map(({ place }) => place),
   )

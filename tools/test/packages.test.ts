@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { packsOf } from '../release/program.ts'
 import { buildGateway } from '../testing/gateway-program.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -28,15 +28,8 @@ function manifestIn(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
 }
 
-/** The files that npm would publish. */
-function packed(folder: string): readonly string[] {
-  const words = ['pack', '--dry-run', '--json', '--ignore-scripts']
-  const said = execFileSync('npm', words, { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] })
-  const packs = JSON.parse(said.toString()) as Readonly<
-    Record<string, { readonly files: readonly { readonly path: string }[] }>
-  >
-  return Object.values(packs).flatMap(({ files }) => files.map(({ path }) => path))
-}
+/** The files that npm would publish of each package, by its name. */
+let packed: ReadonlyMap<string, readonly string[]>
 
 /** Names that a program that installs the package, or the package itself, may use. */
 function promised({ bin = {}, exports = {}, imports = {} }: Manifest): string[] {
@@ -46,12 +39,19 @@ function promised({ bin = {}, exports = {}, imports = {} }: Manifest): string[] 
   return [...Object.values(bin), ...named].flatMap((path) => path?.replace(/^\.\//, '') ?? [])
 }
 
-beforeAll(buildGateway)
+beforeAll(() => {
+  buildGateway()
+  const packs = packsOf(
+    root,
+    packages.map(({ folder }) => relative(root, folder)),
+  )
+  packed = new Map(packs.map(({ name, files }) => [name, files.map(({ path }) => path)]))
+}, 120_000)
 
-describe.each(packages)('the package $name', ({ folder, manifest }) => {
+describe.each(packages)('the package $name', ({ name, folder, manifest }) => {
   let files: readonly string[]
   beforeAll(() => {
-    files = packed(folder)
+    files = packed.get(name) ?? []
   })
 
   test('names no file that is not there', () => {
@@ -78,8 +78,8 @@ describe.each(packages)('the package $name', ({ folder, manifest }) => {
 })
 
 test('the gateway brings its dashboard, without what only the compiler reads', () => {
-  const own = packages.find(({ name }) => name === '@crossgear/gateway')
-  const files = packed(own?.folder ?? '').filter((path) => path.startsWith('dashboard/'))
+  const own = packed.get('@crossgear/gateway') ?? []
+  const files = own.filter((path) => path.startsWith('dashboard/'))
   expect(files).toEqual(expect.arrayContaining(['dashboard/index.html', 'dashboard/app.js']))
   expect(files.filter((path) => !/\.(html|js|css|svg)$/.test(path))).toEqual([])
 })

@@ -8,7 +8,7 @@ import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const teamSize = 100
-const jobsOfEachDoor = 25_000
+const jobsOfEachDoor = 10_000
 const total = 2 * jobsOfEachDoor
 
 /** How often each job was done, and by which kind of worker. */
