@@ -25,7 +25,7 @@
 --     index, empty for none), number of lanes, lanes; then number of throttles, per throttle: queue, concurrency (0:
 --     any), rate (0: any), per (ms), timeout (ms, 0: none), jobs of a worker (0: any), the worker, number of lanes of
 --     the groups, lanes; then number of paused lanes, lanes
--- Returns packed, and what stands beside it: when the submissions came (us); a digit per report: 1 known, 0 not; per
+-- Returns packed (where long values stand beside it: a list of it and those): when the submissions came (us); a digit per report: 1 known, 0 not; per
 -- lane of outcomes an error or a digit per outcome, see outcomes.lua; per lane of submissions an error or a list, see
 -- submissions.lua; per claim an error or a list: jobs, flat: lane, and a list of id, token, and fields and values of its
 -- hash as they were, or, of those in a row that the node has, id, token and `enqueued` of each in one string; flat per throttle that held something back: queue, for how long
@@ -100,4 +100,4 @@ dropInputs(given[6])
 at = claimsAt + 1
 for index = 1, given[claimsAt] do claimed[index], at = takeClaim(at) end
 reply[1] = cmsgpack.pack({ arrivedUs, table.concat(reported), ended, submitted, claimed })
-return reply
+return #reply > 1 and reply or reply[1]

@@ -87,5 +87,8 @@ end
 -- what %.3f does.
 local function stamp(us) return string.format('%d%06d.%03d', us / 1e9, us % 1e9 / 1e3, us % 1e3) end
 
--- Prints 1700000000000, not 1.7e+12.
-local function integer(number) return string.format(number < 2147483648 and '%d' or '%.0f', number) end
+-- Prints 1700000000000, not 1.7e+12; in parts as above.
+local function integer(number)
+  if number < 2147483648 then return string.format('%d', number) end
+  return string.format('%d%09d', number / 1e9, number % 1e9)
+end

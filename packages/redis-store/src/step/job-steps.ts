@@ -36,6 +36,8 @@ import {
 import { laneSubmittedOf, type InputsOutside } from './submit-arguments.ts'
 import { LostClaims } from './lost-claims.ts'
 
+/** The digit of a report that the store took. */
+const known = 0x31
 /** Lanes of a group for which a step says whether this node listens to them. */
 const mostLanesNamed = 16
 
@@ -173,7 +175,7 @@ export class JobSteps {
     }))
     try {
       const reply = await run(isGrowing ? 'step' : 'step-free', [keys.busy(lane)], args, hashes)
-      return reply as PackedReply
+      return Buffer.isBuffer(reply) ? [reply] : (reply as PackedReply)
     } catch (error) {
       const hasOthers = step.outcomes.length + step.reports.length + step.claims.length > 0
       if (isGrowing && hasOthers && isFull(error)) return 'full'
@@ -205,7 +207,7 @@ export class JobSteps {
     const claimed = await this.#claimed(claims, reply[4], beside, unlimited)
     let next = 0
     return {
-      reports: Array.from(String(reports), (digit) => digit === '1'),
+      reports: Array.from(reports, (digit) => digit === known),
       outcomes: outcomes.map((answer, at) => outcomesOf(answer, step.outcomes[at])),
       submissions: submitted,
       claims: step.claims.map((claim) => (claim === claims[next] ? (claimed[next++] ?? []) : [])),

@@ -14,11 +14,13 @@ local function enqueueMixed(lane, level, ids, lower)
   putBelow(lane, key, level - 1, taken)
 end
 
--- Puts ids of one level behind those of the same or a higher level in their band.
-local function enqueueLevel(lane, level, ids)
+-- Puts ids of one level behind those of the same or a higher level in their band. `below`: see enqueueLevels.
+local function enqueueLevel(lane, level, ids, below)
   local band, lower = bandOf(level), 0
   if level == usual[band] then
-    lower = tonumber(redis.call('HGET', metaKey(lane), 'lv' .. level - 1) or 0)
+    lower = below and below[level]
+    if lower == nil then lower = redis.call('HGET', metaKey(lane), 'lv' .. level - 1) end
+    lower = tonumber(lower or 0)
     if lower <= 0 then
       pushAll('LPUSH', queueKey(lane, band), ids)
       return
@@ -37,10 +39,11 @@ local function byLevelOf(jobs)
   return byLevel
 end
 
--- Puts the ids of each level, in order of arrival, into the queues of their lane.
-local function enqueueLevels(lane, byLevel)
+-- Puts the ids of each level, in order of arrival, into the queues of their lane. `below`: how many jobs of the level
+-- below each usual one stand there (false: none), if that was read already.
+local function enqueueLevels(lane, byLevel, below)
   for level = 9, 1, -1 do
-    if byLevel[level] then enqueueLevel(lane, level, byLevel[level]) end
+    if byLevel[level] then enqueueLevel(lane, level, byLevel[level], below) end
   end
 end
 

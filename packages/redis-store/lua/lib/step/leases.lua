@@ -77,7 +77,9 @@ local function deadlineOf(claim, job, leaseMs)
     return claim.noDeadline
   end
   local seconds = tonumber(job.reserve_for)
-  return integer(now + (leaseMs or seconds and seconds * 1000 or defaultReserveMs))
+  local ms = leaseMs or seconds and seconds * 1000 or defaultReserveMs
+  if claim.leaseMs ~= ms then claim.leaseMs, claim.deadline = ms, integer(now + ms) end
+  return claim.deadline
 end
 
 -- Adds a job to the answer of a claim. Consecutive jobs that the node has become one string.

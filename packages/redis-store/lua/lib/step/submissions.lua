@@ -60,8 +60,8 @@ local function foundInstead(lane, from, foreground)
   if lock ~= '' and redis.call('EXISTS', uniqueLockKey(lane) .. ':' .. lock) == 1 then return 'locked' end
 end
 
--- Adds a stored job to the indexes: unique id, jid, tick and lock.
-local function noteIndexes(lane, id, from)
+-- Adds a stored job to the indexes: unique id, tick and lock; to `jids` for the index of jids.
+local function noteIndexes(lane, id, from, jids)
   local due, unique, jid, lock = given[from + places.due], given[from + places.unique], given[from + places.jid], given[from + places.lock]
   local tick = given[from + places.tick]
   if unique ~= '' then redis.call('HSET', uniqueKey(lane), unique, id) end
@@ -70,7 +70,7 @@ local function noteIndexes(lane, id, from)
     local ahead = due == '' and 0 or math.max(0, due - now)
     redis.call('SET', uniqueLockKey(lane) .. ':' .. lock, id, 'PX', integer(given[from + places.lockMs] + ahead))
   end
-  if jid ~= '' then noteJid(lane, id, jid) end
+  if jid ~= '' then jids[#jids + 1] = { id, jid } end
 end
 
 -- Takes away long inputs of jobs that were not stored.
@@ -107,7 +107,7 @@ end
 -- its job.
 local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   local meta = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'open', 'closed',
-    'consumers', 'aside')
+    'consumers', 'aside', 'lv7', 'lv4', 'lv1')
   local limited = meta[1] or meta[2] or meta[3]
   local isNotified, total = isHeard(lane), limited and standing(lane, meta[7]) or 0
 
@@ -120,7 +120,7 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   local last = redis.call('INCRBY', laneKey('uid', lane), count)
   dropReused(lane, last - count + 1)
   local nextId, results, earliestDue = last - count, { isNotified and 1 or 0, 0 }, nil
-  local queued, best, bestUs = {}, nil, nil -- queued: ids by level
+  local queued, jids, best, bestUs = {}, {}, nil, nil -- queued: ids by level
   local noted = isKept == 1 and hasClaims and (fresh[lane] or {}) or nil
   fresh[lane] = noted
   for answer = 3, count + 2 do
@@ -149,7 +149,7 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
         redis.call('HSET', key, 'status', 'idle', 'enqueued', enqueued, 'door', door, field, input,
           unpack(given, from + places.fields, at - 1))
       end
-      if more > 0 then noteIndexes(lane, id, from) end
+      if more > 0 then noteIndexes(lane, id, from, jids) end
       if isNotified then redis.call('PUBLISH', channelOf(lane), 'create:' .. id) end
       if due ~= '' and due > now then
         redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
@@ -165,7 +165,8 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
     results[answer] = result
   end
 
-  if best then enqueueLevels(lane, queued) end
+  noteJids(lane, jids)
+  if best then enqueueLevels(lane, queued, { [8] = meta[8], [5] = meta[9], [2] = meta[10] }) end
   if hintSubmitted(lane, queue, best, bestUs, meta) then results[2] = 1 end
   if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
   local created = nextId - (last - count)
