@@ -12,12 +12,12 @@ export interface EndedRun {
   readonly door: Door
   readonly by: ClaimBy | 'native'
   readonly end: RunEnd
-  /** Absent if it began at another node, or in a native worker. */
-  readonly runMs?: number
+  /** Undefined if it began at another node, or in a native worker. */
+  readonly runMs?: number | undefined
   /** Its lease. */
   readonly token: string
   /** The `traceparent` of the job's creation. */
-  readonly trace?: string
+  readonly trace?: string | undefined
 }
 
 /** Receives events for metrics and logs; once per batch if there is one. */

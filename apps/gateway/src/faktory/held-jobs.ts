@@ -61,8 +61,10 @@ export class HeldJobs {
   }
 }
 
+const nothing = Buffer.alloc(0)
+
 /** A payload may pin a large chunk of a reply; an outcome does not need it. */
 function withoutInput({ job, sinceMs }: Delivery): Assignment {
-  const { input, ...leased } = job
+  const leased = { ...job, input: nothing }
   return { job: leased, sinceMs }
 }

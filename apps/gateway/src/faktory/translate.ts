@@ -27,15 +27,17 @@ type Draft = { -readonly [Key in keyof NewJob]: NewJob[Key] }
 
 /** A pushed job as stored. `nowMs`: its creation time if it names none. */
 export function newJobOf(job: FwpJob, nowMs: number, rule: PayloadRule): NewJob {
-  return {
-    ...plainJobOf(job, nowMs, rule),
-    ...(job.atMs !== undefined && { dueAtMs: job.atMs }),
-    ...jobOptionsOf(job, nowMs),
-  }
+  const draft = draftOf(job, nowMs, rule)
+  if (job.atMs !== undefined) draft.dueAtMs = job.atMs
+  return job.custom === undefined ? draft : Object.assign(draft, jobOptionsOf(job, nowMs))
 }
 
 /** The same for a job pushed later: due at once, and without lock or batch. */
 export function plainJobOf(job: FwpJob, nowMs: number, rule: PayloadRule): NewJob {
+  return draftOf(job, nowMs, rule)
+}
+
+function draftOf(job: FwpJob, nowMs: number, rule: PayloadRule): Draft {
   const draft: Draft = {
     input: inputOfArgs(job.args, rule),
     door: 'faktory',

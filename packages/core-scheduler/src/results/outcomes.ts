@@ -178,12 +178,7 @@ export class Outcomes {
     const by = token === 'native' ? 'native' : holderOf(token)
     const hasRunHere = assignment && !assignment.isLookedUp
     const runMs = hasRunHere ? clock.nowMs() - assignment.sinceMs : undefined
-    const trace = assignment?.job.trace
-    observer.ended({
-      ...{ lane, door, by, end, token },
-      ...(runMs !== undefined && { runMs }),
-      ...(trace !== undefined && { trace }),
-    })
+    observer.ended({ lane, door, by, end, token, runMs, trace: assignment?.job.trace })
   }
 
   async #sendReports(items: readonly PendingReport[]): Promise<void> {

@@ -41,6 +41,9 @@ export function argsOfInput(input: Uint8Array, rule: PayloadRule = 'auto'): Fakt
  * a JSON array.
  */
 export function inputOfArgs(args: string, rule: PayloadRule = 'auto'): Buffer {
+  const text = soleText(args)
+  const stored = text === undefined ? undefined : inputOfString(text, rule)
+  if (stored) return stored
   const inner = args.trim().slice(1, -1).trim()
   const first = inner[0]
   if (first === '"') {
@@ -57,6 +60,13 @@ export function inputOfArgs(args: string, rule: PayloadRule = 'auto'): Buffer {
   return Buffer.from(args)
 }
 
+/** The text of an array of one string without escapes, the most usual args; undefined for others. */
+function soleText(args: string): string | undefined {
+  const isSole = args.startsWith('["') && args.indexOf('"', 2) === args.length - 2
+  if (!isSole || !args.endsWith(']') || args.includes('\\')) return undefined
+  return args.slice(2, -2)
+}
+
 function inputOfString(value: string, rule: PayloadRule): Buffer | undefined {
   if (rule === 'base64') {
     const bytes = Buffer.from(value, 'base64')
@@ -64,6 +74,7 @@ function inputOfString(value: string, rule: PayloadRule): Buffer | undefined {
   }
   if (!value.isWellFormed()) return undefined
   const stored = Buffer.from(value)
+  if (rule !== 'json' && !'[{'.includes(firstCharacter(value))) return stored
   const back = JSON.parse(argsOfInput(stored, rule).args) as unknown[]
   return back.length === 1 && back[0] === value ? stored : undefined
 }

@@ -130,12 +130,13 @@ export class RedisContext {
     }
   }
 
-  readonly #timed = (...call: Parameters<Scripts['run']>): Promise<unknown> => {
-    const reply = this.#scripts.run(...call)
-    const observer = this.#observer
-    if (!observer) return reply
+  readonly #timed = async (...call: Parameters<Scripts['run']>): Promise<unknown> => {
     const sentMs = performance.now()
-    return reply.finally(() => observer.called(call[0], performance.now() - sentMs))
+    try {
+      return await this.#scripts.run(...call)
+    } finally {
+      this.#observer?.called(call[0], performance.now() - sentMs)
+    }
   }
 
   /** Commands about one lane in one write. */

@@ -226,9 +226,8 @@ function leaseOf(
   enqueuedAtMs: number,
   nowMs: number,
 ): Lease {
-  const { unique, reducer, jid, envelope, retries, reserveForSeconds, retentionSeconds } = job
-  const { trace } = job
-  return {
+  const { unique, reducer } = job
+  const lease: Draft = {
     lane,
     id,
     token,
@@ -244,13 +243,14 @@ function leaseOf(
     heldBy: holderOf(token),
     waitedMs: Math.max(0, nowMs - enqueuedAtMs),
     isTied: job.lock !== undefined || job.batch !== undefined,
-    ...(unique && unique.length > 0 && { unique: bufferOf(unique) }),
-    ...(reducer && reducer.length > 0 && { reducer: bufferOf(reducer) }),
-    ...(jid !== undefined && { jid }),
-    ...(envelope !== undefined && { envelope }),
-    ...(retries !== undefined && { retries }),
-    ...(reserveForSeconds !== undefined && { reserveForSeconds }),
-    ...(retentionSeconds && { retentionSeconds }),
-    ...(trace !== undefined && { trace }),
   }
+  if (unique && unique.length > 0) lease.unique = bufferOf(unique)
+  if (reducer && reducer.length > 0) lease.reducer = bufferOf(reducer)
+  if (job.jid !== undefined) lease.jid = job.jid
+  if (job.envelope !== undefined) lease.envelope = job.envelope
+  if (job.retries !== undefined) lease.retries = job.retries
+  if (job.reserveForSeconds !== undefined) lease.reserveForSeconds = job.reserveForSeconds
+  if (job.retentionSeconds) lease.retentionSeconds = job.retentionSeconds
+  if (job.trace !== undefined) lease.trace = job.trace
+  return lease as Lease
 }

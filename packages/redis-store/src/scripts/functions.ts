@@ -1,3 +1,5 @@
+import type { Command } from 'ioredis'
+import { FunctionCall } from './function-call.ts'
 import { functionOf, type ServerFunction } from './function-text.ts'
 import type { ScriptArgument, ScriptName } from './scripts.ts'
 
@@ -7,6 +9,7 @@ const pattern = 'crossgear_*'
 
 interface Asker {
   callBuffer(command: string, ...args: (string | number | Buffer)[]): Promise<unknown>
+  sendCommand(command: Command): unknown
 }
 
 /** A hash with one field, set in the transaction of a call that takes it over. */
@@ -71,10 +74,11 @@ export class Functions {
     words: readonly ScriptArgument[],
     hashes: readonly HashSet[] = [],
   ): Promise<unknown> {
-    const called = this.#functions.get(name)?.name ?? ''
-    const args = [called, keys, ...(words as (string | number | Buffer)[])]
-    const send = (): Promise<unknown> =>
-      hashes.length > 0 ? this.#transaction(hashes, args) : this.#redis.callBuffer('FCALL', ...args)
+    const args = [this.#functions.get(name)?.name ?? '', keys, ...words]
+    const send = (): unknown =>
+      hashes.length > 0
+        ? this.#transaction(hashes, args)
+        : this.#redis.sendCommand(new FunctionCall(args))
     try {
       return await send()
     } catch (error) {
@@ -87,7 +91,7 @@ export class Functions {
   /** The commands leave in one write, and those of nobody else come between them. */
   async #transaction(
     hashes: readonly HashSet[],
-    args: readonly (string | number | Buffer)[],
+    args: readonly ScriptArgument[],
   ): Promise<unknown> {
     const redis = this.#redis
     const queued = [redis.callBuffer('MULTI')]
@@ -95,7 +99,7 @@ export class Functions {
       const bytes = Buffer.from(value.buffer, value.byteOffset, value.length)
       queued.push(redis.callBuffer('HSET', key, field, bytes))
     }
-    queued.push(redis.callBuffer('FCALL', ...args))
+    queued.push(redis.callBuffer('FCALL', ...(args as (string | number | Buffer)[])))
     queued.push(redis.callBuffer('EXEC'))
     // The first refusal says why; EXEC says only that there was one.
     const replies = (await Promise.all(queued)).at(-1)

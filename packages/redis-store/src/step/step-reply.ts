@@ -1,6 +1,7 @@
 import { StoreError, type LaneOutcomes, type Settled } from '@crossgear/core-scheduler'
 import type { LeasedReply } from '../jobs/job-hash.ts'
 
+const zero = 0x30
 const settledOf: readonly Settled[] = ['unknown', 'done', 'requeued', 'dropped', 'wanted']
 
 export type PackedReply = readonly [packed: Buffer, ...beside: Buffer[]]
@@ -29,7 +30,11 @@ export function outcomesOf(
   answer: Buffer,
   { outcomes }: LaneOutcomes = { lane: '', outcomes: [] },
 ): readonly Settled[] | StoreError {
-  const digits = String(answer)
-  if (digits.length !== outcomes.length || !/^[0-4]*$/.test(digits)) return refusalOf(answer)
-  return Array.from(digits, (digit) => settledOf[Number(digit)] ?? 'unknown')
+  const settled: Settled[] = []
+  for (const digit of answer) {
+    const result = settledOf[digit - zero]
+    if (result === undefined) return refusalOf(answer)
+    settled.push(result)
+  }
+  return settled.length === outcomes.length ? settled : refusalOf(answer)
 }

@@ -57,26 +57,15 @@ function addRest(args: ScriptArgument[], job: NewJob, batch: string): void {
   addFurtherFields(args, job)
 }
 
-/** Properties that most of Gearman's jobs lack. */
-const rest = [
-  'dueAtMs',
-  'unique',
-  'reducer',
-  'jid',
-  'envelope',
-  'retries',
-  'reserveForSeconds',
-  'retentionSeconds',
-  'staleAtMs',
-  'lock',
-  'batch',
-  'tick',
-  'trace',
-  'origin',
-] as const satisfies readonly (keyof NewJob)[]
+/** Properties of every job. Most of Gearman's have no others. */
+const plain = new Set<string>(['input', 'door', 'level', 'foreground'] satisfies (keyof NewJob)[])
 
 function isPlain(job: NewJob): boolean {
-  return job.level === defaultLevel && rest.every((name) => job[name] === undefined)
+  if (job.level !== defaultLevel || job.jid !== undefined) return false
+  for (const name in job) {
+    if (!plain.has(name) && job[name as keyof NewJob] !== undefined) return false
+  }
+  return true
 }
 
 /** The script's answer for a lane. */
