@@ -7,8 +7,7 @@ import { Handles } from '../gearman/handles.ts'
 import type { Door } from '../net/door.ts'
 import type { Cron } from '../ops/cron/cron.ts'
 import type { Logger } from '../ops/log/logger.ts'
-import { Cached } from '../ops/metrics/cached.ts'
-import { takeSnapshot } from '../ops/metrics/store-snapshot.ts'
+import type { StoreSnapshots } from '../ops/metrics/store-snapshot.ts'
 import { jobActs } from './acts/job-acts.ts'
 import { JobMove } from './acts/job-move.ts'
 import { laneActs } from './acts/lane-acts.ts'
@@ -20,16 +19,14 @@ import { JobNames } from './reads/job-names.ts'
 import { jobReads } from './reads/job-reads.ts'
 import { JobScan } from './reads/job-scan.ts'
 import { laneReads } from './reads/lane-reads.ts'
-import { SnapshotView } from './reads/snapshot-view.ts'
-
-/** How long figures of the whole store are shown as they were taken, ms: they cost the same however many ask. */
-const snapshotKeptMs = 1000
+import { LatestView } from './reads/snapshot-view.ts'
 
 export interface ApiParts {
   readonly config: Config
   /** As they are now. */
   readonly throttles: () => Config['throttles']
   readonly scheduler: Scheduler
+  readonly snapshots: StoreSnapshots
   readonly doors: readonly Door[]
   readonly cron: Cron
   readonly clock: Clock
@@ -41,20 +38,16 @@ export interface ApiParts {
 
 /** Builds what answers the API in this process. */
 export function composeApi(parts: ApiParts): Api {
-  const { config, scheduler, doors, clock, log } = parts
+  const { config, scheduler, doors, log } = parts
   const names = new JobNames(scheduler, new Handles(config.handlePrefix, scheduler.registry))
   const scan = new JobScan(scheduler)
-  const snapshot = new Cached(
-    snapshotKeptMs,
-    () => clock.nowMs(),
-    async () => new SnapshotView(await takeSnapshot(scheduler)),
-  )
+  const view = new LatestView(parts.snapshots)
   const gearman = doors.find((door) => door instanceof GearmanDoor)
   const faktory = doors.find((door) => door instanceof FaktoryDoor)
   return new Api(
     {
       ...jobReads({ scheduler, names, scan }),
-      ...laneReads({ ...parts, snapshot, bridgeFaktory: config.bridgeFaktory }),
+      ...laneReads({ ...parts, view, bridgeFaktory: config.bridgeFaktory }),
       ...fleetReads({ ...parts, gearman, faktory }),
       ...historyReads(scheduler),
       ...jobActs({ scheduler, names, scan, move: new JobMove(scheduler) }),

@@ -7,7 +7,6 @@ import type { FaktoryNews } from '../faktory/context.ts'
 import type { PortRequest, Surplus } from '../net/open-port.ts'
 import type { Voice } from '../ops/log/logger.ts'
 import type { Figure } from '../ops/metrics/figure.ts'
-import type { StoreScrape } from '../ops/metrics/metrics-pages.ts'
 import type { Answer } from '../ops/page.ts'
 import type { Readiness } from '../ops/web-server.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
@@ -56,7 +55,9 @@ export interface Orders {
   /** The process's own counters. */
   readonly figures: () => Promise<readonly Figure[]>
   /** Figures of the store, the same at every process. */
-  readonly storeScrape: () => Promise<StoreScrape>
+  readonly storeScrape: () => Promise<readonly Figure[]>
+  /** The same under the names of gearmand's exporter. */
+  readonly gearmanScrape: () => Promise<readonly Figure[]>
   /** The same from INFO. */
   readonly faktoryScrape: () => Promise<readonly Figure[]>
   readonly readiness: () => Promise<Readiness>

@@ -88,6 +88,7 @@ function orders(composition: Composition, log: Logger, reopen: () => void): Orde
   return {
     figures: () => composition.figures.node(),
     storeScrape: () => composition.figures.store(),
+    gearmanScrape: () => composition.figures.gearman(),
     faktoryScrape: () => composition.figures.faktory(),
     readiness: () => composition.check(),
     api: (name, input) => composition.api.call(name, input),

@@ -5,7 +5,7 @@ import type { Figure } from '../ops/metrics/figure.ts'
 import { gearmanFigures } from '../ops/metrics/figures/gearman-figures.ts'
 import { ProcessFigures, promFigures } from '../ops/metrics/prom-figures.ts'
 import { BoundedLabels } from '../ops/metrics/labels.ts'
-import type { FigureSources, StoreScrape } from '../ops/metrics/metrics-pages.ts'
+import type { FigureSources } from '../ops/metrics/metrics-pages.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 
 type Figures = readonly Figure[]
@@ -71,14 +71,20 @@ export class SharedFigures implements FigureSources {
   }
 
   /** One of the processes asks the store for all. */
-  async store(): Promise<StoreScrape> {
+  async store(): Promise<Figures> {
     const answer = await this.#serving()[0]
       ?.ask(undefined, 'storeScrape')
       .catch(() => undefined)
+    return answer ?? []
+  }
+
+  async gearman(): Promise<Figures> {
+    const answer = await this.#serving()[0]
+      ?.ask(undefined, 'gearmanScrape')
+      .catch(() => undefined)
     if (answer) return answer
     const labels = new BoundedLabels(0)
-    const version = this.#gearmandVersion
-    return { own: [], gearman: await gearmanFigures({ snapshot: undefined, labels, version }) }
+    return await gearmanFigures({ snapshot: undefined, labels, version: this.#gearmandVersion })
   }
 
   async faktory(): Promise<Figures> {

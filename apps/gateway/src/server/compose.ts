@@ -21,6 +21,7 @@ import { GatewayFigures } from '../ops/metrics/figures/gateway-figures.ts'
 import { JobHistory } from '../ops/history/job-history.ts'
 import type { FigureSources } from '../ops/metrics/metrics-pages.ts'
 import { Metrics } from '../ops/metrics/metrics.ts'
+import { StoreSnapshots } from '../ops/metrics/store-snapshot.ts'
 import { observeWith } from '../ops/observe.ts'
 import type { Readiness, WebParts } from '../ops/web-server.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
@@ -33,6 +34,8 @@ export interface Parts extends Omit<DoorParts, 'payloadRuleOf'> {
   readonly store: OpenStore
   /** A store without an answer for this long counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
+  /** Clock by which figures of the store are shared for a second, milliseconds. The system's. */
+  readonly figuresNowMs?: () => number
   /** The gateway cannot go on. Nobody is told. */
   readonly fail?: (reason: string) => void
 }
@@ -125,6 +128,8 @@ export async function compose(parts: Parts): Promise<Composition> {
     doorHooks(door, { metrics: metrics.door(door), log, observer }),
   )
   const faktory = doors.find((door) => door instanceof FaktoryDoor)
+  const figuresNowMs = parts.figuresNowMs ?? (() => systemClock.nowMs())
+  const snapshots = new StoreSnapshots(scheduler, figuresNowMs)
   return {
     node,
     doors,
@@ -135,7 +140,8 @@ export async function compose(parts: Parts): Promise<Composition> {
         answerBusy({ scheduler, workers: faktory?.workers, clock: systemClock }, request),
     },
     api: lateApi({
-      ...{ config, scheduler, doors, cron, clock: systemClock, node, log, version: parts.version },
+      ...{ config, scheduler, snapshots, doors, cron, clock: systemClock },
+      ...{ node, log, version: parts.version },
       migrations: redisStore.imports.migrations,
       throttles: () => throttles,
     }),
@@ -150,7 +156,7 @@ export async function compose(parts: Parts): Promise<Composition> {
       configureDoors(doors, next)
     },
     figures: new GatewayFigures({
-      ...{ metrics, scheduler, doors, node, version: parts.version, store: store.kind },
+      ...{ metrics, scheduler, snapshots, doors, node, version: parts.version, store: store.kind },
       gearmandVersion: gearmandVersions[config.gearmandVersion].number,
       migrations: redisStore.imports.migrations,
       queues: config.metricsFunctions,

@@ -18,7 +18,7 @@ const counts = Array.from({ length: lanes }, (_none, at): LaneCounts => {
   return {
     ...{ lane, high: 0, normal: 2, low: 1, running: 1, scheduled: 0, dead: 0, workers: 1 },
     ...{ submitted: 4, completed: 1, failed: 0, retried: 0, retrying: 0, expired: 0, promoted: 0 },
-    ...{ requeued: 0, forgotten: 0, isRemoved: false, openness: 'auto' },
+    ...{ requeued: 0, forgotten: 0, isRemoved: false, openness: 'auto', oldestMs: undefined },
   }
 })
 const scheduler = {
@@ -44,11 +44,11 @@ test(`figures of ${lanes} lanes are made in pieces, and others have their turn i
     ...{ scheduler, version: '0', uptimeMs: () => 0, connections: () => 0, commands: () => 0 },
     ...{ workers: () => 0, reapedWorkers: () => 0, memoryBytes: () => 0 },
   })
-  const snapshot = await takeSnapshot(scheduler)
+  const snapshot = await takeSnapshot(scheduler, Promise.resolve(counts))
   const labels = { functions: new BoundedLabels(500), queues: new BoundedLabels(500) }
   const json = await inTurns(lanes / mostPerTurn, () => info.json())
   expect(JSON.parse(json)).toMatchObject({ faktory: { total_enqueued: 3 * lanes } })
-  await inTurns(lanes / mostPerTurn, () => takeSnapshot(scheduler))
+  await inTurns(lanes / mostPerTurn, () => takeSnapshot(scheduler, Promise.resolve(counts)))
   const ofStore = await inTurns(lanes / mostPerTurn, () => storeFigures(snapshot, labels))
   expect(sumOf(ofStore, 'crossgear_jobs')).toBe(4 * lanes)
   const own = new BoundedLabels(500)

@@ -33,8 +33,11 @@ export function openOn(redisUrl: () => string): Open {
     const ports = { gearmanPort: '0', faktoryPort: '0', httpPort: '0', webPort: '0' }
     const config = loadConfig({ flags: { ...ports, redisUrl: redisUrl(), ...flags }, env: {} })
     const { log } = recordingLog()
+    let nowMs = 0
     const composition = await compose({
       ...{ config, version: '0.1.0', tls: readDoorTls(config), log },
+      // Every page is of its own second: no test sees what stood in the store before.
+      figuresNowMs: () => (nowMs += 10_000),
       store: await openStore(config, log),
       shutdown: () => undefined,
     })

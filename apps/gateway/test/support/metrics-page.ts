@@ -5,7 +5,8 @@ import { MetricsPages, type FigureSources } from '../../src/ops/metrics/metrics-
 export function figuresOf(metrics: Metrics): FigureSources {
   return {
     node: () => metrics.figures(),
-    store: () => Promise.resolve({ own: [], gearman: [] }),
+    store: () => Promise.resolve([]),
+    gearman: () => Promise.resolve([]),
     faktory: () => Promise.resolve([]),
   }
 }

@@ -1,7 +1,7 @@
 import type { Job, JobRef, JobState, LookExtra } from '../model/job.ts'
 import type { Steps } from '../dispatch/steps.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { LaneCounts } from '../store/lane-ports.ts'
+import type { LaneBacklog, LaneCounts } from '../store/lane-ports.ts'
 import type { Store } from '../store/store.ts'
 import { UniqueLookup } from './unique-lookup.ts'
 
@@ -79,5 +79,10 @@ export class JobLookup {
     withOldest = false,
   ): Promise<readonly LaneCounts[]> {
     return this.#store.lanes.counts([...lanes], withOldest)
+  }
+
+  /** The figures of all lanes that a scrape shows, with the age of the oldest job. */
+  backlogs(): Promise<readonly LaneBacklog[]> {
+    return this.#store.lanes.backlogs([...this.#registry.all()])
   }
 }

@@ -23,16 +23,25 @@ export interface LaneSizes {
   readonly workers: number
 }
 
-/** Figures of one lane. */
-export interface LaneCounts extends LaneSizes {
+/** The figures of one lane that its scrapes show. */
+export interface LaneBacklog extends LaneSizes {
   /** Scheduled jobs that wait for a retry. */
   readonly retrying: number
+  /** Dropped at a claim because nobody wanted them any more. */
+  readonly expired: number
+  /**
+   * When the next job was queued, milliseconds since 1970; undefined without a job, or if not asked
+   * for.
+   */
+  readonly oldestMs: number | undefined
+}
+
+/** All figures of one lane. */
+export interface LaneCounts extends LaneBacklog {
   readonly submitted: number
   readonly completed: number
   readonly failed: number
   readonly retried: number
-  /** Dropped at a claim because nobody wanted them any more. */
-  readonly expired: number
   /** Scheduled jobs and retries that were queued when due. */
   readonly promoted: number
   readonly requeued: number
@@ -41,11 +50,6 @@ export interface LaneCounts extends LaneSizes {
   /** Its queue was removed, and no job has come since. */
   readonly isRemoved: boolean
   readonly openness: LaneOpenness['state']
-  /**
-   * When the next job was queued, milliseconds since 1970; absent without a job, or if not asked
-   * for.
-   */
-  readonly oldestMs?: number
 }
 
 /** Workers behind one node in a lane. */
@@ -66,6 +70,8 @@ export interface LaneStore {
   all(): Promise<ReadonlyMap<string, number>>
   /** Jobs and workers in lanes, at a third of the cost of {@link counts}. */
   sizes(lanes: readonly string[]): Promise<readonly LaneSizes[]>
+  /** The same with the next jobs, at half of its cost. */
+  backlogs(lanes: readonly string[]): Promise<readonly LaneBacklog[]>
   /** With {@link LaneCounts.oldestMs} on request. */
   counts(lanes: readonly string[], withOldest?: boolean): Promise<readonly LaneCounts[]>
   /**

@@ -1,53 +1,82 @@
-import type { LaneCounts, LaneOpenness, LaneSizes } from '@crossgear/core-scheduler'
-
-/** The counts script's reply for a lane: a time as text, then numbers; the last ones are left out where they are 0. */
-export type CountsReply = readonly (number | Buffer)[]
+import type { LaneBacklog, LaneCounts, LaneOpenness, LaneSizes } from '@crossgear/core-scheduler'
 
 /** As counts.lua numbers them. */
 const opennessStates: readonly LaneOpenness['state'][] = ['auto', 'open', 'closed', 'shut']
 
-function numberAt(reply: CountsReply, place: number): number {
-  const figure = reply[place]
-  return typeof figure === 'number' ? figure : 0
-}
+/** The counts script's list: per lane a number of figures and the figures, of which the last are left out where 0. */
+export class CountsReply {
+  readonly #list: readonly number[]
+  #first = 0
+  #end = 0
 
-/** The counts script's answer, by name. */
-export function sizesOf(lane: string, reply: CountsReply): LaneSizes {
-  return {
-    lane,
-    normal: numberAt(reply, 1),
-    workers: numberAt(reply, 2),
-    running: numberAt(reply, 3),
-    scheduled: numberAt(reply, 4),
-    high: numberAt(reply, 5),
-    low: numberAt(reply, 6),
-    dead: numberAt(reply, 7),
+  constructor(list: readonly number[]) {
+    this.#list = list
+  }
+
+  /** Goes to the figures of the next lane. */
+  next(): void {
+    this.#first = this.#end + 1
+    this.#end = this.#first + (this.#list[this.#end] ?? 0)
+  }
+
+  at(place: number): number {
+    const at = this.#first + place
+    return at < this.#end ? (this.#list[at] ?? 0) : 0
   }
 }
 
-/** The same with counters: written out, since it is made for up to 65,536 lanes at once. */
-export function countsOf(lane: string, reply: CountsReply): LaneCounts {
-  const counts: LaneCounts = {
-    lane,
-    normal: numberAt(reply, 1),
-    workers: numberAt(reply, 2),
-    running: numberAt(reply, 3),
-    scheduled: numberAt(reply, 4),
-    high: numberAt(reply, 5),
-    low: numberAt(reply, 6),
-    dead: numberAt(reply, 7),
-    submitted: numberAt(reply, 8),
-    completed: numberAt(reply, 9),
-    failed: numberAt(reply, 10),
-    retried: numberAt(reply, 11),
-    openness: opennessStates[numberAt(reply, 12)] ?? 'auto',
-    retrying: numberAt(reply, 13),
-    expired: numberAt(reply, 14),
-    promoted: numberAt(reply, 15),
-    requeued: numberAt(reply, 16),
-    forgotten: numberAt(reply, 17),
-    isRemoved: numberAt(reply, 18) === 1,
-  }
-  const since = reply[0]?.toString() ?? ''
-  return since === '' ? counts : { ...counts, oldestMs: Number(since) }
+/** Figures of one lane, from the reply that stands at them. All are written out: up to 65,536 are made at once. */
+export type ReadFigures<Figures> = (lane: string, reply: CountsReply) => Figures
+
+export const sizesOf: ReadFigures<LaneSizes> = (lane, reply) => ({
+  lane,
+  normal: reply.at(1),
+  workers: reply.at(2),
+  running: reply.at(3),
+  scheduled: reply.at(4),
+  high: reply.at(5),
+  low: reply.at(6),
+  dead: reply.at(7),
+})
+
+export const backlogOf: ReadFigures<LaneBacklog> = (lane, reply) => ({
+  lane,
+  oldestMs: oldestIn(reply),
+  normal: reply.at(1),
+  workers: reply.at(2),
+  running: reply.at(3),
+  scheduled: reply.at(4),
+  high: reply.at(5),
+  low: reply.at(6),
+  dead: reply.at(7),
+  retrying: reply.at(8),
+  expired: reply.at(9),
+})
+
+export const countsOf: ReadFigures<LaneCounts> = (lane, reply) => ({
+  lane,
+  oldestMs: oldestIn(reply),
+  normal: reply.at(1),
+  workers: reply.at(2),
+  running: reply.at(3),
+  scheduled: reply.at(4),
+  high: reply.at(5),
+  low: reply.at(6),
+  dead: reply.at(7),
+  retrying: reply.at(8),
+  expired: reply.at(9),
+  submitted: reply.at(10),
+  completed: reply.at(11),
+  failed: reply.at(12),
+  retried: reply.at(13),
+  openness: opennessStates[reply.at(14)] ?? 'auto',
+  promoted: reply.at(15),
+  requeued: reply.at(16),
+  forgotten: reply.at(17),
+  isRemoved: reply.at(18) === 1,
+})
+
+function oldestIn(reply: CountsReply): number | undefined {
+  const sinceUs = reply.at(0)
+  return sinceUs === 0 ? undefined : sinceUs / 1000
 }

@@ -1,6 +1,7 @@
 import {
   maxLanes,
   StoreError,
+  type LaneBacklog,
   type LaneCounts,
   type LaneOpenness,
   type LaneSizes,
@@ -9,7 +10,7 @@ import {
 } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { ClusterSteps } from '../cluster/cluster-steps.ts'
-import { countsOf, type CountsReply, sizesOf } from './counts.ts'
+import { backlogOf, countsOf, CountsReply, type ReadFigures, sizesOf } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
 import { promote } from './promotion.ts'
 import type { Place } from '@crossgear/gearmonkey-redis'
@@ -97,19 +98,27 @@ export class RedisLanes implements LaneStore {
     return this.#count(lanes, 'sizes', sizesOf)
   }
 
+  backlogs(lanes: readonly string[]): Promise<readonly LaneBacklog[]> {
+    return this.#count(lanes, 'backlog', backlogOf)
+  }
+
   counts(lanes: readonly string[], withOldest = false): Promise<readonly LaneCounts[]> {
     return this.#count(lanes, withOldest ? 'oldest' : 'totals', countsOf)
   }
 
   #count<Figures>(
     lanes: readonly string[],
-    extent: 'sizes' | 'totals' | 'oldest',
-    figuresOf: (lane: string, reply: CountsReply) => Figures,
+    extent: 'sizes' | 'backlog' | 'totals' | 'oldest',
+    read: ReadFigures<Figures>,
   ): Promise<readonly Figures[]> {
     const { run, keys, perLanes } = this.#context
     return perLanes(lanes, async (some, first) => {
-      const reply = (await run('counts', [keys.busy(first)], [extent, ...some])) as CountsReply[]
-      return some.map((lane, at) => figuresOf(lane, reply[at] ?? []))
+      const list = (await run('counts', [keys.busy(first)], [extent, ...some])) as number[]
+      const reply = new CountsReply(list)
+      return some.map((lane) => {
+        reply.next()
+        return read(lane, reply)
+      })
     })
   }
 

@@ -208,6 +208,7 @@ export class MemoryLane {
       ...this.counters,
       isRemoved: this.removedAt === this.#lastId,
       openness: this.standing(nowMs),
+      oldestMs: undefined,
     }
   }
 

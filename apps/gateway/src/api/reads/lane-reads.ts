@@ -1,14 +1,12 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
-import type { Cached } from '../../ops/metrics/cached.ts'
-import type { LaneFigures } from '../../ops/metrics/store-snapshot.ts'
 import type { Config } from '../../config/load-config.ts'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
 import { pageOf } from '../cursors.ts'
 import type { functionEntry, overview, queueEntry } from '../schemas/lanes.ts'
 import { LaneSums } from './lane-sums.ts'
-import type { SnapshotView } from './snapshot-view.ts'
+import type { CountedLane, LatestView } from './snapshot-view.ts'
 
 type FunctionView = Static<typeof functionEntry>
 type QueueView = Static<typeof queueEntry>
@@ -16,7 +14,7 @@ type QueueView = Static<typeof queueEntry>
 interface Parts {
   readonly scheduler: Scheduler
   /** Figures of all lanes, a second old at most. */
-  readonly snapshot: Cached<SnapshotView>
+  readonly view: LatestView
   /** As they are now. */
   readonly throttles: () => Config['throttles']
   readonly bridgeFaktory: Config['bridgeFaktory']
@@ -27,7 +25,7 @@ interface Parts {
 /** Reads about functions and queues as wholes, from figures that all who ask share. */
 export function laneReads({
   scheduler,
-  snapshot,
+  view,
   throttles,
   bridgeFaktory,
   node,
@@ -36,7 +34,7 @@ export function laneReads({
   Handlers,
   'getOverview' | 'listFunctions' | 'listQueues' | 'getScale' | 'listThrottles'
 > {
-  const shown = (lane: LaneFigures): FunctionView => ({
+  const shown = (lane: CountedLane): FunctionView => ({
     ...functionView(lane),
     openness:
       bridgeFaktory === 'routed' && lane.counts.openness === 'auto'
@@ -48,9 +46,9 @@ export function laneReads({
 
   return {
     async getOverview() {
-      const view = await snapshot.get()
-      const { atMs, nodes } = view.snapshot
-      const { sums, functions, queues, busiest } = await view.whole()
+      const latest = await view.get()
+      const { atMs, nodes } = latest.snapshot
+      const { sums, functions, queues, busiest } = await latest.whole()
       return {
         ...{ at: new Date(atMs).toISOString(), node, version },
         ...{ functions, queues: queues.size, nodes: Math.max(1, nodes.size) },
@@ -64,7 +62,7 @@ export function laneReads({
 
     async listFunctions({ query }) {
       const { contains = '' } = query
-      const { functions, snapshot: of } = await snapshot.get()
+      const { functions, snapshot: of } = await view.get()
       const all = await functions.get(query)
       const wanted = contains === '' ? all : all.filter(({ fn }) => fn.includes(contains))
       const { page, ...rest } = pageOf(wanted, query)
@@ -74,7 +72,7 @@ export function laneReads({
 
     async listQueues({ query }) {
       const { contains = '' } = query
-      const queues = await (await snapshot.get()).queues()
+      const queues = await (await view.get()).queues()
       const all = await queues.get(query)
       const wanted = contains === '' ? all : all.filter(({ queue }) => queue.includes(contains))
       const { page, ...rest } = pageOf(wanted, query)
@@ -87,7 +85,7 @@ export function laneReads({
 
     async getScale({ query }) {
       const { function: fn, queue } = query
-      const { lanes } = (await snapshot.get()).snapshot
+      const { lanes } = (await view.get()).snapshot
       const own = lanes.filter((lane) => lane.fn === fn && (queue ?? lane.queue) === lane.queue)
       if (own.length === 0) {
         throw new ApiError('unknown_function', 'no such function has had a job or a worker')
@@ -118,7 +116,7 @@ export function laneReads({
 /** The parts of an entry besides its figures. */
 type Access = Pick<FunctionView, 'openness' | 'is_paused' | 'is_function_paused'>
 
-function functionView(lane: LaneFigures): Omit<FunctionView, keyof Access> {
+function functionView(lane: CountedLane): Omit<FunctionView, keyof Access> {
   const { fn, queue, counts } = lane
   const sums = LaneSums.of([lane])
   return {

@@ -1,4 +1,5 @@
-import { type LaneFigures, queuedIn } from '../../ops/metrics/store-snapshot.ts'
+import { queuedIn } from '../../ops/metrics/store-snapshot.ts'
+import type { CountedLane } from './snapshot-view.ts'
 
 /** Figures of some lanes together. */
 export class LaneSums {
@@ -11,13 +12,13 @@ export class LaneSums {
   #notRetried = 0
   readonly #totals = { submitted: 0, completed: 0, failed: 0, retried: 0, expired: 0 }
 
-  static of(lanes: readonly LaneFigures[]): LaneSums {
+  static of(lanes: readonly CountedLane[]): LaneSums {
     const sums = new LaneSums()
     for (const lane of lanes) sums.add(lane)
     return sums
   }
 
-  add({ counts, oldestSeconds }: LaneFigures): void {
+  add({ counts, oldestSeconds }: CountedLane): void {
     const totals = this.#totals
     this.waiting += queuedIn(counts)
     this.running += counts.running

@@ -1,7 +1,16 @@
+import type { LaneCounts } from '@crossgear/core-scheduler'
 import { inPieces } from '../../in-pieces.ts'
-import { type LaneFigures, queuedIn, type StoreSnapshot } from '../../ops/metrics/store-snapshot.ts'
+import {
+  type LaneFigures,
+  queuedIn,
+  type StoreSnapshots,
+  type WholeSnapshot,
+} from '../../ops/metrics/store-snapshot.ts'
 import { LaneSums } from './lane-sums.ts'
 import { type FigureTable, ListOrders } from './list-orders.ts'
+
+/** A lane with its counters. */
+export type CountedLane = LaneFigures<LaneCounts>
 
 /** Functions that the overview names. */
 const busiestShown = 10
@@ -19,12 +28,12 @@ interface Whole {
   readonly functions: number
   readonly queues: ReadonlyMap<string, QueueFigures>
   /** Lanes with the most to do, the busiest first. */
-  readonly busiest: readonly LaneFigures[]
+  readonly busiest: readonly CountedLane[]
 }
 
 type SortWord = 'waiting' | 'running' | 'scheduled' | 'retry' | 'dead' | 'oldest'
 
-const laneFigures: FigureTable<LaneFigures, SortWord | 'workers'> = {
+const laneFigures: FigureTable<CountedLane, SortWord | 'workers'> = {
   waiting: ({ counts }) => queuedIn(counts),
   running: ({ counts }) => counts.running,
   scheduled: ({ counts }) => counts.scheduled - counts.retrying,
@@ -45,12 +54,12 @@ const queueFigures: FigureTable<QueueFigures, SortWord> = {
 
 /** A snapshot in the shapes that are asked for. Each is made once, in pieces, for all who ask. */
 export class SnapshotView {
-  readonly snapshot: StoreSnapshot
-  readonly functions: ListOrders<LaneFigures, SortWord | 'workers'>
+  readonly snapshot: WholeSnapshot
+  readonly functions: ListOrders<CountedLane, SortWord | 'workers'>
   #whole: Promise<Whole> | undefined
   #queues: Promise<ListOrders<QueueFigures, SortWord>> | undefined
 
-  constructor(snapshot: StoreSnapshot) {
+  constructor(snapshot: WholeSnapshot) {
     this.snapshot = snapshot
     const entries = snapshot.lanes
     this.functions = new ListOrders({ entries, byName: byFunction, figures: laneFigures })
@@ -71,7 +80,23 @@ export class SnapshotView {
   }
 }
 
-function byFunction(one: LaneFigures, other: LaneFigures): number {
+/** The latest snapshot's shapes, for all who ask. */
+export class LatestView {
+  readonly #snapshots: StoreSnapshots
+  #view: SnapshotView | undefined
+
+  constructor(snapshots: StoreSnapshots) {
+    this.#snapshots = snapshots
+  }
+
+  async get(): Promise<SnapshotView> {
+    const snapshot = await this.#snapshots.whole()
+    if (this.#view?.snapshot !== snapshot) this.#view = new SnapshotView(snapshot)
+    return this.#view
+  }
+}
+
+function byFunction(one: CountedLane, other: CountedLane): number {
   return compared(one.fn, other.fn) || compared(one.queue, other.queue)
 }
 
@@ -83,11 +108,11 @@ function compared(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-async function wholeOf(lanes: readonly LaneFigures[]): Promise<Whole> {
+async function wholeOf(lanes: readonly CountedLane[]): Promise<Whole> {
   const functions = new Set<string>()
   const queues = new Map<string, QueueFigures>()
   const sums = new LaneSums()
-  const busiest: LaneFigures[] = []
+  const busiest: CountedLane[] = []
   await inPieces(lanes, (lane) => {
     const { fn, queue } = lane
     functions.add(fn)
@@ -102,7 +127,7 @@ async function wholeOf(lanes: readonly LaneFigures[]): Promise<Whole> {
 }
 
 /** Keeps the lanes with the most to do, in order. */
-function addBusy(busiest: LaneFigures[], lane: LaneFigures): void {
+function addBusy(busiest: CountedLane[], lane: CountedLane): void {
   const load = loadOf(lane)
   const last = busiest.at(-1)
   if (load === 0 || (busiest.length === busiestShown && last && loadOf(last) >= load)) return
@@ -111,6 +136,6 @@ function addBusy(busiest: LaneFigures[], lane: LaneFigures): void {
   if (busiest.length > busiestShown) busiest.pop()
 }
 
-function loadOf({ counts }: LaneFigures): number {
+function loadOf({ counts }: CountedLane): number {
   return queuedIn(counts) + counts.running
 }

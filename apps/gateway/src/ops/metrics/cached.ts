@@ -21,11 +21,18 @@ export class Cached<Value> {
     this.#make = make
   }
 
-  get(): Promise<Value> {
-    const nowMs = this.#nowMs()
+  /** The value that is shared now, ready or not. */
+  get current(): Promise<Value> | undefined {
     const known = this.#made
-    if (known && nowMs < (known.overMs ?? Infinity)) return known.value
-    const made: Made<Value> = { value: this.#make(), beganMs: nowMs }
+    return known && this.#nowMs() < (known.overMs ?? Infinity) ? known.value : undefined
+  }
+
+  get(): Promise<Value> {
+    return this.current ?? this.#renew()
+  }
+
+  #renew(): Promise<Value> {
+    const made: Made<Value> = { value: this.#make(), beganMs: this.#nowMs() }
     this.#made = made
     made.value.then(
       () => {

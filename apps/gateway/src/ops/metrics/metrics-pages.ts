@@ -4,18 +4,14 @@ import { faktoryServerFigures } from './figures/faktory-figures.ts'
 import type { Figure } from './figure.ts'
 import { contentTypes, type Format, formatFor, render } from './render.ts'
 
-/** Figures of the whole store, for each page that has some. */
-export interface StoreScrape {
-  readonly own: readonly Figure[]
-  readonly gearman: readonly Figure[]
-}
-
 /** Sources of the pages' figures. */
 export interface FigureSources {
   /** Counters of this gateway. */
   node(): Promise<readonly Figure[]>
   /** Never rejects: without an answer of the store there are figures that say so. */
-  store(): Promise<StoreScrape>
+  store(): Promise<readonly Figure[]>
+  /** The same under the names of gearmand's exporter. */
+  gearman(): Promise<readonly Figure[]>
   /** The same for those of INFO, which looks at the store again. */
   faktory(): Promise<readonly Figure[]>
 }
@@ -29,14 +25,13 @@ export class MetricsPages {
 
   constructor(sources: FigureSources, nowMs: () => number) {
     const node = new Cached(keptMs, nowMs, () => sources.node())
-    const store = new Cached(keptMs, nowMs, () => sources.store())
     const pages: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
       '/metrics': async () => {
-        const [own, ofStore] = await Promise.all([node.get(), store.get()])
-        return [...own, ...ofStore.own]
+        const [own, ofStore] = await Promise.all([node.get(), sources.store()])
+        return [...own, ...ofStore]
       },
       '/metrics/node': () => node.get(),
-      '/metrics/gearman': async () => (await store.get()).gearman,
+      '/metrics/gearman': () => sources.gearman(),
       '/metrics/faktory': async () => {
         const [own, faktory] = await Promise.all([node.get(), sources.faktory()])
         return [...faktory, ...faktoryServerFigures(own)]

@@ -1,9 +1,10 @@
-import type { LaneCounts, Scheduler } from '@crossgear/core-scheduler'
+import type { LaneBacklog, LaneCounts, LaneSizes, Scheduler } from '@crossgear/core-scheduler'
 import { inPieces } from '../../in-pieces.ts'
+import { Cached } from './cached.ts'
 
 /** Jobs in one lane. */
-export interface LaneFigures {
-  readonly counts: LaneCounts
+export interface LaneFigures<Counts extends LaneBacklog = LaneBacklog> {
+  readonly counts: Counts
   readonly fn: string
   readonly queue: string
   /** Time in the queue of the next job, seconds; 0 without one. */
@@ -13,20 +14,55 @@ export interface LaneFigures {
 }
 
 /** Figures of the whole store: the same at every node. */
-export interface StoreSnapshot {
+export interface StoreSnapshot<Counts extends LaneBacklog = LaneBacklog> {
   /** The store's time of the figures, milliseconds since 1970. */
   readonly atMs: number
-  readonly lanes: readonly LaneFigures[]
+  readonly lanes: readonly LaneFigures<Counts>[]
   /** Age of each node's last heartbeat, seconds. */
   readonly nodes: ReadonlyMap<string, number>
 }
 
+/** A snapshot with the lanes' counters. */
+export type WholeSnapshot = StoreSnapshot<LaneCounts>
+
+/** How long figures of the whole store are shown as they were taken, ms: they cost the same however many ask. */
+const snapshotKeptMs = 1000
+
+/** The latest looks at all lanes, for all pages that show some of it. */
+export class StoreSnapshots {
+  readonly #whole: Cached<WholeSnapshot>
+  readonly #backlog: Cached<StoreSnapshot>
+
+  constructor(scheduler: Scheduler, nowMs: () => number) {
+    const { jobs, registry } = scheduler
+    this.#whole = new Cached(snapshotKeptMs, nowMs, () =>
+      takeSnapshot(scheduler, jobs.counts(registry.all(), true)),
+    )
+    this.#backlog = new Cached(snapshotKeptMs, nowMs, () =>
+      takeSnapshot(scheduler, jobs.backlogs()),
+    )
+  }
+
+  /** With counters, at twice the cost. */
+  whole(): Promise<WholeSnapshot> {
+    return this.#whole.get()
+  }
+
+  /** The figures that a scrape shows: those of a whole snapshot, where there is one anyway. */
+  backlog(): Promise<StoreSnapshot> {
+    return this.#whole.current ?? this.#backlog.get()
+  }
+}
+
 /** Looks at all lanes: a few commands each, in batches, whatever the number of jobs. */
-export async function takeSnapshot(scheduler: Scheduler): Promise<StoreSnapshot> {
-  const { jobs, registry, queues } = scheduler
-  const lanes = await jobs.counts(registry.all(), true)
+export async function takeSnapshot<Counts extends LaneBacklog>(
+  scheduler: Scheduler,
+  counted: Promise<readonly Counts[]>,
+): Promise<StoreSnapshot<Counts>> {
+  const { registry, queues } = scheduler
+  const lanes = await counted
   const nowMs = scheduler.storeNowMs()
-  const found: LaneFigures[] = []
+  const found: LaneFigures<Counts>[] = []
   await inPieces(lanes, (counts) => {
     const { oldestMs } = counts
     const { fn, queue } = registry.names.parse(counts.lane)
@@ -40,7 +76,7 @@ export async function takeSnapshot(scheduler: Scheduler): Promise<StoreSnapshot>
   }
 }
 
-export function queuedIn({ high, normal, low }: LaneCounts): number {
+export function queuedIn({ high, normal, low }: LaneSizes): number {
   return high + normal + low
 }
 

@@ -114,6 +114,23 @@ export function setContract(open: OpenWorld): void {
       expect(await since()).toEqual([undefined, undefined])
     })
 
+    test('what a scrape shows of lanes is what their counts say', async () => {
+      const store = await (await open()).node()
+      await filled(store)
+      await submitOne(store, 'mail', { level: 9 })
+      await submitOne(store, 'mail', { level: 2 })
+      await submitOne(store, 'other')
+      await takeOne(store, 'other')
+      const lanes = ['empty', 'mail', 'other', 'none']
+      const backlogs = await store.lanes.backlogs(lanes)
+      expect(backlogs.map(({ lane }) => lane)).toEqual(lanes)
+      const counts = await store.lanes.counts(lanes, true)
+      for (const [at, backlog] of backlogs.entries()) expect(counts[at]).toMatchObject(backlog)
+      expect(backlogs[1]).toMatchObject({ high: 1, low: 1, dead: 2, expired: 0 })
+      expect(backlogs[1]?.oldestMs).toBe((await store.queues.oldest(['mail']))[0])
+      expect(backlogs[2]).toMatchObject({ normal: 0, running: 1, oldestMs: undefined })
+    })
+
     test('a removed lane says so until a job comes, by whatever way', async () => {
       const world = await open()
       const store = await world.node()

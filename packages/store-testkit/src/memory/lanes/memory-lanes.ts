@@ -1,6 +1,7 @@
 import {
   StoreError,
   maxLanes,
+  type LaneBacklog,
   type LaneCounts,
   type LaneOpenness,
   type LaneSizes,
@@ -56,16 +57,24 @@ export class MemoryLanes implements LaneStore {
     })
   }
 
+  async backlogs(lanes: readonly string[]): Promise<readonly LaneBacklog[]> {
+    return (await this.counts(lanes, true)).map((counts) => {
+      const { lane, high, normal, low, running, scheduled, dead, workers } = counts
+      const { retrying, expired, oldestMs } = counts
+      return {
+        ...{ lane, high, normal, low, running, scheduled, dead, workers },
+        ...{ retrying, expired, oldestMs },
+      }
+    })
+  }
+
   async counts(lanes: readonly string[], withOldest = false): Promise<readonly LaneCounts[]> {
     const since = withOldest ? await this.#queues.oldest(lanes) : []
     return this.#step((world) =>
-      lanes.map((lane, at) => {
-        const oldestMs = since[at]
-        return {
-          ...world.lane(lane).counts(world.nowMs()),
-          ...(oldestMs !== undefined && { oldestMs }),
-        }
-      }),
+      lanes.map((lane, at) => ({
+        ...world.lane(lane).counts(world.nowMs()),
+        oldestMs: since[at],
+      })),
     )
   }
 

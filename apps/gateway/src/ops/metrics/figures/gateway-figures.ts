@@ -6,10 +6,10 @@ import { counter, gauge, labelText, only, type Figure } from '../figure.ts'
 import { gearmanFigures } from './gearman-figures.ts'
 import { BoundedLabels } from '../labels.ts'
 import { migrationFigures, notedFields } from './migration-figures.ts'
-import type { FigureSources, StoreScrape } from '../metrics-pages.ts'
+import type { FigureSources } from '../metrics-pages.ts'
 import type { Metrics } from '../metrics.ts'
 import { storeFigures } from './store-figures.ts'
-import { takeSnapshot } from '../store-snapshot.ts'
+import type { StoreSnapshots } from '../store-snapshot.ts'
 
 /** Longest wait for the store during a scrape, milliseconds. */
 const storeTimeoutMs = 2000
@@ -17,6 +17,7 @@ const storeTimeoutMs = 2000
 interface Parts {
   readonly metrics: Metrics
   readonly scheduler: Scheduler
+  readonly snapshots: StoreSnapshots
   /** Migrations into the store. */
   readonly migrations: Pick<MigrationNotes, 'latest'>
   readonly doors: readonly { readonly name: string; census(): Census }[]
@@ -64,18 +65,21 @@ export class GatewayFigures implements FigureSources {
     ]
   }
 
-  async store(): Promise<StoreScrape> {
-    const { metrics, scheduler, gearmandVersion, migrations } = this.#parts
+  async store(): Promise<readonly Figure[]> {
+    const { metrics, snapshots, migrations } = this.#parts
     const [snapshot, noted] = await Promise.all([
-      inTime(takeSnapshot(scheduler)),
+      inTime(snapshots.backlog()),
       inTime(migrations.latest(notedFields)),
     ])
     const labels = { functions: metrics.labels, queues: this.#queues }
     const ofStore = snapshot ? await storeFigures(snapshot, labels) : []
-    return {
-      own: [...ofStore, ...migrationFigures(noted ?? [])],
-      gearman: await gearmanFigures({ snapshot, labels: this.#lanes, version: gearmandVersion }),
-    }
+    return [...ofStore, ...migrationFigures(noted ?? [])]
+  }
+
+  async gearman(): Promise<readonly Figure[]> {
+    const { snapshots, gearmandVersion: version } = this.#parts
+    const snapshot = await inTime(snapshots.backlog())
+    return await gearmanFigures({ snapshot, labels: this.#lanes, version })
   }
 
   async faktory(): Promise<readonly Figure[]> {

@@ -1,4 +1,4 @@
-import type { LaneCounts } from '@crossgear/core-scheduler'
+import type { LaneBacklog } from '@crossgear/core-scheduler'
 import { inPieces } from '../../../in-pieces.ts'
 import { counter, gauge, labelText, only, type Figure, type Value } from '../figure.ts'
 import type { BoundedLabels } from '../labels.ts'
@@ -7,14 +7,13 @@ import { queuedIn, type StoreSnapshot } from '../store-snapshot.ts'
 const ofStore = 'of the whole store, the same at every node'
 
 /** Jobs of a lane by state. */
-const states: Readonly<Record<string, (counts: LaneCounts) => number>> = {
-  waiting: queuedIn,
-  running: ({ running }) => running,
-  scheduled: ({ scheduled, retrying }) => scheduled - retrying,
-  retry: ({ retrying }) => retrying,
-  dead: ({ dead }) => dead,
-}
-const stateCounts = Object.values(states)
+const states: readonly (readonly [state: string, count: (counts: LaneBacklog) => number])[] = [
+  ['waiting', queuedIn],
+  ['running', ({ running }) => running],
+  ['scheduled', ({ scheduled, retrying }) => scheduled - retrying],
+  ['retry', ({ retrying }) => retrying],
+  ['dead', ({ dead }) => dead],
+]
 
 /** Lanes of functions without a label of their own are one, by queue. */
 interface LabelledLane {
@@ -50,7 +49,7 @@ export async function storeFigures(
       'crossgear_jobs',
       `Jobs ${ofStore}, by function, Faktory queue and state`,
       labelled.flatMap(({ labels: of, jobs }) =>
-        Object.keys(states).map((state, at): Value => [`${of},state="${state}"`, jobs[at] ?? 0]),
+        states.map(([state], at): Value => [`${of},state="${state}"`, jobs[at] ?? 0]),
       ),
     ),
     gauge(
@@ -84,26 +83,37 @@ export async function storeFigures(
 
 const none = { oldestSeconds: 0, workers: 0, expired: 0, isPaused: false }
 
+/** Thousands of functions may share a label: its text is made once. */
 async function labelledLanes(
   { lanes }: StoreSnapshot,
   labels: BoundLabels,
 ): Promise<readonly LabelledLane[]> {
-  const found = new Map<string, LabelledLane>()
-  await inPieces(lanes, ({ fn: name, queue, counts, oldestSeconds, isPaused }) => {
-    const fn = labels.functions.of(name)
-    const of = labelText({ function: fn, queue: labels.queues.of(queue) })
-    let lane = found.get(of)
-    if (!lane) {
-      lane = { fn, labels: of, jobs: [], ...none }
-      found.set(of, lane)
+  const found: LabelledLane[] = []
+  const byQueue = new Map<string, Map<string, LabelledLane>>()
+  const laneOf = (fn: string, queue: string): LabelledLane => {
+    const byFunction = byQueue.get(queue) ?? new Map<string, LabelledLane>()
+    byQueue.set(queue, byFunction)
+    const known = byFunction.get(fn)
+    if (known) return known
+    const lane = {
+      fn,
+      labels: labelText({ function: fn, queue }),
+      jobs: states.map(() => 0),
+      ...none,
     }
-    for (const [at, count] of stateCounts.entries()) {
-      lane.jobs[at] = (lane.jobs[at] ?? 0) + count(counts)
+    byFunction.set(fn, lane)
+    found.push(lane)
+    return lane
+  }
+  await inPieces(lanes, ({ fn, queue, counts, oldestSeconds, isPaused }) => {
+    const lane = laneOf(labels.functions.of(fn), labels.queues.of(queue))
+    for (let at = 0; at < states.length; at += 1) {
+      lane.jobs[at] = (lane.jobs[at] ?? 0) + (states[at]?.[1](counts) ?? 0)
     }
     lane.oldestSeconds = Math.max(lane.oldestSeconds, oldestSeconds)
     lane.workers += counts.workers
     lane.expired += counts.expired
     lane.isPaused ||= isPaused
   })
-  return [...found.values()]
+  return found
 }
