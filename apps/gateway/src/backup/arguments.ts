@@ -63,16 +63,19 @@ const descriptions: Readonly<Record<BackupAct, string>> = {
   restore: 'Brings a backup back into a store; killed or stopped, the same command goes on.',
 }
 
-const helpAfter = `
-Exit codes: 0 done, 1 usage, 2 the store or the file cannot be reached, 3 some jobs could not be
-brought back, 4 stopped half way.
-`
+const endings: Readonly<Record<BackupAct, string>> = {
+  backup: '4 stopped: there is no backup',
+  restore: '3 some jobs could not be brought back, 4 stopped half way',
+}
 
 /** The parser of one of the two commands. */
 export function backupProgram(act: BackupAct, out: HelpOutput): Command {
   const program = commandParser(`crossgear ${act}`, out)
     .description(descriptions[act])
-    .addHelpText('after', helpAfter)
+    .addHelpText(
+      'after',
+      `\nExit codes: 0 done, 1 usage, 2 the store or the file cannot be reached,\n${endings[act]}.\n`,
+    )
   for (const { flags, help, acts } of rows) if (acts.includes(act)) program.option(flags, help)
   return program
 }
