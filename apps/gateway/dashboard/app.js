@@ -8,7 +8,7 @@ import { Toasts, toastMs } from './parts/toasts.js'
 import { KeysDialog } from './parts/keys-dialog.js'
 import { pages } from './pages/all.js'
 import { SignIn } from './pages/sign-in.js'
-import { useRoute } from './router.js'
+import { hrefOf, useRoute } from './router.js'
 import { Side } from './side.js'
 import { SharedContext } from './state.js'
 
@@ -82,7 +82,10 @@ function Main({ route }) {
     main.current?.querySelector('h1')?.focus()
   }, [place])
   const Page = pages.get(route.page) ?? pages.get('overview')
-  return html`<main ref=${main} id="main"><${Page} key=${place} route=${route} /></main>`
+  const shown = hrefOf(route.page, route.id, Object.fromEntries(route.query))
+  return html`<main ref=${main} id="main" data-place=${shown}>
+    <${Page} key=${place} route=${route} />
+  </main>`
 }
 
 function useToasts() {

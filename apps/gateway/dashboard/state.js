@@ -51,6 +51,7 @@ export function useLive() {
  * @property {Answer | undefined} data the last answer
  * @property {string | undefined} error why the last call failed
  * @property {boolean} isFresh `data` answers the query as it is now
+ * @property {'true' | 'false'} busy for `aria-busy`: what is shown is about to change
  * @property {() => void} reload
  */
 
@@ -67,9 +68,11 @@ export function useRead(path, query = {}, everyMs = 2_000) {
   const { api } = useShared()
   const key = JSON.stringify([path, query])
   const [state, setState] = useState(
-    /** @type {{ key: string, data?: Answer, error?: string }} */ ({ key: '' }),
+    /** @type {{ key: string, failed?: string, data?: Answer, error?: string }} */ ({ key: '' }),
   )
   const [turn, reload] = useReducer((/** @type {number} */ before) => before + 1, 0)
+  // What the viewer has changed is read anew, though the query is the same.
+  const mark = `${turn} ${key}`
   const latest = useRef(query)
   latest.current = query
   useEffect(() => {
@@ -86,10 +89,10 @@ export function useRead(path, query = {}, everyMs = 2_000) {
       }
       try {
         const data = /** @type {Answer} */ (await api.get(path, latest.current, abort.signal))
-        if (!abort.signal.aborted) setState({ key, data })
+        if (!abort.signal.aborted) setState({ key: mark, data })
       } catch (error) {
         if (abort.signal.aborted) return
-        setState((before) => ({ ...before, error: wordsOf(error) }))
+        setState((before) => ({ ...before, failed: mark, error: wordsOf(error) }))
       }
       again()
     }
@@ -102,9 +105,31 @@ export function useRead(path, query = {}, everyMs = 2_000) {
   return {
     data: state.data,
     error: state.error,
-    isFresh: state.key === key,
+    isFresh: state.key === mark,
+    busy: state.key === mark || state.failed === mark ? 'false' : 'true',
     reload: () => reload(undefined),
   }
+}
+
+/**
+ * An act of the viewer: if it is under way, and why it failed.
+ *
+ * @param {() => Promise<void>} act
+ */
+export function useAct(act) {
+  const [{ isBusy, error }, setState] = useState(
+    /** @type {{ isBusy: boolean, error?: string }} */ ({ isBusy: false }),
+  )
+  const run = async () => {
+    setState({ isBusy: true })
+    try {
+      await act()
+      setState({ isBusy: false })
+    } catch (refusal) {
+      setState({ isBusy: false, error: wordsOf(refusal) })
+    }
+  }
+  return { isBusy, error, run: () => void run() }
 }
 
 /** The present, drawn anew every second. */

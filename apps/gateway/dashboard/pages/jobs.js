@@ -85,7 +85,7 @@ export function JobsPage({ route }) {
   const [isSubmitting, setSubmitting] = useState(false)
   const isCalm = chosen.size > 0 || cursor !== ''
   /** @type {import('../state.js').Reading<JobPage>} */
-  const { data, error, isFresh, reload } = useRead(
+  const { data, error, isFresh, busy, reload } = useRead(
     '/jobs',
     { ...filter, limit: jobsPerPage, cursor },
     isCalm ? 0 : pollMs,
@@ -110,7 +110,7 @@ export function JobsPage({ route }) {
   }
   const selection = areAll ? { filter: filterOf(filter) } : { jobs: [...chosen] }
   const jobs = data?.jobs ?? []
-  return html`<div>
+  return html`<div aria-busy=${busy}>
     <${PageHead} title=${own?.title ?? 'Jobs'} hint=${own?.hint ?? 'All jobs that are not finished, by whatever door they came.'}>
       ${
         mayAct &&

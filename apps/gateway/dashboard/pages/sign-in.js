@@ -1,8 +1,7 @@
 import { html } from '../html.js'
 import { useState } from '../lib/hooks.js'
-import { wordsOf } from '../api.js'
-import { Trouble } from '../parts/bits.js'
-import { useShared } from '../state.js'
+import { Form, Trouble } from '../parts/bits.js'
+import { useAct, useShared } from '../state.js'
 
 /**
  * Asks for the operator's or the reader's password.
@@ -12,21 +11,12 @@ import { useShared } from '../state.js'
 export function SignIn({ onDone, onBack }) {
   const { api } = useShared()
   const [password, setPassword] = useState('')
-  const [error, setError] = useState(/** @type {string | undefined} */ (undefined))
-  const [isBusy, setBusy] = useState(false)
-  const submit = async (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault()
-    setBusy(true)
-    try {
-      await api.post('/session', { password })
-      await onDone()
-    } catch (refusal) {
-      setError(wordsOf(refusal))
-    }
-    setBusy(false)
-  }
+  const { isBusy, error, run } = useAct(async () => {
+    await api.post('/session', { password })
+    await onDone()
+  })
   return html`<div class="sign-in">
-    <form class="panel" onSubmit=${submit}>
+    <${Form} class="panel" onSubmit=${run}>
       <div class="brand"><img src="ui/icon.svg" alt="" />Crossgear</div>
       <div>
         <h1>Sign in</h1>
@@ -52,6 +42,6 @@ export function SignIn({ onDone, onBack }) {
       <${Trouble} error=${error} />
       <button type="submit" class="primary" disabled=${isBusy}>Sign in</button>
       ${onBack && html`<button type="button" class="quiet" onClick=${onBack}>Go on reading</button>`}
-    </form>
+    <//>
   </div>`
 }

@@ -1,8 +1,7 @@
 import { html } from '../html.js'
-import { useState } from '../lib/hooks.js'
 import { bytes, count, duration, plural } from '../format.js'
 import { Badge, Code, Empty, Loading, Name, PageHead, Trouble, doorName } from '../parts/bits.js'
-import { ConfirmAct } from '../parts/confirm-act.js'
+import { useOrders } from '../parts/confirm-act.js'
 import { Figure } from '../parts/figures.js'
 import { Pager, Table } from '../parts/table.js'
 import { hrefOf, refine } from '../router.js'
@@ -21,10 +20,10 @@ import { useMayAct, useRead } from '../state.js'
 /** @param {import('./all.js').PageProps} props */
 export function WorkersPage({ route }) {
   /** @type {import('../state.js').Reading<Workers>} */
-  const { data, error, reload } = useRead('/workers')
+  const { data, error, busy, reload } = useRead('/workers')
   const mayAct = useMayAct()
-  const [order, setOrder] = useState(/** @type {Order | undefined} */ (undefined))
-  return html`<div>
+  const { ask, dialog } = useOrders(reload)
+  return html`<div aria-busy=${busy}>
     <${PageHead}
       title="Workers"
       hint="Connected to this gateway. Workers at other gateways are on their pages; functions count all of them."
@@ -33,7 +32,7 @@ export function WorkersPage({ route }) {
         mayAct &&
         data &&
         data.consumers.length > 0 &&
-        html`<button type="button" onClick=${() => setOrder(orderOf('all', 'quiet'))}>
+        html`<button type="button" onClick=${() => ask(orderOf('all', 'quiet'))}>
         Quiet all Faktory workers
       </button>`
       }
@@ -45,21 +44,11 @@ export function WorkersPage({ route }) {
       html`<div class="stack">
       <${Doors} doors=${data.doors} />
       <${ByFunction} functions=${data.functions} />
-      <${Consumers} data=${data} onOrder=${mayAct ? setOrder : undefined} />
+      <${Consumers} data=${data} onOrder=${mayAct ? ask : undefined} />
       <${GearmanConnections} route=${route} />
     </div>`
     }
-    ${
-      order &&
-      html`<${ConfirmAct}
-      order=${order}
-      onClose=${() => setOrder(undefined)}
-      onDone=${() => {
-        setOrder(undefined)
-        reload()
-      }}
-    />`
-    }
+    ${dialog}
   </div>`
 }
 

@@ -4,7 +4,7 @@ import { wordsOf } from '../api.js'
 import { count, plural } from '../format.js'
 import { acts, nothingDone, runAct } from '../job-acts.js'
 import { useShared } from '../state.js'
-import { Trouble } from './bits.js'
+import { Form, Trouble } from './bits.js'
 import { Dialog } from './dialog.js'
 
 /** @typedef {import('../job-acts.js').Tally} Tally */
@@ -59,12 +59,7 @@ export function ActDialog({ act, selection, means, onClose, onDone }) {
     <p>${means ?? usual}</p>
     ${
       act === 'move' &&
-      html`<form
-      onSubmit=${(/** @type {Event} */ event) => {
-        event.preventDefault()
-        void run(true)
-      }}
-    >
+      html`<${Form} onSubmit=${() => void run(true)}>
       <label class="field">
         <span>To the queue</span>
         <input
@@ -80,7 +75,7 @@ export function ActDialog({ act, selection, means, onClose, onDone }) {
         />
       </label>
       ${phase === 'ask' && html`<footer><button type="submit">Count the jobs</button></footer>`}
-    </form>`
+    <//>`
     }
     ${phase !== 'ask' && html`<${Count} tally=${tally} phase=${phase} past=${past} />`}
     <${Trouble} error=${error} />

@@ -82,6 +82,23 @@ export function Trouble({ error }) {
   return error === undefined ? null : html`<p class="notice bad" role="alert">${error}</p>`
 }
 
+/**
+ * A form that the page itself takes, instead of the browser.
+ *
+ * @param {{ class?: string, onSubmit: () => void, children?: Children }} props
+ */
+export function Form({ class: kind, onSubmit, children }) {
+  return html`<form
+    class=${kind}
+    onSubmit=${(/** @type {Event} */ event) => {
+      event.preventDefault()
+      onSubmit()
+    }}
+  >
+    ${children}
+  </form>`
+}
+
 /** Bars where data comes soon. */
 export function Loading() {
   return html`<div class="loading" role="status">
@@ -112,7 +129,7 @@ export function SearchField({ label, value, onSearch, placeholder, maxLength = 1
     <input
       ref=${field}
       type="search"
-      data-search
+      data-search=${text === value ? 'done' : 'ahead'}
       value=${text}
       placeholder=${placeholder ?? label}
       maxlength=${maxLength}

@@ -1,7 +1,6 @@
 import { html } from '../html.js'
 import { useState } from '../lib/hooks.js'
-import { wordsOf } from '../api.js'
-import { useShared } from '../state.js'
+import { useAct, useShared } from '../state.js'
 import { Trouble } from './bits.js'
 import { Confirm } from './dialog.js'
 
@@ -19,6 +18,26 @@ import { Confirm } from './dialog.js'
  */
 
 /**
+ * Asks for orders: `ask` opens the dialog of one, which is drawn at the place of `dialog`.
+ *
+ * @param {() => void} onDone
+ */
+export function useOrders(onDone) {
+  const [order, setOrder] = useState(/** @type {Order | undefined} */ (undefined))
+  const onClose = () => setOrder(undefined)
+  const dialog =
+    order &&
+    html`<${ConfirmAct}
+      ...${{ order, onClose }}
+      onDone=${() => {
+        onClose()
+        onDone()
+      }}
+    />`
+  return { ask: setOrder, dialog }
+}
+
+/**
  * Says what an act means, and does it when told to.
  *
  * @param {object} props
@@ -26,20 +45,15 @@ import { Confirm } from './dialog.js'
  * @param {() => void} props.onClose
  * @param {() => void} props.onDone
  */
-export function ConfirmAct({ order, onClose, onDone }) {
+function ConfirmAct({ order, onClose, onDone }) {
   const { api, say } = useShared()
-  const [error, setError] = useState(/** @type {string | undefined} */ (undefined))
   const { title, label, path, body, said, isDanger = false, means } = order
-  const run = async () => {
-    try {
-      await api.post(path, body)
-      say(said)
-      onDone()
-    } catch (refusal) {
-      setError(wordsOf(refusal))
-    }
-  }
-  return html`<${Confirm} title=${title} act=${label} isDanger=${isDanger} onConfirm=${() => void run()} onClose=${onClose}>
+  const { isBusy, error, run } = useAct(async () => {
+    await api.post(path, body)
+    say(said)
+    onDone()
+  })
+  return html`<${Confirm} act=${label} onConfirm=${run} ...${{ title, isDanger, isBusy, onClose }}>
     ${means}
     <${Trouble} error=${error} />
   <//>`

@@ -5,7 +5,7 @@ import { refine } from '../router.js'
 import { useMayAct, useRead } from '../state.js'
 import { Trends } from '../trends.js'
 import { Loading, PageHead, SearchField, Trouble } from './bits.js'
-import { ConfirmAct } from './confirm-act.js'
+import { useOrders } from './confirm-act.js'
 import { Sparkline } from './sparkline.js'
 import { Pager, Table } from './table.js'
 
@@ -81,11 +81,11 @@ export function useTrends(rows, keyOf, valueOf) {
 export function ListPage({ route, path, rowsOf, keyOf, columns, title, hint, noun, none, acts }) {
   const list = listOf(route)
   /** @type {import('../state.js').Reading<Page>} */
-  const { data, error, reload } = useRead(path, list.asked)
+  const { data, error, busy, reload } = useRead(path, list.asked)
   const rows = data && rowsOf(data)
   const trends = useTrends(rows, keyOf, ({ waiting }) => waiting)
   const mayAct = useMayAct()
-  const [order, setOrder] = useState(/** @type {Order | undefined} */ (undefined))
+  const { ask, dialog } = useOrders(reload)
   /** @type {Column<Row>} */
   const trend = {
     ...{ id: 'trend', label: 'Waiting, 2 min', isNumber: true },
@@ -95,9 +95,9 @@ export function ListPage({ route, path, rowsOf, keyOf, columns, title, hint, nou
   /** @type {Column<Row>} */
   const actsOfRow = {
     ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
-    cell: (row) => acts(row, setOrder),
+    cell: (row) => acts(row, ask),
   }
-  return html`<div>
+  return html`<div aria-busy=${busy}>
     <${PageHead} ...${{ title, hint }} />
     <div class="toolbar" role="search">
       <${SearchField}
@@ -129,16 +129,6 @@ export function ListPage({ route, path, rowsOf, keyOf, columns, title, hint, nou
       onPage=${list.onPage}
     />`
     }
-    ${
-      order &&
-      html`<${ConfirmAct}
-      order=${order}
-      onClose=${() => setOrder(undefined)}
-      onDone=${() => {
-        setOrder(undefined)
-        reload()
-      }}
-    />`
-    }
+    ${dialog}
   </div>`
 }

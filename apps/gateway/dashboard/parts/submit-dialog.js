@@ -1,9 +1,9 @@
 import { html } from '../html.js'
 import { useState } from '../lib/hooks.js'
-import { pathWith, wordsOf } from '../api.js'
+import { pathWith } from '../api.js'
 import { go, hrefOf } from '../router.js'
-import { useShared } from '../state.js'
-import { Trouble } from './bits.js'
+import { useAct, useShared } from '../state.js'
+import { Form, Trouble } from './bits.js'
 import { Dialog } from './dialog.js'
 import { JobForm, termsOf } from './job-form.js'
 
@@ -90,23 +90,14 @@ export function ResubmitDialog({ job, onClose }) {
 function HandIn({ title, label, said, path, bodyOf, payload, payloadHint, onClose, children }) {
   const { api, say } = useShared()
   const [terms, setTerms] = useState({ queue: '', level: '', delay: '', payload: payload ?? '' })
-  const [error, setError] = useState(/** @type {string | undefined} */ (undefined))
-  const [isBusy, setBusy] = useState(false)
-  const submit = async (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault()
-    setBusy(true)
-    try {
-      const { job } = /** @type {{ job: string }} */ (await api.post(path, bodyOf(terms)))
-      say(said)
-      onClose()
-      go(hrefOf('job', job))
-    } catch (refusal) {
-      setError(wordsOf(refusal))
-      setBusy(false)
-    }
-  }
+  const { isBusy, error, run } = useAct(async () => {
+    const { job } = /** @type {{ job: string }} */ (await api.post(path, bodyOf(terms)))
+    say(said)
+    onClose()
+    go(hrefOf('job', job))
+  })
   return html`<${Dialog} title=${title} isWide onClose=${onClose}>
-    <form class="stack" onSubmit=${submit}>
+    <${Form} class="stack" onSubmit=${run}>
       ${children}
       <${JobForm}
         ...${{ terms, payloadHint, hasPayload: payload !== undefined }}
@@ -117,6 +108,6 @@ function HandIn({ title, label, said, path, bodyOf, payload, payloadHint, onClos
         <button type="button" onClick=${onClose}>Back</button>
         <button type="submit" class="primary" disabled=${isBusy}>${label}</button>
       </footer>
-    </form>
+    <//>
   <//>`
 }

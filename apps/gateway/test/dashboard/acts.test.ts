@@ -27,9 +27,10 @@ async function act(button: string, confirm = button): Promise<void> {
   await confirmed(confirm)
 }
 
-/** Opens the page of the one job of a function; until the list is read, it shows the one before. */
-async function openJobOf(fn: string): Promise<void> {
-  await page.locator('tbody tr', { hasText: fn }).locator('td.main a').click()
+/** Opens the page of the one job that a filter takes. */
+async function openJobOf(filter: string): Promise<void> {
+  await goTo(page, `jobs?${filter}`)
+  await page.locator('td.main a').click()
 }
 
 async function confirmed(button: string): Promise<void> {
@@ -149,7 +150,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     for (let n = 0; n < 12; n += 1) await gateway.gearman('-b', '-f', 'heap', `spam ${n}`)
     await gateway.gearman('-b', '-f', 'heap', 'ham')
     await goTo(page, 'jobs?function=heap&text=spam')
-    await eventually(() => page.locator('td.main').count()).toBe(12)
+    expect(await page.locator('td.main').count()).toBe(12)
     await page.getByRole('button', { name: 'Act on all that match' }).click()
     await page.locator('.bar').getByRole('button', { name: 'Delete' }).click()
     const tally = page.locator('[data-tally="ready"]')
@@ -164,8 +165,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
   test('one job is deleted, and no worker gets it', async () => {
     await gateway.gearman('-b', '-f', 'single', 'kept')
     await gateway.gearman('-b', '-f', 'single', 'gone')
-    await goTo(page, 'jobs?function=single&text=gone')
-    await openJobOf('single')
+    await openJobOf('function=single&text=gone')
     await act('Delete')
     await page.getByText('1 job deleted.').waitFor()
     await gateway.gearman('-b', '-f', 'single', ', last')
@@ -193,8 +193,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
   test('a client that waits hears of the cancellation, as the page says before', async () => {
     const waiting = gateway.spawnGearman('-f', 'slow', 'x')
     const ended = once(waiting, 'close')
-    await goTo(page, 'jobs?function=slow')
-    await openJobOf('slow')
+    await openJobOf('function=slow')
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByText('1 client that waits for it will get WORK_FAIL.').waitFor()
     await confirmed('Cancel')
@@ -203,8 +202,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
 
   test('a job is edited and handed in again, and names the old one', async () => {
     await gateway.gearman('-b', '-f', 'edit', 'first words')
-    await goTo(page, 'jobs?function=edit')
-    await openJobOf('edit')
+    await openJobOf('function=edit')
     await page.getByRole('button', { name: 'Edit and resubmit' }).click()
     const field = page.getByRole('dialog').getByLabel('Payload')
     expect(await field.inputValue()).toBe('first words')

@@ -2,7 +2,7 @@ import { Client } from 'faktory-worker'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { goTo, lacksChromium, startBrowser, type TestBrowser } from './support/browser.ts'
+import { goTo, lacksChromium, settled, startBrowser, type TestBrowser } from './support/browser.ts'
 import { groundOf, namelessOf, submittedLately, widthOf } from './support/in-page.js'
 import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
 
@@ -122,17 +122,19 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
 
   test('filters live in the address, and a search is made while one types', async () => {
     await goTo(page, 'jobs?text=plain')
-    await eventually(() => page.locator('td.main').count()).toBe(1)
+    expect(await page.locator('td.main').count()).toBe(1)
     await page.reload()
     const names = (): Promise<string[]> => page.locator('td.main').allInnerTexts()
-    await eventually(async () => (await names()).length).toBe(1)
+    await goTo(page, 'jobs?text=plain')
+    expect(await names()).toHaveLength(1)
     const plain = await names()
     await page.keyboard.press('/')
     await page.keyboard.type('12345678901234567890')
-    await eventually(() => page.url()).toContain('text=12345678901234567890')
     // Until the answer is there, the list shows the search before.
-    await eventually(names).not.toEqual(plain)
-    await eventually(async () => (await names()).length).toBe(1)
+    await settled(page)
+    expect(page.url()).toContain('text=12345678901234567890')
+    expect(await names()).toHaveLength(1)
+    expect(await names()).not.toEqual(plain)
     await page.locator('td.main a').click()
     await page.locator('pre.payload').waitFor()
     // As it was sent: no digit is lost.
@@ -149,7 +151,8 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     )
     await page.keyboard.press('/')
     await page.keyboard.type('res')
-    await eventually(() => page.locator('td.main').count()).toBe(1)
+    await settled(page)
+    expect(await page.locator('td.main').count()).toBe(1)
     expect(await textOf('tbody')).toContain('Gearman 1')
     await page.locator('svg.spark').waitFor()
   })

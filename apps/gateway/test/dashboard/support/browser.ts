@@ -63,9 +63,17 @@ export async function startBrowser(webPort: number): Promise<TestBrowser> {
   }
 }
 
-/** Goes to a page of the dashboard, and waits until it shows something. */
+/** Goes to a page of the dashboard, and waits until it shows what it has read. */
 export async function goTo(page: Page, place: string): Promise<void> {
   await page.goto(`/#/${place}`)
-  await page.locator('main h1').waitFor()
-  await page.locator('.loading').waitFor({ state: 'detached' })
+  await page.locator(`main[data-place="#/${place}"] h1`).waitFor()
+  await settled(page)
+}
+
+/** Shown while a list is not yet that of its filters and its search. */
+const unsettled = 'main :is([aria-busy="true"], [data-search="ahead"], .loading)'
+
+/** Waits until the list is that of the filters and the search as they are now. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator(unsettled).first().waitFor({ state: 'detached' })
 }
