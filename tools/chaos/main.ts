@@ -8,6 +8,7 @@ import { scenarios } from './scenarios/index.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { soak } from './scenarios/soak.ts'
 import { tableOf } from './table.ts'
+import { bundlePeer } from './world/bundle-peer.ts'
 
 /** Printed findings per scenario; the rest is counted. */
 const shownFindings = 12
@@ -31,6 +32,7 @@ async function play(choice: Choice): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'crossgear-chaos-'))
   const { seed } = choice
   buildGateway()
+  await bundlePeer(folder)
   console.log(`seed ${seed}, logs in ${folder}`)
   const results = await playAll(choice, async (scenario, jobs) => {
     const result = await runScenario(scenario, { folder, seed, jobs }).catch((error: unknown) =>

@@ -1,10 +1,8 @@
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { ClientTask, Order, Progress, Task, WorkerTask } from '../peers/tasks.ts'
-import { typescriptWords } from '@crossgear/tools/gateway-program'
+import { peerOf } from './bundle-peer.ts'
 import { OwnProcess } from './process.ts'
 
-const program = fileURLToPath(new URL('../peers/peer.ts', import.meta.url))
 /** A stopping worker may still have a slow job. */
 const stopWithinMs = 20_000
 
@@ -18,14 +16,12 @@ export class PeerProcess {
   /** Settles when it has begun. */
   readonly begun: Promise<void>
 
-  constructor(task: Task) {
+  constructor(program: string, task: Task) {
     this.task = task
-    this.process = new OwnProcess(
-      task.name,
-      process.execPath,
-      [...typescriptWords(), program, JSON.stringify(task)],
-      { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env: { PATH: process.env['PATH'] } },
-    )
+    this.process = new OwnProcess(task.name, process.execPath, [program, JSON.stringify(task)], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: { PATH: process.env['PATH'] },
+    })
     const { child } = this.process
     child.on('error', () => undefined)
     this.begun = new Promise((resolve) => child.once('message', () => resolve()))
@@ -53,12 +49,14 @@ export class PeerProcess {
 type Bare<T extends Task> = Omit<T, 'log' | 'role'>
 
 export function startClient(folder: string, task: Bare<ClientTask>): PeerProcess {
-  return new PeerProcess({ ...task, role: 'client', log: logOf(folder, task.name) })
+  const log = logOf(folder, task.name)
+  return new PeerProcess(peerOf(folder), { ...task, role: 'client', log })
 }
 
 /** A replacement has its own name and log. */
 export function startWorker(folder: string, task: Bare<WorkerTask>): PeerProcess {
-  return new PeerProcess({ ...task, role: 'worker', log: logOf(folder, task.name) })
+  const log = logOf(folder, task.name)
+  return new PeerProcess(peerOf(folder), { ...task, role: 'worker', log })
 }
 
 function logOf(folder: string, name: string): string {
