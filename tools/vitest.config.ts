@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     isolate: false,
     include: ['test/**/*.test.ts'],
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },

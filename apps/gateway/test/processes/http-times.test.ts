@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { typescriptWords } from '@crossgear/tools/gateway-program'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ToChild } from '../../src/cluster/messages.ts'
 import { openRaw, readUntil } from '../http/support/http-client.ts'
 import { openHttp } from '../http/support/http-gateway.ts'
@@ -11,22 +11,28 @@ import { openHttp } from '../http/support/http-gateway.ts'
 const program = fileURLToPath(new URL('programs/http-process.ts', import.meta.url))
 const submission = 'POST /f HTTP/1.1\r\nHost: localhost\r\nX-Gearman-Background: true\r\n'
 
-/** The port of an HTTP door whose connections are handed to it by its parent process. */
-async function openHanded(): Promise<number> {
+let handedPort: number
+const ends: (() => unknown)[] = []
+
+/** An HTTP door whose connections are handed to it by its parent process. */
+beforeAll(async () => {
   const child = fork(program, [], { execArgv: [...typescriptWords()], serialization: 'advanced' })
   const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket: Socket) => {
     const message: ToChild = { what: 'connection', port: 0, address: '127.0.0.1' }
     child.send(message, socket, { keepOpen: false })
   })
-  onTestFinished(async () => {
+  ends.push(async () => {
     server.close()
     child.kill('SIGKILL')
     await once(child, 'exit')
   })
   await once(child, 'message')
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  return (server.address() as AddressInfo).port
-}
+  handedPort = (server.address() as AddressInfo).port
+})
+afterAll(async () => {
+  for (const end of ends.splice(0)) await end()
+})
 
 /** The port of an HTTP door that listens itself. */
 async function openAlone(): Promise<number> {
@@ -36,7 +42,7 @@ async function openAlone(): Promise<number> {
 
 describe.each([
   ['accepted by its own process', openAlone],
-  ['handed over by the parent process', openHanded],
+  ['handed over by the parent process', () => Promise.resolve(handedPort)],
 ])('an HTTP connection that was %s', (_name, open) => {
   test.each([
     ['says nothing', ''],

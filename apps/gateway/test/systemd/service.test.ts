@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@crossgear/tools/free-port'
-import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startGateway } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -46,7 +46,7 @@ function startPerl(name: string, words: readonly string[]) {
 
 /** A socket that a program holds for the web port, as systemd does for a unit. */
 async function holdSocket(host: string, name = 'web', words: readonly string[] = []) {
-  const command = [process.execPath, ...gatewayWords(), ...(await alone()), ...words]
+  const command = [process.execPath, ...bundleWords(), ...(await alone()), ...words]
   const { child, next } = startPerl('hold-socket.pl', [host, name, ...command])
   const port = Number(await next(/^(\d+)$/))
   return { port, next, start: () => child.stdin.write('\n') }
@@ -75,7 +75,7 @@ describe.skipIf(lacksSystemd)('the units, with systemd-analyze', () => {
       '--fdname=web',
       `--setenv=PATH=${process.env['PATH']}`,
     ]
-    const command = [process.execPath, ...gatewayWords(), ...(await alone())]
+    const command = [process.execPath, ...bundleWords(), ...(await alone())]
     const activated = spawn('systemd-socket-activate', [...words, ...command], {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
