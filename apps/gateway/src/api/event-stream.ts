@@ -65,10 +65,11 @@ export class EventStream {
       ...{ params: {}, query: {}, body: undefined },
     })
     const event = status === 200 ? 'overview' : 'refusal'
-    const text = `event: ${event}\ndata: ${JSON.stringify(body)}\n\n`
+    // Encoded once: each viewer is sent the same bytes.
+    const bytes = Buffer.from(`event: ${event}\ndata: ${JSON.stringify(body)}\n\n`)
     for (const viewer of this.#viewers) {
       if (viewer.writableLength > streamBounds.unsentBytes) viewer.destroy()
-      else viewer.write(text)
+      else viewer.write(bytes)
     }
   }
 

@@ -19,6 +19,7 @@ import { endpoints, operationNames } from './endpoints.ts'
 import type { EventStream } from './event-stream.ts'
 import { openApiDocument } from './open-api.ts'
 import { sessionSeconds } from './session-tokens.ts'
+import { validationWords } from './validation-words.ts'
 import { webEndpoints } from './web-endpoints.ts'
 
 /** A longer body is refused. */
@@ -147,7 +148,8 @@ function onlyJson(app: FastifyInstance): void {
 
 /** Texts of a query may stand for numbers; values of a body are what they are. */
 function checkWith(app: FastifyInstance): void {
-  const options = { strict: false, allErrors: false }
+  // Our own schemas are not checked themselves: 100 ms and more at the first call, in which no door is served.
+  const options = { strict: false, allErrors: false, meta: false, validateSchema: false }
   const exact = new Ajv(options)
   const lenient = new Ajv({ ...options, coerceTypes: true })
   app.setValidatorCompiler<TSchema>(({ schema, httpPart }) => {
@@ -172,7 +174,7 @@ function refusalOf(error: FastifyError | ApiError): { code: ApiErrorCode; messag
   if (error instanceof ApiError) return error
   const code = frameworkCodes[error.code]
   if (code === 'unsupported_media_type') return { code, message: 'send application/json' }
-  if (code) return { code, message: error.message.replace(/^querystring/, 'query') }
+  if (code) return { code, message: validationWords(error) }
   const isTheirs = error.statusCode !== undefined && error.statusCode < 500
   return isTheirs
     ? { code: 'invalid_request', message: error.message }

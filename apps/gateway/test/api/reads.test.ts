@@ -251,6 +251,10 @@ describe.skipIf(lacksRedis)('what the API shows', { timeout: 60_000 }, () => {
     expect(await refusal('/jobs?state=lost')).toEqual(wrong)
     expect(await refusal('/jobs?colour=red')).toEqual(wrong)
     expect(await refusal(`/jobs?text=${'x'.repeat(200)}`)).toEqual(wrong)
+    const words = async (query: string): Promise<string> =>
+      JSON.stringify((await api.ask(`/api/v1/jobs?${query}`)).body)
+    expect(await words('colour=red')).toContain('query has no property \\"colour\\"')
+    expect(await words('state=lost')).toMatch(/query\/state must be one of waiting, running, /)
     expect(await refusal('/jobs?cursor=nonsense')).toEqual([400, 'invalid_cursor'])
     expect(await refusal('/scale')).toEqual(wrong)
     expect(await refusal('/scale?function=none')).toEqual([404, 'unknown_function'])
