@@ -45,6 +45,8 @@ export interface CommandRow {
   readonly options?: readonly OptionRow[]
   /** Options of the gateway that it takes besides those that say where it is. None. */
   readonly gatewayOptions?: readonly OptionName[]
+  /** The first word alone means it. false. */
+  readonly isDefault?: boolean
   /** Needs no password, so none is read. false. */
   readonly isOpen?: boolean
   /** Goes on until it is ended. false. */

@@ -58,7 +58,10 @@ function addCommand(
 ): void {
   const options = [...(row.options ?? []), ...commonOptions]
   const fromGateway = [...(row.isOpen ? [] : addressOptions), ...(row.gatewayOptions ?? [])]
-  const command = parent.command(word).description(row.summary).addHelpText('after', helpAfter)
+  const command = parent
+    .command(word, { isDefault: row.isDefault ?? false })
+    .description(row.summary)
+    .addHelpText('after', helpAfter)
   for (const { name, help, isRequired, isMany } of row.arguments ?? []) {
     const form = isMany ? `${name}...` : name
     command.addArgument(new Argument(isRequired ? `<${form}>` : `[${form}]`, help))

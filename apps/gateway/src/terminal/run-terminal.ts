@@ -72,6 +72,10 @@ function knownError(error: unknown, words: readonly string[]): TerminalError {
   if (!(error instanceof CommanderError)) throw error
   const path = words.slice(0, 2).filter((word) => /^[a-z]+$/.test(word))
   const see = `see crossgear ${path[0] ?? ''} --help`.replace('  ', ' ')
-  const said = explained(error).replace(/\.$/, '')
+  const isUnknown = error.code === 'commander.excessArguments' && path[1] !== undefined
+  const said =
+    isUnknown && !commands.some((row) => row.words[0] === path[0] && row.words[1] === path[1])
+      ? `There is no command "${path.join(' ')}"`
+      : explained(error).replace(/\.$/, '')
   return new TerminalError('usage', `${said}: ${see}.`, { cause: error })
 }

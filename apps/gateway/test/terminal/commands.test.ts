@@ -44,6 +44,18 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     expect(some.stderr).toBe('There are more: --limit 1 was reached.\n')
   })
 
+  test('queues alone lists them, and a word that there is not is named', async () => {
+    const api = await openApi(open)
+    await dead(api, ['dead-0001'])
+    const { run } = operatorOf(api)
+    const listed = await run('queues --json')
+    expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining('"queue":"q"')])
+    const unknown = await run('queues lst')
+    expect([unknown.code, unknown.stderr]).toEqual([
+      ...[1, 'There is no command "queues lst": see crossgear queues --help.\n'],
+    ])
+  })
+
   test('jobs show shows a job by any of its names, and escapes what could steer a terminal', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()

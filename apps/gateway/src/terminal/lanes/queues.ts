@@ -47,6 +47,7 @@ const names = { name: 'queue', help: 'Faktory queues', isRequired: true, isMany:
 export const queueCommands: readonly CommandRow[] = [
   {
     words: ['queues', 'list'],
+    isDefault: true,
     summary: 'list Faktory queues and what stands in them',
     options: [containsOption],
     run: async (context) => {
