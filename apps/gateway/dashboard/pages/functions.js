@@ -103,7 +103,7 @@ const opennessWords =
 /** @param {{ openness: FunctionEntry['openness'] }} props */
 function Openness({ openness }) {
   const [word, tone, rule] = opennessWords[openness]
-  return html`<${Badge} tone=${tone}>${word}<//><span class="under">${rule}</span>`
+  return html`<${Badge} tone=${tone}>${word}<//><span class="under wrapped">${rule}</span>`
 }
 
 /** @param {{ entry: FunctionEntry }} props */

@@ -12,7 +12,7 @@ import { html } from '../html.js'
  * @property {(row: Row) => Children} cell
  * @property {boolean} [isNumber] stands at the right
  * @property {boolean} [isMain] the name of the row, which stands alone on narrow screens
- * @property {boolean} [isHidden] its label is for screen readers only
+ * @property {boolean} [isHidden] its label is for screen readers only; it stays in sight
  * @property {string} [sort] the word by which the API sorts it
  */
 
@@ -82,9 +82,10 @@ export function Table({ caption, columns, rows, keyOf, sorting, onSort, selectio
   </div>`
 }
 
-/** @param {{ isNumber?: boolean, isMain?: boolean }} column */
-function classOf({ isNumber = false, isMain = false }) {
-  return `${isNumber ? 'number' : ''} ${isMain ? 'main' : ''}`.trim()
+/** @param {{ isNumber?: boolean, isMain?: boolean, isHidden?: boolean }} column */
+function classOf({ isNumber = false, isMain = false, isHidden = false }) {
+  const words = [isNumber && 'number', isMain && 'main', isHidden && 'pinned']
+  return words.filter(Boolean).join(' ')
 }
 
 /**

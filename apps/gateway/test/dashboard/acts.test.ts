@@ -190,6 +190,15 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     expect(heard).toBe('anew')
   })
 
+  test('acts on a function stay in sight, however long its name is', async () => {
+    const name = `long-${'x'.repeat(100)}`
+    await gateway.gearman('-b', '-f', name, 'x')
+    await goTo(page, 'functions?contains=long-x')
+    const box = await page.getByLabel(`Acts on ${name}`).boundingBox()
+    const { width = 0 } = page.viewportSize() ?? {}
+    expect((box?.x ?? width) + (box?.width ?? 1)).toBeLessThanOrEqual(width)
+  })
+
   test('a client that waits hears of the cancellation, as the page says before', async () => {
     const waiting = gateway.spawnGearman('-f', 'slow', 'x')
     const ended = once(waiting, 'close')
