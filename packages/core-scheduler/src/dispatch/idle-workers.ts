@@ -1,4 +1,5 @@
 import type { Subscription } from '../model/subscription.ts'
+import { FifoMap } from './fifo-map.ts'
 
 /** A worker without a job that wants to be woken. */
 export interface IdleWorker {
@@ -10,8 +11,8 @@ export interface IdleWorker {
 /** Idle workers under one key, each with its place in the line, oldest first. */
 interface IdleLine {
   /** Woken for nothing and idle again, in their old places: before all others. */
-  readonly returned: Map<IdleWorker, number>
-  readonly others: Map<IdleWorker, number>
+  readonly returned: FifoMap<IdleWorker, number>
+  readonly others: FifoMap<IdleWorker, number>
 }
 
 /** Idle workers in the order in which they became idle, found by what they can do. */
@@ -65,7 +66,7 @@ export class IdleWorkers {
     this.#idle.set(worker, { subscription, since: this.#falls })
     for (const key of subscription.idleKeys) {
       let idle = this.#byKey.get(key)
-      if (!idle) this.#byKey.set(key, (idle = { returned: new Map(), others: new Map() }))
+      if (!idle) this.#byKey.set(key, (idle = { returned: new FifoMap(), others: new FifoMap() }))
       ;(before === undefined ? idle.others : idle.returned).set(worker, place)
     }
   }
@@ -117,14 +118,15 @@ export class IdleWorkers {
       const idle = this.#byKey.get(key)
       if (!idle) continue
       const first = this.#first(idle.returned, until) ?? this.#first(idle.others, until)
-      if (!first || first[1] >= bestPlace) continue
-      ;[best, bestPlace] = first
+      if (!first || first.value >= bestPlace) continue
+      best = first.key
+      bestPlace = first.value
     }
     return best
   }
 
-  #first(line: ReadonlyMap<IdleWorker, number>, until: number): [IdleWorker, number] | undefined {
-    const [first] = line
-    return first && (this.#idle.get(first[0])?.since ?? 0) <= until ? first : undefined
+  #first(line: IdleLine['others'], until: number): ReturnType<IdleLine['others']['oldest']> {
+    const first = line.oldest()
+    return first && (this.#idle.get(first.key)?.since ?? 0) <= until ? first : undefined
   }
 }
