@@ -1,3 +1,4 @@
+import { LaneList } from './lane-list.ts'
 import type { LaneNames } from './lanes.ts'
 
 /** Most lanes of a store; each costs about 200 bytes in every node. */
@@ -11,8 +12,8 @@ export class LaneRegistry {
   readonly names: LaneNames
   readonly #numbers = new Map<string, number>()
   readonly #lanes = new Map<number, string>()
-  readonly #byFunction = new Map<string, string[]>()
-  readonly #byQueue = new Map<string, string[]>()
+  readonly #byFunction = new Map<string, LaneList>()
+  readonly #byQueue = new Map<string, LaneList>()
   #version = 0
 
   constructor(names: LaneNames) {
@@ -80,11 +81,11 @@ export class LaneRegistry {
   }
 
   ofFunction(fn: string): readonly string[] {
-    return this.#byFunction.get(fn) ?? []
+    return this.#byFunction.get(fn)?.all() ?? []
   }
 
   ofQueue(queue: string): readonly string[] {
-    return this.#byQueue.get(queue) ?? []
+    return this.#byQueue.get(queue)?.all() ?? []
   }
 
   queues(): Iterable<string> {
@@ -92,14 +93,14 @@ export class LaneRegistry {
   }
 }
 
-function append(lists: Map<string, string[]>, key: string, value: string): void {
-  const list = lists.get(key)
-  if (list) list.push(value)
-  else lists.set(key, [value])
+function append(lists: Map<string, LaneList>, key: string, lane: string): void {
+  let list = lists.get(key)
+  if (!list) lists.set(key, (list = new LaneList()))
+  list.add(lane)
 }
 
-function withdraw(lists: Map<string, string[]>, key: string, value: string): void {
-  const left = (lists.get(key) ?? []).filter((other) => other !== value)
-  if (left.length > 0) lists.set(key, left)
-  else lists.delete(key)
+function withdraw(lists: Map<string, LaneList>, key: string, lane: string): void {
+  const list = lists.get(key)
+  list?.delete(lane)
+  if (list?.size === 0) lists.delete(key)
 }
