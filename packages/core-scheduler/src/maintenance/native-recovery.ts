@@ -11,8 +11,10 @@ import type { RetryPolicy } from '../model/retry-policy.ts'
 
 /** Leadership passes to another node when its owner is silent for this long, milliseconds. */
 const leadForMs = 3_500
-/** Steps through indexes of unfinished jobs per beat, each about 2 ms of the store's time. */
-const sweepsPerBeat = 5
+/** Steps through indexes of unfinished jobs per beat, each at most 1 ms of the store's time. */
+const sweepsPerBeat = 20
+/** The same through the index of jids. */
+const jidSweepsPerBeat = 4
 /** Pages of the walk through all jobs per beat. */
 const surveysPerBeat = 2
 /** Repairs per lane and beat. */
@@ -174,9 +176,12 @@ export class NativeRecovery {
 
   async #sweepJids(): Promise<void> {
     const { store, nativeOutcomes } = this.#parts
-    const { refs, next } = await store.native.sweepJids(this.#jidsFrom)
-    this.#jidsFrom = next
-    for (const [lane, ids] of byLane(refs)) await nativeOutcomes.settleThese(lane, ids)
+    for (let step = 0; step < jidSweepsPerBeat; step += 1) {
+      const { refs, next } = await store.native.sweepJids(this.#jidsFrom)
+      this.#jidsFrom = next
+      for (const [lane, ids] of byLane(refs)) await nativeOutcomes.settleThese(lane, ids)
+      if (next === undefined) return
+    }
   }
 
   /** True at the end of a walk through all jobs. */

@@ -13,9 +13,10 @@ local page = redis.call('HSCAN', KEYS[1], ARGV[3], 'COUNT', ARGV[4])
 local answer, pairs = { page[1] }, page[2]
 for at = 1, #pairs, 2 do
   local id, lane = string.match(pairs[at + 1], '^(%d+) (.*)$')
-  if not id or redis.call('EXISTS', jobKey(lane, id)) == 0 then
+  local v = id and jobFields(lane, id, 'door', 'token', 'settled', 'status')
+  if not id or (not v[4] and redis.call('EXISTS', jobKey(lane, id)) == 0) then
     redis.call('HDEL', KEYS[1], pairs[at])
-  elseif isUnsettled(lane, id) then
+  elseif isUnsettled(lane, id, v) then
     answer[#answer + 1] = lane
     answer[#answer + 1] = id
   end

@@ -16,8 +16,9 @@ local page = redis.call('HSCAN', KEYS[1], ARGV[4], 'COUNT', ARGV[5])
 local answer, pairs = { page[1] }, page[2]
 for at = 1, #pairs, 2 do
   local id = pairs[at + 1]
-  local isThere = redis.call('EXISTS', jobKey(lane, id)) == 1
-  if isThere and isUnsettled(lane, id) then answer[#answer + 1] = id end
+  local v = jobFields(lane, id, 'door', 'token', 'settled', 'status')
+  local isThere = v[4] or redis.call('EXISTS', jobKey(lane, id)) == 1
+  if isUnsettled(lane, id, v) then answer[#answer + 1] = id end
   if isThere and moves then redis.call('HSETNX', jidsKey(), pairs[at], id .. ' ' .. lane) end
   if moves or not isThere then redis.call('HDEL', KEYS[1], pairs[at]) end
 end

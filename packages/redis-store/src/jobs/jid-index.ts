@@ -4,7 +4,7 @@ import { jidSlots } from '../keys.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Entries per step, about 2 ms of the server's time. */
-const entriesPerStep = 1_000
+const entriesPerStep = 250
 /** Lanes per look for jids of their own. */
 const lanesPerLook = 1_000
 

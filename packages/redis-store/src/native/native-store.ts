@@ -14,8 +14,8 @@ import { OrphanScanner } from './orphan-scanner.ts'
 
 /** Keys per look, under a millisecond of the server's time. */
 const keysPerLook = 1_000
-/** Index entries per step of a sweep, about 2 ms of the server's time. */
-const entriesPerSweep = 1_000
+/** Index entries per step of a sweep, about 1 ms of the server's time. */
+const entriesPerSweep = 250
 const lanesPerCall = 1_000
 
 const orphanOf: Readonly<Record<string, Omit<Repair, 'lane' | 'id'>>> = {

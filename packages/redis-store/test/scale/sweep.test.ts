@@ -1,0 +1,51 @@
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { FilledStore } from './filled-store.ts'
+
+const entries = 3_000
+/** Entries of one call, and the commands for each at most. */
+const mostPerCall = 250 * 3
+
+describe.skipIf(lacksRedis)(`a sweep through ${entries} entries of unfinished jobs`, () => {
+  let filled: FilledStore
+
+  beforeEach(async () => {
+    filled = await FilledStore.open()
+  })
+  afterEach(() => filled.close())
+
+  test('takes short calls, finds what a native worker finished, and drops what is gone', async () => {
+    const { native, lanes } = await filled.world.node()
+    await lanes.register('mail')
+    const lua = `
+for id = first, last do
+  if id % 3 > 0 then
+    redis.call('HSET', 'job:mail:' .. id, 'status', id % 3 == 1 and 'idle' or 'success', 'door', 'faktory', 'input', '1')
+  end
+  redis.call('HSET', 'xg:unique:mail', 'unique-' .. id, id)
+  redis.call('HSET', 'xg:jids', 'jid-' .. id, id .. ' mail')
+end`
+    await filled.fill(entries, lua)
+    const byUnique = new Set<number>()
+    const byJid = new Set<number>()
+    const cost = await filled.cost(async () => {
+      for (let from: string | undefined = 'unique 0'; from !== undefined;) {
+        const { ids, next } = await native.sweep('mail', from)
+        for (const id of ids) byUnique.add(id)
+        from = next
+      }
+      let from: string | undefined
+      do {
+        const { refs, next } = await native.sweepJids(from)
+        for (const { id } of refs) byJid.add(id)
+        from = next
+      } while (from !== undefined)
+    })
+    const finished = Array.from({ length: entries / 3 }, (_none, at) => 3 * at + 2)
+    expect([...byUnique].sort((one, other) => one - other)).toEqual(finished)
+    expect(byJid).toEqual(byUnique)
+    expect(await filled.redis.hlen('xg:unique:mail')).toBe((2 * entries) / 3)
+    expect(await filled.redis.hlen('xg:jids')).toBe((2 * entries) / 3)
+    expect(cost.commands / cost.scripts).toBeLessThan(mostPerCall)
+  })
+})
