@@ -6,12 +6,12 @@ import { beatEveryMs } from './nodes/heartbeat.ts'
 import { LaneRounds } from './lane-rounds.ts'
 import type { TaskTimes } from './task-times.ts'
 
-/**
- * Lanes per look, some 10 us of the store's time each; more lanes take turns, all within five
- * looks.
- */
+/** Lanes looked at with all that belongs to them, some 15 us of the store's time each; more take turns. */
 const lanesPerLook = 2_000
-const looksPerRound = 5
+/** Most looks until all had their turn, a second each. */
+const looksPerRound = 60
+/** Of more lanes, those in which something stands are found and looked at within five looks. */
+const looksAtOccupied = 5
 
 interface Parts extends LoopParts {
   readonly store: Pick<Store, 'lanes'>
@@ -25,9 +25,17 @@ export class Healer extends BackgroundLoop {
   constructor(parts: Parts) {
     const { store, registry, bridging, tasks } = parts
     const rounds = new LaneRounds(registry, lanesPerLook, looksPerRound)
+    const occupied = new LaneRounds(registry, lanesPerLook, looksAtOccupied)
     const heal = async (): Promise<void> => {
+      const isMany = registry.size > lanesPerLook
       const looked = rounds.next()
-      bridging.looked(looked, await store.lanes.heal(looked))
+      const stranded = await store.lanes.heal(looked)
+      if (!isMany) {
+        bridging.looked(looked, stranded)
+        return
+      }
+      const some = occupied.next()
+      bridging.looked(some, await store.lanes.heal(some, 'occupied'))
     }
     const run = (): Promise<void> => tasks.time('heal', heal)
     super(parts, { name: 'heal', everyMs: beatEveryMs, run })

@@ -108,7 +108,8 @@ export interface LaneStore {
   promote(): Promise<readonly { readonly lane: string; readonly jobs: number }[]>
   /**
    * Looks for scheduled jobs and queued lanes of native programs. Returns the closed lanes with
-   * jobs, no by-name worker, and consumers of their queue.
+   * jobs, no by-name worker, and consumers of their queue. `occupied` leaves out lanes in which no job
+   * waits: what is noted of their workers and of dead jobs is left as it is.
    */
-  heal(lanes: readonly string[]): Promise<readonly string[]>
+  heal(lanes: readonly string[], extent?: 'all' | 'occupied'): Promise<readonly string[]>
 }

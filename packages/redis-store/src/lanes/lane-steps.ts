@@ -12,11 +12,14 @@ import { chunks } from '../chunks.ts'
 import type { ClusterSteps } from '../cluster/cluster-steps.ts'
 import { backlogOf, countsOf, CountsReply, type ReadFigures, sizesOf } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
+import { occupiedLanes } from './occupied-lanes.ts'
 import { promote } from './promotion.ts'
 import type { Place } from '@crossgear/gearmonkey-redis'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies Place[]
+/** Of so few lanes all are looked at: to ask where something stands would take a round trip. */
+const fewLanes = 64
 /** Registry entries per call. */
 const lanesPerPage = 1_000
 /** Keys per look for unknown lanes, about 2 ms of the server's time. */
@@ -141,9 +144,18 @@ export class RedisLanes implements LaneStore {
     return named.filter((_lane, at) => Number(queues[at]) > 0)
   }
 
-  nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
+  /** Lanes with queued or scheduled jobs, and a few more. */
+  async #occupied(lanes: readonly string[]): Promise<readonly string[]> {
+    if (lanes.length <= fewLanes) return lanes
+    const { keys } = this.#context
+    return occupiedLanes(this.#context, lanes, (lane, found) => {
+      for (const place of places) found.push(keys.queue(lane, place))
+    })
+  }
+
+  async nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
     const { run, keys, perLanesThere } = this.#context
-    return perLanesThere(lanes, async (some, first) => {
+    return perLanesThere(await this.#occupied(lanes), async (some, first) => {
       const reply = await run(
         'non-empty',
         [keys.queue(first, 'normal')],
@@ -221,9 +233,13 @@ export class RedisLanes implements LaneStore {
     return promote(this.#context)
   }
 
-  async heal(lanes: readonly string[]): Promise<readonly string[]> {
+  async heal(
+    lanes: readonly string[],
+    extent: 'all' | 'occupied' = 'all',
+  ): Promise<readonly string[]> {
     const { run, keys, graceMs, perLanesThere } = this.#context
-    const stranded = await perLanesThere(lanes, async (some, first) => {
+    const healed = extent === 'all' ? lanes : await this.#occupied(lanes)
+    const stranded = await perLanesThere(healed, async (some, first) => {
       const args = [graceMs, ...this.#context.withQueues(some)]
       return ((await run('heal', [keys.queue(first, 'scheduled')], args)) as Buffer[]).map(String)
     })

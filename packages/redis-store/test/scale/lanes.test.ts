@@ -134,17 +134,25 @@ describe.skipIf(lacksRedis)('a store with many lanes, of which 64 of 65,000 hold
     expect(cost.commands).toBeLessThan(2.1 * lanes.length)
   })
 
-  test('queued jobs are found, and indexes healed, in short calls', async () => {
-    const find = await filled.cost(async () => {
+  test('queued jobs are found without a script for the empty ones', async () => {
+    const cost = await filled.cost(async () => {
       expect(await store.lanes.nonEmpty(lanes)).toEqual(full)
     })
-    const heal = await filled.cost(() => store.lanes.heal(lanes))
+    expect(cost.calls('exists')).toBeGreaterThan(lanes.length / lanesPerCall)
+    expect(cost.scripts).toBeLessThan(full.length)
+    expect(cost.commands).toBeLessThan(0.1 * lanes.length)
+  })
+
+  test('indexes are healed without a script for the empty ones, or in short calls with these', async () => {
+    await filled.redis.del('xg:ready:default')
+    const occupied = await filled.cost(() => store.lanes.heal(lanes, 'occupied'))
     expect(await filled.redis.zcard('xg:ready:default')).toBe(full.length)
-    for (const { scripts, commands } of [find, heal]) {
-      expect(scripts).toBeLessThan(1_500)
-      expect(scripts).toBeGreaterThan(lanes.length / lanesPerCall)
-      expect(commands).toBeLessThan(4 * lanes.length)
-    }
+    expect(occupied.scripts).toBeLessThan(full.length)
+    expect(occupied.commands).toBeLessThan(0.1 * lanes.length)
+    const all = await filled.cost(() => store.lanes.heal(lanes))
+    expect(all.scripts).toBeLessThan(1_500)
+    expect(all.scripts).toBeGreaterThan(lanes.length / lanesPerCall)
+    expect(all.commands).toBeLessThan(4 * lanes.length)
   })
 
   test('a dead node is taken out of all in short calls, and walked out of those with jobs', async () => {

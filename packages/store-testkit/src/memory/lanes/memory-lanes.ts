@@ -163,10 +163,18 @@ export class MemoryLanes implements LaneStore {
     return this.#step((world) => promoteDue(world))
   }
 
-  heal(lanes: readonly string[]): Promise<readonly string[]> {
+  heal(lanes: readonly string[], extent: 'all' | 'occupied' = 'all'): Promise<readonly string[]> {
     return this.#step((world) => {
-      for (const lane of lanes) headOf(world, world.lane(lane))
-      return lanes.filter((lane) => healLane(world, world.lane(lane), this.#graceMs))
+      const healed =
+        extent === 'all'
+          ? lanes
+          : lanes.filter((lane) => isOccupied(world.lane(lane).counts(world.nowMs())))
+      for (const lane of healed) headOf(world, world.lane(lane))
+      return healed.filter((lane) => healLane(world, world.lane(lane), this.#graceMs))
     })
   }
+}
+
+function isOccupied({ high, normal, low, scheduled }: LaneSizes): boolean {
+  return high + normal + low + scheduled > 0
 }
