@@ -71,7 +71,7 @@ export function useRead(path, query = {}, everyMs = 2_000) {
     /** @type {{ key: string, failed?: string, data?: Answer, error?: string }} */ ({ key: '' }),
   )
   const [turn, reload] = useReducer((/** @type {number} */ before) => before + 1, 0)
-  // What the viewer has changed is read anew, though the query is the same.
+  // After an act of the viewer the list is read anew, though the query is the same.
   const mark = `${turn} ${key}`
   const latest = useRef(query)
   latest.current = query

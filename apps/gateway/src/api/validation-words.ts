@@ -11,7 +11,7 @@ const words: Readonly<Record<string, (fault: Fault) => string | undefined>> = {
   },
 }
 
-/** Where none of several forms fits: the properties of which one must be there. */
+/** The properties of which one must be there, if none of several forms fits. */
 function choiceOf(faults: readonly Fault[]): string | undefined {
   if (faults.at(-1)?.keyword !== 'anyOf') return undefined
   const missing = faults.flatMap(({ keyword, params }) =>

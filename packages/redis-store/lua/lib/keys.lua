@@ -33,7 +33,7 @@ local function levelKey(lane, level) return laneKey('xg:level', lane) .. ':' .. 
 local function metaKey(lane) return laneKey('xg:lane', lane) end
 local function batchOutboxKey(lane) return laneKey('xg:ties', lane) end
 local function joinedKey(lane, note) return laneKey('xg:joined', lane) .. ':' .. note end
--- What stands in a lane: its queues, leases, dead jobs and workers. Built together, which costs half.
+-- Keys of all that a lane holds: its queues, leases, dead jobs and workers. Built together, which costs half.
 local function placeKeys(lane)
   local tag = open .. lane .. close
   local queue = 'queue:' .. tag .. ':'
