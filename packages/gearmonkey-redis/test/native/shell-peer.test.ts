@@ -50,6 +50,7 @@ describe.skipIf(lacksRedis)('with redis-server and a peer made of redis-cli', ()
         env,
       },
     )
+    run.stdin.on('error', () => undefined)
     run.stdin.end(bytes)
     await new Promise((resolve) => run.once('exit', resolve))
     const get = spawnSync(script('client'), ['get', 'turn', '1', 'output'], { env })

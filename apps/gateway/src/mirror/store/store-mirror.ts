@@ -45,7 +45,6 @@ export class StoreMirror {
   readonly #comparisons: Comparisons
   readonly #sink: CopySink
   readonly #share: Share
-  readonly #lanes = new Set<string>()
   readonly #waiting: Arrival[] = []
   /** Compared jobs, by lane and id. */
   readonly #compared = new Map<string, Comparison>()
@@ -66,15 +65,11 @@ export class StoreMirror {
 
   /** Connects to the other server and subscribes. */
   async open(): Promise<void> {
-    const { store, functions } = this.#options
+    const { store } = this.#options
     await this.#sink.open()
     store.events.listen(this.#listener())
-    if (functions) {
-      for (const fn of functions) this.#lanes.add(this.#options.names.canonical(fn))
-      for (const lane of (await store.lanes.all()).keys())
-        if (this.#wants(lane)) this.#lanes.add(lane)
-    }
-    await store.events.watch(functions ? new Set(this.#lanes) : 'all')
+    // All lanes, also where some functions are wanted: the first job of a new lane comes with it.
+    await store.events.watch('all')
     this.#sweeper = setInterval(() => this.#comparisons.sweep(Date.now()), sweepEveryMs)
   }
 
@@ -97,8 +92,13 @@ export class StoreMirror {
     return {
       created: (lane, id) => this.#arrived(lane, id),
       finished: (lane, id) => this.#finished(lane, id),
-      laneAdded: (lane) => void this.#addLane(lane),
-      ...{ started: nothing, relayed: nothing, woken: nothing, laneDropped: nothing },
+      ...{
+        laneAdded: nothing,
+        started: nothing,
+        relayed: nothing,
+        woken: nothing,
+        laneDropped: nothing,
+      },
       ...{ laneClosed: nothing, pausesChanged: nothing, consumerNews: nothing },
       ...{ up: nothing, down: nothing },
     }
@@ -107,17 +107,6 @@ export class StoreMirror {
   #wants(lane: string): boolean {
     const { functions, names } = this.#options
     return functions?.has(names.parse(lane).fn) ?? true
-  }
-
-  async #addLane(lane: string): Promise<void> {
-    const { store, functions, onTrouble } = this.#options
-    if (!functions || this.#lanes.has(lane) || !this.#wants(lane)) return
-    this.#lanes.add(lane)
-    try {
-      await store.events.watch(new Set(this.#lanes))
-    } catch (error) {
-      onTrouble(lineOf(error))
-    }
   }
 
   #arrived(lane: string, id: number): void {

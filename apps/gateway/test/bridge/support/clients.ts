@@ -31,6 +31,7 @@ async function gearman(
   }
   const where = ['-h', '127.0.0.1', '-p', String(bridge.clientPorts.gearman)]
   const child = spawn('gearman', [...where, ...words], { stdio: ['pipe', 'pipe', 'ignore'] })
+  child.stdin.on('error', () => undefined)
   child.stdin.end(payload)
   const [output, [code]] = await Promise.all([buffer(child.stdout), once(child, 'exit')])
   return { succeeded: code === 0, output }
