@@ -6,7 +6,7 @@ export const usage = `npm run chaos -- [options] [scenarios]
 Kills, freezes and cuts off gateways, workers and servers under load, and checks that no accepted
 job is lost. Without names every scenario is played.
 
-  --quick      the most telling scenarios with few jobs, two at once, about 70 s
+  --quick      the most telling scenarios with few jobs, two at once
   --seed <n>   the seed of all chance; a new one each time if left out
   --jobs <n>   jobs of a scenario (20000; 1500 with --quick)
   --soak <t>   random faults for so long (90s, 10m, 2h), and a look at the gateways' memory

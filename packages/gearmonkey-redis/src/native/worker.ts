@@ -33,7 +33,8 @@ const lastWordsMs = 5_000
  *
  * Its commands are those of the GearMonkey text, in its order; the input of a job is read by the
  * text's HGETALL. It opens connections of its own to the server that it is given: one to report on,
- * and for each function one to wait for jobs on, or up to four where many come and several may run at once. While the server is away the worker waits for it.
+ * and for each function one to wait for jobs on, or up to four where many come and several may run
+ * at once. While the server is away the worker waits for it.
  */
 export class GearMonkeyWorker {
   readonly #server: Connection
